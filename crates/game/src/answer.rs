@@ -1,0 +1,99 @@
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+use crate::{Bound, Move, Symmetry, Variant, Verdict};
+
+/// One verdict for every move asked about, best first; each move stands once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer(Vec<(Move, Verdict)>);
+
+impl Answer {
+    /// An answer about nothing; the neutral element of [`Answer::merge`].
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// The verdicts, best first.
+    #[must_use]
+    pub fn verdicts(&self) -> &[(Move, Verdict)] {
+        &self.0
+    }
+
+    /// Number of moves with a verdict.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The best move and what is known of it.
+    #[must_use]
+    pub fn best(&self) -> Option<(Move, &Verdict)> {
+        self.0.first().map(|(m, v)| (*m, v))
+    }
+
+    /// What is known of one move.
+    #[must_use]
+    pub fn get(&self, m: Move) -> Option<&Verdict> {
+        self.0.iter().find(|(at, _)| *at == m).map(|(_, v)| v)
+    }
+
+    /// All positions visited for it.
+    #[must_use]
+    pub fn nodes(&self) -> u64 {
+        self.0.iter().map(|(_, v)| v.nodes).sum()
+    }
+
+    /// Keeps, for every move, the stronger evidence of the two (see [`Verdict`]'s order).
+    ///
+    /// Idempotent, commutative and associative; a proof is never lost by it.
+    pub fn merge(&mut self, other: Self) {
+        self.extend(other.0);
+    }
+
+    /// Keeps what is known of the moves for which `keep` holds.
+    pub fn retain(&mut self, mut keep: impl FnMut(Move, &Verdict) -> bool) {
+        self.0.retain(|(m, v)| keep(*m, v));
+    }
+
+    /// The same answer for the position turned by `symmetry`.
+    #[must_use]
+    pub fn turned(&self, variant: Variant, symmetry: Symmetry) -> Self {
+        self.0.iter().map(|(m, v)| (variant.image(*m, symmetry), v.turned(variant, symmetry))).collect()
+    }
+}
+
+/// Adds verdicts one by one; the stronger stays where two speak of the same move.
+impl Extend<(Move, Verdict)> for Answer {
+    fn extend<I: IntoIterator<Item = (Move, Verdict)>>(&mut self, verdicts: I) {
+        self.0.extend(verdicts);
+        self.0.sort_by(|(a, x), (b, y)| a.cmp(b).then_with(|| y.cmp(x)));
+        self.0.dedup_by_key(|(m, _)| *m);
+        self.0.sort_by(best_first);
+    }
+}
+
+impl FromIterator<(Move, Verdict)> for Answer {
+    fn from_iter<I: IntoIterator<Item = (Move, Verdict)>>(verdicts: I) -> Self {
+        let mut answer = Self::new();
+        answer.extend(verdicts);
+        answer
+    }
+}
+
+/// The better move is less: the higher score; of equal scores the one that is at least that good.
+fn best_first((a, x): &(Move, Verdict), (b, y): &(Move, Verdict)) -> Ordering {
+    let certainty = |v: &Verdict| match v.bound {
+        _ if v.proof.is_some() => 3,
+        Bound::Exact => 2,
+        Bound::Lower => 1,
+        Bound::Upper => 0,
+    };
+    y.score.cmp(&x.score).then_with(|| certainty(y).cmp(&certainty(x))).then_with(|| a.cmp(b))
+}

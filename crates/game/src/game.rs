@@ -1,0 +1,108 @@
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::{Move, Outcome, Packed, Side, Symmetry, UnpackError, Variant};
+
+/// The rules of one game: what is legal and how it ends, and nothing else.
+///
+/// Laws, proven for every game by one test suite: `undo` after `play` restores everything; `hash` is the low half of
+/// `zobrist(IDENTITY)`; every symmetry commutes with `play`, `moves` and `outcome`; `unpack` inverts `pack`.
+pub trait Game: Clone + Send + Sync + Sized {
+    /// How many symmetries the game has; they are numbered from 0, the identity.
+    const SYMMETRIES: u8;
+
+    /// The position at the start of a game.
+    ///
+    /// # Panics
+    /// If the variant is not one that this type plays; [`with_game!`](crate::with_game) never does that.
+    fn start(variant: Variant) -> Self;
+
+    /// What is being played.
+    fn variant(&self) -> Variant;
+
+    /// Who moves next.
+    fn side(&self) -> Side;
+
+    /// The moves played since the start or since [`Game::unpack`], oldest first.
+    fn history(&self) -> &[Move];
+
+    /// Stones or pieces on the board.
+    fn stones(&self) -> u16;
+
+    /// How the game ended, if it did.
+    fn outcome(&self) -> Option<Outcome>;
+
+    /// Appends all legal moves; none when the game is over. The order is the game's own and always the same.
+    fn moves(&self, out: &mut Vec<Move>);
+
+    /// Whether the move may be played, and why not.
+    ///
+    /// # Errors
+    /// What stands against it.
+    fn check(&self, m: Move) -> Result<(), MoveError>;
+
+    /// Plays a legal move. Trusts the caller: an illegal one may panic or leave nonsense.
+    fn play(&mut self, m: Move);
+
+    /// Takes the last move back.
+    ///
+    /// # Panics
+    /// If there is none.
+    fn undo(&mut self);
+
+    /// The incremental hash of what decides the future: cells, side and variant.
+    fn hash(&self) -> u64 {
+        self.zobrist(Symmetry::IDENTITY) as u64
+    }
+
+    /// The full Zobrist value of the image under `symmetry`; the least over all symmetries is the position's key.
+    fn zobrist(&self, symmetry: Symmetry) -> u128;
+
+    /// The image under `symmetry` as bytes.
+    fn pack(&self, symmetry: Symmetry) -> Packed;
+
+    /// The position from bytes, with an empty history.
+    ///
+    /// # Errors
+    /// If the bytes are no position of the variant.
+    fn unpack(variant: Variant, packed: &Packed) -> Result<Self, UnpackError>;
+
+    /// Where `symmetry` takes a move.
+    fn image(variant: Variant, m: Move, symmetry: Symmetry) -> Move;
+
+    /// The symmetry that undoes `symmetry`.
+    fn inverse(symmetry: Symmetry) -> Symmetry;
+
+    /// Reads one move, as in `h8`; does not ask whether it is legal.
+    ///
+    /// # Errors
+    /// [`MoveError::Text`] or [`MoveError::OffBoard`].
+    fn parse_move(&self, text: &str) -> Result<Move, MoveError>;
+
+    /// Writes one move of the variant.
+    fn write_move(variant: Variant, m: Move) -> String;
+
+    /// Cuts a line into moves: at blanks and commas, and where one move ends and the next begins.
+    fn split_line(line: &str) -> Vec<&str>;
+}
+
+/// A move that cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MoveError {
+    /// Not a move in any position.
+    #[error("'{0}' is not a move of {1}")]
+    Text(String, Variant),
+    /// A point that the board does not have.
+    #[error("'{0}' is off the board of {1}")]
+    OffBoard(String, Variant),
+    /// A stone on a stone.
+    #[error("{0} is taken")]
+    Taken(String),
+    /// Against the rules.
+    #[error("{0} is not legal here")]
+    Illegal(String),
+    /// The game has ended before it.
+    #[error("{0} comes after the end of the game")]
+    AfterEnd(String),
+}

@@ -1,0 +1,255 @@
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::{Canonical, Game, Key, Move, MoveError, Outcome, Packed, Side, UnpackError, Variant, with_game};
+
+/// An address: a variant, where the game began, and the moves since. Checked once, when it is made; replayable anywhere.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Position {
+    variant: Variant,
+    setup: Option<Packed>,
+    moves: Vec<Move>,
+}
+
+/// A position that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PositionError {
+    /// A move of the line is wrong.
+    #[error("move {number}: {error}")]
+    Move {
+        /// Which, counted from 1.
+        number: usize,
+        /// What is wrong with it.
+        error: MoveError,
+    },
+    /// The first position is wrong.
+    #[error(transparent)]
+    Setup(#[from] UnpackError),
+    /// The variant is wrong.
+    #[error(transparent)]
+    Variant(#[from] crate::VariantError),
+}
+
+impl Position {
+    /// The start of a game.
+    #[must_use]
+    pub const fn start(variant: Variant) -> Self {
+        Self { variant, setup: None, moves: Vec::new() }
+    }
+
+    /// The position after `moves` from `setup` (`None`: the start of a game).
+    ///
+    /// # Errors
+    /// If the setup is no position, or a move is illegal.
+    pub fn new(variant: Variant, setup: Option<Packed>, moves: &[Move]) -> Result<Self, PositionError> {
+        let mut position = Self { variant, setup, moves: Vec::with_capacity(moves.len()) };
+        with_game!(variant, G => {
+            let mut game = match &position.setup {
+                Some(packed) => G::unpack(variant, packed)?,
+                None => G::start(variant),
+            };
+            for (index, &m) in moves.iter().enumerate() {
+                game.check(m).map_err(|error| PositionError::Move { number: index + 1, error })?;
+                game.play(m);
+                position.moves.push(m);
+            }
+        });
+        Ok(position)
+    }
+
+    /// The position from its packed form alone, without a history.
+    ///
+    /// # Errors
+    /// If the bytes are no position of the variant.
+    pub fn unpack(variant: Variant, packed: Packed) -> Result<Self, PositionError> {
+        Self::new(variant, Some(packed), &[])
+    }
+
+    /// The position after a line from the start, as in `h8 i9 h9`, `h8,i9,h9` or `h8i9h9`.
+    ///
+    /// # Errors
+    /// The first move that cannot be read or made.
+    pub fn from_line(variant: Variant, line: &str) -> Result<Self, PositionError> {
+        Self::start(variant).play_line(line)
+    }
+
+    /// The position after a further line.
+    ///
+    /// # Errors
+    /// The first move that cannot be read or made; its number counts from the line's beginning.
+    pub fn play_line(&self, line: &str) -> Result<Self, PositionError> {
+        with_game!(self.variant, G => {
+            let mut game = self.game::<G>();
+            let mut position = self.clone();
+            for (index, text) in G::split_line(line).into_iter().enumerate() {
+                let at = |error| PositionError::Move { number: index + 1, error };
+                let m = game.parse_move(text).map_err(at)?;
+                game.check(m).map_err(at)?;
+                game.play(m);
+                position.moves.push(m);
+            }
+            Ok(position)
+        })
+    }
+
+    /// The position after one more move.
+    ///
+    /// # Errors
+    /// If the move is illegal.
+    pub fn play(&self, m: Move) -> Result<Self, MoveError> {
+        with_game!(self.variant, G => self.game::<G>().check(m))?;
+        let mut position = self.clone();
+        position.moves.push(m);
+        Ok(position)
+    }
+
+    /// What is played.
+    #[must_use]
+    pub const fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    /// Where the game began, unless at the usual start.
+    #[must_use]
+    pub const fn setup(&self) -> Option<&Packed> {
+        self.setup.as_ref()
+    }
+
+    /// The moves since then.
+    #[must_use]
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// The board, replayed.
+    ///
+    /// # Panics
+    /// If `G` does not play this variant; [`with_game!`] never does that.
+    #[must_use]
+    pub fn game<G: Game>(&self) -> G {
+        let mut game = match &self.setup {
+            Some(packed) => G::unpack(self.variant, packed).expect("checked when the position was made"),
+            None => G::start(self.variant),
+        };
+        self.moves.iter().for_each(|&m| game.play(m));
+        game
+    }
+
+    /// Who moves next.
+    #[must_use]
+    pub fn side(&self) -> Side {
+        with_game!(self.variant, G => self.game::<G>().side())
+    }
+
+    /// How the game ended, if it did.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        with_game!(self.variant, G => self.game::<G>().outcome())
+    }
+
+    /// All legal moves, in the game's own order.
+    #[must_use]
+    pub fn legal_moves(&self) -> Vec<Move> {
+        let mut moves = Vec::new();
+        with_game!(self.variant, G => self.game::<G>().moves(&mut moves));
+        moves
+    }
+
+    /// One legal move for each set of moves that lead to the same key, in the game's own order.
+    #[must_use]
+    pub fn distinct_moves(&self) -> Vec<Move> {
+        with_game!(self.variant, G => {
+            let mut game = self.game::<G>();
+            let images = self_images(&game);
+            let (mut moves, mut distinct) = (Vec::new(), Vec::new());
+            game.moves(&mut moves);
+            if images.is_empty() {
+                return moves;
+            }
+            let mut seen = alloc::collections::BTreeSet::new();
+            for m in moves {
+                game.play(m);
+                if seen.insert(least_zobrist(&game).0) {
+                    distinct.push(m);
+                }
+                game.undo();
+            }
+            distinct
+        })
+    }
+
+    /// The position's name.
+    #[must_use]
+    pub fn key(&self) -> Key {
+        with_game!(self.variant, G => least_zobrist(&self.game::<G>()).0)
+    }
+
+    /// The position as the book keeps it.
+    #[must_use]
+    pub fn canonical(&self) -> Canonical {
+        with_game!(self.variant, G => canonical(&self.game::<G>()))
+    }
+
+    /// The canonical forms of the positions after each of `moves`, all of which must be legal; cheaper than one by one.
+    #[must_use]
+    pub fn children(&self, moves: &[Move]) -> Vec<Canonical> {
+        with_game!(self.variant, G => {
+            let mut game = self.game::<G>();
+            let child = |&m: &Move| {
+                game.play(m);
+                let child = canonical(&game);
+                game.undo();
+                child
+            };
+            moves.iter().map(child).collect()
+        })
+    }
+
+    /// One move of this position as text.
+    #[must_use]
+    pub fn write_move(&self, m: Move) -> String {
+        with_game!(self.variant, G => G::write_move(self.variant, m))
+    }
+
+    /// Reads a legal move of this position.
+    ///
+    /// # Errors
+    /// If the text is no move, or the move is illegal here.
+    pub fn parse_move(&self, text: &str) -> Result<Move, MoveError> {
+        with_game!(self.variant, G => {
+            let game = self.game::<G>();
+            let m = game.parse_move(text)?;
+            game.check(m).map(|()| m)
+        })
+    }
+}
+
+/// The variant and the moves: `freestyle-15 h8 i9`.
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.variant)?;
+        if let Some(packed) = &self.setup {
+            f.write_str(" from ")?;
+            packed.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        }
+        self.moves.iter().try_for_each(|&m| write!(f, " {}", self.write_move(m)))
+    }
+}
+
+fn least_zobrist<G: Game>(game: &G) -> (Key, crate::Symmetry) {
+    let images = game.variant().symmetries().map(|symmetry| (Key(game.zobrist(symmetry)), symmetry));
+    images.min().expect("the identity is one of them")
+}
+
+fn canonical<G: Game>(game: &G) -> Canonical {
+    let (key, symmetry) = least_zobrist(game);
+    Canonical { key, packed: game.pack(symmetry), symmetry, stones: game.stones() }
+}
+
+/// The symmetries, but the identity, that leave the position as it is.
+fn self_images<G: Game>(game: &G) -> Vec<crate::Symmetry> {
+    let whole = game.hash();
+    game.variant().symmetries().skip(1).filter(|&symmetry| game.zobrist(symmetry) as u64 == whole).collect()
+}

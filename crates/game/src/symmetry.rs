@@ -1,0 +1,63 @@
+/// One way of turning a board onto itself; 0 changes nothing. What the others mean is the variant's to say
+/// ([`Variant::image`](crate::Variant::image)).
+///
+/// On square boards: bit 0 mirrors the columns, bit 1 the rows, bit 2 swaps columns and rows (before the mirrors).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Symmetry(u8);
+
+impl Symmetry {
+    /// Nothing moves.
+    pub const IDENTITY: Self = Self(0);
+
+    /// The symmetry with this number.
+    #[must_use]
+    pub const fn new(number: u8) -> Self {
+        Self(number)
+    }
+
+    /// Its number, below [`Variant::symmetries`](crate::Variant::symmetries)`().count()`.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Where the point (`column`, `row`) of a square board of `size` goes.
+    #[must_use]
+    pub const fn square(self, size: u8, column: u8, row: u8) -> (u8, u8) {
+        let (mut x, mut y) = if self.0 & 4 == 0 { (column, row) } else { (row, column) };
+        if self.0 & 1 != 0 {
+            x = size - 1 - x;
+        }
+        if self.0 & 2 != 0 {
+            y = size - 1 - y;
+        }
+        (x, y)
+    }
+
+    /// The symmetry of a square board that undoes this one.
+    #[must_use]
+    pub const fn square_inverse(self) -> Self {
+        // Quarter turns (swap and exactly one mirror) are inverse to each other; the rest to themselves.
+        match self.0 {
+            5 => Self(6),
+            6 => Self(5),
+            n => Self(n),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_inverse_on_a_square_brings_every_point_back() {
+        for number in 0..8 {
+            let symmetry = Symmetry::new(number);
+            for (x, y) in (0..7).flat_map(|x| (0..7).map(move |y| (x, y))) {
+                let (u, v) = symmetry.square(7, x, y);
+                assert_eq!(symmetry.square_inverse().square(7, u, v), (x, y), "symmetry {number}");
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+use alloc::string::{String, ToString};
+use core::fmt;
+use core::str::FromStr;
+
+use crate::{Move, Symmetry};
+
+/// The three rules of gomoku.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RuleName {
+    /// Five or more in a row win.
+    Freestyle,
+}
+
+/// Which game is played, by which rule, on which board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Variant {
+    /// Five in a row.
+    Gomoku {
+        /// What wins.
+        rule: RuleName,
+        /// Columns, and rows, of the board: 5 to 22.
+        size: u8,
+    },
+}
+
+/// Text that names no variant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VariantError {
+    /// No game of that name.
+    #[error("unknown variant '{0}'; known are freestyle-N (N from 5 to 22, as in freestyle-15)")]
+    Unknown(String),
+    /// A board that is too small or too large.
+    #[error("variant '{0}': the board size must be from 5 to 22")]
+    Size(String),
+    /// A code on disk or wire that no variant has.
+    #[error("unknown variant code {0:#010x}: written by a newer version?")]
+    Code(u32),
+}
+
+/// Runs `$body` with `$G` naming the [`Game`](crate::Game) type that plays `$variant`. The one place where a run-time
+/// variant becomes a type.
+#[macro_export]
+macro_rules! with_game {
+    ($variant:expr, $G:ident => $body:expr) => {
+        match $variant {
+            $crate::Variant::Gomoku { rule: $crate::RuleName::Freestyle, .. } => {
+                type $G = $crate::gomoku::Gomoku<$crate::gomoku::Freestyle>;
+                $body
+            }
+        }
+    };
+}
+
+impl Variant {
+    /// Freestyle gomoku on the usual board.
+    pub const FREESTYLE_15: Self = Self::Gomoku { rule: RuleName::Freestyle, size: 15 };
+
+    /// The smallest and the largest gomoku board.
+    pub const GOMOKU_SIZES: core::ops::RangeInclusive<u8> = 5..=22;
+
+    /// Four bytes that name the variant on disk and in keys: game, rule, size, options. Frozen.
+    #[must_use]
+    pub const fn code(self) -> u32 {
+        match self {
+            Self::Gomoku { rule, size } => 1 << 24 | (rule as u32 + 1) << 16 | (size as u32) << 8,
+        }
+    }
+
+    /// The variant with this code.
+    ///
+    /// # Errors
+    /// [`VariantError::Code`] when there is none.
+    pub fn from_code(code: u32) -> Result<Self, VariantError> {
+        let [game, rule, size, options] = code.to_be_bytes();
+        match (game, rule, options) {
+            (1, 1, 0) if Self::GOMOKU_SIZES.contains(&size) => Ok(Self::Gomoku { rule: RuleName::Freestyle, size }),
+            _ => Err(VariantError::Code(code)),
+        }
+    }
+
+    /// All ways of turning a board onto itself under which this game is the same game; the identity comes first.
+    pub fn symmetries(self) -> impl Iterator<Item = Symmetry> + Clone {
+        use crate::Game;
+        (0..with_game!(self, G => G::SYMMETRIES)).map(Symmetry::new)
+    }
+
+    /// Where `symmetry` takes a move.
+    #[must_use]
+    pub fn image(self, m: Move, symmetry: Symmetry) -> Move {
+        use crate::Game;
+        with_game!(self, G => G::image(self, m, symmetry))
+    }
+
+    /// The symmetry that undoes `symmetry`.
+    #[must_use]
+    pub fn inverse(self, symmetry: Symmetry) -> Symmetry {
+        use crate::Game;
+        with_game!(self, G => G::inverse(symmetry))
+    }
+}
+
+impl fmt::Display for RuleName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Freestyle => "freestyle",
+        })
+    }
+}
+
+/// As in [`Variant::from_str`].
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gomoku { rule, size } => write!(f, "{rule}-{size}"),
+        }
+    }
+}
+
+impl FromStr for Variant {
+    type Err = VariantError;
+
+    /// `freestyle-15`; the number is the board size.
+    fn from_str(text: &str) -> Result<Self, VariantError> {
+        let unknown = || VariantError::Unknown(text.to_string());
+        let (name, size) = text.split_once('-').ok_or_else(unknown)?;
+        let rule = match name {
+            "freestyle" => RuleName::Freestyle,
+            _ => return Err(unknown()),
+        };
+        let size = size.parse().ok().filter(|size| Self::GOMOKU_SIZES.contains(size));
+        size.map(|size| Self::Gomoku { rule, size }).ok_or_else(|| VariantError::Size(text.to_string()))
+    }
+}
