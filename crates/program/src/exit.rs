@@ -1,0 +1,64 @@
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// How a command ended without an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done: exit code 0.
+    Done,
+    /// Nothing was found, or a check did not pass: exit code 1.
+    No,
+}
+
+/// Runs a program's body and turns its end into an exit code: [`Exit::Done`] 0, [`Exit::No`] 1, an error 2 with its chain
+/// of causes on stderr. A broken pipe is success: who stops reading has seen enough.
+pub fn run(name: &str, body: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCode {
+    match body() {
+        Ok(Exit::Done) => ExitCode::SUCCESS,
+        Ok(Exit::No) => ExitCode::from(1),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nobody is left to tell if stderr is closed as well.
+            let _ = writeln!(io::stderr(), "{name}: {}", chain(&error));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The error and its causes, each once, joined by colons.
+fn chain(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let of_io = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref::<io::Error>().map(io::Error::kind);
+    error.chain().filter_map(of_io).any(|kind| kind == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cause_is_told_once() {
+        let inner = anyhow::anyhow!("no such file");
+        assert_eq!(chain(&inner.context("cannot read a.toml")), "cannot read a.toml: no such file");
+        let wrapped = anyhow::anyhow!("disk full").context("cannot write: disk full");
+        assert_eq!(chain(&wrapped), "cannot write: disk full");
+    }
+
+    #[test]
+    fn a_broken_pipe_is_success() {
+        let broken = || Err(anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("writing"));
+        assert_eq!(run("test", broken), ExitCode::SUCCESS);
+        assert_eq!(run("test", || Ok(Exit::No)), ExitCode::from(1));
+    }
+}

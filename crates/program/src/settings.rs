@@ -1,0 +1,183 @@
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, Command, Parser};
+use toml::{Table, Value};
+
+/// A settings file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettingsError {
+    /// The file cannot be read.
+    #[error("cannot read the settings file {}: {1}", .0.display())]
+    Read(PathBuf, std::io::Error),
+    /// The file is not TOML.
+    #[error("the settings file {} is not TOML: {1}", .0.display())]
+    Parse(PathBuf, toml::de::Error),
+    /// No flag of the program has this name.
+    #[error("the settings file {} has the key '{1}', but no flag --{1} exists; see --help", .0.display())]
+    UnknownKey(PathBuf, String),
+    /// The value is a table or a date, which no flag takes.
+    #[error("the settings file {}: '{1}' must be a string, a number, true, false, or a list of them", .0.display())]
+    Value(PathBuf, String),
+}
+
+/// Reads a program's settings from its arguments, its environment and its settings file; exits as clap does on `--help`
+/// and wrong usage. See [`parse_from`].
+///
+/// # Errors
+/// A settings file that cannot be used.
+pub fn parse<C: Parser>() -> Result<C, SettingsError> {
+    let matches = parse_from(C::command(), std::env::args_os().collect())?.unwrap_or_else(|error| error.exit());
+    Ok(C::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut C::command()).exit()))
+}
+
+/// Every flag `--some-name`, of the program and of each of its commands, is also the environment variable
+/// `KAGETSU_SOME_NAME` and the key `some-name` of the TOML file that `--config FILE` (or `KAGETSU_CONFIG`) names.
+/// The order is: flag, environment, file, default. An unknown key is an error.
+///
+/// # Errors
+/// Outer: a settings file that cannot be used. Inner: wrong usage, or `--help`.
+pub fn parse_from(
+    command: Command,
+    arguments: Vec<OsString>,
+) -> Result<Result<clap::ArgMatches, clap::Error>, SettingsError> {
+    let command = command.arg(
+        Arg::new("config")
+            .long("config")
+            .value_name("FILE")
+            .global(true)
+            .value_parser(clap::value_parser!(PathBuf))
+            .help("A TOML file with settings; its keys are the flags' long names"),
+    );
+    let path = config_path(&arguments).or_else(|| std::env::var_os("KAGETSU_CONFIG").map(PathBuf::from));
+    let file = path.as_deref().map(|path| read(path, &command)).transpose()?.unwrap_or_default();
+    Ok(with_sources(command, &file).try_get_matches_from(arguments))
+}
+
+/// What follows `--config`, found before anything else is parsed: the file decides what the rest may leave out.
+fn config_path(arguments: &[OsString]) -> Option<PathBuf> {
+    let mut arguments = arguments.iter().skip(1).take_while(|argument| *argument != "--");
+    while let Some(argument) = arguments.next() {
+        if argument == "--config" {
+            return arguments.next().map(PathBuf::from);
+        }
+        if let Some(path) = argument.to_str().and_then(|argument| argument.strip_prefix("--config=")) {
+            return Some(path.into());
+        }
+    }
+    None
+}
+
+type Settings = Vec<(String, Vec<String>)>;
+
+fn read(path: &Path, command: &Command) -> Result<Settings, SettingsError> {
+    let text = fs::read_to_string(path).map_err(|error| SettingsError::Read(path.into(), error))?;
+    let table: Table = text.parse().map_err(|error| SettingsError::Parse(path.into(), error))?;
+    let setting = |(key, value): (String, Value)| {
+        if !has_flag(command, &key) || key == "config" {
+            return Err(SettingsError::UnknownKey(path.into(), key));
+        }
+        let values = match value {
+            Value::Array(values) => values.into_iter().map(scalar).collect(),
+            value => scalar(value).map(|value| vec![value]),
+        };
+        values.map(|values| (key.clone(), values)).ok_or_else(|| SettingsError::Value(path.into(), key))
+    };
+    table.into_iter().map(setting).collect()
+}
+
+fn scalar(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => Some(value.to_string()),
+        Value::Datetime(_) | Value::Array(_) | Value::Table(_) => None,
+    }
+}
+
+fn has_flag(command: &Command, name: &str) -> bool {
+    command.get_arguments().any(|arg| arg.get_long() == Some(name))
+        || command.get_subcommands().any(|command| has_flag(command, name))
+}
+
+fn with_sources(command: Command, file: &Settings) -> Command {
+    command.mut_args(|arg| with_source(arg, file)).mut_subcommands(|command| with_sources(command, file))
+}
+
+fn with_source(arg: Arg, file: &Settings) -> Arg {
+    let Some(name) = arg.get_long().map(ToString::to_string) else { return arg };
+    if matches!(arg.get_action(), ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version) {
+        return arg;
+    }
+    let arg = arg.env(format!("KAGETSU_{}", name.to_uppercase().replace('-', "_"))).hide_env(true);
+    match file.iter().find(|(key, _)| *key == name) {
+        Some((_, values)) => arg.required(false).default_values(values.clone()),
+        None => arg,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use clap::FromArgMatches;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Program {
+        #[command(subcommand)]
+        command: Sub,
+    }
+
+    #[derive(Debug, clap::Subcommand)]
+    enum Sub {
+        Go {
+            #[arg(long)]
+            how_far: u32,
+            #[arg(long)]
+            quick: bool,
+            #[arg(long)]
+            stop: Vec<String>,
+        },
+    }
+
+    fn go(toml: &str, arguments: &[&str]) -> Result<(u32, bool, Vec<String>), String> {
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+        file.write_all(toml.as_bytes()).expect("room for it");
+        let path = file.path().to_str().expect("a plain name");
+        let all = [&["program", "--config", path, "go"], arguments].concat();
+        let arguments = all.into_iter().map(OsString::from).collect();
+        let matches = parse_from(<Program as clap::CommandFactory>::command(), arguments);
+        let matches = matches.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let Sub::Go { how_far, quick, stop } = Program::from_arg_matches(&matches).expect("checked").command;
+        Ok((how_far, quick, stop))
+    }
+
+    #[test]
+    fn a_flag_beats_the_file_and_the_file_beats_the_default() {
+        assert_eq!(
+            go("how-far = 3\nquick = true\nstop = ['a', 'b']", &[]),
+            Ok((3, true, vec!["a".into(), "b".into()]))
+        );
+        assert_eq!(go("how-far = 3", &["--how-far", "7", "--stop", "c"]), Ok((7, false, vec!["c".into()])));
+        assert!(go("", &[]).expect_err("how-far is required").contains("--how-far"));
+    }
+
+    #[test]
+    fn what_no_flag_has_is_an_error() {
+        assert!(go("how-fat = 3", &[]).expect_err("misspelt").contains("no flag --how-fat exists"));
+        assert!(go("how-far = {a = 1}", &[]).expect_err("a table").contains("must be a string"));
+        assert!(go("how-far = 'x'", &[]).expect_err("no number").contains("invalid"));
+        assert!(go("how-far = ", &[]).expect_err("no TOML").contains("not TOML"));
+    }
+
+    #[test]
+    fn every_flag_has_its_variable() {
+        let command = with_sources(<Program as clap::CommandFactory>::command(), &Vec::new());
+        let go = command.get_subcommands().next().expect("go");
+        let names = go.get_arguments().filter_map(|arg| arg.get_env()).collect::<Vec<_>>();
+        assert_eq!(names, ["KAGETSU_HOW_FAR", "KAGETSU_QUICK", "KAGETSU_STOP"]);
+    }
+}
