@@ -10,16 +10,16 @@ use toml::{Table, Value};
 #[non_exhaustive]
 pub enum SettingsError {
     /// The file cannot be read.
-    #[error("cannot read the settings file {}: {1}", .0.display())]
+    #[error("cannot read the settings file {}: {}", .0.display(), .1)]
     Read(PathBuf, std::io::Error),
     /// The file is not TOML.
-    #[error("the settings file {} is not TOML: {1}", .0.display())]
+    #[error("the settings file {} is not TOML: {}", .0.display(), .1)]
     Parse(PathBuf, toml::de::Error),
     /// No flag of the program has this name.
-    #[error("the settings file {} has the key '{1}', but no flag --{1} exists; see --help", .0.display())]
+    #[error("the settings file {} has the key '{}', but there is no such flag; see --help", .0.display(), .1)]
     UnknownKey(PathBuf, String),
     /// The value is a table or a date, which no flag takes.
-    #[error("the settings file {}: '{1}' must be a string, a number, true, false, or a list of them", .0.display())]
+    #[error("the settings file {}: '{}' must be a string, a number, true, false, or a list of them", .0.display(), .1)]
     Value(PathBuf, String),
 }
 
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn what_no_flag_has_is_an_error() {
-        assert!(go("how-fat = 3", &[]).expect_err("misspelt").contains("no flag --how-fat exists"));
+        assert!(go("how-fat = 3", &[]).expect_err("misspelt").contains("no such flag"));
         assert!(go("how-far = {a = 1}", &[]).expect_err("a table").contains("must be a string"));
         assert!(go("how-far = 'x'", &[]).expect_err("no number").contains("invalid"));
         assert!(go("how-far = ", &[]).expect_err("no TOML").contains("not TOML"));
