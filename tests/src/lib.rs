@@ -1,1 +1,12 @@
-//! x
+//! What the system tests share: real programs on real sockets, with ports chosen by the system.
+//!
+//! What this crate refuses: anything that could be tested inside one process.
+#![forbid(unsafe_code)]
+
+mod data;
+mod program;
+mod scratch;
+
+pub use data::shared_data;
+pub use program::{Finished, Program, Running};
+pub use scratch::Scratch;

@@ -1,0 +1,176 @@
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+/// One of our programs, as it was built with these tests.
+#[derive(Clone, Copy, Debug)]
+pub enum Program {
+    /// The command line.
+    Kagetsu,
+    /// The coordinator.
+    Coordinator,
+    /// The worker.
+    Worker,
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub struct Finished {
+    /// Its exit code; `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// Everything that it printed.
+    pub stdout: String,
+    /// Everything that it said.
+    pub stderr: String,
+}
+
+impl Program {
+    /// A command with these arguments. Settings in the environment of the tests do not reach it.
+    #[must_use]
+    pub fn command(self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.path());
+        command.args(arguments).stdin(Stdio::null());
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("KAGETSU_")) {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// Runs it to its end.
+    #[must_use]
+    pub fn run(self, arguments: &[&str]) -> Finished {
+        Finished::of(self.command(arguments))
+    }
+
+    /// Starts it, with its stdout to be read line by line and its log on the stderr of the tests.
+    #[must_use]
+    pub fn start(self, arguments: &[&str]) -> Running {
+        Running::of(self.command(arguments))
+    }
+
+    fn path(self) -> &'static Path {
+        static PATHS: OnceLock<[PathBuf; 3]> = OnceLock::new();
+        let paths = PATHS.get_or_init(|| {
+            [("book-tool", "kagetsu"), ("kagetsu-coordinator", "kagetsu-coordinator"), ("kagetsu-worker", "kagetsu-worker")]
+                .map(|(package, bin)| build(package, bin))
+        });
+        &paths[self as usize]
+    }
+}
+
+/// The program as the profile of these tests builds it; nothing is compiled anew where that is up to date.
+fn build(package: &str, bin: &str) -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").join("Cargo.toml");
+    let build = escargot::CargoBuild::new().manifest_path(manifest).package(package).bin(bin);
+    let build = if cfg!(debug_assertions) { build } else { build.release() };
+    build.run().unwrap_or_else(|error| panic!("{bin} does not build: {error}")).path().to_path_buf()
+}
+
+impl Finished {
+    /// Runs a command to its end.
+    #[must_use]
+    pub fn of(mut command: Command) -> Self {
+        let output = command.output().expect("the program starts");
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).expect("text"),
+            stderr: String::from_utf8(output.stderr).expect("text"),
+        }
+    }
+
+    /// Its stdout as one JSON object.
+    ///
+    /// # Panics
+    /// If it did not end with exit code 0, or printed something else.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        assert_eq!(self.code, Some(0), "{self:#?}");
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:#?}"))
+    }
+}
+
+/// A program that runs. It is killed when this value is dropped.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    lines: Option<BufReader<std::process::ChildStdout>>,
+}
+
+impl Running {
+    /// Starts a command.
+    #[must_use]
+    pub fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
+        let lines = child.stdout.take().map(BufReader::new);
+        Self { child, lines }
+    }
+
+    /// The next line of its stdout, without the line end; empty at the end of it.
+    ///
+    /// # Panics
+    /// If that is no text.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.lines.as_mut().expect("piped").read_line(&mut line).expect("text");
+        line.trim_end().to_string()
+    }
+
+    /// The address that a server says it listens on.
+    ///
+    /// # Panics
+    /// If it says something else.
+    pub fn address(&mut self) -> String {
+        let line = self.line();
+        let address = line.strip_prefix("listening on ").unwrap_or_else(|| panic!("no address in '{line}'"));
+        format!("http://{address}")
+    }
+
+    /// Ends it at once, as a power cut would.
+    pub fn kill(&mut self) {
+        self.signal(Signal::SIGKILL);
+        self.wait();
+    }
+
+    /// Sends a signal; harmless if it has ended.
+    pub fn signal(&self, signal: Signal) {
+        let _ = kill(Pid::from_raw(self.child.id() as i32), signal);
+    }
+
+    /// Waits for its end.
+    pub fn wait(&mut self) -> ExitStatus {
+        self.child.wait().expect("our own child")
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("our own child").is_some()
+    }
+
+    /// Its process id.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The rest of its stdout, to the end.
+    ///
+    /// # Panics
+    /// If that is no text.
+    pub fn rest(&mut self) -> String {
+        let mut rest = String::new();
+        self.lines.as_mut().expect("piped").read_to_string(&mut rest).expect("text");
+        rest
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.signal(Signal::SIGKILL);
+        let _ = self.child.wait();
+    }
+}
