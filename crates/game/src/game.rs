@@ -1,6 +1,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::gomoku::Forbidden;
 use crate::{Move, Outcome, Packed, Side, Symmetry, UnpackError, Variant};
 
 /// The rules of one game: what is legal and how it ends, and nothing else.
@@ -32,10 +33,17 @@ pub trait Game: Clone + Send + Sync + Sized {
     /// How the game ended, if it did.
     fn outcome(&self) -> Option<Outcome>;
 
+    /// The empty points that the rules forbid the side to move, and why; only renju has such. The order is that of
+    /// [`Game::moves`]. Playing one is a loss.
+    fn forbidden(&self) -> Vec<(Move, Forbidden)> {
+        Vec::new()
+    }
+
     /// Appends all legal moves; none when the game is over. The order is the game's own and always the same.
     fn moves(&self, out: &mut Vec<Move>);
 
-    /// Whether the move may be played, and why not.
+    /// Whether the move may be played, and why not. More than [`Game::moves`] may be played in one case: a point that
+    /// renju forbids, which loses.
     ///
     /// # Errors
     /// What stands against it.
@@ -81,6 +89,12 @@ pub trait Game: Clone + Send + Sync + Sized {
 
     /// Writes one move of the variant.
     fn write_move(variant: Variant, m: Move) -> String;
+
+    /// The board as lines of text for a terminal, with coordinates and the last move marked; empty where the game has
+    /// no drawing.
+    fn draw(&self) -> String {
+        String::new()
+    }
 
     /// Cuts a line into moves: at blanks and commas, and where one move ends and the next begins.
     fn split_line(line: &str) -> Vec<&str>;

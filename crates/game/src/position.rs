@@ -1,7 +1,8 @@
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::gomoku::{BoardError, Forbidden};
 use crate::{Canonical, Game, Key, Move, MoveError, Outcome, Packed, Side, UnpackError, Variant, with_game};
 
 /// An address: a variant, where the game began, and the moves since. Checked once, when it is made; replayable anywhere.
@@ -27,6 +28,9 @@ pub enum PositionError {
     /// The first position is wrong.
     #[error(transparent)]
     Setup(#[from] UnpackError),
+    /// A drawn board cannot be read.
+    #[error(transparent)]
+    Board(#[from] BoardError),
     /// The variant is wrong.
     #[error(transparent)]
     Variant(#[from] crate::VariantError),
@@ -67,12 +71,26 @@ impl Position {
         Self::new(variant, Some(packed), &[])
     }
 
-    /// The position after a line from the start, as in `h8 i9 h9`, `h8,i9,h9` or `h8i9h9`.
+    /// The position after a line from the start, as in `h8 i9 h9`, `h8,i9,h9`, `h8i9h9`, `[h8][i9]` or `1.h8 2.i9`. A
+    /// gomoku line without any letter is read as Gomocup writes moves, `7,7 8,6`: column and row from 0, row 0 at the top.
     ///
     /// # Errors
     /// The first move that cannot be read or made.
     pub fn from_line(variant: Variant, line: &str) -> Result<Self, PositionError> {
         Self::start(variant).play_line(line)
+    }
+
+    /// The position of a drawn gomoku board, as `--board` takes it: any numbers of stones, no history.
+    ///
+    /// Rows from the top, one character a point: `X` or `x` the first player, `O` or `o` the second, `.`, `_`, `-` or `+`
+    /// nobody. Blanks, brackets and empty lines are passed over, so are row numbers and a line of column letters: what
+    /// [`Position::draw`] writes can be read. Without `side` the stones must tell whose turn it is: equal numbers, or
+    /// one stone more of the first player's.
+    ///
+    /// # Errors
+    /// The first row and column that is wrong; a wrong number of rows; a side that cannot be told; both with a five.
+    pub fn from_board(variant: Variant, text: &str, side: Option<Side>) -> Result<Self, PositionError> {
+        Self::unpack(variant, crate::gomoku::read_board(variant, text, side)?)
     }
 
     /// The position after a further line.
@@ -155,6 +173,18 @@ impl Position {
         let mut moves = Vec::new();
         with_game!(self.variant, G => self.game::<G>().moves(&mut moves));
         moves
+    }
+
+    /// The empty points that the rules forbid the side to move, and why; only renju has such.
+    #[must_use]
+    pub fn forbidden_moves(&self) -> Vec<(Move, Forbidden)> {
+        with_game!(self.variant, G => self.game::<G>().forbidden())
+    }
+
+    /// The board as lines of text for a terminal, the last move marked; empty where the game has no drawing.
+    #[must_use]
+    pub fn draw(&self) -> String {
+        with_game!(self.variant, G => self.game::<G>().draw())
     }
 
     /// One legal move for each set of moves that lead to the same key, in the game's own order.

@@ -9,6 +9,10 @@ use crate::{Move, Symmetry};
 pub enum RuleName {
     /// Five or more in a row win.
     Freestyle,
+    /// Exactly five in a row win.
+    Standard,
+    /// Black wins with exactly five and may make no overline, double four or double three; White wins with five or more.
+    Renju,
 }
 
 /// Which game is played, by which rule, on which board.
@@ -28,7 +32,9 @@ pub enum Variant {
 #[non_exhaustive]
 pub enum VariantError {
     /// No game of that name.
-    #[error("unknown variant '{0}'; known are freestyle-N (N from 5 to 22, as in freestyle-15)")]
+    #[error(
+        "unknown variant '{0}'; known are freestyle-N, standard-N and renju-N (N from 5 to 22, as in freestyle-15)"
+    )]
     Unknown(String),
     /// A board that is too small or too large.
     #[error("variant '{0}': the board size must be from 5 to 22")]
@@ -48,6 +54,14 @@ macro_rules! with_game {
                 type $G = $crate::gomoku::Gomoku<$crate::gomoku::Freestyle>;
                 $body
             }
+            $crate::Variant::Gomoku { rule: $crate::RuleName::Standard, .. } => {
+                type $G = $crate::gomoku::Gomoku<$crate::gomoku::Standard>;
+                $body
+            }
+            $crate::Variant::Gomoku { rule: $crate::RuleName::Renju, .. } => {
+                type $G = $crate::gomoku::Gomoku<$crate::gomoku::Renju>;
+                $body
+            }
         }
     };
 }
@@ -55,6 +69,12 @@ macro_rules! with_game {
 impl Variant {
     /// Freestyle gomoku on the usual board.
     pub const FREESTYLE_15: Self = Self::Gomoku { rule: RuleName::Freestyle, size: 15 };
+
+    /// Standard gomoku on the usual board.
+    pub const STANDARD_15: Self = Self::Gomoku { rule: RuleName::Standard, size: 15 };
+
+    /// Renju on its board.
+    pub const RENJU_15: Self = Self::Gomoku { rule: RuleName::Renju, size: 15 };
 
     /// The smallest and the largest gomoku board.
     pub const GOMOKU_SIZES: core::ops::RangeInclusive<u8> = 5..=22;
@@ -74,7 +94,9 @@ impl Variant {
     pub fn from_code(code: u32) -> Result<Self, VariantError> {
         let [game, rule, size, options] = code.to_be_bytes();
         match (game, rule, options) {
-            (1, 1, 0) if Self::GOMOKU_SIZES.contains(&size) => Ok(Self::Gomoku { rule: RuleName::Freestyle, size }),
+            (1, 1..=3, 0) if Self::GOMOKU_SIZES.contains(&size) => {
+                Ok(Self::Gomoku { rule: RuleName::ALL[usize::from(rule) - 1], size })
+            }
             _ => Err(VariantError::Code(code)),
         }
     }
@@ -100,10 +122,18 @@ impl Variant {
     }
 }
 
+impl RuleName {
+    /// All of them, in the order of their codes.
+    pub const ALL: [Self; 3] = [Self::Freestyle, Self::Standard, Self::Renju];
+}
+
+/// As in the text of a [`Variant`].
 impl fmt::Display for RuleName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Freestyle => "freestyle",
+            Self::Standard => "standard",
+            Self::Renju => "renju",
         })
     }
 }
@@ -120,12 +150,14 @@ impl fmt::Display for Variant {
 impl FromStr for Variant {
     type Err = VariantError;
 
-    /// `freestyle-15`; the number is the board size.
+    /// `freestyle-15`, `standard-15`, `renju-15`; the number is the board size.
     fn from_str(text: &str) -> Result<Self, VariantError> {
         let unknown = || VariantError::Unknown(text.to_string());
         let (name, size) = text.split_once('-').ok_or_else(unknown)?;
         let rule = match name {
             "freestyle" => RuleName::Freestyle,
+            "standard" => RuleName::Standard,
+            "renju" => RuleName::Renju,
             _ => return Err(unknown()),
         };
         let size = size.parse().ok().filter(|size| Self::GOMOKU_SIZES.contains(size));

@@ -31,6 +31,9 @@ pub const fn salt(code: u32) -> u128 {
 /// Part of a hash when the second side is to move.
 pub const SECOND_TO_MOVE: u128 = number(SALT - 1);
 
+/// Part of a hash when the game was ended by a move that is forbidden to the first side.
+pub const FORBIDDEN_MOVE: u128 = number(SALT - 2);
+
 /// A table of `N` numbers from `number(first)` on.
 #[must_use]
 pub const fn table<const N: usize>(first: u64) -> [u128; N] {

@@ -2,8 +2,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-use super::{Rule, notation};
-use crate::{Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant, zobrist};
+use super::{Forbidden, Lines, Point, Rule, drawing, forbidden, notation, packing};
+use crate::{Game, Move, MoveError, Outcome, Packed, RuleName, Side, Symmetry, UnpackError, Variant, zobrist};
 
 /// Columns of the largest board.
 pub const MAX_SIZE: usize = 22;
@@ -17,14 +17,24 @@ pub type Cell = Option<Side>;
 static NUMBERS: [[u128; MAX_CELLS]; 2] = [zobrist::table(0), zobrist::table(MAX_CELLS as u64)];
 
 /// A gomoku board with its history. Knows the rules; has no opinion.
-#[derive(Clone, Debug)]
+///
+/// In renju a game ends without a five in two more ways, both lost for Black: he plays a [`Forbidden`] point, or he has
+/// none but forbidden points left. (The federation's rules let him pass; in engine play nobody passes.)
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gomoku<R> {
     size: u8,
     side: Side,
     stones: u16,
     cells: [Cell; MAX_CELLS],
-    zobrist: u128,
+    /// The stones of each side.
+    lines: [Lines; 2],
+    empty: Lines,
+    /// The Zobrist value of every image, by symmetry.
+    zobrist: [u128; 8],
     outcome: Option<Outcome>,
+    /// Whether the game was ended by Black's move on a forbidden point. The stones do not tell, for the same ones may have
+    /// come in a lawful order.
+    broken: bool,
     history: Vec<Move>,
     rule: PhantomData<R>,
 }
@@ -42,46 +52,83 @@ impl<R: Rule> Gomoku<R> {
         &self.cells[..self.cell_count()]
     }
 
+    /// Why renju forbids Black the point, if it does. Says nothing of points that are taken, and asks not whose turn it is.
+    #[must_use]
+    pub fn is_forbidden(&self, m: Move) -> Option<Forbidden> {
+        let is_empty = self.cells().get(m.index()) == Some(&None);
+        if R::FORBIDS && is_empty { forbidden(&self.lines[0], &self.empty, point(self.size, m)) } else { None }
+    }
+
     fn cell_count(&self) -> usize {
         usize::from(self.size).pow(2)
     }
 
-    /// Length of the unbroken row of `side` through `m` in direction (`dx`, `dy`), with `m` counted as a stone of `side`.
-    fn run(&self, m: Move, side: Side, dx: i16, dy: i16) -> usize {
-        let size = i16::from(self.size);
-        let (x, y) = (m.code() as i16 % size, m.code() as i16 / size);
-        let along = |sign: i16| {
-            (1..size)
-                .map(|n| (x + sign * n * dx, y + sign * n * dy))
-                .take_while(|&(x, y)| (0..size).contains(&x) && (0..size).contains(&y))
-                .take_while(|&(x, y)| self.cells[(y * size + x) as usize] == Some(side))
-                .count()
-        };
-        1 + along(1) + along(-1)
+    fn has_forbidden_points(&self) -> bool {
+        R::FORBIDS && self.side == Side::First && self.outcome.is_none()
     }
 
+    /// The empty points, by cell code.
+    fn empty_moves(&self) -> impl Iterator<Item = Move> {
+        let empty = self.cells().iter().zip(0..).filter(|(cell, _)| cell.is_none());
+        empty.map(|(_, code)| Move::new(code))
+    }
+
+    /// The stones of the image under `symmetry`.
+    fn image_stones(&self, symmetry: Symmetry) -> impl Iterator<Item = (u16, Side)> {
+        let stones = self.cells().iter().zip(0..).filter_map(|(cell, code)| Some((code, (*cell)?)));
+        stones.map(move |(code, side)| (image(self.size, Move::new(code), symmetry).code(), side))
+    }
+
+    /// Whether the stone of `side` on `m` belongs to a five.
     fn is_five(&self, m: Move, side: Side) -> bool {
-        [(1, 0), (0, 1), (1, 1), (1, -1)].iter().any(|&(dx, dy)| R::is_five(side, self.run(m, side, dx, dy)))
+        let around = self.lines[side.index()].around(point(self.size, m));
+        (0..4).any(|direction| R::is_five(side, around.run(direction)))
     }
 
-    fn put(&mut self, m: Move, cell: Side) {
-        self.cells[m.index()] = Some(cell);
+    /// Puts a stone on an empty point, or takes it off again.
+    fn flip(&mut self, m: Move, side: Side) {
+        let point = point(self.size, m);
+        self.lines[side.index()].flip(point);
+        self.empty.flip(point);
+        for (value, number) in self.zobrist.iter_mut().zip(0..) {
+            let at = image(self.size, m, Symmetry::new(number));
+            *value ^= NUMBERS[side.index()][at.index()];
+        }
+    }
+
+    fn put(&mut self, m: Move, side: Side) {
+        self.flip(m, side);
+        self.cells[m.index()] = Some(side);
         self.stones += 1;
-        self.zobrist ^= NUMBERS[cell.index()][m.index()];
+    }
+
+    fn salt(&mut self, number: u128) {
+        self.zobrist.iter_mut().for_each(|value| *value ^= number);
     }
 
     fn turn(&mut self) {
         self.side = self.side.other();
-        self.zobrist ^= zobrist::SECOND_TO_MOVE;
+        self.salt(zobrist::SECOND_TO_MOVE);
     }
 
-    fn ended(&self, last: Move, by: Side) -> Option<Outcome> {
-        if self.is_five(last, by) {
-            Some(Outcome::Win(by))
-        } else if usize::from(self.stones) == self.cell_count() {
-            Some(Outcome::Draw)
-        } else {
-            None
+    /// Ends the game, or takes that back: Black has played a forbidden point.
+    fn toggle_broken(&mut self) {
+        self.broken = !self.broken;
+        self.salt(zobrist::FORBIDDEN_MOVE);
+    }
+
+    /// How the game stands, `five` being the side that has one.
+    fn ending(&self, five: Option<Side>) -> Option<Outcome> {
+        let is_full = usize::from(self.stones) == self.cell_count();
+        let is_stuck = || {
+            let forbids = R::FORBIDS && self.side == Side::First;
+            forbids && self.empty_moves().all(|m| self.is_forbidden(m).is_some())
+        };
+        match five {
+            Some(side) => Some(Outcome::Win(side)),
+            None if self.broken => Some(Outcome::Win(Side::Second)),
+            None if is_full => Some(Outcome::Draw),
+            None => is_stuck().then_some(Outcome::Win(Side::Second)),
         }
     }
 }
@@ -90,15 +137,18 @@ impl<R: Rule> Game for Gomoku<R> {
     const SYMMETRIES: u8 = 8;
 
     fn start(variant: Variant) -> Self {
-        let Variant::Gomoku { rule, size } = variant;
+        let (rule, size) = dimensions(variant).expect("a gomoku variant");
         assert_eq!(rule, R::NAME, "a board of another rule");
         Self {
             size,
             side: Side::First,
             stones: 0,
             cells: [None; MAX_CELLS],
-            zobrist: zobrist::salt(variant.code()),
+            lines: [Lines::NONE; 2],
+            empty: Lines::full(size),
+            zobrist: [zobrist::salt(variant.code()); 8],
             outcome: None,
+            broken: false,
             history: Vec::new(),
             rule: PhantomData,
         }
@@ -124,13 +174,22 @@ impl<R: Rule> Game for Gomoku<R> {
         self.outcome
     }
 
+    fn forbidden(&self) -> Vec<(Move, Forbidden)> {
+        if !self.has_forbidden_points() {
+            return Vec::new();
+        }
+        self.empty_moves().filter_map(|m| Some((m, self.is_forbidden(m)?))).collect()
+    }
+
     fn moves(&self, out: &mut Vec<Move>) {
-        if self.outcome.is_none() {
-            let empty = self.cells().iter().enumerate().filter(|(_, cell)| cell.is_none());
-            out.extend(empty.map(|(code, _)| Move::new(code as u16)));
+        if self.has_forbidden_points() {
+            out.extend(self.empty_moves().filter(|&m| self.is_forbidden(m).is_none()));
+        } else if self.outcome.is_none() {
+            out.extend(self.empty_moves());
         }
     }
 
+    /// Any empty point will do, even one that renju forbids: a record may hold such a move, and it is lost by it.
     fn check(&self, m: Move) -> Result<(), MoveError> {
         let text = || notation::write(self.size, m);
         match self.cells().get(m.index()) {
@@ -143,87 +202,67 @@ impl<R: Rule> Game for Gomoku<R> {
 
     fn play(&mut self, m: Move) {
         let by = self.side;
+        if self.has_forbidden_points() && self.is_forbidden(m).is_some() {
+            self.toggle_broken();
+        }
         self.put(m, by);
         self.turn();
         self.history.push(m);
-        self.outcome = self.ended(m, by);
+        self.outcome = self.ending(self.is_five(m, by).then_some(by));
     }
 
     fn undo(&mut self) {
         let m = self.history.pop().expect("a move to take back");
         self.turn();
+        self.flip(m, self.side);
         self.cells[m.index()] = None;
         self.stones -= 1;
-        self.zobrist ^= NUMBERS[self.side.index()][m.index()];
+        if self.broken {
+            self.toggle_broken();
+        }
         self.outcome = None;
     }
 
-    fn hash(&self) -> u64 {
-        self.zobrist as u64
-    }
-
     fn zobrist(&self, symmetry: Symmetry) -> u128 {
-        if symmetry == Symmetry::IDENTITY {
-            return self.zobrist;
-        }
-        let mut value = zobrist::salt(self.variant().code());
-        if self.side == Side::Second {
-            value ^= zobrist::SECOND_TO_MOVE;
-        }
-        for (code, cell) in self.cells().iter().enumerate() {
-            if let Some(side) = cell {
-                value ^= NUMBERS[side.index()][image(self.size, code as u16, symmetry) as usize];
-            }
-        }
-        value
+        self.zobrist[usize::from(symmetry.number())]
     }
 
-    /// Side to move (0 or 1), then a byte for every five cells: digits in base 3 (empty, first, second), low cells in the
-    /// low digits. Trailing zero bytes stay: the length is fixed by the size.
     fn pack(&self, symmetry: Symmetry) -> Packed {
-        let mut bytes = alloc::vec![0; packed_len(self.size)];
-        bytes[0] = self.side as u8;
-        for (code, cell) in self.cells().iter().enumerate() {
-            if let Some(side) = cell {
-                let at = image(self.size, code as u16, symmetry) as usize;
-                bytes[1 + at / 5] += (1 + *side as u8) * POWERS[at % 5];
-            }
-        }
-        Packed(bytes)
+        packing::pack(self.size, self.side, self.broken, self.image_stones(symmetry))
     }
 
     fn unpack(variant: Variant, packed: &Packed) -> Result<Self, UnpackError> {
         let error = |reason| UnpackError { variant, reason };
+        let unpacked = packing::unpack(variant, packed)?;
         let mut game = Self::start(variant);
-        let bytes = &packed.0;
-        if bytes.len() != packed_len(game.size) {
-            return Err(error("wrong length"));
+        for (cell, code) in unpacked.cells.iter().zip(0..) {
+            cell.iter().for_each(|&side| game.put(Move::new(code), side));
         }
-        let side = match bytes[0] {
-            0 => Side::First,
-            1 => Side::Second,
-            _ => return Err(error("side to move is neither 0 nor 1")),
-        };
-        for code in 0..5 * (bytes.len() - 1) {
-            let digit = bytes[1 + code / 5] / POWERS[code % 5] % 3;
-            match digit {
-                _ if bytes[1 + code / 5] >= 243 => return Err(error("a byte over 242")),
-                0 => {}
-                _ if code >= game.cell_count() => return Err(error("a stone off the board")),
-                1 => game.put(Move::new(code as u16), Side::First),
-                _ => game.put(Move::new(code as u16), Side::Second),
-            }
-        }
-        if side == Side::Second {
+        if unpacked.side == Side::Second {
             game.turn();
         }
-        game.outcome = game.find_outcome().ok_or_else(|| error("both sides have five in a row"))?;
+        if unpacked.broken {
+            game.toggle_broken();
+        }
+        let has_five = |side: Side| game.lines[side.index()].has_run(|run| R::is_five(side, run));
+        let five = match (has_five(Side::First), has_five(Side::Second)) {
+            (true, true) => return Err(error("both sides have five in a row")),
+            (true, false) => Some(Side::First),
+            (false, true) => Some(Side::Second),
+            (false, false) => None,
+        };
+        if unpacked.broken && !R::FORBIDS {
+            return Err(error("a forbidden move, where nothing is forbidden"));
+        }
+        if unpacked.broken && five.is_some() {
+            return Err(error("a forbidden move after a five"));
+        }
+        game.outcome = game.ending(five);
         Ok(game)
     }
 
     fn image(variant: Variant, m: Move, symmetry: Symmetry) -> Move {
-        let Variant::Gomoku { size, .. } = variant;
-        Move::new(image(size, m.code(), symmetry))
+        image(size(variant), m, symmetry)
     }
 
     fn inverse(symmetry: Symmetry) -> Symmetry {
@@ -235,8 +274,11 @@ impl<R: Rule> Game for Gomoku<R> {
     }
 
     fn write_move(variant: Variant, m: Move) -> String {
-        let Variant::Gomoku { size, .. } = variant;
-        notation::write(size, m)
+        notation::write(size(variant), m)
+    }
+
+    fn draw(&self) -> String {
+        drawing::draw(self.size, self.cells(), self.history.last().copied())
     }
 
     fn split_line(line: &str) -> Vec<&str> {
@@ -244,31 +286,28 @@ impl<R: Rule> Game for Gomoku<R> {
     }
 }
 
-impl<R: Rule> Gomoku<R> {
-    /// How a board of unknown history stands; `None` if both sides have five.
-    fn find_outcome(&self) -> Option<Option<Outcome>> {
-        let stones =
-            self.cells().iter().enumerate().filter_map(|(code, cell)| Some((Move::new(code as u16), (*cell)?)));
-        let mut winner = None;
-        for (_, side) in stones.filter(|&(m, side)| self.is_five(m, side)) {
-            if winner.is_some_and(|other| other != side) {
-                return None;
-            }
-            winner = Some(side);
-        }
-        let full = usize::from(self.stones) == self.cell_count();
-        Some(winner.map(Outcome::Win).or(full.then_some(Outcome::Draw)))
+/// Rule and size of a gomoku board.
+pub(super) const fn dimensions(variant: Variant) -> Option<(RuleName, u8)> {
+    match variant {
+        Variant::Gomoku { rule, size } => Some((rule, size)),
     }
 }
 
-const POWERS: [u8; 5] = [1, 3, 9, 27, 81];
-
-fn packed_len(size: u8) -> usize {
-    1 + usize::from(size).pow(2).div_ceil(5)
+fn size(variant: Variant) -> u8 {
+    dimensions(variant).expect("a gomoku variant").1
 }
 
-fn image(size: u8, code: u16, symmetry: Symmetry) -> u16 {
-    let n = u16::from(size);
-    let (x, y) = symmetry.square(size, (code % n) as u8, (code / n) as u8);
-    u16::from(y) * n + u16::from(x)
+fn point(size: u8, m: Move) -> Point {
+    let size = u16::from(size);
+    Point { x: (m.code() % size) as u8, y: (m.code() / size) as u8 }
+}
+
+/// A move off the board stays what it is.
+fn image(size: u8, m: Move, symmetry: Symmetry) -> Move {
+    if m.index() >= usize::from(size).pow(2) {
+        return m;
+    }
+    let Point { x, y } = point(size, m);
+    let (x, y) = symmetry.square(size, x, y);
+    Move::new(u16::from(y) * u16::from(size) + u16::from(x))
 }

@@ -1,8 +1,18 @@
-//! Gomoku: five in a row.
+//! Gomoku: five in a row, by three rules.
+//!
+//! [`Gomoku`] is the board; [`forbidden()`] judges renju's forbidden points on any set of stones kept as [`Lines`].
 
 mod board;
+mod drawing;
+mod forbidden;
+mod lines;
 mod notation;
+mod packing;
 mod rule;
 
 pub use board::{Cell, Gomoku, MAX_CELLS, MAX_SIZE};
-pub use rule::{Freestyle, Rule};
+pub use drawing::BoardError;
+pub(crate) use drawing::read_board;
+pub use forbidden::{Forbidden, forbidden};
+pub use lines::{Around, Lines, Point};
+pub use rule::{Freestyle, Renju, Rule, Standard};

@@ -4,17 +4,14 @@ use alloc::vec::Vec;
 
 use crate::{Move, MoveError, Variant};
 
-/// `h8`: the column's letter (no letter is left out), then the row's number; `a1` is the lower left corner.
+/// Reads `h8`: the column's letter (no letter is left out), then the row's number; `a1` is the lower left corner. Or
+/// Gomocup's `7,7`: column and row from 0, the row counted from the **top**.
 pub(super) fn parse(variant: Variant, size: u8, text: &str) -> Result<Move, MoveError> {
-    let no_move = || MoveError::Text(text.to_string(), variant);
-    let mut letters = text.chars();
-    let letter = letters.next().filter(char::is_ascii_alphabetic).ok_or_else(no_move)?;
-    let digits = letters.as_str();
-    if digits.is_empty() || digits.len() > 3 || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(no_move());
+    let (column, row) = match text.split_once(',') {
+        Some((column, row)) => number(column).zip(number(row).map(|row| u16::from(size).saturating_sub(row))),
+        None => lettered(text),
     }
-    let column = u16::from(letter.to_ascii_lowercase() as u8 - b'a');
-    let row: u16 = digits.parse().map_err(|_| no_move())?;
+    .ok_or_else(|| MoveError::Text(text.to_string(), variant))?;
     let size = u16::from(size);
     if column >= size || row == 0 || row > size {
         return Err(MoveError::OffBoard(text.to_string(), variant));
@@ -22,21 +19,52 @@ pub(super) fn parse(variant: Variant, size: u8, text: &str) -> Result<Move, Move
     Ok(Move::new((row - 1) * size + column))
 }
 
+/// Column from 0 and row from 1.
+fn lettered(text: &str) -> Option<(u16, u16)> {
+    let mut rest = text.chars();
+    let letter = rest.next().filter(char::is_ascii_alphabetic)?;
+    Some((u16::from(letter.to_ascii_lowercase() as u8 - b'a'), number(rest.as_str())?))
+}
+
+fn number(digits: &str) -> Option<u16> {
+    let plain = (1..=3).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    if plain { digits.parse().ok() } else { None }
+}
+
 pub(super) fn write(size: u8, m: Move) -> String {
     let (column, row) = (m.code() % u16::from(size), m.code() / u16::from(size));
     format!("{}{}", char::from(b'a' + column as u8), row + 1)
 }
 
-/// A move begins at every letter and ends at a blank, a comma or the next letter.
+/// Cuts a line into moves, by one of two readings.
+///
+/// With a letter in it, the line is written in letters and numbers: a move begins at every letter and ends at a blank, a
+/// comma, an underscore, a bracket or the next letter; numbers that count the moves are passed over. `h8i9`, `h8, i9`,
+/// `[h8][i9]` and `1. h8 2.i9` are the same line. Without any letter, it is Gomocup's `7,7 8,6`: each word is one move, and
+/// its comma parts column and row.
 pub(super) fn split(line: &str) -> Vec<&str> {
-    let mut tokens = Vec::new();
-    for word in line.split([' ', ',', '\t', '_']).filter(|word| !word.is_empty()) {
-        let starts: Vec<usize> =
-            word.char_indices().filter(|&(i, c)| i == 0 || c.is_alphabetic()).map(|(i, _)| i).collect();
-        for (n, &start) in starts.iter().enumerate() {
-            let end = starts.get(n + 1).copied().unwrap_or(word.len());
-            tokens.push(&word[start..end]);
-        }
+    if !line.contains(char::is_alphabetic) {
+        return line.split_whitespace().collect();
     }
-    tokens
+    let is_gap = |c: char| c.is_whitespace() || ",_[]".contains(c);
+    line.split(is_gap).map(without_count).filter(|word| !word.is_empty()).flat_map(split_word).collect()
+}
+
+/// `h8` of `12.h8`.
+fn without_count(word: &str) -> &str {
+    match word.split_once('.') {
+        Some((count, rest)) if number(count).is_some() => rest,
+        _ => word,
+    }
+}
+
+fn split_word(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    core::iter::from_fn(move || {
+        let first = rest.chars().next()?.len_utf8();
+        let end = rest[first..].find(char::is_alphabetic).map_or(rest.len(), |next| first + next);
+        let (token, after) = rest.split_at(end);
+        rest = after;
+        Some(token)
+    })
 }

@@ -7,6 +7,9 @@ pub trait Rule: Copy + Debug + Default + Send + Sync + 'static {
     /// Its name in a [`Variant`](crate::Variant).
     const NAME: RuleName;
 
+    /// Whether some points are forbidden to [`Side::First`].
+    const FORBIDS: bool = false;
+
     /// Whether `run` stones in an unbroken row win for `side`.
     fn is_five(side: Side, run: usize) -> bool;
 }
@@ -20,5 +23,33 @@ impl Rule for Freestyle {
 
     fn is_five(_: Side, run: usize) -> bool {
         run >= 5
+    }
+}
+
+/// Exactly five in a row win, for both sides.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Standard;
+
+impl Rule for Standard {
+    const NAME: RuleName = RuleName::Standard;
+
+    fn is_five(_: Side, run: usize) -> bool {
+        run == 5
+    }
+}
+
+/// Black wins with exactly five and may not play a [`Forbidden`](super::Forbidden) point; White wins with five or more.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Renju;
+
+impl Rule for Renju {
+    const NAME: RuleName = RuleName::Renju;
+    const FORBIDS: bool = true;
+
+    fn is_five(side: Side, run: usize) -> bool {
+        match side {
+            Side::First => run == 5,
+            Side::Second => run >= 5,
+        }
     }
 }

@@ -1,0 +1,109 @@
+use core::fmt;
+
+use super::{Around, Lines, Point};
+
+/// Why Black may not play a point in renju. Where several reasons hold, the first one in this order is given.
+///
+/// The definitions are those of the Renju International Federation (rules, sections 2, 3 and 9):
+/// - a *five* is an unbroken row of exactly five; a move that makes one is never forbidden;
+/// - an *overline* is an unbroken row of six or more;
+/// - a *four* is a row of four stones to which one more can be added to make a five; a *straight four* is an unbroken one
+///   that can become a five at both ends;
+/// - a *three* is a row of three stones to which one more can be added to make a straight four, by a move that makes no
+///   five at the same time and that is itself not forbidden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Forbidden {
+    /// Six or more in an unbroken row.
+    Overline,
+    /// The stone belongs to two or more fours, perhaps on one line: `X_XXX_X`, `XX_XX_XX`.
+    DoubleFour,
+    /// The stone belongs to two or more threes.
+    DoubleThree,
+}
+
+/// `overline`, `double-four`, `double-three`.
+impl fmt::Display for Forbidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Overline => "overline",
+            Self::DoubleFour => "double-four",
+            Self::DoubleThree => "double-three",
+        })
+    }
+}
+
+/// Why Black may not play the empty `point`, if so; `black` holds his stones and `empty` the empty points of the board.
+///
+/// Most points cost four shifts and counts. The recursion of the definition, which needs a board to play on, starts only
+/// where two lines could each become a straight four.
+#[must_use]
+pub fn forbidden(black: &Lines, empty: &Lines, point: Point) -> Option<Forbidden> {
+    match made(black.around(point), empty.around(point)) {
+        Made::Five => None,
+        Made::Forbidden(reason) => Some(reason),
+        Made::Threes(fours) => {
+            let double = fours.directions() >= 2
+                && Judge { black: black.clone(), empty: empty.clone() }.has_double_three(point, fours);
+            double.then_some(Forbidden::DoubleThree)
+        }
+    }
+}
+
+/// What a black stone makes, as far as its own lines tell.
+enum Made {
+    Five,
+    Forbidden(Forbidden),
+    /// Neither; here are the points where one more stone would make it part of a straight four.
+    Threes(Around),
+}
+
+/// Judges a black stone at the centre, given the stones and the empty points before it is placed.
+fn made(black: Around, empty: Around) -> Made {
+    if !black.is_crowded() {
+        return Made::Threes(Around::NONE);
+    }
+    let (black, empty) = (black.with_centre(), empty.without_centre());
+    let runs = [0, 1, 2, 3].map(|direction| black.run(direction));
+    if runs.contains(&5) {
+        Made::Five
+    } else if runs.iter().any(|&run| run > 5) {
+        Made::Forbidden(Forbidden::Overline)
+    } else if black.fours(empty) >= 2 {
+        Made::Forbidden(Forbidden::DoubleFour)
+    } else {
+        Made::Threes(black.straight_fours(empty))
+    }
+}
+
+/// A board on which the judge tries black stones. Every function leaves it as it was.
+struct Judge {
+    black: Lines,
+    empty: Lines,
+}
+
+impl Judge {
+    /// Whether a black stone on the empty `point` belongs to two threes, when `fours` are the points where one more stone
+    /// makes a straight four with it.
+    fn has_double_three(&mut self, point: Point, fours: Around) -> bool {
+        self.flip(point);
+        let is_three =
+            |&direction: &usize| fours.steps(direction).any(|steps| self.is_free(point.along(direction, steps)));
+        let double = (0..4).filter(is_three).take(2).count() == 2;
+        self.flip(point);
+        double
+    }
+
+    /// Whether Black may play the empty `point` and makes no five there.
+    fn is_free(&mut self, point: Point) -> bool {
+        match made(self.black.around(point), self.empty.around(point)) {
+            Made::Five | Made::Forbidden(_) => false,
+            Made::Threes(fours) => fours.directions() < 2 || !self.has_double_three(point, fours),
+        }
+    }
+
+    /// Puts a black stone on an empty point, or takes it off again.
+    fn flip(&mut self, point: Point) {
+        self.black.flip(point);
+        self.empty.flip(point);
+    }
+}
