@@ -1,1 +1,49 @@
-//! x
+//! Divides the work: questions become tasks, tasks are leased to workers, reports merge into answers.
+//!
+//! A [`Scheduler`] is a state machine and nothing else. Events go in (a worker joins, beats, reports, leaves; a question is
+//! submitted; time passes), [`Effect`]s come out, and [`Scheduler::deadline`] says when to call [`Scheduler::tick`] if
+//! nothing happens before. Because [`Answer`](kagetsu_game::Answer)s merge, a task may be handed out twice, reported twice
+//! or reported late, and the result is the same.
+//!
+//! What this crate refuses: clocks (time is an argument), dice, threads, sockets, disks, and opinions about positions.
+//!
+//! ```
+//! use core::time::Duration;
+//! use kagetsu_game::{Answer, Effort, Position, Question, Variant};
+//! use kagetsu_schedule::{Effect, Options, Report, Scheduler, Split, WorkerId};
+//!
+//! let mut scheduler = Scheduler::new(Options::default());
+//! let position = Position::from_line(Variant::FREESTYLE_15, "h8")?;
+//! let question = Question::new(position, Effort::depth(6));
+//!
+//! let now = Duration::ZERO; // since any fixed moment
+//! scheduler.join(now, WorkerId(1), 1, &[]);
+//! let id = scheduler.submit(now, question, Answer::new(), Split::Never, 0);
+//! let Some(Effect::Assign { worker, task }) = scheduler.poll() else { panic!("somebody must do it") };
+//!
+//! let now = Duration::from_secs(2); // the worker has answered
+//! scheduler.report(now, worker, task.id, task.attempt, Report::Done(Answer::new()));
+//! assert!(matches!(scheduler.poll(), Some(Effect::Finished { question, .. }) if question == id));
+//!
+//! scheduler.settle(id); // the answer is on disk
+//! assert_eq!(scheduler.poll(), Some(Effect::Acknowledge { worker, task: task.id }));
+//! # Ok::<(), kagetsu_game::PositionError>(())
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod effect;
+mod id;
+mod options;
+mod scheduler;
+mod split;
+mod status;
+
+pub use effect::{Effect, Report, Task};
+pub use id::{QuestionId, TaskId, WorkerId};
+pub use options::Options;
+pub use scheduler::Scheduler;
+pub use split::{Dealing, Split, divide, ranges};
+pub use status::{Census, Idle, Totals, WorkerStatus};

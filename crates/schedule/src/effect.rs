@@ -1,0 +1,82 @@
+use alloc::string::String;
+
+use kagetsu_game::{Answer, Question};
+
+use crate::{QuestionId, TaskId, WorkerId};
+
+/// What the caller has to do, in this order; see [`Scheduler::poll`](crate::Scheduler::poll).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Send the task to the worker.
+    Assign {
+        /// To whom.
+        worker: WorkerId,
+        /// What to do.
+        task: Task,
+    },
+    /// Tell the worker to stop the task and to forget it. Harmless where the worker has reported it already, or never
+    /// had it: a report is always answered by an acknowledgement of its own.
+    Revoke {
+        /// Whom to tell.
+        worker: WorkerId,
+        /// What is no longer wanted of it.
+        task: TaskId,
+    },
+    /// Nothing more will be done with what the worker reported about the task: it may forget it.
+    Acknowledge {
+        /// Whom to tell.
+        worker: WorkerId,
+        /// What it reported.
+        task: TaskId,
+    },
+    /// More is known of a question that is split.
+    Progress {
+        /// Which.
+        question: QuestionId,
+        /// All that its parts have said so far.
+        answer: Answer,
+    },
+    /// A question is answered. Its reports are acknowledged when the caller [settles](crate::Scheduler::settle) it.
+    Finished {
+        /// Which.
+        question: QuestionId,
+        /// The merged answer, the same for every order in which the parts came in.
+        answer: Answer,
+        /// Positions visited for it by all parts; more than [`Answer::nodes`] where parts searched the seed move again.
+        nodes: u64,
+    },
+    /// A question is set aside: it failed too often. Nothing of it remains.
+    Failed {
+        /// Which.
+        question: QuestionId,
+        /// What went wrong the last time, and how often it did.
+        reason: String,
+    },
+}
+
+/// One piece of work for one worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Its name.
+    pub id: TaskId,
+    /// The how-manieth time it is handed out, from 1. A report repeats it; it tells a stale report from a fresh one. A
+    /// worker that has the task already, under an older attempt, goes on with it and reports under the newer one.
+    pub attempt: u32,
+    /// What it is a part of.
+    pub question: QuestionId,
+    /// What to answer: the whole question, or some of its root moves.
+    pub part: Question,
+    /// Of the tasks that a worker has not begun, it begins the one of least priority first, then the earliest assigned.
+    pub priority: u64,
+}
+
+/// What a worker says about a task that it no longer works on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// The answer.
+    Done(Answer),
+    /// The worker is about to stop and will not do it. It gets no further task until it joins again.
+    HandedBack,
+    /// The worker tried and could not, and why.
+    Failed(String),
+}
