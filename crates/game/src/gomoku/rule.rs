@@ -3,7 +3,7 @@ use core::fmt::Debug;
 use crate::{RuleName, Side};
 
 /// What tells one rule of gomoku from another; a type, so that the hot loops are made once for each rule.
-pub trait Rule: Copy + Debug + Default + Send + Sync + 'static {
+pub trait Rule: Copy + Debug + Default + Eq + Send + Sync + 'static {
     /// Its name in a [`Variant`](crate::Variant).
     const NAME: RuleName;
 
@@ -15,7 +15,7 @@ pub trait Rule: Copy + Debug + Default + Send + Sync + 'static {
 }
 
 /// Five or more in a row win, for both sides.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Freestyle;
 
 impl Rule for Freestyle {
@@ -27,7 +27,7 @@ impl Rule for Freestyle {
 }
 
 /// Exactly five in a row win, for both sides.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standard;
 
 impl Rule for Standard {
@@ -39,7 +39,7 @@ impl Rule for Standard {
 }
 
 /// Black wins with exactly five and may not play a [`Forbidden`](super::Forbidden) point; White wins with five or more.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Renju;
 
 impl Rule for Renju {

@@ -1,0 +1,143 @@
+use kagetsu_game::gomoku::{Gomoku, Renju, Standard};
+use kagetsu_game::{Game, Move, Outcome, Position, Side, Symmetry, Variant, zobrist};
+
+const FIRST: Option<Outcome> = Some(Outcome::Win(Side::First));
+const SECOND: Option<Outcome> = Some(Outcome::Win(Side::Second));
+
+/// A line, and how it ends in freestyle, standard and renju.
+const ENDINGS: &[(&str, [Option<Outcome>; 3])] = &[
+    // XXXXX
+    ("b2 b9 c2 d9 d2 f9 e2 h9 f2", [FIRST; 3]),
+    // OOOOO
+    ("b9 b2 d9 c2 f9 d2 h9 e2 j9 f2", [SECOND; 3]),
+    // Six of Black: XXXxXX
+    ("b2 b9 c2 d9 d2 f9 f2 h9 g2 j9 e2", [FIRST, None, SECOND]),
+    // Six of White: OOOoOO
+    ("b9 b2 d9 c2 f9 d2 h9 f2 j9 g2 l10 e2", [SECOND, None, SECOND]),
+    // Two fours on one line: X_XxX_X
+    ("b2 b9 d2 d9 f2 f9 h2 h9 e2", [None, None, SECOND]),
+    // The same stones, and the last one makes one four only.
+    ("e2 b9 d2 d9 f2 f9 h2 h9 b2", [None; 3]),
+    // Two threes
+    ("i8 a1 j8 a15 h9 o1 h10 o15 h8", [None, None, SECOND]),
+    // The same for White
+    ("a1 i8 a15 j8 o1 h9 o15 h10 a8 h8", [None; 3]),
+    // Five along the row and six up the column: the five wins over all.
+    ("b2 i9 c2 k9 d2 m9 f2 i11 e1 k11 e3 m11 e4 i13 e5 k13 e6 m13 e2", [FIRST; 3]),
+];
+
+#[test]
+fn games_end_as_their_rules_say() {
+    for (line, outcomes) in ENDINGS {
+        for (variant, outcome) in [Variant::FREESTYLE_15, Variant::STANDARD_15, Variant::RENJU_15].iter().zip(outcomes)
+        {
+            let position = Position::from_line(*variant, line).expect("a legal line");
+            assert_eq!(position.outcome(), *outcome, "{position}");
+            if outcome.is_some() {
+                assert!(position.legal_moves().is_empty() && position.play_line("o8").is_err(), "{position}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_board_is_a_draw() {
+    let rows = ["XXOOX", "OOXXO", "XXOOX", "OOXXO", "XXOO."];
+    let position = Position::from_board("standard-5".parse().expect("a variant"), &rows.join("\n"), None);
+    let position = position.expect("a drawn board");
+    assert_eq!((position.side(), position.outcome()), (Side::First, None));
+    assert_eq!(position.play_line("e1").expect("the last point").outcome(), Some(Outcome::Draw));
+}
+
+/// Bottom row `XX.XXX`: the last empty point but one is an overline of Black.
+const ALMOST_FULL: [&str; 6] = [".OXXOO", "XXOOXX", "OOXXOO", "XXOOXX", "OOXXOO", "XX.XXX"];
+
+fn renju_6(side: Side) -> Position {
+    let position = Position::from_board("renju-6".parse().expect("a variant"), &ALMOST_FULL.join("\n"), Some(side));
+    position.expect("a drawn board")
+}
+
+#[test]
+fn black_has_lost_when_only_forbidden_points_are_left() {
+    let black = renju_6(Side::First);
+    let written = |moves: &[Move]| moves.iter().map(|&m| black.write_move(m)).collect::<Vec<_>>();
+    assert_eq!((black.outcome(), written(&black.legal_moves())), (None, vec!["a6".to_owned()]));
+    let forbidden: Vec<Move> = black.forbidden_moves().into_iter().map(|(m, _)| m).collect();
+    assert_eq!(written(&forbidden), ["c1"]);
+
+    let stuck = renju_6(Side::Second).play_line("a6").expect("an empty point");
+    assert_eq!((stuck.outcome(), stuck.legal_moves(), stuck.forbidden_moves()), (SECOND, vec![], vec![]));
+    assert_eq!(renju_6(Side::Second).play_line("c1 a6").expect("two empty points").outcome(), Some(Outcome::Draw));
+}
+
+#[test]
+fn white_has_no_forbidden_points() {
+    let position = Position::from_line(Variant::RENJU_15, "a1 i8 a15 j8 o1 h9 o15 h10 a8").expect("a legal line");
+    assert_eq!(position.forbidden_moves(), []);
+    let board: Gomoku<Renju> = position.game();
+    assert_eq!(board.is_forbidden(position.parse_move("h8").expect("an empty point")), None);
+}
+
+/// A forbidden move ends the game, the same stones in a lawful order do not: neither bytes nor key may mix them up.
+#[test]
+fn a_game_lost_by_a_forbidden_move_is_another_position_than_its_stones() {
+    let position = |line| Position::from_line(Variant::RENJU_15, line).expect("a legal line");
+    let lost = position("i8 a1 j8 a15 h9 o1 h10 o15 h8");
+    let lawful = position("h8 a1 i8 a15 j8 o1 h9 o15 h10");
+    assert_eq!((lost.outcome(), lawful.outcome()), (SECOND, None));
+    assert_ne!(lost.key(), lawful.key());
+    for position in [lost, lawful] {
+        let canonical = position.canonical();
+        let again = Position::unpack(Variant::RENJU_15, canonical.packed).expect("packed by us");
+        assert_eq!((again.outcome(), again.key()), (position.outcome(), canonical.key));
+    }
+    let two_fives = ["X....", "X....", "X....", "X....", "X...O"].join("\n");
+    let renju_5 = "renju-5".parse().expect("a variant");
+    let mut packed = Position::from_board(renju_5, &two_fives, Some(Side::Second)).expect("a board").canonical().packed;
+    packed.0[0] = 2;
+    assert!(Position::unpack(renju_5, packed).is_err(), "a forbidden move after a five");
+}
+
+#[test]
+fn a_board_where_both_have_five_is_refused() {
+    let rows = ["XXXXX", ".....", ".....", ".....", "OOOOO"].join("\n");
+    let error = Position::from_board("freestyle-5".parse().expect("a variant"), &rows, None).expect_err("two fives");
+    assert_eq!(error.to_string(), "these bytes are no freestyle-5 position: both sides have five in a row");
+}
+
+fn hash(line: &str) -> u64 {
+    Position::from_line(Variant::STANDARD_15, line).expect("a legal line").game::<Gomoku<Standard>>().hash()
+}
+
+/// The pair of lines that the patent gives as an example of its table of hashes.
+#[test]
+fn transposed_lines_have_one_hash() {
+    assert_eq!(hash("7,7 8,7 7,6 7,9"), hash("7,6 7,9 7,7 8,7"));
+    assert_ne!(hash("7,7 8,7 7,6 7,9"), hash("8,7 7,7 7,6 7,9"), "the stones of the sides are not alike");
+}
+
+#[test]
+fn undo_restores_every_field() {
+    let line = "i8 a1 j8 a15 h9 o1 h10 o15 h8";
+    let position = Position::from_line(Variant::RENJU_15, line).expect("a legal line");
+    let mut board = Gomoku::<Renju>::start(Variant::RENJU_15);
+    let mut boards = vec![];
+    for &m in position.moves() {
+        boards.push(board.clone());
+        board.play(m);
+    }
+    while let Some(before) = boards.pop() {
+        board.undo();
+        assert_eq!(board, before);
+    }
+}
+
+/// The hash is what its parts say: variant, side, and one number for each stone, the second player's from 484 on.
+#[test]
+fn the_hash_is_the_sum_of_its_parts() {
+    let position = Position::from_line(Variant::STANDARD_15, "h8 i9 h9").expect("a legal line");
+    let stones = [7 * 15 + 7, 484 + 8 * 15 + 8, 8 * 15 + 7].map(zobrist::number);
+    let parts = stones.into_iter().chain([zobrist::salt(Variant::STANDARD_15.code()), zobrist::SECOND_TO_MOVE]);
+    let board: Gomoku<Standard> = position.game();
+    assert_eq!(board.zobrist(Symmetry::IDENTITY), parts.fold(0, |sum, part| sum ^ part));
+}
