@@ -160,7 +160,7 @@ impl FromStr for Variant {
             "renju" => RuleName::Renju,
             _ => return Err(unknown()),
         };
-        let size = size.parse().ok().filter(|size| Self::GOMOKU_SIZES.contains(size));
-        size.map(|size| Self::Gomoku { rule, size }).ok_or_else(|| VariantError::Size(text.to_string()))
+        let number = size.parse().ok().filter(|n: &u8| Self::GOMOKU_SIZES.contains(n) && n.to_string() == size);
+        number.map(|size| Self::Gomoku { rule, size }).ok_or_else(|| VariantError::Size(text.to_string()))
     }
 }

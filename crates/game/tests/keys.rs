@@ -1,0 +1,71 @@
+//! Keys are frozen: every book on disk depends on them. A row that fails is a broken promise, not an old row.
+
+use std::collections::BTreeMap;
+
+use kagetsu_game::{Key, Position, Variant, VariantError};
+
+/// `variant | line | key` on each line of the file.
+#[test]
+fn keys_are_what_they_ever_were() {
+    let mut rows = 0;
+    for row in include_str!("keys.txt").lines() {
+        let [variant, line, key] = row.split('|').map(str::trim).collect::<Vec<_>>()[..] else { panic!("{row}") };
+        let position = Position::from_line(variant.parse().expect("a variant"), line).expect("a legal line");
+        let expected: Key = key.parse().expect("a key");
+        assert_eq!(position.key(), expected, "{row}");
+        rows += 1;
+    }
+    assert!(rows > 10);
+}
+
+/// Variants stand in keys and files as codes.
+#[test]
+fn variant_codes_are_what_they_ever_were() {
+    for (text, code) in [
+        ("freestyle-15", 0x0101_0f00),
+        ("freestyle-5", 0x0101_0500),
+        ("standard-15", 0x0102_0f00),
+        ("renju-15", 0x0103_0f00),
+        ("renju-22", 0x0103_1600),
+    ] {
+        let variant: Variant = text.parse().expect("a variant");
+        assert_eq!((variant.code(), variant.to_string()), (code, text.to_owned()));
+        assert_eq!(Variant::from_code(code), Ok(variant));
+    }
+}
+
+#[test]
+fn every_code_names_one_variant_or_none() {
+    let mut known = BTreeMap::new();
+    for code in
+        (0..=u32::MAX).step_by(1 << 8).take(1 << 20).chain((0..=u16::MAX).map(|low| 0x0103_0000 | u32::from(low)))
+    {
+        match Variant::from_code(code) {
+            Ok(variant) => {
+                assert_eq!(variant.code(), code);
+                assert!(known.insert(code, variant).is_none_or(|same| same == variant));
+                assert_eq!(variant.to_string().parse(), Ok(variant));
+            }
+            Err(error) => assert_eq!(error, VariantError::Code(code)),
+        }
+    }
+    assert!(known.len() >= 3 * 18);
+}
+
+#[test]
+fn texts_that_name_no_variant_are_refused() {
+    for text in [
+        "",
+        "freestyle",
+        "gomoku-15",
+        "renju-4",
+        "renju-23",
+        "standard-",
+        "renju-15-2",
+        "Renju-15",
+        "renju-+9",
+        "renju-09",
+    ] {
+        assert!(text.parse::<Variant>().is_err(), "{text}");
+    }
+}
