@@ -35,11 +35,16 @@
 extern crate alloc;
 
 mod effect;
+mod handing_out;
 mod id;
+mod inquiry;
 mod options;
+mod part;
+mod roster;
 mod scheduler;
 mod split;
 mod status;
+mod worker;
 
 pub use effect::{Effect, Report, Task};
 pub use id::{QuestionId, TaskId, WorkerId};

@@ -1,24 +1,57 @@
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use kagetsu_game::{Answer, Question};
 
-use crate::{Census, Effect, Options, QuestionId, Report, Split, TaskId, WorkerId, WorkerStatus};
+use crate::inquiry::Inquiry;
+use crate::part::Part;
+use crate::roster::Roster;
+use crate::worker::{Hold, Worker};
+use crate::{Census, Effect, Options, QuestionId, Report, Split, TaskId, Totals, WorkerId, WorkerStatus};
 
 /// The state machine. After every call, drain [`Scheduler::poll`]; wake up at [`Scheduler::deadline`] to call
 /// [`Scheduler::tick`].
 ///
 /// `now` is the time since any fixed moment; where it runs backwards it is taken to stand still. Every call costs
 /// O(log n) in the number of workers, tasks and questions, times the number of tasks that it concerns.
+///
+/// Invariant: every part of an unfinished question is answered, in a worker's hands, or waiting; and a worker holds a
+/// task just when the part's history says that it runs there.
 #[derive(Debug)]
 pub struct Scheduler {
-    options: Options,
+    pub(crate) options: Options,
+    pub(crate) now: Duration,
+    next_id: u64,
+    /// Handings-out so far; their order is the workers' turn.
+    pub(crate) turn: u64,
+    pub(crate) inquiries: BTreeMap<QuestionId, Inquiry>,
+    pub(crate) parts: BTreeMap<TaskId, Part>,
+    /// What nobody works on, most urgent first, eldest first.
+    pub(crate) waiting: BTreeSet<(u64, TaskId)>,
+    pub(crate) roster: Roster,
+    pub(crate) effects: VecDeque<Effect>,
+    pub(crate) totals: Totals,
 }
 
 impl Scheduler {
     /// A scheduler that knows of no worker and no question.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options }
+        Self {
+            now: Duration::ZERO,
+            next_id: options.first_id,
+            turn: 0,
+            inquiries: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            roster: Roster::new(options.clone()),
+            effects: VecDeque::new(),
+            totals: Totals::default(),
+            options,
+        }
     }
 
     /// Takes a question in. `shallow` is the 2-ply answer, whose head seeds every part and whose order is the order of
@@ -34,42 +67,77 @@ impl Scheduler {
         split: Split,
         priority: u64,
     ) -> QuestionId {
-        let _ = (now, question, shallow, split, priority, &self.options);
-        todo!()
+        self.advance(now);
+        let id = QuestionId(self.fresh_id());
+        self.inquiries.insert(id, Inquiry::new(question.clone(), shallow, split, priority));
+        self.add_part(id, question, priority);
+        self.hand_out();
+        id
     }
 
     /// Drops a question: its tasks are revoked, its reports acknowledged. Harmless for one that is not known any more.
     pub fn cancel(&mut self, now: Duration, id: QuestionId) {
-        let _ = (now, id);
-        todo!()
+        self.advance(now);
+        let was_open = self.inquiries.get(&id).is_some_and(|inquiry| !inquiry.is_finished());
+        self.totals.cancelled += u64::from(was_open);
+        self.close(id);
+        self.hand_out();
     }
 
     /// The answer of a finished question is where it will not be lost: acknowledges its reports. Until then a report of
-    /// one of its tasks that comes again stays unanswered, so that its worker keeps it. Harmless for an unknown question.
+    /// one of its tasks that comes again stays unanswered, so that its worker keeps it. Harmless for a question that is
+    /// unknown or unfinished.
     pub fn settle(&mut self, id: QuestionId) {
-        let _ = id;
-        todo!()
+        if self.inquiries.get(&id).is_some_and(Inquiry::is_finished) {
+            self.close(id);
+        }
     }
 
     /// A worker is there, for the first time or again. It runs `slots` tasks at the same time. `holding` names what it
     /// still has from before, with the attempt: begun, queued, or answered and not acknowledged. It keeps what nobody
     /// else has answered and is told to forget the rest; what it held before and does not name is given to others.
     pub fn join(&mut self, now: Duration, worker: WorkerId, slots: u32, holding: &[(TaskId, u32)]) {
-        let _ = (now, worker, slots, holding);
-        todo!()
+        let now = self.advance(now);
+        if self.roster.get(worker).is_none() {
+            self.roster.insert(worker, Worker::new(now, slots));
+        }
+        let before = self.roster.with(worker, |w| {
+            (w.slots, w.is_draining) = (slots, false);
+            w.sign(now);
+            w.tasks()
+        });
+        for &(task, attempt) in holding {
+            self.regain(worker, task, attempt);
+        }
+        let named: BTreeSet<TaskId> = holding.iter().map(|(task, _)| *task).collect();
+        before.into_iter().flatten().filter(|task| !named.contains(task)).for_each(|task| self.lose(worker, task));
+        self.hand_out();
     }
 
     /// A worker's stream has ended. With a `goodbye` it will not come back and hands back all that it holds; without one
     /// its tasks are given to others, and it may take up again what is not answered when it [joins](Self::join).
     pub fn leave(&mut self, now: Duration, worker: WorkerId, goodbye: bool) {
-        let _ = (now, worker, goodbye);
-        todo!()
+        self.advance(now);
+        for task in self.tasks_of(worker) {
+            if goodbye { self.take_back(worker, task) } else { self.lose(worker, task) }
+        }
+        self.roster.remove(worker);
+        self.hand_out();
     }
 
     /// A sign of life, with the positions visited so far in the tasks at hand; what is queued may be left out.
     pub fn heartbeat(&mut self, now: Duration, worker: WorkerId, progress: &[(TaskId, u64)]) {
-        let _ = (now, worker, progress);
-        todo!()
+        let now = self.advance(now);
+        if self.roster.with(worker, |w| w.sign(now)).is_none() {
+            return;
+        }
+        for &(task, nodes) in progress {
+            if self.roster.with(worker, |w| w.progress(now, task, nodes)) != Some(true) {
+                let lost = self.parts.get(&task).and_then(|part| part.lost_by(worker));
+                self.regain(worker, task, lost.unwrap_or(0));
+            }
+        }
+        self.hand_out();
     }
 
     /// A worker has ended a task, and is ready for the next. Late, duplicate and unknown reports are harmless.
@@ -77,41 +145,264 @@ impl Scheduler {
     /// Every report is acknowledged: at once where nothing more will be done with it, else when its question is
     /// [settled](Self::settle), [cancelled](Self::cancel) or set aside.
     pub fn report(&mut self, now: Duration, worker: WorkerId, task: TaskId, attempt: u32, report: Report) {
-        let _ = (now, worker, task, attempt, report);
-        todo!()
+        let now = self.advance(now);
+        self.roster.with(worker, |w| w.sign(now));
+        match report {
+            Report::Done(answer) => self.done(worker, task, attempt, answer),
+            Report::HandedBack => self.handed_back(worker, task, attempt),
+            Report::Failed(reason) => self.failed(worker, task, attempt, &reason),
+        }
+        self.hand_out();
     }
 
     /// Time has passed: finds workers that are silent and tasks that do not get on.
     pub fn tick(&mut self, now: Duration) {
-        let _ = now;
-        todo!()
+        self.advance(now);
+        while let Some((_, worker)) = self.roster.alarm().filter(|(at, _)| *at <= self.now) {
+            self.look_after(worker);
+        }
+        self.hand_out();
     }
 
     /// When to call [`Scheduler::tick`] if nothing else happens; `None` while there is nothing to wait for.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
-        todo!()
+        self.roster.alarm().map(|(at, _)| at)
     }
 
     /// The next thing to do, in order; `None` when all is done.
     pub fn poll(&mut self) -> Option<Effect> {
-        todo!()
+        self.effects.pop_front()
     }
 
     /// Tasks that could be handed out at once if there were more questions: free slots and prefetch, less what waits.
     #[must_use]
     pub fn appetite(&self) -> u64 {
-        todo!()
+        self.roster.room.saturating_sub(self.waiting.len() as u64)
     }
 
     /// All workers that have joined and not left, in the order of their names.
     pub fn workers(&self) -> impl Iterator<Item = WorkerStatus> + '_ {
-        core::iter::empty()
+        self.roster.iter().map(|(id, worker)| worker.status(id, !self.waiting.is_empty()))
     }
 
-    /// How many there are of everything.
+    /// How many there are of everything. Looks at every question.
     #[must_use]
     pub fn census(&self) -> Census {
-        todo!()
+        let unsettled = self.inquiries.values().filter(|inquiry| inquiry.is_finished()).count();
+        Census {
+            workers: self.roster.len(),
+            slots: self.roster.slots,
+            open_questions: self.inquiries.len() - unsettled,
+            unsettled_questions: unsettled,
+            waiting_tasks: self.waiting.len(),
+            leased_tasks: self.roster.load as usize,
+            totals: self.totals,
+        }
+    }
+
+    /// Moves the clock, never back; the time it is.
+    fn advance(&mut self, now: Duration) -> Duration {
+        self.now = self.now.max(now);
+        self.now
+    }
+
+    fn fresh_id(&mut self) -> u64 {
+        let id = self.next_id;
+        self.next_id = id.wrapping_add(1);
+        id
+    }
+
+    fn tasks_of(&self, worker: WorkerId) -> Vec<TaskId> {
+        self.roster.get(worker).map(Worker::tasks).unwrap_or_default()
+    }
+
+    fn holds(&self, worker: WorkerId, task: TaskId) -> bool {
+        self.roster.get(worker).is_some_and(|w| w.hold(task).is_some())
+    }
+
+    /// Whether a report is about what the worker has in hand just now, and not about an earlier attempt.
+    fn is_current(&self, worker: WorkerId, task: TaskId, attempt: u32) -> bool {
+        self.roster.get(worker).and_then(|w| w.hold(task)).is_some_and(|hold| hold.attempt == attempt)
+    }
+
+    pub(crate) fn add_part(&mut self, question: QuestionId, ask: Question, priority: u64) {
+        let task = TaskId(self.fresh_id());
+        self.parts.insert(task, Part::new(question, ask, priority));
+        self.waiting.insert((priority, task));
+        self.inquiries.entry(question).and_modify(|inquiry| inquiry.parts.push(task));
+    }
+
+    /// Forgets a question and all its parts.
+    fn close(&mut self, id: QuestionId) {
+        let Some(inquiry) = self.inquiries.remove(&id) else { return };
+        for &task in &inquiry.parts {
+            self.release(task, None);
+            if let Some(part) = self.parts.remove(&task) {
+                self.waiting.remove(&(part.priority, task));
+            }
+        }
+        self.effects
+            .extend(inquiry.into_reports().into_iter().map(|(worker, task)| Effect::Acknowledge { worker, task }));
+    }
+
+    /// Takes a task from all who have it, and tells them, but not the one who has just ended it.
+    fn release(&mut self, task: TaskId, but: Option<WorkerId>) {
+        let Some(part) = self.parts.get_mut(&task) else { return };
+        for worker in part.holders() {
+            part.give_back(worker);
+            self.roster.with(worker, |w| w.drop_task(task));
+            if Some(worker) != but {
+                self.effects.push_back(Effect::Revoke { worker, task });
+            }
+        }
+    }
+
+    fn set_aside(&mut self, id: QuestionId, reason: String) {
+        self.close(id);
+        self.totals.set_aside += 1;
+        self.effects.push_back(Effect::Failed { question: id, reason });
+    }
+
+    fn done(&mut self, worker: WorkerId, task: TaskId, attempt: u32, answer: Answer) {
+        let known = self.parts.get(&task).filter(|part| part.has_issued(attempt));
+        let Some(part) = known.filter(|part| part.answered_by.is_none()) else {
+            self.totals.late += 1;
+            if known.is_none_or(|part| part.answered_by != Some(worker)) {
+                self.effects.push_back(Effect::Acknowledge { worker, task });
+            }
+            return;
+        };
+        match part.relevant(answer) {
+            Some(answer) => self.accept(worker, task, answer),
+            None => self.failed(worker, task, attempt, "the answer says nothing of the moves asked about"),
+        }
+    }
+
+    fn accept(&mut self, worker: WorkerId, task: TaskId, answer: Answer) {
+        let nodes = answer.nodes();
+        self.roster.with(worker, |w| w.succeed(task, nodes));
+        self.release(task, Some(worker));
+        let Some(part) = self.parts.get_mut(&task) else { return };
+        part.answered_by = Some(worker);
+        self.waiting.remove(&(part.priority, task));
+        self.totals.done += 1;
+        let question = part.question;
+        let Some(inquiry) = self.inquiries.get_mut(&question) else { return };
+        inquiry.learn(worker, task, answer);
+        if inquiry.is_finished() {
+            let (answer, nodes) = inquiry.take_answer();
+            self.totals.finished += 1;
+            self.effects.push_back(Effect::Finished { question, answer, nodes });
+        } else {
+            self.effects.push_back(Effect::Progress { question, answer: inquiry.answer().clone() });
+        }
+    }
+
+    fn handed_back(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
+        self.effects.push_back(Effect::Acknowledge { worker, task });
+        self.roster.with(worker, |w| w.is_draining = true);
+        if self.is_current(worker, task, attempt) {
+            self.take_back(worker, task);
+        }
+    }
+
+    fn failed(&mut self, worker: WorkerId, task: TaskId, attempt: u32, reason: &str) {
+        self.effects.push_back(Effect::Acknowledge { worker, task });
+        if self.is_current(worker, task, attempt) {
+            self.totals.failed += 1;
+            self.fail(worker, task, reason);
+        }
+    }
+
+    /// A worker gives a task back unharmed.
+    fn take_back(&mut self, worker: WorkerId, task: TaskId) {
+        self.totals.handed_back += 1;
+        self.roster.with(worker, |w| w.drop_task(task));
+        self.parts.entry(task).and_modify(|part| part.give_back(worker));
+        self.requeue(task);
+    }
+
+    /// A worker could not do its task: another shall try, unless enough have.
+    fn fail(&mut self, worker: WorkerId, task: TaskId, reason: &str) {
+        self.roster.with(worker, |w| {
+            w.drop_task(task);
+            w.strikes += 1;
+        });
+        let Some(part) = self.parts.get_mut(&task) else { return };
+        part.fail(worker);
+        let (question, failures) = (part.question, part.failures());
+        if failures >= self.options.max_attempts {
+            self.set_aside(question, format!("failed {failures} times, at last on {worker}: {reason}"));
+        } else {
+            self.requeue(task);
+        }
+    }
+
+    /// A worker is not heard of any more, or does not know of the task.
+    fn lose(&mut self, worker: WorkerId, task: TaskId) {
+        if !self.holds(worker, task) {
+            return;
+        }
+        self.totals.lost += 1;
+        self.roster.with(worker, |w| w.drop_task(task));
+        let Some(part) = self.parts.get_mut(&task) else { return };
+        part.lose(worker);
+        let (question, losses) = (part.question, part.losses());
+        if losses >= self.options.max_losses {
+            self.set_aside(question, format!("{losses} workers were lost while they had it, at last {worker}"));
+        } else {
+            self.requeue(task);
+        }
+    }
+
+    /// A worker says that it has a task: it keeps it, unless nothing more is wanted of it.
+    fn regain(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
+        let part = self.parts.get_mut(&task);
+        if part.as_ref().is_some_and(|part| part.answered_by == Some(worker)) {
+            return;
+        }
+        let wanted = part.filter(|part| part.answered_by.is_none());
+        let Some((part, owner)) = wanted.and_then(|part| part.owner(attempt).map(|owner| (part, owner))) else {
+            self.effects.push_back(Effect::Revoke { worker, task });
+            return;
+        };
+        if self.roster.get(owner).and_then(|w| w.hold(task)).is_some_and(|hold| hold.attempt == attempt) {
+            if owner == worker {
+                return;
+            }
+            self.roster.with(owner, |w| w.drop_task(task));
+        }
+        part.lose(worker);
+        part.regain(attempt, worker);
+        self.waiting.remove(&(part.priority, task));
+        self.turn += 1;
+        let hold = Hold { attempt, priority: part.priority, turn: self.turn, nodes: 0, progressed: self.now };
+        self.roster.with(worker, |w| w.take(task, hold));
+        self.totals.regained += 1;
+    }
+
+    fn requeue(&mut self, task: TaskId) {
+        if let Some(part) = self.parts.get(&task).filter(|part| part.answered_by.is_none() && !part.is_running()) {
+            self.waiting.insert((part.priority, task));
+        }
+    }
+
+    /// A worker's alarm has gone off.
+    fn look_after(&mut self, worker: WorkerId) {
+        let Some(w) = self.roster.get(worker) else { return };
+        if w.is_overdue(self.now, self.options.lease) {
+            self.roster.with(worker, |w| w.is_silent = true);
+            self.tasks_of(worker).into_iter().for_each(|task| self.lose(worker, task));
+            return;
+        }
+        let stall = self.options.stall;
+        for task in w.stalled(self.now, stall) {
+            if self.holds(worker, task) {
+                self.totals.stalled += 1;
+                self.effects.push_back(Effect::Revoke { worker, task });
+                self.fail(worker, task, &format!("no position visited in {} s", stall.as_secs()));
+            }
+        }
     }
 }

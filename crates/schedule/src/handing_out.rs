@@ -1,0 +1,99 @@
+use alloc::vec::Vec;
+
+use crate::roster::{Room, Turn};
+use crate::worker::Hold;
+use crate::{Effect, QuestionId, Scheduler, Split, Task, TaskId, WorkerId, split};
+
+/// Who gets what: free slots first, then queues, in turn; the most urgent and eldest task first.
+impl Scheduler {
+    pub(crate) fn hand_out(&mut self) {
+        self.split_waiting();
+        self.fill(Room::Slot);
+        self.level();
+        self.fill(Room::Queue);
+    }
+
+    /// Divides fresh questions where fewer tasks wait than slots are free, so that each gets its share of the slots.
+    fn split_waiting(&mut self) {
+        let (free, waiting) = (self.roster.free_slots, self.waiting.len() as u64);
+        if waiting == 0 || waiting >= free {
+            return;
+        }
+        let tasks: Vec<TaskId> = self.waiting.iter().map(|(_, task)| *task).collect();
+        for (index, task) in (0..).zip(tasks) {
+            let share = free / waiting + u64::from(index < free % waiting);
+            self.split(task, usize::try_from(share).unwrap_or(usize::MAX));
+        }
+    }
+
+    /// Replaces the only task of a question that nobody has begun by several.
+    fn split(&mut self, task: TaskId, share: usize) {
+        let Some(part) = self.parts.get(&task).filter(|part| part.issued == 0) else { return };
+        let id: QuestionId = part.question;
+        let Some(inquiry) = self.inquiries.get_mut(&id) else { return };
+        if inquiry.split == Split::Never || inquiry.parts.len() != 1 {
+            return;
+        }
+        let most = split::most_parts(&inquiry.question, &inquiry.shallow, self.options.least_moves);
+        let parts = split::divide(&inquiry.question, &inquiry.shallow, share.min(most), self.options.dealing);
+        if parts.len() < 2 {
+            return;
+        }
+        let priority = inquiry.priority;
+        inquiry.parts.clear();
+        self.parts.remove(&task);
+        self.waiting.remove(&(priority, task));
+        parts.into_iter().for_each(|part| self.add_part(id, part, priority));
+    }
+
+    fn fill(&mut self, room: Room) {
+        let mut last = None;
+        while let Some(turn) = self.next_turn(room, last) {
+            if let Some(task) = self.waiting.iter().map(|(_, task)| *task).find(|task| !self.avoids(*task, turn.1)) {
+                self.assign(turn.1, task);
+            }
+            last = Some(turn);
+        }
+    }
+
+    fn next_turn(&self, room: Room, last: Option<Turn>) -> Option<Turn> {
+        if self.waiting.is_empty() { None } else { self.roster.next(room, last) }
+    }
+
+    /// Whether a task waits for somebody else: it has gone wrong with this worker, or it has gone wrong and so has the
+    /// worker; and there is somebody sound who has not tried it.
+    fn avoids(&self, task: TaskId, worker: WorkerId) -> bool {
+        let (Some(part), Some(w)) = (self.parts.get(&task), self.roster.get(worker)) else { return false };
+        let is_suspect = (w.strikes > 0 && part.failures() > 0) || part.tried().any(|id| id == worker);
+        is_suspect && self.roster.has_sound_but(part.tried())
+    }
+
+    /// Moves what is not begun from the longest queues to the slots that are still free.
+    fn level(&mut self) {
+        let mut last = None;
+        while let (Some(turn), Some(from)) = (self.roster.next(Room::Slot, last), self.roster.most_loaded()) {
+            last = Some(turn);
+            let queued = self.roster.get(from).and_then(|w| w.last_queued());
+            let Some(task) = queued.filter(|task| !self.avoids(*task, turn.1)) else { continue };
+            self.roster.with(from, |w| w.drop_task(task));
+            self.parts.entry(task).and_modify(|part| part.give_back(from));
+            self.effects.push_back(Effect::Revoke { worker: from, task });
+            self.assign(turn.1, task);
+            self.totals.moved += 1;
+        }
+    }
+
+    fn assign(&mut self, worker: WorkerId, task: TaskId) {
+        let Some(part) = self.parts.get_mut(&task) else { return };
+        let attempt = part.issue(worker);
+        let (question, priority) = (part.question, part.priority);
+        let assigned = Task { id: task, attempt, question, part: part.ask.clone(), priority };
+        self.waiting.remove(&(priority, task));
+        self.turn += 1;
+        let hold = Hold { attempt, priority, turn: self.turn, nodes: 0, progressed: self.now };
+        self.roster.with(worker, |w| w.take(task, hold));
+        self.totals.assigned += 1;
+        self.totals.reassigned += u64::from(attempt > 1);
+        self.effects.push_back(Effect::Assign { worker, task: assigned });
+    }
+}

@@ -1,0 +1,59 @@
+use alloc::vec::Vec;
+
+use kagetsu_game::{Answer, Question};
+
+use crate::{Split, TaskId, WorkerId};
+
+/// A question on its way to its answer.
+#[derive(Debug)]
+pub(crate) struct Inquiry {
+    pub(crate) question: Question,
+    pub(crate) shallow: Answer,
+    pub(crate) split: Split,
+    pub(crate) priority: u64,
+    pub(crate) parts: Vec<TaskId>,
+    answer: Answer,
+    nodes: u64,
+    reports: Vec<(WorkerId, TaskId)>,
+}
+
+impl Inquiry {
+    pub(crate) const fn new(question: Question, shallow: Answer, split: Split, priority: u64) -> Self {
+        Self {
+            question,
+            shallow,
+            split,
+            priority,
+            parts: Vec::new(),
+            answer: Answer::new(),
+            nodes: 0,
+            reports: Vec::new(),
+        }
+    }
+
+    /// Takes in the answer to one part that nobody had answered.
+    pub(crate) fn learn(&mut self, worker: WorkerId, task: TaskId, answer: Answer) {
+        self.nodes = self.nodes.saturating_add(answer.nodes());
+        self.answer.merge(answer);
+        self.reports.push((worker, task));
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.reports.len() == self.parts.len()
+    }
+
+    /// What is known so far, where that is of interest.
+    pub(crate) const fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    /// The answer and the positions visited for it; what remains only waits to be settled.
+    pub(crate) fn take_answer(&mut self) -> (Answer, u64) {
+        (core::mem::take(&mut self.answer), self.nodes)
+    }
+
+    /// Who answered which part, in the order in which they did.
+    pub(crate) fn into_reports(self) -> Vec<(WorkerId, TaskId)> {
+        self.reports
+    }
+}

@@ -1,0 +1,123 @@
+use alloc::vec::Vec;
+
+use kagetsu_game::{Answer, Question};
+
+use crate::{QuestionId, WorkerId};
+
+/// One task and its history: what is asked, who tried, who has it now.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) question: QuestionId,
+    pub(crate) ask: Question,
+    pub(crate) priority: u64,
+    /// How often it was handed out; the number of the last attempt.
+    pub(crate) issued: u32,
+    pub(crate) answered_by: Option<WorkerId>,
+    attempts: Vec<Attempt>,
+}
+
+/// One handing-out that is not forgotten. An attempt that was handed back or moved leaves no trace but its number.
+#[derive(Debug)]
+struct Attempt {
+    number: u32,
+    worker: WorkerId,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// In the worker's hands.
+    Running,
+    /// Not heard of any more; the worker may come back with it.
+    Lost,
+    /// The worker could not do it.
+    Failed,
+}
+
+impl Part {
+    pub(crate) const fn new(question: QuestionId, ask: Question, priority: u64) -> Self {
+        Self { question, ask, priority, issued: 0, answered_by: None, attempts: Vec::new() }
+    }
+
+    /// Hands it out; the number of the attempt.
+    pub(crate) fn issue(&mut self, worker: WorkerId) -> u32 {
+        self.issued = self.issued.saturating_add(1);
+        self.attempts.push(Attempt { number: self.issued, worker, state: State::Running });
+        self.issued
+    }
+
+    /// Whether this attempt was ever handed out. Whoever names it has it from us.
+    pub(crate) const fn has_issued(&self, attempt: u32) -> bool {
+        1 <= attempt && attempt <= self.issued
+    }
+
+    /// Who has it in hand.
+    pub(crate) fn holders(&self) -> Vec<WorkerId> {
+        self.attempts.iter().filter(|a| a.state == State::Running).map(|a| a.worker).collect()
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.attempts.iter().any(|a| a.state == State::Running)
+    }
+
+    pub(crate) fn failures(&self) -> u32 {
+        self.count(State::Failed)
+    }
+
+    pub(crate) fn losses(&self) -> u32 {
+        self.count(State::Lost)
+    }
+
+    /// Workers that have not brought it to an end, each as often as it tried.
+    pub(crate) fn tried(&self) -> impl Iterator<Item = WorkerId> + '_ {
+        self.attempts.iter().filter(|a| a.state != State::Running).map(|a| a.worker)
+    }
+
+    /// The attempt of this worker that was lost last.
+    pub(crate) fn lost_by(&self, worker: WorkerId) -> Option<u32> {
+        self.attempts.iter().rev().find(|a| a.worker == worker && a.state == State::Lost).map(|a| a.number)
+    }
+
+    /// Whose an attempt is that runs, or may run unseen; none for one that has ended.
+    pub(crate) fn owner(&self, attempt: u32) -> Option<WorkerId> {
+        self.attempts.iter().find(|a| a.number == attempt && a.state != State::Failed).map(|a| a.worker)
+    }
+
+    pub(crate) fn regain(&mut self, attempt: u32, worker: WorkerId) {
+        if let Some(known) = self.attempts.iter_mut().find(|a| a.number == attempt) {
+            known.worker = worker;
+            known.state = State::Running;
+        }
+    }
+
+    pub(crate) fn lose(&mut self, worker: WorkerId) {
+        self.end(worker, State::Lost);
+    }
+
+    pub(crate) fn fail(&mut self, worker: WorkerId) {
+        self.end(worker, State::Failed);
+    }
+
+    /// The worker gave it back, or it was taken from its queue: nobody's fault.
+    pub(crate) fn give_back(&mut self, worker: WorkerId) {
+        self.attempts.retain(|a| a.worker != worker || a.state != State::Running);
+    }
+
+    /// The verdicts on moves that were asked about; `None` where none is left although moves were named.
+    pub(crate) fn relevant(&self, mut answer: Answer) -> Option<Answer> {
+        if self.ask.moves.is_empty() {
+            return Some(answer);
+        }
+        answer.retain(|m, _| self.ask.moves.contains(&m));
+        if answer.is_empty() { None } else { Some(answer) }
+    }
+
+    fn end(&mut self, worker: WorkerId, state: State) {
+        let running = |a: &&mut Attempt| a.worker == worker && a.state == State::Running;
+        self.attempts.iter_mut().filter(running).for_each(|a| a.state = state);
+    }
+
+    fn count(&self, state: State) -> u32 {
+        self.attempts.iter().filter(|a| a.state == state).count() as u32
+    }
+}

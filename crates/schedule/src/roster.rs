@@ -1,0 +1,152 @@
+use alloc::collections::{BTreeMap, BTreeSet};
+use core::ops::Bound::{Excluded, Unbounded};
+use core::time::Duration;
+
+use crate::worker::Worker;
+use crate::{Options, WorkerId};
+
+/// Where a worker has room for one more task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// In a free slot: it would begin at once.
+    Slot,
+    /// In its queue: all its slots are taken.
+    Queue,
+}
+
+/// When a worker was last served, and which; the order in which workers are served.
+pub(crate) type Turn = (u64, WorkerId);
+
+/// All workers, and who of them has room, is overloaded, is sound, is to be looked after: each found in O(log n).
+///
+/// Invariant: the indices agree with the workers; [`Roster::with`] is the only way to change one.
+#[derive(Debug)]
+pub(crate) struct Roster {
+    options: Options,
+    workers: BTreeMap<WorkerId, Worker>,
+    free: BTreeSet<Turn>,
+    hungry: BTreeSet<Turn>,
+    loaded: BTreeSet<(u32, WorkerId)>,
+    sound: BTreeSet<WorkerId>,
+    alarms: BTreeSet<(Duration, WorkerId)>,
+    /// Free slots of all workers.
+    pub(crate) free_slots: u64,
+    /// Slots of all workers that take tasks.
+    pub(crate) slots: u64,
+    /// Tasks that all workers could take, queued ones included.
+    pub(crate) room: u64,
+    /// Tasks in the hands of all workers.
+    pub(crate) load: u64,
+}
+
+impl Roster {
+    pub(crate) const fn new(options: Options) -> Self {
+        Self {
+            options,
+            workers: BTreeMap::new(),
+            free: BTreeSet::new(),
+            hungry: BTreeSet::new(),
+            loaded: BTreeSet::new(),
+            sound: BTreeSet::new(),
+            alarms: BTreeSet::new(),
+            free_slots: 0,
+            slots: 0,
+            room: 0,
+            load: 0,
+        }
+    }
+
+    pub(crate) fn get(&self, id: WorkerId) -> Option<&Worker> {
+        self.workers.get(&id)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (WorkerId, &Worker)> {
+        self.workers.iter().map(|(id, worker)| (*id, worker))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.workers.len()
+    }
+
+    /// Changes one worker, if it is there.
+    pub(crate) fn with<R>(&mut self, id: WorkerId, change: impl FnOnce(&mut Worker) -> R) -> Option<R> {
+        let mut worker = self.remove(id)?;
+        let result = change(&mut worker);
+        self.insert(id, worker);
+        Some(result)
+    }
+
+    pub(crate) fn insert(&mut self, id: WorkerId, worker: Worker) {
+        self.count(&worker, u64::wrapping_add);
+        let turn = (worker.turn, id);
+        match room(&worker, self.options.prefetch) {
+            Some(Room::Slot) => _ = self.free.insert(turn),
+            Some(Room::Queue) => _ = self.hungry.insert(turn),
+            None => {}
+        }
+        if worker.surplus() > 0 {
+            self.loaded.insert((worker.surplus(), id));
+        }
+        if worker.is_sound() {
+            self.sound.insert(id);
+        }
+        self.alarms.extend(worker.alarm(&self.options).map(|at| (at, id)));
+        self.workers.insert(id, worker);
+    }
+
+    pub(crate) fn remove(&mut self, id: WorkerId) -> Option<Worker> {
+        let worker = self.workers.remove(&id)?;
+        self.count(&worker, u64::wrapping_sub);
+        self.free.remove(&(worker.turn, id));
+        self.hungry.remove(&(worker.turn, id));
+        self.loaded.remove(&(worker.surplus(), id));
+        self.sound.remove(&id);
+        if let Some(at) = worker.alarm(&self.options) {
+            self.alarms.remove(&(at, id));
+        }
+        Some(worker)
+    }
+
+    /// The worker with room that was served longest ago, of those after `last`.
+    pub(crate) fn next(&self, room: Room, last: Option<Turn>) -> Option<Turn> {
+        let turns = match room {
+            Room::Slot => &self.free,
+            Room::Queue => &self.hungry,
+        };
+        turns.range((last.map_or(Unbounded, Excluded), Unbounded)).next().copied()
+    }
+
+    /// The worker with the longest queue.
+    pub(crate) fn most_loaded(&self) -> Option<WorkerId> {
+        self.loaded.last().map(|(_, id)| *id)
+    }
+
+    /// Whether there is a sound worker that is none of `tried`.
+    pub(crate) fn has_sound_but(&self, tried: impl Iterator<Item = WorkerId>) -> bool {
+        let tried: BTreeSet<_> = tried.filter(|id| self.sound.contains(id)).collect();
+        self.sound.len() > tried.len()
+    }
+
+    /// When somebody is to be looked after.
+    pub(crate) fn alarm(&self) -> Option<(Duration, WorkerId)> {
+        self.alarms.first().copied()
+    }
+
+    fn count(&mut self, worker: &Worker, add: fn(u64, u64) -> u64) {
+        let load = worker.load();
+        let free = worker.slot_limit().saturating_sub(load);
+        let room = worker.queue_limit(self.options.prefetch).saturating_sub(load);
+        self.free_slots = add(self.free_slots, u64::from(free));
+        self.slots = add(self.slots, u64::from(worker.slot_limit()));
+        self.room = add(self.room, u64::from(room));
+        self.load = add(self.load, u64::from(load));
+    }
+}
+
+fn room(worker: &Worker, prefetch: u32) -> Option<Room> {
+    match worker.load() {
+        load if load < worker.slot_limit() => Some(Room::Slot),
+        load if load < worker.queue_limit(prefetch) => Some(Room::Queue),
+        _ => None,
+    }
+}

@@ -1,0 +1,217 @@
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use crate::{Idle, Options, TaskId, WorkerId, WorkerStatus};
+
+/// One worker as the scheduler sees it.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    pub(crate) slots: u32,
+    /// When it last was given a task, in assignments; who waits longest is next.
+    pub(crate) turn: u64,
+    pub(crate) is_silent: bool,
+    pub(crate) is_draining: bool,
+    /// Failures since its last success.
+    pub(crate) strikes: u32,
+    pub(crate) done: u64,
+    held: BTreeMap<TaskId, Hold>,
+    last_sign: Duration,
+    meter: Meter,
+}
+
+/// A task in a worker's hands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hold {
+    pub(crate) attempt: u32,
+    pub(crate) priority: u64,
+    /// When it was assigned, in assignments.
+    pub(crate) turn: u64,
+    /// Positions visited, as last heard; 0 until it is begun.
+    pub(crate) nodes: u64,
+    /// When it last got on, or last had a reason not to.
+    pub(crate) progressed: Duration,
+}
+
+impl Worker {
+    pub(crate) fn new(now: Duration, slots: u32) -> Self {
+        Self {
+            slots,
+            turn: 0,
+            is_silent: false,
+            is_draining: false,
+            strikes: 0,
+            done: 0,
+            held: BTreeMap::new(),
+            last_sign: now,
+            meter: Meter { since: now, nodes: 0, speed: 0 },
+        }
+    }
+
+    /// It is alive. What is queued behind other tasks has not stood still by its own fault.
+    pub(crate) fn sign(&mut self, now: Duration) {
+        self.last_sign = now;
+        self.is_silent = false;
+        self.meter.read(now);
+        for task in self.queued() {
+            self.held.entry(task).and_modify(|hold| hold.progressed = now);
+        }
+    }
+
+    /// What it says of a task at hand; whether it is one.
+    pub(crate) fn progress(&mut self, now: Duration, task: TaskId, nodes: u64) -> bool {
+        let Some(hold) = self.held.get_mut(&task) else { return false };
+        if nodes > hold.nodes {
+            self.meter.nodes = self.meter.nodes.saturating_add(nodes - hold.nodes);
+            (hold.nodes, hold.progressed) = (nodes, now);
+        }
+        true
+    }
+
+    /// A task is answered, with so many positions in all.
+    pub(crate) fn succeed(&mut self, task: TaskId, nodes: u64) {
+        let counted = self.held.remove(&task).map_or(0, |hold| hold.nodes);
+        self.meter.nodes = self.meter.nodes.saturating_add(nodes.saturating_sub(counted));
+        self.strikes = 0;
+        self.done += 1;
+    }
+
+    pub(crate) fn take(&mut self, task: TaskId, hold: Hold) {
+        self.turn = self.turn.max(hold.turn);
+        self.held.insert(task, hold);
+    }
+
+    pub(crate) fn drop_task(&mut self, task: TaskId) {
+        self.held.remove(&task);
+    }
+
+    pub(crate) fn hold(&self, task: TaskId) -> Option<&Hold> {
+        self.held.get(&task)
+    }
+
+    pub(crate) fn tasks(&self) -> Vec<TaskId> {
+        self.held.keys().copied().collect()
+    }
+
+    pub(crate) fn load(&self) -> u32 {
+        self.held.len() as u32
+    }
+
+    /// Slots that it may fill; a worker that failed shows first that it can.
+    pub(crate) fn slot_limit(&self) -> u32 {
+        match self.strikes {
+            _ if self.is_silent || self.is_draining => 0,
+            0 => self.slots,
+            _ => self.slots.min(1),
+        }
+    }
+
+    /// Tasks that it may hold, queued ones included.
+    pub(crate) fn queue_limit(&self, prefetch: u32) -> u32 {
+        let slots = self.slot_limit();
+        if slots == 0 || self.strikes > 0 { slots } else { slots.saturating_add(prefetch) }
+    }
+
+    /// Whether it would do well whatever it is given.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.slot_limit() > 0 && self.strikes == 0
+    }
+
+    /// The tasks in the order in which it runs them: begun ones, then the most urgent, then the first assigned.
+    fn in_order(&self) -> Vec<TaskId> {
+        let mut order: Vec<_> =
+            self.held.iter().map(|(task, hold)| (hold.nodes == 0, hold.priority, hold.turn, *task)).collect();
+        order.sort_unstable();
+        order.into_iter().map(|(.., task)| task).collect()
+    }
+
+    /// What it cannot have begun: all its slots are taken by others.
+    fn queued(&self) -> Vec<TaskId> {
+        if self.held.len() <= self.slots as usize {
+            return Vec::new();
+        }
+        self.in_order().split_off(self.slots as usize)
+    }
+
+    /// How many tasks could be taken from it without loss.
+    pub(crate) fn surplus(&self) -> u32 {
+        let begun = self.held.values().filter(|hold| hold.nodes > 0).count() as u32;
+        self.load() - self.load().min(self.slots.max(begun))
+    }
+
+    /// The task that it would come to last.
+    pub(crate) fn last_queued(&self) -> Option<TaskId> {
+        if self.surplus() > 0 { self.in_order().pop() } else { None }
+    }
+
+    /// Tasks that do not get on.
+    pub(crate) fn stalled(&self, now: Duration, stall: Duration) -> Vec<TaskId> {
+        let is_stalled = |task: &TaskId| self.held[task].progressed.saturating_add(stall) <= now;
+        self.running().into_iter().filter(is_stalled).collect()
+    }
+
+    pub(crate) fn is_overdue(&self, now: Duration, lease: Duration) -> bool {
+        !self.is_silent && self.last_sign.saturating_add(lease) <= now
+    }
+
+    /// When to look after it, if it is not heard of before.
+    pub(crate) fn alarm(&self, options: &Options) -> Option<Duration> {
+        if self.is_silent {
+            return None;
+        }
+        let stalls = self.running().into_iter().map(|task| self.held[&task].progressed.saturating_add(options.stall));
+        stalls.chain([self.last_sign.saturating_add(options.lease)]).min()
+    }
+
+    fn running(&self) -> Vec<TaskId> {
+        let mut order = self.in_order();
+        order.truncate(self.slots as usize);
+        order
+    }
+
+    /// What the world may know; `are_waiting`: whether there is a task that nobody has.
+    pub(crate) fn status(&self, id: WorkerId, are_waiting: bool) -> WorkerStatus {
+        WorkerStatus {
+            id,
+            slots: self.slots,
+            tasks: self.tasks(),
+            done: self.done,
+            speed: self.meter.speed,
+            last_sign: self.last_sign,
+            idle: if self.load() < self.slots { Some(self.why_idle(are_waiting)) } else { None },
+        }
+    }
+
+    fn why_idle(&self, are_waiting: bool) -> Idle {
+        match () {
+            () if self.is_silent => Idle::Silent,
+            () if self.is_draining => Idle::Draining,
+            () if self.load() >= self.slot_limit() => Idle::Probation,
+            () if are_waiting => Idle::Avoided,
+            () => Idle::NoTasks,
+        }
+    }
+}
+
+/// Positions a second, smoothed over a few readings.
+#[derive(Debug)]
+struct Meter {
+    since: Duration,
+    nodes: u64,
+    speed: u64,
+}
+
+impl Meter {
+    const SHORTEST: Duration = Duration::from_secs(1);
+
+    fn read(&mut self, now: Duration) {
+        let span = now.saturating_sub(self.since);
+        if span < Self::SHORTEST {
+            return;
+        }
+        let speed = u128::from(self.nodes) * 1_000_000 / span.as_micros();
+        let speed = u64::try_from(speed).unwrap_or(u64::MAX);
+        self.speed = if self.speed == 0 { speed } else { self.speed - self.speed / 4 + speed / 4 };
+        (self.since, self.nodes) = (now, 0);
+    }
+}
