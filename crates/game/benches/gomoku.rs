@@ -8,7 +8,8 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule};
 use kagetsu_game::{Game, Move, Position, Symmetry, Variant};
 
-const LINE: &str = "h8 i9 h9 h10 g8 i8 f8 e8 i10 g7 f9 g10 f10 f7 e9 i11 d10 c11 g12 e10 j9 h7 k8 h6 i6 j7 e6 k11 e12 l6";
+const LINE: &str =
+    "h8 i9 h9 h10 g8 i8 f8 e8 i10 g7 f9 g10 f10 f7 e9 i11 d10 c11 g12 e10 j9 h7 k8 h6 i6 j7 e6 k11 e12 l6";
 
 fn board<R: Rule>(variant: Variant) -> Gomoku<R> {
     Position::from_line(variant, LINE).expect("a legal line").game()

@@ -1,5 +1,5 @@
-use kagetsu_game::gomoku::{Gomoku, Renju, Standard};
-use kagetsu_game::{Game, Move, Outcome, Position, Side, Symmetry, Variant, zobrist};
+use kagetsu_game::gomoku::{Gomoku, Renju};
+use kagetsu_game::{Game, Move, Outcome, Position, Side, Variant};
 
 const FIRST: Option<Outcome> = Some(Outcome::Win(Side::First));
 const SECOND: Option<Outcome> = Some(Outcome::Win(Side::Second));
@@ -105,17 +105,6 @@ fn a_board_where_both_have_five_is_refused() {
     assert_eq!(error.to_string(), "these bytes are no freestyle-5 position: both sides have five in a row");
 }
 
-fn hash(line: &str) -> u64 {
-    Position::from_line(Variant::STANDARD_15, line).expect("a legal line").game::<Gomoku<Standard>>().hash()
-}
-
-/// The pair of lines that the patent gives as an example of its table of hashes.
-#[test]
-fn transposed_lines_have_one_hash() {
-    assert_eq!(hash("7,7 8,7 7,6 7,9"), hash("7,6 7,9 7,7 8,7"));
-    assert_ne!(hash("7,7 8,7 7,6 7,9"), hash("8,7 7,7 7,6 7,9"), "the stones of the sides are not alike");
-}
-
 #[test]
 fn undo_restores_every_field() {
     let line = "i8 a1 j8 a15 h9 o1 h10 o15 h8";
@@ -130,14 +119,4 @@ fn undo_restores_every_field() {
         board.undo();
         assert_eq!(board, before);
     }
-}
-
-/// The hash is what its parts say: variant, side, and one number for each stone, the second player's from 484 on.
-#[test]
-fn the_hash_is_the_sum_of_its_parts() {
-    let position = Position::from_line(Variant::STANDARD_15, "h8 i9 h9").expect("a legal line");
-    let stones = [7 * 15 + 7, 484 + 8 * 15 + 8, 8 * 15 + 7].map(zobrist::number);
-    let parts = stones.into_iter().chain([zobrist::salt(Variant::STANDARD_15.code()), zobrist::SECOND_TO_MOVE]);
-    let board: Gomoku<Standard> = position.game();
-    assert_eq!(board.zobrist(Symmetry::IDENTITY), parts.fold(0, |sum, part| sum ^ part));
 }

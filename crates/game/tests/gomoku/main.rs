@@ -6,4 +6,5 @@ mod definition;
 mod dice;
 mod endings;
 mod forbidden;
+mod hashes;
 mod text;
