@@ -28,6 +28,8 @@ pub enum Effect {
         worker: WorkerId,
         /// What it reported.
         task: TaskId,
+        /// Under which attempt; a report under another one stays to be acknowledged.
+        attempt: u32,
     },
     /// More is known of a question that is split.
     Progress {
@@ -60,7 +62,8 @@ pub struct Task {
     /// Its name.
     pub id: TaskId,
     /// The how-manieth time it is handed out, from 1. A report repeats it; it tells a stale report from a fresh one. A
-    /// worker that has the task already, under an older attempt, goes on with it and reports under the newer one.
+    /// worker that has the task already, under an older attempt, goes on with it and reports under the newer one; a
+    /// worker that has answered it already sends the same answer again.
     pub attempt: u32,
     /// What it is a part of.
     pub question: QuestionId,

@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 
 use kagetsu_game::{Answer, Question};
 
-use crate::{Split, TaskId, WorkerId};
+use crate::{Effect, Split, TaskId};
 
 /// A question on its way to its answer.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct Inquiry {
     pub(crate) parts: Vec<TaskId>,
     answer: Answer,
     nodes: u64,
-    reports: Vec<(WorkerId, TaskId)>,
+    receipts: Vec<Effect>,
 }
 
 impl Inquiry {
@@ -27,19 +27,21 @@ impl Inquiry {
             parts: Vec::new(),
             answer: Answer::new(),
             nodes: 0,
-            reports: Vec::new(),
+            receipts: Vec::new(),
         }
     }
 
     /// Takes in the answer to one part that nobody had answered.
-    pub(crate) fn learn(&mut self, worker: WorkerId, task: TaskId, answer: Answer) {
+    ///
+    /// `receipt` is what to do when the answer is safe.
+    pub(crate) fn learn(&mut self, answer: Answer, receipt: Effect) {
         self.nodes = self.nodes.saturating_add(answer.nodes());
         self.answer.merge(answer);
-        self.reports.push((worker, task));
+        self.receipts.push(receipt);
     }
 
     pub(crate) fn is_finished(&self) -> bool {
-        self.reports.len() == self.parts.len()
+        self.receipts.len() == self.parts.len()
     }
 
     /// What is known so far, where that is of interest.
@@ -52,8 +54,8 @@ impl Inquiry {
         (core::mem::take(&mut self.answer), self.nodes)
     }
 
-    /// Who answered which part, in the order in which they did.
-    pub(crate) fn into_reports(self) -> Vec<(WorkerId, TaskId)> {
-        self.reports
+    /// The acknowledgements that its workers wait for, in the order in which they reported.
+    pub(crate) fn into_receipts(self) -> Vec<Effect> {
+        self.receipts
     }
 }

@@ -26,7 +26,7 @@
 //! assert!(matches!(scheduler.poll(), Some(Effect::Finished { question, .. }) if question == id));
 //!
 //! scheduler.settle(id); // the answer is on disk
-//! assert_eq!(scheduler.poll(), Some(Effect::Acknowledge { worker, task: task.id }));
+//! assert_eq!(scheduler.poll(), Some(Effect::Acknowledge { worker, task: task.id, attempt: task.attempt }));
 //! # Ok::<(), kagetsu_game::PositionError>(())
 //! ```
 #![no_std]

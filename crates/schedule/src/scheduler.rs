@@ -242,8 +242,7 @@ impl Scheduler {
                 self.waiting.remove(&(part.priority, task));
             }
         }
-        self.effects
-            .extend(inquiry.into_reports().into_iter().map(|(worker, task)| Effect::Acknowledge { worker, task }));
+        self.effects.extend(inquiry.into_receipts());
     }
 
     /// Takes a task from all who have it, and tells them, but not the one who has just ended it.
@@ -269,17 +268,17 @@ impl Scheduler {
         let Some(part) = known.filter(|part| part.answered_by.is_none()) else {
             self.totals.late += 1;
             if known.is_none_or(|part| part.answered_by != Some(worker)) {
-                self.effects.push_back(Effect::Acknowledge { worker, task });
+                self.effects.push_back(Effect::Acknowledge { worker, task, attempt });
             }
             return;
         };
         match part.relevant(answer) {
-            Some(answer) => self.accept(worker, task, answer),
+            Some(answer) => self.accept(worker, task, attempt, answer),
             None => self.failed(worker, task, attempt, "the answer says nothing of the moves asked about"),
         }
     }
 
-    fn accept(&mut self, worker: WorkerId, task: TaskId, answer: Answer) {
+    fn accept(&mut self, worker: WorkerId, task: TaskId, attempt: u32, answer: Answer) {
         let nodes = answer.nodes();
         self.roster.with(worker, |w| w.succeed(task, nodes));
         self.release(task, Some(worker));
@@ -289,7 +288,7 @@ impl Scheduler {
         self.totals.done += 1;
         let question = part.question;
         let Some(inquiry) = self.inquiries.get_mut(&question) else { return };
-        inquiry.learn(worker, task, answer);
+        inquiry.learn(answer, Effect::Acknowledge { worker, task, attempt });
         if inquiry.is_finished() {
             let (answer, nodes) = inquiry.take_answer();
             self.totals.finished += 1;
@@ -300,7 +299,7 @@ impl Scheduler {
     }
 
     fn handed_back(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
-        self.effects.push_back(Effect::Acknowledge { worker, task });
+        self.effects.push_back(Effect::Acknowledge { worker, task, attempt });
         self.roster.with(worker, |w| w.is_draining = true);
         if self.is_current(worker, task, attempt) {
             self.take_back(worker, task);
@@ -308,7 +307,7 @@ impl Scheduler {
     }
 
     fn failed(&mut self, worker: WorkerId, task: TaskId, attempt: u32, reason: &str) {
-        self.effects.push_back(Effect::Acknowledge { worker, task });
+        self.effects.push_back(Effect::Acknowledge { worker, task, attempt });
         if self.is_current(worker, task, attempt) {
             self.totals.failed += 1;
             self.fail(worker, task, reason);
