@@ -300,8 +300,8 @@ impl Scheduler {
 
     fn handed_back(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
         self.effects.push_back(Effect::Acknowledge { worker, task, attempt });
-        self.roster.with(worker, |w| w.is_draining = true);
         if self.is_current(worker, task, attempt) {
+            self.roster.with(worker, |w| w.is_draining = true);
             self.take_back(worker, task);
         }
     }

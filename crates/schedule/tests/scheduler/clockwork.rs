@@ -1,0 +1,128 @@
+//! Whole clusters, by the hundred.
+
+use std::time::Duration;
+
+use kagetsu_game::{Effort, Question};
+use kagetsu_schedule::{Dealing, Options, Split, WorkerId};
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+
+use crate::cluster::{Asked, End, Fault, Outcome, Plan, run};
+use crate::engine;
+use crate::merging::assert_same;
+
+const CHAOTIC_SEEDS: u64 = 300;
+
+fn asked(n: usize, split: Split) -> Asked {
+    let question = Question { width: 1 + (n % 4) as u16, ..Question::new(engine::position(n), Effort::depth(8)) };
+    Asked {
+        at: Duration::from_millis(n as u64 * 70),
+        question,
+        split,
+        priority: 0,
+        is_poison: false,
+        bad_luck: 0,
+        cancelled_at: None,
+    }
+}
+
+fn calm(workers: Vec<(u32, u64)>, questions: Vec<Asked>) -> Plan {
+    Plan {
+        seed: 1,
+        options: Options::default(),
+        workers,
+        questions,
+        faults: Vec::new(),
+        latency: Duration::from_millis(1),
+        is_chaotic: false,
+    }
+}
+
+/// Workers of all speeds, and everything that can go wrong in the first two minutes.
+fn chaos(seed: u64) -> Plan {
+    let mut dice = SmallRng::seed_from_u64(!seed);
+    let workers: Vec<_> =
+        (0..dice.random_range(1..7)).map(|_| (dice.random_range(1..4), dice.random_range(5_000..60_000))).collect();
+    let questions = (0..dice.random_range(1..30)).map(|n| misfortune(&mut dice, n)).collect();
+    let faults = (0..dice.random_range(0..25)).map(|_| fault(&mut dice, workers.len() as u64)).collect();
+    let options = Options {
+        prefetch: dice.random_range(0..3),
+        max_losses: 1_000,
+        dealing: if dice.random_bool(0.5) { Dealing::InTurn } else { Dealing::Contiguous },
+        least_moves: dice.random_range(1..6),
+        first_id: seed << 32,
+        ..Options::default()
+    };
+    let latency = Duration::from_millis(dice.random_range(1..200));
+    Plan { seed, options, workers, questions, faults, latency, is_chaotic: true }
+}
+
+fn misfortune(dice: &mut SmallRng, n: usize) -> Asked {
+    let at = Duration::from_millis(dice.random_range(0..60_000));
+    Asked {
+        at,
+        priority: dice.random_range(0..3),
+        is_poison: dice.random_bool(0.05),
+        bad_luck: dice.random_range(0..3),
+        cancelled_at: dice.random_bool(0.1).then(|| at + Duration::from_millis(dice.random_range(0..20_000))),
+        ..asked(n, if dice.random_bool(0.5) { Split::Auto } else { Split::Never })
+    }
+}
+
+fn fault(dice: &mut SmallRng, workers: u64) -> (Duration, Fault) {
+    let worker = WorkerId(dice.random_range(1..=workers));
+    let at = Duration::from_millis(dice.random_range(0..120_000));
+    let [down, length] = [Duration::from_millis(dice.random_range(0..40_000)); 2];
+    let fault = match dice.random_range(0..4) {
+        0 => Fault::Kill { worker, down },
+        1 => Fault::Freeze { worker, length },
+        2 => Fault::Cut { worker, length },
+        _ => Fault::Drain { worker, down },
+    };
+    (at, fault)
+}
+
+/// Every question ended as it had to, and the scheduler has forgotten everything.
+fn check(plan: &Plan, outcome: &Outcome) {
+    for (index, (asked, end)) in plan.questions.iter().zip(&outcome.ends).enumerate() {
+        match end {
+            Some(End::Finished(answer)) if asked.split == Split::Never => {
+                assert_eq!(*answer, engine::answer(&asked.question))
+            }
+            Some(End::Finished(answer)) => assert_same(&asked.question, answer),
+            Some(End::Failed(_)) => assert!(asked.is_poison, "question {index} was set aside: {end:?}"),
+            Some(End::Cancelled) => assert!(asked.cancelled_at.is_some()),
+            None => panic!("question {index} has not ended"),
+        }
+        assert!(!asked.is_poison || !matches!(end, Some(End::Finished(_))), "question {index} cannot be answered");
+    }
+    let census = outcome.scheduler.census();
+    let left = [census.open_questions, census.unsettled_questions, census.waiting_tasks, census.leased_tasks];
+    assert_eq!(left, [0; 4], "{census:?}");
+}
+
+/// Runs a plan and checks it; names the seed and shows the end of the trace if it fails.
+fn checked(plan: Plan) -> Outcome {
+    let seed = plan.seed;
+    let outcome = run(plan.clone());
+    let verdict = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&plan, &outcome)));
+    if let Err(panic) = verdict {
+        eprintln!("seed {seed}:\n{}", outcome.trace[outcome.trace.len().saturating_sub(60)..].join("\n"));
+        std::panic::resume_unwind(panic);
+    }
+    outcome
+}
+
+#[test]
+fn every_question_ends_well_whatever_happens() {
+    for seed in 0..CHAOTIC_SEEDS {
+        checked(chaos(seed));
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_trace() {
+    for seed in 0..20 {
+        assert_eq!(run(chaos(seed)).trace, run(chaos(seed)).trace, "seed {seed}");
+    }
+}

@@ -1,0 +1,49 @@
+use std::time::Duration;
+
+use kagetsu_schedule::WorkerId;
+
+use super::{Cluster, Event, machine};
+
+/// What can go wrong with a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Its process dies, with all that it had; another starts later.
+    Kill { worker: WorkerId, down: Duration },
+    /// It stands still, and its connection stays open.
+    Freeze { worker: WorkerId, length: Duration },
+    /// Its connection breaks, and it works on.
+    Cut { worker: WorkerId, length: Duration },
+    /// It is asked to stop, hands back what it has, says goodbye; another starts later.
+    Drain { worker: WorkerId, down: Duration },
+}
+
+/// What a worker that is asked to stop still waits for acknowledgements.
+const GRACE: Duration = Duration::from_secs(2);
+
+impl Cluster {
+    pub(super) fn strike(&mut self, fault: Fault) {
+        self.trace.push(format!("{:?} {fault:?}", self.now));
+        match fault {
+            Fault::Kill { worker, down } => {
+                self.hang_up(worker);
+                self.machine(worker).die();
+                self.schedule(self.now + down, Event::Machine(worker, machine::Event::Start));
+            }
+            Fault::Freeze { worker, length } => {
+                let until = self.now + length;
+                self.machine(worker).freeze(until);
+            }
+            Fault::Cut { worker, length } => {
+                self.hang_up(worker);
+                let connect = self.machine(worker).now(machine::What::Connect);
+                self.schedule(self.now + length, Event::Machine(worker, connect));
+            }
+            Fault::Drain { worker, down } => {
+                self.drain(worker);
+                let stop = self.machine(worker).now(machine::What::Stop);
+                self.schedule(self.now + GRACE, Event::Machine(worker, stop));
+                self.schedule(self.now + GRACE + down, Event::Machine(worker, machine::Event::Start));
+            }
+        }
+    }
+}
