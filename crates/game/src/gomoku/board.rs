@@ -244,7 +244,7 @@ impl<R: Rule> Game for Gomoku<R> {
         if unpacked.broken {
             game.toggle_broken();
         }
-        let has_five = |side: Side| game.lines[side.index()].has_run(|run| R::is_five(side, run));
+        let has_five = |side: Side| game.lines[side.index()].has_five(|run| R::is_five(side, run));
         let five = match (has_five(Side::First), has_five(Side::Second)) {
             (true, true) => return Err(error("both sides have five in a row")),
             (true, false) => Some(Side::First),

@@ -89,15 +89,15 @@ impl Lines {
         })
     }
 
-    /// Whether `found` holds for one of the unbroken rows of five or more points, given their lengths.
-    pub(super) fn has_run(&self, found: impl Fn(usize) -> bool) -> bool {
+    /// Whether one of the unbroken rows of the set is a five, which is told by its length and is never shorter than 5.
+    pub(super) fn has_five(&self, is_five: impl Fn(usize) -> bool) -> bool {
         // Each shift and `and` takes one point off every unbroken row: bits that last five rounds begin a row of five.
         let is_long = |&line: &u32| line & line >> 1 & line >> 2 & line >> 3 & line >> 4 != 0;
         self.0.iter().copied().filter(is_long).any(|mut line| {
             while line != 0 {
                 line >>= line.trailing_zeros();
                 let run = line.trailing_ones();
-                if run >= 5 && found(run as usize) {
+                if is_five(run as usize) {
                     return true;
                 }
                 line >>= run;

@@ -1,0 +1,128 @@
+//! What a five, a four, a three, a two and a one are, by their definition alone: by what one more stone can make of them.
+//! No shapes, no tables, no speed. Faster classifiers are held against it, on every window that there is.
+
+use std::collections::HashMap;
+
+/// A point of a line, as one side sees it. What is beyond the edge is blocked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Spot {
+    Own,
+    Empty,
+    Blocked,
+}
+
+/// What a stone is part of on one line; the stronger is greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Pattern {
+    /// Nothing can come of it.
+    Dead,
+    /// One stone makes a sleep two of it, at best.
+    SleepOne,
+    /// One stone can make an open two of it.
+    OpenOne,
+    /// One stone makes a sleep three of it, at best.
+    SleepTwo,
+    /// One stone can make an open three of it.
+    OpenTwo,
+    /// One stone makes a closed four of it, at best.
+    SleepThree,
+    /// One stone can make an open four of it.
+    OpenThree,
+    /// One point makes a five of it.
+    ClosedFour,
+    /// Two points make a five of it.
+    OpenFour,
+    /// A row that wins.
+    Five,
+}
+
+/// Length of the unbroken row through the own stone at `at`.
+pub(crate) fn run(line: &[Spot], at: usize) -> usize {
+    let own = |spot: &&Spot| **spot == Spot::Own;
+    let up = line[at..].iter().take_while(own).count();
+    let down = line[..at].iter().rev().take_while(own).count();
+    up + down
+}
+
+/// Whether the four or three through `at` has a gap: `OO_OO`, `O_OO`.
+pub(crate) fn is_jump(line: &[Spot], at: usize, pattern: Pattern) -> bool {
+    match pattern {
+        Pattern::OpenFour | Pattern::ClosedFour => run(line, at) < 4,
+        Pattern::OpenThree => run(line, at) < 3,
+        _ => false,
+    }
+}
+
+/// Whether it forces an answer: a four, or an open three.
+pub(crate) fn is_initiative(pattern: Pattern) -> bool {
+    pattern >= Pattern::OpenThree
+}
+
+/// Classifies stones by one rule: which unbroken rows are a five, by their length.
+pub(crate) struct Definition {
+    is_five: fn(usize) -> bool,
+    /// What was found out before; the definition would find the same again.
+    known: HashMap<(Vec<Spot>, usize), Pattern>,
+}
+
+impl Definition {
+    pub(crate) fn new(is_five: fn(usize) -> bool) -> Self {
+        Self { is_five, known: HashMap::new() }
+    }
+
+    /// The pattern of the own stone at `at`.
+    pub(crate) fn pattern(&mut self, line: &[Spot], at: usize) -> Pattern {
+        assert_eq!(line[at], Spot::Own, "only a stone is part of a pattern");
+        let question = (line.to_vec(), at);
+        if let Some(pattern) = self.known.get(&question) {
+            return *pattern;
+        }
+        let pattern = self.define(line, at);
+        self.known.insert(question, pattern);
+        pattern
+    }
+
+    fn define(&mut self, line: &[Spot], at: usize) -> Pattern {
+        if (self.is_five)(run(line, at)) {
+            return Pattern::Five;
+        }
+        let next = self.next_patterns(line, at);
+        match next.iter().filter(|&&pattern| pattern == Pattern::Five).count() {
+            0 => {}
+            1 => return Pattern::ClosedFour,
+            _ => return Pattern::OpenFour,
+        }
+        match next.into_iter().max() {
+            Some(Pattern::OpenFour) => Pattern::OpenThree,
+            Some(Pattern::ClosedFour) => Pattern::SleepThree,
+            Some(Pattern::OpenThree) => Pattern::OpenTwo,
+            Some(Pattern::SleepThree) => Pattern::SleepTwo,
+            Some(Pattern::OpenTwo) => Pattern::OpenOne,
+            Some(Pattern::SleepTwo) => Pattern::SleepOne,
+            _ => Pattern::Dead,
+        }
+    }
+
+    /// What one more stone, on each empty point in turn, makes of the stone at `at`.
+    fn next_patterns(&mut self, line: &[Spot], at: usize) -> Vec<Pattern> {
+        let empties = (0..line.len()).filter(|&index| line[index] == Spot::Empty);
+        let mut next = Vec::new();
+        for index in empties {
+            let mut then = line.to_vec();
+            then[index] = Spot::Own;
+            next.push(self.pattern(&then, at));
+        }
+        next
+    }
+}
+
+/// All windows with an own stone in the middle and `reach` points on either side of it.
+pub(crate) fn windows(reach: u32) -> impl Iterator<Item = Vec<Spot>> {
+    (0..3_usize.pow(2 * reach)).map(move |number| {
+        let mut line: Vec<Spot> = (0..2 * reach)
+            .map(|digit| [Spot::Empty, Spot::Own, Spot::Blocked][number / 3_usize.pow(digit) % 3])
+            .collect();
+        line.insert(reach as usize, Spot::Own);
+        line
+    })
+}
