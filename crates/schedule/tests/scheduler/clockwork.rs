@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kagetsu_game::{Effort, Question};
-use kagetsu_schedule::{Dealing, Options, Split, WorkerId};
+use kagetsu_schedule::{Dealing, Options, Split, Totals, WorkerId};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -102,6 +102,7 @@ fn check(plan: &Plan, outcome: &Outcome) {
 }
 
 /// Runs a plan and checks it; names the seed and shows the end of the trace if it fails.
+#[expect(clippy::print_stderr, reason = "the harness shows it only where a test fails")]
 fn checked(plan: Plan) -> Outcome {
     let seed = plan.seed;
     let outcome = run(plan.clone());
@@ -115,9 +116,24 @@ fn checked(plan: Plan) -> Outcome {
 
 #[test]
 fn every_question_ends_well_whatever_happens() {
+    let mut seen = Totals::default();
     for seed in 0..CHAOTIC_SEEDS {
-        checked(chaos(seed));
+        let totals = checked(chaos(seed)).scheduler.census().totals;
+        seen.reassigned += totals.reassigned;
+        seen.late += totals.late;
+        seen.handed_back += totals.handed_back;
+        seen.failed += totals.failed;
+        seen.stalled += totals.stalled;
+        seen.lost += totals.lost;
+        seen.regained += totals.regained;
+        seen.moved += totals.moved;
+        seen.set_aside += totals.set_aside;
+        seen.cancelled += totals.cancelled;
     }
+    let Totals { assigned: _, done: _, finished: _, reassigned, late, handed_back, failed, stalled, .. } = seen;
+    let Totals { lost, regained, moved, set_aside, cancelled, .. } = seen;
+    let all = [reassigned, late, handed_back, failed, stalled, lost, regained, moved, set_aside, cancelled];
+    assert!(all.into_iter().all(|times| times >= 20), "the faults do not bring about everything: {seen:?}");
 }
 
 #[test]
@@ -125,4 +141,62 @@ fn the_same_seed_gives_the_same_trace() {
     for seed in 0..20 {
         assert_eq!(run(chaos(seed)).trace, run(chaos(seed)).trace, "seed {seed}");
     }
+}
+
+/// Questions that are all there from the beginning.
+fn at_once(count: usize, split: Split) -> Vec<Asked> {
+    (0..count).map(|n| Asked { at: Duration::ZERO, ..asked(n, split) }).collect()
+}
+
+/// What one slot needs for all of them, without any network.
+fn alone(questions: &[Asked], speed: u64) -> Duration {
+    questions.iter().map(|asked| engine::cost(&asked.question, speed)).sum()
+}
+
+#[test]
+fn many_workers_share_many_questions_evenly() {
+    for workers in [1, 2, 7, 30] {
+        let questions = at_once(workers * 20, Split::Auto);
+        let ideal = alone(&questions, 50_000) / workers as u32;
+        let outcome = checked(calm(vec![(1, 50_000); workers], questions));
+        let efficiency = ideal.as_secs_f64() / outcome.ended_at.as_secs_f64();
+        assert!(efficiency > 0.94, "{workers} workers: {efficiency}");
+        assert_eq!(outcome.nodes, outcome.ends.iter().map(nodes).sum::<u64>(), "nothing is searched twice");
+    }
+}
+
+fn nodes(end: &Option<End>) -> u64 {
+    if let Some(End::Finished(answer)) = end { answer.nodes() } else { 0 }
+}
+
+#[test]
+fn prefetch_hides_the_way_to_the_coordinator() {
+    let questions = at_once(50, Split::Never);
+    let ideal = alone(&questions, 1_000_000);
+    let busy = |prefetch| {
+        let options = Options { prefetch, ..Options::default() };
+        let latency = Duration::from_millis(40);
+        let outcome = checked(Plan { options, latency, ..calm(vec![(1, 1_000_000)], questions.clone()) });
+        ideal.as_secs_f64() / outcome.ended_at.as_secs_f64()
+    };
+    let [without, with] = [0, 1].map(busy);
+    assert!(without < 0.8 && with > 0.95, "busy {without} of the time without, {with} with");
+}
+
+#[test]
+fn a_question_is_answered_sooner_by_many() {
+    let question = |split| vec![Asked { at: Duration::from_secs(1), ..asked(1, split) }];
+    let time = |workers, split| checked(calm(vec![(1, 50_000); workers], question(split))).ended_at;
+    let whole = time(4, Split::Never);
+    let divided = time(4, Split::Auto);
+    assert!(divided * 2 < whole, "{divided:?} against {whole:?}");
+}
+
+#[test]
+fn a_slow_worker_does_not_hold_up_the_end() {
+    let questions = at_once(60, Split::Never);
+    let outcome = checked(calm(vec![(1, 50_000), (1, 50_000), (1, 10_000)], questions.clone()));
+    let ideal = alone(&questions, 110_000);
+    let longest = questions.iter().map(|asked| engine::cost(&asked.question, 10_000)).max().expect("60 of them");
+    assert!(outcome.ended_at < ideal + longest, "{:?} is more than one slow task over {ideal:?}", outcome.ended_at);
 }

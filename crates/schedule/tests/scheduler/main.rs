@@ -3,6 +3,10 @@
 
 mod clockwork;
 mod cluster;
+mod desk;
 mod engine;
-mod events;
+mod handing_out;
+mod leases;
 mod merging;
+mod nonsense;
+mod reports;

@@ -1,0 +1,108 @@
+//! A scheduler on the table: every event by hand, every effect looked at.
+
+use std::time::Duration;
+
+use kagetsu_game::{Effort, Question};
+use kagetsu_schedule::{
+    Effect, Options, QuestionId, Report, Scheduler, Split, Task, TaskId, Totals, WorkerId, WorkerStatus,
+};
+
+use crate::engine;
+
+pub(crate) const ANN: WorkerId = WorkerId(1);
+pub(crate) const BOB: WorkerId = WorkerId(2);
+
+/// A scheduler with its clock, and the effects since one last looked.
+pub(crate) struct Desk {
+    pub(crate) scheduler: Scheduler,
+    pub(crate) now: Duration,
+}
+
+impl Desk {
+    pub(crate) fn new(options: Options) -> Self {
+        Self { scheduler: Scheduler::new(options), now: Duration::ZERO }
+    }
+
+    /// No prefetch: what is assigned is begun.
+    pub(crate) fn direct() -> Self {
+        Self::new(Options { prefetch: 0, ..Options::default() })
+    }
+
+    pub(crate) fn wait(&mut self, seconds: u64) {
+        self.now += Duration::from_secs(seconds);
+        self.scheduler.tick(self.now);
+    }
+
+    pub(crate) fn ask(&mut self, n: usize, split: Split, priority: u64) -> QuestionId {
+        let question = question(n);
+        self.scheduler.submit(self.now, question.clone(), engine::shallow(&question), split, priority)
+    }
+
+    pub(crate) fn join(&mut self, worker: WorkerId, slots: u32) {
+        self.scheduler.join(self.now, worker, slots, &[]);
+    }
+
+    pub(crate) fn beat(&mut self, worker: WorkerId, progress: &[(TaskId, u64)]) {
+        self.scheduler.heartbeat(self.now, worker, progress);
+    }
+
+    pub(crate) fn report(&mut self, worker: WorkerId, task: &Task, report: Report) {
+        self.scheduler.report(self.now, worker, task.id, task.attempt, report);
+    }
+
+    pub(crate) fn finish(&mut self, worker: WorkerId, task: &Task) {
+        self.report(worker, task, done(task));
+    }
+
+    pub(crate) fn fail(&mut self, worker: WorkerId, task: &Task) {
+        self.report(worker, task, Report::Failed("no memory".into()));
+    }
+
+    pub(crate) fn effects(&mut self) -> Vec<Effect> {
+        std::iter::from_fn(|| self.scheduler.poll()).collect()
+    }
+
+    /// What is assigned, where nothing else happens.
+    pub(crate) fn assigned(&mut self) -> Vec<(WorkerId, Task)> {
+        let only_assigned = |effect| match effect {
+            Effect::Assign { worker, task } => (worker, task),
+            other => panic!("{other:?}"),
+        };
+        self.effects().into_iter().map(only_assigned).collect()
+    }
+
+    /// The only task assigned.
+    pub(crate) fn one_assigned(&mut self) -> (WorkerId, Task) {
+        let mut assigned = self.assigned();
+        assert_eq!(assigned.len(), 1, "{assigned:?}");
+        assigned.remove(0)
+    }
+
+    pub(crate) fn totals(&self) -> Totals {
+        self.scheduler.census().totals
+    }
+
+    pub(crate) fn status(&self, worker: WorkerId) -> WorkerStatus {
+        self.scheduler.workers().find(|status| status.id == worker).expect("it has joined")
+    }
+}
+
+pub(crate) fn question(n: usize) -> Question {
+    Question::new(engine::position(n), Effort::depth(8))
+}
+
+pub(crate) fn done(task: &Task) -> Report {
+    Report::Done(engine::answer(&task.part))
+}
+
+pub(crate) fn acknowledge(worker: WorkerId, task: &Task) -> Effect {
+    Effect::Acknowledge { worker, task: task.id, attempt: task.attempt }
+}
+
+pub(crate) fn revoke(worker: WorkerId, task: &Task) -> Effect {
+    Effect::Revoke { worker, task: task.id }
+}
+
+pub(crate) fn workers_of(assigned: &[(WorkerId, Task)]) -> Vec<WorkerId> {
+    assigned.iter().map(|(worker, _)| *worker).collect()
+}

@@ -1,0 +1,144 @@
+//! Who gets what, and in which order.
+
+use kagetsu_schedule::{Effect, Idle, Options, Split};
+
+use crate::desk::{ANN, BOB, Desk, acknowledge, question, revoke, workers_of};
+use crate::engine;
+use crate::merging::assert_same;
+
+#[test]
+fn one_question_is_divided_among_all_free_slots() {
+    let mut desk = Desk::new(Options::default());
+    desk.join(ANN, 2);
+    desk.join(BOB, 2);
+    let id = desk.ask(1, Split::Auto, 0);
+    let assigned = desk.assigned();
+    assert_eq!(workers_of(&assigned), [ANN, BOB, ANN, BOB]);
+    let seed = engine::shallow(&question(1)).best().expect("there are moves").0;
+    for (worker, task) in &assigned {
+        assert_eq!((task.part.moves[0], task.question), (seed, id));
+        desk.finish(*worker, task);
+    }
+    let effects = desk.effects();
+    let [
+        Effect::Progress { .. },
+        Effect::Progress { .. },
+        Effect::Progress { .. },
+        Effect::Finished { answer, nodes, .. },
+    ] = &effects[..]
+    else {
+        panic!("{effects:?}")
+    };
+    assert_same(&question(1), answer);
+    let again = 3 * answer.get(seed).expect("the seed has a verdict").nodes;
+    assert_eq!(*nodes, answer.nodes() + again, "three parts searched the seed move again");
+}
+
+#[test]
+fn questions_stay_whole_where_there_are_as_many_as_slots() {
+    let mut desk = Desk::new(Options::default());
+    (1..=2).for_each(|n| _ = desk.ask(n, Split::Auto, 0));
+    desk.join(ANN, 2);
+    let parts: Vec<_> = desk.assigned().into_iter().map(|(_, task)| task.part).collect();
+    assert_eq!(parts, [question(1), question(2)]);
+}
+
+#[test]
+fn questions_share_the_slots_that_are_free() {
+    let mut desk = Desk::new(Options::default());
+    let ids = [1, 2].map(|n| desk.ask(n, Split::Auto, 0));
+    desk.join(ANN, 5);
+    let assigned = desk.assigned();
+    let parts = ids.map(|id| assigned.iter().filter(|(_, task)| task.question == id).count());
+    assert_eq!(parts, [3, 2]);
+}
+
+#[test]
+fn a_question_that_may_not_be_split_never_is() {
+    let mut desk = Desk::new(Options::default());
+    desk.join(ANN, 8);
+    desk.ask(1, Split::Never, 0);
+    assert_eq!(desk.one_assigned().1.part, question(1));
+}
+
+#[test]
+fn the_most_urgent_comes_first_then_the_eldest() {
+    let mut desk = Desk::new(Options::default());
+    let ids = [(1, 5), (2, 3), (3, 5), (4, 3)].map(|(n, priority)| desk.ask(n, Split::Never, priority));
+    desk.join(ANN, 4);
+    let order: Vec<_> = desk.assigned().into_iter().map(|(_, task)| task.question).collect();
+    assert_eq!(order, [ids[1], ids[3], ids[0], ids[2]]);
+}
+
+#[test]
+fn slots_are_filled_before_queues_and_a_report_brings_the_next() {
+    let mut desk = Desk::new(Options { prefetch: 1, ..Options::default() });
+    desk.join(ANN, 1);
+    desk.join(BOB, 1);
+    (1..=6).for_each(|n| _ = desk.ask(n, Split::Never, 0));
+    let assigned = desk.assigned();
+    assert_eq!(workers_of(&assigned), [ANN, BOB, ANN, BOB], "two each, and no more");
+    assert_eq!(desk.scheduler.appetite(), 0);
+    desk.finish(BOB, &assigned[1].1);
+    let effects = desk.effects();
+    assert!(matches!(&effects[..], [Effect::Finished { .. }, Effect::Assign { worker: BOB, .. }]), "{effects:?}");
+}
+
+#[test]
+fn what_is_queued_moves_to_whoever_falls_idle() {
+    let mut desk = Desk::new(Options { prefetch: 2, ..Options::default() });
+    desk.join(ANN, 1);
+    (1..=3).for_each(|n| _ = desk.ask(n, Split::Never, 0));
+    let queued = desk.assigned();
+    assert_eq!(workers_of(&queued), [ANN, ANN, ANN]);
+    desk.join(BOB, 1);
+    let effects = desk.effects();
+    let [first, Effect::Assign { worker: BOB, task }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((first, task.attempt), (&revoke(ANN, &queued[2].1), 2));
+    assert_eq!(task.part, queued[2].1.part, "the one that she would have come to last");
+}
+
+#[test]
+fn a_second_attempt_goes_to_another_worker_if_there_is_one() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    desk.ask(1, Split::Never, 0);
+    let (_, first) = desk.one_assigned();
+    desk.fail(ANN, &first);
+    let effects = desk.effects();
+    assert!(matches!(&effects[..], [_, Effect::Assign { worker: ANN, .. }]), "she is alone: {effects:?}");
+
+    desk.join(BOB, 1);
+    let Effect::Assign { task: second, .. } = &effects[1] else { unreachable!("just seen") };
+    desk.fail(ANN, second);
+    let effects = desk.effects();
+    assert!(matches!(&effects[..], [_, Effect::Assign { worker: BOB, .. }]), "{effects:?}");
+}
+
+#[test]
+fn a_task_waits_for_a_busy_worker_rather_than_for_one_that_failed() {
+    let mut desk = Desk::direct();
+    [ANN, BOB].iter().for_each(|worker| desk.join(*worker, 1));
+    (1..=2).for_each(|n| _ = desk.ask(n, Split::Never, 0));
+    let assigned = desk.assigned();
+    desk.fail(ANN, &assigned[0].1);
+    assert_eq!(desk.effects(), [acknowledge(ANN, &assigned[0].1)]);
+    assert_eq!(desk.status(ANN).idle, Some(Idle::Avoided));
+    desk.scheduler.leave(desk.now, BOB, true); // now she is alone, and has to do both
+    let (worker, task) = desk.one_assigned();
+    assert_eq!((worker, task.id, task.attempt), (ANN, assigned[0].1.id, 2));
+}
+
+#[test]
+fn a_worker_that_failed_has_one_task_until_it_succeeds() {
+    let mut desk = Desk::new(Options::default());
+    desk.join(ANN, 2);
+    (1..=4).for_each(|n| _ = desk.ask(n, Split::Never, 0));
+    let assigned = desk.assigned();
+    assert_eq!(assigned.len(), 3);
+    desk.fail(ANN, &assigned[0].1);
+    desk.finish(ANN, &assigned[1].1);
+    let effects = desk.effects();
+    let given = effects.iter().filter(|effect| matches!(effect, Effect::Assign { .. })).count();
+    assert_eq!(given, 2, "nothing after the failure, full hands after the success: {effects:?}");
+}

@@ -1,0 +1,184 @@
+//! Workers that fall silent, stand still, leave and come back.
+
+use std::time::Duration;
+
+use kagetsu_schedule::{Effect, Idle, Options, Report, Split, TaskId, WorkerId};
+
+use crate::desk::{ANN, BOB, Desk, acknowledge, revoke};
+
+#[test]
+fn a_silent_worker_loses_its_tasks_and_its_late_answer_is_welcome() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    let id = desk.ask(1, Split::Never, 0);
+    let (_, first) = desk.one_assigned();
+    desk.wait(10);
+    desk.join(BOB, 1);
+    assert_eq!(desk.scheduler.deadline(), Some(Duration::from_secs(15)), "a lease after her last sign");
+    desk.wait(4);
+    assert_eq!(desk.effects(), []);
+    desk.wait(1);
+    assert_eq!(desk.status(ANN).idle, Some(Idle::Silent));
+    let (worker, second) = desk.one_assigned();
+    assert_eq!((worker, second.id, second.attempt), (BOB, first.id, 2));
+
+    desk.finish(ANN, &first);
+    let effects = desk.effects();
+    let [gone, Effect::Finished { question, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((gone, *question), (&revoke(BOB, &second), id));
+    desk.finish(BOB, &second); // the revocation and the report have crossed
+    assert_eq!(desk.effects(), [acknowledge(BOB, &second)]);
+    desk.scheduler.settle(id);
+    assert_eq!(desk.effects(), [acknowledge(ANN, &first)]);
+}
+
+#[test]
+fn heartbeats_renew_the_lease() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    desk.ask(1, Split::Never, 0);
+    let (_, task) = desk.one_assigned();
+    for nodes in 1..100 {
+        desk.wait(14);
+        desk.beat(ANN, &[(task.id, nodes)]);
+    }
+    assert_eq!(desk.effects(), []);
+}
+
+#[test]
+fn a_worker_that_beats_without_working_is_found() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    desk.join(BOB, 1);
+    desk.ask(1, Split::Never, 0);
+    let (_, task) = desk.one_assigned();
+    for seconds in 1..60 {
+        desk.wait(1);
+        desk.beat(ANN, &[(task.id, 500.min(seconds * 100))]);
+        desk.beat(BOB, &[]);
+    }
+    assert_eq!(desk.effects(), [], "it stood still after 5 s, and has 60 s to get on");
+    for _ in 0..6 {
+        desk.wait(1);
+        desk.beat(BOB, &[]);
+        desk.beat(ANN, &[(task.id, 500)]);
+    }
+    let effects = desk.effects();
+    let [first, Effect::Assign { worker: BOB, task: again }, ..] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((first, again.id, again.attempt), (&revoke(ANN, &task), task.id, 2));
+    assert_eq!(desk.totals().stalled, 1);
+}
+
+#[test]
+fn what_waits_in_a_queue_does_not_stand_still() {
+    let mut desk = Desk::new(Options { prefetch: 1, ..Options::default() });
+    desk.join(ANN, 1);
+    (1..=2).for_each(|n| _ = desk.ask(n, Split::Never, 0));
+    let assigned = desk.assigned();
+    for nodes in 1..100 {
+        desk.wait(10);
+        desk.beat(ANN, &[(assigned[0].1.id, nodes)]);
+    }
+    assert_eq!(desk.effects(), []);
+}
+
+#[test]
+fn a_question_that_kills_its_workers_is_set_aside() {
+    let mut desk = Desk::new(Options { max_losses: 4, ..Options::default() });
+    desk.ask(1, Split::Never, 0);
+    for n in 1..=4 {
+        desk.join(WorkerId(n), 1);
+        assert_eq!(desk.one_assigned().0, WorkerId(n));
+        desk.scheduler.leave(desk.now, WorkerId(n), false);
+    }
+    let effects = desk.effects();
+    assert!(matches!(&effects[..], [Effect::Failed { reason, .. }] if reason.starts_with("4 workers")), "{effects:?}");
+}
+
+#[test]
+fn a_worker_that_comes_back_keeps_what_it_still_has() {
+    let mut desk = Desk::new(Options { prefetch: 1, ..Options::default() });
+    desk.join(ANN, 1);
+    (1..=2).for_each(|n| _ = desk.ask(n, Split::Never, 0));
+    let had = desk.assigned();
+    desk.scheduler.leave(desk.now, ANN, false);
+    assert_eq!(desk.scheduler.census().waiting_tasks, 2);
+    let stranger = (TaskId(99), 1);
+    desk.scheduler.join(desk.now, ANN, 1, &[(had[0].1.id, 1), stranger]);
+    let effects = desk.effects();
+    let [Effect::Revoke { worker: ANN, task: TaskId(99) }, Effect::Assign { worker: ANN, task }] = &effects[..] else {
+        panic!("{effects:?}")
+    };
+    assert_eq!((task.id, task.attempt), (had[1].1.id, 2), "she has lost the other");
+    desk.finish(ANN, &had[0].1);
+    assert!(matches!(&desk.effects()[..], [Effect::Finished { .. }]));
+    assert_eq!((desk.totals().lost, desk.totals().regained), (2, 1));
+}
+
+#[test]
+fn a_worker_that_starts_anew_unseen_has_lost_its_tasks() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    desk.ask(1, Split::Never, 0);
+    let (_, task) = desk.one_assigned();
+    desk.join(BOB, 1);
+    desk.join(ANN, 1);
+    let (worker, again) = desk.one_assigned();
+    assert_eq!((worker, again.id, again.attempt), (BOB, task.id, 2));
+}
+
+#[test]
+fn a_worker_that_wakes_up_keeps_what_nobody_else_answered() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    desk.ask(1, Split::Never, 0);
+    let (_, task) = desk.one_assigned();
+    desk.wait(20);
+    assert_eq!(desk.scheduler.census().waiting_tasks, 1);
+    desk.beat(ANN, &[(task.id, 5_000)]);
+    assert_eq!((desk.effects(), desk.status(ANN).tasks), (vec![], vec![task.id]));
+    desk.beat(BOB, &[(task.id, 5_000)]); // he has never joined
+    assert_eq!(desk.effects(), []);
+}
+
+#[test]
+fn a_goodbye_hands_back_and_nobody_is_to_blame() {
+    let mut desk = Desk::new(Options { max_losses: 1, max_attempts: 1, ..Options::default() });
+    desk.join(ANN, 1);
+    desk.ask(1, Split::Never, 0);
+    let (_, task) = desk.one_assigned();
+    desk.report(ANN, &task, Report::HandedBack);
+    assert_eq!(desk.effects(), [acknowledge(ANN, &task)], "and nothing new for one who is about to stop");
+    assert_eq!(desk.status(ANN).idle, Some(Idle::Draining));
+    desk.scheduler.leave(desk.now, ANN, true);
+    for attempt in 2..20 {
+        desk.join(BOB, 1);
+        let (_, again) = desk.one_assigned();
+        assert_eq!((again.id, again.attempt), (task.id, attempt));
+        desk.scheduler.leave(desk.now, BOB, true);
+    }
+}
+
+#[test]
+fn time_that_runs_backwards_stands_still() {
+    let mut desk = Desk::direct();
+    desk.wait(100);
+    desk.scheduler.join(Duration::from_secs(3), ANN, 1, &[]);
+    assert_eq!(desk.status(ANN).last_sign, Duration::from_secs(100));
+    desk.scheduler.tick(Duration::from_secs(50));
+    assert_eq!(desk.status(ANN).idle, Some(Idle::NoTasks));
+}
+
+#[test]
+fn speed_is_what_the_heartbeats_say() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    desk.ask(1, Split::Never, 0);
+    let (_, task) = desk.one_assigned();
+    for beat in 1..=5 {
+        desk.wait(2);
+        desk.beat(ANN, &[(task.id, beat * 3_000_000)]);
+    }
+    let speed = desk.status(ANN).speed;
+    assert!((1_400_000..=1_500_000).contains(&speed), "{speed}");
+}

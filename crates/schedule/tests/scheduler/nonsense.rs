@@ -1,0 +1,129 @@
+//! Whatever the world says, in whatever order: nothing panics, the books balance, and no task is lost.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use kagetsu_game::Answer;
+use kagetsu_schedule::{Effect, Options, QuestionId, Report, Scheduler, Split, Task, TaskId, WorkerId};
+use proptest::prelude::*;
+
+use crate::desk::question;
+use crate::engine;
+
+/// Something that the world may do; numbers name workers, tasks and questions that may exist or not.
+#[derive(Clone, Debug)]
+enum Event {
+    Submit(usize, bool, u64),
+    Cancel(u64),
+    Settle(u64),
+    Join(u64, u32, Vec<(u64, u32)>),
+    Leave(u64, bool),
+    Heartbeat(u64, Vec<(u64, u64)>),
+    Report(u64, u64, u32, Option<Answer>, bool),
+    Tick(u64),
+}
+
+fn events() -> impl Strategy<Value = Event> {
+    let (worker, id, attempt) = (0_u64..4, 0_u64..40, 0_u32..5);
+    let answers = (0_usize..3).prop_map(|n| engine::answer(&question(n)));
+    let slots = prop_oneof![9 => 0_u32..4, 1 => Just(u32::MAX)];
+    let holding = prop::collection::vec((id.clone(), attempt.clone()), 0..4);
+    let progress = prop::collection::vec((id.clone(), prop_oneof![0_u64..5_000, Just(u64::MAX)]), 0..4);
+    prop_oneof![
+        3 => (0_usize..3, any::<bool>(), 0_u64..3).prop_map(|(n, split, priority)| Event::Submit(n, split, priority)),
+        1 => id.clone().prop_map(Event::Cancel),
+        1 => id.clone().prop_map(Event::Settle),
+        2 => (worker.clone(), slots, holding).prop_map(|(w, slots, holding)| Event::Join(w, slots, holding)),
+        1 => (worker.clone(), any::<bool>()).prop_map(|(w, goodbye)| Event::Leave(w, goodbye)),
+        3 => (worker.clone(), progress).prop_map(|(w, progress)| Event::Heartbeat(w, progress)),
+        6 => (worker, id, attempt, prop::option::of(answers), any::<bool>())
+            .prop_map(|(w, task, attempt, answer, back)| Event::Report(w, task, attempt, answer, back)),
+        2 => prop_oneof![0_u64..100_000, Just(u64::MAX)].prop_map(Event::Tick),
+    ]
+}
+
+fn happen(scheduler: &mut Scheduler, now: &mut Duration, event: Event) {
+    match event {
+        Event::Submit(n, is_split, priority) => {
+            let split = if is_split { Split::Auto } else { Split::Never };
+            scheduler.submit(*now, question(n), engine::shallow(&question(n)), split, priority);
+        }
+        Event::Cancel(id) => scheduler.cancel(*now, QuestionId(id)),
+        Event::Settle(id) => scheduler.settle(QuestionId(id)),
+        Event::Join(worker, slots, holding) => {
+            let holding: Vec<_> = holding.into_iter().map(|(task, attempt)| (TaskId(task), attempt)).collect();
+            scheduler.join(*now, WorkerId(worker), slots, &holding);
+        }
+        Event::Leave(worker, goodbye) => scheduler.leave(*now, WorkerId(worker), goodbye),
+        Event::Heartbeat(worker, progress) => {
+            let progress: Vec<_> = progress.into_iter().map(|(task, nodes)| (TaskId(task), nodes)).collect();
+            scheduler.heartbeat(*now, WorkerId(worker), &progress);
+        }
+        Event::Report(worker, task, attempt, answer, is_back) => {
+            let otherwise = if is_back { Report::HandedBack } else { Report::Failed("nonsense".into()) };
+            let report = answer.map_or(otherwise, Report::Done);
+            scheduler.report(*now, WorkerId(worker), TaskId(task), attempt, report);
+        }
+        Event::Tick(milliseconds) => {
+            *now = now.saturating_add(Duration::from_millis(milliseconds));
+            scheduler.tick(*now);
+        }
+    }
+}
+
+/// A lease is held by one worker that knows of it, and every question is open until it ends.
+#[derive(Default)]
+struct Ledger {
+    open: i64,
+    held: BTreeMap<(WorkerId, TaskId), Task>,
+}
+
+impl Ledger {
+    fn read(&mut self, scheduler: &mut Scheduler) {
+        while let Some(effect) = scheduler.poll() {
+            match effect {
+                Effect::Assign { worker, task } => _ = self.held.insert((worker, task.id), task),
+                Effect::Revoke { worker, task } => _ = self.held.remove(&(worker, task)),
+                Effect::Finished { .. } | Effect::Failed { .. } => self.open -= 1,
+                Effect::Acknowledge { .. } | Effect::Progress { .. } => {}
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics_and_nothing_is_lost(
+        events in prop::collection::vec(events(), 0..80), prefetch in prop_oneof![0_u32..3, Just(u32::MAX)],
+    ) {
+        let mut scheduler = Scheduler::new(Options { prefetch, ..Options::default() });
+        let (mut now, mut ledger) = (Duration::ZERO, Ledger::default());
+        for event in events {
+            ledger.open += i64::from(matches!(event, Event::Submit(..)));
+            let cancelled = scheduler.census().totals.cancelled;
+            happen(&mut scheduler, &mut now, event);
+            ledger.open -= (scheduler.census().totals.cancelled - cancelled) as i64;
+            ledger.read(&mut scheduler);
+            let census = scheduler.census();
+            prop_assert_eq!(census.open_questions as i64, ledger.open);
+            prop_assert_eq!(census.leased_tasks, scheduler.workers().map(|w| w.tasks.len()).sum::<usize>());
+            prop_assert_eq!(census.workers, scheduler.workers().count());
+            prop_assert!(scheduler.deadline().is_none_or(|at| at > now || now == Duration::MAX));
+        }
+        finish(&mut scheduler, now, &mut ledger);
+        prop_assert_eq!(ledger.open, 0);
+        prop_assert_eq!((scheduler.census().waiting_tasks, scheduler.census().leased_tasks), (0, 0));
+    }
+}
+
+/// An honest worker does all that is left.
+fn finish(scheduler: &mut Scheduler, now: Duration, ledger: &mut Ledger) {
+    (0..4).for_each(|worker| scheduler.leave(now, WorkerId(worker), true));
+    ledger.held.clear();
+    scheduler.join(now, WorkerId(9), 1, &[]);
+    ledger.read(scheduler);
+    while let Some(((worker, _), task)) = ledger.held.pop_first() {
+        scheduler.report(now, worker, task.id, task.attempt, Report::Done(engine::answer(&task.part)));
+        ledger.read(scheduler);
+    }
+}
