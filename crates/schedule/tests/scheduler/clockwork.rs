@@ -185,8 +185,9 @@ fn prefetch_hides_the_way_to_the_coordinator() {
 
 #[test]
 fn a_question_is_answered_sooner_by_many() {
-    let question = |split| vec![Asked { at: Duration::from_secs(1), ..asked(1, split) }];
-    let time = |workers, split| checked(calm(vec![(1, 50_000); workers], question(split))).ended_at;
+    let asked_at = Duration::from_secs(1);
+    let question = |split| vec![Asked { at: asked_at, ..asked(1, split) }];
+    let time = |workers, split| checked(calm(vec![(1, 50_000); workers], question(split))).ended_at - asked_at;
     let whole = time(4, Split::Never);
     let divided = time(4, Split::Auto);
     assert!(divided * 2 < whole, "{divided:?} against {whole:?}");
