@@ -56,7 +56,7 @@ impl<R: Rule> Gomoku<R> {
     #[must_use]
     pub fn is_forbidden(&self, m: Move) -> Option<Forbidden> {
         let is_empty = self.cells().get(m.index()) == Some(&None);
-        if R::FORBIDS && is_empty { forbidden(&self.lines[0], &self.empty, point(self.size, m)) } else { None }
+        if R::FORBIDS && is_empty { forbidden(&self.lines[0], &self.empty, Point::of(m, self.size)) } else { None }
     }
 
     fn cell_count(&self) -> usize {
@@ -69,8 +69,7 @@ impl<R: Rule> Gomoku<R> {
 
     /// The empty points, by cell code.
     fn empty_moves(&self) -> impl Iterator<Item = Move> {
-        let empty = self.cells().iter().zip(0..).filter(|(cell, _)| cell.is_none());
-        empty.map(|(_, code)| Move::new(code))
+        self.empty.points().map(|point| point.as_move(self.size))
     }
 
     /// The stones of the image under `symmetry`.
@@ -81,18 +80,18 @@ impl<R: Rule> Gomoku<R> {
 
     /// Whether the stone of `side` on `m` belongs to a five.
     fn is_five(&self, m: Move, side: Side) -> bool {
-        let around = self.lines[side.index()].around(point(self.size, m));
+        let around = self.lines[side.index()].around(Point::of(m, self.size));
         (0..4).any(|direction| R::is_five(side, around.run(direction)))
     }
 
     /// Puts a stone on an empty point, or takes it off again.
     fn flip(&mut self, m: Move, side: Side) {
-        let point = point(self.size, m);
+        let point = Point::of(m, self.size);
         self.lines[side.index()].flip(point);
         self.empty.flip(point);
         for (value, number) in self.zobrist.iter_mut().zip(0..) {
-            let at = image(self.size, m, Symmetry::new(number));
-            *value ^= NUMBERS[side.index()][at.index()];
+            let image = point.image(self.size, Symmetry::new(number));
+            *value ^= NUMBERS[side.index()][image.as_move(self.size).index()];
         }
     }
 
@@ -297,17 +296,7 @@ fn size(variant: Variant) -> u8 {
     dimensions(variant).expect("a gomoku variant").1
 }
 
-fn point(size: u8, m: Move) -> Point {
-    let size = u16::from(size);
-    Point { x: (m.code() % size) as u8, y: (m.code() / size) as u8 }
-}
-
 /// A move off the board stays what it is.
 fn image(size: u8, m: Move, symmetry: Symmetry) -> Move {
-    if m.index() >= usize::from(size).pow(2) {
-        return m;
-    }
-    let Point { x, y } = point(size, m);
-    let (x, y) = symmetry.square(size, x, y);
-    Move::new(u16::from(y) * u16::from(size) + u16::from(x))
+    if m.index() < usize::from(size).pow(2) { Point::of(m, size).image(size, symmetry).as_move(size) } else { m }
 }

@@ -1,50 +1,10 @@
-use super::board::MAX_SIZE;
-
-/// Rows, columns, and the two kinds of diagonals of the largest board.
-const LINES: usize = 2 * MAX_SIZE + 2 * (2 * MAX_SIZE - 1);
-/// Bits left free at both ends of a line, so that a window never leaves the word.
-const MARGIN: u8 = 5;
-/// Where the point itself stands in a window.
-const CENTRE: u32 = MARGIN as u32;
-/// Bits of a lane, the room for one window.
-const LANE: usize = 16;
-/// One bit in every lane.
-const EVERY_LANE: u64 = 0x0001_0001_0001_0001;
-
-/// A point of the board: column and row, counted from 0 at `a1`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Point {
-    /// The column.
-    pub x: u8,
-    /// The row.
-    pub y: u8,
-}
-
-impl Point {
-    /// The point `steps` away in one of the four directions, in their order in [`Around`].
-    #[must_use]
-    pub const fn along(self, direction: usize, steps: i8) -> Self {
-        let (x, y) = match direction {
-            0 => (steps, 0),
-            1 => (0, steps),
-            2 => (steps, steps),
-            _ => (steps, -steps),
-        };
-        Self { x: self.x.wrapping_add_signed(x), y: self.y.wrapping_add_signed(y) }
-    }
-
-    /// The line of each direction that runs through the point, and its place on it.
-    const fn places(self) -> [(usize, u8); 4] {
-        const ROWS: usize = 0;
-        const COLUMNS: usize = MAX_SIZE;
-        const RISING: usize = 2 * MAX_SIZE;
-        const FALLING: usize = 4 * MAX_SIZE - 1;
-        let (x, y) = (self.x as usize, self.y as usize);
-        [(ROWS + y, self.x), (COLUMNS + x, self.y), (RISING + x + MAX_SIZE - 1 - y, self.x), (FALLING + x + y, self.x)]
-    }
-}
+use super::MAX_SIZE;
+use super::around::{Around, MARGIN};
+use super::point::{LINES, Point};
 
 /// A set of points, kept once for each of the four directions, so that what lies around a point is four shifts away.
+///
+/// Every point given to it must lie on a board of [`MAX_SIZE`] columns and rows; it may panic at others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lines([u32; LINES]);
 
@@ -76,9 +36,7 @@ impl Lines {
     /// What lies around the point.
     #[must_use]
     pub fn around(&self, point: Point) -> Around {
-        const WINDOW: u32 = (1 << (2 * MARGIN + 1)) - 1;
-        let windows = point.places().map(|(line, place)| u64::from(self.0[line] >> place & WINDOW));
-        Around(windows[0] | windows[1] << LANE | windows[2] << (2 * LANE) | windows[3] << (3 * LANE))
+        Around::new(point.places().map(|(line, place)| self.0[line] >> place))
     }
 
     /// The points of the set, row by row from `a1`.
@@ -91,122 +49,18 @@ impl Lines {
 
     /// Whether one of the unbroken rows of the set is a five, which is told by its length and is never shorter than 5.
     pub(super) fn has_five(&self, is_five: impl Fn(usize) -> bool) -> bool {
-        // Each shift and `and` takes one point off every unbroken row: bits that last five rounds begin a row of five.
-        let is_long = |&line: &u32| line & line >> 1 & line >> 2 & line >> 3 & line >> 4 != 0;
-        self.0.iter().copied().filter(is_long).any(|mut line| {
-            while line != 0 {
-                line >>= line.trailing_zeros();
-                let run = line.trailing_ones();
-                if is_five(run as usize) {
-                    return true;
-                }
-                line >>= run;
-            }
-            false
-        })
+        // Most lines have no five stones side by side; the lengths are counted on the others only.
+        let is_long = |line: &&u32| **line & **line >> 1 & **line >> 2 & **line >> 3 & **line >> 4 != 0;
+        self.0.iter().filter(is_long).any(|&line| runs(line).any(&is_five))
     }
 }
 
-/// A point and the five points on either side of it in the four directions: along the row, up the column, up the rising
-/// and down the falling diagonal. One lane of 16 bits for each direction; bit 5 is the point, bit 6 the next one.
-///
-/// Shifts by at most five places bring strange bits only into the places above a window, which no pattern looks at: one
-/// operation on the word works in all four directions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Around(u64);
-
-/// Where a row that holds the centre may begin: bits 1 to 5 for rows of five, bits 2 to 5 for rows of four.
-const FIVE_STARTS: u64 = 0b11_1110 * EVERY_LANE;
-const FOUR_STARTS: u64 = 0b11_1100 * EVERY_LANE;
-
-impl Around {
-    /// Nothing.
-    pub(super) const NONE: Self = Self(0);
-
-    /// The same with the point itself in the set.
-    #[must_use]
-    pub const fn with_centre(self) -> Self {
-        Self(self.0 | EVERY_LANE << CENTRE)
-    }
-
-    /// The same without the point itself.
-    #[must_use]
-    pub const fn without_centre(self) -> Self {
-        Self(self.0 & !(EVERY_LANE << CENTRE))
-    }
-
-    /// The window of one direction: 11 bits.
-    #[must_use]
-    pub const fn window(self, direction: usize) -> u32 {
-        (self.0 >> (LANE * direction)) as u32 & 0xffff
-    }
-
-    /// Length of the unbroken row through the centre, which must be in the set; exact up to 5, then a lower bound.
-    #[must_use]
-    pub const fn run(self, direction: usize) -> usize {
-        let window = self.window(direction);
-        let down = (window << (31 - CENTRE)).leading_ones();
-        (down + (window >> CENTRE).trailing_ones() - 1) as usize
-    }
-
-    /// How many fours of black stones hold the centre, by the definition of [`Forbidden`](super::Forbidden): sets of four
-    /// that one empty point makes an exact five. `.XXXX.` is one, with two such points; `X_XXX_X` are two.
-    pub(super) const fn fours(self, empty: Self) -> u32 {
-        let b = self.0;
-        // Bit n of a place's word: the five that begins at n lacks just its stone there.
-        let lacks = [
-            empty.0 & b >> 1 & b >> 2 & b >> 3 & b >> 4,
-            b & empty.0 >> 1 & b >> 2 & b >> 3 & b >> 4,
-            b & b >> 1 & empty.0 >> 2 & b >> 3 & b >> 4,
-            b & b >> 1 & b >> 2 & empty.0 >> 3 & b >> 4,
-            b & b >> 1 & b >> 2 & b >> 3 & empty.0 >> 4,
-        ];
-        let exact = !(b << 1) & !(b >> 5) & FIVE_STARTS;
-        let fives = (lacks[0] | lacks[1] | lacks[2] | lacks[3] | lacks[4]) & exact;
-        // `_XXXX_`: the five lacking its first stone and the next one lacking its last are the same four.
-        let straight = lacks[0] & lacks[4] >> 1 & exact & exact >> 1;
-        fives.count_ones() - straight.count_ones()
-    }
-
-    /// The empty points where one more black stone makes a straight four with the centre: `_XXXX_`, with no further black
-    /// stone at either end.
-    pub(super) const fn straight_fours(self, empty: Self) -> Self {
-        let (b, e) = (self.0, empty.0);
-        let open = e << 1 & e >> 4 & !(b << 2) & !(b >> 5) & FOUR_STARTS;
-        let lacks = [
-            e & b >> 1 & b >> 2 & b >> 3 & open,
-            b & e >> 1 & b >> 2 & b >> 3 & open,
-            b & b >> 1 & e >> 2 & b >> 3 & open,
-            b & b >> 1 & b >> 2 & e >> 3 & open,
-        ];
-        Self(lacks[0] | lacks[1] << 1 | lacks[2] << 2 | lacks[3] << 3)
-    }
-
-    /// In how many directions there is something.
-    pub(super) fn directions(self) -> usize {
-        (0..4).filter(|&direction| self.window(direction) != 0).count()
-    }
-
-    /// Steps from the centre to the points of the set in one direction.
-    pub(super) fn steps(self, direction: usize) -> impl Iterator<Item = i8> {
-        let window = self.window(direction);
-        (0..2 * MARGIN as i8 + 1).filter(move |bit| window >> bit & 1 != 0).map(|bit| bit - MARGIN as i8)
-    }
-
-    /// Whether there can be a forbidden point here: two directions with two stones within four steps of the centre
-    /// (which is not counted), or one with four.
-    pub(super) const fn is_crowded(self) -> bool {
-        let near = 0b11_1101_1110;
-        let mut pairs = 0;
-        let mut direction = 0;
-        while direction < 4 {
-            match (self.window(direction) & near).count_ones() {
-                0 | 1 => {}
-                2 | 3 => pairs += 1,
-                _ => pairs += 2,
-            }
-            direction += 1;
-        }
-        pairs >= 2
-    }
+/// Lengths of the unbroken rows of a line.
+fn runs(mut line: u32) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        line = line.checked_shr(line.trailing_zeros())?;
+        let run = line.trailing_ones();
+        line >>= run;
+        Some(run as usize)
+    })
 }

@@ -1,0 +1,56 @@
+use super::MAX_SIZE;
+use crate::{Move, Symmetry};
+
+/// Rows, columns, and the two kinds of diagonals of the largest board.
+pub(super) const LINES: usize = 2 * MAX_SIZE + 2 * (2 * MAX_SIZE - 1);
+
+/// A point of the board: column and row, counted from 0 at `a1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// The column.
+    pub x: u8,
+    /// The row.
+    pub y: u8,
+}
+
+impl Point {
+    /// The point of a move on a board of `size` columns; off the board, if the move is.
+    #[must_use]
+    pub const fn of(m: Move, size: u8) -> Self {
+        Self { x: (m.code() % size as u16) as u8, y: (m.code() / size as u16) as u8 }
+    }
+
+    /// The move that puts a stone here.
+    #[must_use]
+    pub const fn as_move(self, size: u8) -> Move {
+        Move::new(self.y as u16 * size as u16 + self.x as u16)
+    }
+
+    /// The point `steps` away in one of the four directions, in their order in [`Around`](super::Around). May be off the
+    /// board.
+    #[must_use]
+    pub const fn along(self, direction: usize, steps: i8) -> Self {
+        let (x, y) = match direction {
+            0 => (steps, 0),
+            1 => (0, steps),
+            2 => (steps, steps),
+            _ => (steps, -steps),
+        };
+        Self { x: self.x.wrapping_add_signed(x), y: self.y.wrapping_add_signed(y) }
+    }
+
+    /// Where `symmetry` takes the point.
+    pub(super) const fn image(self, size: u8, symmetry: Symmetry) -> Self {
+        let (x, y) = symmetry.square(size, self.x, self.y);
+        Self { x, y }
+    }
+
+    /// The line of each direction that runs through the point, below [`LINES`], and its place on it.
+    pub(super) const fn places(self) -> [(usize, u8); 4] {
+        const COLUMNS: usize = MAX_SIZE;
+        const RISING: usize = 2 * MAX_SIZE;
+        const FALLING: usize = 4 * MAX_SIZE - 1;
+        let (x, y) = (self.x as usize, self.y as usize);
+        [(y, self.x), (COLUMNS + x, self.y), (RISING + x + MAX_SIZE - 1 - y, self.x), (FALLING + x + y, self.x)]
+    }
+}
