@@ -14,8 +14,8 @@ pub enum Effect {
         /// What to do.
         task: Task,
     },
-    /// Tell the worker to stop the task and to forget it. Harmless where the worker has reported it already, or never
-    /// had it: a report is always answered by an acknowledgement of its own.
+    /// Tell the worker to stop the task: no report is wanted. Means nothing to a worker that does not have it, and nothing
+    /// to one that has reported it: the report is kept until it is acknowledged.
     Revoke {
         /// Whom to tell.
         worker: WorkerId,

@@ -34,12 +34,14 @@
 
 extern crate alloc;
 
+mod dispatch;
 mod effect;
-mod handing_out;
 mod id;
 mod inquiry;
+mod lease;
 mod options;
 mod part;
+mod reception;
 mod roster;
 mod scheduler;
 mod split;

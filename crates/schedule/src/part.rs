@@ -12,7 +12,8 @@ pub(crate) struct Part {
     pub(crate) priority: u64,
     /// How often it was handed out; the number of the last attempt.
     pub(crate) issued: u32,
-    pub(crate) answered_by: Option<WorkerId>,
+    /// Whose answer counts, under which attempt.
+    pub(crate) answered: Option<(WorkerId, u32)>,
     attempts: Vec<Attempt>,
 }
 
@@ -36,7 +37,7 @@ enum State {
 
 impl Part {
     pub(crate) const fn new(question: QuestionId, ask: Question, priority: u64) -> Self {
-        Self { question, ask, priority, issued: 0, answered_by: None, attempts: Vec::new() }
+        Self { question, ask, priority, issued: 0, answered: None, attempts: Vec::new() }
     }
 
     /// Hands it out; the number of the attempt.

@@ -1,5 +1,4 @@
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -9,7 +8,7 @@ use kagetsu_game::{Answer, Question};
 use crate::inquiry::Inquiry;
 use crate::part::Part;
 use crate::roster::Roster;
-use crate::worker::{Hold, Worker};
+use crate::worker::Worker;
 use crate::{Census, Effect, Options, QuestionId, Report, Split, TaskId, Totals, WorkerId, WorkerStatus};
 
 /// The state machine. After every call, drain [`Scheduler::poll`]; wake up at [`Scheduler::deadline`] to call
@@ -133,8 +132,7 @@ impl Scheduler {
         }
         for &(task, nodes) in progress {
             if self.roster.with(worker, |w| w.progress(now, task, nodes)) != Some(true) {
-                let lost = self.parts.get(&task).and_then(|part| part.lost_by(worker));
-                self.regain(worker, task, lost.unwrap_or(0));
+                self.hear_of(worker, task);
             }
         }
         self.hand_out();
@@ -213,17 +211,8 @@ impl Scheduler {
         id
     }
 
-    fn tasks_of(&self, worker: WorkerId) -> Vec<TaskId> {
+    pub(crate) fn tasks_of(&self, worker: WorkerId) -> Vec<TaskId> {
         self.roster.get(worker).map(Worker::tasks).unwrap_or_default()
-    }
-
-    fn holds(&self, worker: WorkerId, task: TaskId) -> bool {
-        self.roster.get(worker).is_some_and(|w| w.hold(task).is_some())
-    }
-
-    /// Whether a report is about what the worker has in hand just now, and not about an earlier attempt.
-    fn is_current(&self, worker: WorkerId, task: TaskId, attempt: u32) -> bool {
-        self.roster.get(worker).and_then(|w| w.hold(task)).is_some_and(|hold| hold.attempt == attempt)
     }
 
     pub(crate) fn add_part(&mut self, question: QuestionId, ask: Question, priority: u64) {
@@ -245,163 +234,9 @@ impl Scheduler {
         self.effects.extend(inquiry.into_receipts());
     }
 
-    /// Takes a task from all who have it, and tells them, but not the one who has just ended it.
-    fn release(&mut self, task: TaskId, but: Option<WorkerId>) {
-        let Some(part) = self.parts.get_mut(&task) else { return };
-        for worker in part.holders() {
-            part.give_back(worker);
-            self.roster.with(worker, |w| w.drop_task(task));
-            if Some(worker) != but {
-                self.effects.push_back(Effect::Revoke { worker, task });
-            }
-        }
-    }
-
-    fn set_aside(&mut self, id: QuestionId, reason: String) {
+    pub(crate) fn set_aside(&mut self, id: QuestionId, reason: String) {
         self.close(id);
         self.totals.set_aside += 1;
         self.effects.push_back(Effect::Failed { question: id, reason });
-    }
-
-    fn done(&mut self, worker: WorkerId, task: TaskId, attempt: u32, answer: Answer) {
-        let known = self.parts.get(&task).filter(|part| part.has_issued(attempt));
-        let Some(part) = known.filter(|part| part.answered_by.is_none()) else {
-            self.totals.late += 1;
-            if known.is_none_or(|part| part.answered_by != Some(worker)) {
-                self.effects.push_back(Effect::Acknowledge { worker, task, attempt });
-            }
-            return;
-        };
-        match part.relevant(answer) {
-            Some(answer) => self.accept(worker, task, attempt, answer),
-            None => self.failed(worker, task, attempt, "the answer says nothing of the moves asked about"),
-        }
-    }
-
-    fn accept(&mut self, worker: WorkerId, task: TaskId, attempt: u32, answer: Answer) {
-        let nodes = answer.nodes();
-        self.roster.with(worker, |w| w.succeed(task, nodes));
-        self.release(task, Some(worker));
-        let Some(part) = self.parts.get_mut(&task) else { return };
-        part.answered_by = Some(worker);
-        self.waiting.remove(&(part.priority, task));
-        self.totals.done += 1;
-        let question = part.question;
-        let Some(inquiry) = self.inquiries.get_mut(&question) else { return };
-        inquiry.learn(answer, Effect::Acknowledge { worker, task, attempt });
-        if inquiry.is_finished() {
-            let (answer, nodes) = inquiry.take_answer();
-            self.totals.finished += 1;
-            self.effects.push_back(Effect::Finished { question, answer, nodes });
-        } else {
-            self.effects.push_back(Effect::Progress { question, answer: inquiry.answer().clone() });
-        }
-    }
-
-    fn handed_back(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
-        self.effects.push_back(Effect::Acknowledge { worker, task, attempt });
-        if self.is_current(worker, task, attempt) {
-            self.roster.with(worker, |w| w.is_draining = true);
-            self.take_back(worker, task);
-        }
-    }
-
-    fn failed(&mut self, worker: WorkerId, task: TaskId, attempt: u32, reason: &str) {
-        self.effects.push_back(Effect::Acknowledge { worker, task, attempt });
-        if self.is_current(worker, task, attempt) {
-            self.totals.failed += 1;
-            self.fail(worker, task, reason);
-        }
-    }
-
-    /// A worker gives a task back unharmed.
-    fn take_back(&mut self, worker: WorkerId, task: TaskId) {
-        self.totals.handed_back += 1;
-        self.roster.with(worker, |w| w.drop_task(task));
-        self.parts.entry(task).and_modify(|part| part.give_back(worker));
-        self.requeue(task);
-    }
-
-    /// A worker could not do its task: another shall try, unless enough have.
-    fn fail(&mut self, worker: WorkerId, task: TaskId, reason: &str) {
-        self.roster.with(worker, |w| {
-            w.drop_task(task);
-            w.strikes += 1;
-        });
-        let Some(part) = self.parts.get_mut(&task) else { return };
-        part.fail(worker);
-        let (question, failures) = (part.question, part.failures());
-        if failures >= self.options.max_attempts {
-            self.set_aside(question, format!("failed {failures} times, at last on {worker}: {reason}"));
-        } else {
-            self.requeue(task);
-        }
-    }
-
-    /// A worker is not heard of any more, or does not know of the task.
-    fn lose(&mut self, worker: WorkerId, task: TaskId) {
-        if !self.holds(worker, task) {
-            return;
-        }
-        self.totals.lost += 1;
-        self.roster.with(worker, |w| w.drop_task(task));
-        let Some(part) = self.parts.get_mut(&task) else { return };
-        part.lose(worker);
-        let (question, losses) = (part.question, part.losses());
-        if losses >= self.options.max_losses {
-            self.set_aside(question, format!("{losses} workers were lost while they had it, at last {worker}"));
-        } else {
-            self.requeue(task);
-        }
-    }
-
-    /// A worker says that it has a task: it keeps it, unless nothing more is wanted of it.
-    fn regain(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
-        let part = self.parts.get_mut(&task);
-        if part.as_ref().is_some_and(|part| part.answered_by == Some(worker)) {
-            return;
-        }
-        let wanted = part.filter(|part| part.answered_by.is_none());
-        let Some((part, owner)) = wanted.and_then(|part| part.owner(attempt).map(|owner| (part, owner))) else {
-            self.effects.push_back(Effect::Revoke { worker, task });
-            return;
-        };
-        if self.roster.get(owner).and_then(|w| w.hold(task)).is_some_and(|hold| hold.attempt == attempt) {
-            if owner == worker {
-                return;
-            }
-            self.roster.with(owner, |w| w.drop_task(task));
-        }
-        part.lose(worker);
-        part.regain(attempt, worker);
-        self.waiting.remove(&(part.priority, task));
-        self.turn += 1;
-        let hold = Hold { attempt, priority: part.priority, turn: self.turn, nodes: 0, progressed: self.now };
-        self.roster.with(worker, |w| w.take(task, hold));
-        self.totals.regained += 1;
-    }
-
-    fn requeue(&mut self, task: TaskId) {
-        if let Some(part) = self.parts.get(&task).filter(|part| part.answered_by.is_none() && !part.is_running()) {
-            self.waiting.insert((part.priority, task));
-        }
-    }
-
-    /// A worker's alarm has gone off.
-    fn look_after(&mut self, worker: WorkerId) {
-        let Some(w) = self.roster.get(worker) else { return };
-        if w.is_overdue(self.now, self.options.lease) {
-            self.roster.with(worker, |w| w.is_silent = true);
-            self.tasks_of(worker).into_iter().for_each(|task| self.lose(worker, task));
-            return;
-        }
-        let stall = self.options.stall;
-        for task in w.stalled(self.now, stall) {
-            if self.holds(worker, task) {
-                self.totals.stalled += 1;
-                self.effects.push_back(Effect::Revoke { worker, task });
-                self.fail(worker, task, &format!("no position visited in {} s", stall.as_secs()));
-            }
-        }
     }
 }

@@ -4,8 +4,8 @@
 mod clockwork;
 mod cluster;
 mod desk;
+mod dispatch;
 mod engine;
-mod handing_out;
 mod leases;
 mod merging;
 mod nonsense;

@@ -1,0 +1,129 @@
+use alloc::format;
+
+use crate::worker::Hold;
+use crate::{Effect, Scheduler, TaskId, WorkerId};
+
+/// How a task leaves a worker's hands, and how it comes back to them.
+impl Scheduler {
+    /// Takes a task from all who have it, and tells them, but not the one who has just ended it.
+    pub(crate) fn release(&mut self, task: TaskId, but: Option<WorkerId>) {
+        let Some(part) = self.parts.get_mut(&task) else { return };
+        for worker in part.holders() {
+            part.give_back(worker);
+            self.roster.with(worker, |w| w.drop_task(task));
+            if Some(worker) != but {
+                self.effects.push_back(Effect::Revoke { worker, task });
+            }
+        }
+    }
+
+    /// A worker gives a task back unharmed.
+    pub(crate) fn take_back(&mut self, worker: WorkerId, task: TaskId) {
+        self.totals.handed_back += 1;
+        self.roster.with(worker, |w| w.drop_task(task));
+        self.parts.entry(task).and_modify(|part| part.give_back(worker));
+        self.requeue(task);
+    }
+
+    /// A worker could not do its task: another shall try, unless enough have.
+    pub(crate) fn fail(&mut self, worker: WorkerId, task: TaskId, reason: &str) {
+        self.roster.with(worker, |w| {
+            w.drop_task(task);
+            w.strikes += 1;
+        });
+        let Some(part) = self.parts.get_mut(&task) else { return };
+        part.fail(worker);
+        let (question, failures) = (part.question, part.failures());
+        if failures >= self.options.max_attempts {
+            self.set_aside(question, format!("failed {failures} times, at last on {worker}: {reason}"));
+        } else {
+            self.requeue(task);
+        }
+    }
+
+    /// A worker is not heard of any more, or does not know of the task.
+    pub(crate) fn lose(&mut self, worker: WorkerId, task: TaskId) {
+        if !self.holds(worker, task) {
+            return;
+        }
+        self.totals.lost += 1;
+        self.roster.with(worker, |w| w.drop_task(task));
+        let Some(part) = self.parts.get_mut(&task) else { return };
+        part.lose(worker);
+        let (question, losses) = (part.question, part.losses());
+        if losses >= self.options.max_losses {
+            self.set_aside(question, format!("{losses} workers were lost while they had it, at last {worker}"));
+        } else {
+            self.requeue(task);
+        }
+    }
+
+    /// A worker beats for a task that is not in its hands: it is back with one that was lost, or it has not heard yet that
+    /// it is no longer wanted, or its beat and its report have crossed.
+    pub(crate) fn hear_of(&mut self, worker: WorkerId, task: TaskId) {
+        let part = self.parts.get(&task);
+        if part.and_then(|part| part.answered).is_none_or(|(by, _)| by != worker) {
+            let lost = part.and_then(|part| part.lost_by(worker));
+            self.regain(worker, task, lost.unwrap_or(0));
+        }
+    }
+
+    /// A worker says that it has a task: it keeps it, unless nothing more is wanted of it.
+    pub(crate) fn regain(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
+        let part = self.parts.get_mut(&task);
+        if part.as_ref().is_some_and(|part| part.answered == Some((worker, attempt))) {
+            return; // its report waits to be acknowledged
+        }
+        let wanted = part.filter(|part| part.answered.is_none());
+        let Some((part, owner)) = wanted.and_then(|part| part.owner(attempt).map(|owner| (part, owner))) else {
+            self.effects.push_back(Effect::Revoke { worker, task });
+            return;
+        };
+        if self.roster.get(owner).and_then(|w| w.hold(task)).is_some_and(|hold| hold.attempt == attempt) {
+            if owner == worker {
+                return;
+            }
+            self.roster.with(owner, |w| w.drop_task(task));
+        }
+        part.lose(worker);
+        part.regain(attempt, worker);
+        self.waiting.remove(&(part.priority, task));
+        self.turn += 1;
+        let hold = Hold { attempt, priority: part.priority, turn: self.turn, nodes: 0, progressed: self.now };
+        self.roster.with(worker, |w| w.take(task, hold));
+        self.totals.regained += 1;
+    }
+
+    fn requeue(&mut self, task: TaskId) {
+        if let Some(part) = self.parts.get(&task).filter(|part| part.answered.is_none() && !part.is_running()) {
+            self.waiting.insert((part.priority, task));
+        }
+    }
+
+    /// A worker's alarm has gone off.
+    pub(crate) fn look_after(&mut self, worker: WorkerId) {
+        let Some(w) = self.roster.get(worker) else { return };
+        if w.is_overdue(self.now, self.options.lease) {
+            self.roster.with(worker, |w| w.is_silent = true);
+            self.tasks_of(worker).into_iter().for_each(|task| self.lose(worker, task));
+            return;
+        }
+        let stall = self.options.stall;
+        for task in w.stalled(self.now, stall) {
+            if self.holds(worker, task) {
+                self.totals.stalled += 1;
+                self.effects.push_back(Effect::Revoke { worker, task });
+                self.fail(worker, task, &format!("no position visited in {} s", stall.as_secs()));
+            }
+        }
+    }
+
+    fn holds(&self, worker: WorkerId, task: TaskId) -> bool {
+        self.roster.get(worker).is_some_and(|w| w.hold(task).is_some())
+    }
+
+    /// Whether a report is about what the worker has in hand just now, and not about an earlier attempt.
+    pub(crate) fn is_current(&self, worker: WorkerId, task: TaskId, attempt: u32) -> bool {
+        self.roster.get(worker).and_then(|w| w.hold(task)).is_some_and(|hold| hold.attempt == attempt)
+    }
+}
