@@ -36,13 +36,13 @@ fn boards(criterion: &mut Criterion) {
 
     let renju = board::<Renju>(Variant::RENJU_15);
     criterion.bench_function("judge all 195 empty points", |bencher| {
-        bencher.iter(|| (0..225).filter_map(|code| black_box(&renju).is_forbidden(Move::new(code))).count());
+        bencher.iter(|| (0..225).filter_map(|code| black_box(&renju).forbidden_at(Move::new(code))).count());
     });
     criterion.bench_function("judge one point that is a double three", |bencher| {
         let position = Position::from_line(Variant::RENJU_15, "i8 a1 j8 a15 h9 o1 h10 o15").expect("a legal line");
         let (board, m) = (position.game::<Gomoku<Renju>>(), position.parse_move("h8").expect("an empty point"));
-        assert!(board.is_forbidden(m).is_some());
-        bencher.iter(|| black_box(&board).is_forbidden(black_box(m)));
+        assert!(board.forbidden_at(m).is_some());
+        bencher.iter(|| black_box(&board).forbidden_at(black_box(m)));
     });
     criterion.bench_function("pack", |bencher| bencher.iter(|| black_box(&renju).pack(Symmetry::new(5))));
     criterion.bench_function("unpack", |bencher| {

@@ -2,7 +2,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::gomoku::Forbidden;
-use crate::{Move, Outcome, Packed, Side, Symmetry, UnpackError, Variant};
+use crate::{FenError, Move, Outcome, Packed, Side, Symmetry, UnpackError, Variant};
 
 /// The rules of one game: what is legal and how it ends, and nothing else.
 ///
@@ -42,6 +42,19 @@ pub trait Game: Clone + Send + Sync + Sized {
     /// Appends all legal moves; none when the game is over. The order is the game's own and always the same.
     fn moves(&self, out: &mut Vec<Move>);
 
+    /// Appends all moves that the board alone allows: as [`Game::moves`], but no ending that comes from the history (a
+    /// repetition, a limit of plies) stops them. They may be played even then; [`perft`](crate::perft()) walks them.
+    fn moves_on_board(&self, out: &mut Vec<Move>) {
+        self.moves(out);
+    }
+
+    /// How many [`Game::moves_on_board`] there are; cheaper where the game can count without listing.
+    fn count_on_board(&self) -> u64 {
+        let mut moves = Vec::new();
+        self.moves_on_board(&mut moves);
+        moves.len() as u64
+    }
+
     /// Whether the move may be played, and why not. More than [`Game::moves`] may be played in one case: a point that
     /// renju forbids, which loses.
     ///
@@ -66,10 +79,12 @@ pub trait Game: Clone + Send + Sync + Sized {
     /// The full Zobrist value of the image under `symmetry`; the least over all symmetries is the position's key.
     fn zobrist(&self, symmetry: Symmetry) -> u128;
 
-    /// The image under `symmetry` as bytes.
+    /// The image under `symmetry` as bytes. Where plies without a capture are counted, the count is left out: it belongs
+    /// to the game, not to the position, and the same position must have the same bytes in every book.
     fn pack(&self, symmetry: Symmetry) -> Packed;
 
-    /// The position from bytes, with an empty history.
+    /// The position from bytes, with an empty history. Xiangqi and surakarta take one byte more than they pack: the plies
+    /// since the last capture, 1 to 255, so that a game may begin in the middle of a count.
     ///
     /// # Errors
     /// If the bytes are no position of the variant.
@@ -89,6 +104,20 @@ pub trait Game: Clone + Send + Sync + Sized {
 
     /// Writes one move of the variant.
     fn write_move(variant: Variant, m: Move) -> String;
+
+    /// Reads a position of the game in its FEN, into bytes for [`Game::unpack`].
+    ///
+    /// # Errors
+    /// What is wrong with the text; [`FenError::None`] where the game has no FEN.
+    fn read_fen(variant: Variant, text: &str) -> Result<Packed, FenError> {
+        let _ = text;
+        Err(FenError::None(variant))
+    }
+
+    /// The position in the game's FEN, if the game has one.
+    fn fen(&self) -> Option<String> {
+        None
+    }
 
     /// The board as lines of text for a terminal, with coordinates and the last move marked; empty where the game has
     /// no drawing.

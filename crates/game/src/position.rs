@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::gomoku::{BoardError, Forbidden};
-use crate::{Canonical, Game, Key, Move, MoveError, Outcome, Packed, Side, UnpackError, Variant, with_game};
+use crate::{Canonical, FenError, Game, Key, Move, MoveError, Outcome, Packed, Side, UnpackError, Variant, with_game};
 
 /// An address: a variant, where the game began, and the moves since. Checked once, when it is made; replayable anywhere.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -31,6 +31,9 @@ pub enum PositionError {
     /// A drawn board cannot be read.
     #[error(transparent)]
     Board(#[from] BoardError),
+    /// A FEN cannot be read.
+    #[error(transparent)]
+    Fen(#[from] FenError),
     /// The variant is wrong.
     #[error(transparent)]
     Variant(#[from] crate::VariantError),
@@ -91,6 +94,29 @@ impl Position {
     /// The first row and column that is wrong; a wrong number of rows; a side that cannot be told; both with a five.
     pub fn from_board(variant: Variant, text: &str, side: Option<Side>) -> Result<Self, PositionError> {
         Self::unpack(variant, crate::gomoku::read_board(variant, text, side)?)
+    }
+
+    /// The position that a FEN describes, as `--fen` takes it, without a history. Xiangqi: the usual FEN, in the letters of
+    /// either school (`H` or `N`, `E` or `B` ...), Red being `w` or `r`. Surakarta:
+    /// `wwwwww/wwwwww/6/6/bbbbbb/bbbbbb b`, rows from rank 6 down. What follows the side may be left out: two dashes
+    /// (xiangqi), plies since the last capture, number of the move.
+    ///
+    /// # Errors
+    /// What is wrong with the text; that gomoku has no FEN; that the pieces can stand so in no game.
+    pub fn from_fen(variant: Variant, fen: &str) -> Result<Self, PositionError> {
+        with_game!(variant, G => {
+            let packed = G::read_fen(variant, fen)?;
+            let is_start = packed == G::start(variant).pack(crate::Symmetry::IDENTITY);
+            if is_start { Ok(Self::start(variant)) } else { Self::unpack(variant, packed) }
+        })
+    }
+
+    /// The position as FEN, with the plies since the last capture and the number of the move, which counts from the setup.
+    ///
+    /// # Errors
+    /// [`FenError::None`] where the game has no FEN.
+    pub fn fen(&self) -> Result<String, FenError> {
+        with_game!(self.variant, G => self.game::<G>().fen()).ok_or(FenError::None(self.variant))
     }
 
     /// The position after a further line.

@@ -1,5 +1,7 @@
 //! Zobrist numbers: constants from a small mixer with a written seed, so that every build on every machine has the same.
 
+use crate::Side;
+
 /// Written once, never changed: every key on disk depends on it. ("kagetsu" and the two moves that make it.)
 const SEED: u64 = 0x6b61_6765_7473_7531;
 
@@ -33,6 +35,17 @@ pub const SECOND_TO_MOVE: u128 = number(SALT - 1);
 
 /// Part of a hash when the game was ended by a move that is forbidden to the first side.
 pub const FORBIDDEN_MOVE: u128 = number(SALT - 2);
+
+/// The value with its highest bit telling who moves. Where a symmetry swaps the sides, the least of the images is so
+/// always one with the first side to move.
+#[must_use]
+pub const fn marked(value: u128, side: Side) -> u128 {
+    const HIGHEST: u128 = 1 << 127;
+    match side {
+        Side::First => value & !HIGHEST,
+        Side::Second => value | HIGHEST,
+    }
+}
 
 /// A table of `N` numbers from `number(first)` on.
 #[must_use]

@@ -54,7 +54,7 @@ impl<R: Rule> Gomoku<R> {
 
     /// Why renju forbids Black the point, if it does. Says nothing of points that are taken, and asks not whose turn it is.
     #[must_use]
-    pub fn is_forbidden(&self, m: Move) -> Option<Forbidden> {
+    pub fn forbidden_at(&self, m: Move) -> Option<Forbidden> {
         let is_empty = self.cells().get(m.index()) == Some(&None);
         if R::FORBIDS && is_empty { forbidden(&self.lines[0], &self.empty, Point::of(m, self.size)) } else { None }
     }
@@ -121,7 +121,7 @@ impl<R: Rule> Gomoku<R> {
         let is_full = usize::from(self.stones) == self.cell_count();
         let is_stuck = || {
             let forbids = R::FORBIDS && self.side == Side::First;
-            forbids && self.empty_moves().all(|m| self.is_forbidden(m).is_some())
+            forbids && self.empty_moves().all(|m| self.forbidden_at(m).is_some())
         };
         match five {
             Some(side) => Some(Outcome::Win(side)),
@@ -177,12 +177,12 @@ impl<R: Rule> Game for Gomoku<R> {
         if !self.has_forbidden_points() {
             return Vec::new();
         }
-        self.empty_moves().filter_map(|m| Some((m, self.is_forbidden(m)?))).collect()
+        self.empty_moves().filter_map(|m| Some((m, self.forbidden_at(m)?))).collect()
     }
 
     fn moves(&self, out: &mut Vec<Move>) {
         if self.has_forbidden_points() {
-            out.extend(self.empty_moves().filter(|&m| self.is_forbidden(m).is_none()));
+            out.extend(self.empty_moves().filter(|&m| self.forbidden_at(m).is_none()));
         } else if self.outcome.is_none() {
             out.extend(self.empty_moves());
         }
@@ -201,7 +201,7 @@ impl<R: Rule> Game for Gomoku<R> {
 
     fn play(&mut self, m: Move) {
         let by = self.side;
-        if self.has_forbidden_points() && self.is_forbidden(m).is_some() {
+        if self.has_forbidden_points() && self.forbidden_at(m).is_some() {
             self.toggle_broken();
         }
         self.put(m, by);
@@ -289,6 +289,7 @@ impl<R: Rule> Game for Gomoku<R> {
 pub(super) const fn dimensions(variant: Variant) -> Option<(RuleName, u8)> {
     match variant {
         Variant::Gomoku { rule, size } => Some((rule, size)),
+        Variant::Xiangqi { .. } | Variant::Surakarta { .. } => None,
     }
 }
 

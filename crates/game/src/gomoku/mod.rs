@@ -1,6 +1,17 @@
 //! Gomoku: five in a row, by three rules.
 //!
 //! [`Gomoku`] is the board; [`forbidden()`] judges renju's forbidden points on any set of stones kept as [`Lines`].
+//!
+//! ```
+//! use kagetsu_game::gomoku::Forbidden;
+//! use kagetsu_game::{Position, Variant};
+//!
+//! let position = Position::from_line(Variant::RENJU_15, "i8 a1 j8 a15 h9 o1 h10 o15")?;
+//! let h8 = position.parse_move("h8")?; // joins the rows h8 i8 j8 and h8 h9 h10
+//! assert_eq!(position.forbidden_moves(), [(h8, Forbidden::DoubleThree)]);
+//! assert!(!position.legal_moves().contains(&h8));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod around;
 mod board;

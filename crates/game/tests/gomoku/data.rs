@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 
+use kagetsu_game::{Position, Side, Variant};
 use serde_json::Value;
 
 /// The folder of shared test data beside the repository, if it is there.
@@ -21,4 +22,20 @@ pub(crate) fn json_lines(path: &Path) -> Vec<Value> {
 /// The strings of a JSON array.
 pub(crate) fn strings(value: &Value) -> impl Iterator<Item = &str> {
     value.as_array().expect("an array").iter().map(|item| item.as_str().expect("a string"))
+}
+
+/// The board of a row that lists `black` and `white` stones; Black is to move unless `side` says otherwise.
+pub(crate) fn board_of(variant: Variant, row: &Value) -> Position {
+    let empty = Position::start(variant);
+    let size = empty.draw().lines().count() - 1;
+    let mut rows = vec![vec!['.'; size]; size];
+    for (stones, mark) in [("black", 'X'), ("white", 'O')] {
+        for stone in strings(&row[stones]) {
+            let cell = empty.parse_move(stone).expect("a point of the board").index();
+            rows[size - 1 - cell / size][cell % size] = mark;
+        }
+    }
+    let drawn: Vec<String> = rows.into_iter().map(String::from_iter).collect();
+    let side = if row["side"] == "white" { Side::Second } else { Side::First };
+    Position::from_board(variant, &drawn.join("\n"), Some(side)).expect("a drawn board")
 }

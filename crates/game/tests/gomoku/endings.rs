@@ -75,7 +75,7 @@ fn white_has_no_forbidden_points() {
     let position = Position::from_line(Variant::RENJU_15, "a1 i8 a15 j8 o1 h9 o15 h10 a8").expect("a legal line");
     assert_eq!(position.forbidden_moves(), []);
     let board: Gomoku<Renju> = position.game();
-    assert_eq!(board.is_forbidden(position.parse_move("h8").expect("an empty point")), None);
+    assert_eq!(board.forbidden_at(position.parse_move("h8").expect("an empty point")), None);
 }
 
 /// A forbidden move ends the game, the same stones in a lawful order do not: neither bytes nor key may mix them up.

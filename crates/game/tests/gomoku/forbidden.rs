@@ -1,34 +1,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kagetsu_game::gomoku::{Forbidden, Lines, Point, forbidden};
-use kagetsu_game::{Position, Side, Variant};
+use kagetsu_game::{Position, Variant};
 use serde_json::Value;
 
-use crate::data::{folder, json_lines, strings};
+use crate::data::{board_of, folder, json_lines, strings};
 use crate::definition::Board;
 use crate::dice::{Dice, cases};
-
-/// Black to move on a renju board of these stones.
-fn position(black: &[&str], white: &[&str]) -> Position {
-    let mut rows = vec![vec!['.'; 15]; 15];
-    for (stones, mark) in [(black, 'X'), (white, 'O')] {
-        for stone in stones {
-            let m = Position::start(Variant::RENJU_15).parse_move(stone).expect("a point of the board");
-            rows[14 - m.index() / 15][m.index() % 15] = mark;
-        }
-    }
-    let drawn: Vec<String> = rows.into_iter().map(String::from_iter).collect();
-    Position::from_board(Variant::RENJU_15, &drawn.join("\n"), Some(Side::First)).expect("a drawn board")
-}
 
 fn forbidden_points(position: &Position) -> BTreeMap<String, String> {
     let points = position.forbidden_moves().into_iter();
     points.map(|(m, reason)| (position.write_move(m), reason.to_string())).collect()
 }
 
+/// Black to move on the row's stones.
 fn position_of(row: &Value) -> Position {
-    let stones = |name: &str| strings(&row[name]).collect::<Vec<_>>();
-    position(&stones("black"), &stones("white"))
+    board_of(Variant::RENJU_15, row)
 }
 
 /// What four programs agree on, point by point. The reasons may differ where several hold, for every program has its own
@@ -78,7 +65,7 @@ fn author_expects(row: &Value) -> Vec<(String, bool)> {
         let points = code.split("Point(").skip(1);
         return points.map(|rest| (rust_point(rest), !rest.contains("assert_eq!(result, None)"))).collect();
     }
-    // EXPECT_FALSE(is_forbidden(Move("Xa0"))): X is Black, the row counts from the top. Of several on one point the first
+    // EXPECT_FALSE(forbidden_at(Move("Xa0"))): X is Black, the row counts from the top. Of several on one point the first
     // one speaks of these stones, the later ones of others.
     let mut expected: Vec<(String, bool)> = Vec::new();
     for text in strings(&row["author_asserts"]) {

@@ -6,5 +6,6 @@ mod definition;
 mod dice;
 mod endings;
 mod forbidden;
+mod games;
 mod hashes;
 mod text;
