@@ -1,6 +1,6 @@
 //! Who gets what, and in which order.
 
-use kagetsu_schedule::{Effect, Idle, Options, Split};
+use kagetsu_schedule::{Effect, Idle, Options, Split, WorkerId};
 
 use crate::desk::{ANN, BOB, Desk, acknowledge, question, revoke, workers_of};
 use crate::engine;
@@ -99,6 +99,18 @@ fn what_is_queued_moves_to_whoever_falls_idle() {
 }
 
 #[test]
+fn what_is_begun_does_not_move() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 2);
+    (1..=2).for_each(|n| _ = desk.ask(n, Split::Never, 0));
+    let begun: Vec<_> = desk.assigned().into_iter().map(|(_, task)| (task.id, task.attempt)).collect();
+    desk.beat(ANN, &[(begun[0].0, 10), (begun[1].0, 10)]);
+    desk.scheduler.join(desk.now, ANN, 1, &begun); // with fewer slots than before
+    desk.join(BOB, 1);
+    assert_eq!(desk.effects(), []);
+}
+
+#[test]
 fn a_second_attempt_goes_to_another_worker_if_there_is_one() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
@@ -130,6 +142,22 @@ fn a_task_waits_for_a_busy_worker_rather_than_for_one_that_failed() {
 }
 
 #[test]
+fn a_task_that_failed_keeps_away_from_workers_that_did() {
+    let mut desk = Desk::direct();
+    [ANN, BOB, WorkerId(3)].iter().for_each(|worker| desk.join(*worker, 1));
+    (1..=3).for_each(|n| _ = desk.ask(n, Split::Never, 0));
+    let assigned = desk.assigned();
+    desk.fail(ANN, &assigned[0].1);
+    desk.fail(BOB, &assigned[1].1);
+    let effects = desk.effects();
+    assert_eq!(effects, [acknowledge(ANN, &assigned[0].1), acknowledge(BOB, &assigned[1].1)]);
+    desk.finish(WorkerId(3), &assigned[2].1);
+    let effects = desk.effects();
+    let [_, Effect::Assign { worker: WorkerId(3), task }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(task.id, assigned[0].1.id);
+}
+
+#[test]
 fn a_worker_that_failed_has_one_task_until_it_succeeds() {
     let mut desk = Desk::new(Options::default());
     desk.join(ANN, 2);
@@ -137,8 +165,9 @@ fn a_worker_that_failed_has_one_task_until_it_succeeds() {
     let assigned = desk.assigned();
     assert_eq!(assigned.len(), 3);
     desk.fail(ANN, &assigned[0].1);
+    assert_eq!(desk.effects(), [acknowledge(ANN, &assigned[0].1)], "no new task after a failure");
     desk.finish(ANN, &assigned[1].1);
     let effects = desk.effects();
     let given = effects.iter().filter(|effect| matches!(effect, Effect::Assign { .. })).count();
-    assert_eq!(given, 2, "nothing after the failure, full hands after the success: {effects:?}");
+    assert_eq!(given, 2, "full hands after a success: {effects:?}");
 }

@@ -79,7 +79,11 @@ fn what_waits_in_a_queue_does_not_stand_still() {
         desk.wait(10);
         desk.beat(ANN, &[(assigned[0].1.id, nodes)]);
     }
-    assert_eq!(desk.effects(), []);
+    desk.finish(ANN, &assigned[0].1);
+    assert!(matches!(&desk.effects()[..], [Effect::Finished { .. }]));
+    desk.wait(10);
+    desk.beat(ANN, &[]);
+    assert_eq!(desk.effects(), [], "it has only just begun the second");
 }
 
 #[test]
@@ -113,6 +117,50 @@ fn a_worker_that_comes_back_keeps_what_it_still_has() {
     desk.finish(ANN, &had[0].1);
     assert!(matches!(&desk.effects()[..], [Effect::Finished { .. }]));
     assert_eq!((desk.totals().lost, desk.totals().regained), (2, 1));
+}
+
+/// The connection breaks while a second attempt is on its way to a worker that still has the first.
+#[test]
+fn a_worker_goes_on_under_the_attempt_that_it_knows() {
+    let mut desk = Desk::new(Options { max_attempts: 2, ..Options::default() });
+    desk.join(ANN, 1);
+    desk.ask(1, Split::Never, 0);
+    let (_, first) = desk.one_assigned();
+    desk.join(ANN, 1);
+    let (_, second) = desk.one_assigned();
+    assert_eq!((second.id, second.attempt), (first.id, 2));
+    desk.scheduler.join(desk.now, ANN, 1, &[(first.id, 1)]);
+    assert_eq!(desk.effects(), []);
+    desk.fail(ANN, &first);
+    let effects = desk.effects();
+    let [_, Effect::Assign { task: third, .. }] = &effects[..] else { panic!("it has failed once: {effects:?}") };
+    assert_eq!(third.attempt, 3);
+}
+
+#[test]
+fn a_worker_that_comes_back_under_another_name_takes_its_tasks_with_it() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    desk.ask(1, Split::Never, 0);
+    let (_, task) = desk.one_assigned();
+    desk.scheduler.join(desk.now, BOB, 1, &[(task.id, task.attempt)]);
+    assert_eq!((desk.status(ANN).tasks, desk.status(BOB).tasks), (vec![], vec![task.id]));
+    assert_eq!(desk.effects(), []);
+}
+
+#[test]
+fn a_beat_that_crosses_its_report_means_nothing() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    desk.ask(1, Split::Never, 0);
+    let (_, task) = desk.one_assigned();
+    desk.finish(ANN, &task);
+    desk.effects();
+    desk.beat(ANN, &[(task.id, 1)]);
+    assert_eq!(desk.effects(), []);
+    desk.join(BOB, 1);
+    desk.beat(BOB, &[(task.id, 1)]);
+    assert_eq!(desk.effects(), [revoke(BOB, &task)], "his is not wanted any more");
 }
 
 #[test]
