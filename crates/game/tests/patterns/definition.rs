@@ -58,15 +58,23 @@ pub(crate) fn is_initiative(pattern: Pattern) -> bool {
     pattern >= Pattern::OpenThree
 }
 
-/// Classifies stones by one rule: which unbroken rows are a five, by their length.
+/// Whether the stone, by the patterns of its four lines, is a killer: 3-3, 4-3 or 4-4.
+pub(crate) fn is_killer(lines: [Pattern; 4]) -> bool {
+    lines.into_iter().filter(|&pattern| is_initiative(pattern)).count() >= 2
+}
+
+/// Whether an unbroken row of this length is a five.
+pub(crate) type IsFive = fn(usize) -> bool;
+
+/// Classifies stones by one rule: what a five is.
 pub(crate) struct Definition {
-    is_five: fn(usize) -> bool,
+    is_five: IsFive,
     /// What was found out before; the definition would find the same again.
     known: HashMap<(Vec<Spot>, usize), Pattern>,
 }
 
 impl Definition {
-    pub(crate) fn new(is_five: fn(usize) -> bool) -> Self {
+    pub(crate) fn new(is_five: IsFive) -> Self {
         Self { is_five, known: HashMap::new() }
     }
 

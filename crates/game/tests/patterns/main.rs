@@ -3,15 +3,15 @@
 
 mod definition;
 
-use definition::{Definition, Pattern, Spot, is_initiative, is_jump, windows};
+use definition::{Definition, IsFive, Pattern, Spot, is_initiative, is_jump, is_killer, windows};
 use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
 use kagetsu_game::{Game, Position, Side, Variant};
 use proptest::prelude::*;
 
 /// Five or more win: freestyle, and White in renju.
-const AT_LEAST: fn(usize) -> bool = |run| run >= 5;
+const AT_LEAST: IsFive = |run| run >= 5;
 /// Five and no more: standard, and Black in renju.
-const EXACTLY: fn(usize) -> bool = |run| run == 5;
+const EXACTLY: IsFive = |run| run == 5;
 
 use Pattern::{ClosedFour, Dead, Five, OpenFour, OpenOne, OpenThree, OpenTwo, SleepOne, SleepThree, SleepTwo};
 
@@ -94,22 +94,50 @@ fn a_gap_makes_a_jump() {
     assert!(![SleepThree, OpenTwo, Dead].into_iter().any(is_initiative));
 }
 
-/// How many windows are what: figures for whoever makes a table, counted by the definition.
+/// How many windows are what, weakest first: figures for whoever makes a table. The fives can be counted by hand: of
+/// rows with `l` stones on one side and `r` on the other, summed over `l + r` of 4 and more, or of 4.
+const COUNTS: [(u32, IsFive, [usize; 10]); 2] = [
+    (4, AT_LEAST, [3_537, 81, 34, 419, 156, 850, 249, 796, 142, 297]),
+    (5, EXACTLY, [38_421, 652, 268, 3_332, 1_068, 6_408, 1_368, 5_344, 568, 1_620]),
+];
+
 #[test]
 fn every_window_is_counted() {
-    for (reach, is_five) in [(4, AT_LEAST), (5, EXACTLY)] {
+    for (reach, is_five, expected) in COUNTS {
         let mut definition = Definition::new(is_five);
-        let mut counts = std::collections::BTreeMap::new();
+        let mut counts = [0; 10];
         for window in windows(reach) {
-            *counts.entry(definition.pattern(&window, reach as usize)).or_insert(0_usize) += 1;
+            counts[definition.pattern(&window, reach as usize) as usize] += 1;
         }
-        assert_eq!(counts.len(), 10, "every pattern occurs: {counts:?}");
-        assert_eq!(counts.values().sum::<usize>(), 3_usize.pow(2 * reach));
-        let mirrored = |line: &Vec<Spot>| line.iter().rev().copied().collect::<Vec<_>>();
+        assert_eq!(counts, expected);
+        assert_eq!(counts.iter().sum::<usize>(), 3_usize.pow(2 * reach));
+    }
+}
+
+#[test]
+fn a_line_read_backwards_is_the_same() {
+    for (reach, is_five, _) in COUNTS {
+        let mut definition = Definition::new(is_five);
         for window in windows(reach) {
-            let both = [window.clone(), mirrored(&window)].map(|line| definition.pattern(&line, reach as usize));
+            let mirrored: Vec<Spot> = window.iter().rev().copied().collect();
+            let both = [&window, &mirrored].map(|line| definition.pattern(line, reach as usize));
             assert_eq!(both[0], both[1], "{window:?}");
         }
+    }
+}
+
+/// Four lines through a stone: two that force an answer kill, one does not, be it a four.
+#[test]
+fn killers_force_two_answers_at_once() {
+    for (lines, killer) in [
+        ([OpenThree, OpenThree, Dead, Dead], true),
+        ([Dead, ClosedFour, OpenTwo, OpenThree], true),
+        ([ClosedFour, Dead, Dead, ClosedFour], true),
+        ([OpenFour, OpenTwo, OpenTwo, SleepThree], false),
+        ([OpenThree, SleepThree, SleepThree, SleepThree], false),
+        ([Dead; 4], false),
+    ] {
+        assert_eq!(is_killer(lines), killer, "{lines:?}");
     }
 }
 
