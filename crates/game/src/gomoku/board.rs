@@ -34,7 +34,7 @@ pub struct Gomoku<R> {
     outcome: Option<Outcome>,
     /// Whether the game was ended by Black's move on a forbidden point. The stones do not tell, for the same ones may have
     /// come in a lawful order.
-    broken: bool,
+    foul: bool,
     history: Vec<Move>,
     rule: PhantomData<R>,
 }
@@ -111,8 +111,8 @@ impl<R: Rule> Gomoku<R> {
     }
 
     /// Ends the game, or takes that back: Black has played a forbidden point.
-    fn toggle_broken(&mut self) {
-        self.broken = !self.broken;
+    fn toggle_foul(&mut self) {
+        self.foul = !self.foul;
         self.salt(zobrist::FORBIDDEN_MOVE);
     }
 
@@ -125,7 +125,7 @@ impl<R: Rule> Gomoku<R> {
         };
         match five {
             Some(side) => Some(Outcome::Win(side)),
-            None if self.broken => Some(Outcome::Win(Side::Second)),
+            None if self.foul => Some(Outcome::Win(Side::Second)),
             None if is_full => Some(Outcome::Draw),
             None => is_stuck().then_some(Outcome::Win(Side::Second)),
         }
@@ -147,7 +147,7 @@ impl<R: Rule> Game for Gomoku<R> {
             empty: Lines::full(size),
             zobrist: [zobrist::salt(variant.code()); 8],
             outcome: None,
-            broken: false,
+            foul: false,
             history: Vec::new(),
             rule: PhantomData,
         }
@@ -202,7 +202,7 @@ impl<R: Rule> Game for Gomoku<R> {
     fn play(&mut self, m: Move) {
         let by = self.side;
         if self.has_forbidden_points() && self.forbidden_at(m).is_some() {
-            self.toggle_broken();
+            self.toggle_foul();
         }
         self.put(m, by);
         self.turn();
@@ -216,8 +216,8 @@ impl<R: Rule> Game for Gomoku<R> {
         self.flip(m, self.side);
         self.cells[m.index()] = None;
         self.stones -= 1;
-        if self.broken {
-            self.toggle_broken();
+        if self.foul {
+            self.toggle_foul();
         }
         self.outcome = None;
     }
@@ -227,7 +227,7 @@ impl<R: Rule> Game for Gomoku<R> {
     }
 
     fn pack(&self, symmetry: Symmetry) -> Packed {
-        packing::pack(self.size, self.side, self.broken, self.image_stones(symmetry))
+        packing::pack(self.size, self.side, self.foul, self.image_stones(symmetry))
     }
 
     fn unpack(variant: Variant, packed: &Packed) -> Result<Self, UnpackError> {
@@ -240,8 +240,8 @@ impl<R: Rule> Game for Gomoku<R> {
         if unpacked.side == Side::Second {
             game.turn();
         }
-        if unpacked.broken {
-            game.toggle_broken();
+        if unpacked.foul {
+            game.toggle_foul();
         }
         let has_five = |side: Side| game.lines[side.index()].has_five(|run| R::is_five(side, run));
         let five = match (has_five(Side::First), has_five(Side::Second)) {
@@ -250,10 +250,10 @@ impl<R: Rule> Game for Gomoku<R> {
             (false, true) => Some(Side::Second),
             (false, false) => None,
         };
-        if unpacked.broken && !R::FORBIDS {
+        if unpacked.foul && !R::FORBIDS {
             return Err(error("a forbidden move, where nothing is forbidden"));
         }
-        if unpacked.broken && five.is_some() {
+        if unpacked.foul && five.is_some() {
             return Err(error("a forbidden move after a five"));
         }
         game.outcome = game.ending(five);

@@ -5,13 +5,13 @@ use crate::{Packed, Side, UnpackError, Variant};
 pub(super) struct Unpacked {
     pub(super) side: Side,
     /// Whether the game was ended by Black's move on a forbidden point.
-    pub(super) broken: bool,
+    pub(super) foul: bool,
     /// By cell code; nothing beyond the board.
     pub(super) cells: [Cell; MAX_CELLS],
 }
 
 /// The state of the first byte: [`Side`] as 0 or 1; 2 when the first side has lost by a forbidden move.
-const BROKEN: u8 = 2;
+const FOUL: u8 = 2;
 
 const POWERS: [u8; 5] = [1, 3, 9, 27, 81];
 
@@ -21,9 +21,9 @@ fn packed_len(size: u8) -> usize {
 
 /// Side to move (0 or 1; 2: the second, who has won by a forbidden move), then a byte for every five cells: digits in base
 /// 3 (empty, first, second), low cells in the low digits. Trailing zero bytes stay: the length is fixed by the size.
-pub(super) fn pack(size: u8, side: Side, broken: bool, stones: impl Iterator<Item = (u16, Side)>) -> Packed {
+pub(super) fn pack(size: u8, side: Side, foul: bool, stones: impl Iterator<Item = (u16, Side)>) -> Packed {
     let mut bytes = alloc::vec![0; packed_len(size)];
-    bytes[0] = if broken { BROKEN } else { side as u8 };
+    bytes[0] = if foul { FOUL } else { side as u8 };
     for (code, side) in stones {
         let at = usize::from(code);
         bytes[1 + at / 5] += (1 + side as u8) * POWERS[at % 5];
@@ -38,10 +38,10 @@ pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<Unpacked, Unpa
     if packed.0.len() != packed_len(size) {
         return Err(error("wrong length"));
     }
-    let (side, broken) = match state {
+    let (side, foul) = match state {
         0 => (Side::First, false),
         1 => (Side::Second, false),
-        BROKEN => (Side::Second, true),
+        FOUL => (Side::Second, true),
         _ => return Err(error("side to move is none of 0, 1 and 2")),
     };
     if groups.iter().any(|&byte| byte >= 243) {
@@ -55,5 +55,5 @@ pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<Unpacked, Unpa
         }
         cells[code] = Some(if digit == 1 { Side::First } else { Side::Second });
     }
-    Ok(Unpacked { side, broken, cells })
+    Ok(Unpacked { side, foul, cells })
 }
