@@ -27,12 +27,6 @@ impl Lines {
         }
     }
 
-    /// Whether the point is in the set.
-    #[must_use]
-    pub const fn has(&self, point: Point) -> bool {
-        self.0[point.y as usize] >> (point.x + MARGIN) & 1 != 0
-    }
-
     /// What lies around the point.
     #[must_use]
     pub fn around(&self, point: Point) -> Around {
