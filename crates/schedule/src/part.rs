@@ -17,7 +17,7 @@ pub(crate) struct Part {
     attempts: Vec<Attempt>,
 }
 
-/// One handing-out that is not forgotten. An attempt that was handed back or moved leaves no trace but its number.
+/// One handing-out.
 #[derive(Debug)]
 struct Attempt {
     number: u32,
@@ -33,6 +33,8 @@ enum State {
     Lost,
     /// The worker could not do it.
     Failed,
+    /// The worker gave it back, or it was taken from its queue. Of these only the last of each worker is remembered.
+    Returned,
 }
 
 impl Part {
@@ -71,17 +73,19 @@ impl Part {
 
     /// Workers that have not brought it to an end, each as often as it tried.
     pub(crate) fn tried(&self) -> impl Iterator<Item = WorkerId> + '_ {
-        self.attempts.iter().filter(|a| a.state != State::Running).map(|a| a.worker)
+        self.attempts.iter().filter(|a| matches!(a.state, State::Lost | State::Failed)).map(|a| a.worker)
     }
 
-    /// The attempt of this worker that was lost last.
+    /// The last attempt of this worker, if it was lost. What ended any other way does not come back.
     pub(crate) fn lost_by(&self, worker: WorkerId) -> Option<u32> {
-        self.attempts.iter().rev().find(|a| a.worker == worker && a.state == State::Lost).map(|a| a.number)
+        let last = self.attempts.iter().rev().find(|a| a.worker == worker);
+        last.filter(|a| a.state == State::Lost).map(|a| a.number)
     }
 
     /// Whose an attempt is that runs, or may run unseen; none for one that has ended.
     pub(crate) fn owner(&self, attempt: u32) -> Option<WorkerId> {
-        self.attempts.iter().find(|a| a.number == attempt && a.state != State::Failed).map(|a| a.worker)
+        let may_run = |a: &&Attempt| a.number == attempt && matches!(a.state, State::Running | State::Lost);
+        self.attempts.iter().find(may_run).map(|a| a.worker)
     }
 
     pub(crate) fn regain(&mut self, attempt: u32, worker: WorkerId) {
@@ -101,7 +105,8 @@ impl Part {
 
     /// The worker gave it back, or it was taken from its queue: nobody's fault.
     pub(crate) fn give_back(&mut self, worker: WorkerId) {
-        self.attempts.retain(|a| a.worker != worker || a.state != State::Running);
+        self.attempts.retain(|a| a.worker != worker || a.state != State::Returned);
+        self.end(worker, State::Returned);
     }
 
     /// The verdicts on moves that were asked about; `None` where none is left although moves were named.

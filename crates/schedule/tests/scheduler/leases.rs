@@ -163,6 +163,23 @@ fn a_beat_that_crosses_its_report_means_nothing() {
     assert_eq!(desk.effects(), [revoke(BOB, &task)], "his is not wanted any more");
 }
 
+/// A beat that was on its way when its task was taken away does not bring back what the worker lost in an earlier life.
+#[test]
+fn a_beat_brings_back_only_the_last_attempt() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    desk.ask(1, Split::Never, 0);
+    desk.one_assigned();
+    desk.join(ANN, 1);
+    let (_, second) = desk.one_assigned();
+    desk.join(BOB, 1);
+    desk.fail(ANN, &second);
+    let effects = desk.effects();
+    assert!(matches!(&effects[..], [_, Effect::Assign { worker: BOB, .. }]), "{effects:?}");
+    desk.beat(ANN, &[(second.id, 5_000)]);
+    assert_eq!((desk.effects(), desk.status(ANN).tasks), (vec![revoke(ANN, &second)], vec![]));
+}
+
 #[test]
 fn a_worker_that_starts_anew_unseen_has_lost_its_tasks() {
     let mut desk = Desk::direct();
