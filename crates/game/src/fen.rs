@@ -142,7 +142,7 @@ pub(crate) fn write_rows(columns: usize, letters: &[Option<char>]) -> String {
 
 /// The number of the move about to be made, after `plies` that led to `side` being on move.
 pub(crate) fn move_number(plies: usize, side: Side) -> usize {
-    let first = if plies % 2 == 0 { side } else { side.other() };
+    let first = if plies.is_multiple_of(2) { side } else { side.other() };
     1 + (plies + first.index()) / 2
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn with_count(mut packed: Packed, quiet: u8) -> Packed {
 pub(crate) fn split_count(bytes: &[u8], length: usize) -> Option<(&[u8], u8)> {
     match bytes.get(length..)? {
         [] => Some((bytes, 0)),
-        [quiet @ 1..] => Some((&bytes[..length], *quiet)),
+        [quiet] if *quiet > 0 => Some((&bytes[..length], *quiet)),
         _ => None,
     }
 }

@@ -28,6 +28,7 @@ mod fen;
 mod game;
 pub mod gomoku;
 mod key;
+mod line;
 mod moves;
 mod outcome;
 mod packed;

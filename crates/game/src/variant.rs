@@ -60,7 +60,9 @@ pub enum VariantError {
     #[error("variant '{0}': the board size must be from 5 to 22")]
     Size(String),
     /// A limit of plies that is too small or too large.
-    #[error("variant '{0}': the limit of plies without a capture must be from 1 to 255; 80, the usual one, is left out")]
+    #[error(
+        "variant '{0}': the limit of plies without a capture must be from 1 to 255; 80, the usual one, is left out"
+    )]
     Limit(String),
     /// A code on disk or wire that no variant has.
     #[error("unknown variant code {0:#010x}: written by a newer version?")]
@@ -183,7 +185,7 @@ impl fmt::Display for RuleName {
 /// As in [`Variant::from_str`].
 impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
+        match *self {
             Self::Gomoku { rule, size } => write!(f, "{rule}-{size}"),
             Self::Xiangqi { chase: Chase::None } => f.write_str("xiangqi"),
             Self::Xiangqi { chase: Chase::Simple } => f.write_str("xiangqi-chase"),

@@ -1,0 +1,34 @@
+//! Surakarta: 6x6 points, twelve stones a side, captures along two circuits that leave the board at its corners.
+//!
+//! A stone steps to any of the eight neighbours that is empty. It captures along a circuit: over empty points, around at
+//! least one of the eight arcs, to the first stone in the way, which must be an enemy's. The point where it started counts
+//! as empty. There is no duty to capture.
+//!
+//! The game ends when a side has no stones left, and is lost for it. It also ends by count, more stones winning and equal
+//! numbers drawing, when a position stands for the third time, when a limit of plies without a capture is reached (a part
+//! of the [variant](crate::Variant::Surakarta)), and when the side to move has no move. Position and count of quiet plies
+//! are apart: [`Game::pack`](crate::Game::pack) and the key know nothing of the count.
+//!
+//! ```
+//! use kagetsu_game::{Position, Variant};
+//!
+//! let start = Position::from_fen(Variant::SURAKARTA, "wwwwww/wwwwww/6/6/bbbbbb/bbbbbb b")?;
+//! assert_eq!(start, Position::start(Variant::SURAKARTA));
+//! assert_eq!(start.legal_moves().len(), 16);
+//! # Ok::<(), kagetsu_game::PositionError>(())
+//! ```
+
+mod board;
+mod circuits;
+mod notation;
+mod packing;
+mod rules;
+
+pub use board::Board;
+pub use circuits::{CIRCUITS, routes};
+pub use rules::Surakarta;
+
+/// Columns, and rows, of the board.
+pub const SIZE: usize = 6;
+/// Points of the board; `a1` is 0, `f1` is 5, `a2` is 6.
+pub const POINTS: usize = SIZE * SIZE;

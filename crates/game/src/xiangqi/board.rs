@@ -1,0 +1,104 @@
+use super::geometry::{self, ADVISOR, ELEPHANT, GENERAL, HORSE, SOLDIER};
+use super::{Kind, Piece, SQUARES, Square, Squares};
+use crate::Side;
+
+/// The pieces, and where they may go while nobody thinks of the generals' safety.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Board {
+    squares: [Option<Piece>; SQUARES],
+    sides: [Squares; 2],
+    kinds: [Squares; Kind::ALL.len()],
+}
+
+impl Board {
+    /// No pieces.
+    pub(super) const EMPTY: Self =
+        Self { squares: [None; SQUARES], sides: [Squares::NONE; 2], kinds: [Squares::NONE; Kind::ALL.len()] };
+
+    /// What stands on a point.
+    #[must_use]
+    pub fn at(&self, square: Square) -> Option<Piece> {
+        self.squares[square.index()]
+    }
+
+    /// All pieces of a side.
+    #[must_use]
+    pub const fn side(&self, side: Side) -> Squares {
+        self.sides[side.index()]
+    }
+
+    /// All pieces of a kind, of both sides.
+    #[must_use]
+    pub const fn kind(&self, kind: Kind) -> Squares {
+        self.kinds[kind.index()]
+    }
+
+    /// All pieces of a kind and a side.
+    #[must_use]
+    pub fn pieces(&self, side: Side, kind: Kind) -> Squares {
+        self.side(side) & self.kind(kind)
+    }
+
+    /// All pieces.
+    #[must_use]
+    pub fn occupied(&self) -> Squares {
+        self.sides[0] | self.sides[1]
+    }
+
+    /// All pieces with their points, from `a0` on.
+    pub fn iter(&self) -> impl Iterator<Item = (Square, Piece)> {
+        self.occupied().into_iter().filter_map(|square| Some((square, self.at(square)?)))
+    }
+
+    /// Where the general of a side stands.
+    ///
+    /// # Panics
+    /// If it has none: a board that was read from somewhere is asked only after it was found sound.
+    #[must_use]
+    pub fn general(&self, side: Side) -> Square {
+        self.pieces(side, Kind::General).lowest().expect("both sides have a general")
+    }
+
+    /// Puts a piece on an empty point.
+    pub(super) fn put(&mut self, square: Square, piece: Piece) {
+        self.squares[square.index()] = Some(piece);
+        self.flip(square, piece);
+    }
+
+    /// Takes the piece off the point, if there is one.
+    pub(super) fn take(&mut self, square: Square) -> Option<Piece> {
+        let piece = self.squares[square.index()].take()?;
+        self.flip(square, piece);
+        Some(piece)
+    }
+
+    fn flip(&mut self, square: Square, piece: Piece) {
+        self.sides[piece.side.index()] ^= Squares::one(square);
+        self.kinds[piece.kind.index()] ^= Squares::one(square);
+    }
+
+    /// Moves the piece on `from` to `to`, and gives what it captured there.
+    pub(super) fn shift(&mut self, from: Square, to: Square) -> Option<Piece> {
+        let captured = self.take(to);
+        if let Some(piece) = self.take(from) {
+            self.put(to, piece);
+        }
+        captured
+    }
+
+    /// Where the piece may go, captures among them, if its general's safety is not asked for.
+    #[must_use]
+    pub fn targets(&self, from: Square, piece: Piece) -> Squares {
+        let (occupied, index) = (self.occupied(), from.index());
+        let reached = match piece.kind {
+            Kind::General => GENERAL[index],
+            Kind::Advisor => ADVISOR[index],
+            Kind::Elephant => geometry::reach(&ELEPHANT[index], occupied),
+            Kind::Horse => geometry::reach(&HORSE[index], occupied),
+            Kind::Rook => geometry::rook(from, occupied),
+            Kind::Cannon => geometry::cannon(from, occupied),
+            Kind::Soldier => SOLDIER[piece.side.index()][index],
+        };
+        reached & !self.side(piece.side)
+    }
+}

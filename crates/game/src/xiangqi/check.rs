@@ -1,0 +1,102 @@
+use super::geometry::{self, CROSS, HORSE_TO, SOLDIER_TO, between};
+use super::{Board, Kind, Piece, Square, Squares};
+use crate::Side;
+
+/// What a side must mind so as not to leave its general in check; found once for a position, it spares most moves a test of
+/// their own.
+pub(super) struct Danger {
+    /// The general is in check, or faces the other one.
+    is_check: bool,
+    /// The own pieces that stand between the general and a check: the only one before a rook, a general or on a horse's
+    /// leg, or one of two before a cannon.
+    pinned: Squares,
+    /// The points between the general and a bare cannon: whoever goes there becomes its screen.
+    screens: Squares,
+}
+
+impl Board {
+    /// Whether the general of `side` is attacked, facing the other general on an open file among it.
+    #[must_use]
+    pub fn is_in_check(&self, side: Side) -> bool {
+        self.is_attacked(self.general(side), side.other(), self.occupied(), self.side(side.other()))
+    }
+
+    /// Whether a general on `square` is attacked by those pieces of `by` that are among `attackers`, if the points of
+    /// `occupied` are taken.
+    fn is_attacked(&self, square: Square, by: Side, occupied: Squares, attackers: Squares) -> bool {
+        let is_line_open = |from: Square| {
+            let screens = (between(square, from) & occupied).count();
+            match self.at(from).map(|piece| piece.kind) {
+                Some(Kind::Cannon) => screens == 1,
+                Some(Kind::General) => screens == 0 && from.file() == square.file(),
+                _ => screens == 0,
+            }
+        };
+        !(SOLDIER_TO[by.index()][square.index()] & self.kind(Kind::Soldier) & attackers).is_empty()
+            || !(geometry::reach(&HORSE_TO[square.index()], occupied) & self.kind(Kind::Horse) & attackers).is_empty()
+            || (CROSS[square.index()] & self.long_range() & attackers).into_iter().any(is_line_open)
+    }
+
+    /// Whether a piece of `side` can take back on `square` what came there from `from`; pins count for nothing.
+    pub(super) fn is_protected(&self, square: Square, side: Side, from: Square) -> bool {
+        let occupied = self.occupied() & !Squares::one(from);
+        let defenders = self.side(side) & !Squares::one(square);
+        let generals = self.kind(Kind::General);
+        let steps = geometry::GENERAL[square.index()] & generals
+            | geometry::ADVISOR[square.index()] & self.kind(Kind::Advisor)
+            | geometry::reach(&geometry::ELEPHANT[square.index()], occupied) & self.kind(Kind::Elephant);
+        !(steps & defenders).is_empty() || self.is_attacked(square, side, occupied, defenders & !generals)
+    }
+
+    fn long_range(&self) -> Squares {
+        self.kind(Kind::Rook) | self.kind(Kind::Cannon) | self.kind(Kind::General)
+    }
+
+    /// What `side` must mind.
+    pub(super) fn danger(&self, side: Side) -> Danger {
+        let (occupied, own, enemy) = (self.occupied(), self.side(side), self.side(side.other()));
+        let general = self.general(side);
+        let mut danger = Danger { is_check: false, pinned: Squares::NONE, screens: Squares::NONE };
+        for from in CROSS[general.index()] & self.long_range() & enemy {
+            let gap = between(general, from);
+            let inside = gap & occupied;
+            match (self.at(from).map(|piece| piece.kind), inside.count()) {
+                (Some(Kind::General), _) if from.file() != general.file() => {}
+                (Some(Kind::Cannon), 0) => danger.screens |= gap,
+                (Some(Kind::Cannon), 1) => danger.is_check = true,
+                (Some(Kind::Cannon), 2) => danger.pinned |= inside & own,
+                (Some(Kind::Cannon), _) => {}
+                (_, 0) => danger.is_check = true,
+                (_, 1) => danger.pinned |= inside & own,
+                _ => {}
+            }
+        }
+        let horses = self.kind(Kind::Horse) & enemy;
+        for jump in HORSE_TO[general.index()].iter().filter(|jump| !(jump.ends & horses).is_empty()) {
+            let leg = jump.over & occupied;
+            danger.is_check |= leg.is_empty();
+            danger.pinned |= leg & own;
+        }
+        let soldiers = SOLDIER_TO[side.other().index()][general.index()] & self.kind(Kind::Soldier) & enemy;
+        danger.is_check |= !soldiers.is_empty();
+        danger
+    }
+
+    /// Where the piece on `from` may legally go.
+    pub(super) fn legal_targets(&self, from: Square, piece: Piece, danger: &Danger) -> Squares {
+        let targets = self.targets(from, piece);
+        if piece.kind == Kind::General || danger.is_check || danger.pinned.has(from) {
+            targets.into_iter().filter(|&to| self.is_safe(from, to, piece)).collect()
+        } else {
+            targets & !danger.screens
+        }
+    }
+
+    /// Whether the move leaves its side's general unattacked.
+    pub(super) fn is_safe(&self, from: Square, to: Square, piece: Piece) -> bool {
+        let general = if piece.kind == Kind::General { to } else { self.general(piece.side) };
+        let (left, entered) = (Squares::one(from), Squares::one(to));
+        let (enemy, occupied) = (piece.side.other(), self.occupied() & !left | entered);
+        !self.is_attacked(general, enemy, occupied, self.side(enemy) & !entered)
+    }
+}

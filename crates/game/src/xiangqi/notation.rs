@@ -1,0 +1,83 @@
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::{FILES, RANKS, SQUARES, Square};
+use crate::fen::Dialect;
+use crate::{Move, MoveError, Side, Variant};
+
+use super::Piece;
+
+/// Where a move comes from and goes to, if the board has such points.
+pub(super) fn ends(m: Move) -> Option<(Square, Square)> {
+    Square::new(m.index() / SQUARES).zip(Square::new(m.index() % SQUARES))
+}
+
+pub(super) fn join(from: Square, to: Square) -> Move {
+    Move::new((from.index() * SQUARES + to.index()) as u16)
+}
+
+/// Reads `h2e2` and `H2-E2`, ranks from 0. A move that names a rank 10 cannot be meant so: it is read as Fairy-Stockfish
+/// writes moves, both its ranks from 1 (`a10a9`). All other text of such programs is for [`parse_from_one`].
+pub(super) fn parse(variant: Variant, text: &str) -> Result<Move, MoveError> {
+    let ranks = numbers(text).ok_or_else(|| MoveError::Text(text.to_string(), variant))?;
+    let lowest = if ranks.iter().any(|&(_, rank)| rank == RANKS) { 1 } else { 0 };
+    locate(ranks, lowest).ok_or_else(|| MoveError::OffBoard(text.to_string(), variant))
+}
+
+/// Reads a move as Fairy-Stockfish and pyffish write it, ranks from 1 to 10: their `h3e3` is our `h2e2`. Nothing in a move
+/// tells which way its ranks are counted, so whoever talks to such a program must know.
+#[must_use]
+pub fn parse_from_one(text: &str) -> Option<Move> {
+    locate(numbers(text)?, 1)
+}
+
+/// Writes a move as Fairy-Stockfish reads it, ranks from 1 to 10.
+#[must_use]
+pub fn write_from_one(m: Move) -> String {
+    spell(m, 1)
+}
+
+pub(super) fn write(m: Move) -> String {
+    spell(m, 0)
+}
+
+fn spell(m: Move, lowest: usize) -> String {
+    let point = |point: usize| format!("{}{}", char::from(b'a' + (point % FILES) as u8), point / FILES + lowest);
+    point(m.index() / SQUARES) + &point(m.index() % SQUARES)
+}
+
+/// File from 0 and rank as written, of both ends.
+fn numbers(text: &str) -> Option<[(usize, usize); 2]> {
+    let (from, rest) = number(text)?;
+    let (to, rest) = number(rest.strip_prefix('-').unwrap_or(rest))?;
+    rest.is_empty().then_some([from, to])
+}
+
+/// A letter and a number up to 10, and the text behind them.
+fn number(text: &str) -> Option<((usize, usize), &str)> {
+    let file = text.bytes().next().filter(u8::is_ascii_alphabetic)?.to_ascii_lowercase() - b'a';
+    let digits = &text[1..];
+    if let Some(rest) = digits.strip_prefix("10") {
+        return Some(((file.into(), 10), rest));
+    }
+    let digit = digits.bytes().next().filter(u8::is_ascii_digit)? - b'0';
+    Some(((file.into(), digit.into()), &digits[1..]))
+}
+
+fn locate(ends: [(usize, usize); 2], lowest: usize) -> Option<Move> {
+    let [from, to] = ends.map(|(file, rank)| Square::at(file, rank.checked_sub(lowest)?));
+    Some(join(from?, to?))
+}
+
+fn side(word: &str) -> Option<Side> {
+    match word {
+        "w" | "W" | "r" | "R" => Some(Side::First),
+        "b" | "B" => Some(Side::Second),
+        _ => None,
+    }
+}
+
+/// `rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1`.
+pub(super) fn fen(variant: Variant) -> Dialect<Piece> {
+    Dialect { variant, columns: FILES, rows: RANKS, piece: Piece::from_letter, side, sides: "w (or r) or b" }
+}

@@ -1,0 +1,85 @@
+use super::geometry::{ADVISOR_POINTS, ELEPHANT_POINTS, PALACES, has_crossed};
+use super::{Board, FILES, Kind, Piece, RANKS, SQUARES, Square};
+use crate::fen::split_count;
+use crate::{Packed, Side, Symmetry, UnpackError, Variant};
+
+const LENGTH: usize = 1 + SQUARES / 2;
+
+/// Whether a symmetry swaps the sides, and turns the board top to bottom.
+pub(super) fn swaps(symmetry: Symmetry) -> bool {
+    symmetry.number() & 2 != 0
+}
+
+/// Where a symmetry takes a point: bit 0 mirrors the files, bit 1 the ranks.
+pub(super) fn image(symmetry: Symmetry, square: Square) -> Square {
+    let file = if symmetry.number() & 1 == 0 { square.file() } else { FILES - 1 - square.file() };
+    let rank = if swaps(symmetry) { RANKS - 1 - square.rank() } else { square.rank() };
+    Square::at(file, rank).expect("a mirror keeps points on the board")
+}
+
+pub(super) fn image_side(symmetry: Symmetry, side: Side) -> Side {
+    if swaps(symmetry) { side.other() } else { side }
+}
+
+/// Side to move, then a byte for every two points, the lower point in the low half: 0 empty, 1 to 7 Red's K A B N R C P,
+/// 8 to 14 Black's.
+pub(super) fn pack(board: &Board, side: Side, symmetry: Symmetry) -> Packed {
+    let mut bytes = alloc::vec![0; LENGTH];
+    bytes[0] = image_side(symmetry, side) as u8;
+    for (square, piece) in board.iter() {
+        let (at, piece) = (image(symmetry, square).index(), piece.turned(swaps(symmetry)));
+        bytes[1 + at / 2] |= piece.code() << (4 * (at % 2));
+    }
+    Packed(bytes)
+}
+
+/// Board, side to move, and plies since the last capture. The board is sound.
+pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<(Board, Side, u8), UnpackError> {
+    let error = |reason| UnpackError { variant, reason };
+    let (bytes, quiet) = split_count(&packed.0, LENGTH).ok_or_else(|| error("wrong length"))?;
+    let side = match bytes[0] {
+        0 => Side::First,
+        1 => Side::Second,
+        _ => return Err(error("side to move is neither 0 nor 1")),
+    };
+    let mut board = Board::EMPTY;
+    let codes = bytes[1..].iter().flat_map(|byte| [byte & 15, byte >> 4]);
+    for (code, number) in codes.zip(0..).filter(|&(code, _)| code != 0) {
+        let piece = Piece::from_code(code).ok_or_else(|| error("a piece that does not exist"))?;
+        board.put(Square::new(number).expect("as many halves of bytes as points"), piece);
+    }
+    match flaw(&board, side) {
+        Some(reason) => Err(error(reason)),
+        None => Ok((board, side, quiet)),
+    }
+}
+
+/// Why no game comes to such a position, if none does. Numbers of pieces are not asked for, but for the generals.
+pub(super) fn flaw(board: &Board, side: Side) -> Option<&'static str> {
+    let is_lone = |side| board.pieces(side, Kind::General).count() == 1;
+    if !is_lone(Side::First) || !is_lone(Side::Second) {
+        return Some("each side has one general");
+    }
+    if let Some(reason) = board.iter().find_map(|(square, piece)| misplaced(square, piece)) {
+        return Some(reason);
+    }
+    board
+        .is_in_check(side.other())
+        .then_some("the side that is not to move is in check, or the generals face each other")
+}
+
+fn misplaced(square: Square, piece: Piece) -> Option<&'static str> {
+    let is_home = !has_crossed(piece.side, square.rank());
+    // Ranks that the piece has gone up from its own first.
+    let height = if piece.side == Side::First { square.rank() } else { RANKS - 1 - square.rank() };
+    let (fits, reason) = match piece.kind {
+        Kind::General => (is_home && PALACES.has(square), "a general outside of its palace"),
+        Kind::Advisor => (is_home && ADVISOR_POINTS.has(square), "an advisor where no advisor goes"),
+        Kind::Elephant => (is_home && ELEPHANT_POINTS.has(square), "an elephant where no elephant goes"),
+        Kind::Soldier => {
+            (height >= 5 || height >= 3 && square.file().is_multiple_of(2), "a soldier where no soldier goes")
+        }
+        Kind::Horse | Kind::Rook | Kind::Cannon => (true, ""),
+    };
+    (!fits).then_some(reason)
+}

@@ -1,0 +1,290 @@
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::packing::{flaw, image, image_side, swaps};
+use super::{Board, FILES, Piece, SQUARES, Square, Squares, draw, notation, packing, repetition, scoresheet};
+use crate::fen::{move_number, with_count, write_rows};
+use crate::line::split_at_blanks;
+use crate::{Chase, FenError, Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant, zobrist};
+
+/// Plies without a capture that draw.
+const QUIET_LIMIT: u8 = 120;
+const START: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w";
+/// A number for each piece (by its code less one) and point.
+static NUMBERS: [[u128; SQUARES]; 14] = numbers();
+
+const fn numbers() -> [[u128; SQUARES]; 14] {
+    let (mut table, mut piece) = ([[0; SQUARES]; 14], 0);
+    while piece < 14 {
+        table[piece] = zobrist::table(2048 + (piece * SQUARES) as u64);
+        piece += 1;
+    }
+    table
+}
+
+fn number(square: Square, piece: Piece) -> u128 {
+    NUMBERS[usize::from(piece.code() - 1)][square.index()]
+}
+
+/// A game of xiangqi: the board, whose turn it is, and how it came to that. Red is [`Side::First`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Xiangqi {
+    board: Board,
+    side: Side,
+    chase: Chase,
+    /// Plies since the last capture.
+    quiet: u8,
+    zobrist: u128,
+    past: Vec<Past>,
+    history: Vec<Move>,
+}
+
+/// What a move leaves behind, to take it back and to find repetitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Past {
+    zobrist: u128,
+    quiet: u8,
+    captured: Option<Piece>,
+}
+
+fn chase(variant: Variant) -> Option<Chase> {
+    match variant {
+        Variant::Xiangqi { chase } => Some(chase),
+        Variant::Gomoku { .. } | Variant::Surakarta { .. } => None,
+    }
+}
+
+impl Xiangqi {
+    fn new(chase: Chase, board: Board, side: Side, quiet: u8) -> Self {
+        let mut game = Self { board, side, chase, quiet, zobrist: 0, past: Vec::new(), history: Vec::new() };
+        game.zobrist = game.zobrist(Symmetry::IDENTITY);
+        game
+    }
+
+    /// The pieces.
+    #[must_use]
+    pub const fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Plies since the last capture.
+    #[must_use]
+    pub const fn quiet(&self) -> u8 {
+        self.quiet
+    }
+
+    /// Whether the side to move is in check.
+    #[must_use]
+    pub fn is_check(&self) -> bool {
+        self.board.is_in_check(self.side)
+    }
+
+    /// What the move takes, if anything.
+    #[must_use]
+    pub fn captured(&self, m: Move) -> Option<Piece> {
+        notation::ends(m).and_then(|(_, to)| self.board.at(to))
+    }
+
+    /// The move in WXF notation: `C2=5`, `H8+7`, `+R-1` for the front one of two on a file, `-R=4` for the rear one; `aP+1`
+    /// and on where three or more soldiers share files. Empty where no piece stands on the move's point of departure.
+    #[must_use]
+    pub fn wxf(&self, m: Move) -> String {
+        notation::ends(m).map(|(from, to)| scoresheet::wxf(&self.board, from, to)).unwrap_or_default()
+    }
+
+    /// The move in Chinese: 炮二平五, 马8进7, 前车退一; in simplified characters. Empty as [`Xiangqi::wxf`] is.
+    #[must_use]
+    pub fn chinese(&self, m: Move) -> String {
+        notation::ends(m).map(|(from, to)| scoresheet::chinese(&self.board, from, to)).unwrap_or_default()
+    }
+
+    /// Where the position stood for the first time if it stands for the third: so many moves of the history were played
+    /// then. Only positions since the last capture can be the same.
+    fn first_of_three(&self) -> Option<usize> {
+        let since = self.past.iter().enumerate().rev().take(usize::from(self.quiet));
+        let same = since.skip(1).step_by(2).filter(|(_, past)| past.zobrist == self.zobrist);
+        same.map(|(index, _)| index).nth(1)
+    }
+
+    fn is_over_by_history(&self) -> bool {
+        self.quiet >= QUIET_LIMIT || self.first_of_three().is_some()
+    }
+
+    fn repetition(&self) -> Option<Outcome> {
+        let stretch = &self.history[self.first_of_three()?..];
+        let stretch: Vec<(Square, Square)> = stretch.iter().filter_map(|&m| notation::ends(m)).collect();
+        Some(repetition::judge(&self.board, self.side, &stretch, self.chase))
+    }
+
+    /// Every piece of the side to move that can move, and where it may go.
+    fn all_targets(&self) -> impl Iterator<Item = (Square, Squares)> {
+        let danger = self.board.danger(self.side);
+        let own = self.board.side(self.side).into_iter();
+        own.filter_map(move |from| Some((from, self.board.legal_targets(from, self.board.at(from)?, &danger))))
+    }
+
+    fn has_moves(&self) -> bool {
+        self.all_targets().any(|(_, targets)| !targets.is_empty())
+    }
+
+    /// Whether the rules of movement allow it.
+    fn is_legal(&self, from: Square, to: Square) -> bool {
+        let piece = self.board.at(from).filter(|piece| piece.side == self.side);
+        piece.is_some_and(|piece| self.board.targets(from, piece).has(to) && self.board.is_safe(from, to, piece))
+    }
+}
+
+/// Symmetry bit 0 mirrors the files, bit 1 the ranks, which also swaps the sides and the one to move.
+impl Game for Xiangqi {
+    const SYMMETRIES: u8 = 4;
+
+    fn start(variant: Variant) -> Self {
+        let packed = Self::read_fen(variant, START).expect("the start position");
+        Self::unpack(variant, &packed).expect("a xiangqi variant")
+    }
+
+    fn variant(&self) -> Variant {
+        Variant::Xiangqi { chase: self.chase }
+    }
+
+    fn side(&self) -> Side {
+        self.side
+    }
+
+    fn history(&self) -> &[Move] {
+        &self.history
+    }
+
+    fn stones(&self) -> u16 {
+        self.board.occupied().count() as u16
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        if !self.has_moves() {
+            return Some(Outcome::Win(self.side.other()));
+        }
+        self.repetition().or_else(|| (self.quiet >= QUIET_LIMIT).then_some(Outcome::Draw))
+    }
+
+    fn moves(&self, out: &mut Vec<Move>) {
+        if !self.is_over_by_history() {
+            self.moves_on_board(out);
+        }
+    }
+
+    fn moves_on_board(&self, out: &mut Vec<Move>) {
+        for (from, targets) in self.all_targets() {
+            out.extend(targets.into_iter().map(|to| notation::join(from, to)));
+        }
+    }
+
+    fn count_on_board(&self) -> u64 {
+        self.all_targets().map(|(_, targets)| u64::from(targets.count())).sum()
+    }
+
+    fn check(&self, m: Move) -> Result<(), MoveError> {
+        let text = || notation::write(m);
+        let (from, to) = notation::ends(m).ok_or_else(|| MoveError::OffBoard(text(), self.variant()))?;
+        if !self.is_legal(from, to) {
+            return Err(MoveError::Illegal(text()));
+        }
+        if self.is_over_by_history() { Err(MoveError::AfterEnd(text())) } else { Ok(()) }
+    }
+
+    fn play(&mut self, m: Move) {
+        let (from, to) = notation::ends(m).expect("a legal move");
+        let piece = self.board.at(from).expect("a piece to move");
+        let captured = self.board.shift(from, to);
+        self.past.push(Past { zobrist: self.zobrist, quiet: self.quiet, captured });
+        self.history.push(m);
+        self.zobrist ^= number(from, piece) ^ number(to, piece) ^ zobrist::SECOND_TO_MOVE;
+        if let Some(captured) = captured {
+            self.zobrist ^= number(to, captured);
+        }
+        self.quiet = if captured.is_some() { 0 } else { self.quiet.saturating_add(1) };
+        self.side = self.side.other();
+        self.zobrist = zobrist::marked(self.zobrist, self.side);
+    }
+
+    fn undo(&mut self) {
+        let m = self.history.pop().expect("a move to take back");
+        let past = self.past.pop().expect("as many as moves");
+        let (from, to) = notation::ends(m).expect("a move that was played");
+        self.board.shift(to, from);
+        if let Some(captured) = past.captured {
+            self.board.put(to, captured);
+        }
+        self.side = self.side.other();
+        (self.zobrist, self.quiet) = (past.zobrist, past.quiet);
+    }
+
+    fn hash(&self) -> u64 {
+        self.zobrist as u64
+    }
+
+    fn zobrist(&self, symmetry: Symmetry) -> u128 {
+        let side = image_side(symmetry, self.side);
+        let pieces =
+            self.board.iter().map(|(square, piece)| number(image(symmetry, square), piece.turned(swaps(symmetry))));
+        let mut value = pieces.fold(zobrist::salt(self.variant().code()), |value, number| value ^ number);
+        if side == Side::Second {
+            value ^= zobrist::SECOND_TO_MOVE;
+        }
+        zobrist::marked(value, side)
+    }
+
+    fn pack(&self, symmetry: Symmetry) -> Packed {
+        packing::pack(&self.board, self.side, symmetry)
+    }
+
+    fn unpack(variant: Variant, packed: &Packed) -> Result<Self, UnpackError> {
+        let chase = chase(variant).ok_or(UnpackError { variant, reason: "it is no xiangqi" })?;
+        let (board, side, quiet) = packing::unpack(variant, packed)?;
+        Ok(Self::new(chase, board, side, quiet))
+    }
+
+    fn image(_: Variant, m: Move, symmetry: Symmetry) -> Move {
+        let Some((from, to)) = notation::ends(m) else { return m };
+        notation::join(image(symmetry, from), image(symmetry, to))
+    }
+
+    fn inverse(symmetry: Symmetry) -> Symmetry {
+        symmetry
+    }
+
+    fn parse_move(&self, text: &str) -> Result<Move, MoveError> {
+        notation::parse(self.variant(), text)
+    }
+
+    fn write_move(_: Variant, m: Move) -> String {
+        notation::write(m)
+    }
+
+    fn split_line(line: &str) -> Vec<&str> {
+        split_at_blanks(line)
+    }
+
+    fn draw(&self) -> String {
+        draw::draw(&self.board, self.history.last().copied())
+    }
+
+    fn read_fen(variant: Variant, text: &str) -> Result<Packed, FenError> {
+        let fen = notation::fen(variant).read(text)?;
+        let mut board = Board::EMPTY;
+        for (number, piece) in fen.cells.iter().enumerate() {
+            Square::new(number).zip(*piece).into_iter().for_each(|(square, piece)| board.put(square, piece));
+        }
+        match flaw(&board, fen.side) {
+            Some(reason) => Err(FenError::Impossible(UnpackError { variant, reason })),
+            None => Ok(with_count(packing::pack(&board, fen.side, Symmetry::IDENTITY), fen.quiet)),
+        }
+    }
+
+    fn fen(&self) -> Option<String> {
+        let letters = (0..SQUARES).map(|number| self.board.at(Square::new(number)?).map(Piece::letter));
+        let rows = write_rows(FILES, &letters.collect::<Vec<_>>());
+        let side = if self.side == Side::First { 'w' } else { 'b' };
+        let number = move_number(self.history.len(), self.side);
+        Some(alloc::format!("{rows} {side} - - {} {number}", self.quiet))
+    }
+}

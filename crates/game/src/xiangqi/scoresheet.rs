@@ -1,0 +1,145 @@
+//! Moves as players write them down: WXF (`C2=5`) and Chinese (炮二平五).
+//!
+//! Files are counted from the mover's right, 1 to 9. A step up or down the board is given as a number of ranks where the
+//! piece stays on its file, and as the file where it ends for advisors, elephants and horses. Two pieces on one file are
+//! told apart by their order. Soldiers have the same marks as other pieces while there are two on one file; where there are
+//! more, or two files with two or more each, they are numbered from the front, files from the right.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Board, Kind, Piece, RANKS, Square};
+use crate::Side;
+
+/// Which piece is meant.
+enum Subject {
+    /// The only one on this file.
+    File(usize),
+    /// The one before the other.
+    Front,
+    /// The one behind the other.
+    Rear,
+    /// One of many soldiers, from 0.
+    Number(usize),
+}
+
+/// Where it goes.
+enum Action {
+    Forward(usize),
+    Back(usize),
+    /// Along its rank, to this file.
+    Across(usize),
+}
+
+/// Both in numbers 1 to 9 as the mover sees them.
+struct Entry {
+    piece: Piece,
+    subject: Subject,
+    action: Action,
+}
+
+/// The file as its owner counts it, 1 to 9.
+fn file(side: Side, square: Square) -> usize {
+    match side {
+        Side::First => 9 - square.file(),
+        Side::Second => 1 + square.file(),
+    }
+}
+
+/// Ranks from the owner's first.
+fn height(side: Side, square: Square) -> usize {
+    match side {
+        Side::First => square.rank(),
+        Side::Second => RANKS - 1 - square.rank(),
+    }
+}
+
+impl Entry {
+    /// `None` where no piece stands on `from`.
+    fn new(board: &Board, from: Square, to: Square) -> Option<Self> {
+        let piece = board.at(from)?;
+        let (before, after) = (height(piece.side, from), height(piece.side, to));
+        let is_aslant = matches!(piece.kind, Kind::Advisor | Kind::Elephant | Kind::Horse);
+        let number = if is_aslant { file(piece.side, to) } else { before.abs_diff(after) };
+        let action = match after.cmp(&before) {
+            core::cmp::Ordering::Equal => Action::Across(file(piece.side, to)),
+            core::cmp::Ordering::Greater => Action::Forward(number),
+            core::cmp::Ordering::Less => Action::Back(number),
+        };
+        Some(Self { piece, subject: subject(board, from, piece), action })
+    }
+}
+
+fn subject(board: &Board, from: Square, piece: Piece) -> Subject {
+    let alone = Subject::File(file(piece.side, from));
+    let tandems = tandems(board, piece);
+    match piece.kind {
+        // Only one of two can make the move: it is told by its direction.
+        Kind::General | Kind::Advisor | Kind::Elephant => alone,
+        _ if !tandems.contains(&from) => alone,
+        _ if tandems.len() == 2 && tandems[0] == from => Subject::Front,
+        _ if tandems.len() == 2 => Subject::Rear,
+        _ => Subject::Number(tandems.iter().position(|&square| square == from).unwrap_or_default()),
+    }
+}
+
+/// The pieces of this kind and side that share their file with another, files from the right, each from the front.
+fn tandems(board: &Board, piece: Piece) -> Vec<Square> {
+    let all = board.pieces(piece.side, piece.kind);
+    let shares = |square: &Square| all.into_iter().any(|other| other != *square && other.file() == square.file());
+    let mut tandems: Vec<Square> = all.into_iter().filter(shares).collect();
+    tandems.sort_by_key(|&square| (file(piece.side, square), RANKS - height(piece.side, square)));
+    tandems
+}
+
+/// `C2=5`, `H8+7`, `+R-1` (the front rook of two), `bP+1` (the second of many soldiers). Empty where no piece stands.
+pub(super) fn wxf(board: &Board, from: Square, to: Square) -> String {
+    let Some(entry) = Entry::new(board, from, to) else { return String::new() };
+    let letter = ['K', 'A', 'E', 'H', 'R', 'C', 'P'][entry.piece.kind.index()];
+    let digit = |number: usize| char::from(b'0' + number as u8);
+    let (sign, number) = match entry.action {
+        Action::Forward(number) => ('+', number),
+        Action::Back(number) => ('-', number),
+        Action::Across(number) => ('=', number),
+    };
+    let (one, two) = match entry.subject {
+        Subject::File(number) => (letter, digit(number)),
+        Subject::Front => ('+', letter),
+        Subject::Rear => ('-', letter),
+        Subject::Number(number) => (char::from(b'a' + number as u8), letter),
+    };
+    String::from_iter([one, two, sign, digit(number)])
+}
+
+/// 炮二平五, in simplified characters, Red's numbers Chinese and Black's in digits. Empty where no piece stands.
+pub(super) fn chinese(board: &Board, from: Square, to: Square) -> String {
+    let Some(entry) = Entry::new(board, from, to) else { return String::new() };
+    let Piece { side, kind } = entry.piece;
+    let names = match side {
+        Side::First => ['帅', '仕', '相', '马', '车', '炮', '兵'],
+        Side::Second => ['将', '士', '象', '马', '车', '炮', '卒'],
+    };
+    let name = names[kind.index()];
+    let (action, number) = match entry.action {
+        Action::Forward(number) => ('进', number),
+        Action::Back(number) => ('退', number),
+        Action::Across(number) => ('平', number),
+    };
+    let (one, two) = match entry.subject {
+        Subject::File(number) => (name, numeral(side, number)),
+        Subject::Front => ('前', name),
+        Subject::Rear => ('后', name),
+        // Three on one file have a middle one; beyond that they are counted.
+        Subject::Number(number) if tandems(board, entry.piece).len() == 3 => (['前', '中', '后'][number], name),
+        Subject::Number(number) => (numeral(Side::First, number + 1), name),
+    };
+    String::from_iter([one, two, action, numeral(side, number)])
+}
+
+/// Numbers 1 to 9.
+fn numeral(side: Side, number: usize) -> char {
+    match side {
+        Side::First => ['〇', '一', '二', '三', '四', '五', '六', '七', '八', '九'][number.min(9)],
+        Side::Second => char::from(b'0' + number.min(9) as u8),
+    }
+}
