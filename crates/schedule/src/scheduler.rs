@@ -108,8 +108,11 @@ impl Scheduler {
         for &(task, attempt) in holding {
             self.regain(worker, task, attempt);
         }
-        let named: BTreeSet<TaskId> = holding.iter().map(|(task, _)| *task).collect();
-        before.into_iter().flatten().filter(|task| !named.contains(task)).for_each(|task| self.lose(worker, task));
+        for task in before.into_iter().flatten() {
+            if !holding.iter().any(|&(named, attempt)| named == task && self.is_current(worker, task, attempt)) {
+                self.lose(worker, task);
+            }
+        }
         self.hand_out();
     }
 

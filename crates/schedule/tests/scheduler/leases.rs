@@ -180,6 +180,21 @@ fn a_beat_brings_back_only_the_last_attempt() {
     assert_eq!((desk.effects(), desk.status(ANN).tasks), (vec![revoke(ANN, &second)], vec![]));
 }
 
+/// A copy that comes back and waits in a queue does not move to the worker that runs the other copy.
+#[test]
+fn nobody_has_a_task_twice() {
+    let mut desk = Desk::new(Options::default());
+    desk.join(ANN, 1);
+    desk.ask(1, Split::Never, 0);
+    let (_, first) = desk.one_assigned();
+    desk.scheduler.leave(desk.now, ANN, false);
+    desk.join(BOB, 2);
+    assert_eq!(desk.one_assigned().0, BOB);
+    desk.scheduler.join(desk.now, ANN, 0, &[(first.id, first.attempt)]);
+    assert_eq!(desk.effects(), []);
+    assert_eq!((desk.status(ANN).tasks, desk.status(BOB).tasks), (vec![first.id], vec![first.id]));
+}
+
 #[test]
 fn a_worker_that_starts_anew_unseen_has_lost_its_tasks() {
     let mut desk = Desk::direct();
