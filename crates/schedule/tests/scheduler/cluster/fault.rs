@@ -40,9 +40,8 @@ impl Cluster {
             }
             Fault::Drain { worker, down } => {
                 self.drain(worker);
-                let stop = self.machine(worker).now(machine::What::Stop);
+                let stop = self.machine(worker).now(machine::What::Stop { down });
                 self.schedule(self.now + GRACE, Event::Machine(worker, stop));
-                self.schedule(self.now + GRACE + down, Event::Machine(worker, machine::Event::Start));
             }
         }
     }

@@ -51,7 +51,10 @@ pub(crate) enum What {
     Connect,
     Beat,
     End(TaskId),
-    Stop,
+    /// It ends, and another starts so much later.
+    Stop {
+        down: Duration,
+    },
 }
 
 const BEAT: Duration = Duration::from_secs(2);
@@ -149,7 +152,7 @@ impl Cluster {
             What::Connect => self.connect(worker),
             What::Beat => self.beat(worker),
             What::End(task) => self.end_task(worker, task),
-            What::Stop => self.stop(worker),
+            What::Stop { down } => self.stop(worker, down),
         }
     }
 
@@ -277,10 +280,11 @@ impl Cluster {
         }
     }
 
-    fn stop(&mut self, worker: WorkerId) {
+    fn stop(&mut self, worker: WorkerId, down: Duration) {
         self.say(worker, Message::Goodbye);
         let machine = self.machine(worker);
         machine.connection = None;
         machine.die();
+        self.schedule(self.now + down, ClusterEvent::Machine(worker, Event::Start));
     }
 }
