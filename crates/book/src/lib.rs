@@ -1,1 +1,34 @@
-//! x
+//! The opening book: records, journal, store, growth, propagation.
+//!
+//! A book is a folder. Its **journal** is the truth: an append-only file of checksummed entries, each of which says what was
+//! learned. Its **store** is an index made from the journal: records, values, links and frontier, in sled. A result may be
+//! acknowledged when its journal entry is on disk ([`Syncer`]); the store follows, and is rebuilt from the journal where it
+//! is damaged. `FORMAT.md` draws the bytes.
+//!
+//! What this crate refuses: networks, searching, async.
+#![forbid(unsafe_code)]
+
+mod book;
+mod bytes;
+mod check;
+mod entry;
+mod error;
+mod growth;
+mod id;
+mod index;
+mod job;
+mod journal;
+mod lock;
+mod opening;
+mod record;
+mod sled_store;
+mod store;
+mod value;
+
+pub use book::{Book, BookOptions, Entry, Stats};
+pub use check::CheckReport;
+pub use error::BookError;
+pub use job::{Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
+pub use journal::{Sequence, Syncer};
+pub use opening::Notice;
+pub use value::Derived;

@@ -1,0 +1,41 @@
+//! Values in the store: a version, the body, a checksum over key and all.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+const VERSION: u8 = 1;
+
+/// A value as it lies in the store under `key`.
+pub(crate) fn seal(key: &[u8], body: &impl Serialize) -> Vec<u8> {
+    let mut bytes = postcard::to_extend(body, vec![VERSION]).expect("plain data, and memory grows");
+    let sum = checksum(key, &bytes);
+    bytes.extend(sum.to_le_bytes());
+    bytes
+}
+
+/// The body again; `None` for bytes that nobody wrote there.
+pub(crate) fn unseal<T: DeserializeOwned>(key: &[u8], bytes: &[u8]) -> Option<T> {
+    let (body, sum) = bytes.split_last_chunk::<4>()?;
+    let (&version, rest) = body.split_first()?;
+    if version != VERSION || checksum(key, body) != u32::from_le_bytes(*sum) {
+        return None;
+    }
+    let (value, left) = postcard::take_from_bytes(rest).ok()?;
+    left.is_empty().then_some(value)
+}
+
+fn checksum(key: &[u8], body: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(key);
+    hasher.update(body);
+    hasher.finalize()
+}
+
+/// Two checksums of an entry of the store, in one number; for the rolling hash over all of them.
+pub(crate) fn digest(key: &[u8], value: &[u8]) -> u64 {
+    let low = checksum(key, value);
+    let mut hasher = crc32fast::Hasher::new_with_initial(!low);
+    hasher.update(value);
+    hasher.update(key);
+    u64::from(hasher.finalize()) << 32 | u64::from(low)
+}

@@ -1,0 +1,119 @@
+//! The entries of the journal.
+
+use std::time::Duration;
+
+use kagetsu_game::{Effort, Packed, Position, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::job::{JobChange, JobSpec, Policy};
+use crate::record::Group;
+
+/// One thing that happened to a book. Only grows: new kinds come after the last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum LogEntry {
+    /// A position was searched.
+    Answer(AnswerBody),
+    /// A job was made.
+    Job(SpecBody),
+    /// A job was changed.
+    Change(u32, JobChange),
+    /// A position of a job could not be searched, and why.
+    SetAside { job: u32, variant: u32, packed: Vec<u8>, reason: String },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct AnswerBody {
+    /// For which job, if for one.
+    pub(crate) job: Option<u32>,
+    pub(crate) variant: u32,
+    /// The canonical position.
+    pub(crate) packed: Vec<u8>,
+    /// The engines that the groups number.
+    pub(crate) engines: Vec<String>,
+    pub(crate) groups: Vec<Group>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SpecBody {
+    name: String,
+    variant: u32,
+    /// First position and moves of each.
+    roots: Vec<(Option<Vec<u8>>, Vec<u16>)>,
+    alpha_millis: u32,
+    depth: Option<u8>,
+    nodes: Option<u64>,
+    time_ms: Option<u64>,
+    width: u16,
+    max_ply: Option<u16>,
+    /// Stones beyond which nothing is followed.
+    pub(crate) most_stones: u16,
+    pub(crate) target: u64,
+    split: bool,
+}
+
+impl From<&JobSpec> for SpecBody {
+    fn from(spec: &JobSpec) -> Self {
+        let Policy::DropOut { alpha } = spec.policy;
+        let root = |root: &Position| {
+            (root.setup().map(|packed| packed.0.clone()), root.moves().iter().map(|m| m.code()).collect())
+        };
+        let deepest = spec.roots.iter().map(|root| root.canonical().stones).max().unwrap_or(0);
+        Self {
+            name: spec.name.clone(),
+            variant: spec.variant.code(),
+            roots: spec.roots.iter().map(root).collect(),
+            alpha_millis: (alpha * 1e3).round() as u32,
+            depth: spec.effort.depth,
+            nodes: spec.effort.nodes,
+            time_ms: spec.effort.time.map(|time| time.as_millis() as u64),
+            width: spec.width,
+            max_ply: spec.max_ply,
+            most_stones: spec.max_ply.map_or(u16::MAX, |ply| deepest.saturating_add(ply)),
+            target: spec.target,
+            split: spec.split,
+        }
+    }
+}
+
+impl SpecBody {
+    /// The spec again; `None` for one that cannot be.
+    pub(crate) fn spec(&self) -> Option<JobSpec> {
+        let variant = Variant::from_code(self.variant).ok()?;
+        let root = |(setup, moves): &(Option<Vec<u8>>, Vec<u16>)| {
+            let moves: Vec<_> = moves.iter().map(|&code| kagetsu_game::Move::new(code)).collect();
+            Position::new(variant, setup.clone().map(Packed), &moves).ok()
+        };
+        Some(JobSpec {
+            name: self.name.clone(),
+            variant,
+            roots: self.roots.iter().map(root).collect::<Option<_>>()?,
+            policy: Policy::DropOut { alpha: f64::from(self.alpha_millis) / 1e3 },
+            effort: Effort { depth: self.depth, nodes: self.nodes, time: self.time_ms.map(Duration::from_millis) },
+            width: self.width,
+            max_ply: self.max_ply,
+            target: self.target,
+            split: self.split,
+        })
+    }
+
+    pub(crate) fn alpha_millis(&self) -> u64 {
+        self.alpha_millis.into()
+    }
+
+    /// In what it differs from another, but for the target.
+    pub(crate) fn difference(&self, other: &Self) -> Option<&'static str> {
+        let differs = [
+            (self.variant != other.variant, "the variant"),
+            (self.roots != other.roots, "the roots"),
+            (self.alpha_millis != other.alpha_millis, "alpha"),
+            (
+                (self.depth, self.nodes, self.time_ms) != (other.depth, other.nodes, other.time_ms),
+                "the effort (depth, nodes or time)",
+            ),
+            (self.width != other.width, "the number of moves (--top)"),
+            (self.max_ply != other.max_ply, "the greatest ply"),
+            (self.split != other.split, "splitting"),
+        ];
+        differs.into_iter().find(|(differs, _)| *differs).map(|(_, what)| what)
+    }
+}

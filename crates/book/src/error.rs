@@ -1,0 +1,97 @@
+use std::io;
+use std::path::PathBuf;
+
+use kagetsu_game::{Key, PositionError};
+
+/// What stands between a caller and a book.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BookError {
+    /// There is nothing at this path.
+    #[error("there is no book at {0}; `kagetsu build --book {0}` makes one")]
+    Missing(PathBuf),
+    /// The folder holds something else.
+    #[error("{0} is not a book: it has no journal; give an empty or a new folder to make one")]
+    NotABook(PathBuf),
+    /// Another process has it open.
+    #[error(
+        "the book {path} is open in process {holder}; ask that process (its URL in place of the folder), or stop it"
+    )]
+    Held {
+        /// The folder.
+        path: PathBuf,
+        /// Its process id, or what could be found out of it.
+        holder: String,
+    },
+    /// Written by a later program.
+    #[error("{path} has format {found}, this program knows formats up to {known}; use a newer kagetsu")]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// Ours.
+        known: u32,
+    },
+    /// The journal has bytes that nobody wrote.
+    #[error("the journal {path} is damaged at byte {at}: {what}; restore the file from a backup, nothing was changed")]
+    Journal {
+        /// The file.
+        path: PathBuf,
+        /// Where the damaged entry begins.
+        at: u64,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The journal lacks entries that the store has.
+    #[error(
+        "the journal {path} ends after {found} entries, but the store has {expected}: it was cut off; restore the file \
+         from a backup, nothing was changed"
+    )]
+    JournalShort {
+        /// The file.
+        path: PathBuf,
+        /// How many it has.
+        found: u64,
+        /// How many it had.
+        expected: u64,
+    },
+    /// A record has bytes that nobody wrote.
+    #[error("the record of position {0} is damaged; open the book again, and it is rebuilt from the journal")]
+    Record(Key),
+    /// Something else in the store has.
+    #[error("the store is damaged ({0}); open the book again, and it is rebuilt from the journal")]
+    Store(&'static str),
+    /// Two positions have one name.
+    #[error("two positions have the key {0}")]
+    Collision(Key),
+    /// A position in it cannot be.
+    #[error(transparent)]
+    Position(#[from] PositionError),
+    /// No job of that name or number.
+    #[error("the book has no job '{0}'; `kagetsu jobs list` shows those it has")]
+    NoJob(String),
+    /// The name is taken by a different job.
+    #[error("the book has a job '{0}' that differs in {1}; give another --name, or the same settings")]
+    JobDiffers(String, &'static str),
+    /// A job that cannot be.
+    #[error("a job needs {0}")]
+    JobSpec(&'static str),
+    /// The disk says no.
+    #[error("{what} {path}: {error}")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// What came of it.
+        error: io::Error,
+    },
+}
+
+impl BookError {
+    pub(crate) fn io(what: &'static str, path: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |error| Self::Io { what, path, error }
+    }
+}

@@ -1,0 +1,39 @@
+use kagetsu_game::{Canonical, Key};
+
+/// Names a position in a book; in byte order positions of a variant with fewer stones come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Id(pub(crate) [u8; Id::LEN]);
+
+impl Id {
+    /// Variant, stones, key; big-endian.
+    pub(crate) const LEN: usize = 4 + 2 + 16;
+
+    pub(crate) fn new(variant: u32, stones: u16, key: Key) -> Self {
+        let mut bytes = [0; Self::LEN];
+        bytes[..4].copy_from_slice(&variant.to_be_bytes());
+        bytes[4..6].copy_from_slice(&stones.to_be_bytes());
+        bytes[6..].copy_from_slice(&key.0.to_be_bytes());
+        Self(bytes)
+    }
+
+    pub(crate) fn of(variant: u32, canonical: &Canonical) -> Self {
+        Self::new(variant, canonical.stones, canonical.key)
+    }
+
+    /// The id at the end of a store key.
+    pub(crate) fn at_end(key: &[u8]) -> Option<Self> {
+        key.last_chunk().map(|bytes| Self(*bytes))
+    }
+
+    pub(crate) fn variant(self) -> u32 {
+        u32::from_be_bytes(self.0[..4].try_into().expect("4 bytes"))
+    }
+
+    pub(crate) fn stones(self) -> u16 {
+        u16::from_be_bytes(self.0[4..6].try_into().expect("2 bytes"))
+    }
+
+    pub(crate) fn key(self) -> Key {
+        Key(u128::from_be_bytes(self.0[6..].try_into().expect("16 bytes")))
+    }
+}

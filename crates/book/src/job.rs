@@ -1,0 +1,116 @@
+use kagetsu_game::{Effort, Position, Question, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::id::Id;
+
+/// Names a job of a book.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct JobId(pub u32);
+
+/// Which position comes next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Policy {
+    /// Drop-out expansion (Lincke: "Strategies for the automatic construction of opening books", 2000): a position's
+    /// priority is its parent's, plus one for the ply, plus `alpha` for every hundred centi-units that its move is worse
+    /// than the best. The least is next.
+    DropOut {
+        /// Plies that a loss of a hundred centi-units weighs, 0 to 1,000.
+        alpha: f64,
+    },
+}
+
+/// What is to be built.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobSpec {
+    /// Its name in this book.
+    pub name: String,
+    /// What is played.
+    pub variant: Variant,
+    /// Where it begins.
+    pub roots: Vec<Position>,
+    /// Which position comes next.
+    pub policy: Policy,
+    /// How hard to think about each.
+    pub effort: Effort,
+    /// How many best moves of each get an exact value, and are followed.
+    pub width: u16,
+    /// Stones or plies beyond the root with the most, after which nothing is followed.
+    pub max_ply: Option<u16>,
+    /// How many positions to add to the book; `u64::MAX` for no end.
+    pub target: u64,
+    /// Whether one position may be divided among workers; then the answers depend on how.
+    pub split: bool,
+}
+
+/// How a job stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum JobState {
+    /// Its positions are handed out.
+    Running,
+    /// It waits to be resumed.
+    Paused,
+    /// It has its positions, or nothing is left to search.
+    Done,
+    /// It was given up.
+    Cancelled,
+    /// It cannot go on, and why.
+    Failed(String),
+}
+
+impl std::fmt::Display for JobState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Done => "done",
+            Self::Cancelled => "cancelled",
+            Self::Failed(_) => "failed",
+        })
+    }
+}
+
+/// A job and how far it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Its number.
+    pub id: JobId,
+    /// What is to be built.
+    pub spec: JobSpec,
+    /// How it stands.
+    pub state: JobState,
+    /// Positions that it has added to the book.
+    pub positions: u64,
+    /// Positions set aside because they could not be searched.
+    pub set_aside: u64,
+    /// Positions that wait.
+    pub frontier: u64,
+}
+
+/// What can be done to a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum JobChange {
+    /// No new work until it is resumed.
+    Pause,
+    /// Go on.
+    Resume,
+    /// Give it up; the book keeps what it has.
+    Cancel,
+    /// It cannot go on, and why.
+    Fail(String),
+    /// Another number of positions to add; a job that was done goes on if it is greater.
+    Target(u64),
+}
+
+/// One position to search for a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Names it among the works at hand.
+    pub id: u64,
+    /// For which job.
+    pub job: JobId,
+    /// What to answer.
+    pub question: Question,
+    /// Its urgency in the job; less is sooner.
+    pub priority: u64,
+    pub(crate) at: Id,
+}

@@ -1,0 +1,145 @@
+//! Verdicts as bytes: moves that share a verdict stand together, so that many bounded moves cost little.
+
+use std::sync::Arc;
+
+use kagetsu_game::{Answer, Bound, Claim, Move, Proof, ProofKind, Provenance, Score, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// What the book knows of a position: facts, as they were searched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) packed: Vec<u8>,
+    pub(crate) groups: Vec<Group>,
+}
+
+/// Moves with the same verdict, but for nodes and line. Engines are numbered by a table elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Group {
+    score: i16,
+    bound: u8,
+    depth: u8,
+    proof: Option<ProofBody>,
+    engine: u32,
+    day: u32,
+    /// Ascending.
+    moves: Vec<MoveBody>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct MoveBody {
+    /// Above the move before it.
+    step: u16,
+    nodes: u64,
+    /// What follows the move.
+    line: Vec<u16>,
+}
+
+/// A proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ProofBody {
+    claim: u8,
+    kind: u8,
+    plies: u16,
+}
+
+impl From<Proof> for ProofBody {
+    fn from(proof: Proof) -> Self {
+        let claim = match proof.claim {
+            Claim::Draw => 0,
+            Claim::Loss => 1,
+            Claim::Win => 2,
+        };
+        let kind = match proof.kind {
+            ProofKind::Manual => 0,
+            ProofKind::Search => 1,
+            ProofKind::Vct => 2,
+            ProofKind::Vcf => 3,
+            ProofKind::Tree => 4,
+            ProofKind::Terminal => 5,
+        };
+        Self { claim, kind, plies: proof.plies }
+    }
+}
+
+impl ProofBody {
+    pub(crate) fn proof(self) -> Option<Proof> {
+        let claim = match self.claim {
+            0 => Claim::Draw,
+            1 => Claim::Loss,
+            2 => Claim::Win,
+            _ => return None,
+        };
+        let kind = match self.kind {
+            0 => ProofKind::Manual,
+            1 => ProofKind::Search,
+            2 => ProofKind::Vct,
+            3 => ProofKind::Vcf,
+            4 => ProofKind::Tree,
+            5 => ProofKind::Terminal,
+            _ => return None,
+        };
+        Some(Proof { claim, kind, plies: self.plies })
+    }
+}
+
+/// `None` stands for no proof; `Some(None)` for one that is damaged.
+fn proof_of(body: Option<ProofBody>) -> Option<Option<Proof>> {
+    match body {
+        None => Some(None),
+        Some(body) => body.proof().map(Some),
+    }
+}
+
+/// The answer as groups, in an order that depends on it alone; `number` gives an engine's number.
+pub(crate) fn write<E>(answer: &Answer, mut number: impl FnMut(&Arc<str>) -> Result<u32, E>) -> Result<Vec<Group>, E> {
+    let mut verdicts: Vec<&(Move, Verdict)> = answer.verdicts().iter().collect();
+    verdicts.sort_by_key(|(m, _)| *m);
+    let mut groups: Vec<(Group, u16)> = Vec::new();
+    for (m, v) in verdicts {
+        let head = Group {
+            score: v.score.raw(),
+            bound: v.bound as u8,
+            depth: v.depth,
+            proof: v.proof.map(Into::into),
+            engine: number(&v.by.engine)?,
+            day: v.by.day,
+            moves: Vec::new(),
+        };
+        let same = |(group, _): &(Group, u16)| Group { moves: Vec::new(), ..group.clone() } == head;
+        let at = groups.iter().position(same).unwrap_or_else(|| {
+            groups.push((head, 0));
+            groups.len() - 1
+        });
+        let (group, last) = &mut groups[at];
+        let line = v.line.iter().skip(1).map(|m| m.code()).collect();
+        group.moves.push(MoveBody { step: m.code() - *last, nodes: v.nodes, line });
+        *last = m.code();
+    }
+    Ok(groups.into_iter().map(|(group, _)| group).collect())
+}
+
+/// The answer again; `None` for groups that nobody wrote. `name` gives the engine of a number.
+pub(crate) fn read(groups: &[Group], name: impl Fn(u32) -> Option<Arc<str>>) -> Option<Answer> {
+    let mut verdicts = Vec::new();
+    for group in groups {
+        let bound = match group.bound {
+            0 => Bound::Upper,
+            1 => Bound::Lower,
+            2 => Bound::Exact,
+            _ => return None,
+        };
+        let by = Provenance { engine: name(group.engine)?, day: group.day };
+        let (score, proof) = (Score::from_raw(group.score)?, proof_of(group.proof)?);
+        let mut code = 0_u16;
+        for body in &group.moves {
+            code = code.checked_add(body.step)?;
+            let m = Move::new(code);
+            // A verdict without a line has a bound only; one with a line begins with its move.
+            let has_line = bound == Bound::Exact || proof.is_some() || !body.line.is_empty();
+            let line = has_line.then_some(m).into_iter().chain(body.line.iter().map(|&code| Move::new(code))).collect();
+            let by = by.clone();
+            verdicts.push((m, Verdict { score, bound, depth: group.depth, nodes: body.nodes, line, proof, by }));
+        }
+    }
+    Some(verdicts.into_iter().collect())
+}
