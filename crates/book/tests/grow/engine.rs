@@ -5,7 +5,7 @@ use kagetsu_game::{
 };
 
 /// Answers as a search would: the best `width` moves exactly, the others with the bound that follows.
-pub fn answer(question: &Question) -> Answer {
+pub(crate) fn answer(question: &Question) -> Answer {
     let position = &question.position;
     let moves = if question.moves.is_empty() { position.distinct_moves() } else { question.moves.clone() };
     let mut valued: Vec<(Score, Option<Proof>, Move)> = moves.iter().map(|&m| value(position, m)).collect();

@@ -74,14 +74,14 @@ fn a_grown_book_is_whole_whatever_the_order_of_the_answers() {
 
 #[test]
 fn a_small_game_is_searched_to_its_end_and_proven() {
-    // Eighteen stones stand; the seven points that are left are played out.
+    // Eighteen stones stand; the points that are left are played out.
     let variant: Variant = "freestyle-5".parse().expect("a variant");
-    let board = "XOXOX OXOXO XOXO. OXO.. X.... ";
+    let board = "XXOOX OOXXO XXOO. OOX.. X....";
     let rows: Vec<_> = board.split_whitespace().collect();
     let root = Position::from_board(variant, &rows.join("\n"), Some(kagetsu_game::Side::First)).expect("a board");
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let spec = JobSpec { variant, roots: vec![root.clone()], target: u64::MAX, ..spec(1) };
+    let spec = JobSpec { variant, roots: vec![root.clone()], width: 30, target: u64::MAX, ..spec(1) };
     let job = book.create_job(&spec).expect("a job");
     grow(&mut book, job, 4, &mut StdRng::seed_from_u64(1));
     assert_eq!(book.job(job).expect("known").state, JobState::Done);

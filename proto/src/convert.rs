@@ -1,0 +1,267 @@
+//! Messages to the words of `kagetsu-game` and back.
+
+use std::time::Duration;
+
+use kagetsu_game::{
+    Answer, Bound, Claim, Effort, Move, Packed, Position, PositionError, Proof, ProofKind, Provenance, Question, Score,
+    Variant, VariantError, Verdict, Window,
+};
+
+use crate::v1;
+use crate::{MOST_MOVES, MOST_NAME};
+
+/// A message that says what cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WireError {
+    /// A field that must be there is not.
+    #[error("{0} is missing")]
+    Missing(&'static str),
+    /// A number out of its range.
+    #[error("{what} {value} is out of range")]
+    Range {
+        /// Of what.
+        what: &'static str,
+        /// The number.
+        value: i64,
+    },
+    /// A list or a text that is too long.
+    #[error("{what}: {found} are more than {most}")]
+    Long {
+        /// Of what.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// A variant that does not exist.
+    #[error(transparent)]
+    Variant(#[from] VariantError),
+    /// A position that cannot be.
+    #[error(transparent)]
+    Position(#[from] PositionError),
+    /// A verdict on a move that is not legal.
+    #[error("a verdict on the illegal move with code {0}")]
+    Illegal(u16),
+}
+
+fn bounded<T>(what: &'static str, list: &[T], most: usize) -> Result<(), WireError> {
+    if list.len() > most { Err(WireError::Long { what, found: list.len(), most }) } else { Ok(()) }
+}
+
+fn narrow<T: TryFrom<i64>>(what: &'static str, value: impl Into<i64>) -> Result<T, WireError> {
+    let value = value.into();
+    T::try_from(value).map_err(|_| WireError::Range { what, value })
+}
+
+fn moves(what: &'static str, codes: &[u32]) -> Result<Vec<Move>, WireError> {
+    bounded(what, codes, MOST_MOVES)?;
+    codes.iter().map(|&code| narrow(what, code).map(Move::new)).collect()
+}
+
+fn codes(moves: &[Move]) -> Vec<u32> {
+    moves.iter().map(|m| m.code().into()).collect()
+}
+
+fn score(what: &'static str, raw: i32) -> Result<Score, WireError> {
+    let range = WireError::Range { what, value: raw.into() };
+    Score::from_raw(narrow(what, raw)?).ok_or(range)
+}
+
+impl From<&Position> for v1::Position {
+    fn from(position: &Position) -> Self {
+        Self {
+            variant: position.variant().to_string(),
+            setup: position.setup().map(|packed| packed.0.clone()),
+            moves: codes(position.moves()),
+        }
+    }
+}
+
+impl TryFrom<&v1::Position> for Position {
+    type Error = WireError;
+    fn try_from(message: &v1::Position) -> Result<Self, WireError> {
+        bounded("letters of the variant", message.variant.as_bytes(), MOST_NAME)?;
+        let variant: Variant = message.variant.parse()?;
+        let setup = message.setup.clone().map(Packed);
+        Ok(Self::new(variant, setup, &moves("moves of the position", &message.moves)?)?)
+    }
+}
+
+impl From<Effort> for v1::Effort {
+    fn from(effort: Effort) -> Self {
+        let time_ms = effort.time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        Self { depth: effort.depth.map(Into::into), nodes: effort.nodes, time_ms }
+    }
+}
+
+impl TryFrom<&v1::Effort> for Effort {
+    type Error = WireError;
+    fn try_from(message: &v1::Effort) -> Result<Self, WireError> {
+        let depth = message.depth.map(|depth| {
+            let in_range = (1..=u32::from(Self::MAX_DEPTH)).contains(&depth);
+            if in_range { narrow("depth", depth) } else { Err(WireError::Range { what: "depth", value: depth.into() }) }
+        });
+        Ok(Self { depth: depth.transpose()?, nodes: message.nodes, time: message.time_ms.map(Duration::from_millis) })
+    }
+}
+
+impl From<&Question> for v1::Question {
+    fn from(question: &Question) -> Self {
+        let Window { alpha, beta } = question.window;
+        Self {
+            position: Some((&question.position).into()),
+            moves: codes(&question.moves),
+            alpha: (alpha != Score::MIN).then(|| alpha.raw().into()),
+            beta: (beta != Score::MAX).then(|| beta.raw().into()),
+            effort: Some(question.effort.into()),
+            width: question.width.into(),
+        }
+    }
+}
+
+impl TryFrom<&v1::Question> for Question {
+    type Error = WireError;
+    fn try_from(message: &v1::Question) -> Result<Self, WireError> {
+        let position = message.position.as_ref().ok_or(WireError::Missing("the position"))?.try_into()?;
+        let effort = message.effort.as_ref().ok_or(WireError::Missing("the effort"))?.try_into()?;
+        let alpha = message.alpha.map_or(Ok(Score::MIN), |raw| score("alpha", raw))?;
+        let beta = message.beta.map_or(Ok(Score::MAX), |raw| score("beta", raw))?;
+        let width: u16 = narrow("width", message.width)?;
+        if width == 0 {
+            return Err(WireError::Range { what: "width", value: 0 });
+        }
+        let moves = moves("moves of the question", &message.moves)?;
+        Ok(Self { position, moves, window: Window { alpha, beta }, effort, width })
+    }
+}
+
+impl From<Proof> for v1::Proof {
+    fn from(proof: Proof) -> Self {
+        let claim = match proof.claim {
+            Claim::Draw => v1::Claim::Draw,
+            Claim::Loss => v1::Claim::Loss,
+            Claim::Win => v1::Claim::Win,
+        };
+        let kind = match proof.kind {
+            ProofKind::Manual => v1::ProofKind::Manual,
+            ProofKind::Search => v1::ProofKind::Search,
+            ProofKind::Vct => v1::ProofKind::Vct,
+            ProofKind::Vcf => v1::ProofKind::Vcf,
+            ProofKind::Tree => v1::ProofKind::Tree,
+            ProofKind::Terminal => v1::ProofKind::Terminal,
+        };
+        Self { claim: claim.into(), kind: kind.into(), plies: proof.plies.into() }
+    }
+}
+
+impl TryFrom<&v1::Proof> for Proof {
+    type Error = WireError;
+    fn try_from(message: &v1::Proof) -> Result<Self, WireError> {
+        let claim = match message.claim() {
+            v1::Claim::Unspecified => return Err(WireError::Missing("the claim of a proof")),
+            v1::Claim::Draw => Claim::Draw,
+            v1::Claim::Loss => Claim::Loss,
+            v1::Claim::Win => Claim::Win,
+        };
+        let kind = match message.kind() {
+            v1::ProofKind::Unspecified => return Err(WireError::Missing("the kind of a proof")),
+            v1::ProofKind::Manual => ProofKind::Manual,
+            v1::ProofKind::Search => ProofKind::Search,
+            v1::ProofKind::Vct => ProofKind::Vct,
+            v1::ProofKind::Vcf => ProofKind::Vcf,
+            v1::ProofKind::Tree => ProofKind::Tree,
+            v1::ProofKind::Terminal => ProofKind::Terminal,
+        };
+        let plies: u16 = narrow("plies of a proof", message.plies)?;
+        if plies > Score::MAX_PLIES {
+            return Err(WireError::Range { what: "plies of a proof", value: plies.into() });
+        }
+        Ok(Self { claim, kind, plies })
+    }
+}
+
+impl From<&(Move, Verdict)> for v1::Verdict {
+    fn from((m, verdict): &(Move, Verdict)) -> Self {
+        let bound = match verdict.bound {
+            Bound::Upper => v1::Bound::Upper,
+            Bound::Lower => v1::Bound::Lower,
+            Bound::Exact => v1::Bound::Exact,
+        };
+        Self {
+            r#move: m.code().into(),
+            score: verdict.score.raw().into(),
+            bound: bound.into(),
+            depth: verdict.depth.into(),
+            nodes: verdict.nodes,
+            line: codes(&verdict.line),
+            proof: verdict.proof.map(Into::into),
+            engine: verdict.by.engine.to_string(),
+            day: verdict.by.day,
+        }
+    }
+}
+
+impl TryFrom<&v1::Verdict> for (Move, Verdict) {
+    type Error = WireError;
+    fn try_from(message: &v1::Verdict) -> Result<Self, WireError> {
+        let bound = match message.bound() {
+            v1::Bound::Unspecified => return Err(WireError::Missing("the bound of a verdict")),
+            v1::Bound::Upper => Bound::Upper,
+            v1::Bound::Lower => Bound::Lower,
+            v1::Bound::Exact => Bound::Exact,
+        };
+        bounded("letters of the engine's name", message.engine.as_bytes(), MOST_NAME)?;
+        let proof: Option<Proof> = message.proof.as_ref().map(TryInto::try_into).transpose()?;
+        let score = score("score", message.score)?;
+        if proof.is_some_and(|proof| proof.score() != score) {
+            return Err(WireError::Range { what: "the score beside a proof", value: message.score.into() });
+        }
+        let verdict = Verdict {
+            score,
+            bound,
+            depth: narrow("depth", message.depth)?,
+            nodes: message.nodes,
+            line: moves("moves of a line", &message.line)?,
+            proof,
+            by: Provenance { engine: message.engine.as_str().into(), day: message.day },
+        };
+        Ok((Move::new(narrow("move", message.r#move)?), verdict))
+    }
+}
+
+impl From<&Answer> for v1::Answer {
+    fn from(answer: &Answer) -> Self {
+        Self { verdicts: answer.verdicts().iter().map(Into::into).collect() }
+    }
+}
+
+/// Whether the moves are legal is not asked here; see [`v1::Answer::about`].
+impl TryFrom<&v1::Answer> for Answer {
+    type Error = WireError;
+    fn try_from(message: &v1::Answer) -> Result<Self, WireError> {
+        bounded("verdicts of an answer", &message.verdicts, MOST_MOVES)?;
+        message.verdicts.iter().map(TryInto::try_into).collect()
+    }
+}
+
+impl v1::Answer {
+    /// The answer, if all of it is legal in `position`: its moves and every move of its lines.
+    ///
+    /// # Errors
+    /// What cannot be.
+    pub fn about(&self, position: &Position) -> Result<Answer, WireError> {
+        let answer = Answer::try_from(self)?;
+        let legal = position.legal_moves();
+        for (m, verdict) in answer.verdicts() {
+            let is_legal = legal.contains(m) && verdict.line.first().is_none_or(|first| first == m);
+            if !is_legal {
+                return Err(WireError::Illegal(m.code()));
+            }
+            let line = [position.moves(), &verdict.line].concat();
+            Position::new(position.variant(), position.setup().cloned(), &line)?;
+        }
+        Ok(answer)
+    }
+}
