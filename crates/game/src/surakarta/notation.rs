@@ -31,8 +31,8 @@ pub(super) fn parse(variant: Variant, text: &str) -> Result<Move, MoveError> {
 /// A letter and a digit; `Some(None)` if the board has no such point.
 fn read_point(text: &str) -> Option<Option<u8>> {
     let &[file @ b'a'..=b'z', rank @ b'0'..=b'9'] = text.as_bytes() else { return None };
-    let (file, rank) = (usize::from(file - b'a'), usize::from(rank).wrapping_sub(usize::from(b'1')));
-    Some((file < SIZE && rank < SIZE).then_some((rank * SIZE + file) as u8))
+    let (file, rank) = (usize::from(file - b'a'), usize::from(rank - b'0'));
+    Some((file < SIZE && (1..=SIZE).contains(&rank)).then(|| ((rank - 1) * SIZE + file) as u8))
 }
 
 pub(super) fn write(m: Move) -> String {

@@ -50,13 +50,10 @@ impl Board {
         self.occupied().into_iter().filter_map(|square| Some((square, self.at(square)?)))
     }
 
-    /// Where the general of a side stands.
-    ///
-    /// # Panics
-    /// If it has none: a board that was read from somewhere is asked only after it was found sound.
+    /// Where the general of a side stands; `None` after it was taken.
     #[must_use]
-    pub fn general(&self, side: Side) -> Square {
-        self.pieces(side, Kind::General).lowest().expect("both sides have a general")
+    pub fn general(&self, side: Side) -> Option<Square> {
+        self.pieces(side, Kind::General).lowest()
     }
 
     /// Puts a piece on an empty point.

@@ -18,7 +18,8 @@ impl Board {
     /// Whether the general of `side` is attacked, facing the other general on an open file among it.
     #[must_use]
     pub fn is_in_check(&self, side: Side) -> bool {
-        self.is_attacked(self.general(side), side.other(), self.occupied(), self.side(side.other()))
+        let enemy = side.other();
+        self.general(side).is_some_and(|general| self.is_attacked(general, enemy, self.occupied(), self.side(enemy)))
     }
 
     /// Whether a general on `square` is attacked by those pieces of `by` that are among `attackers`, if the points of
@@ -52,10 +53,10 @@ impl Board {
         self.kind(Kind::Rook) | self.kind(Kind::Cannon) | self.kind(Kind::General)
     }
 
-    /// What `side` must mind.
-    pub(super) fn danger(&self, side: Side) -> Danger {
+    /// What `side` must mind; `None` if it has lost its general.
+    pub(super) fn danger(&self, side: Side) -> Option<Danger> {
+        let general = self.general(side)?;
         let (occupied, own, enemy) = (self.occupied(), self.side(side), self.side(side.other()));
-        let general = self.general(side);
         let mut danger = Danger { is_check: false, pinned: Squares::NONE, screens: Squares::NONE };
         for from in CROSS[general.index()] & self.long_range() & enemy {
             let gap = between(general, from);
@@ -79,7 +80,7 @@ impl Board {
         }
         let soldiers = SOLDIER_TO[side.other().index()][general.index()] & self.kind(Kind::Soldier) & enemy;
         danger.is_check |= !soldiers.is_empty();
-        danger
+        Some(danger)
     }
 
     /// Where the piece on `from` may legally go.
@@ -94,9 +95,9 @@ impl Board {
 
     /// Whether the move leaves its side's general unattacked.
     pub(super) fn is_safe(&self, from: Square, to: Square, piece: Piece) -> bool {
-        let general = if piece.kind == Kind::General { to } else { self.general(piece.side) };
+        let general = if piece.kind == Kind::General { Some(to) } else { self.general(piece.side) };
         let (left, entered) = (Squares::one(from), Squares::one(to));
         let (enemy, occupied) = (piece.side.other(), self.occupied() & !left | entered);
-        !self.is_attacked(general, enemy, occupied, self.side(enemy) & !entered)
+        general.is_some_and(|general| !self.is_attacked(general, enemy, occupied, self.side(enemy) & !entered))
     }
 }

@@ -1,7 +1,8 @@
 //! Xiangqi (Chinese chess).
 //!
 //! # How a game ends
-//! - The side to move has no legal move: it has lost, in check or not.
+//! - The side to move has no legal move: it has lost, in check or not. (Where a position was set up with the general to be
+//!   taken, that may be done, and leaves none.)
 //! - 120 plies without a capture: a draw.
 //! - A position stands for the third time. Judged is what was played since it stood for the first time. One side that gave
 //!   check with every move, and the other did not, has lost; if both did, it is a draw. Else, by the variant's

@@ -120,7 +120,7 @@ impl Xiangqi {
     fn all_targets(&self) -> impl Iterator<Item = (Square, Squares)> {
         let danger = self.board.danger(self.side);
         let own = self.board.side(self.side).into_iter();
-        own.filter_map(move |from| Some((from, self.board.legal_targets(from, self.board.at(from)?, &danger))))
+        own.filter_map(move |from| Some((from, self.board.legal_targets(from, self.board.at(from)?, danger.as_ref()?))))
     }
 
     fn has_moves(&self) -> bool {

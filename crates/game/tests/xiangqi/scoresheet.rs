@@ -1,0 +1,43 @@
+//! Moves in WXF and in Chinese.
+
+use kagetsu_game::xiangqi::Xiangqi;
+use kagetsu_game::{Position, Variant};
+
+#[test]
+fn entries() {
+    const START: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR";
+    const TANDEM: &str = "3k5/4P4/9/4P4/9/2R1P1P2/6P2/2R6/9/4K4";
+    const THREE: &str = "4k4/9/2P6/2P6/2P6/9/9/9/9/3K5";
+    const GUARDS: &str = "3k5/9/9/9/9/2B6/9/3A5/9/2BA1K3";
+    for (rows, side, m, wxf, chinese) in [
+        (START, "w", "h2e2", "C2=5", "炮二平五"),
+        (START, "b", "h9g7", "H8+7", "马8进7"),
+        (START, "w", "b0c2", "H8+7", "马八进七"),
+        (START, "w", "a0a1", "R9+1", "车九进一"),
+        (START, "b", "b7b0", "C2+7", "炮2进7"),
+        (START, "b", "e6e5", "P5+1", "卒5进1"),
+        (START, "w", "d0e1", "A6+5", "仕六进五"),
+        (START, "w", "g0e2", "E3+5", "相三进五"),
+        (START, "b", "c9e7", "E3+5", "象3进5"),
+        (START, "w", "e0e1", "K5+1", "帅五进一"),
+        (START, "b", "e9e8", "K5+1", "将5进1"),
+        (TANDEM, "w", "c4c5", "+R+1", "前车进一"),
+        (TANDEM, "w", "c2a2", "-R=9", "后车平九"),
+        // Files from the right, and from the front on each: g4, g3, e8, e6, e4.
+        (TANDEM, "w", "g4g5", "aP+1", "一兵进一"),
+        (TANDEM, "w", "e8d8", "cP=6", "三兵平六"),
+        (TANDEM, "w", "e4e5", "eP+1", "五兵进一"),
+        (THREE, "w", "c7b7", "aP=8", "前兵平八"),
+        (THREE, "w", "c6b6", "bP=8", "中兵平八"),
+        (THREE, "w", "c5d5", "cP=6", "后兵平六"),
+        (GUARDS, "w", "d0e1", "A6+5", "仕六进五"),
+        (GUARDS, "w", "d2e1", "A6-5", "仕六退五"),
+        (GUARDS, "w", "c0a2", "E7+9", "相七进九"),
+        (GUARDS, "w", "c4e2", "E7-5", "相七退五"),
+    ] {
+        let position = Position::from_fen(Variant::XIANGQI, &format!("{rows} {side}")).expect(rows);
+        let m = position.parse_move(m).unwrap_or_else(|error| panic!("{rows}: {error}"));
+        let game: Xiangqi = position.game();
+        assert_eq!((game.wxf(m), game.chinese(m)), (wxf.into(), chinese.into()), "{rows} {side}");
+    }
+}
