@@ -27,6 +27,10 @@ fn variant_codes_are_what_they_ever_were() {
         ("standard-15", 0x0102_0f00),
         ("renju-15", 0x0103_0f00),
         ("renju-22", 0x0103_1600),
+        ("xiangqi", 0x0200_0000),
+        ("xiangqi-chase", 0x0200_0001),
+        ("surakarta", 0x0300_0050),
+        ("surakarta-255", 0x0300_00ff),
     ] {
         let variant: Variant = text.parse().expect("a variant");
         assert_eq!((variant.code(), variant.to_string()), (code, text.to_owned()));
@@ -65,6 +69,14 @@ fn texts_that_name_no_variant_are_refused() {
         "Renju-15",
         "renju-+9",
         "renju-09",
+        "xiangqi-",
+        "xiangqi-none",
+        "Xiangqi",
+        "surakarta-",
+        "surakarta-0",
+        "surakarta-80",
+        "surakarta-256",
+        "surakarta-040",
     ] {
         assert!(text.parse::<Variant>().is_err(), "{text}");
     }

@@ -18,6 +18,11 @@ const fn row(variant: &'static str, line: &'static str) -> Row {
     Row { variant, line, remembers: false }
 }
 
+/// The line is empty or ends with a capture: no position before the walk can come again in it.
+const fn remembering(variant: &'static str, line: &'static str) -> Row {
+    Row { variant, line, remembers: true }
+}
+
 /// Small boards see fives, forbidden points and full boards; the lines lead into the thick of a game.
 const ROWS: &[Row] = &[
     row("freestyle-5", ""),
@@ -31,6 +36,12 @@ const ROWS: &[Row] = &[
     row("renju-8", "c3 a1 d4 h1 c5 a8 e4 h8 d6 h5 f4 a4"),
     row("renju-15", "h8 a1 i8 a3 h9 a5 g7 a7 i10 a9 j7 c1 g10 e1"),
     row("renju-22", ""),
+    remembering("xiangqi", ""),
+    remembering("xiangqi", "h2e2 h9g7 e2e6"),
+    remembering("xiangqi-chase", "b2b9 a9b9 h2h9 i9h9"),
+    remembering("surakarta", ""),
+    remembering("surakarta", "c2d3 d5d4 d3e3 e5e4 b1c2 e6e5 e3f3 d6d5 f3f4 d5f4"),
+    remembering("surakarta-7", ""),
 ];
 
 /// A walk: the game after some moves from where its row begins.
