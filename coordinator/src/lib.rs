@@ -1,1 +1,22 @@
-//! x
+//! The coordinator: divides positions among workers and keeps the book.
+//!
+//! Inside is plain state: a [`Scheduler`](kagetsu_schedule::Scheduler) and who is connected, under one lock that is never
+//! held across an await. The book lives on a thread of its own, the keeper: what workers report is acknowledged when the
+//! keeper has it on disk, many reports with one fsync.
+//!
+//! What this crate refuses: the inside of a board.
+#![forbid(unsafe_code)]
+
+mod analysis;
+mod books;
+mod builds;
+mod config;
+mod hub;
+mod keeper;
+mod links;
+mod progress;
+mod server;
+mod workers;
+
+pub use config::Config;
+pub use server::{Coordinator, Server};

@@ -6,7 +6,7 @@ use kagetsu_game::{Answer, Bound, Move, Packed, Position, Proof, ProofKind, Ques
 
 use crate::entry::{AnswerBody, LogEntry, SpecBody};
 use crate::growth::{apply, followed, read_facts};
-use crate::id::Id;
+use crate::id::{Id, Place};
 use crate::index::{FRONTIER, Index, Marker, RECORD, key};
 use crate::job::{Job, JobChange, JobId, JobSpec, JobState, Work};
 use crate::journal::{Journal, Sequence, Syncer};
@@ -190,6 +190,21 @@ impl Book {
     /// All entries, in canonical orientation: by variant, then by stones, then by key.
     pub fn positions(&self) -> impl Iterator<Item = Result<Entry, BookError>> + '_ {
         self.ids().map(|id| self.entry(id?)?.ok_or(BookError::Store("a record")))
+    }
+
+    /// The next `most` entries after a place, in the order of [`Book::positions`]; from the first where none is given.
+    ///
+    /// # Errors
+    /// A damaged record.
+    pub fn page(&self, after: Option<Place>, most: usize) -> Result<Vec<Entry>, BookError> {
+        let mut from = key(RECORD, &[]);
+        if let Some(Place(id)) = after {
+            from.extend(id.0);
+            from.push(0);
+        }
+        let ids = self.store.range(&[RECORD], &from).take(most);
+        let entry = |id: Id| self.entry(id)?.ok_or(BookError::Store("a record"));
+        ids.map(|pair| entry(Id::at_end(&pair?.0).ok_or(BookError::Store("a key"))?)).collect()
     }
 
     pub(crate) fn ids(&self) -> impl Iterator<Item = Result<Id, BookError>> + '_ {

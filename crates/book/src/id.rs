@@ -1,4 +1,4 @@
-use kagetsu_game::{Canonical, Key};
+use kagetsu_game::{Canonical, Key, Position};
 
 /// Names a position in a book; in byte order positions of a variant with fewer stones come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,5 +35,17 @@ impl Id {
 
     pub(crate) fn key(self) -> Key {
         Key(u128::from_be_bytes(self.0[6..].try_into().expect("16 bytes")))
+    }
+}
+
+/// A place in the order of a book: by variant, then by stones, then by key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place(pub(crate) Id);
+
+impl Place {
+    /// Where a position stands, whether the book holds it or not.
+    #[must_use]
+    pub fn of(position: &Position) -> Self {
+        Self(Id::of(position.variant().code(), &position.canonical()))
     }
 }

@@ -11,6 +11,7 @@
 mod book;
 mod bytes;
 mod check;
+mod choice;
 mod entry;
 mod error;
 mod growth;
@@ -27,7 +28,9 @@ mod value;
 
 pub use book::{Book, BookOptions, Entry, Stats};
 pub use check::CheckReport;
+pub use choice::Choice;
 pub use error::BookError;
+pub use id::Place;
 pub use job::{Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
 pub use journal::{Sequence, Syncer};
 pub use opening::Notice;

@@ -1,0 +1,96 @@
+//! The service that analyses one position.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kagetsu_game::{Effort, Question};
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::analysis_server::Analysis;
+use kagetsu_schedule::QuestionId;
+use tokio::sync::{mpsc, watch};
+use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status};
+
+use crate::hub::{Hub, Update};
+
+/// How often a client hears of a question that does not get on.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+pub(crate) struct AnalysisService {
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) shutdown: CancellationToken,
+}
+
+#[tonic::async_trait]
+impl Analysis for AnalysisService {
+    type AnalyzeStream = Pin<Box<dyn Stream<Item = Result<v1::AnalyzeUpdate, Status>> + Send>>;
+
+    async fn analyze(&self, request: Request<v1::AnalyzeRequest>) -> Result<Response<Self::AnalyzeStream>, Status> {
+        let question =
+            request.into_inner().question.ok_or_else(|| Status::invalid_argument("the question is missing"))?;
+        let question = Question::try_from(&question).map_err(|error| Status::invalid_argument(error.to_string()))?;
+        if question.effort == Effort::default() {
+            return Err(Status::invalid_argument("an effort is needed: depth, nodes or time"));
+        }
+        let position = question.position.clone();
+        let shallow = tokio::task::spawn_blocking(move || kagetsu_search::shallow(&position));
+        let shallow = shallow.await.map_err(|_| Status::internal("the 2-ply search failed"))?;
+        let shallow = shallow.map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let (id, updates) = self.hub.analyze(question, shallow);
+        let (sender, stream) = mpsc::channel(4);
+        let analysis = Running { hub: Arc::clone(&self.hub), id, begun: Instant::now() };
+        let shutdown = self.shutdown.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = analysis.tell(updates, &sender) => {}
+                () = sender.closed() => {}
+                () = shutdown.cancelled() => {}
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
+    }
+}
+
+/// A question that somebody waits for; cancelled when dropped.
+struct Running {
+    hub: Arc<Hub>,
+    id: QuestionId,
+    begun: Instant,
+}
+
+impl Running {
+    async fn tell(&self, mut updates: watch::Receiver<Update>, out: &mpsc::Sender<Result<v1::AnalyzeUpdate, Status>>) {
+        loop {
+            let update = updates.borrow_and_update().clone();
+            let message = match &update.end {
+                Some(Err(reason)) => Err(Status::internal(reason.clone())),
+                end => Ok(self.message(&update, end.is_some())),
+            };
+            // `closed` ends this future when the client goes away.
+            if out.send(message).await.is_err() || update.end.is_some() {
+                return;
+            }
+            // A time-out is no news, but says that the question is still at work.
+            let _ = tokio::time::timeout(PATIENCE, updates.changed()).await;
+        }
+    }
+
+    fn message(&self, update: &Update, is_final: bool) -> v1::AnalyzeUpdate {
+        v1::AnalyzeUpdate {
+            answer: Some((&update.answer).into()),
+            nodes: update.nodes,
+            time_ms: self.begun.elapsed().as_millis() as u64,
+            workers: self.hub.worker_count(),
+            is_final,
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.hub.cancel(self.id);
+    }
+}

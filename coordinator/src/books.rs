@@ -1,0 +1,132 @@
+//! The service that reads the book.
+
+use std::pin::Pin;
+
+use kagetsu_book::{BookError, Entry, Place};
+use kagetsu_game::Position;
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::books_server::Books;
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status};
+
+use crate::keeper::KeeperDesk;
+
+/// Most positions of one look-up.
+const MOST_POSITIONS: usize = 1_024;
+/// Positions that an export reads at a time.
+const PAGE: usize = 256;
+
+pub(crate) struct BooksService {
+    pub(crate) keeper: Option<KeeperDesk>,
+    pub(crate) shutdown: CancellationToken,
+}
+
+/// What a book's error means on the wire.
+pub(crate) fn status(error: &BookError) -> Status {
+    match error {
+        BookError::NoJob(_) => Status::not_found(error.to_string()),
+        BookError::JobDiffers(..) => Status::failed_precondition(error.to_string()),
+        BookError::JobSpec(_) | BookError::Position(_) => Status::invalid_argument(error.to_string()),
+        BookError::Record(_) | BookError::Store(_) | BookError::Collision(_) | BookError::Journal { .. } => {
+            Status::data_loss(error.to_string())
+        }
+        _ => Status::internal(error.to_string()),
+    }
+}
+
+#[tonic::async_trait]
+impl Books for BooksService {
+    async fn lookup(&self, request: Request<v1::Position>) -> Result<Response<v1::Found>, Status> {
+        let mut found = self.find(&[request.into_inner()]).await?;
+        Ok(Response::new(found.pop().unwrap_or_default()))
+    }
+
+    async fn lookup_many(
+        &self,
+        request: Request<v1::LookupManyRequest>,
+    ) -> Result<Response<v1::LookupManyResponse>, Status> {
+        let positions = request.into_inner().positions;
+        if positions.len() > MOST_POSITIONS {
+            let found = positions.len();
+            return Err(Status::invalid_argument(format!("{found} positions are more than {MOST_POSITIONS}")));
+        }
+        Ok(Response::new(v1::LookupManyResponse { found: self.find(&positions).await? }))
+    }
+
+    async fn pick(&self, request: Request<v1::PickRequest>) -> Result<Response<v1::Picked>, Status> {
+        let request = request.into_inner();
+        let position = request.position.ok_or_else(|| Status::invalid_argument("the position is missing"))?;
+        let position = Position::try_from(&position).map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let min_depth = u8::try_from(request.min_depth).unwrap_or(u8::MAX);
+        let choice = kagetsu_book::Choice { temperature: request.temperature, seed: request.seed, min_depth };
+        if !choice.is_possible() {
+            return Err(Status::invalid_argument("the temperature must be 0 or more"));
+        }
+        let entry = self.entries(vec![position]).await?.pop().flatten();
+        let picked = entry.as_ref().and_then(|entry| choice.pick(&entry.answer));
+        let verdict =
+            picked.map(Into::into).ok_or_else(|| Status::not_found("the book has no move for the position"))?;
+        Ok(Response::new(v1::Picked { verdict: Some(verdict) }))
+    }
+
+    type ExportStream = Pin<Box<dyn Stream<Item = Result<v1::Found, Status>> + Send>>;
+
+    async fn export(&self, _: Request<v1::ExportRequest>) -> Result<Response<Self::ExportStream>, Status> {
+        let keeper = self.keeper()?.clone();
+        let (sender, stream) = mpsc::channel(PAGE);
+        let shutdown = self.shutdown.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = export(&keeper, &sender) => {}
+                () = shutdown.cancelled() => {}
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
+    }
+}
+
+/// Sends the book page by page; the keeper serves others in between. What is learned meanwhile may be in it or not.
+async fn export(keeper: &KeeperDesk, out: &mpsc::Sender<Result<v1::Found, Status>>) {
+    let mut after: Option<Place> = None;
+    loop {
+        let page = match keeper.page(after, PAGE).await {
+            Ok(Ok(page)) => page,
+            Ok(Err(error)) => return drop(out.send(Err(status(&error))).await),
+            Err(closed) => return drop(out.send(Err(Status::unavailable(closed.to_string()))).await),
+        };
+        let Some(last) = page.last() else { return };
+        after = Some(Place::of(&last.position));
+        for entry in &page {
+            let found = v1::Found { position: Some((&entry.position).into()), ..found(entry) };
+            if out.send(Ok(found)).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn found(entry: &Entry) -> v1::Found {
+    v1::Found { position: None, answer: Some((&entry.answer).into()), facts: Some((&entry.facts).into()) }
+}
+
+impl BooksService {
+    fn keeper(&self) -> Result<&KeeperDesk, Status> {
+        let no_book = "this coordinator has no book; start it with --book DIR";
+        self.keeper.as_ref().ok_or_else(|| Status::failed_precondition(no_book))
+    }
+
+    async fn find(&self, positions: &[v1::Position]) -> Result<Vec<v1::Found>, Status> {
+        let positions: Result<Vec<_>, _> = positions.iter().map(Position::try_from).collect();
+        let positions = positions.map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let entries = self.entries(positions).await?;
+        Ok(entries.iter().map(|entry| entry.as_ref().map(found).unwrap_or_default()).collect())
+    }
+
+    async fn entries(&self, positions: Vec<Position>) -> Result<Vec<Option<Entry>>, Status> {
+        let found = self.keeper()?.lookup(positions).await;
+        found.map_err(|closed| Status::unavailable(closed.to_string()))?.map_err(|error| status(&error))
+    }
+}

@@ -1,0 +1,184 @@
+//! The service of build jobs.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kagetsu_book::{BookError, Job, JobChange, JobSpec, JobState, Policy};
+use kagetsu_game::Position;
+use kagetsu_proto::v1::builds_server::Builds;
+use kagetsu_proto::{MOST_NAME, MOST_ROOTS, v1};
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status};
+
+use crate::books::status;
+use crate::hub::Hub;
+use crate::keeper::{JobView, KeeperDesk};
+
+/// Least time between two messages of a watch.
+const PACE: Duration = Duration::from_millis(100);
+
+pub(crate) struct BuildsService {
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) keeper: Option<KeeperDesk>,
+    pub(crate) shutdown: CancellationToken,
+}
+
+type Jobs = Pin<Box<dyn Stream<Item = Result<v1::Job, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl Builds for BuildsService {
+    async fn start(&self, request: Request<v1::StartRequest>) -> Result<Response<v1::Job>, Status> {
+        let request = request.into_inner();
+        let spec = tokio::task::spawn_blocking(move || spec(&request));
+        let spec = spec.await.map_err(|_| Status::internal("the settings could not be read"))??;
+        let name = spec.name.clone();
+        self.keeper()?.start(spec).await.map_err(closed)?.map_err(|error| status(&error))?;
+        tracing::info!(job = name, "a build is started or resumed");
+        self.find(&name).map(Response::new)
+    }
+
+    async fn list(&self, _: Request<v1::ListJobsRequest>) -> Result<Response<v1::ListJobsResponse>, Status> {
+        let views = self.keeper()?.jobs().borrow().clone();
+        Ok(Response::new(v1::ListJobsResponse { jobs: views.iter().map(|view| self.message(view)).collect() }))
+    }
+
+    async fn get(&self, request: Request<v1::JobName>) -> Result<Response<v1::Job>, Status> {
+        self.find(&request.into_inner().name).map(Response::new)
+    }
+
+    type WatchStream = Jobs;
+
+    async fn watch(&self, request: Request<v1::JobName>) -> Result<Response<Jobs>, Status> {
+        let name = request.into_inner().name;
+        let first = self.find(&name)?;
+        let mut views = self.keeper()?.jobs();
+        let (sender, stream) = mpsc::channel(2);
+        let (hub, shutdown) = (Arc::clone(&self.hub), self.shutdown.clone());
+        let told = async move {
+            let mut job = first;
+            loop {
+                let is_over = !matches!(job.state(), v1::JobState::Running | v1::JobState::Paused);
+                if sender.send(Ok(job)).await.is_err() || is_over {
+                    return;
+                }
+                tokio::time::sleep(PACE).await;
+                // A job can only be changed, never taken away; the keeper ends with the coordinator.
+                if views.changed().await.is_err() {
+                    return;
+                }
+                let found = views.borrow().iter().find(|view| view.job.spec.name == name).map(|v| message(v, &hub));
+                let Some(found) = found else { return };
+                job = found;
+            }
+        };
+        tokio::spawn(async move {
+            tokio::select! {
+                () = told => {}
+                () = shutdown.cancelled() => {}
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
+    }
+
+    async fn pause(&self, request: Request<v1::JobName>) -> Result<Response<v1::Job>, Status> {
+        self.change(request, JobChange::Pause).await
+    }
+
+    async fn resume(&self, request: Request<v1::JobName>) -> Result<Response<v1::Job>, Status> {
+        self.change(request, JobChange::Resume).await
+    }
+
+    async fn cancel(&self, request: Request<v1::JobName>) -> Result<Response<v1::Job>, Status> {
+        self.change(request, JobChange::Cancel).await
+    }
+}
+
+fn closed(error: crate::keeper::Closed) -> Status {
+    Status::unavailable(error.to_string())
+}
+
+impl BuildsService {
+    fn keeper(&self) -> Result<&KeeperDesk, Status> {
+        let no_book = "this coordinator has no book; start it with --book DIR";
+        self.keeper.as_ref().ok_or_else(|| Status::failed_precondition(no_book))
+    }
+
+    fn find(&self, name: &str) -> Result<v1::Job, Status> {
+        let views = self.keeper()?.jobs().borrow().clone();
+        let found = views.iter().find(|view| view.job.spec.name == name);
+        let unknown = || Status::not_found(BookError::NoJob(name.to_string()).to_string());
+        found.map(|view| self.message(view)).ok_or_else(unknown)
+    }
+
+    async fn change(&self, name: Request<v1::JobName>, change: JobChange) -> Result<Response<v1::Job>, Status> {
+        let name = name.into_inner().name;
+        self.keeper()?.change(name.clone(), change).await.map_err(closed)?.map_err(|error| status(&error))?;
+        self.find(&name).map(Response::new)
+    }
+
+    fn message(&self, view: &JobView) -> v1::Job {
+        message(view, &self.hub)
+    }
+}
+
+fn message(view: &JobView, hub: &Hub) -> v1::Job {
+    let Job { spec, state, positions, set_aside, frontier, .. } = &view.job;
+    let reason = if let JobState::Failed(reason) = state { reason.clone() } else { String::new() };
+    let state = match state {
+        JobState::Running => v1::JobState::Running,
+        JobState::Paused => v1::JobState::Paused,
+        JobState::Done => v1::JobState::Done,
+        JobState::Cancelled => v1::JobState::Cancelled,
+        JobState::Failed(_) => v1::JobState::Failed,
+    };
+    v1::Job {
+        name: spec.name.clone(),
+        variant: spec.variant.to_string(),
+        state: state.into(),
+        positions: *positions,
+        target: (spec.target != u64::MAX).then_some(spec.target),
+        rate: view.rate,
+        frontier: *frontier,
+        set_aside: *set_aside,
+        reason,
+        workers: hub.worker_count(),
+    }
+}
+
+/// The settings of a job, if they make sense.
+fn spec(request: &v1::StartRequest) -> Result<JobSpec, Status> {
+    let wrong = |what: String| Status::invalid_argument(what);
+    if request.name.len() > MOST_NAME {
+        return Err(wrong(format!("a name has at most {MOST_NAME} letters")));
+    }
+    if request.roots.len() > MOST_ROOTS {
+        return Err(wrong(format!("{} roots are more than {MOST_ROOTS}", request.roots.len())));
+    }
+    if !(0.0..=1_000.0).contains(&request.alpha) {
+        return Err(wrong(format!("alpha {} is not from 0 to 1000", request.alpha)));
+    }
+    let roots: Result<Vec<Position>, _> = request.roots.iter().map(Position::try_from).collect();
+    let roots = roots.map_err(|error| wrong(error.to_string()))?;
+    let variant = roots.first().ok_or_else(|| wrong("a build needs a root".into()))?.variant();
+    if !kagetsu_search::Engine::supports(variant) {
+        return Err(wrong(format!("no search for {variant} yet")));
+    }
+    let effort =
+        request.effort.as_ref().ok_or_else(|| wrong("a build needs an effort: depth, nodes or time".into()))?;
+    let narrow = |what, value: u32| u16::try_from(value).map_err(|_| wrong(format!("{what} {value} is too large")));
+    Ok(JobSpec {
+        name: request.name.clone(),
+        variant,
+        roots,
+        policy: Policy::DropOut { alpha: request.alpha },
+        effort: effort.try_into().map_err(|error: kagetsu_proto::WireError| wrong(error.to_string()))?,
+        width: narrow("width", request.width)?,
+        max_ply: request.max_ply.map(|ply| narrow("max_ply", ply)).transpose()?,
+        target: request.target.unwrap_or(u64::MAX),
+        split: request.split,
+    })
+}

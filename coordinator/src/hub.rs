@@ -1,0 +1,302 @@
+//! The state of a coordinator: what is asked, who works, who waits for what.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use kagetsu_book::Work;
+use kagetsu_game::{Answer, Position, Question};
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::to_worker::Message;
+use kagetsu_schedule::{Effect, Options, QuestionId, Report, Scheduler, Split, TaskId, WorkerId, WorkerStatus};
+use tokio::sync::{Notify, mpsc, watch};
+
+use crate::keeper::KeeperDesk;
+use crate::links::{Introduction, Links};
+
+/// A question that a person asks goes before every position of a build.
+const AT_ONCE: u64 = 0;
+
+/// What is known of an analysis.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Update {
+    pub(crate) answer: Answer,
+    pub(crate) nodes: u64,
+    pub(crate) end: Option<Result<(), String>>,
+}
+
+/// Why a question is asked.
+enum Purpose {
+    Analysis(watch::Sender<Update>),
+    Build(Work),
+}
+
+pub(crate) struct State {
+    scheduler: Scheduler,
+    links: Links,
+    purposes: BTreeMap<QuestionId, Purpose>,
+    /// What each task at work is about, to hold its answer against.
+    asked: BTreeMap<TaskId, (QuestionId, Position)>,
+    keeper: Option<KeeperDesk>,
+}
+
+/// The shared state, and the bell that says it has changed.
+pub(crate) struct Hub {
+    state: Mutex<State>,
+    /// Rung when the scheduler's deadline may have come nearer.
+    bell: Notify,
+    epoch: Instant,
+}
+
+impl Hub {
+    pub(crate) fn new(keeper: Option<KeeperDesk>) -> Arc<Self> {
+        // Ids above all that were used before a restart: late reports of an earlier life are unknown, never mistaken.
+        let first_id = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_micros() as u64);
+        let state = State {
+            scheduler: Scheduler::new(Options { first_id, ..Options::default() }),
+            links: Links::default(),
+            purposes: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            keeper,
+        };
+        Arc::new(Self { state: Mutex::new(state), bell: Notify::new(), epoch: Instant::now() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // The state is whole between calls; a panic elsewhere does not make it less so.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the state, then does what follows from it.
+    fn with<T>(&self, change: impl FnOnce(&mut State, Duration) -> T) -> T {
+        let now = self.epoch.elapsed();
+        let mut state = self.lock();
+        let value = change(&mut state, now);
+        state.follow();
+        drop(state);
+        self.bell.notify_one();
+        value
+    }
+
+    /// Watches the scheduler's clock; never ends.
+    pub(crate) async fn keep_time(&self) {
+        loop {
+            let deadline = self.lock().scheduler.deadline();
+            let due = async {
+                match deadline {
+                    Some(at) => tokio::time::sleep_until((self.epoch + at).into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = due => self.with(|state, now| state.scheduler.tick(now)),
+                () = self.bell.notified() => {}
+            }
+        }
+    }
+
+    /// A worker says hello. Gives the number of its stream, and the messages to send to it.
+    pub(crate) fn join(
+        &self,
+        worker: WorkerId,
+        about: Introduction,
+        held: &[(TaskId, u32)],
+    ) -> (u64, mpsc::Receiver<v1::ToWorker>) {
+        self.with(|state, now| {
+            let slots = about.slots;
+            let link = state.links.add(worker, about);
+            state.scheduler.join(now, worker, slots, held);
+            link
+        })
+    }
+
+    /// A worker's stream has ended, with a goodbye or without.
+    pub(crate) fn leave(&self, worker: WorkerId, stream: u64, goodbye: bool) {
+        self.with(|state, now| {
+            if state.links.remove(worker, stream) {
+                state.scheduler.leave(now, worker, goodbye);
+            }
+        });
+    }
+
+    pub(crate) fn heartbeat(&self, worker: WorkerId, progress: &[(TaskId, u64)]) {
+        self.with(|state, now| state.scheduler.heartbeat(now, worker, progress));
+    }
+
+    /// A worker's report; an answer that cannot be is a failure.
+    pub(crate) fn report(&self, worker: WorkerId, report: v1::Report) {
+        self.with(|state, now| {
+            let task = TaskId(report.task);
+            let outcome = match report.outcome {
+                Some(v1::report::Outcome::Answer(answer)) => match state.read_answer(task, &answer) {
+                    Ok(answer) => Report::Done(answer),
+                    Err(reason) => Report::Failed(reason),
+                },
+                Some(v1::report::Outcome::Failed(reason)) => Report::Failed(reason),
+                Some(v1::report::Outcome::HandedBack(_)) => Report::HandedBack,
+                None => Report::Failed("an empty report".into()),
+            };
+            if let Report::Failed(reason) = &outcome {
+                tracing::warn!(worker = state.name(worker), task = report.task, reason, "a task failed");
+            }
+            state.scheduler.report(now, worker, task, report.attempt, outcome);
+        });
+    }
+
+    /// Asks a question for a person; its answer grows in the receiver.
+    pub(crate) fn analyze(&self, question: Question, shallow: Answer) -> (QuestionId, watch::Receiver<Update>) {
+        self.with(|state, now| {
+            let (sender, updates) = watch::channel(Update::default());
+            let id = state.scheduler.submit(now, question, shallow, Split::Auto, AT_ONCE);
+            state.purposes.insert(id, Purpose::Analysis(sender));
+            (id, updates)
+        })
+    }
+
+    /// Nobody waits for the answer any more. Harmless for a question that has ended.
+    pub(crate) fn cancel(&self, id: QuestionId) {
+        self.with(|state, now| {
+            state.forget(id);
+            state.scheduler.cancel(now, id);
+        });
+    }
+
+    /// Asks for a position of a build.
+    pub(crate) fn build(&self, work: Work, shallow: Answer, split: bool) {
+        self.with(|state, now| {
+            let split = if split { Split::Auto } else { Split::Never };
+            let priority = work.priority.saturating_add(AT_ONCE + 1);
+            let id = state.scheduler.submit(now, work.question.clone(), shallow, split, priority);
+            state.purposes.insert(id, Purpose::Build(work));
+        });
+    }
+
+    /// Drops the questions of a job; gives back its works.
+    pub(crate) fn withdraw(&self, job: kagetsu_book::JobId) -> Vec<Work> {
+        self.with(|state, now| {
+            let is_its = |purpose: &Purpose| matches!(purpose, Purpose::Build(work) if work.job == job);
+            let ids: Vec<_> = state.purposes.iter().filter(|(_, p)| is_its(p)).map(|(id, _)| *id).collect();
+            ids.iter().for_each(|&id| state.scheduler.cancel(now, id));
+            let works = ids.into_iter().filter_map(|id| match state.forget(id) {
+                Some(Purpose::Build(work)) => Some(work),
+                _ => None,
+            });
+            works.collect()
+        })
+    }
+
+    /// The answers of these questions are on disk: their reports are acknowledged.
+    pub(crate) fn settle(&self, ids: &[QuestionId]) {
+        self.with(|state, _| ids.iter().for_each(|&id| state.scheduler.settle(id)));
+    }
+
+    /// How many more positions the workers could take at once.
+    pub(crate) fn appetite(&self) -> usize {
+        usize::try_from(self.lock().scheduler.appetite()).unwrap_or(usize::MAX)
+    }
+
+    /// Workers connected.
+    pub(crate) fn worker_count(&self) -> u32 {
+        self.lock().links.len()
+    }
+
+    pub(crate) fn workers(&self) -> Vec<(WorkerStatus, Introduction)> {
+        let state = self.lock();
+        let about = |status: WorkerStatus| state.links.about(status.id).cloned().map(|about| (status, about));
+        state.scheduler.workers().filter_map(about).collect()
+    }
+
+    /// Ends all workers' streams.
+    pub(crate) fn close(&self) {
+        self.lock().links.clear();
+    }
+}
+
+impl State {
+    fn name(&self, worker: WorkerId) -> &str {
+        self.links.about(worker).map_or("unknown", |about| &about.name)
+    }
+
+    fn read_answer(&self, task: TaskId, answer: &v1::Answer) -> Result<Answer, String> {
+        let read = match self.asked.get(&task) {
+            Some((_, position)) => answer.about(position),
+            None => Answer::try_from(answer),
+        };
+        read.map_err(|error| format!("an answer that cannot be: {error}"))
+    }
+
+    /// Does what the scheduler wants done.
+    fn follow(&mut self) {
+        let mut is_hungry = false;
+        while let Some(effect) = self.scheduler.poll() {
+            match effect {
+                Effect::Assign { worker, task } => {
+                    self.asked.insert(task.id, (task.question, task.part.position.clone()));
+                    let message = v1::Task {
+                        task: task.id.0,
+                        attempt: task.attempt,
+                        question: Some((&task.part).into()),
+                        priority: task.priority,
+                    };
+                    self.links.send(worker, Message::Task(message));
+                }
+                Effect::Revoke { worker, task } => {
+                    self.links.send(worker, Message::Revoke(v1::Revoke { task: task.0 }));
+                }
+                Effect::Acknowledge { worker, task, attempt } => {
+                    self.links.send(worker, Message::Acknowledge(v1::Held { task: task.0, attempt }));
+                }
+                Effect::Progress { question, answer } => self.progress(question, answer),
+                Effect::Finished { question, answer, nodes } => self.finished(question, answer, nodes),
+                Effect::Failed { question, reason } => self.failed(question, &reason),
+            }
+            is_hungry = true;
+        }
+        if let Some(keeper) = self.keeper.as_ref().filter(|_| is_hungry || self.scheduler.appetite() > 0) {
+            keeper.refill();
+        }
+    }
+
+    fn forget(&mut self, id: QuestionId) -> Option<Purpose> {
+        self.asked.retain(|_, (question, _)| *question != id);
+        self.purposes.remove(&id)
+    }
+
+    fn progress(&mut self, id: QuestionId, answer: Answer) {
+        if let Some(Purpose::Analysis(updates)) = self.purposes.get(&id) {
+            let nodes = answer.nodes();
+            // Nobody may be listening any more; then the question is about to be cancelled.
+            let _ = updates.send(Update { answer, nodes, end: None });
+        }
+    }
+
+    fn finished(&mut self, id: QuestionId, answer: Answer, nodes: u64) {
+        match self.forget(id) {
+            Some(Purpose::Analysis(updates)) => {
+                let _ = updates.send(Update { answer, nodes, end: Some(Ok(())) });
+                self.scheduler.settle(id);
+            }
+            Some(Purpose::Build(work)) => {
+                if let Some(keeper) = &self.keeper {
+                    keeper.finish(id, work, answer);
+                }
+            }
+            None => self.scheduler.settle(id),
+        }
+    }
+
+    fn failed(&mut self, id: QuestionId, reason: &str) {
+        match self.forget(id) {
+            Some(Purpose::Analysis(updates)) => {
+                updates.send_modify(|update| update.end = Some(Err(reason.to_string())));
+            }
+            Some(Purpose::Build(work)) => {
+                tracing::warn!(position = %work.question.position, reason, "a position is set aside");
+                if let Some(keeper) = &self.keeper {
+                    keeper.set_aside(work, reason.to_string());
+                }
+            }
+            None => {}
+        }
+    }
+}

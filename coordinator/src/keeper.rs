@@ -1,0 +1,256 @@
+//! The keeper: the thread that has the book.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Weak};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use kagetsu_book::{Book, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, Work};
+use kagetsu_game::{Answer, Position};
+use kagetsu_schedule::QuestionId;
+use tokio::sync::{oneshot, watch};
+
+use crate::hub::Hub;
+use crate::progress::Rates;
+
+/// Commands done between two writes to the disk.
+const BATCH: usize = 256;
+
+type Reply<T> = oneshot::Sender<Result<T, BookError>>;
+
+/// What the keeper can be asked to do.
+enum Command {
+    Finish(QuestionId, Box<Work>, Answer),
+    SetAside(Box<Work>, String),
+    Refill,
+    Start(Box<JobSpec>, Reply<Job>),
+    Change(String, JobChange, Reply<Job>),
+    Lookup(Vec<Position>, Reply<Vec<Option<Entry>>>),
+    Page(Option<kagetsu_book::Place>, usize, Reply<Vec<Entry>>),
+    Stop,
+}
+
+/// Where the others ask the keeper. Answers to builds wait here until they are on disk; there are never more of them than
+/// tasks were handed out.
+#[derive(Clone)]
+pub(crate) struct KeeperDesk {
+    commands: Sender<Command>,
+    is_refilling: Arc<AtomicBool>,
+    jobs: watch::Receiver<Arc<Vec<JobView>>>,
+}
+
+/// A job as it is on disk, and how fast it grows.
+#[derive(Clone, Debug)]
+pub(crate) struct JobView {
+    pub(crate) job: Job,
+    /// Positions a second, of late.
+    pub(crate) rate: f64,
+}
+
+/// The keeper is gone: the book could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("the book is closed")]
+pub(crate) struct Closed;
+
+impl KeeperDesk {
+    /// The desk, and the keeper's own end of it.
+    pub(crate) fn new() -> (Self, KeeperEnd) {
+        let (commands, orders) = channel();
+        let (shown, jobs) = watch::channel(Arc::default());
+        let is_refilling = Arc::new(AtomicBool::new(false));
+        let desk = Self { commands, is_refilling: Arc::clone(&is_refilling), jobs };
+        (desk, KeeperEnd { orders, is_refilling, shown })
+    }
+
+    fn send(&self, command: Command) {
+        // If the keeper is gone the coordinator is ending, and says why elsewhere.
+        let _ = self.commands.send(command);
+    }
+
+    pub(crate) fn finish(&self, id: QuestionId, work: Work, answer: Answer) {
+        self.send(Command::Finish(id, Box::new(work), answer));
+    }
+
+    pub(crate) fn set_aside(&self, work: Work, reason: String) {
+        self.send(Command::SetAside(Box::new(work), reason));
+    }
+
+    /// There may be workers without work.
+    pub(crate) fn refill(&self) {
+        if !self.is_refilling.swap(true, Ordering::AcqRel) {
+            self.send(Command::Refill);
+        }
+    }
+
+    pub(crate) fn stop(&self) {
+        self.send(Command::Stop);
+    }
+
+    async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<Result<T, BookError>, Closed> {
+        let (reply, answer) = oneshot::channel();
+        self.send(command(reply));
+        answer.await.map_err(|_| Closed)
+    }
+
+    pub(crate) async fn start(&self, spec: JobSpec) -> Result<Result<Job, BookError>, Closed> {
+        self.ask(|reply| Command::Start(Box::new(spec), reply)).await
+    }
+
+    pub(crate) async fn change(&self, name: String, change: JobChange) -> Result<Result<Job, BookError>, Closed> {
+        self.ask(|reply| Command::Change(name, change, reply)).await
+    }
+
+    pub(crate) async fn lookup(&self, all: Vec<Position>) -> Result<Result<Vec<Option<Entry>>, BookError>, Closed> {
+        self.ask(|reply| Command::Lookup(all, reply)).await
+    }
+
+    pub(crate) async fn page(
+        &self,
+        after: Option<kagetsu_book::Place>,
+        most: usize,
+    ) -> Result<Result<Vec<Entry>, BookError>, Closed> {
+        self.ask(|reply| Command::Page(after, most, reply)).await
+    }
+
+    /// All jobs as they are on disk, now and whenever that changes.
+    pub(crate) fn jobs(&self) -> watch::Receiver<Arc<Vec<JobView>>> {
+        self.jobs.clone()
+    }
+}
+
+/// The keeper's end of the desk.
+pub(crate) struct KeeperEnd {
+    orders: Receiver<Command>,
+    is_refilling: Arc<AtomicBool>,
+    shown: watch::Sender<Arc<Vec<JobView>>>,
+}
+
+/// Who has the book.
+pub(crate) struct Keeper {
+    book: Book,
+    end: KeeperEnd,
+    hub: Weak<Hub>,
+    /// Jobs that are running, to ask for work without reading all.
+    running: Vec<JobId>,
+    rates: BTreeMap<JobId, Rates>,
+}
+
+impl Keeper {
+    pub(crate) fn new(book: Book, end: KeeperEnd, hub: &Arc<Hub>) -> Self {
+        Self { book, end, hub: Arc::downgrade(hub), running: Vec::new(), rates: BTreeMap::new() }
+    }
+
+    /// Keeps the book until it is told to stop. Everything acknowledged is on disk when it ends, whichever way.
+    pub(crate) fn run(mut self) -> Result<()> {
+        self.show()?;
+        self.refill()?;
+        while let Ok(command) = self.end.orders.recv() {
+            let mut batch = vec![command];
+            batch.extend(self.end.orders.try_iter().take(BATCH - 1));
+            if !self.serve(batch)? {
+                break;
+            }
+        }
+        self.book.close().context("cannot close the book")
+    }
+
+    /// Does some commands, makes what was learned durable, and only then says so. `false` after a stop.
+    fn serve(&mut self, batch: Vec<Command>) -> Result<bool> {
+        let before = self.book.sequence();
+        let (mut settled, mut goes_on, mut is_hungry) = (Vec::new(), true, false);
+        let mut replies: Vec<Box<dyn FnOnce(&Book)>> = Vec::new();
+        for command in batch {
+            match command {
+                Command::Finish(id, work, answer) => {
+                    self.book.finish(&work, &answer).context("cannot keep an answer")?;
+                    settled.push(id);
+                    is_hungry = true;
+                }
+                Command::SetAside(work, reason) => {
+                    self.book.set_aside(&work, &reason).context("cannot set a position aside")?;
+                    is_hungry = true;
+                }
+                Command::Refill => {
+                    self.end.is_refilling.store(false, Ordering::Release);
+                    is_hungry = true;
+                }
+                Command::Start(spec, reply) => {
+                    let started = self.book.start_job(&spec).and_then(|id| self.book.job(id));
+                    replies.push(Box::new(move |_| drop(reply.send(started))));
+                    is_hungry = true;
+                }
+                Command::Change(name, change, reply) => {
+                    let changed = self.change(&name, change);
+                    replies.push(Box::new(move |_| drop(reply.send(changed))));
+                    is_hungry = true;
+                }
+                Command::Lookup(positions, reply) => {
+                    let found = positions.iter().map(|position| self.book.lookup(position)).collect();
+                    drop(reply.send(found));
+                }
+                Command::Page(after, most, reply) => drop(reply.send(self.book.page(after, most))),
+                Command::Stop => goes_on = false,
+            }
+        }
+        if self.book.sequence() > before {
+            self.book.syncer().sync()?;
+            self.show()?;
+        }
+        replies.into_iter().for_each(|reply| reply(&self.book));
+        if let Some(hub) = self.hub.upgrade().filter(|_| !settled.is_empty()) {
+            hub.settle(&settled);
+        }
+        if is_hungry && goes_on {
+            self.refill()?;
+        }
+        Ok(goes_on)
+    }
+
+    fn change(&mut self, name: &str, change: JobChange) -> Result<Job, BookError> {
+        let job = self.book.jobs()?.into_iter().find(|job| job.spec.name == name);
+        let id = job.ok_or_else(|| BookError::NoJob(name.to_string()))?.id;
+        self.book.change_job(id, change)?;
+        let job = self.book.job(id)?;
+        if job.state != JobState::Running {
+            let hub = self.hub.upgrade();
+            let works = hub.map_or_else(Vec::new, |hub| hub.withdraw(id));
+            works.iter().for_each(|work| self.book.release(work));
+        }
+        Ok(job)
+    }
+
+    /// Shows all jobs as they are on disk now.
+    fn show(&mut self) -> Result<()> {
+        let now = Instant::now();
+        let jobs = self.book.jobs()?;
+        self.running = jobs.iter().filter(|job| job.state == JobState::Running).map(|job| job.id).collect();
+        let view = |job: Job| {
+            let rate = self.rates.entry(job.id).or_default().rate(now, job.positions);
+            JobView { job, rate }
+        };
+        let views = jobs.into_iter().map(view).collect();
+        self.end.shown.send_replace(Arc::new(views));
+        Ok(())
+    }
+
+    /// Gives the workers what they can take, from all running jobs in turn.
+    fn refill(&mut self) -> Result<()> {
+        let Some(hub) = self.hub.upgrade() else { return Ok(()) };
+        for (index, id) in self.running.clone().into_iter().enumerate() {
+            let share = hub.appetite().div_ceil(self.running.len() - index);
+            let works = self.book.next_work(id, share)?;
+            if works.is_empty() {
+                continue;
+            }
+            let split = self.book.job(id)?.spec.split;
+            for work in works {
+                // Only a question that may be divided needs to know its candidates.
+                let shallow = if split { kagetsu_search::shallow(&work.question.position)? } else { Answer::new() };
+                hub.build(work, shallow, split);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! Who is connected, and what is sent to them.
+
+use std::collections::BTreeMap;
+
+use kagetsu_proto::v1;
+use kagetsu_schedule::WorkerId;
+use tokio::sync::mpsc;
+
+/// Messages that wait for one worker; one who lets them grow beyond it is cut off.
+const WAITING: usize = 1_024;
+
+/// What a worker said of itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Introduction {
+    pub(crate) name: String,
+    pub(crate) engine: String,
+    pub(crate) slots: u32,
+    pub(crate) threads: u32,
+}
+
+struct Link {
+    /// Tells one stream of a worker from the next.
+    stream: u64,
+    about: Introduction,
+    out: mpsc::Sender<v1::ToWorker>,
+}
+
+/// The streams to the workers.
+#[derive(Default)]
+pub(crate) struct Links {
+    streams: u64,
+    all: BTreeMap<WorkerId, Link>,
+}
+
+impl Links {
+    /// A worker has connected; an older stream of it ends.
+    pub(crate) fn add(&mut self, worker: WorkerId, about: Introduction) -> (u64, mpsc::Receiver<v1::ToWorker>) {
+        self.streams += 1;
+        let (out, messages) = mpsc::channel(WAITING);
+        self.all.insert(worker, Link { stream: self.streams, about, out });
+        (self.streams, messages)
+    }
+
+    /// A stream has ended; whether it was the worker's last.
+    pub(crate) fn remove(&mut self, worker: WorkerId, stream: u64) -> bool {
+        let is_last = self.all.get(&worker).is_some_and(|link| link.stream == stream);
+        if is_last {
+            self.all.remove(&worker);
+        }
+        is_last
+    }
+
+    /// Sends a message; one who does not read loses the connection, and its lease with it.
+    pub(crate) fn send(&mut self, worker: WorkerId, message: v1::to_worker::Message) {
+        let message = v1::ToWorker { message: Some(message) };
+        let Some(link) = self.all.get(&worker) else { return };
+        if link.out.try_send(message).is_err() {
+            tracing::warn!(worker = %link.about.name, "does not read what it is sent: cut off");
+            self.all.remove(&worker);
+        }
+    }
+
+    pub(crate) fn about(&self, worker: WorkerId) -> Option<&Introduction> {
+        self.all.get(&worker).map(|link| &link.about)
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        self.all.len() as u32
+    }
+
+    /// Ends all streams.
+    pub(crate) fn clear(&mut self) {
+        self.all.clear();
+    }
+}

@@ -1,0 +1,201 @@
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow};
+use hyper_util::rt::TokioIo;
+use kagetsu_book::{Book, BookOptions};
+use kagetsu_proto::v1::analysis_server::AnalysisServer;
+use kagetsu_proto::v1::books_server::BooksServer;
+use kagetsu_proto::v1::builds_server::BuildsServer;
+use kagetsu_proto::v1::workers_server::WorkersServer;
+use kagetsu_proto::{ConnectError, Connector, DESCRIPTORS, MESSAGE_LIMIT, keepalive};
+use tokio::io::DuplexStream;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio_stream::StreamExt;
+use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
+use tokio_util::sync::CancellationToken;
+use tonic::transport::Endpoint;
+use tonic::transport::server::{Connected, Router};
+use tower::service_fn;
+
+use crate::analysis::AnalysisService;
+use crate::books::BooksService;
+use crate::builds::BuildsService;
+use crate::config::Config;
+use crate::hub::Hub;
+use crate::keeper::{Keeper, KeeperDesk};
+use crate::workers::WorkersService;
+
+/// How long the streams have to end when the coordinator does.
+const GRACE: Duration = Duration::from_secs(3);
+/// Bytes in flight of a connection inside this process.
+const PIPE: usize = 64 << 10;
+
+/// A coordinator that has its book and listens nowhere yet.
+pub struct Server {
+    hub: Arc<Hub>,
+    keeper: Option<KeeperDesk>,
+    thread: Option<JoinHandle<Result<()>>>,
+    shutdown: CancellationToken,
+    /// Cancelled when the keeper ends, for whichever reason.
+    kept: CancellationToken,
+}
+
+/// A coordinator inside this process.
+pub struct Coordinator {
+    connector: Connector,
+    serving: tokio::task::JoinHandle<Result<()>>,
+}
+
+impl Server {
+    /// Opens the book, and resumes its jobs. Must be called in a tokio runtime.
+    ///
+    /// # Errors
+    /// If the book cannot be opened.
+    pub fn start(config: &Config, shutdown: CancellationToken) -> Result<Self> {
+        let kept = CancellationToken::new();
+        let Some(path) = &config.book else {
+            return Ok(Self { hub: Hub::new(None), keeper: None, thread: None, shutdown, kept });
+        };
+        let options = BookOptions { create: true, cache_bytes: config.cache_mib << 20 };
+        let (book, notices) = Book::open(path, &options)?;
+        notices.iter().for_each(|notice| tracing::warn!(book = %path.display(), "{notice}"));
+        let (desk, end) = KeeperDesk::new();
+        let hub = Hub::new(Some(desk.clone()));
+        let keeper = Keeper::new(book, end, &hub);
+        let ended = kept.clone().drop_guard();
+        let run = move || {
+            let _ended = ended;
+            keeper.run()
+        };
+        let thread = std::thread::Builder::new().name("keeper".into()).spawn(run)?;
+        Ok(Self { hub, keeper: Some(desk), thread: Some(thread), shutdown, kept })
+    }
+
+    /// Serves on a socket until the shutdown, or until the book can be written no more.
+    ///
+    /// # Errors
+    /// If the book could not be written; all that was acknowledged is on disk.
+    pub async fn listen(self, listener: TcpListener) -> Result<()> {
+        let (every, patience) = keepalive();
+        let server = tonic::transport::Server::builder()
+            .http2_keepalive_interval(Some(every))
+            .http2_keepalive_timeout(Some(patience))
+            .tcp_nodelay(true);
+        let incoming = TcpListenerStream::new(listener);
+        self.serve(server, incoming).await
+    }
+
+    /// Serves inside this process, over memory.
+    #[must_use]
+    pub fn embed(self) -> Coordinator {
+        let (sender, streams) = mpsc::channel::<DuplexStream>(16);
+        let connector = Connector::by("this process", move || {
+            let sender = sender.clone();
+            async move {
+                let gone = |error: tonic::transport::Error| ConnectError::Nobody {
+                    url: "this process".into(),
+                    cause: error.to_string(),
+                };
+                let connect = service_fn(move |_| {
+                    let sender = sender.clone();
+                    async move {
+                        let (near, far) = tokio::io::duplex(PIPE);
+                        sender.send(far).await.map_err(std::io::Error::other)?;
+                        Ok::<_, std::io::Error>(TokioIo::new(near))
+                    }
+                });
+                Endpoint::from_static("http://embedded").connect_with_connector(connect).await.map_err(gone)
+            }
+        });
+        let incoming = ReceiverStream::new(streams).map(Ok::<_, std::io::Error>);
+        let serving = tokio::spawn(self.serve(tonic::transport::Server::builder(), incoming));
+        Coordinator { connector, serving }
+    }
+
+    async fn serve<S>(
+        mut self,
+        mut server: tonic::transport::Server,
+        incoming: impl tokio_stream::Stream<Item = std::io::Result<S>> + Send + 'static,
+    ) -> Result<()>
+    where
+        S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Connected + Unpin + Send + 'static,
+    {
+        let thread = self.thread.take();
+        let router = self.router(&mut server).await?;
+        let (hub, keeper) = (Arc::clone(&self.hub), self.keeper.clone());
+        let ends = self.shutdown.clone();
+        let kept = self.kept.clone();
+        let stop = async move {
+            tokio::select! {
+                () = ends.cancelled() => {}
+                () = kept.cancelled() => ends.cancel(),
+            }
+        };
+        let clock = Arc::clone(&hub);
+        let clock = tokio::spawn(async move { clock.keep_time().await });
+        let mut serving = tokio::spawn(router.serve_with_incoming_shutdown(incoming, stop));
+        let ended = tokio::select! {
+            ended = &mut serving => Some(ended),
+            () = self.shutdown.cancelled() => None,
+        };
+        hub.close();
+        let ended = match ended {
+            Some(ended) => ended.map_err(anyhow::Error::from).and_then(|served| served.context("cannot serve")),
+            // Streams that do not end by themselves are cut.
+            None => tokio::time::timeout(GRACE, serving).await.map_or(Ok(()), |_| Ok(())),
+        };
+        clock.abort();
+        if let Some(keeper) = keeper {
+            keeper.stop();
+        }
+        let closed = tokio::task::spawn_blocking(move || thread.map_or(Ok(()), join)).await?;
+        closed.and(ended)
+    }
+
+    async fn router(&self, server: &mut tonic::transport::Server) -> Result<Router> {
+        let (hub, keeper, shutdown) = (&self.hub, &self.keeper, &self.shutdown);
+        let analysis = AnalysisService { hub: Arc::clone(hub), shutdown: shutdown.clone() };
+        let builds = BuildsService { hub: Arc::clone(hub), keeper: keeper.clone(), shutdown: shutdown.clone() };
+        let books = BooksService { keeper: keeper.clone(), shutdown: shutdown.clone() };
+        let workers = WorkersService { hub: Arc::clone(hub), shutdown: shutdown.clone() };
+        let (health, healthy) = tonic_health::server::health_reporter();
+        health.set_serving::<AnalysisServer<AnalysisService>>().await;
+        health.set_serving::<BuildsServer<BuildsService>>().await;
+        health.set_serving::<BooksServer<BooksService>>().await;
+        health.set_serving::<WorkersServer<WorkersService>>().await;
+        let reflection = tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+            .build_v1()?;
+        Ok(server
+            .add_service(healthy)
+            .add_service(reflection)
+            .add_service(AnalysisServer::new(analysis).max_decoding_message_size(MESSAGE_LIMIT))
+            .add_service(BuildsServer::new(builds).max_decoding_message_size(MESSAGE_LIMIT))
+            .add_service(BooksServer::new(books).max_decoding_message_size(MESSAGE_LIMIT))
+            .add_service(WorkersServer::new(workers).max_decoding_message_size(MESSAGE_LIMIT)))
+    }
+}
+
+fn join(keeper: JoinHandle<Result<()>>) -> Result<()> {
+    keeper.join().unwrap_or_else(|_| Err(anyhow!("the keeper of the book ended in a panic")))
+}
+
+impl Coordinator {
+    /// The way to it.
+    #[must_use]
+    pub const fn connector(&self) -> &Connector {
+        &self.connector
+    }
+
+    /// Waits for its end, after its shutdown.
+    ///
+    /// # Errors
+    /// If the book could not be written.
+    pub async fn end(self) -> Result<()> {
+        self.serving.await?
+    }
+}

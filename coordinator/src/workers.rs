@@ -1,0 +1,133 @@
+//! The service of workers.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kagetsu_proto::v1::from_worker::Message;
+use kagetsu_proto::v1::workers_server::Workers;
+use kagetsu_proto::{MOST_NAME, PROTOCOL, v1};
+use kagetsu_schedule::{TaskId, WorkerId};
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_stream::{Stream, StreamExt};
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status, Streaming};
+
+use crate::hub::Hub;
+use crate::links::Introduction;
+
+/// How often a worker gives a sign of life.
+const HEARTBEAT: Duration = Duration::from_secs(2);
+/// How long a worker has to say hello.
+const HELLO: Duration = Duration::from_secs(10);
+/// Most slots of one worker.
+const MOST_SLOTS: u32 = 4_096;
+
+pub(crate) struct WorkersService {
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) shutdown: CancellationToken,
+}
+
+type Tasks = Pin<Box<dyn Stream<Item = Result<v1::ToWorker, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl Workers for WorkersService {
+    type WorkStream = Tasks;
+
+    async fn work(&self, request: Request<Streaming<v1::FromWorker>>) -> Result<Response<Tasks>, Status> {
+        let mut incoming = request.into_inner();
+        let first = tokio::time::timeout(HELLO, incoming.message()).await;
+        let first = first.map_err(|_| Status::deadline_exceeded("no hello within 10 seconds"))??;
+        let Some(v1::FromWorker { message: Some(Message::Hello(hello)) }) = first else {
+            return Err(Status::invalid_argument("the first message must be a hello"));
+        };
+        let worker = WorkerId(hello.instance);
+        let (about, held) = introduction(&hello)?;
+        tracing::info!(worker = about.name, slots = about.slots, "a worker has connected");
+        let (stream, messages) = self.hub.join(worker, about.clone(), &held);
+        let session = Session { hub: Arc::clone(&self.hub), worker, stream, name: about.name };
+        let shutdown = self.shutdown.clone();
+        tokio::spawn(async move {
+            let goodbye = tokio::select! {
+                goodbye = session.listen(incoming) => goodbye,
+                () = shutdown.cancelled() => false,
+            };
+            session.end(goodbye);
+        });
+        let welcome = v1::Welcome { protocol: PROTOCOL, heartbeat_ms: HEARTBEAT.as_millis() as u32 };
+        let welcome = v1::ToWorker { message: Some(v1::to_worker::Message::Welcome(welcome)) };
+        let messages = tokio_stream::once(welcome).chain(ReceiverStream::new(messages)).map(Ok);
+        Ok(Response::new(Box::pin(messages)))
+    }
+
+    async fn list(&self, _: Request<v1::ListWorkersRequest>) -> Result<Response<v1::ListWorkersResponse>, Status> {
+        let worker = |(status, about): (kagetsu_schedule::WorkerStatus, Introduction)| v1::Worker {
+            name: about.name,
+            engine: about.engine,
+            slots: about.slots,
+            threads: about.threads,
+            tasks: status.tasks.len() as u32,
+            done: status.done,
+            speed: status.speed,
+            idle: status.idle.map_or_else(String::new, |idle| idle.to_string()),
+        };
+        Ok(Response::new(v1::ListWorkersResponse { workers: self.hub.workers().into_iter().map(worker).collect() }))
+    }
+}
+
+/// What a worker says of itself, if it can be.
+fn introduction(hello: &v1::Hello) -> Result<(Introduction, Vec<(TaskId, u32)>), Status> {
+    if hello.protocol != PROTOCOL {
+        let version = env!("CARGO_PKG_VERSION");
+        return Err(Status::failed_precondition(format!(
+            "the worker speaks protocol {}, this coordinator (kagetsu {version}) speaks {PROTOCOL}: use programs of one \
+             version",
+            hello.protocol
+        )));
+    }
+    if !(1..=MOST_SLOTS).contains(&hello.slots) {
+        return Err(Status::invalid_argument(format!("{} slots are not from 1 to {MOST_SLOTS}", hello.slots)));
+    }
+    if hello.name.len() > MOST_NAME || hello.engine.len() > MOST_NAME {
+        return Err(Status::invalid_argument(format!("a name has at most {MOST_NAME} letters")));
+    }
+    let about = Introduction {
+        name: hello.name.clone(),
+        engine: hello.engine.clone(),
+        slots: hello.slots,
+        threads: hello.threads,
+    };
+    Ok((about, hello.held.iter().map(|held| (TaskId(held.task), held.attempt)).collect()))
+}
+
+/// One stream of one worker.
+struct Session {
+    hub: Arc<Hub>,
+    worker: WorkerId,
+    stream: u64,
+    name: String,
+}
+
+impl Session {
+    /// Hears the worker to the end of its stream; whether it said goodbye.
+    async fn listen(&self, mut incoming: Streaming<v1::FromWorker>) -> bool {
+        // A connection that is lost looks like an end, or like an error of any kind: the lease decides.
+        while let Ok(Some(v1::FromWorker { message })) = incoming.message().await {
+            match message {
+                Some(Message::Heartbeat(heartbeat)) => {
+                    let progress: Vec<_> = heartbeat.progress.iter().map(|p| (TaskId(p.task), p.nodes)).collect();
+                    self.hub.heartbeat(self.worker, &progress);
+                }
+                Some(Message::Report(report)) => self.hub.report(self.worker, report),
+                Some(Message::Goodbye(_)) => return true,
+                Some(Message::Hello(_)) | None => {}
+            }
+        }
+        false
+    }
+
+    fn end(&self, goodbye: bool) {
+        tracing::info!(worker = self.name, goodbye, "a worker has gone");
+        self.hub.leave(self.worker, self.stream, goodbye);
+    }
+}
