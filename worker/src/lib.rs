@@ -1,1 +1,94 @@
-//! x
+//! A worker: an engine in every slot, and the loop that asks the coordinator for tasks.
+//!
+//! What it was told to do and what it has found out lie on its [desk](desk): the connection may come and go, the searches
+//! go on, and a finished answer is kept until the coordinator has acknowledged it.
+//!
+//! What this crate refuses: leases, and the book.
+#![forbid(unsafe_code)]
+
+mod config;
+mod desk;
+mod session;
+mod slot;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use kagetsu_proto::Connector;
+use rand::RngExt;
+use tokio_util::sync::CancellationToken;
+
+pub use config::Config;
+
+use crate::desk::Desk;
+use crate::session::{End, Session};
+
+/// The wait after the first failure to connect, and the longest.
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(15));
+
+/// Works for a coordinator until the shutdown: then it finishes what it searches, as far as the grace allows, hands back
+/// the rest, and says goodbye. Lost connections are made again, for ever.
+///
+/// # Errors
+/// If the coordinator refuses this worker, or the engines cannot be made.
+pub async fn run(config: Config, connector: Connector, shutdown: CancellationToken) -> Result<()> {
+    let desk = Desk::new(config.slots());
+    let slots = slot::start(&config, &desk)?;
+    let retired = retire(Arc::clone(&desk), shutdown, config.grace);
+    let retiring = tokio::spawn(retired);
+    let worked = stay_connected(&config, &connector, &desk).await;
+    desk.close();
+    retiring.abort();
+    for slot in slots {
+        // A slot catches what its search throws; it ends by itself when the desk is closed.
+        let _ = tokio::task::spawn_blocking(move || slot.join()).await;
+    }
+    worked
+}
+
+/// After the shutdown nothing new is begun; after the grace what is at work is handed back.
+async fn retire(desk: Arc<Desk>, shutdown: CancellationToken, grace: Duration) {
+    shutdown.cancelled().await;
+    tracing::info!("stopping: what is at work is finished within {grace:?}, or handed back");
+    desk.hand_back_waiting();
+    tokio::time::sleep(grace).await;
+    desk.hand_back_all();
+}
+
+async fn stay_connected(config: &Config, connector: &Connector, desk: &Arc<Desk>) -> Result<()> {
+    let instance = rand::random();
+    let mut failures = 0;
+    loop {
+        let session = Session { config, instance, desk };
+        let reason = match session.run(connector).await {
+            End::Done => return Ok(()),
+            End::Refused(error) => return Err(error),
+            End::Lost { reason, was_connected } => {
+                failures = if was_connected { 0 } else { failures + 1 };
+                reason
+            }
+        };
+        if desk.is_empty_after_retiring() {
+            return Ok(());
+        }
+        let wait = backoff(failures);
+        tracing::warn!("{reason}; next try in {:.1} s", wait.as_secs_f64());
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            () = desk.retired() => {
+                // Who stops does not wait for a coordinator that is not there.
+                if failures > 0 {
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+/// Twice as long after every failure, by chance between half and all of it, so that many workers do not come at once.
+fn backoff(failures: u32) -> Duration {
+    let (first, longest) = BACKOFF;
+    let wait = first.saturating_mul(1 << failures.min(10)).min(longest);
+    wait.mul_f64(rand::rng().random_range(0.5..=1.0))
+}

@@ -1,0 +1,44 @@
+use std::time::Duration;
+
+use clap::Args;
+
+/// How a worker works.
+#[derive(Args, Clone, Debug)]
+pub struct Config {
+    /// Positions searched at the same time; 0: one for each core, shared by --threads
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1024))]
+    pub slots: u32,
+    /// Threads for each position; 1 gives the same answers every time where depth or nodes limit the search
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: u16,
+    /// Memory for all transposition tables together, in MiB
+    #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    pub table_mib: u64,
+    /// Its name in lists and logs [default: the process id]
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "NAME")]
+    pub name: String,
+    /// How long a search may go on after SIGTERM before it is handed back
+    #[arg(long, default_value = "10s", value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub grace: Duration,
+}
+
+impl Config {
+    /// A worker inside this process.
+    #[must_use]
+    pub fn embedded(name: String, table_mib: u64) -> Self {
+        Self { slots: 1, threads: 1, table_mib, name, grace: Duration::ZERO }
+    }
+
+    /// Positions searched at the same time.
+    #[must_use]
+    pub fn slots(&self) -> u32 {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        if self.slots == 0 { (cores / u32::from(self.threads)).max(1) } else { self.slots }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> String {
+        if self.name.is_empty() { format!("worker-{}", std::process::id()) } else { self.name.clone() }
+    }
+}

@@ -1,0 +1,72 @@
+//! The program `kagetsu-worker`.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Parser;
+use kagetsu_program::{Exit, LogFormat, start_log};
+use kagetsu_proto::Connector;
+use kagetsu_worker::Config;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+/// Asks a coordinator for positions and searches them.
+///
+/// Connects again for ever when the coordinator is not there. On Ctrl-C and on SIGTERM it finishes what it searches
+/// within --grace, hands back the rest, and ends.
+#[derive(Debug, Parser)]
+#[command(name = "kagetsu-worker", version, max_term_width = 100)]
+#[command(after_help = "Example: kagetsu-worker --coordinator http://127.0.0.1:7615")]
+struct Arguments {
+    #[command(flatten)]
+    config: Config,
+    /// The coordinator to work for
+    #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
+    coordinator: String,
+    /// Stops by itself after this time, as if by SIGTERM; for clusters with a wall-clock limit
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    max_runtime: Option<Duration>,
+    /// How log lines look on stderr
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    log_format: LogFormat,
+    /// The least important log lines to show: error, warn, info, debug, trace
+    #[arg(long, default_value = "info", value_name = "LEVEL")]
+    log_level: String,
+}
+
+fn main() -> ExitCode {
+    kagetsu_program::run("kagetsu-worker", || {
+        let arguments: Arguments = kagetsu_program::parse()?;
+        start_log(&arguments.log_level, arguments.log_format);
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()?
+            .block_on(work(arguments))?;
+        Ok(Exit::Done)
+    })
+}
+
+async fn work(arguments: Arguments) -> Result<()> {
+    let connector = Connector::to_url(&arguments.coordinator)?;
+    let shutdown = CancellationToken::new();
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let (stop, limit) = (shutdown.clone(), arguments.max_runtime);
+    tokio::spawn(async move {
+        let time_is_up = async {
+            match limit {
+                Some(limit) => tokio::time::sleep(limit).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+            () = time_is_up => {}
+        }
+        stop.cancel();
+    });
+    kagetsu_worker::run(arguments.config, connector, shutdown).await
+}

@@ -1,0 +1,149 @@
+//! One connection of a worker to its coordinator.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Error, anyhow};
+use kagetsu_game::Question;
+use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::workers_client::WorkersClient;
+use kagetsu_proto::{Connector, MESSAGE_LIMIT, PROTOCOL, explain, v1};
+use kagetsu_search::Engine;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Code, Status, Streaming};
+
+use crate::config::Config;
+use crate::desk::Desk;
+
+/// Messages on their way out.
+const WAITING: usize = 64;
+
+/// Why a connection ended.
+pub(crate) enum End {
+    /// The worker was told to stop, and everything is said.
+    Done,
+    /// The coordinator does not want this worker.
+    Refused(Error),
+    /// The network, or the coordinator, is gone.
+    Lost { reason: String, was_connected: bool },
+}
+
+/// What a connection needs to know.
+pub(crate) struct Session<'a> {
+    pub(crate) config: &'a Config,
+    /// The same for every connection of this process.
+    pub(crate) instance: u64,
+    pub(crate) desk: &'a Arc<Desk>,
+}
+
+impl Session<'_> {
+    pub(crate) async fn run(&self, connector: &Connector) -> End {
+        let channel = match connector.connect().await {
+            Ok(channel) => channel,
+            Err(error) => return End::Lost { reason: error.to_string(), was_connected: false },
+        };
+        let mut client = WorkersClient::new(channel).max_decoding_message_size(MESSAGE_LIMIT);
+        let (out, messages) = mpsc::channel(WAITING);
+        // The first message must be there before the server answers.
+        if out.send(v1::FromWorker { message: Some(Said::Hello(self.hello())) }).await.is_err() {
+            return End::Lost { reason: "the connection ended at once".into(), was_connected: false };
+        }
+        let tasks = match client.work(ReceiverStream::new(messages)).await {
+            Ok(tasks) => tasks.into_inner(),
+            Err(status) => return refusal(connector.name(), &status),
+        };
+        self.talk(connector.name(), out, tasks).await
+    }
+
+    fn hello(&self) -> v1::Hello {
+        v1::Hello {
+            protocol: PROTOCOL,
+            name: self.config.name(),
+            instance: self.instance,
+            engine: Engine::NAME.into(),
+            slots: self.desk.slots(),
+            threads: self.config.threads.into(),
+            held: self.desk.held(),
+        }
+    }
+
+    async fn talk(&self, url: &str, out: mpsc::Sender<v1::FromWorker>, mut tasks: Streaming<v1::ToWorker>) -> End {
+        let lost = |reason| End::Lost { reason, was_connected: true };
+        let mut heartbeat = tokio::time::interval(Duration::from_secs(1));
+        loop {
+            for report in self.desk.reports() {
+                if out.send(v1::FromWorker { message: Some(Said::Report(report)) }).await.is_err() {
+                    return lost(format!("the connection to {url} was lost"));
+                }
+            }
+            if self.desk.is_empty_after_retiring() {
+                return self.say_goodbye(out, tasks).await;
+            }
+            tokio::select! {
+                heard = tasks.message() => match heard {
+                    Ok(Some(message)) => {
+                        if let Some(every) = self.hear(message) {
+                            tracing::info!("working for {url}");
+                            heartbeat = tokio::time::interval(every);
+                        }
+                    }
+                    Ok(None) => return lost(format!("the coordinator at {url} ended the connection")),
+                    Err(status) => return lost(explain(url, &status)),
+                },
+                () = self.desk.news() => {}
+                _ = heartbeat.tick() => {
+                    let progress = self.desk.progress();
+                    let message = Said::Heartbeat(v1::Heartbeat { progress });
+                    // A full queue is a slow network: the next heartbeat will do.
+                    let _ = out.try_send(v1::FromWorker { message: Some(message) });
+                }
+            }
+        }
+    }
+
+    /// Takes in a message; the time between heartbeats, where it says one.
+    fn hear(&self, message: v1::ToWorker) -> Option<Duration> {
+        match message.message {
+            Some(Heard::Welcome(welcome)) => {
+                return Some(Duration::from_millis(welcome.heartbeat_ms.clamp(100, 60_000).into()));
+            }
+            Some(Heard::Task(v1::Task { task, attempt, question, priority })) => {
+                let question = question.as_ref().map(Question::try_from);
+                match question {
+                    Some(Ok(question)) => self.desk.take(task, attempt, priority, question),
+                    Some(Err(error)) => self.desk.refuse(task, attempt, format!("a task that cannot be: {error}")),
+                    None => self.desk.refuse(task, attempt, "a task without a question".into()),
+                }
+            }
+            Some(Heard::Revoke(revoke)) => self.desk.revoke(revoke.task),
+            Some(Heard::Acknowledge(held)) => self.desk.acknowledge(held.task, held.attempt),
+            None => {}
+        }
+        None
+    }
+
+    /// Says goodbye, and waits until the coordinator has heard it.
+    async fn say_goodbye(&self, out: mpsc::Sender<v1::FromWorker>, mut tasks: Streaming<v1::ToWorker>) -> End {
+        let goodbye = v1::FromWorker { message: Some(Said::Goodbye(v1::Goodbye {})) };
+        if out.send(goodbye).await.is_ok() {
+            drop(out);
+            let ended = async { while let Ok(Some(_)) = tasks.message().await {} };
+            // What it still sends is for others.
+            let _ = tokio::time::timeout(Duration::from_secs(2), ended).await;
+        }
+        End::Done
+    }
+}
+
+/// A coordinator that says no for good, or one that is not there.
+fn refusal(url: &str, status: &Status) -> End {
+    let reason = explain(url, status);
+    match status.code() {
+        Code::FailedPrecondition | Code::InvalidArgument | Code::Unimplemented | Code::Unauthenticated => {
+            End::Refused(anyhow!(reason))
+        }
+        _ => End::Lost { reason, was_connected: false },
+    }
+}
