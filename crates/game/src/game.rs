@@ -9,7 +9,8 @@ use crate::{FenError, Move, Outcome, Packed, Side, Symmetry, UnpackError, Varian
 /// Laws, proven for every game by one test suite: `undo` after `play` restores everything; `hash` is the low half of
 /// `zobrist(IDENTITY)`; every symmetry commutes with `play`, `moves` and `outcome`; `unpack` inverts `pack`.
 pub trait Game: Clone + Send + Sync + Sized {
-    /// How many symmetries the game has; they are numbered from 0, the identity.
+    /// How many symmetries the game has; they are numbered from 0, the identity. Some may swap the sides, the one to move
+    /// among them, where the game is then the same for the other side.
     const SYMMETRIES: u8;
 
     /// The position at the start of a game.

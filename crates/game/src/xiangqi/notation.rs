@@ -1,11 +1,9 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use super::{FILES, RANKS, SQUARES, Square};
+use super::{FILES, Piece, RANKS, SQUARES, Square};
 use crate::fen::Dialect;
 use crate::{Move, MoveError, Side, Variant};
-
-use super::Piece;
 
 /// Where a move comes from and goes to, if the board has such points.
 pub(super) fn ends(m: Move) -> Option<(Square, Square)> {
