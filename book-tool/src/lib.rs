@@ -1,1 +1,27 @@
-//! x
+//! The door of Kagetsu: the command `kagetsu`, by which people and scripts build, ask and care for opening books.
+//!
+//! What it refuses: rules of its own. It reads arguments, asks the crates below, and prints.
+#![forbid(unsafe_code)]
+
+mod analyze;
+mod bench;
+mod build;
+mod check;
+mod cli;
+mod effort;
+mod jobs;
+mod json;
+mod moves;
+mod perft;
+mod pick;
+mod place;
+mod query;
+mod remote;
+mod roots;
+mod source;
+mod stats;
+mod table;
+mod tree;
+mod workers;
+
+pub use cli::Cli;

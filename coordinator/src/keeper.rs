@@ -160,7 +160,7 @@ impl Keeper {
     fn serve(&mut self, batch: Vec<Command>) -> Result<bool> {
         let before = self.book.sequence();
         let (mut settled, mut goes_on, mut is_hungry) = (Vec::new(), true, false);
-        let mut replies: Vec<Box<dyn FnOnce(&Book)>> = Vec::new();
+        let mut replies: Vec<Box<dyn FnOnce()>> = Vec::new();
         for command in batch {
             match command {
                 Command::Finish(id, work, answer) => {
@@ -178,12 +178,12 @@ impl Keeper {
                 }
                 Command::Start(spec, reply) => {
                     let started = self.book.start_job(&spec).and_then(|id| self.book.job(id));
-                    replies.push(Box::new(move |_| drop(reply.send(started))));
+                    replies.push(Box::new(move || drop(reply.send(started))));
                     is_hungry = true;
                 }
                 Command::Change(name, change, reply) => {
                     let changed = self.change(&name, change);
-                    replies.push(Box::new(move |_| drop(reply.send(changed))));
+                    replies.push(Box::new(move || drop(reply.send(changed))));
                     is_hungry = true;
                 }
                 Command::Lookup(positions, reply) => {
@@ -198,7 +198,7 @@ impl Keeper {
             self.book.syncer().sync()?;
             self.show()?;
         }
-        replies.into_iter().for_each(|reply| reply(&self.book));
+        replies.into_iter().for_each(|reply| reply());
         if let Some(hub) = self.hub.upgrade().filter(|_| !settled.is_empty()) {
             hub.settle(&settled);
         }

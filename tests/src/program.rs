@@ -56,8 +56,12 @@ impl Program {
     fn path(self) -> &'static Path {
         static PATHS: OnceLock<[PathBuf; 3]> = OnceLock::new();
         let paths = PATHS.get_or_init(|| {
-            [("book-tool", "kagetsu"), ("kagetsu-coordinator", "kagetsu-coordinator"), ("kagetsu-worker", "kagetsu-worker")]
-                .map(|(package, bin)| build(package, bin))
+            [
+                ("book-tool", "kagetsu"),
+                ("kagetsu-coordinator", "kagetsu-coordinator"),
+                ("kagetsu-worker", "kagetsu-worker"),
+            ]
+            .map(|(package, bin)| build(package, bin))
         });
         &paths[self as usize]
     }

@@ -19,14 +19,14 @@ pub(crate) fn start(config: &Config, desk: &Arc<Desk>) -> Result<Vec<JoinHandle<
     let table_bytes = usize::try_from((config.table_mib << 20) / u64::from(slots)).context("--table-mib")?;
     let options = EngineOptions { threads: config.threads.into(), table_bytes, ..EngineOptions::default() };
     let start = |slot| {
-        let mut engine = Engine::new(options.clone())?;
-        let (desk, options) = (Arc::clone(desk), options.clone());
+        let mut engine = Engine::new(options)?;
+        let desk = Arc::clone(desk);
         let work = move || {
             while let Some((task, question, control)) = desk.begin() {
                 let outcome = search(&mut engine, &question, &control);
                 if outcome.is_err() {
                     // What a panic left behind is not to be trusted.
-                    match Engine::new(options.clone()) {
+                    match Engine::new(options) {
                         Ok(fresh) => engine = fresh,
                         Err(error) => tracing::error!("cannot make a new engine: {error}"),
                     }

@@ -137,6 +137,14 @@ impl Book {
         self.len() == 0
     }
 
+    /// Bytes of its files.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn bytes(&self) -> Result<u64, BookError> {
+        bytes_of(&self.path)
+    }
+
     /// Entries of its journal.
     #[must_use]
     pub fn sequence(&self) -> Sequence {
@@ -437,6 +445,17 @@ impl Book {
         }
         Ok(stats)
     }
+}
+
+fn bytes_of(folder: &Path) -> Result<u64, BookError> {
+    let fail = |error| BookError::io("cannot read", folder)(error);
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder).map_err(fail)? {
+        let entry = entry.map_err(fail)?;
+        let about = entry.metadata().map_err(fail)?;
+        bytes += if about.is_dir() { bytes_of(&entry.path())? } else { about.len() };
+    }
+    Ok(bytes)
 }
 
 fn variant(id: Id) -> Result<Variant, BookError> {

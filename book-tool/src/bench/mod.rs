@@ -1,0 +1,33 @@
+//! Measurements, each of which prints its own method.
+
+mod cluster;
+mod search;
+
+use std::io::Write;
+
+use anyhow::Result;
+use clap::Subcommand;
+use kagetsu_program::Exit;
+
+/// Measures this program on this machine, and says how
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    Signature(search::SignatureArgs),
+    Seeds(search::SeedsArgs),
+    Cluster(cluster::Args),
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    match &args.what {
+        What::Signature(args) => search::signature(args, out)?,
+        What::Seeds(args) => search::seeds(args, out)?,
+        What::Cluster(args) => cluster::run(args, out)?,
+    }
+    Ok(Exit::Done)
+}

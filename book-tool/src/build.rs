@@ -1,0 +1,269 @@
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
+use kagetsu_coordinator::Server;
+use kagetsu_game::{Position, Variant};
+use kagetsu_program::Exit;
+use kagetsu_proto::{Connector, v1};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::{runtime, write_json};
+use crate::effort::{EffortArgs, parse_time};
+use crate::jobs::{JobJson, state};
+use crate::remote::Builds;
+use crate::roots;
+
+/// Plies of each search where no effort is given.
+const DEPTH: u8 = 6;
+
+/// Grows a book
+///
+/// Without --coordinator a whole cluster works inside this process: a coordinator and one worker for each core. Run the
+/// same command again to go on where it stopped; a greater --positions goes on from a job that is done. Ctrl-C stops
+/// cleanly. With --coordinator the job goes on in the cluster whatever becomes of this command.
+///
+/// Example: kagetsu build --book h8.book --variant freestyle-15 --moves h8 --positions 100 --depth 6
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The book's folder; it is made if it is not there
+    #[arg(long, value_name = "DIR", required_unless_present = "coordinator")]
+    book: Option<PathBuf>,
+    /// What is played, as in freestyle-15
+    #[arg(long, value_name = "VARIANT")]
+    variant: Variant,
+    /// A position to begin with, as its moves; may be given more than once [default: the start]
+    #[arg(long, value_name = "LINE")]
+    moves: Vec<String>,
+    /// A file of positions to begin with, one a line: moves, or offsets from the centre as in Gomocup's lists; or .json
+    #[arg(long, value_name = "FILE")]
+    roots: Option<PathBuf>,
+    /// Which position comes next
+    #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
+    policy: PolicyArg,
+    /// How many positions to add to the book [default: no end]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    positions: Option<u64>,
+    /// Stops after this time, as in 30s or 2h
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    time: Option<Duration>,
+    /// Plies beyond the deepest root after which nothing is followed
+    #[arg(long, value_name = "N")]
+    max_ply: Option<u16>,
+    /// Plies that a loss of a hundred centi-units weighs: 0 searches ply by ply, more follows the best lines deeper
+    #[arg(long, default_value_t = 1.0, value_name = "X", value_parser = alpha)]
+    alpha: f64,
+    #[command(flatten)]
+    effort: EffortArgs,
+    /// How many best moves of each position get an exact value, and are followed
+    #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    top: u16,
+    /// Lets workers without a position of their own share one; then the answers depend on how it was divided
+    #[arg(long)]
+    split: bool,
+    /// Workers in this process, of one thread each [default: one for each core]
+    #[arg(long, value_name = "N", conflicts_with = "coordinator", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Memory for each worker's transposition table, in MiB
+    #[arg(long, default_value_t = 64, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    table_mib: u64,
+    /// Builds on the cluster of this coordinator, into its book
+    #[arg(long, value_name = "URL", conflicts_with = "book")]
+    coordinator: Option<String>,
+    /// The job's name in the book [default: made of the variant and the roots]
+    #[arg(long, value_name = "JOB")]
+    name: Option<String>,
+    /// Prints one JSON object at the end
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which position comes next.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum PolicyArg {
+    /// The nearest to the root, where a worse move counts as farther away
+    #[default]
+    DropOut,
+}
+
+fn alpha(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "not a number".to_string())?;
+    if (0.0..=1_000.0).contains(&value) { Ok(value) } else { Err("must be from 0 to 1000".into()) }
+}
+
+/// How the build ended.
+enum Ended {
+    /// The job is over.
+    Over(v1::Job),
+    /// Ctrl-C, or the time is up.
+    Stopped(v1::Job),
+}
+
+#[derive(Serialize)]
+struct BuildJson {
+    #[serde(flatten)]
+    job: JobJson,
+    book: String,
+    time_ms: u64,
+}
+
+pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
+    let request = args.request()?;
+    let begun = Instant::now();
+    let ended = match &args.coordinator {
+        Some(url) => runtime()?.block_on(there(&args, url, request))?,
+        None => runtime()?.block_on(here(&args, request))?,
+    };
+    let (Ended::Over(job) | Ended::Stopped(job)) = &ended;
+    if let Ended::Stopped(_) = ended {
+        let goes_on = if args.coordinator.is_some() && args.time.is_none() {
+            "the job goes on in the cluster; `kagetsu jobs watch` shows it"
+        } else {
+            "run the same command again to go on"
+        };
+        writeln!(std::io::stderr(), "stopped; {goes_on}")?;
+    }
+    write_end(out, &args, job, begun.elapsed())?;
+    if job.state() == v1::JobState::Failed {
+        bail!("the job failed: {}", job.reason);
+    }
+    Ok(Exit::Done)
+}
+
+impl Args {
+    fn request(&self) -> Result<v1::StartRequest> {
+        if !kagetsu_search::Engine::supports(self.variant) {
+            bail!("no search for {} yet: only its rules are known (see `kagetsu moves`)", self.variant);
+        }
+        let mut roots = Vec::new();
+        for line in &self.moves {
+            let root = Position::from_line(self.variant, line).with_context(|| format!("--moves \"{line}\""))?;
+            roots.push(root);
+        }
+        if let Some(path) = &self.roots {
+            roots.extend(roots::read(path, self.variant)?);
+        }
+        if roots.is_empty() {
+            roots.push(Position::start(self.variant));
+        }
+        if let Some(over) = roots.iter().find(|root| root.outcome().is_some()) {
+            bail!("the game is over in the root {over}: there is nothing to search");
+        }
+        let mut effort = self.effort.effort();
+        if effort == kagetsu_game::Effort::default() {
+            effort.depth = Some(DEPTH);
+        }
+        Ok(v1::StartRequest {
+            name: self.name.clone().unwrap_or_else(|| default_name(&roots)),
+            roots: roots.iter().map(Into::into).collect(),
+            alpha: self.alpha,
+            effort: Some(effort.into()),
+            width: self.top.into(),
+            max_ply: self.max_ply.map(Into::into),
+            target: self.positions,
+            split: self.split,
+        })
+    }
+}
+
+/// The same for the same roots: the variant, and what remains of the roots' keys.
+fn default_name(roots: &[Position]) -> String {
+    let mixed = roots.iter().fold(0_u128, |mixed, root| mixed.rotate_left(1) ^ root.key().0);
+    let variant = roots.first().map_or_else(String::new, |root| root.variant().to_string());
+    format!("{variant}-{:08x}", (mixed >> 96) as u32)
+}
+
+/// Builds with a cluster inside this process.
+async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
+    let shutdown = CancellationToken::new();
+    let config = kagetsu_coordinator::Config { book: args.book.clone(), cache_mib: 128 };
+    let coordinator = Server::start(&config, shutdown.clone())?.embed();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers: Vec<_> = (0..args.threads.map_or(cores, usize::from))
+        .map(|n| {
+            let config = kagetsu_worker::Config::embedded(format!("worker-{n}"), args.table_mib);
+            tokio::spawn(kagetsu_worker::run(config, coordinator.connector().clone(), shutdown.clone()))
+        })
+        .collect();
+    let built = follow(args, coordinator.connector(), request, true).await;
+    shutdown.cancel();
+    // The coordinator's end says why, where the book could not be written.
+    coordinator.end().await?;
+    for worker in workers {
+        worker.await??;
+    }
+    built
+}
+
+/// Builds on a cluster.
+async fn there(args: &Args, url: &str, request: v1::StartRequest) -> Result<Ended> {
+    follow(args, &Connector::to_url(url)?, request, args.time.is_some()).await
+}
+
+/// Starts the job and watches it to its end, or until it is to stop; then `pauses` it, or leaves it at work.
+async fn follow(args: &Args, connector: &Connector, request: v1::StartRequest, pauses: bool) -> Result<Ended> {
+    let name = request.name.clone();
+    let mut builds = Builds::connect(connector).await?;
+    let first = builds.start(request).await?;
+    let bar = progress_bar(&first);
+    let stop = stopped(args.time);
+    let ended = tokio::select! {
+        job = builds.watch(&name, |job| show(&bar, job)) => Ended::Over(job?),
+        () = stop => {
+            let mut builds = Builds::connect(connector).await?;
+            Ended::Stopped(if pauses { builds.pause(&name).await? } else { builds.get(&name).await? })
+        }
+    };
+    bar.finish_and_clear();
+    Ok(ended)
+}
+
+/// Waits for Ctrl-C, or until the time is up.
+async fn stopped(time: Option<Duration>) {
+    let time_is_up = async {
+        match time {
+            Some(time) => tokio::time::sleep(time).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = time_is_up => {}
+    }
+}
+
+fn progress_bar(job: &v1::Job) -> ProgressBar {
+    let (bar, style) = match job.target {
+        Some(target) => (ProgressBar::new(target), "{bar:30} {pos}/{len} positions, {msg}"),
+        None => (ProgressBar::no_length(), "{spinner} {pos} positions, {msg}"),
+    };
+    bar.set_style(ProgressStyle::with_template(style).expect("a fixed template"));
+    bar
+}
+
+fn show(bar: &ProgressBar, job: &v1::Job) {
+    bar.set_position(job.positions);
+    let left = job.target.map(|target| target.saturating_sub(job.positions)).filter(|_| job.rate > 0.0);
+    let left = left.map(|left| Duration::from_secs((left as f64 / job.rate) as u64));
+    let left = left.map_or_else(String::new, |left| format!(", {} left", humantime::format_duration(left)));
+    bar.set_message(format!("{:.1}/s, {} waiting{left}", job.rate, job.frontier));
+}
+
+fn write_end(out: &mut dyn Write, args: &Args, job: &v1::Job, time: Duration) -> Result<()> {
+    let book = args.book.as_ref().map(|path| path.display().to_string());
+    let book = book.or_else(|| args.coordinator.clone()).unwrap_or_default();
+    if args.json {
+        let json = BuildJson { job: job.into(), book, time_ms: time.as_millis() as u64 };
+        return write_json(out, &json);
+    }
+    let target = job.target.map_or_else(String::new, |target| format!(" of {target}"));
+    let aside = if job.set_aside > 0 { format!(", {} set aside", job.set_aside) } else { String::new() };
+    let (state, seconds) = (state(job.state()), time.as_secs_f64());
+    writeln!(out, "{book}: job {} {state}, {}{target} positions{aside}", job.name, job.positions)?;
+    writeln!(out, "{} positions wait; {seconds:.1} s", job.frontier)?;
+    Ok(())
+}

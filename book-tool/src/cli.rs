@@ -1,0 +1,105 @@
+use std::io::Write;
+
+use anyhow::Result;
+use clap::{CommandFactory, Parser, Subcommand};
+use kagetsu_program::{Exit, LogFormat, start_log};
+
+use crate::{analyze, bench, build, check, jobs, moves, perft, pick, query, stats, tree, workers};
+
+/// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
+///
+/// Every flag --some-name can also be given as the environment variable KAGETSU_SOME_NAME, or as the key some-name of a
+/// TOML file named by --config; a flag beats the environment, and the environment beats the file.
+///
+/// Exit codes: 0 done; 1 nothing found, or a check that failed; 2 an error.
+#[derive(Debug, Parser)]
+#[command(name = "kagetsu", version, max_term_width = 100)]
+#[command(after_help = "Example: kagetsu build --book h8.book --variant freestyle-15 --moves h8 --positions 100 --depth 6")]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// How log lines look on stderr
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    log_format: LogFormat,
+    /// The least important log lines to show: error, warn, info, debug, trace
+    #[arg(long, global = true, default_value = "warn", value_name = "LEVEL")]
+    log_level: String,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Analyze(analyze::Args),
+    Build(build::Args),
+    Jobs(jobs::Args),
+    Query(query::Args),
+    Pick(pick::Args),
+    Tree(tree::Args),
+    Stats(stats::Args),
+    Check(check::Args),
+    Perft(perft::Args),
+    Moves(moves::Args),
+    Workers(workers::Args),
+    Bench(bench::Args),
+    /// Prints a completion script for a shell
+    ///
+    /// Example: kagetsu completions bash > /etc/bash_completion.d/kagetsu
+    Completions {
+        /// For which shell
+        shell: clap_complete::Shell,
+    },
+    /// Prints the manual page
+    ///
+    /// Example: kagetsu man | man -l -
+    Man,
+}
+
+impl Cli {
+    /// Does what was asked; results go to `out`, talk to stderr.
+    ///
+    /// # Errors
+    /// Whatever stands in the way, with what to do about it.
+    pub fn run(self, out: &mut dyn Write) -> Result<Exit> {
+        start_log(&self.log_level, self.log_format);
+        match self.command {
+            Command::Analyze(args) => analyze::run(args, out),
+            Command::Build(args) => build::run(args, out),
+            Command::Jobs(args) => jobs::run(args, out),
+            Command::Query(args) => query::run(&args, out),
+            Command::Pick(args) => pick::run(&args, out),
+            Command::Tree(args) => tree::run(&args, out),
+            Command::Stats(args) => stats::run(&args, out),
+            Command::Check(args) => check::run(&args, out),
+            Command::Perft(args) => perft::run(&args, out),
+            Command::Moves(args) => moves::run(&args, out),
+            Command::Workers(args) => workers::run(args, out),
+            Command::Bench(args) => bench::run(&args, out),
+            Command::Completions { shell } => {
+                clap_complete::generate(shell, &mut Self::command(), "kagetsu", &mut &mut *out);
+                Ok(Exit::Done)
+            }
+            Command::Man => {
+                clap_mangen::Man::new(Self::command()).render(&mut &mut *out)?;
+                Ok(Exit::Done)
+            }
+        }
+    }
+}
+
+/// The runtime for talking to servers.
+///
+/// # Errors
+/// If the system has no more threads.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+}
+
+/// Writes one JSON object on a line of its own.
+///
+/// # Errors
+/// If nobody reads it.
+pub(crate) fn write_json(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    writeln!(out)?;
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,241 @@
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::{Args as Flags, Subcommand};
+use kagetsu_book::{Book, Job, JobChange};
+use kagetsu_program::Exit;
+use kagetsu_proto::{Connector, v1};
+use serde::Serialize;
+
+use crate::cli::{runtime, write_json};
+use crate::remote::Builds;
+use crate::source::open_book;
+use crate::table;
+
+/// Build jobs: of a coordinator, or of a book that nobody has open
+///
+/// Example: kagetsu jobs list --book h8.book
+#[derive(Debug, Flags)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// All jobs
+    List(Where),
+    /// One job
+    Show(Named),
+    /// One job, whenever it has moved on, until it is over
+    Watch(Named),
+    /// No new positions until it is resumed
+    Pause(Named),
+    /// Go on
+    Resume(Named),
+    /// Give it up; the book keeps what it has
+    Cancel(Named),
+}
+
+#[derive(Debug, Flags)]
+struct Where {
+    /// The coordinator
+    #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
+    coordinator: String,
+    /// The folder of a book that nobody has open
+    #[arg(long, value_name = "DIR")]
+    book: Option<PathBuf>,
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Flags)]
+struct Named {
+    /// The job's name
+    name: String,
+    #[command(flatten)]
+    at: Where,
+}
+
+/// A job, in the words of every list of jobs.
+#[derive(Debug, Serialize)]
+pub(crate) struct JobJson {
+    name: String,
+    variant: String,
+    state: String,
+    positions: u64,
+    target: Option<u64>,
+    rate: f64,
+    frontier: u64,
+    set_aside: u64,
+    reason: Option<String>,
+}
+
+impl From<&v1::Job> for JobJson {
+    fn from(job: &v1::Job) -> Self {
+        Self {
+            name: job.name.clone(),
+            variant: job.variant.clone(),
+            state: state(job.state()).into(),
+            positions: job.positions,
+            target: job.target,
+            rate: (job.rate * 100.0).round() / 100.0,
+            frontier: job.frontier,
+            set_aside: job.set_aside,
+            reason: (!job.reason.is_empty()).then(|| job.reason.clone()),
+        }
+    }
+}
+
+impl From<&Job> for JobJson {
+    /// Nobody works on the job of a book in its folder: its rate is 0.
+    fn from(job: &Job) -> Self {
+        let reason = match &job.state {
+            kagetsu_book::JobState::Failed(reason) => Some(reason.clone()),
+            _ => None,
+        };
+        Self {
+            name: job.spec.name.clone(),
+            variant: job.spec.variant.to_string(),
+            state: job.state.to_string(),
+            positions: job.positions,
+            target: (job.spec.target != u64::MAX).then_some(job.spec.target),
+            rate: 0.0,
+            frontier: job.frontier,
+            set_aside: job.set_aside,
+            reason,
+        }
+    }
+}
+
+/// The word for a state.
+pub(crate) fn state(state: v1::JobState) -> &'static str {
+    match state {
+        v1::JobState::Unspecified => "unknown",
+        v1::JobState::Running => "running",
+        v1::JobState::Paused => "paused",
+        v1::JobState::Done => "done",
+        v1::JobState::Cancelled => "cancelled",
+        v1::JobState::Failed => "failed",
+    }
+}
+
+pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
+    match args.action {
+        Action::List(at) => {
+            let jobs = match &at.book {
+                Some(path) => open_book(path, false)?.jobs()?.iter().map(JobJson::from).collect(),
+                None => runtime()?.block_on(async {
+                    let jobs = Builds::connect(&Connector::to_url(&at.coordinator)?).await?.list().await?;
+                    anyhow::Ok(jobs.iter().map(JobJson::from).collect::<Vec<_>>())
+                })?,
+            };
+            if at.json { write_json(out, &jobs)? } else { write_table(out, &jobs)? }
+        }
+        Action::Show(named) => {
+            let job = named.ask(None, async |builds, name| builds.get(name).await)?;
+            named.write(out, &job)?;
+        }
+        Action::Watch(named) => watch(&named, out)?,
+        Action::Pause(named) => {
+            let job = named.ask(Some(JobChange::Pause), async |builds, name| builds.pause(name).await)?;
+            named.write(out, &job)?;
+        }
+        Action::Resume(named) => {
+            let job = named.ask(Some(JobChange::Resume), async |builds, name| builds.resume(name).await)?;
+            named.write(out, &job)?;
+        }
+        Action::Cancel(named) => {
+            let job = named.ask(Some(JobChange::Cancel), async |builds, name| builds.cancel(name).await)?;
+            named.write(out, &job)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+impl Named {
+    /// Changes or reads the job, in its folder or at its coordinator.
+    fn ask(
+        &self,
+        change: Option<JobChange>,
+        ask: impl AsyncFnOnce(&mut Builds, &str) -> Result<v1::Job>,
+    ) -> Result<JobJson> {
+        if let Some(path) = &self.at.book {
+            return in_folder(path, &self.name, change);
+        }
+        runtime()?.block_on(async {
+            let mut builds = Builds::connect(&Connector::to_url(&self.at.coordinator)?).await?;
+            Ok(JobJson::from(&ask(&mut builds, &self.name).await?))
+        })
+    }
+
+    fn write(&self, out: &mut dyn Write, job: &JobJson) -> Result<()> {
+        if self.at.json { write_json(out, job) } else { write_table(out, std::slice::from_ref(job)) }
+    }
+}
+
+fn in_folder(path: &Path, name: &str, change: Option<JobChange>) -> Result<JobJson> {
+    let mut book = open_book(path, false)?;
+    let find = |book: &Book| {
+        let job = book.jobs()?.into_iter().find(|job| job.spec.name == name);
+        job.with_context(|| format!("the book has no job '{name}'; `kagetsu jobs list` shows those it has"))
+    };
+    let job = find(&book)?;
+    if let Some(change) = change {
+        book.change_job(job.id, change)?;
+    }
+    let job = JobJson::from(&find(&book)?);
+    book.close()?;
+    Ok(job)
+}
+
+fn watch(named: &Named, out: &mut dyn Write) -> Result<()> {
+    if named.at.book.is_some() {
+        let job = named.ask(None, async |builds, name| builds.get(name).await)?;
+        return named.write(out, &job);
+    }
+    runtime()?.block_on(async {
+        let mut builds = Builds::connect(&Connector::to_url(&named.at.coordinator)?).await?;
+        let mut written = Ok(());
+        builds
+            .watch(&named.name, |job| {
+                if written.is_ok() {
+                    written = write_line(out, job, named.at.json);
+                }
+            })
+            .await?;
+        written
+    })
+}
+
+fn write_line(out: &mut dyn Write, job: &v1::Job, json: bool) -> Result<()> {
+    let line = JobJson::from(job);
+    if json {
+        return write_json(out, &line);
+    }
+    let target = line.target.map_or_else(String::new, |target| format!(" of {target}"));
+    let JobJson { name, state, positions, rate, frontier, .. } = line;
+    writeln!(out, "{name} {state}: {positions}{target} positions, {rate:.1}/s, {frontier} waiting")?;
+    out.flush()?;
+    Ok(())
+}
+
+fn write_table(out: &mut dyn Write, jobs: &[JobJson]) -> Result<()> {
+    let mut rows = table::plain(&["name", "variant", "state", "positions", "target", "rate/s", "frontier", "set aside"]);
+    for job in jobs {
+        rows.add_row([
+            job.name.clone(),
+            job.variant.clone(),
+            job.reason.as_ref().map_or_else(|| job.state.clone(), |reason| format!("{}: {reason}", job.state)),
+            job.positions.to_string(),
+            job.target.map_or_else(|| "-".into(), |target| target.to_string()),
+            format!("{:.1}", job.rate),
+            job.frontier.to_string(),
+            job.set_aside.to_string(),
+        ]);
+    }
+    table::align_right(&mut rows, &[3, 4, 5, 6, 7]);
+    table::write(out, &rows)
+}

@@ -1,0 +1,75 @@
+use std::io::Write;
+
+use anyhow::Result;
+use kagetsu_book::Choice;
+use kagetsu_game::{Move, Position, Verdict};
+use kagetsu_program::Exit;
+use serde::Serialize;
+
+use crate::cli::write_json;
+use crate::json::ValueJson;
+use crate::place::Place;
+use crate::source::Source;
+
+/// Chooses one book move, as an engine would
+///
+/// Without a temperature the best move; with one, a move by chance, where a move that is T centi-units worse than the
+/// best is e times less likely; a proven win is always taken, a proven loss never while there is another move.
+/// Exit code 1 if the book has no move.
+///
+/// Example: kagetsu pick --book h8.book --variant freestyle-15 --moves h8 --temperature 20 --seed 7
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A book's folder, or the URL of a coordinator
+    #[arg(long, value_name = "BOOK")]
+    book: String,
+    #[command(flatten)]
+    place: Place,
+    /// Centi-units of value that make a move e times less likely; 0 takes the best
+    #[arg(long, default_value_t = 0.0, value_name = "T", value_parser = temperature)]
+    temperature: f64,
+    /// Makes the chance the same every time
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Leaves out moves that were searched less deeply and are not proven
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    min_depth: u8,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn temperature(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "not a number".to_string())?;
+    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("must be 0 or more".into()) }
+}
+
+#[derive(Serialize)]
+struct PickJson {
+    r#move: String,
+    #[serde(flatten)]
+    value: ValueJson,
+    depth: u8,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    let position = args.place.position()?;
+    let answer = Source::open(&args.book)?.lookup(&position, false)?;
+    let choice = Choice { temperature: args.temperature, seed: args.seed, min_depth: args.min_depth };
+    let Some((m, verdict)) = answer.as_ref().and_then(|answer| choice.pick(answer)) else {
+        writeln!(std::io::stderr(), "the book has no move for {position}")?;
+        return Ok(Exit::No);
+    };
+    write_pick(out, &position, *m, verdict, args.json)
+}
+
+fn write_pick(out: &mut dyn Write, position: &Position, m: Move, verdict: &Verdict, json: bool) -> Result<Exit> {
+    let name = position.write_move(m);
+    if json {
+        let value = ValueJson::new(verdict.score, verdict.proof);
+        write_json(out, &PickJson { r#move: name, value, depth: verdict.depth })?;
+    } else {
+        writeln!(out, "{name}")?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,136 @@
+//! Talking to a coordinator.
+
+use std::time::Duration;
+
+use anyhow::{Result, anyhow, bail};
+use kagetsu_game::{Answer, Question};
+use kagetsu_proto::v1::analysis_client::AnalysisClient;
+use kagetsu_proto::v1::builds_client::BuildsClient;
+use kagetsu_proto::v1::workers_client::WorkersClient;
+use kagetsu_proto::{Connector, explain, v1};
+use tonic::transport::Channel;
+
+/// What a person sees of an analysis while it goes on.
+pub(crate) struct Shown {
+    pub(crate) answer: Answer,
+    pub(crate) nodes: u64,
+    pub(crate) time: Duration,
+    pub(crate) workers: u32,
+}
+
+/// Has a question answered by a cluster. Ctrl-C ends it with what is known by then.
+///
+/// # Errors
+/// If the coordinator is not there, or refuses.
+pub(crate) async fn analyze(url: &str, question: &Question, shown: &dyn Fn(&Shown)) -> Result<Answer> {
+    let mut client = AnalysisClient::new(Connector::to_url(url)?.connect().await?);
+    let request = v1::AnalyzeRequest { question: Some(question.into()) };
+    let refused = |status| anyhow!(explain(url, &status));
+    let mut updates = client.analyze(request).await.map_err(refused)?.into_inner();
+    let mut last = Answer::new();
+    loop {
+        let update = tokio::select! {
+            update = updates.message() => update.map_err(refused)?,
+            _ = tokio::signal::ctrl_c() => return Ok(last),
+        };
+        let Some(update) = update else { bail!("the coordinator at {url} ended without an answer; see its log") };
+        let answer = update.answer.unwrap_or_default().about(&question.position)?;
+        let time = Duration::from_millis(update.time_ms);
+        shown(&Shown { answer: answer.clone(), nodes: update.nodes, time, workers: update.workers });
+        if update.is_final {
+            return Ok(answer);
+        }
+        last = answer;
+    }
+}
+
+/// The workers of a cluster.
+///
+/// # Errors
+/// If the coordinator is not there, or refuses.
+pub(crate) async fn workers(url: &str) -> Result<Vec<v1::Worker>> {
+    let mut client = WorkersClient::new(Connector::to_url(url)?.connect().await?);
+    let listed = client.list(v1::ListWorkersRequest {}).await.map_err(|status| anyhow!(explain(url, &status)))?;
+    Ok(listed.into_inner().workers)
+}
+
+/// The build jobs of a coordinator.
+pub(crate) struct Builds {
+    name: String,
+    client: BuildsClient<Channel>,
+}
+
+impl Builds {
+    /// # Errors
+    /// If the coordinator is not there.
+    pub(crate) async fn connect(connector: &Connector) -> Result<Self> {
+        let client = BuildsClient::new(connector.connect().await?);
+        Ok(Self { name: connector.name().to_string(), client })
+    }
+
+    fn refused(&self) -> impl Fn(tonic::Status) -> anyhow::Error + use<> {
+        let name = self.name.clone();
+        move |status| anyhow!(explain(&name, &status))
+    }
+
+    /// Starts or resumes a job.
+    ///
+    /// # Errors
+    /// If the coordinator refuses.
+    pub(crate) async fn start(&mut self, request: v1::StartRequest) -> Result<v1::Job> {
+        let refused = self.refused();
+        Ok(self.client.start(request).await.map_err(refused)?.into_inner())
+    }
+
+    /// # Errors
+    /// If the coordinator refuses.
+    pub(crate) async fn list(&mut self) -> Result<Vec<v1::Job>> {
+        let refused = self.refused();
+        Ok(self.client.list(v1::ListJobsRequest {}).await.map_err(refused)?.into_inner().jobs)
+    }
+
+    /// # Errors
+    /// If there is no such job.
+    pub(crate) async fn get(&mut self, name: &str) -> Result<v1::Job> {
+        let refused = self.refused();
+        Ok(self.client.get(v1::JobName { name: name.into() }).await.map_err(refused)?.into_inner())
+    }
+
+    /// Shows a job whenever it has moved on; how it stands at the end.
+    ///
+    /// # Errors
+    /// If there is no such job, or the coordinator goes away.
+    pub(crate) async fn watch(&mut self, name: &str, mut shown: impl FnMut(&v1::Job)) -> Result<v1::Job> {
+        let refused = self.refused();
+        let name = v1::JobName { name: name.into() };
+        let mut jobs = self.client.watch(name).await.map_err(&refused)?.into_inner();
+        let mut last = None;
+        while let Some(job) = jobs.message().await.map_err(&refused)? {
+            shown(&job);
+            last = Some(job);
+        }
+        let is_over = |job: &v1::Job| !matches!(job.state(), v1::JobState::Running | v1::JobState::Paused);
+        last.filter(is_over).ok_or_else(|| anyhow!("{} stopped before the job was done; see its log", self.name))
+    }
+
+    /// # Errors
+    /// If there is no such job.
+    pub(crate) async fn pause(&mut self, name: &str) -> Result<v1::Job> {
+        let refused = self.refused();
+        Ok(self.client.pause(v1::JobName { name: name.into() }).await.map_err(refused)?.into_inner())
+    }
+
+    /// # Errors
+    /// If there is no such job.
+    pub(crate) async fn resume(&mut self, name: &str) -> Result<v1::Job> {
+        let refused = self.refused();
+        Ok(self.client.resume(v1::JobName { name: name.into() }).await.map_err(refused)?.into_inner())
+    }
+
+    /// # Errors
+    /// If there is no such job.
+    pub(crate) async fn cancel(&mut self, name: &str) -> Result<v1::Job> {
+        let refused = self.refused();
+        Ok(self.client.cancel(v1::JobName { name: name.into() }).await.map_err(refused)?.into_inner())
+    }
+}

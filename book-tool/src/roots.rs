@@ -1,0 +1,138 @@
+//! Files of root positions for `build --roots`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+use kagetsu_game::{Position, Variant};
+use serde::Deserialize;
+
+/// Reads the roots of a build: one position a line. Blank lines and what follows `#` are left out.
+///
+/// A line is a line of moves (`h8 i9 h9`), or, as in the opening lists of Gomocup and Piskvork, pairs of offsets from the
+/// centre point (`0,0, 1,-1, 3,2`: columns to the right, then rows DOWN; the centre of an even board is the point right
+/// of and below the middle). A file whose name ends in `.json` holds `{"size": 15, "coordinateSystem":
+/// "center-relative-x-y", "openings": [{"id": "..", "coordinates": [[0, 0], ..]}, ..]}`.
+///
+/// # Errors
+/// The first line or opening that is no position of the variant, by its number or id.
+pub(crate) fn read(path: &Path, variant: Variant) -> Result<Vec<Position>> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the roots file {}", path.display()))?;
+    let roots = if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
+        of_json(&text, variant)
+    } else {
+        of_lines(&text, variant)
+    };
+    let roots = roots.with_context(|| format!("roots file {}", path.display()))?;
+    if roots.is_empty() { Err(anyhow!("roots file {} holds no position", path.display())) } else { Ok(roots) }
+}
+
+fn of_lines(text: &str, variant: Variant) -> Result<Vec<Position>> {
+    let mut roots = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let is_offsets = line.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+        let root = match variant {
+            Variant::Gomoku { size, .. } if is_offsets => of_offsets(&pairs(line), variant, size),
+            _ => Position::from_line(variant, line).map_err(Into::into),
+        };
+        roots.push(root.with_context(|| format!("line {}", index + 1))?);
+    }
+    Ok(roots)
+}
+
+fn pairs(line: &str) -> Vec<Vec<i32>> {
+    let number = |text: &str| text.trim().parse().unwrap_or(i32::MAX);
+    let numbers: Vec<i32> = line.split(',').filter(|text| !text.trim().is_empty()).map(number).collect();
+    numbers.chunks(2).map(<[i32]>::to_vec).collect()
+}
+
+fn of_offsets(offsets: &[Vec<i32>], variant: Variant, size: u8) -> Result<Position> {
+    let size = i32::from(size);
+    let mut position = Position::start(variant);
+    for (index, pair) in offsets.iter().enumerate() {
+        let number = index + 1;
+        let &[dx, dy] = pair.as_slice() else { bail!("move {number}: an offset is a pair of whole numbers") };
+        if dx == i32::MAX || dy == i32::MAX {
+            bail!("move {number}: an offset is a pair of whole numbers");
+        }
+        let (column, row) = (size / 2 + dx, size - 1 - (size / 2 + dy));
+        if !(0..size).contains(&column) || !(0..size).contains(&row) {
+            bail!("move {number}: the offset {dx},{dy} is off the board of {variant}");
+        }
+        let m = kagetsu_game::Move::new((row * size + column) as u16);
+        position = position.play(m).with_context(|| format!("move {number}"))?;
+    }
+    Ok(position)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Openings {
+    size: u8,
+    coordinate_system: String,
+    openings: Vec<Opening>,
+}
+
+#[derive(Deserialize)]
+struct Opening {
+    id: String,
+    coordinates: Vec<Vec<i32>>,
+}
+
+fn of_json(text: &str, variant: Variant) -> Result<Vec<Position>> {
+    let file: Openings = serde_json::from_str(text).context("not a list of openings")?;
+    let size = match variant {
+        Variant::Gomoku { size, .. } if size == file.size => size,
+        _ => bail!("its openings are for a gomoku board of size {}, not for {variant}", file.size),
+    };
+    if file.coordinate_system != "center-relative-x-y" {
+        let system = file.coordinate_system;
+        bail!("unknown coordinate system '{system}'; center-relative-x-y is known");
+    }
+    let root = |opening: &Opening| {
+        of_offsets(&opening.coordinates, variant, size).with_context(|| format!("opening {}", opening.id))
+    };
+    file.openings.iter().map(root).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Result<Vec<String>, String> {
+        let roots = of_lines(text, Variant::FREESTYLE_15).map_err(|error| format!("{error:#}"))?;
+        Ok(roots.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn a_line_is_moves_or_offsets() {
+        let text = "# roots\nh8 i9\n\n0,0, 1,-1, 3,2 # rows go down\n -7,7\n";
+        let expected = ["freestyle-15 h8 i9", "freestyle-15 h8 i9 k6", "freestyle-15 a1"];
+        assert_eq!(lines(text), Ok(expected.map(String::from).to_vec()));
+    }
+
+    #[test]
+    fn a_wrong_line_is_named() {
+        for (text, said) in [
+            ("h8\nh8 h8", "line 2: move 2: h8 is taken"),
+            ("0,0, 8,0", "line 1: move 2: the offset 8,0 is off the board of freestyle-15"),
+            ("0,0, 1", "line 1: move 2: an offset is a pair of whole numbers"),
+            ("1,x", "line 1: move 1: an offset is a pair of whole numbers"),
+            ("z9", "line 1: move 1: 'z9' is off the board of freestyle-15"),
+        ] {
+            assert_eq!(lines(text), Err(said.to_string()));
+        }
+    }
+
+    #[test]
+    fn openings_come_as_json_too() {
+        let text = r#"{"size": 15, "coordinateSystem": "center-relative-x-y", "openings": [{"id": "a", "coordinates": [[0,0],[1,-1]]}]}"#;
+        let roots = of_json(text, Variant::FREESTYLE_15).expect("well formed");
+        assert_eq!(roots[0].to_string(), "freestyle-15 h8 i9");
+        let other = "freestyle-20".parse().expect("a variant");
+        assert!(format!("{:#}", of_json(text, other).expect_err("size")).contains("board of size 15"));
+    }
+}

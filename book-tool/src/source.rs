@@ -1,0 +1,83 @@
+//! Where book positions come from.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow};
+use kagetsu_book::{Book, BookOptions, Notice};
+use kagetsu_game::{Answer, Position};
+use kagetsu_proto::v1::books_client::BooksClient;
+use kagetsu_proto::{Connector, explain, v1};
+use tokio::runtime::Runtime;
+use tonic::transport::Channel;
+
+use crate::cli::runtime;
+
+/// A book's folder, or a coordinator that has one.
+pub(crate) enum Source {
+    /// The folder.
+    Folder(Box<Book>),
+    /// The coordinator.
+    Server(Box<Server>),
+}
+
+/// A connection to a coordinator.
+pub(crate) struct Server {
+    url: String,
+    client: BooksClient<Channel>,
+    runtime: Runtime,
+}
+
+impl Source {
+    /// Opens a book; text with `://` is a URL.
+    ///
+    /// # Errors
+    /// If it is not there, or another process has it.
+    pub(crate) fn open(book: &str) -> Result<Self> {
+        if !book.contains("://") {
+            return Ok(Self::Folder(Box::new(open_book(Path::new(book), false)?)));
+        }
+        let connector = Connector::to_url(book)?;
+        let runtime = runtime()?;
+        let client = BooksClient::new(runtime.block_on(connector.connect())?);
+        Ok(Self::Server(Box::new(Server { url: book.to_string(), client, runtime })))
+    }
+
+    /// What the book knows of a position: what it believes, or (`searched`) just what was searched there.
+    ///
+    /// # Errors
+    /// If the book is damaged, or the server gone.
+    pub(crate) fn lookup(&mut self, position: &Position, searched: bool) -> Result<Option<Answer>> {
+        match self {
+            Self::Folder(book) => {
+                let entry = book.lookup(position)?;
+                Ok(entry.map(|entry| if searched { entry.facts } else { entry.answer }))
+            }
+            Self::Server(server) => {
+                let Server { url, client, runtime } = &mut **server;
+                let found = runtime.block_on(client.lookup(v1::Position::from(position)));
+                let found = found.map_err(|status| anyhow!(explain(url, &status)))?.into_inner();
+                let answer = if searched { found.facts } else { found.answer };
+                let answer = answer.map(|answer| answer.about(position)).transpose();
+                answer.with_context(|| format!("{url} gave an answer that cannot be"))
+            }
+        }
+    }
+}
+
+/// Opens a folder and tells what there is to tell.
+///
+/// # Errors
+/// If it cannot be opened.
+pub(crate) fn open_book(path: &Path, create: bool) -> Result<Book> {
+    let (book, notices) = Book::open(path, &BookOptions { create, ..BookOptions::default() })?;
+    tell(path, &notices)?;
+    Ok(book)
+}
+
+fn tell(path: &Path, notices: &[Notice]) -> Result<()> {
+    for notice in notices {
+        writeln!(std::io::stderr(), "kagetsu: book {}: {notice}", path.display())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! Answers as tables for people.
+
+use std::io::Write;
+
+use anyhow::Result;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use kagetsu_game::{Answer, Move, Position, Proof, Verdict};
+
+use crate::json::date;
+
+/// An empty table without rulings; its right columns are for numbers.
+pub(crate) fn plain(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header.to_vec()).set_content_arrangement(ContentArrangement::Disabled);
+    table
+}
+
+/// Aligns these columns to the right.
+pub(crate) fn align_right(table: &mut Table, columns: &[usize]) {
+    for &column in columns {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+/// Writes the table without the blanks at line ends.
+///
+/// # Errors
+/// If nobody reads it.
+pub(crate) fn write(out: &mut dyn Write, table: &Table) -> Result<()> {
+    for line in table.lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+/// One row for each verdict, best first; at most `top` of them, and then how many are left.
+///
+/// # Errors
+/// If nobody reads it.
+pub(crate) fn write_answer(out: &mut dyn Write, position: &Position, answer: &Answer, top: usize) -> Result<()> {
+    let mut table = plain(&["move", "value", "bound", "depth", "nodes", "proof", "line", "engine", "date"]);
+    for (m, verdict) in answer.verdicts().iter().take(top) {
+        table.add_row(row(position, *m, verdict));
+    }
+    align_right(&mut table, &[1, 3, 4]);
+    write(out, &table)?;
+    let rest = answer.len().saturating_sub(top);
+    if rest > 0 {
+        writeln!(out, "and {rest} more {}; --json shows all", if rest == 1 { "move" } else { "moves" })?;
+    }
+    Ok(())
+}
+
+fn row(position: &Position, m: Move, verdict: &Verdict) -> Vec<String> {
+    vec![
+        position.write_move(m),
+        verdict.score.to_string(),
+        verdict.bound.to_string(),
+        verdict.depth.to_string(),
+        verdict.nodes.to_string(),
+        verdict.proof.map_or_else(String::new, proof),
+        line(position, &verdict.line),
+        verdict.by.engine.to_string(),
+        date(verdict.by.day),
+    ]
+}
+
+/// `win (vcf)`.
+pub(crate) fn proof(proof: Proof) -> String {
+    format!("{} ({})", proof.claim, proof.kind)
+}
+
+/// The first moves of a line.
+pub(crate) fn line(position: &Position, line: &[Move]) -> String {
+    const SHOWN: usize = 10;
+    let mut names: Vec<String> = line.iter().take(SHOWN).map(|&m| position.write_move(m)).collect();
+    if line.len() > SHOWN {
+        names.push("..".into());
+    }
+    names.join(" ")
+}

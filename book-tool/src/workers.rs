@@ -1,0 +1,72 @@
+use std::io::Write;
+
+use anyhow::Result;
+use clap::Subcommand;
+use kagetsu_program::Exit;
+use serde::Serialize;
+
+use crate::cli::{runtime, write_json};
+use crate::{remote, table};
+
+/// Who works for a coordinator
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Who works, how fast, on how much, and why one is idle
+    ///
+    /// Example: kagetsu workers list --coordinator http://127.0.0.1:7615
+    List {
+        /// The coordinator
+        #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
+        coordinator: String,
+        /// Prints one JSON array
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Serialize)]
+struct WorkerJson {
+    name: String,
+    engine: String,
+    slots: u32,
+    threads: u32,
+    tasks: u32,
+    done: u64,
+    speed: u64,
+    idle: Option<String>,
+}
+
+pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
+    let Action::List { coordinator, json } = args.command;
+    let workers = runtime()?.block_on(remote::workers(&coordinator))?;
+    let worker = |w: kagetsu_proto::v1::Worker| WorkerJson {
+        name: w.name,
+        engine: w.engine,
+        slots: w.slots,
+        threads: w.threads,
+        tasks: w.tasks,
+        done: w.done,
+        speed: w.speed,
+        idle: (!w.idle.is_empty()).then_some(w.idle),
+    };
+    let workers: Vec<WorkerJson> = workers.into_iter().map(worker).collect();
+    if json {
+        write_json(out, &workers)?;
+        return Ok(Exit::Done);
+    }
+    let mut rows = table::plain(&["name", "engine", "slots", "threads", "tasks", "done", "nodes/s", "idle"]);
+    for w in &workers {
+        let numbers = [w.slots.into(), w.threads.into(), w.tasks.into(), w.done, w.speed].map(|n: u64| n.to_string());
+        let idle = w.idle.clone().unwrap_or_default();
+        rows.add_row([vec![w.name.clone(), w.engine.clone()], numbers.to_vec(), vec![idle]].concat());
+    }
+    table::align_right(&mut rows, &[2, 3, 4, 5, 6]);
+    table::write(out, &rows)?;
+    Ok(Exit::Done)
+}

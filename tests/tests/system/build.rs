@@ -1,0 +1,93 @@
+//! A book grown and asked by the command line alone.
+
+use kagetsu_tests::{Program, Scratch, shared_data};
+use serde_json::json;
+
+const VARIANT: [&str; 2] = ["--variant", "freestyle-15"];
+
+fn grow(book: &str, more: &[&str]) -> serde_json::Value {
+    let fixed = ["build", "--book", book, "--variant", "freestyle-15", "--depth", "3", "--json"];
+    Program::Kagetsu.run(&[&fixed, more].concat()).json()
+}
+
+fn ask(command: &str, book: &str, more: &[&str]) -> kagetsu_tests::Finished {
+    Program::Kagetsu.run(&[&[command, "--book", book], &VARIANT[..], more].concat())
+}
+
+#[test]
+fn a_book_is_grown_asked_and_checked() {
+    let scratch = Scratch::new();
+    let path = scratch.path("h8.book");
+    let book = path.to_str().expect("a plain name");
+    let job = grow(book, &["--moves", "h8", "--positions", "40"]);
+    assert_eq!((&job["state"], &job["positions"]), (&json!("done"), &json!(40)), "{job}");
+
+    let answer = ask("query", book, &["--moves", "h8", "--json"]).json();
+    assert_eq!((&answer["variant"], &answer["side"]), (&json!("freestyle-15"), &json!("second")));
+    let best = answer["best"].as_str().expect("a best move").to_string();
+    assert_eq!(answer["answers"][0]["move"], json!(best));
+    assert_eq!(answer["answers"][0]["line"][0], json!(best));
+
+    let picked = ask("pick", book, &["--moves", "h8"]);
+    assert_eq!((picked.code, picked.stdout.trim()), (Some(0), best.as_str()));
+    let by_chance = |seed| ask("pick", book, &["--moves", "h8", "--temperature", "50", "--seed", seed]).stdout;
+    assert_eq!(by_chance("7"), by_chance("7"));
+
+    let tree = ask("tree", book, &["--moves", "h8", "--plies", "2"]);
+    assert!(tree.stdout.contains(&format!("  {best}  ")), "{tree:#?}");
+
+    let stats = Program::Kagetsu.run(&["stats", "--book", book, "--json"]).json();
+    assert_eq!(stats["positions"], json!(40));
+    let check = Program::Kagetsu.run(&["check", "--book", book]);
+    assert_eq!(check.code, Some(0), "{check:#?}");
+    let jobs = Program::Kagetsu.run(&["jobs", "list", "--book", book, "--json"]).json();
+    assert_eq!((&jobs[0]["state"], &jobs[0]["target"]), (&json!("done"), &json!(40)), "{jobs}");
+}
+
+#[test]
+fn the_same_command_again_adds_nothing_and_a_greater_target_goes_on() {
+    let scratch = Scratch::new();
+    let path = scratch.path("book");
+    let book = path.to_str().expect("a plain name");
+    let grown = |target| grow(book, &["--moves", "h8 i9", "--positions", target])["positions"].clone();
+    assert_eq!(grown("10"), json!(10));
+    assert_eq!(grown("10"), json!(10));
+    assert_eq!(grown("25"), json!(25));
+    let stats = Program::Kagetsu.run(&["stats", "--book", book, "--json"]).json();
+    assert_eq!(stats["positions"], json!(25));
+}
+
+#[test]
+fn symmetric_and_transposed_questions_hit_the_same_record() {
+    let scratch = Scratch::new();
+    let path = scratch.path("book");
+    let book = path.to_str().expect("a plain name");
+    grow(book, &["--moves", "h8 i9 j8", "--positions", "1"]);
+    let of = |line| ask("query", book, &["--moves", line, "--json"]).json();
+    let (asked, turned) = (of("h8 i9 j8"), of("j8 i7 h8"));
+    assert_eq!((&asked["key"], &asked["score"]), (&turned["key"], &turned["score"]));
+    assert_eq!(ask("query", book, &["--moves", "h8 i9"]).code, Some(1));
+}
+
+#[test]
+fn real_openings_are_built_in_one_run() {
+    for name in ["gomoku/openings/gomocup-2026-15x15.json", "gomoku/openings/piskvork_openings.txt"] {
+        let Some(roots) = shared_data(name) else { continue };
+        let scratch = Scratch::new();
+        let path = scratch.path("book");
+        let book = path.to_str().expect("a plain name");
+        let roots = roots.to_str().expect("a plain name");
+        let job = grow(book, &["--roots", roots, "--positions", "60"]);
+        assert_eq!(job["positions"], json!(60), "{name}: {job}");
+        assert_eq!(Program::Kagetsu.run(&["check", "--book", book]).code, Some(0));
+    }
+}
+
+#[test]
+fn our_example_of_roots_is_built() {
+    let scratch = Scratch::new();
+    let path = scratch.path("book");
+    let roots = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/gomoku-openings.txt");
+    let job = grow(path.to_str().expect("a plain name"), &["--roots", roots, "--positions", "20"]);
+    assert_eq!(job["positions"], json!(20), "{job}");
+}

@@ -1,0 +1,197 @@
+//! A coordinator and its workers as processes of their own.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use kagetsu_book::{Book, BookOptions};
+use kagetsu_game::Key;
+use kagetsu_tests::{Program, Running, Scratch};
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use crate::relay::Relay;
+
+/// A coordinator on a port that the system chose.
+pub struct Cluster {
+    pub coordinator: Running,
+    pub url: String,
+    pub book: String,
+}
+
+impl Cluster {
+    pub fn start(book: &Path, listen: &str) -> Self {
+        let book = book.to_str().expect("a plain name").to_string();
+        let mut coordinator = Program::Coordinator.start(&["--book", &book, "--listen", listen]);
+        let url = coordinator.address();
+        Self { coordinator, url, book }
+    }
+
+    pub fn worker(&self) -> Running {
+        worker(&self.url)
+    }
+
+    /// Starts the build, which goes on without its client.
+    pub fn build(&self, positions: u32, depth: u32) -> Running {
+        let (positions, depth) = (positions.to_string(), depth.to_string());
+        let arguments = [
+            "build",
+            "--coordinator",
+            &self.url,
+            "--name",
+            "test",
+            "--variant",
+            "freestyle-15",
+            "--moves",
+            "h8",
+            "--positions",
+            &positions,
+            "--depth",
+            &depth,
+            "--json",
+        ];
+        Program::Kagetsu.start(&arguments)
+    }
+
+    /// The first job; `None` while the coordinator does not answer or has none.
+    pub fn job(&self) -> Option<Value> {
+        let jobs = Program::Kagetsu.run(&["jobs", "list", "--coordinator", &self.url, "--json"]);
+        let jobs: Value = serde_json::from_str(&jobs.stdout).ok()?;
+        jobs.get(0).cloned()
+    }
+
+    pub fn stop(mut self) {
+        self.coordinator.signal(Signal::SIGTERM);
+        let status = self.coordinator.wait();
+        assert_eq!(status.code(), Some(0), "a clean stop");
+    }
+}
+
+pub fn worker(url: &str) -> Running {
+    Program::Worker.start(&["--coordinator", url, "--slots", "1", "--table-mib", "16"])
+}
+
+/// Waits until something is so; the limit only bounds a test that has failed.
+pub fn until<T>(what: &str, mut is: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = is() {
+            return found;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(120), "{what}: not within two minutes");
+        sleep(Duration::from_millis(20));
+    }
+}
+
+/// Everything searched that the book holds, in words that can be compared: key -> moves with their verdicts.
+pub fn facts(book: &Path) -> BTreeMap<Key, Vec<String>> {
+    let (book, _) = Book::open(book, &BookOptions::default()).expect("a sound book");
+    let report = book.check(&mut |_| {}).expect("readable");
+    assert!(report.is_clean(), "{report:?}");
+    let fact = |entry: kagetsu_book::Entry| {
+        let verdict = |(m, v): &(kagetsu_game::Move, kagetsu_game::Verdict)| {
+            let name = entry.position.write_move(*m);
+            format!("{name} {} {} depth {} nodes {} {:?}", v.score, v.bound, v.depth, v.nodes, v.line)
+        };
+        (entry.position.key(), entry.facts.verdicts().iter().map(verdict).collect())
+    };
+    book.positions().map(|entry| fact(entry.expect("readable"))).collect()
+}
+
+#[test]
+fn a_cluster_answers_as_one_process_does() {
+    let scratch = Scratch::new();
+    let here = scratch.path("here");
+    let arguments = [
+        "build",
+        "--book",
+        here.to_str().expect("a plain name"),
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--positions",
+        "60",
+        "--depth",
+        "4",
+    ];
+    let built = Program::Kagetsu.run(&arguments);
+    assert_eq!(built.code, Some(0), "{built:#?}");
+
+    let there = scratch.path("there");
+    let cluster = Cluster::start(&there, "127.0.0.1:0");
+    let workers = [cluster.worker(), cluster.worker()];
+    let mut client = cluster.build(60, 4);
+    let job: Value = serde_json::from_str(&client.rest()).expect("one object");
+    assert_eq!((&job["state"], &job["positions"]), (&json!("done"), &json!(60)));
+    drop(workers);
+    cluster.stop();
+
+    let (here, there) = (facts(&here), facts(&there));
+    assert_eq!((here.len(), there.len()), (60, 60));
+    let both: Vec<_> = here.iter().filter(|(key, _)| there.contains_key(key)).collect();
+    assert!(both.len() >= 30, "only {} positions in both", both.len());
+    for (key, facts) in both {
+        assert_eq!(facts, &there[key], "{key}");
+    }
+}
+
+#[test]
+fn a_worker_that_lost_its_network_comes_back_by_itself() {
+    let scratch = Scratch::new();
+    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let relay = Relay::to(&cluster.url);
+    let _worker = worker(&relay.url());
+    let _client = cluster.build(40, 3);
+    for _ in 0..3 {
+        let before = until("work is done", || cluster.job()?["positions"].as_u64());
+        relay.cut();
+        relay.mend();
+        until("work goes on", || {
+            let job = cluster.job()?;
+            (job["positions"].as_u64()? > before || job["state"] == "done").then_some(())
+        });
+    }
+    until("the job ends", || (cluster.job()?["state"] == "done").then_some(()));
+    cluster.stop();
+    assert_eq!(facts(&scratch.path("book")).len(), 40);
+}
+
+#[test]
+fn a_worker_that_is_asked_to_go_goes_and_its_work_is_done_by_another() {
+    let scratch = Scratch::new();
+    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let mut leaver = cluster.worker();
+    let _client = cluster.build(30, 4);
+    until("work is done", || (cluster.job()?["positions"].as_u64()? > 2).then_some(()));
+    leaver.signal(Signal::SIGTERM);
+    assert_eq!(leaver.wait().code(), Some(0), "a clean end");
+    let _other = cluster.worker();
+    until("the job ends", || (cluster.job()?["state"] == "done").then_some(()));
+    cluster.stop();
+    assert_eq!(facts(&scratch.path("book")).len(), 30);
+}
+
+#[test]
+fn an_analysis_is_shared_among_workers() {
+    let scratch = Scratch::new();
+    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let _workers = [cluster.worker(), cluster.worker()];
+    // Black wins by a four and then an open four: any sound search finds it, however the moves are divided.
+    let arguments = [
+        "analyze",
+        "--coordinator",
+        &cluster.url,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8 a1 i8 a15 j8 o1",
+        "--depth",
+        "5",
+        "--json",
+    ];
+    let answer = Program::Kagetsu.run(&arguments).json();
+    assert_eq!((&answer["proof"], &answer["win_in"]), (&json!("win"), &json!(3)), "{answer}");
+    cluster.stop();
+}

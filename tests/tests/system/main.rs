@@ -1,0 +1,7 @@
+//! The whole system: programs as a user starts them, on real sockets, with real kills.
+
+mod build;
+mod cluster;
+mod kills;
+mod relay;
+mod wrong;

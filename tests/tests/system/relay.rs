@@ -1,0 +1,87 @@
+//! A network that can be cut: a relay between a worker and its coordinator.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// Passes connections on to a server until it is cut.
+pub struct Relay {
+    address: SocketAddr,
+    line: Arc<Line>,
+}
+
+#[derive(Default)]
+struct Line {
+    is_cut: AtomicBool,
+    ends: Mutex<Vec<TcpStream>>,
+}
+
+impl Relay {
+    /// A relay to `target`, as in `http://127.0.0.1:7615`.
+    pub fn to(target: &str) -> Self {
+        let target: SocketAddr = target.trim_start_matches("http://").parse().expect("an address");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("bound");
+        let line = Arc::new(Line::default());
+        let shared = Arc::clone(&line);
+        // Ends with the process of the tests: nothing more is accepted once the relay is dropped.
+        thread::spawn(move || {
+            for near in listener.incoming().flatten() {
+                if !shared.is_cut.load(Ordering::SeqCst) {
+                    shared.join(near, target);
+                }
+            }
+        });
+        Self { address, line }
+    }
+
+    /// Where to connect instead.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Ends every connection, and ends new ones at once.
+    pub fn cut(&self) {
+        self.line.is_cut.store(true, Ordering::SeqCst);
+        for end in self.line.ends.lock().expect("no panic in it").drain(..) {
+            // It may have ended by itself.
+            let _ = end.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Lets new connections through again.
+    pub fn mend(&self) {
+        self.line.is_cut.store(false, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.cut();
+    }
+}
+
+impl Line {
+    fn join(&self, near: TcpStream, target: SocketAddr) {
+        let Ok(far) = TcpStream::connect(target) else { return };
+        let copy = |stream: &TcpStream| stream.try_clone().expect("a handle");
+        self.ends.lock().expect("no panic in it").extend([copy(&near), copy(&far)]);
+        pump(copy(&near), copy(&far));
+        pump(far, near);
+    }
+}
+
+fn pump(mut from: TcpStream, mut to: TcpStream) {
+    thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok(n @ 1..) = from.read(&mut buffer) {
+            if to.write_all(&buffer[..n]).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Both);
+        let _ = from.shutdown(Shutdown::Both);
+    });
+}

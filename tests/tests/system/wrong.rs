@@ -1,0 +1,181 @@
+//! Bad input: a clear message that names the thing, exit code 2, and nothing lost or half written.
+
+use std::fs;
+use std::path::Path;
+
+use kagetsu_tests::{Finished, Program, Running, Scratch};
+
+fn kagetsu(arguments: &[&str]) -> Finished {
+    Program::Kagetsu.run(arguments)
+}
+
+/// The command ends with code 2, prints nothing, and says each of `words`.
+#[track_caller]
+fn refused(finished: &Finished, words: &[&str]) {
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{finished:#?}");
+    assert!(!finished.stderr.contains("panicked"), "{finished:#?}");
+    for word in words {
+        assert!(finished.stderr.contains(word), "'{word}' is not said in {finished:#?}");
+    }
+}
+
+fn small_book(scratch: &Scratch) -> String {
+    let book = scratch.path("book").to_str().expect("a plain name").to_string();
+    let made = kagetsu(&[
+        "build",
+        "--book",
+        &book,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--positions",
+        "12",
+        "--depth",
+        "2",
+    ]);
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    book
+}
+
+fn query(book: &str) -> Finished {
+    kagetsu(&["query", "--book", book, "--variant", "freestyle-15", "--moves", "h8", "--json"])
+}
+
+#[test]
+fn words_that_are_no_position() {
+    let analyze = |more: &[&str]| kagetsu(&[&["analyze", "--depth", "1"], more].concat());
+    refused(&analyze(&["--variant", "freestyle-15", "--moves", "h8 z99"]), &["z99", "off the board", "freestyle-15"]);
+    refused(&analyze(&["--variant", "freestyle-15", "--moves", "h8 h8"]), &["move 2", "h8 is taken"]);
+    refused(&analyze(&["--variant", "freestyle-15", "--moves", "h8 ??"]), &["'??' is not a move"]);
+    refused(&analyze(&["--variant", "freestyle-99"]), &["freestyle-99", "5 to 22"]);
+    refused(&analyze(&["--variant", "chess"]), &["unknown variant 'chess'", "freestyle"]);
+}
+
+#[test]
+fn a_coordinator_that_is_not_there() {
+    // A port that nobody listens on: one that the system gave us and that we have closed again.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+    let url = format!("http://127.0.0.1:{port}");
+    let place = ["--variant", "freestyle-15", "--moves", "h8"];
+    for command in [
+        &["analyze", "--depth", "1", "--coordinator", &url][..],
+        &["build", "--book", "b", "--depth", "1", "--coordinator", &url],
+        &["query", "--book", &url],
+    ] {
+        refused(&kagetsu(&[command, &place[..]].concat()), &[&url, "kagetsu-coordinator"]);
+    }
+    refused(&kagetsu(&["jobs", "list", "--coordinator", &url]), &[&url, "kagetsu-coordinator"]);
+    refused(&kagetsu(&["workers", "list", "--coordinator", "nonsense url"]), &["nonsense url"]);
+}
+
+#[test]
+fn a_book_that_is_not_there() {
+    let scratch = Scratch::new();
+    let missing = scratch.path("missing").to_str().expect("a plain name").to_string();
+    for command in ["stats", "check"] {
+        refused(&kagetsu(&[command, "--book", &missing]), &[&missing]);
+    }
+    refused(&query(&missing), &[&missing]);
+    assert!(!Path::new(&missing).exists(), "asking made a book");
+    fs::create_dir(&missing).expect("an empty folder");
+    fs::write(Path::new(&missing).join("notes.txt"), "mine").expect("a file");
+    refused(&query(&missing), &[&missing]);
+}
+
+#[test]
+fn a_book_that_another_process_holds() {
+    let scratch = Scratch::new();
+    let book = small_book(&scratch);
+    let mut holder: Running = Program::Coordinator.start(&["--book", &book, "--listen", "127.0.0.1:0"]);
+    let address = holder.address();
+    refused(&query(&book), &[&book, &holder.id().to_string()]);
+    let there = kagetsu(&["query", "--book", &address, "--variant", "freestyle-15", "--moves", "h8", "--json"]);
+    holder.kill();
+    let here = query(&book);
+    assert_eq!(there.json(), here.json(), "a server and its folder give the same answer");
+}
+
+#[test]
+fn a_damaged_store_loses_nothing() {
+    let scratch = Scratch::new();
+    let book = small_book(&scratch);
+    let before = query(&book).json();
+    for damage in [truncate as fn(&Path), flip, remove] {
+        store_files(&book).iter().for_each(|file| damage(file));
+        let after = query(&book);
+        assert_eq!(after.json(), before, "the journal has it all");
+        assert!(after.stderr.contains("journal"), "the repair is told: {after:#?}");
+        assert_eq!(kagetsu(&["check", "--book", &book]).code, Some(0));
+    }
+}
+
+#[test]
+fn a_damaged_journal_is_refused_and_left_as_it_is() {
+    for damage in [truncate as fn(&Path), flip] {
+        let scratch = Scratch::new();
+        let book = small_book(&scratch);
+        let files = journal_files(&book);
+        assert!(!files.is_empty());
+        files.iter().for_each(|file| damage(file));
+        let bytes: Vec<_> = files.iter().map(|file| fs::read(file).expect("it is there")).collect();
+        refused(&query(&book), &["journal"]);
+        let after: Vec<_> = files.iter().map(|file| fs::read(file).expect("it is there")).collect();
+        assert_eq!(bytes, after, "nothing was cut off or written over");
+    }
+}
+
+#[test]
+fn a_settings_file_with_a_wrong_key() {
+    let scratch = Scratch::new();
+    let file = scratch.path("kagetsu.toml");
+    fs::write(&file, "dept = 3\n").expect("a file");
+    let file = file.to_str().expect("a plain name");
+    for program in [Program::Kagetsu, Program::Coordinator, Program::Worker] {
+        let command = if matches!(program, Program::Kagetsu) { &["stats", "--book", "b"][..] } else { &[] };
+        refused(&program.run(&[&["--config", file], command].concat()), &["dept", "kagetsu.toml"]);
+    }
+}
+
+#[test]
+fn a_server_for_everybody_must_be_asked_for() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book").to_str().expect("a plain name").to_string();
+    refused(&Program::Coordinator.run(&["--book", &book, "--listen", "0.0.0.0:0"]), &["0.0.0.0", "--insecure"]);
+}
+
+fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable").path()) {
+        if entry.is_dir() { all.extend(files(&entry)) } else { all.push(entry) }
+    }
+    all.sort();
+    all
+}
+
+fn store_files(book: &str) -> Vec<std::path::PathBuf> {
+    files(&Path::new(book).join("store"))
+        .into_iter()
+        .filter(|file| file.metadata().is_ok_and(|m| m.len() > 64))
+        .collect()
+}
+
+fn journal_files(book: &str) -> Vec<std::path::PathBuf> {
+    files(&Path::new(book).join("journal"))
+}
+
+fn truncate(file: &Path) {
+    let bytes = fs::read(file).expect("it is there");
+    fs::write(file, &bytes[..bytes.len() / 2]).expect("room");
+}
+
+fn flip(file: &Path) {
+    let mut bytes = fs::read(file).expect("it is there");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x55;
+    fs::write(file, bytes).expect("room");
+}
+
+fn remove(file: &Path) {
+    fs::remove_file(file).expect("it is there");
+}
