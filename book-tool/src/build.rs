@@ -179,23 +179,24 @@ fn default_name(roots: &[Position]) -> String {
 
 /// Builds with a cluster inside this process.
 async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
-    let shutdown = CancellationToken::new();
+    let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
     let config = kagetsu_coordinator::Config { book: args.book.clone(), cache_mib: 128 };
     let coordinator = Server::start(&config, shutdown.clone())?.embed();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let workers: Vec<_> = (0..args.threads.map_or(cores, usize::from))
         .map(|n| {
             let config = kagetsu_worker::Config::embedded(format!("worker-{n}"), args.table_mib);
-            tokio::spawn(kagetsu_worker::run(config, coordinator.connector().clone(), shutdown.clone()))
+            tokio::spawn(kagetsu_worker::run(config, coordinator.connector().clone(), retire.clone()))
         })
         .collect();
     let built = follow(args, coordinator.connector(), request, true).await;
-    shutdown.cancel();
-    // The coordinator's end says why, where the book could not be written.
-    coordinator.end().await?;
+    retire.cancel();
     for worker in workers {
         worker.await??;
     }
+    shutdown.cancel();
+    // The coordinator's end says why, where the book could not be written.
+    coordinator.end().await?;
     built
 }
 

@@ -14,7 +14,9 @@ use crate::{analyze, bench, build, check, jobs, moves, perft, pick, query, stats
 /// Exit codes: 0 done; 1 nothing found, or a check that failed; 2 an error.
 #[derive(Debug, Parser)]
 #[command(name = "kagetsu", version, max_term_width = 100)]
-#[command(after_help = "Example: kagetsu build --book h8.book --variant freestyle-15 --moves h8 --positions 100 --depth 6")]
+#[command(
+    after_help = "Example: kagetsu build --book h8.book --variant freestyle-15 --moves h8 --positions 100 --depth 6"
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -223,7 +223,8 @@ fn write_line(out: &mut dyn Write, job: &v1::Job, json: bool) -> Result<()> {
 }
 
 fn write_table(out: &mut dyn Write, jobs: &[JobJson]) -> Result<()> {
-    let mut rows = table::plain(&["name", "variant", "state", "positions", "target", "rate/s", "frontier", "set aside"]);
+    let mut rows =
+        table::plain(&["name", "variant", "state", "positions", "target", "rate/s", "frontier", "set aside"]);
     for job in jobs {
         rows.add_row([
             job.name.clone(),

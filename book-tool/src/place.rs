@@ -59,5 +59,9 @@ impl Place {
 }
 
 fn read(path: &Path) -> std::io::Result<String> {
-    if path == Path::new("-") { std::io::read_to_string(std::io::stdin().lock()) } else { std::fs::read_to_string(path) }
+    if path == Path::new("-") {
+        std::io::read_to_string(std::io::stdin().lock())
+    } else {
+        std::fs::read_to_string(path)
+    }
 }

@@ -16,7 +16,8 @@ use serde::Deserialize;
 /// # Errors
 /// The first line or opening that is no position of the variant, by its number or id.
 pub(crate) fn read(path: &Path, variant: Variant) -> Result<Vec<Position>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the roots file {}", path.display()))?;
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read the roots file {}", path.display()))?;
     let roots = if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
         of_json(&text, variant)
     } else {

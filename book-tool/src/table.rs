@@ -11,7 +11,10 @@ use crate::json::date;
 /// An empty table without rulings; its right columns are for numbers.
 pub(crate) fn plain(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header.to_vec()).set_content_arrangement(ContentArrangement::Disabled);
+    table
+        .load_style(presets::NOTHING)
+        .set_header(header.to_vec())
+        .set_content_arrangement(ContentArrangement::Disabled);
     table
 }
 

@@ -23,7 +23,11 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
-    writeln!(out, "One coordinator process with an empty book, then 1 and {} worker processes of one slot each on", args.workers)?;
+    writeln!(
+        out,
+        "One coordinator process with an empty book, then 1 and {} worker processes of one slot each on",
+        args.workers
+    )?;
     writeln!(out, "loopback; {} positions from h8 at depth {}, timed from the start of", args.positions, args.depth)?;
     writeln!(out, "the build to its end; runs alternate, the ratio is that of the sums.\n")?;
     let (mut one, mut many) = (0.0, 0.0);
@@ -50,8 +54,18 @@ fn seconds(args: &Args, workers: u16) -> Result<f64> {
     let (positions, depth) = (args.positions.to_string(), args.depth.to_string());
     let begun = Instant::now();
     let build = [
-        "build", "--coordinator", &url, "--variant", "freestyle-15", "--moves", "h8", "--positions", &positions, "--depth",
-        &depth, "--json",
+        "build",
+        "--coordinator",
+        &url,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--positions",
+        &positions,
+        "--depth",
+        &depth,
+        "--json",
     ];
     let mut client = Process::start("kagetsu", &build)?;
     let status = client.0.wait()?;

@@ -1,1 +1,51 @@
-//! x
+//! Question in, answer out: alpha-beta with a shared table, a search for continuous fours, and an opinion of shapes.
+//!
+//! ```
+//! use kagetsu_game::{Effort, Position, Question, Variant};
+//! use kagetsu_search::{Control, Engine, EngineOptions};
+//!
+//! let mut engine = Engine::new(EngineOptions::default())?;
+//! let position = Position::from_line(Variant::FREESTYLE_15, "h8 a1 h9 a3 h10 a5")?;
+//! let answer = engine.answer(&Question::new(position, Effort::depth(2)), &Control::new(), &mut |_| {})?;
+//! let (_, verdict) = answer.best().expect("the game is not over");
+//! assert_eq!(verdict.score.win_plies(), Some(3)); // an open four, an answer, a five
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Why every mate score is a proof
+//! Four facts need no search. Let S be to move and O the opponent, and nobody have five:
+//! 1. S has a cell that makes five: S wins in 1.
+//! 2. O has such cells. Two or more: S loses in 2. One: every other move loses in 2, so that cell alone is a complete set.
+//! 3. Neither, and S has a cell that leaves two completion points: O fills one, S the other; S wins in 3.
+//! 4. Neither of these, and O has cells e that would leave two completion points. A move of S that makes no four and
+//!    stands neither on e nor on a completion point after e lets O play e and win: S loses in 4. So the moves that answer
+//!    every e, and all fours of S, are a complete set.
+//!
+//! Whether a stone completes a five depends on the stones of its own colour and on the cell being empty, never on where
+//! the opponent's other stones are; that is what 3 and 4 rest on, in freestyle and in standard gomoku.
+//!
+//! A node whose searched moves are complete and all lose is lost. Where nothing forces, the candidates are a choice, and
+//! if all of them lose the node returns the worst opinion, [`Score::OPINION_MAX`](kagetsu_game::Score::OPINION_MAX)
+//! negated, which is no mate.
+//!
+//! What this crate refuses: async, network, disk, and any knowledge of a book.
+#![forbid(unsafe_code)]
+
+mod alphabeta;
+mod control;
+mod engine;
+mod error;
+mod gomoku;
+mod heuristics;
+mod limits;
+mod options;
+mod root;
+pub mod seeds;
+mod shallow;
+mod table;
+
+pub use control::{Control, Progress};
+pub use engine::Engine;
+pub use error::EngineError;
+pub use options::{Constants, EngineOptions, Neighbourhood};
+pub use shallow::shallow;

@@ -1,0 +1,380 @@
+use std::marker::PhantomData;
+
+use kagetsu_game::gomoku::{Gomoku, MAX_CELLS, Rule};
+use kagetsu_game::{Game, Move, Score, Side, Symmetry, zobrist};
+
+use super::kind::{BY_CROSS, Cross, KINDS, Kind};
+use super::places::{LINES, bit, places, strides};
+use super::shape::{CENTRE, Shapes, completions, reach};
+use super::vcf::Vcf;
+use super::weights::Weights;
+use crate::EngineOptions;
+use crate::heuristics::{Heuristics, Situation};
+
+/// One number for each side and cell.
+static NUMBERS: [[u128; MAX_CELLS]; 2] = [zobrist::table(0), zobrist::table(MAX_CELLS as u64)];
+
+/// What a move changed, to take it back.
+#[derive(Clone, Debug)]
+struct Played {
+    m: Move,
+    /// Length of the log of crosses before the move.
+    log: usize,
+    sums: [i32; 2],
+    kinds: [[u16; KINDS]; 2],
+    five: Option<Side>,
+}
+
+/// A gomoku board that knows, for every empty cell, what a stone of either side would make there. Kept up to date by
+/// play and undo.
+#[derive(Clone, Debug)]
+pub(crate) struct Board<R> {
+    size: usize,
+    side: Side,
+    /// Empty cells.
+    left: usize,
+    hash: u64,
+    /// Who has five.
+    five: Option<Side>,
+    /// Stones by side, line and place.
+    stones: [Box<[u32; LINES]>; 2],
+    /// Empty cells by line and place.
+    empty: Box<[u32; LINES]>,
+    is_empty: Vec<bool>,
+    /// By side and cell; of cells with a stone, as they were.
+    crosses: [Vec<Cross>; 2],
+    /// Empty cells by side and kind.
+    kinds: [[u16; KINDS]; 2],
+    /// Worth of all empty cells, by side.
+    sums: [i32; 2],
+    /// Stones that make a cell a candidate.
+    near: Vec<u8>,
+    /// Cells near each cell.
+    neighbours: std::sync::Arc<Vec<Vec<u16>>>,
+    history: Vec<Played>,
+    log: Vec<(u16, [Cross; 2])>,
+    weights: &'static Weights,
+    shapes: &'static Shapes,
+    by_cross: &'static [Kind],
+    most: usize,
+    rule: PhantomData<R>,
+}
+
+impl<R: Rule> Board<R> {
+    fn cells(&self) -> usize {
+        self.size * self.size
+    }
+
+    pub(super) const fn side(&self) -> Side {
+        self.side
+    }
+
+    pub(super) fn count(&self, side: Side, kind: Kind) -> u16 {
+        self.kinds[side.index()][kind as usize]
+    }
+
+    pub(super) fn kind(&self, side: Side, cell: usize) -> Kind {
+        self.by_cross[usize::from(self.crosses[side.index()][cell])]
+    }
+
+    /// Empty cells that are of such a kind for `side`, in order.
+    pub(super) fn cells_of(&self, side: Side, wanted: impl Fn(Kind) -> bool) -> Vec<usize> {
+        let is_it = |&cell: &usize| self.is_empty[cell] && wanted(self.kind(side, cell));
+        (0..self.cells()).filter(is_it).collect()
+    }
+
+    /// The cells that complete five together with a stone of `side` on `cell`.
+    pub(super) fn completions(&self, side: Side, cell: usize) -> Vec<usize> {
+        let mut found = Vec::new();
+        let (x, y) = (cell % self.size, cell / self.size);
+        for ((line, place), stride) in places(x, y).into_iter().zip(strides(self.size)) {
+            let own = self.stones[side.index()][line] >> place;
+            let free = self.empty[line] >> place & !(1 << CENTRE);
+            for at in completions::<R>(own & !(1 << CENTRE), free) {
+                found.push((cell as isize + (at as isize - CENTRE as isize) * stride) as usize);
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Worth of a stone on an empty cell, for whoever moves: what it makes, and what it takes from the opponent.
+    fn worth(&self, cell: usize) -> i32 {
+        let value = |side: Side| self.weights.values[usize::from(self.crosses[side.index()][cell])];
+        let urgency = |side: Side| (self.kind(side, cell) as i32) * 2_000;
+        let (me, other) = (self.side, self.side.other());
+        2 * value(me) + value(other) * self.weights.defence / 100 + 2 * urgency(me) + urgency(other)
+    }
+
+    fn count_cell(&mut self, cell: usize, by: i32) {
+        for side in 0..2 {
+            let cross = usize::from(self.crosses[side][cell]);
+            self.sums[side] += by * self.weights.values[cross];
+            let kind = &mut self.kinds[side][self.by_cross[cross] as usize];
+            *kind = (i32::from(*kind) + by) as u16;
+        }
+    }
+
+    /// The cross of a cell, from the lines.
+    fn cross(&self, side: usize, cell: usize) -> Cross {
+        let lines = places(cell % self.size, cell / self.size);
+        (0..4).fold(0, |cross, direction| {
+            let (line, place) = lines[direction];
+            cross | self.shape(side, line, place) << (4 * direction)
+        })
+    }
+
+    fn shape(&self, side: usize, line: usize, place: u32) -> Cross {
+        let (own, free) = (self.stones[side][line] >> place, self.empty[line] >> place);
+        self.shapes.get::<R>(own, free) as Cross
+    }
+
+    /// Sees again what can be made on the empty cells of the four lines through a cell that has changed.
+    fn refresh(&mut self, cell: usize) {
+        let (x, y) = (cell % self.size, cell / self.size);
+        let reach = reach::<R>() as i32;
+        for (direction, ((line, place), stride)) in places(x, y).into_iter().zip(strides(self.size)).enumerate() {
+            for distance in (-reach..=reach).filter(|&distance| distance != 0) {
+                let at = place as i32 + distance;
+                if at < 0 || self.empty[line] & bit(at as u32) == 0 {
+                    continue;
+                }
+                let other = (cell as isize + distance as isize * stride) as usize;
+                self.reshape(other, direction, line, at as u32);
+            }
+        }
+    }
+
+    fn reshape(&mut self, cell: usize, direction: usize, line: usize, place: u32) {
+        let shift = 4 * direction;
+        let before = [self.crosses[0][cell], self.crosses[1][cell]];
+        let after = [0, 1].map(|side| before[side] & !(0xf << shift) | self.shape(side, line, place) << shift);
+        if before != after {
+            self.log.push((cell as u16, before));
+            self.count_cell(cell, -1);
+            self.crosses[0][cell] = after[0];
+            self.crosses[1][cell] = after[1];
+            self.count_cell(cell, 1);
+        }
+    }
+
+    /// The cells worth a thought, best first.
+    fn candidates(&self) -> Vec<Move> {
+        let mut moves: Vec<(i32, usize)> = Vec::new();
+        for cell in (0..self.cells()).filter(|&cell| self.is_empty[cell] && self.near[cell] > 0) {
+            moves.push((-self.worth(cell), cell));
+        }
+        moves.sort_unstable();
+        moves.truncate(self.most);
+        if moves.is_empty() {
+            return self.central();
+        }
+        moves.into_iter().map(|(_, cell)| Move::new(cell as u16)).collect()
+    }
+
+    /// Where there is nothing to be near to: the empty cells nearest to the centre.
+    fn central(&self) -> Vec<Move> {
+        let middle = self.size as isize - 1;
+        let distance = |cell: usize| {
+            let (x, y) = ((cell % self.size) as isize, (cell / self.size) as isize);
+            (2 * x - middle).abs().max((2 * y - middle).abs())
+        };
+        let mut cells: Vec<usize> = (0..self.cells()).filter(|&cell| self.is_empty[cell]).collect();
+        cells.sort_by_key(|&cell| (distance(cell), cell));
+        cells.truncate(self.most);
+        cells.into_iter().map(|cell| Move::new(cell as u16)).collect()
+    }
+
+    fn put(&mut self, m: Move) {
+        let (cell, side) = (m.index(), self.side);
+        for (line, place) in places(cell % self.size, cell / self.size) {
+            self.stones[side.index()][line] |= bit(place);
+            self.empty[line] &= !bit(place);
+        }
+        self.is_empty[cell] = false;
+        self.left -= 1;
+        self.hash ^= NUMBERS[side.index()][cell] as u64 ^ zobrist::SECOND_TO_MOVE as u64;
+        let neighbours = std::sync::Arc::clone(&self.neighbours);
+        neighbours[cell].iter().for_each(|&near| self.near[usize::from(near)] += 1);
+        self.side = side.other();
+    }
+}
+
+impl<R: Rule> Heuristics for Board<R> {
+    type Rules = Gomoku<R>;
+
+    fn new(game: &Gomoku<R>, options: &EngineOptions) -> Self {
+        let size = usize::from(game.size());
+        let mut board = Self {
+            size,
+            side: game.side(),
+            left: 0,
+            hash: game.zobrist(Symmetry::IDENTITY) as u64,
+            five: match game.outcome() {
+                Some(kagetsu_game::Outcome::Win(side)) => Some(side),
+                _ => None,
+            },
+            stones: [Box::new([0; LINES]), Box::new([0; LINES])],
+            empty: Box::new([0; LINES]),
+            is_empty: vec![true; size * size],
+            crosses: [vec![0; size * size], vec![0; size * size]],
+            kinds: [[0; KINDS]; 2],
+            sums: [0; 2],
+            near: vec![0; size * size],
+            neighbours: std::sync::Arc::new(neighbours(size, options)),
+            history: Vec::new(),
+            log: Vec::new(),
+            weights: Weights::of(options.constants),
+            shapes: Shapes::of::<R>(),
+            by_cross: &BY_CROSS,
+            most: options.candidates.max(1),
+            rule: PhantomData,
+        };
+        for (cell, stone) in game.cells().iter().enumerate() {
+            for (line, place) in places(cell % size, cell / size) {
+                match stone {
+                    Some(side) => board.stones[side.index()][line] |= bit(place),
+                    None => board.empty[line] |= bit(place),
+                }
+            }
+            board.is_empty[cell] = stone.is_none();
+            board.left += usize::from(stone.is_none());
+            if stone.is_some() {
+                let neighbours = std::sync::Arc::clone(&board.neighbours);
+                neighbours[cell].iter().for_each(|&near| board.near[usize::from(near)] += 1);
+            }
+        }
+        for cell in (0..size * size).filter(|&cell| game.cells()[cell].is_none()) {
+            for side in 0..2 {
+                board.crosses[side][cell] = board.cross(side, cell);
+            }
+            board.count_cell(cell, 1);
+        }
+        board
+    }
+
+    fn play(&mut self, m: Move) {
+        let (cell, side) = (m.index(), self.side);
+        let played = Played { m, log: self.log.len(), sums: self.sums, kinds: self.kinds, five: self.five };
+        self.history.push(played);
+        if self.kind(side, cell) == Kind::Five {
+            self.five = Some(side);
+        }
+        self.count_cell(cell, -1);
+        self.put(m);
+        self.refresh(cell);
+    }
+
+    fn undo(&mut self) {
+        let Played { m, log, sums, kinds, five } = self.history.pop().expect("a move to take back");
+        let cell = m.index();
+        self.side = self.side.other();
+        for (line, place) in places(cell % self.size, cell / self.size) {
+            self.stones[self.side.index()][line] &= !bit(place);
+            self.empty[line] |= bit(place);
+        }
+        self.is_empty[cell] = true;
+        self.left += 1;
+        self.hash ^= NUMBERS[self.side.index()][cell] as u64 ^ zobrist::SECOND_TO_MOVE as u64;
+        let neighbours = std::sync::Arc::clone(&self.neighbours);
+        neighbours[cell].iter().for_each(|&near| self.near[usize::from(near)] -= 1);
+        for (cell, crosses) in self.log.drain(log..).rev() {
+            self.crosses[0][usize::from(cell)] = crosses[0];
+            self.crosses[1][usize::from(cell)] = crosses[1];
+        }
+        (self.sums, self.kinds, self.five) = (sums, kinds, five);
+    }
+
+    fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// What may be made on all empty cells, mine less the opponent's; mine a little more, for I am to move.
+    fn evaluate(&self) -> Score {
+        let (me, other) = (self.sums[self.side.index()], self.sums[self.side.other().index()]);
+        let defence = self.weights.defence;
+        Score::opinion(me + me / 8 - other / 100 * defence - other % 100 * defence / 100)
+    }
+
+    fn situation(&self) -> Situation {
+        let (me, other) = (self.side, self.side.other());
+        if self.five.is_some() {
+            return Situation::Over(Score::loss_in(0));
+        }
+        if self.left == 0 {
+            return Situation::Over(Score::ZERO);
+        }
+        if self.count(me, Kind::Five) > 0 {
+            return Situation::Known(Score::win_in(1));
+        }
+        match self.count(other, Kind::Five) {
+            0 => {}
+            1 => return Situation::Forced { moves: self.moves_of(other, |kind| kind == Kind::Five), otherwise: 2 },
+            _ => return Situation::Known(Score::loss_in(2)),
+        }
+        if self.count(me, Kind::Winning) > 0 {
+            return Situation::Known(Score::win_in(3));
+        }
+        if self.count(other, Kind::Winning) > 0 {
+            return Situation::Forced { moves: self.answers(), otherwise: 4 };
+        }
+        let moves = self.candidates();
+        let complete = moves.len() == self.left;
+        Situation::Free { moves, complete }
+    }
+
+    fn urgent(&self) -> Vec<Move> {
+        let me = self.side;
+        let five = self.moves_of(me, |kind| kind == Kind::Five);
+        if five.is_empty() { self.moves_of(me, |kind| kind == Kind::Winning) } else { five }
+    }
+
+    fn has_kill(&self) -> bool {
+        let fours = [Kind::Four, Kind::FourThree, Kind::Winning];
+        fours.iter().map(|&kind| self.count(self.side, kind)).sum::<u16>() > 1
+    }
+
+    fn kill(&mut self, budget: &mut u32, length: u32) -> Option<Vec<Move>> {
+        Vcf::new(self, budget).find(length)
+    }
+}
+
+impl<R: Rule> Board<R> {
+    fn moves_of(&self, side: Side, wanted: impl Fn(Kind) -> bool) -> Vec<Move> {
+        self.cells_of(side, wanted).into_iter().map(|cell| Move::new(cell as u16)).collect()
+    }
+
+    /// The moves against an opponent who can make two completion points: those that answer each of his ways to do it, and
+    /// every four of one's own.
+    fn answers(&self) -> Vec<Move> {
+        let (me, other) = (self.side, self.side.other());
+        let mut common: Option<Vec<usize>> = None;
+        for threat in self.cells_of(other, |kind| kind == Kind::Winning) {
+            let mut answers = self.completions(other, threat);
+            answers.push(threat);
+            common = Some(match common {
+                None => answers,
+                Some(common) => common.into_iter().filter(|cell| answers.contains(cell)).collect(),
+            });
+        }
+        let mut cells = common.unwrap_or_default();
+        cells.extend(self.cells_of(me, Kind::is_four));
+        cells.sort_unstable();
+        cells.dedup();
+        cells.sort_by_key(|&cell| (-self.worth(cell), cell));
+        cells.into_iter().map(|cell| Move::new(cell as u16)).collect()
+    }
+}
+
+fn neighbours(size: usize, options: &EngineOptions) -> Vec<Vec<u16>> {
+    let offsets = options.neighbourhood.offsets();
+    let on_board = |at: isize| (0..size as isize).contains(&at);
+    let near = |cell: usize| {
+        let (x, y) = ((cell % size) as isize, (cell / size) as isize);
+        let all = offsets.iter().map(|&(dx, dy)| (x + isize::from(dx), y + isize::from(dy)));
+        let all = all.filter(|&(x, y)| on_board(x) && on_board(y));
+        all.map(|(x, y)| (y * size as isize + x) as u16).collect()
+    };
+    (0..size * size).map(near).collect()
+}

@@ -1,0 +1,101 @@
+use std::collections::HashSet;
+
+use kagetsu_game::Move;
+use kagetsu_game::gomoku::Rule;
+
+use super::board::Board;
+use super::kind::Kind;
+use crate::heuristics::Heuristics;
+
+/// The search for a win by continuous fours: the attacker makes a four with every move, so the defender has one answer.
+/// What it finds is a proof: nothing is assumed of the defender but that he must stop a five, and his own fives and fours
+/// are seen.
+pub(super) struct Vcf<'a, R> {
+    board: &'a mut Board<R>,
+    budget: &'a mut u32,
+    /// Positions without a win of the length searched.
+    barren: HashSet<(u64, u32)>,
+}
+
+impl<'a, R: Rule> Vcf<'a, R> {
+    pub(super) fn new(board: &'a mut Board<R>, budget: &'a mut u32) -> Self {
+        Self { board, budget, barren: HashSet::new() }
+    }
+
+    /// The win with the fewest fours, at most `length`, as the whole line; fours tried are taken from the budget.
+    pub(super) fn find(mut self, length: u32) -> Option<Vec<Move>> {
+        for fours in 1..=length {
+            let before = *self.budget;
+            if let Some(mut line) = self.attack(fours) {
+                line.reverse();
+                return Some(line);
+            }
+            // No four was left untried for want of length: a longer search would be the same.
+            let is_all = before - *self.budget == 0 || *self.budget == 0;
+            if is_all {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// The line, last move first.
+    fn attack(&mut self, fours: u32) -> Option<Vec<Move>> {
+        let (me, other) = (self.board.side(), self.board.side().other());
+        if self.board.count(me, Kind::Five) > 0 {
+            return self
+                .board
+                .cells_of(me, |kind| kind == Kind::Five)
+                .first()
+                .map(|&cell| vec![Move::new(cell as u16)]);
+        }
+        let threats = self.board.count(other, Kind::Five);
+        if fours == 0 || threats > 1 || self.barren.contains(&(self.board.hash(), fours)) {
+            return None;
+        }
+        let mut cells = self.board.cells_of(me, Kind::is_four);
+        if threats == 1 {
+            let stop = self.board.cells_of(other, |kind| kind == Kind::Five);
+            cells.retain(|cell| stop.contains(cell));
+        }
+        // What wins at once comes first.
+        cells.sort_by_key(|&cell| std::cmp::Reverse(self.board.kind(me, cell)));
+        for cell in cells {
+            if *self.budget == 0 {
+                return None;
+            }
+            *self.budget -= 1;
+            if let Some(line) = self.four(cell, fours) {
+                return Some(line);
+            }
+        }
+        if *self.budget > 0 {
+            self.barren.insert((self.board.hash(), fours));
+        }
+        None
+    }
+
+    /// Makes a four and has it answered.
+    fn four(&mut self, cell: usize, fours: u32) -> Option<Vec<Move>> {
+        let (me, m) = (self.board.side(), Move::new(cell as u16));
+        self.board.play(m);
+        let line = if self.board.count(me.other(), Kind::Five) > 0 {
+            // The defender wins first.
+            None
+        } else {
+            let points = self.board.cells_of(me, |kind| kind == Kind::Five);
+            points.first().and_then(|&point| {
+                let answer = Move::new(point as u16);
+                self.board.play(answer);
+                let rest = if points.len() > 1 { self.attack(1) } else { self.attack(fours - 1) };
+                self.board.undo();
+                rest.map(|mut line| {
+                    line.extend([answer, m]);
+                    line
+                })
+            })
+        };
+        self.board.undo();
+        line
+    }
+}

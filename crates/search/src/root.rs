@@ -1,0 +1,341 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI16, Ordering::Relaxed};
+use std::time::SystemTime;
+
+use kagetsu_game::{
+    Answer, Bound, Claim, Effort, Game, Move, Position, Proof, ProofKind, Provenance, Question, Score, Verdict,
+};
+use rayon::prelude::*;
+
+use crate::alphabeta::AlphaBeta;
+use crate::heuristics::{Heuristics, Situation};
+use crate::limits::Limits;
+use crate::table::Table;
+use crate::{Control, Engine, EngineError, EngineOptions, Progress};
+
+/// Fours tried at the root, and the longest line of them.
+const ROOT_FOURS: (u32, u32) = (20_000, 30);
+
+/// One question at work.
+pub(crate) struct Search<'a> {
+    pub(crate) question: &'a Question,
+    pub(crate) options: &'a EngineOptions,
+    pub(crate) table: &'a Table,
+    pub(crate) pool: Option<&'a rayon::ThreadPool>,
+    pub(crate) control: &'a Control,
+}
+
+/// What an iteration has found of one root move.
+#[derive(Clone, Debug)]
+struct RootMove {
+    m: Move,
+    score: Score,
+    bound: Bound,
+    line: Vec<Move>,
+    nodes: u64,
+    depth: u8,
+}
+
+/// The root moves, and what is known of those that are left out.
+struct Root {
+    moves: Vec<Move>,
+    /// The other legal moves lose within so many plies.
+    otherwise: Option<u16>,
+}
+
+impl Search<'_> {
+    /// Thinks on a board of type `H`.
+    ///
+    /// # Errors
+    /// A move in the question that is not legal.
+    pub(crate) fn run<H: Heuristics + Sync>(self, progress: &mut dyn FnMut(&Progress)) -> Result<Answer, EngineError> {
+        let game: H::Rules = self.question.position.game();
+        if let Some(m) = self.question.moves.iter().find(|&&m| game.check(m).is_err()) {
+            return Err(EngineError::IllegalMove(self.question.position.write_move(*m)));
+        }
+        if game.outcome().is_some() {
+            return Ok(Answer::new());
+        }
+        let mut board = H::new(&game, self.options);
+        if let Some(answer) = self.kill(&mut board) {
+            return Ok(answer);
+        }
+        let root = self.root(&board);
+        Ok(self.deepen(&board, &root, progress))
+    }
+
+    /// A win by continuous fours needs no further search.
+    fn kill<H: Heuristics>(&self, board: &mut H) -> Option<Answer> {
+        if self.options.leaf_fours == 0 {
+            return None;
+        }
+        let (mut budget, length) = ROOT_FOURS;
+        let line = board.kill(&mut budget, length)?;
+        let m = *line.first()?;
+        if !self.question.moves.is_empty() && !self.question.moves.contains(&m) {
+            return None;
+        }
+        let plies = line.len() as u16;
+        let kind = if plies == 1 { ProofKind::Terminal } else { ProofKind::Vcf };
+        let proof = Proof { claim: Claim::Win, kind, plies };
+        let verdict = Verdict {
+            score: proof.score(),
+            bound: Bound::Exact,
+            depth: u8::try_from(plies).unwrap_or(u8::MAX),
+            nodes: u64::from(ROOT_FOURS.0 - budget) + 1,
+            line,
+            proof: Some(proof),
+            by: provenance(),
+        };
+        Some([(m, verdict)].into_iter().collect())
+    }
+
+    fn root<H: Heuristics>(&self, board: &H) -> Root {
+        let position = &self.question.position;
+        if !self.question.moves.is_empty() {
+            return Root { moves: without_repeats(&self.question.moves), otherwise: None };
+        }
+        let (moves, otherwise) = match board.situation() {
+            Situation::Forced { moves, otherwise } => (moves, Some(otherwise)),
+            Situation::Free { moves, .. } => (moves, None),
+            Situation::Known(score) if score.win_plies().is_some() => (board.urgent(), None),
+            Situation::Known(_) | Situation::Over(_) => (position.legal_moves(), None),
+        };
+        // One move of each set that leads to the same position up to symmetry.
+        let mut seen = BTreeSet::new();
+        let children = position.children(&moves);
+        let distinct = moves.into_iter().zip(children).filter(|(_, child)| seen.insert(child.key));
+        Root { moves: distinct.map(|(m, _)| m).collect(), otherwise }
+    }
+
+    /// Iterates ply by ply; the order of one iteration is the order of the next.
+    fn deepen<H: Heuristics + Sync>(&self, board: &H, root: &Root, progress: &mut dyn FnMut(&Progress)) -> Answer {
+        let limits = Limits::new(self.control, self.question.effort);
+        let deepest = self.question.effort.depth.unwrap_or(Effort::MAX_DEPTH).min(Effort::MAX_DEPTH);
+        let fresh = |m: &Move| RootMove {
+            m: *m,
+            score: -Score::OPINION_MAX,
+            bound: Bound::Upper,
+            line: Vec::new(),
+            nodes: 0,
+            depth: 0,
+        };
+        let mut known: Vec<RootMove> = root.moves.iter().map(fresh).collect();
+        let first = if self.options.seed { 1 } else { deepest };
+        for depth in first..=deepest {
+            let Some(mut found) = self.iterate(board, &known, depth, &limits) else { break };
+            order(&mut found);
+            known = found;
+            let answer = self.answer(&known, root);
+            let elapsed = limits.begun().elapsed();
+            progress(&Progress { depth, answer, nodes: limits.nodes(), elapsed });
+            if self.is_decided(&known) {
+                break;
+            }
+        }
+        if known.iter().all(|found| found.depth == 0) {
+            // Stopped before the first iteration was done: an opinion of each move is better than nothing.
+            self.glance(board, &mut known);
+        }
+        self.answer(&known, root)
+    }
+
+    /// A proven win is enough; so is a proof of every move.
+    fn is_decided(&self, known: &[RootMove]) -> bool {
+        known.first().is_some_and(|best| best.score.win_plies().is_some())
+            || known.iter().all(|found| found.score.is_mate())
+    }
+
+    /// The opinion of each move after one ply.
+    fn glance<H: Heuristics>(&self, board: &H, known: &mut [RootMove]) {
+        let unlimited = Control::new();
+        let limits = Limits::new(&unlimited, Effort::default());
+        let mut search = AlphaBeta::new(board.clone(), self.table, &limits, 0);
+        for found in known.iter_mut() {
+            if let Some((score, line)) = search.root_move(found.m, 1, Score::MIN, Score::MAX) {
+                (found.score, found.line, found.bound, found.depth) = (score, line, Bound::Exact, 1);
+                found.nodes = 1;
+            }
+        }
+        order(known);
+    }
+
+    /// Every root move to one depth; `None` if the search had to end.
+    fn iterate<H: Heuristics + Sync>(
+        &self,
+        board: &H,
+        known: &[RootMove],
+        depth: u8,
+        limits: &Limits,
+    ) -> Option<Vec<RootMove>> {
+        let width = usize::from(self.question.width.max(1)).min(known.len());
+        let kth = Kth::new(self.question.window.alpha, width);
+        let search = |found: &RootMove| {
+            let mut search = AlphaBeta::new(board.clone(), self.table, limits, self.options.leaf_fours);
+            self.root_move(&mut search, found, depth, &kth)
+        };
+        match self.pool {
+            None => {
+                let mut search = AlphaBeta::new(board.clone(), self.table, limits, self.options.leaf_fours);
+                known.iter().map(|found| self.root_move(&mut search, found, depth, &kth)).collect()
+            }
+            // The best so far are searched before the others share their bound.
+            Some(pool) => {
+                let (first, rest) = known.split_at(width);
+                let mut all: Option<Vec<_>> = first.iter().map(search).collect();
+                let rest: Option<Vec<_>> = pool.install(|| rest.par_iter().with_max_len(1).map(search).collect());
+                if let (Some(all), Some(rest)) = (&mut all, &rest) {
+                    all.extend(rest.iter().cloned());
+                }
+                rest.and(all)
+            }
+        }
+    }
+
+    fn root_move<H: Heuristics>(
+        &self,
+        search: &mut AlphaBeta<H>,
+        found: &RootMove,
+        depth: u8,
+        kth: &Kth,
+    ) -> Option<RootMove> {
+        let (before, beta) = (search.nodes, self.question.window.beta);
+        let alpha = kth.score();
+        let above = Score::from_raw(alpha.raw() + 1).filter(|&above| above < beta && kth.is_full());
+        let mut result = match above {
+            Some(above) => search.root_move(found.m, depth, alpha, above)?,
+            None => search.root_move(found.m, depth, alpha, beta)?,
+        };
+        if above.is_some() && result.0 > alpha {
+            result = search.root_move(found.m, depth, alpha, beta)?;
+        }
+        let (score, line) = result;
+        let bound = match score {
+            _ if score <= alpha && alpha > Score::MIN => Bound::Upper,
+            _ if score >= beta => Bound::Lower,
+            _ => Bound::Exact,
+        };
+        if bound != Bound::Upper {
+            kth.raise(score);
+        }
+        Some(RootMove { m: found.m, score, bound, line, nodes: found.nodes + search.nodes - before, depth })
+    }
+
+    /// The best `width` moves exactly, the others by the bound that follows; every mate with its proof.
+    fn answer(&self, known: &[RootMove], root: &Root) -> Answer {
+        let by = provenance();
+        let width = usize::from(self.question.width.max(1));
+        let exact = known.iter().filter(|found| found.bound != Bound::Upper);
+        let bound = exact.clone().nth(width - 1).map_or(Score::MIN, |found| found.score);
+        let kept: BTreeSet<Move> = exact.take(width).map(|found| found.m).collect();
+        let mut verdicts: Vec<(Move, Verdict)> = Vec::with_capacity(known.len());
+        for found in known {
+            let proof = self.proof(found);
+            let (score, bound, line) = match () {
+                () if proof.is_some() => (found.score, Bound::Exact, found.line.clone()),
+                () if kept.contains(&found.m) => (found.score, found.bound, found.line.clone()),
+                () => (found.score.max(bound).min(Score::OPINION_MAX), Bound::Upper, Vec::new()),
+            };
+            let (depth, nodes, by) = (found.depth, found.nodes, by.clone());
+            verdicts.push((found.m, Verdict { score, bound, depth, nodes, line, proof, by }));
+        }
+        if let Some(plies) = root.otherwise.filter(|_| verdicts.iter().all(|(_, v)| is_loss(v))) {
+            verdicts.extend(self.lost(plies, &verdicts, &by));
+        }
+        verdicts.into_iter().collect()
+    }
+
+    /// A mate score is a proof; see the crate's documentation. An upper bound proves a loss only.
+    fn proof(&self, found: &RootMove) -> Option<Proof> {
+        let (claim, plies) = match (found.score.win_plies(), found.score.loss_plies()) {
+            (Some(plies), _) if found.bound != Bound::Upper => (Claim::Win, plies),
+            (_, Some(plies)) if found.bound != Bound::Lower => (Claim::Loss, plies),
+            _ => return self.draw(found),
+        };
+        let kind = if plies == 1 { ProofKind::Terminal } else { ProofKind::Search };
+        Some(Proof { claim, kind, plies })
+    }
+
+    fn draw(&self, found: &RootMove) -> Option<Proof> {
+        let ends = found.score == Score::ZERO
+            && self
+                .question
+                .position
+                .play(found.m)
+                .is_ok_and(|next| next.outcome() == Some(kagetsu_game::Outcome::Draw));
+        ends.then_some(Proof { claim: Claim::Draw, kind: ProofKind::Terminal, plies: 0 })
+    }
+
+    /// The moves that do not answer a threat when even those that do are lost.
+    fn lost(&self, plies: u16, known: &[(Move, Verdict)], by: &Provenance) -> Vec<(Move, Verdict)> {
+        let position: &Position = &self.question.position;
+        let searched: Vec<Move> = known.iter().map(|(m, _)| *m).collect();
+        let mut seen: BTreeSet<_> = position.children(&searched).iter().map(|child| child.key).collect();
+        let legal = position.legal_moves();
+        let children = position.children(&legal);
+        let others = legal.into_iter().zip(children).filter(|(_, child)| seen.insert(child.key));
+        let proof = Proof { claim: Claim::Loss, kind: ProofKind::Search, plies };
+        let verdict = |m| Verdict {
+            score: proof.score(),
+            bound: Bound::Exact,
+            depth: u8::try_from(plies).unwrap_or(u8::MAX),
+            nodes: 0,
+            line: vec![m],
+            proof: Some(proof),
+            by: by.clone(),
+        };
+        others.map(|(m, _)| (m, verdict(m))).collect()
+    }
+}
+
+fn is_loss(verdict: &Verdict) -> bool {
+    verdict.proof.is_some_and(|proof| proof.claim == Claim::Loss)
+}
+
+/// The best first; among equals what is exact, then the order of before.
+fn order(found: &mut [RootMove]) {
+    found.sort_by_key(|found| (std::cmp::Reverse(found.score), found.bound != Bound::Exact));
+}
+
+fn without_repeats(moves: &[Move]) -> Vec<Move> {
+    let mut seen = BTreeSet::new();
+    moves.iter().copied().filter(|m| seen.insert(*m)).collect()
+}
+
+fn provenance() -> Provenance {
+    let today = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs() / 86_400);
+    Provenance { engine: Arc::from(Engine::NAME), day: today as u32 }
+}
+
+/// The score of the `width`-th best move so far: what another move must beat to matter. Shared by the threads.
+struct Kth {
+    alpha: Score,
+    width: usize,
+    scores: std::sync::Mutex<Vec<Score>>,
+    bound: AtomicI16,
+}
+
+impl Kth {
+    fn new(alpha: Score, width: usize) -> Self {
+        Self { alpha, width, scores: std::sync::Mutex::default(), bound: AtomicI16::new(alpha.raw()) }
+    }
+
+    fn score(&self) -> Score {
+        Score::from_raw(self.bound.load(Relaxed)).unwrap_or(self.alpha)
+    }
+
+    fn is_full(&self) -> bool {
+        self.score() > self.alpha
+    }
+
+    fn raise(&self, score: Score) {
+        let mut scores = self.scores.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        scores.push(score);
+        scores.sort_unstable_by(|a, b| b.cmp(a));
+        scores.truncate(self.width);
+        if let Some(&last) = scores.get(self.width - 1) {
+            self.bound.store(last.max(self.alpha).raw(), Relaxed);
+        }
+    }
+}

@@ -1,0 +1,14 @@
+use kagetsu_game::{Answer, Effort, Position, Question};
+
+use crate::{Control, Engine, EngineError, EngineOptions};
+
+/// The 2-ply search that orders the root moves before they are divided: every candidate with its exact value, best first.
+/// The head of it is the seed move.
+///
+/// # Errors
+/// [`EngineError::Unsupported`].
+pub fn shallow(position: &Position) -> Result<Answer, EngineError> {
+    let options = EngineOptions { table_bytes: 0, leaf_fours: 0, ..EngineOptions::default() };
+    let question = Question { width: u16::MAX, ..Question::new(position.clone(), Effort::depth(2)) };
+    Engine::new(options)?.answer(&question, &Control::new(), &mut |_| {})
+}

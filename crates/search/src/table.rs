@@ -1,0 +1,157 @@
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use kagetsu_game::{Bound, Move, Score};
+
+/// What is remembered of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// For the side to move; a mate counts from this position.
+    pub(crate) score: Score,
+    pub(crate) bound: Bound,
+    pub(crate) depth: u8,
+    /// The best move, or [`Move::NONE`].
+    pub(crate) best: Move,
+}
+
+impl Entry {
+    /// Whether the score is a fact at any depth: at least a win, or at most a loss.
+    pub(crate) fn is_proof(self) -> bool {
+        let at_least = self.score.win_plies().is_some() && self.bound != Bound::Upper;
+        let at_most = self.score.loss_plies().is_some() && self.bound != Bound::Lower;
+        at_least || at_most
+    }
+}
+
+/// A transposition table that threads share without locks: each slot holds its data and the exclusive or of data and hash,
+/// so that a half-written slot is not found (Hyatt and Mann, ICGA Journal 25(1), 2002).
+///
+/// Entries of another question count as empty, so what was asked before never shows.
+#[derive(Debug)]
+pub(crate) struct Table {
+    slots: Vec<Slot>,
+    generation: u16,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    check: AtomicU64,
+    data: AtomicU64,
+}
+
+const BUCKET: usize = 2;
+
+impl Table {
+    /// A table of at most `bytes`.
+    pub(crate) fn new(bytes: usize) -> Self {
+        let buckets = bytes / (BUCKET * size_of::<Slot>());
+        Self { slots: (0..buckets * BUCKET).map(|_| Slot::default()).collect(), generation: 0 }
+    }
+
+    /// Forgets everything, for the next question.
+    pub(crate) fn begin(&mut self) {
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation == 0 {
+            self.slots.iter_mut().for_each(|slot| *slot = Slot::default());
+            self.generation = 1;
+        }
+    }
+
+    pub(crate) fn get(&self, hash: u64) -> Option<Entry> {
+        let found = self.bucket(hash).iter().find_map(|slot| {
+            let data = slot.data.load(Relaxed);
+            (slot.check.load(Relaxed) ^ data == hash && generation(data) == self.generation).then_some(data)
+        });
+        found.and_then(unpack)
+    }
+
+    /// Replaces what is known of the position, else an entry of another question, else the less deep one.
+    pub(crate) fn put(&self, hash: u64, entry: Entry) {
+        let worth = |slot: &&Slot| {
+            let data = slot.data.load(Relaxed);
+            match () {
+                () if slot.check.load(Relaxed) ^ data == hash => 0,
+                () if generation(data) != self.generation => 1,
+                () => 2 + u32::from(depth(data)),
+            }
+        };
+        if let Some(slot) = self.bucket(hash).iter().min_by_key(worth) {
+            let data = pack(entry, self.generation);
+            slot.data.store(data, Relaxed);
+            slot.check.store(data ^ hash, Relaxed);
+        }
+    }
+
+    fn bucket(&self, hash: u64) -> &[Slot] {
+        let buckets = self.slots.len() / BUCKET;
+        // The high half of the product spreads the hash evenly over any number of buckets.
+        let start = ((u128::from(hash) * buckets as u128) >> 64) as usize * BUCKET;
+        self.slots.get(start..start + BUCKET).unwrap_or_default()
+    }
+}
+
+/// Score, move, generation, depth, bound, from the low bits up.
+fn pack(entry: Entry, generation: u16) -> u64 {
+    let bound = match entry.bound {
+        Bound::Upper => 1,
+        Bound::Lower => 2,
+        Bound::Exact => 3,
+    };
+    u64::from(entry.score.raw() as u16)
+        | u64::from(entry.best.code()) << 16
+        | u64::from(generation) << 32
+        | u64::from(entry.depth) << 48
+        | bound << 56
+}
+
+const fn generation(data: u64) -> u16 {
+    (data >> 32) as u16
+}
+
+const fn depth(data: u64) -> u8 {
+    (data >> 48) as u8
+}
+
+fn unpack(data: u64) -> Option<Entry> {
+    let bound = match data >> 56 {
+        1 => Bound::Upper,
+        2 => Bound::Lower,
+        3 => Bound::Exact,
+        _ => return None,
+    };
+    let score = Score::from_raw(data as u16 as i16)?;
+    Some(Entry { score, bound, depth: depth(data), best: Move::new((data >> 16) as u16) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn entry() -> impl Strategy<Value = Entry> {
+        let bound = prop_oneof![Just(Bound::Upper), Just(Bound::Lower), Just(Bound::Exact)];
+        (-32_001i16..=32_001, bound, 0u8..=100, any::<u16>()).prop_map(|(raw, bound, depth, code)| {
+            let score = Score::from_raw(raw).expect("within the range of scores");
+            Entry { score, bound, depth, best: Move::new(code) }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_put_last_is_got_until_the_next_question(entry in entry(), hash in any::<u64>()) {
+            let mut table = Table::new(1 << 10);
+            table.begin();
+            table.put(hash, entry);
+            prop_assert_eq!(table.get(hash), Some(entry));
+            prop_assert_eq!(table.get(hash ^ 1), None);
+            table.begin();
+            prop_assert_eq!(table.get(hash), None);
+        }
+
+        #[test]
+        fn a_table_without_room_finds_nothing(entry in entry(), hash in any::<u64>()) {
+            let table = Table::new(0);
+            table.put(hash, entry);
+            prop_assert_eq!(table.get(hash), None);
+        }
+    }
+}
