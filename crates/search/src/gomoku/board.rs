@@ -1,5 +1,6 @@
 use std::marker::PhantomData;
 
+use arrayvec::ArrayVec;
 use kagetsu_game::gomoku::{Gomoku, MAX_CELLS, Rule};
 use kagetsu_game::{Game, Move, Score, Side, Symmetry, zobrist};
 
@@ -13,6 +14,9 @@ use crate::heuristics::{Heuristics, Situation};
 
 /// One number for each side and cell.
 static NUMBERS: [[u128; MAX_CELLS]; 2] = [zobrist::table(0), zobrist::table(MAX_CELLS as u64)];
+
+/// Words of a set of cells.
+const WORDS: usize = MAX_CELLS.div_ceil(64);
 
 /// What a move changed, to take it back.
 #[derive(Clone, Debug)]
@@ -45,6 +49,8 @@ pub(crate) struct Board<R> {
     crosses: [Vec<Cross>; 2],
     /// Empty cells by side and kind.
     kinds: [[u16; KINDS]; 2],
+    /// The same cells, a bit each; quiet ones are left out.
+    sets: [[[u64; WORDS]; KINDS]; 2],
     /// Worth of all empty cells, by side.
     sums: [i32; 2],
     /// Stones that make a cell a candidate.
@@ -79,8 +85,26 @@ impl<R: Rule> Board<R> {
 
     /// Empty cells that are of such a kind for `side`, in order.
     pub(super) fn cells_of(&self, side: Side, wanted: impl Fn(Kind) -> bool) -> Vec<usize> {
-        let is_it = |&cell: &usize| self.is_empty[cell] && wanted(self.kind(side, cell));
-        (0..self.cells()).filter(is_it).collect()
+        let sets = &self.sets[side.index()];
+        let kinds: ArrayVec<usize, KINDS> = (1..KINDS).filter(|&kind| wanted(Kind::of(kind))).collect();
+        let mut cells = Vec::new();
+        let words = self.cells().div_ceil(64);
+        let mut union = [0; WORDS];
+        kinds.iter().for_each(|&kind| union.iter_mut().zip(&sets[kind]).for_each(|(word, set)| *word |= set));
+        for (word, mut bits) in union.into_iter().enumerate().take(words) {
+            while bits != 0 {
+                cells.push(word * 64 + bits.trailing_zeros() as usize);
+                bits &= bits - 1;
+            }
+        }
+        cells
+    }
+
+    /// Puts a cell into the set of its kind, or takes it out.
+    fn flip(&mut self, side: usize, cell: usize, kind: Kind) {
+        if kind != Kind::Quiet {
+            self.sets[side][kind as usize][cell / 64] ^= 1 << (cell % 64);
+        }
     }
 
     /// The cells that complete five together with a stone of `side` on `cell`.
@@ -111,8 +135,10 @@ impl<R: Rule> Board<R> {
         for side in 0..2 {
             let cross = usize::from(self.crosses[side][cell]);
             self.sums[side] += by * self.weights.values[cross];
-            let kind = &mut self.kinds[side][self.by_cross[cross] as usize];
-            *kind = (i32::from(*kind) + by) as u16;
+            let kind = self.by_cross[cross];
+            let count = &mut self.kinds[side][kind as usize];
+            *count = (i32::from(*count) + by) as u16;
+            self.flip(side, cell, kind);
         }
     }
 
@@ -159,6 +185,19 @@ impl<R: Rule> Board<R> {
         }
     }
 
+    /// Takes back a reshaping, all but the counts.
+    fn restore(&mut self, cell: usize, before: [Cross; 2]) {
+        for (side, before) in before.into_iter().enumerate() {
+            let (now, then) = (self.crosses[side][cell], before);
+            let (now, kind) = (self.by_cross[usize::from(now)], self.by_cross[usize::from(then)]);
+            if now != kind {
+                self.flip(side, cell, now);
+                self.flip(side, cell, kind);
+            }
+            self.crosses[side][cell] = then;
+        }
+    }
+
     /// The cells worth a thought, best first.
     fn candidates(&self) -> Vec<Move> {
         let mut moves: Vec<(i32, usize)> = Vec::new();
@@ -195,8 +234,9 @@ impl<R: Rule> Board<R> {
         self.is_empty[cell] = false;
         self.left -= 1;
         self.hash ^= NUMBERS[side.index()][cell] as u64 ^ zobrist::SECOND_TO_MOVE as u64;
-        let neighbours = std::sync::Arc::clone(&self.neighbours);
-        neighbours[cell].iter().for_each(|&near| self.near[usize::from(near)] += 1);
+        for index in 0..self.neighbours[cell].len() {
+            self.near[usize::from(self.neighbours[cell][index])] += 1;
+        }
         self.side = side.other();
     }
 }
@@ -220,6 +260,7 @@ impl<R: Rule> Heuristics for Board<R> {
             is_empty: vec![true; size * size],
             crosses: [vec![0; size * size], vec![0; size * size]],
             kinds: [[0; KINDS]; 2],
+            sets: [[[0; WORDS]; KINDS]; 2],
             sums: [0; 2],
             near: vec![0; size * size],
             neighbours: std::sync::Arc::new(neighbours(size, options)),
@@ -277,11 +318,15 @@ impl<R: Rule> Heuristics for Board<R> {
         self.is_empty[cell] = true;
         self.left += 1;
         self.hash ^= NUMBERS[self.side.index()][cell] as u64 ^ zobrist::SECOND_TO_MOVE as u64;
-        let neighbours = std::sync::Arc::clone(&self.neighbours);
-        neighbours[cell].iter().for_each(|&near| self.near[usize::from(near)] -= 1);
-        for (cell, crosses) in self.log.drain(log..).rev() {
-            self.crosses[0][usize::from(cell)] = crosses[0];
-            self.crosses[1][usize::from(cell)] = crosses[1];
+        for index in 0..self.neighbours[cell].len() {
+            self.near[usize::from(self.neighbours[cell][index])] -= 1;
+        }
+        while self.log.len() > log {
+            let Some((cell, before)) = self.log.pop() else { break };
+            self.restore(usize::from(cell), before);
+        }
+        for side in 0..2 {
+            self.flip(side, cell, self.by_cross[usize::from(self.crosses[side][cell])]);
         }
         (self.sums, self.kinds, self.five) = (sums, kinds, five);
     }

@@ -37,7 +37,15 @@ pub(super) fn shapes(cross: Cross) -> Option<[Shape; 4]> {
     codes.iter().all(|&code| code <= Shape::Five as u8).then(|| codes.map(Shape::of))
 }
 
+const ALL: [Kind; KINDS] =
+    [Kind::Quiet, Kind::Three, Kind::DoubleThree, Kind::Four, Kind::FourThree, Kind::Winning, Kind::Five];
+
 impl Kind {
+    /// The kind with this number.
+    pub(super) const fn of(number: usize) -> Self {
+        ALL[number]
+    }
+
     /// Whether the opponent must answer the completion point at once.
     pub(super) fn is_four(self) -> bool {
         matches!(self, Self::Four | Self::FourThree | Self::Winning)

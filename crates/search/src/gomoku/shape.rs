@@ -274,7 +274,8 @@ mod tests {
         check("___OOO___", 4, Shape::OpenThree, Shape::OpenThree);
         check("_X_OOO_X_", 4, Shape::SleepingThree, Shape::SleepingThree);
         check("X_OO_O_X_", 3, Shape::OpenThree, Shape::OpenThree);
-        check("XX_OOO_XX", 4, Shape::Dead, Shape::Dead);
+        check("XX_OOO_XX", 4, Shape::SleepingThree, Shape::SleepingThree);
+        check("XX_OO_XXX", 4, Shape::Dead, Shape::Dead);
         check("_OOOOOO__", 4, Shape::Five, Shape::Dead);
         check("____O____", 4, Shape::OpenOne, Shape::OpenOne);
         check("___OO____", 4, Shape::OpenTwo, Shape::OpenTwo);

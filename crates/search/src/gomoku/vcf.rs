@@ -7,6 +7,9 @@ use super::board::Board;
 use super::kind::Kind;
 use crate::heuristics::Heuristics;
 
+/// With fewer fours left to try, remembering costs more than searching again.
+const FEW: u32 = 64;
+
 /// The search for a win by continuous fours: the attacker makes a four with every move, so the defender has one answer.
 /// What it finds is a proof: nothing is assumed of the defender but that he must stop a five, and his own fives and fours
 /// are seen.
@@ -69,7 +72,7 @@ impl<'a, R: Rule> Vcf<'a, R> {
                 return Some(line);
             }
         }
-        if *self.budget > 0 {
+        if *self.budget > FEW {
             self.barren.insert((self.board.hash(), fours));
         }
         None

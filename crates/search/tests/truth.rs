@@ -1,0 +1,179 @@
+//! What the engine claims is true: every mate is confirmed by a solver that tries everything.
+
+use std::collections::HashMap;
+
+use kagetsu_game::gomoku::{Freestyle, Gomoku, Rule, Standard};
+use kagetsu_game::{Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, Question, Variant};
+use kagetsu_search::{Control, Engine, EngineOptions};
+use proptest::prelude::*;
+
+/// Whether the side to move can force five within `plies`: every move is tried, no pattern is known.
+fn wins<R: Rule>(game: &mut Gomoku<R>, plies: u16, seen: &mut HashMap<(u64, u16), bool>) -> bool {
+    let key = (game.hash(), plies);
+    if let Some(&known) = seen.get(&key) {
+        return known;
+    }
+    let me = game.side();
+    let found = plies > 0
+        && legal(game).into_iter().any(|m| {
+            after(game, m, |game| match game.outcome() {
+                Some(outcome) => outcome == Outcome::Win(me),
+                None => plies > 2 && loses(game, plies - 1, seen),
+            })
+        });
+    seen.insert(key, found);
+    found
+}
+
+/// Whether the side to move has lost within `plies`, whatever it does.
+fn loses<R: Rule>(game: &mut Gomoku<R>, plies: u16, seen: &mut HashMap<(u64, u16), bool>) -> bool {
+    legal(game).into_iter().all(|m| after(game, m, |game| game.outcome().is_none() && wins(game, plies - 1, seen)))
+}
+
+fn legal<R: Rule>(game: &Gomoku<R>) -> Vec<Move> {
+    let mut moves = Vec::new();
+    game.moves(&mut moves);
+    moves
+}
+
+fn after<R: Rule, T>(game: &mut Gomoku<R>, m: Move, look: impl FnOnce(&mut Gomoku<R>) -> T) -> T {
+    game.play(m);
+    let found = look(game);
+    game.undo();
+    found
+}
+
+/// A mate as the engine claims it, confirmed or refuted.
+fn is_true<R: Rule>(position: &Position, m: Move, proof: Proof) -> bool {
+    let mut game: Gomoku<R> = position.game();
+    let me = game.side();
+    after(&mut game, m, |game| match (proof.claim, game.outcome()) {
+        (Claim::Win, Some(outcome)) => outcome == Outcome::Win(me) && proof.plies == 1,
+        (Claim::Win, None) => loses(game, proof.plies - 1, &mut HashMap::new()),
+        (Claim::Loss, None) => wins(game, proof.plies - 1, &mut HashMap::new()),
+        (Claim::Draw, outcome) => outcome == Some(Outcome::Draw),
+        (Claim::Loss, Some(_)) => false,
+    })
+}
+
+fn engine() -> Engine {
+    Engine::new(EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() }).expect("a small engine")
+}
+
+fn confirm<R: Rule>(position: &Position, depth: u8) -> Result<u32, TestCaseError> {
+    let question = Question { width: 3, ..Question::new(position.clone(), Effort::depth(depth)) };
+    let answer = engine().answer(&question, &Control::new(), &mut |_| {}).expect("supported");
+    prop_assert_eq!(answer.is_empty(), position.outcome().is_some());
+    let mut confirmed = 0;
+    for (m, verdict) in answer.verdicts() {
+        prop_assert!(verdict.line.first().is_none_or(|first| first == m));
+        let line = [position.moves(), &verdict.line].concat();
+        prop_assert!(Position::new(position.variant(), position.setup().cloned(), &line).is_ok(), "an illegal line");
+        prop_assert_eq!(verdict.score.is_mate(), verdict.proof.is_some_and(|proof| proof.claim != Claim::Draw));
+        let Some(proof) = verdict.proof else { continue };
+        prop_assert_eq!(proof.score(), verdict.score);
+        prop_assert_eq!(verdict.bound, Bound::Exact);
+        // Trying everything takes too long beyond five plies.
+        if proof.plies <= 5 {
+            prop_assert!(is_true::<R>(position, *m, proof), "{position}: {} {proof:?}", position.write_move(*m));
+            confirmed += 1;
+        }
+    }
+    // A loss is only complete with every legal move.
+    if answer.best().is_some_and(|(_, v)| v.proof.is_some_and(|proof| proof.claim == Claim::Loss)) {
+        let known: Vec<_> = answer.verdicts().iter().map(|(m, _)| *m).collect();
+        let known: std::collections::BTreeSet<_> = position.children(&known).iter().map(|child| child.key).collect();
+        let legal = position.children(&position.legal_moves());
+        prop_assert!(legal.iter().all(|child| known.contains(&child.key)), "{position}: not every move is covered");
+    }
+    Ok(confirmed)
+}
+
+/// Stones thrown into the middle of a small board, so that there is much to threaten.
+fn crowded(name: &'static str) -> impl Strategy<Value = Position> {
+    let variant: Variant = name.parse().expect("a variant");
+    proptest::collection::vec(any::<prop::sample::Index>(), 6..22).prop_map(move |picks| {
+        let mut position = Position::start(variant);
+        for pick in picks {
+            let legal = position.legal_moves();
+            if legal.is_empty() {
+                break;
+            }
+            position = position.play(*pick.get(&legal)).expect("legal");
+        }
+        position
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn freestyle_mates_are_confirmed(position in crowded("freestyle-6"), depth in 1u8..5) {
+        confirm::<Freestyle>(&position, depth)?;
+    }
+
+    #[test]
+    fn standard_mates_are_confirmed(position in crowded("standard-7"), depth in 1u8..4) {
+        confirm::<Standard>(&position, depth)?;
+    }
+
+    #[test]
+    fn the_same_question_has_the_same_answer_whatever_was_asked_before(
+        position in crowded("freestyle-9"), other in crowded("freestyle-9"), depth in 1u8..5,
+    ) {
+        let question = Question { width: 2, ..Question::new(position, Effort::depth(depth)) };
+        let fresh = engine().answer(&question, &Control::new(), &mut |_| {}).expect("supported");
+        let mut used = engine();
+        used.answer(&Question::new(other, Effort::depth(4)), &Control::new(), &mut |_| {}).expect("supported");
+        prop_assert_eq!(used.answer(&question, &Control::new(), &mut |_| {}).expect("supported"), fresh);
+    }
+
+    #[test]
+    fn the_table_changes_no_value(position in crowded("freestyle-9"), depth in 1u8..4) {
+        let with = |table_bytes| {
+            let options = EngineOptions { table_bytes, leaf_fours: 0, ..EngineOptions::default() };
+            let question = Question { width: 2, ..Question::new(position.clone(), Effort::depth(depth)) };
+            let answer = Engine::new(options).expect("an engine").answer(&question, &Control::new(), &mut |_| {});
+            answer.expect("supported").best().map(|(_, v)| v.score)
+        };
+        let (on, off) = (with(1 << 20), with(0));
+        // A proof in the table may be deeper than the search.
+        let is_proof = on.is_some_and(kagetsu_game::Score::is_mate);
+        prop_assert!(on == off || is_proof, "{on:?} with the table, {off:?} without");
+    }
+
+    #[test]
+    fn an_image_of_a_position_has_the_same_value(position in crowded("freestyle-9"), symmetry in 1u8..8) {
+        let variant = position.variant();
+        let image: Vec<Move> =
+            position.moves().iter().map(|&m| variant.image(m, kagetsu_game::Symmetry::new(symmetry))).collect();
+        let image = Position::new(variant, None, &image).expect("as legal");
+        // All candidates and no fours by a budget: which of two equal ones is left out depends on how the board lies.
+        let options = EngineOptions { candidates: 400, leaf_fours: 0, table_bytes: 0, ..EngineOptions::default() };
+        let value = |position: Position| {
+            let question = Question::new(position, Effort::depth(2));
+            let answer = Engine::new(options).expect("an engine").answer(&question, &Control::new(), &mut |_| {});
+            answer.expect("supported").best().map(|(_, v)| v.score)
+        };
+        prop_assert_eq!(value(position), value(image));
+    }
+}
+
+#[test]
+fn a_search_that_is_stopped_at_once_still_answers() {
+    let control = Control::new();
+    control.stop();
+    let position = Position::from_line(Variant::FREESTYLE_15, "h8 i9 h9").expect("legal");
+    let answer = engine().answer(&Question::new(position, Effort::depth(9)), &control, &mut |_| {}).expect("supported");
+    assert!(answer.best().is_some());
+}
+
+#[test]
+fn more_threads_find_a_move_too() {
+    let options = EngineOptions { threads: 3, table_bytes: 1 << 20, ..EngineOptions::default() };
+    let position = Position::from_line(Variant::FREESTYLE_15, "h8 a1 i8 a15 j8 o1").expect("legal");
+    let question = Question::new(position, Effort::depth(4));
+    let answer = Engine::new(options).expect("threads").answer(&question, &Control::new(), &mut |_| {});
+    assert_eq!(answer.expect("supported").best().and_then(|(_, v)| v.score.win_plies()), Some(3));
+}
