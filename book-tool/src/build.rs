@@ -71,8 +71,8 @@ pub(crate) struct Args {
     /// Memory for each worker's transposition table, in MiB
     #[arg(long, default_value_t = 64, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     table_mib: u64,
-    /// Builds on the cluster of this coordinator, into its book
-    #[arg(long, value_name = "URL", conflicts_with = "book")]
+    /// Builds on the cluster of this coordinator, into its book; then --book is not used
+    #[arg(long, value_name = "URL")]
     coordinator: Option<String>,
     /// The job's name in the book [default: made of the variant and the roots]
     #[arg(long, value_name = "JOB")]

@@ -23,5 +23,6 @@ pub(crate) fn generate(folder: &Path) -> Result<(), Box<dyn Error>> {
     bare.file.iter_mut().for_each(|file| file.source_code_info = None);
     fs::write(folder.join(DESCRIPTORS), bare.encode_to_vec())?;
     tonic_prost_build::configure().out_dir(folder).compile_fds(descriptors)?;
+    fs::metadata(folder.join(CODE))?;
     Ok(())
 }

@@ -8,10 +8,7 @@ pub fn shared_data(name: &str) -> Option<PathBuf> {
     if path.exists() {
         Some(path)
     } else {
-        #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-        {
-            eprintln!("skipped: {name} is not in ../shared/data beside the checkout");
-        }
+        eprintln!("skipped: {name} is not in ../shared/data beside the checkout");
         None
     }
 }

@@ -53,3 +53,71 @@ impl Store for MemoryStore {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sled_store::SledStore;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Apply(Vec<(u8, Option<u8>)>),
+        Reopen,
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let change = (0u8..40, proptest::option::of(any::<u8>()));
+        let step = prop_oneof![
+            4 => proptest::collection::vec(change, 0..8).prop_map(Step::Apply),
+            1 => Just(Step::Reopen),
+        ];
+        proptest::collection::vec(step, 1..12)
+    }
+
+    /// Keys of one to three bytes, so that some are beginnings of others.
+    fn key(number: u8) -> Vec<u8> {
+        vec![number % 5; 1 + usize::from(number / 5 % 3)]
+    }
+
+    fn pairs(store: &dyn Store, prefix: &[u8], from: &[u8]) -> Vec<Pair> {
+        store.range(prefix, from).collect::<Result<_, _>>().expect("readable")
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn sled_keeps_what_memory_keeps_and_finds_it_again(steps in steps()) {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("store");
+            let open = || SledStore::open(&path, 1 << 20).expect("opens");
+            let (mut store, mut model) = (open(), MemoryStore::default());
+            for step in steps {
+                match step {
+                    Step::Apply(changes) => {
+                        let change = |(k, v): &(u8, Option<u8>)| (key(*k), v.map(|v| vec![v]));
+                        let batch = Batch(changes.iter().map(change).collect());
+                        model.apply(batch.clone()).expect("memory");
+                        store.apply(batch).expect("room");
+                    }
+                    Step::Reopen => {
+                        store.flush().expect("room");
+                        drop(store);
+                        store = open();
+                    }
+                }
+                for prefix in [&[][..], &[1], &[2, 2]] {
+                    for from in [&[][..], &[2], &[2, 2, 2], &[9]] {
+                        prop_assert_eq!(pairs(&store, prefix, from), pairs(&model, prefix, from));
+                    }
+                }
+                for number in 0..40 {
+                    let (here, there) = (store.get(&key(number)), model.get(&key(number)));
+                    prop_assert_eq!(here.expect("readable"), there.expect("memory"));
+                }
+            }
+        }
+    }
+}

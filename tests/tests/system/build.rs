@@ -71,13 +71,15 @@ fn symmetric_and_transposed_questions_hit_the_same_record() {
 
 #[test]
 fn real_openings_are_built_in_one_run() {
-    for name in ["gomoku/openings/gomocup-2026-15x15.json", "gomoku/openings/piskvork_openings.txt"] {
-        let Some(roots) = shared_data(name) else { continue };
+    let lists = [("gomocup-2026-15x15.json", "freestyle-15"), ("piskvork_openings.txt", "freestyle-20")];
+    for (name, variant) in lists {
+        let Some(roots) = shared_data(&format!("gomoku/openings/{name}")) else { continue };
         let scratch = Scratch::new();
         let path = scratch.path("book");
         let book = path.to_str().expect("a plain name");
         let roots = roots.to_str().expect("a plain name");
-        let job = grow(book, &["--roots", roots, "--positions", "60"]);
+        let fixed = ["build", "--book", book, "--variant", variant, "--depth", "2", "--positions", "60", "--json"];
+        let job = Program::Kagetsu.run(&[&fixed[..], &["--roots", roots]].concat()).json();
         assert_eq!(job["positions"], json!(60), "{name}: {job}");
         assert_eq!(Program::Kagetsu.run(&["check", "--book", book]).code, Some(0));
     }

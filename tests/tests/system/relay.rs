@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// Passes connections on to a server until it is cut.
-pub struct Relay {
+pub(crate) struct Relay {
     address: SocketAddr,
     line: Arc<Line>,
 }
@@ -20,7 +20,7 @@ struct Line {
 
 impl Relay {
     /// A relay to `target`, as in `http://127.0.0.1:7615`.
-    pub fn to(target: &str) -> Self {
+    pub(crate) fn to(target: &str) -> Self {
         let target: SocketAddr = target.trim_start_matches("http://").parse().expect("an address");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("bound");
@@ -38,12 +38,12 @@ impl Relay {
     }
 
     /// Where to connect instead.
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Ends every connection, and ends new ones at once.
-    pub fn cut(&self) {
+    pub(crate) fn cut(&self) {
         self.line.is_cut.store(true, Ordering::SeqCst);
         for end in self.line.ends.lock().expect("no panic in it").drain(..) {
             // It may have ended by itself.
@@ -52,7 +52,7 @@ impl Relay {
     }
 
     /// Lets new connections through again.
-    pub fn mend(&self) {
+    pub(crate) fn mend(&self) {
         self.line.is_cut.store(false, Ordering::SeqCst);
     }
 }
