@@ -1,6 +1,6 @@
 use kagetsu_game::{Bound, Move, Score};
 
-use crate::heuristics::{Heuristics, Situation};
+use crate::heuristics::{Heuristics, Moves, Situation};
 use crate::limits::Limits;
 use crate::table::{Entry, Table};
 
@@ -44,24 +44,23 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             return None;
         }
         let situation = self.board.situation();
-        let (moves, floor) = match situation {
+        match situation {
             Situation::Over(score) => return Some(score),
             Situation::Known(score) => {
                 self.lines[ply].extend(self.board.urgent().first());
                 return Some(score);
             }
             // The only answer to a four costs no depth.
-            Situation::Forced { moves, otherwise: 2 } if ply < DEEPEST => {
+            Situation::Forced { otherwise: 2 } if ply < DEEPEST => {
+                let Moves { moves, .. } = self.board.moves(&situation);
                 return self.expand(&moves, Score::loss_in(2), alpha, beta, depth.max(0), ply);
             }
-            Situation::Forced { moves, otherwise } => (moves, Score::loss_in(otherwise)),
-            Situation::Free { moves, complete: true } => (moves, Score::MIN),
-            Situation::Free { moves, complete: false } => (moves, -Score::OPINION_MAX),
-        };
+            Situation::Forced { .. } | Situation::Free => {}
+        }
         if depth <= 0 || ply >= DEEPEST {
             return Some(self.leaf(ply));
         }
-        self.probe(&moves, floor, alpha, beta, depth, ply)
+        self.probe(situation, alpha, beta, depth, ply)
     }
 
     /// A win by fours if there is one, else the opinion.
@@ -78,15 +77,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     }
 
     /// Searches with the help of the table.
-    fn probe(
-        &mut self,
-        moves: &[Move],
-        floor: Score,
-        alpha: Score,
-        beta: Score,
-        depth: i32,
-        ply: usize,
-    ) -> Option<Score> {
+    fn probe(&mut self, situation: Situation, alpha: Score, beta: Score, depth: i32, ply: usize) -> Option<Score> {
         let hash = self.board.hash();
         let known = self.table.get(hash);
         if let Some(entry) = known.filter(|entry| i32::from(entry.depth) == depth || entry.is_proof()) {
@@ -102,11 +93,17 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 return Some(entry.score);
             }
         }
-        let mut ordered = moves.to_vec();
-        if let Some(at) = known.and_then(|entry| ordered.iter().position(|&m| m == entry.best)) {
-            ordered[..=at].rotate_right(1);
+        let Moves { mut moves, complete } = self.board.moves(&situation);
+        if let Some(at) = known.and_then(|entry| moves.iter().position(|&m| m == entry.best)) {
+            moves[..=at].rotate_right(1);
         }
-        let score = self.expand(&ordered, floor, alpha, beta, depth, ply)?;
+        // What the moves that are left out are worth: nothing is called lost because a choice of moves is.
+        let floor = match situation {
+            Situation::Forced { otherwise } => Score::loss_in(otherwise),
+            _ if complete => Score::MIN,
+            _ => -Score::OPINION_MAX,
+        };
+        let score = self.expand(&moves, floor, alpha, beta, depth, ply)?;
         let bound = match score {
             _ if score >= beta => Bound::Lower,
             _ if score <= alpha => Bound::Upper,

@@ -3,26 +3,28 @@ use kagetsu_game::{Game, Move, Score};
 use crate::EngineOptions;
 
 /// What the opponent's and one's own threats leave to decide.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Situation {
     /// The game is over; the value for the side to move.
     Over(Score),
     /// A proven value that needs no search.
     Known(Score),
-    /// These moves, best first, are a complete set: every other one loses within `otherwise` plies.
+    /// There is a threat: what does not answer it loses within `otherwise` plies.
     Forced {
-        /// The moves.
-        moves: Vec<Move>,
         /// Plies to the loss after any other move.
         otherwise: u16,
     },
-    /// Nothing forces: candidates, best first.
-    Free {
-        /// The moves.
-        moves: Vec<Move>,
-        /// Whether they are all that is legal.
-        complete: bool,
-    },
+    /// Nothing forces.
+    Free,
+}
+
+/// What is to be searched in a position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Moves {
+    /// Best first.
+    pub(crate) moves: Vec<Move>,
+    /// Whether they are all that is legal, or all that answers the threat.
+    pub(crate) complete: bool,
 }
 
 /// A game as an engine sees it: a board that knows what is threatened and what is good.
@@ -47,8 +49,11 @@ pub(crate) trait Heuristics: Clone + Send {
     /// The side to move's opinion in centi-units; asked only where nothing is [`Situation::Known`].
     fn evaluate(&self) -> Score;
 
-    /// What must be searched here.
+    /// What the threats leave to decide; cheap.
     fn situation(&self) -> Situation;
+
+    /// What must be searched in such a situation.
+    fn moves(&self, situation: &Situation) -> Moves;
 
     /// The moves that win where a win is [`Situation::Known`]; else none.
     fn urgent(&self) -> Vec<Move>;

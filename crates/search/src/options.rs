@@ -27,7 +27,7 @@ impl Default for EngineOptions {
             neighbourhood: Neighbourhood::Square24,
             candidates: 20,
             seed: true,
-            leaf_fours: 24,
+            leaf_fours: 8,
         }
     }
 }

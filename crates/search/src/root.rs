@@ -96,9 +96,10 @@ impl Search<'_> {
         if !self.question.moves.is_empty() {
             return Root { moves: without_repeats(&self.question.moves), otherwise: None };
         }
-        let (moves, otherwise) = match board.situation() {
-            Situation::Forced { moves, otherwise } => (moves, Some(otherwise)),
-            Situation::Free { moves, .. } => (moves, None),
+        let situation = board.situation();
+        let (moves, otherwise) = match situation {
+            Situation::Forced { otherwise } => (board.moves(&situation).moves, Some(otherwise)),
+            Situation::Free => (board.moves(&situation).moves, None),
             Situation::Known(score) if score.win_plies().is_some() => (board.urgent(), None),
             Situation::Known(_) | Situation::Over(_) => (position.legal_moves(), None),
         };

@@ -10,7 +10,7 @@ use super::shape::{CENTRE, Shapes, completions, reach};
 use super::vcf::Vcf;
 use super::weights::Weights;
 use crate::EngineOptions;
-use crate::heuristics::{Heuristics, Situation};
+use crate::heuristics::{Heuristics, Moves, Situation};
 
 /// One number for each side and cell.
 static NUMBERS: [[u128; MAX_CELLS]; 2] = [zobrist::table(0), zobrist::table(MAX_CELLS as u64)];
@@ -355,18 +355,26 @@ impl<R: Rule> Heuristics for Board<R> {
         }
         match self.count(other, Kind::Five) {
             0 => {}
-            1 => return Situation::Forced { moves: self.moves_of(other, |kind| kind == Kind::Five), otherwise: 2 },
+            1 => return Situation::Forced { otherwise: 2 },
             _ => return Situation::Known(Score::loss_in(2)),
         }
         if self.count(me, Kind::Winning) > 0 {
             return Situation::Known(Score::win_in(3));
         }
         if self.count(other, Kind::Winning) > 0 {
-            return Situation::Forced { moves: self.answers(), otherwise: 4 };
+            return Situation::Forced { otherwise: 4 };
         }
-        let moves = self.candidates();
-        let complete = moves.len() == self.left;
-        Situation::Free { moves, complete }
+        Situation::Free
+    }
+
+    fn moves(&self, situation: &Situation) -> Moves {
+        let moves = match situation {
+            Situation::Forced { otherwise: 2 } => self.moves_of(self.side.other(), |kind| kind == Kind::Five),
+            Situation::Forced { .. } => self.answers(),
+            Situation::Known(_) | Situation::Over(_) | Situation::Free => self.candidates(),
+        };
+        let complete = matches!(situation, Situation::Forced { .. }) || moves.len() == self.left;
+        Moves { moves, complete }
     }
 
     fn urgent(&self) -> Vec<Move> {
