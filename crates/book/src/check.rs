@@ -1,14 +1,12 @@
 //! Proves a book whole.
 
-use std::collections::BTreeMap;
-
-use kagetsu_game::{Packed, Position};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::book::Book;
-use crate::bytes::digest;
-use crate::growth::{derive, followed, read_facts};
+use crate::derive::derive;
+use crate::growth::is_due;
 use crate::id::Id;
-use crate::index::{FRONTIER, LINK, MARKER, Marker, RECORD, VALUE, key};
+use crate::index::{FRONTIER, Index, Marker, REACH, VALUE, key};
 use crate::{BookError, Notice};
 
 /// What a check found.
@@ -59,16 +57,17 @@ impl Book {
     pub fn check(&self, progress: &mut dyn FnMut(u64)) -> Result<CheckReport, BookError> {
         let mut report = CheckReport::default();
         self.check_counts(&mut report)?;
+        let (mut index, mut links) = (self.index(), 0);
         for id in self.ids() {
             let id = id?;
-            if let Err(error) = self.check_position(id, &mut report) {
-                report.fault(format!("position {}: {error}", id.key()));
+            match self.check_position(&mut index, id, &mut report) {
+                Ok(found) => links += found,
+                Err(error) => report.fault(format!("position {}: {error}", id.key())),
             }
             report.positions += 1;
             progress(report.positions);
         }
-        self.check_links(&mut report)?;
-        self.check_frontier(&mut report)?;
+        self.check_ways(&index, links, &mut report)?;
         Ok(report)
     }
 
@@ -77,78 +76,60 @@ impl Book {
         let mut values = 0;
         for pair in self.store.range(&[], &[]) {
             let (key, value) = pair?;
-            if key != MARKER {
-                found.entries += 1;
-                found.digest ^= digest(&key, &value);
-                found.positions += u64::from(key.first() == Some(&RECORD));
-                values += u64::from(key.first() == Some(&VALUE));
-            }
+            found.count(&key, &value);
+            values += u64::from(key.first() == Some(&VALUE));
         }
         report.hold(found == self.marker, || format!("the store holds {found:?}, its marker says {:?}", self.marker));
         report.hold(values == found.positions, || format!("{values} values for {} positions", found.positions));
         Ok(())
     }
 
-    /// Every parent of a position has fewer stones or (later, in games with cycles) is checked against stored values; so
-    /// the values behind each position are held against the leaves in turn.
-    fn check_position(&self, id: Id, report: &mut CheckReport) -> Result<(), BookError> {
-        let index = self.index();
-        let record = index.record(id)?.ok_or(BookError::Record(id.key()))?;
-        let variant =
-            kagetsu_game::Variant::from_code(id.variant()).map_err(|error| BookError::Position(error.into()))?;
-        let position = Position::unpack(variant, Packed(record.packed.clone()))?;
-        let canonical = position.canonical();
+    /// Every value is derived again from the values behind it. They lead to positions with more stones, and so in the end
+    /// to facts alone: where each is right, all are. Returns how many positions this one leads to.
+    fn check_position(&self, index: &mut Index, id: Id, report: &mut CheckReport) -> Result<u64, BookError> {
+        let node = index.node(id)?.ok_or(BookError::Record(id.key()))?;
+        let canonical = node.position.canonical();
         let name = id.key();
         report.hold(Id::of(id.variant(), &canonical) == id, || format!("position {name}: its key is another"));
-        report.hold(canonical.packed.0 == record.packed, || format!("position {name}: it is not canonical"));
-        let facts = read_facts(&index, &record.groups)?;
-        let legal = position.legal_moves();
-        let is_legal = facts.verdicts().iter().all(|(m, _)| legal.contains(m));
-        report.hold(is_legal, || format!("position {name}: a verdict on an illegal move"));
-        let value = derive(&index, &position, &facts)?;
+        let is_canonical = node.position.setup() == Some(&canonical.packed);
+        report.hold(is_canonical, || format!("position {name}: it is not canonical"));
+        let value = derive(index, &node)?;
         report.hold(index.value(id)? == Some(value), || format!("position {name}: its value is not what follows"));
-        for (_, child) in followed(&position, &facts) {
-            let is_linked = index.get(&key(LINK, &[&child.0, &id.0]))?.is_some();
-            report.hold(is_linked, || format!("position {name}: a link from {} is missing", child.key()));
+        let children: BTreeSet<Id> = node.followed.iter().map(|(_, child)| *child).collect();
+        for child in &children {
+            let is_linked = index.reach(*child)?.is_from(id);
+            report.hold(is_linked, || format!("position {name}: a link to {} is missing", child.key()));
         }
-        Ok(())
+        Ok(children.len() as u64)
     }
 
-    fn check_links(&self, report: &mut CheckReport) -> Result<(), BookError> {
-        let index = self.index();
-        for pair in self.store.range(&[LINK], &[LINK]) {
-            let (key, _) = pair?;
-            report.links += 1;
-            let parent = Id::at_end(&key).ok_or(BookError::Store("a link"))?;
-            let child = key.get(1..).and_then(|rest| rest.first_chunk()).map(|bytes| Id(*bytes));
-            let child = child.ok_or(BookError::Store("a link"))?;
-            report.hold(index.record(parent)?.is_some(), || format!("a link to {}, which is not there", parent.key()));
-            report.hold(child.stones() > parent.stones(), || format!("a link from {} to its own kind", child.key()));
+    /// Each position that a job comes to waits in its place, if anything is left to search there; and no other waits. As
+    /// all links of the records were found, there are no others if there are no more.
+    fn check_ways(&self, index: &Index, links: u64, report: &mut CheckReport) -> Result<(), BookError> {
+        let mut due: BTreeMap<u32, u64> = BTreeMap::new();
+        for pair in self.store.range(&[REACH], &[REACH]) {
+            let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
+            let reach = index.reach(id)?;
+            report.links += reach.parents().count() as u64;
+            for job in reach.jobs() {
+                if is_due(index, job, id)? {
+                    *due.entry(job).or_default() += 1;
+                    let waits = reach.priority(job).map(|priority| index.waits(job, priority, id)).transpose()?;
+                    report.hold(waits == Some(true), || format!("{} does not wait in job {job}", id.key()));
+                }
+            }
         }
-        Ok(())
-    }
-
-    fn check_frontier(&self, report: &mut CheckReport) -> Result<(), BookError> {
-        let mut waiting: BTreeMap<u32, u64> = BTreeMap::new();
-        let index = self.index();
-        for pair in self.store.range(&[FRONTIER], &[FRONTIER]) {
-            let (key, _) = pair?;
-            report.frontier += 1;
-            let parts = key.get(1..5).and_then(|b| b.try_into().ok()).map(u32::from_be_bytes).zip(Id::at_end(&key));
-            let (job, id) = parts.ok_or(BookError::Store("the frontier"))?;
-            let priority = key.get(5..13).and_then(|bytes| bytes.try_into().ok()).map(u64::from_be_bytes);
-            *waiting.entry(job).or_default() += 1;
-            let reached = index.priority(job, id)?;
-            report.hold(reached.is_some() && reached == priority, || {
-                format!("{} waits in job {job} with a priority that it was not reached by", id.key())
+        let found = report.links;
+        report.hold(found == links, || format!("{found} links, but the records have {links}"));
+        for (job, state) in index.jobs()? {
+            let prefix = key(FRONTIER, &[&job.to_be_bytes()]);
+            let waiting = self.store.range(&prefix, &prefix).count() as u64;
+            let due = due.get(&job).copied().unwrap_or(0);
+            report.frontier += waiting;
+            let is_right = waiting == due && state.frontier == waiting;
+            report.hold(is_right, || {
+                format!("job {job}: {waiting} positions wait, {due} should, it says {}", state.frontier)
             });
-            let is_due = index.value(id)?.is_none_or(|value| value.is_open);
-            report.hold(is_due, || format!("{} waits in job {job}, but nothing is left to search there", id.key()));
-        }
-        for job in self.jobs()? {
-            let found = waiting.get(&job.id.0).copied().unwrap_or(0);
-            let (name, frontier) = (&job.spec.name, job.frontier);
-            report.hold(found == frontier, || format!("job {name}: {found} positions wait, it says {frontier}"));
         }
         Ok(())
     }

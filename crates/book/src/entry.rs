@@ -19,12 +19,16 @@ pub(crate) enum LogEntry {
     Change(u32, JobChange),
     /// A position of a job could not be searched, and why.
     SetAside { job: u32, variant: u32, packed: Vec<u8>, reason: String },
+    /// A job goes on from known positions that it has come to.
+    Walk { job: u32, steps: u32 },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AnswerBody {
     /// For which job, if for one.
     pub(crate) job: Option<u32>,
+    /// Whether only moves were asked about that had no value.
+    pub(crate) is_widening: bool,
     pub(crate) variant: u32,
     /// The canonical position.
     pub(crate) packed: Vec<u8>,
@@ -39,7 +43,7 @@ pub(crate) struct SpecBody {
     variant: u32,
     /// First position and moves of each.
     roots: Vec<(Option<Vec<u8>>, Vec<u16>)>,
-    alpha_millis: u32,
+    pub(crate) alpha_millis: u32,
     depth: Option<u8>,
     nodes: Option<u64>,
     time_ms: Option<u64>,
@@ -94,10 +98,6 @@ impl SpecBody {
             target: self.target,
             split: self.split,
         })
-    }
-
-    pub(crate) fn alpha_millis(&self) -> u64 {
-        self.alpha_millis.into()
     }
 
     /// In what it differs from another, but for the target.

@@ -1,7 +1,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use kagetsu_game::{Key, PositionError};
+use kagetsu_game::{Key, Position, PositionError};
 
 /// What stands between a caller and a book.
 #[derive(Debug, thiserror::Error)]
@@ -43,9 +43,9 @@ pub enum BookError {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// The journal lacks entries that the store has.
+    /// The journal lacks entries that were on disk.
     #[error(
-        "the journal {path} ends after {found} entries, but the store has {expected}: it was cut off; restore the file \
+        "the journal {path} ends after {found} entries, but {expected} were on disk: it was cut off; restore the folder \
          from a backup, nothing was changed"
     )]
     JournalShort {
@@ -56,6 +56,12 @@ pub enum BookError {
         /// How many it had.
         expected: u64,
     },
+    /// An entry of the journal is whole, but nothing that this program knows.
+    #[error("entry {0} of the journal says nothing that this program understands; use a newer kagetsu")]
+    Unreadable(u64),
+    /// An entry for the journal that is longer than any may be.
+    #[error("an entry of {0} bytes is too long for the journal, which takes 16 MiB; give fewer roots at a time")]
+    TooLong(usize),
     /// A record has bytes that nobody wrote.
     #[error("the record of position {0} is damaged; open the book again, and it is rebuilt from the journal")]
     Record(Key),
@@ -65,6 +71,20 @@ pub enum BookError {
     /// Two positions have one name.
     #[error("two positions have the key {0}")]
     Collision(Key),
+    /// An answer speaks of a move that cannot be made.
+    #[error("{text} is not legal in {position}; nothing was learned")]
+    Illegal {
+        /// Where.
+        position: Position,
+        /// The move.
+        text: String,
+    },
+    /// An answer without any move.
+    #[error("an answer about {0} has no moves; nothing was learned")]
+    Empty(Position),
+    /// The book could not be written once; what it holds in memory may be less than its journal.
+    #[error("the book {0} could not be written before; open it again, nothing acknowledged is lost")]
+    Broken(PathBuf),
     /// A position in it cannot be.
     #[error(transparent)]
     Position(#[from] PositionError),

@@ -4,14 +4,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kagetsu_game::{Answer, Bound, Claim, Move, Packed, Position, Proof, ProofKind, Score, Variant, Verdict};
+use kagetsu_game::{Answer, Score};
 
 use crate::BookError;
+use crate::derive::{Seen, derive};
 use crate::entry::{AnswerBody, LogEntry, SpecBody};
 use crate::id::Id;
-use crate::index::{Index, JobBody};
-use crate::job::JobState;
-use crate::record::{self, Group, Record};
+use crate::index::{Index, unpack};
+use crate::node::Node;
+use crate::record;
 use crate::value::Derived;
 
 /// One ply, in the unit of priorities.
@@ -20,280 +21,205 @@ const PLY: u64 = 1_000_000;
 /// Does to the store what an entry says.
 pub(crate) fn apply(index: &mut Index, entry: &LogEntry) -> Result<(), BookError> {
     match entry {
-        LogEntry::Answer(body) => learn(index, body),
-        LogEntry::Job(spec) => create(index, spec),
-        LogEntry::Change(id, change) => {
-            let mut job = index.job(*id)?.ok_or(BookError::Store("a job"))?;
-            job.change(change);
-            index.put_job(*id, &job)
+        LogEntry::Answer(body) => learn(index, body)?,
+        LogEntry::Job(spec) => create(index, spec)?,
+        LogEntry::Change(id, change) => index.job(*id)?.change(change),
+        LogEntry::SetAside { job, variant, packed, .. } => {
+            let id = Id::of(*variant, &unpack(*variant, packed)?.canonical());
+            set_aside(index, *job, id)?;
         }
-        LogEntry::SetAside { job, variant, packed, .. } => set_aside(index, *job, *variant, packed),
+        LogEntry::Walk { job, steps } => walk(index, *job, *steps)?,
     }
-}
-
-fn variant(code: u32) -> Result<Variant, BookError> {
-    Variant::from_code(code).map_err(|error| BookError::Position(error.into()))
-}
-
-fn unpack(code: u32, packed: &[u8]) -> Result<(Position, Id), BookError> {
-    let position = Position::unpack(variant(code)?, Packed(packed.to_vec()))?;
-    let id = Id::of(code, &position.canonical());
-    Ok((position, id))
+    index.settle();
+    index.marker.applied += 1;
+    Ok(())
 }
 
 fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
-    let (position, id) = unpack(body.variant, &body.packed)?;
+    let position = unpack(body.variant, &body.packed)?;
+    let id = Id::of(body.variant, &position.canonical());
+    let known = index.node(id)?;
+    if known.as_ref().is_some_and(|known| known.position.setup() != position.setup()) {
+        return Err(BookError::Collision(id.key()));
+    }
     let names: Vec<Arc<str>> = body.engines.iter().map(|name| name.as_str().into()).collect();
-    let mut facts = record::read(&body.groups, |number| names.get(number as usize).cloned())
-        .ok_or(BookError::Store("an answer in the journal"))?;
-    let known = index.record(id)?;
+    let facts = record::read(&body.groups, |number| names.get(number as usize).cloned());
+    let mut facts = facts.ok_or(BookError::Store("an answer in the journal"))?;
     if let Some(known) = &known {
-        if known.packed != body.packed {
-            return Err(BookError::Collision(id.key()));
+        facts.merge(known.facts.clone());
+    }
+    let illegal = |m| BookError::Illegal { position: position.clone(), text: position.write_move(m) };
+    let node = Arc::new(Node::new(position.clone(), facts).map_err(illegal)?);
+    index.put_node(id, Arc::clone(&node))?;
+    relink(index, id, known.as_deref(), &node)?;
+    if known.is_none() {
+        index.marker.positions += 1;
+        if let Some(job) = body.job {
+            index.job(job)?.positions += 1;
         }
-        facts.merge(read_facts(index, &known.groups)?);
-    }
-    let groups = record::write(&facts, |engine| index.engine_number(engine))?;
-    index.put_record(id, &Record { packed: body.packed.clone(), groups })?;
-    index.marker.positions += u64::from(known.is_none());
-    for (m, child) in followed(&position, &facts) {
-        debug_assert!(facts.get(m).is_some());
-        index.link(child, id)?;
-    }
-    if let Some(job) = body.job.filter(|_| known.is_none()) {
-        let mut state = index.job(job)?.ok_or(BookError::Store("a job"))?;
-        state.positions += 1;
-        index.put_job(job, &state)?;
     }
     propagate(index, id)?;
-    for (job, _) in index.jobs()? {
-        grow(index, job, id)?;
-        settle(index, job)?;
+    grow(index, id)?;
+    if let (Some(job), Some(known)) = (body.job.filter(|_| body.is_widening), known) {
+        let is_stuck = extent(&node.facts) == extent(&known.facts);
+        if is_stuck && index.value(id)?.is_some_and(|value| value.is_open) {
+            set_aside(index, job, id)?;
+        }
     }
     Ok(())
 }
 
-pub(crate) fn read_facts(index: &Index, groups: &[Group]) -> Result<Answer, BookError> {
-    let name = |number| index.engine(number).ok().flatten();
-    record::read(groups, name).ok_or(BookError::Store("a record"))
+/// How much is known, apart from how well: moves spoken of, and those with a value.
+fn extent(facts: &Answer) -> (usize, usize) {
+    (facts.len(), facts.verdicts().iter().filter(|(_, verdict)| verdict.is_exact()).count())
 }
 
-/// The moves with an exact value and where they lead; none where the game is over or a proof leaves nothing to follow.
-pub(crate) fn followed(position: &Position, facts: &Answer) -> Vec<(Move, Id)> {
-    let exact = facts.verdicts().iter().filter(|(_, v)| v.is_exact() && v.proof.is_none());
-    let moves: Vec<Move> = exact.map(|(m, _)| *m).collect();
-    let code = position.variant().code();
-    let children = position.children(&moves);
-    moves.into_iter().zip(children.iter().map(|child| Id::of(code, child))).collect()
-}
-
-/// The value of a position from its facts and the values behind it.
-pub(crate) fn derive(index: &Index, position: &Position, facts: &Answer) -> Result<Derived, BookError> {
-    let children = followed(position, facts);
-    let mut values: Vec<(Move, Seen)> = Vec::with_capacity(facts.len());
-    let mut rest = None;
-    for (m, verdict) in facts.verdicts() {
-        let child =
-            children.iter().find(|(at, _)| at == m).map(|(_, child)| index.value(*child)).transpose()?.flatten();
-        match child {
-            Some(child) => values.push((*m, Seen::from_child(child))),
-            None if verdict.is_exact() || verdict.bound == Bound::Lower => {
-                values.push((*m, Seen::from_verdict(verdict)))
-            }
-            None => rest = rest.max(Some(verdict.score)),
+/// Tells the positions that a node leads to, and those that it led to before.
+fn relink(index: &mut Index, id: Id, before: Option<&Node>, now: &Node) -> Result<(), BookError> {
+    for (_, child) in before.iter().flat_map(|node| &node.followed).filter(|(_, child)| !now.leads_to(*child)) {
+        for job in index.reach(*child)?.jobs() {
+            see(index, job, *child, id, None)?;
         }
+        let mut reach = index.reach(*child)?;
+        reach.unlink(id);
+        index.put_reach(*child, &reach)?;
     }
-    Ok(best_of(position, &values, rest))
-}
-
-/// One move's value, from the view of the side that makes it.
-#[derive(Clone, Copy)]
-struct Seen {
-    score: Score,
-    proof: Option<Proof>,
-    depth: u16,
-}
-
-impl Seen {
-    fn from_child(child: Derived) -> Self {
-        let proof = child.proof.map(|proof| Proof { kind: ProofKind::Tree, ..proof.before() });
-        Self { score: proof.map_or(child.score.before(), Proof::score), proof, depth: child.depth + 1 }
+    for (_, child) in &now.followed {
+        let mut reach = index.reach(*child)?;
+        reach.link(id);
+        index.put_reach(*child, &reach)?;
     }
-
-    fn from_verdict(verdict: &Verdict) -> Self {
-        Self { score: verdict.score, proof: verdict.proof, depth: verdict.depth.into() }
-    }
-}
-
-fn best_of(position: &Position, values: &[(Move, Seen)], rest: Option<Score>) -> Derived {
-    let greatest = values.iter().copied().reduce(|best, next| if next.1.score > best.1.score { next } else { best });
-    let Some((m, seen)) = greatest else {
-        return Derived { score: Score::ZERO, proof: None, best: None, depth: 0, is_open: rest.is_some() };
-    };
-    let best = Some(m);
-    let claim = seen.proof.map(|proof| proof.claim);
-    let all_proven = values.iter().all(|(_, seen)| seen.proof.is_some()) && rest.is_none();
-    // A win needs one move. A loss or a draw needs every move: nothing is called lost on a partial list.
-    if claim == Some(Claim::Win) || (claim.is_some() && all_proven && covers_all(position, values)) {
-        return Derived { score: seen.score, proof: seen.proof, best, depth: seen.depth, is_open: false };
-    }
-    let is_lost = seen.score.loss_plies().is_some();
-    let score = if is_lost { Score::opinion(i32::from(i16::MIN)) } else { seen.score };
-    Derived { score, proof: None, best, depth: seen.depth, is_open: is_lost || rest.is_some_and(|rest| rest > score) }
-}
-
-fn covers_all(position: &Position, values: &[(Move, Seen)]) -> bool {
-    let moves: Vec<Move> = values.iter().map(|(m, _)| *m).collect();
-    let known: BTreeSet<_> = position.children(&moves).into_iter().map(|child| child.key).collect();
-    let legal = position.distinct_moves();
-    position.children(&legal).iter().all(|child| known.contains(&child.key))
+    Ok(())
 }
 
 /// Derives the position anew, and then whatever leads to it, as long as something changes.
 fn propagate(index: &mut Index, id: Id) -> Result<(), BookError> {
     let mut changed = BTreeSet::from([id]);
     while let Some(id) = changed.pop_last() {
-        let Some(record) = index.record(id)? else { continue };
-        let (position, _) = unpack(id.variant(), &record.packed)?;
-        let facts = read_facts(index, &record.groups)?;
-        let value = derive(index, &position, &facts)?;
+        let Some(node) = index.node(id)? else { continue };
+        let value = derive(index, &node)?;
         if index.value(id)? == Some(value) {
             continue;
         }
         index.put_value(id, value)?;
-        for (job, _) in index.jobs()? {
-            grow(index, job, id)?;
-        }
-        changed.extend(index.parents(id)?);
+        grow(index, id)?;
+        changed.extend(index.reach(id)?.parents());
     }
     Ok(())
 }
 
 fn create(index: &mut Index, spec: &SpecBody) -> Result<(), BookError> {
-    let job = u32::try_from(index.jobs()?.len()).map_err(|_| BookError::JobSpec("fewer jobs before it"))?;
     let known = spec.spec().ok_or(BookError::Store("a job in the journal"))?;
-    index.put_spec(job, spec)?;
-    let state = JobBody { state: JobState::Running, target: spec.target, positions: 0, set_aside: 0, frontier: 0 };
-    index.put_job(job, &state)?;
-    for root in &known.roots {
+    let job = index.add_job(spec)?;
+    for root in known.roots.iter().filter(|root| root.outcome().is_none()) {
         let canonical = root.canonical();
-        if root.outcome().is_none() {
-            reach(index, job, Id::of(known.variant.code(), &canonical), 0)?;
-        }
-    }
-    settle(index, job)
-}
-
-fn set_aside(index: &mut Index, job: u32, variant: u32, packed: &[u8]) -> Result<(), BookError> {
-    let (_, id) = unpack(variant, packed)?;
-    let mut state = index.job(job)?.ok_or(BookError::Store("a job"))?;
-    state.set_aside += 1;
-    index.put_job(job, &state)?;
-    if let Some(priority) = index.priority(job, id)? {
-        unwait(index, job, id, priority)?;
-    }
-    settle(index, job)
-}
-
-fn settle(index: &mut Index, job: u32) -> Result<(), BookError> {
-    let before = index.job(job)?.ok_or(BookError::Store("a job"))?;
-    let mut state = before.clone();
-    state.settle();
-    if state == before { Ok(()) } else { index.put_job(job, &state) }
-}
-
-fn wait(index: &mut Index, job: u32, id: Id, priority: u64) -> Result<(), BookError> {
-    if index.wait(job, id, priority)? {
-        let mut state = index.job(job)?.ok_or(BookError::Store("a job"))?;
-        state.frontier += 1;
-        index.put_job(job, &state)?;
-    }
-    Ok(())
-}
-
-fn unwait(index: &mut Index, job: u32, id: Id, priority: u64) -> Result<(), BookError> {
-    if index.unwait(job, id, priority)? {
-        let mut state = index.job(job)?.ok_or(BookError::Store("a job"))?;
-        state.frontier -= 1;
-        index.put_job(job, &state)?;
-    }
-    Ok(())
-}
-
-/// A job comes to a position: it waits there, or goes on from it where it is known.
-fn reach(index: &mut Index, job: u32, id: Id, priority: u64) -> Result<(), BookError> {
-    let mut reached = vec![(id, priority)];
-    while let Some((id, priority)) = reached.pop() {
-        let before = index.priority(job, id)?;
-        if before.is_some_and(|before| before <= priority) {
-            continue;
-        }
-        index.put_priority(job, id, priority)?;
-        if let Some(before) = before {
-            unwait(index, job, id, before)?;
-        }
-        match index.record(id)? {
-            None => wait(index, job, id, priority)?,
-            Some(record) => reached.extend(beyond(index, job, id, &record, priority)?),
+        let id = Id::of(known.variant.code(), &canonical);
+        let mut reach = index.reach(id)?;
+        reach.begin(job, &canonical.packed);
+        index.put_reach(id, &reach)?;
+        place(index, job, id, None)?;
+        if index.is_known(id)? {
+            index.walk_later(job, 0, id)?;
         }
     }
     Ok(())
 }
 
-/// A position that a job has reached is known, or known better: where the job stands with it, and what lies beyond.
-fn grow(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
-    let (Some(priority), Some(record)) = (index.priority(job, id)?, index.record(id)?) else { return Ok(()) };
-    let value = index.value(id)?;
-    if value.is_some_and(|value| value.is_open) {
-        wait(index, job, id, priority)?;
-    } else {
-        unwait(index, job, id, priority)?;
+/// The job goes on without the position, for good.
+fn set_aside(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
+    let mut reach = index.reach(id)?;
+    if !reach.is_aside(job) {
+        reach.set_aside(job);
+        index.put_reach(id, &reach)?;
+        index.job(job)?.set_aside += 1;
     }
-    for (child, priority) in beyond(index, job, id, &record, priority)? {
-        correct(index, job, child, priority)?;
+    place(index, job, id, reach.priority(job))
+}
+
+/// A job walks on from known positions that it came to, the most urgent first, without a search.
+fn walk(index: &mut Index, job: u32, steps: u32) -> Result<(), BookError> {
+    for _ in 0..steps {
+        let Some(id) = index.next_walk(job)? else { break };
+        place(index, job, id, index.reach(id)?.priority(job))?;
+        grow_for(index, job, id)?;
     }
     Ok(())
 }
 
-/// A child's priority as its parent sees it now. What is not searched yet follows it both ways.
-fn correct(index: &mut Index, job: u32, child: Id, seen: u64) -> Result<(), BookError> {
-    let Some(before) = index.priority(job, child)? else { return reach(index, job, child, seen) };
-    if seen > before && index.record(child)?.is_none() && index.parents(child)?.len() == 1 {
-        unwait(index, job, child, before)?;
-        index.put_priority(job, child, seen)?;
-        return wait(index, job, child, seen);
+/// Puts a position where it belongs in the frontier of a job, which had it at priority `before`: it waits if it is not
+/// searched, or if moves are left there that may be better than those that were.
+fn place(index: &mut Index, job: u32, id: Id, before: Option<u64>) -> Result<(), BookError> {
+    let reach = index.reach(id)?;
+    let is_due = is_due(index, job, id)?;
+    let now = reach.priority(job).filter(|_| is_due);
+    if let Some(before) = before.filter(|_| now != before) {
+        index.unwait(job, before, id)?;
     }
-    reach(index, job, child, seen)
+    now.map_or(Ok(()), |priority| index.wait(job, priority, id))
 }
 
-/// The positions that a job goes on to, with their priorities.
-fn beyond(index: &Index, job: u32, id: Id, record: &Record, priority: u64) -> Result<Vec<(Id, u64)>, BookError> {
-    let spec = index.spec(job)?.ok_or(BookError::Store("a job"))?;
-    let (position, _) = unpack(id.variant(), &record.packed)?;
-    let facts = read_facts(index, &record.groups)?;
-    let value = index.value(id)?;
-    if value.is_some_and(|value| value.proof.is_some()) {
-        return Ok(Vec::new());
+/// Whether a position has to be searched for a job that comes to it.
+pub(crate) fn is_due(index: &Index, job: u32, id: Id) -> Result<bool, BookError> {
+    Ok(index.value(id)?.is_none_or(|value| value.is_open) && !index.reach(id)?.is_aside(job))
+}
+
+/// A position is known, or known better: where each job stands with it, and where it goes from there.
+fn grow(index: &mut Index, id: Id) -> Result<(), BookError> {
+    let reach = index.reach(id)?;
+    for job in reach.jobs() {
+        place(index, job, id, reach.priority(job))?;
+        grow_for(index, job, id)?;
     }
-    if id.stones() >= spec.most_stones {
-        return Ok(Vec::new());
-    }
-    let best = value.map_or(Score::ZERO, |value| value.score);
-    let mut all = Vec::new();
-    for (m, child) in followed(&position, &facts) {
-        let seen = match index.value(child)? {
-            Some(child) => Seen::from_child(child),
-            None => facts.get(m).map(Seen::from_verdict).ok_or(BookError::Store("a record"))?,
+    Ok(())
+}
+
+/// Tells the positions that a node leads to with which priority a job comes to them from there.
+fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
+    let Some(node) = index.node(id)? else { return Ok(()) };
+    let Some(value) = index.value(id)? else { return Ok(()) };
+    let state = index.job(job)?;
+    let (alpha_millis, most_stones) = (u64::from(state.alpha_millis), state.most_stones);
+    let is_left = value.proof.is_none() && id.stones() < most_stones;
+    let priority = index.reach(id)?.priority(job).filter(|_| is_left);
+    for (m, child) in &node.followed {
+        let seen = match index.value(*child)? {
+            Some(value) => Seen::from_child(value).score,
+            None => node.facts.get(*m).map_or(Score::ZERO, |verdict| verdict.score),
         };
-        let lost = (i64::from(best.raw()) - i64::from(seen.score.raw())).max(0).unsigned_abs();
-        let next = priority.saturating_add(PLY).saturating_add(lost * spec.alpha_millis() * (PLY / 100_000));
-        if !is_over(&position, m) {
-            all.push((child, next));
-        }
+        let priority = priority.map(|priority| priority.saturating_add(step(value, seen, alpha_millis)));
+        see(index, job, *child, id, priority)?;
     }
-    Ok(all)
+    Ok(())
 }
 
-fn is_over(position: &Position, m: Move) -> bool {
-    position.play(m).map_or(true, |next| next.outcome().is_some())
+/// How much less urgent a move's position is than the one that it is made in: one ply, and what the move loses.
+fn step(best: Derived, seen: Score, alpha_millis: u64) -> u64 {
+    let lost = (i64::from(best.score.raw()) - i64::from(seen.raw())).max(0).unsigned_abs();
+    PLY + lost * alpha_millis * (PLY / 100_000)
+}
+
+/// A job comes from `parent` to a position with this priority, or (`None`) not at all. A position that waits is put in its
+/// new place. From a known one the job walks on later, unless it only became less urgent or hardly more so: those beyond
+/// it then keep their places.
+fn see(index: &mut Index, job: u32, id: Id, parent: Id, priority: Option<u64>) -> Result<(), BookError> {
+    let reach = index.reach(id)?;
+    let mut after = reach.clone();
+    after.see(parent, job, priority);
+    if after == reach {
+        return Ok(());
+    }
+    index.put_reach(id, &after)?;
+    let (before, now) = (reach.priority(job), after.priority(job));
+    if before == now {
+        return Ok(());
+    }
+    place(index, job, id, before)?;
+    let is_nearer = match (before, now) {
+        (Some(before), Some(now)) => now + PLY <= before,
+        _ => true,
+    };
+    if is_nearer && index.is_known(id)? {
+        index.walk_later(job, now.or(before).unwrap_or(0), id)?;
+    }
+    Ok(())
 }

@@ -1,7 +1,8 @@
 use kagetsu_game::{Canonical, Key, Position};
+use serde::{Deserialize, Serialize};
 
 /// Names a position in a book; in byte order positions of a variant with fewer stones come first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Id(pub(crate) [u8; Id::LEN]);
 
 impl Id {

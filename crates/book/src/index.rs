@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kagetsu_game::{Packed, Position, Variant};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -10,26 +11,46 @@ use crate::BookError;
 use crate::bytes::{digest, seal, unseal};
 use crate::entry::SpecBody;
 use crate::id::Id;
-use crate::job::{JobChange, JobState};
-use crate::record::Record;
+use crate::node::Node;
+use crate::reach::Reach;
+use crate::record::{self, Record};
+use crate::state::JobBody;
 use crate::store::{Batch, Pair, Store};
 use crate::value::{Derived, DerivedBody};
 
 /// Which entries of the journal the store has, and what it holds because of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Marker {
+    /// Entries of the journal.
     pub(crate) applied: u64,
+    /// Records.
     pub(crate) positions: u64,
+    /// Positions that jobs have yet to walk on from.
+    pub(crate) walking: u64,
+    /// Entries of the store, but for the marker.
     pub(crate) entries: u64,
+    /// Over all of them, in any order.
     pub(crate) digest: u64,
+}
+
+impl Marker {
+    /// Counts an entry of the store.
+    pub(crate) fn count(&mut self, key: &[u8], value: &[u8]) {
+        if key != MARKER {
+            self.entries += 1;
+            self.positions += u64::from(key.first() == Some(&RECORD));
+            self.walking += u64::from(key.first() == Some(&WALK));
+            self.digest ^= digest(key, value);
+        }
+    }
 }
 
 pub(crate) const MARKER: &[u8] = b"m";
 pub(crate) const RECORD: u8 = b'p';
 pub(crate) const VALUE: u8 = b'v';
-pub(crate) const LINK: u8 = b'l';
+pub(crate) const REACH: u8 = b'r';
 pub(crate) const FRONTIER: u8 = b'f';
-pub(crate) const PRIORITY: u8 = b'q';
+pub(crate) const WALK: u8 = b'w';
 pub(crate) const SPEC: u8 = b's';
 pub(crate) const JOB: u8 = b'j';
 pub(crate) const ENGINE: u8 = b'e';
@@ -40,41 +61,33 @@ pub(crate) fn key(prefix: u8, parts: &[&[u8]]) -> Vec<u8> {
     key
 }
 
-/// How far a job is; apart from its spec, which may be long and never changes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct JobBody {
-    pub(crate) state: JobState,
-    pub(crate) target: u64,
-    pub(crate) positions: u64,
-    pub(crate) set_aside: u64,
-    pub(crate) frontier: u64,
+/// The key of a position that waits (in the frontier, or to be walked on from): a job's come in order of urgency.
+fn queue_key(queue: u8, job: u32, priority: u64, id: Id) -> Vec<u8> {
+    key(queue, &[&job.to_be_bytes(), &priority.to_be_bytes(), &id.0])
 }
 
-impl JobBody {
-    pub(crate) fn change(&mut self, change: &JobChange) {
-        match change {
-            JobChange::Pause if self.state == JobState::Running => self.state = JobState::Paused,
-            JobChange::Resume if matches!(self.state, JobState::Paused | JobState::Failed(_)) => {
-                self.state = JobState::Running;
-            }
-            JobChange::Cancel => self.state = JobState::Cancelled,
-            JobChange::Fail(reason) => self.state = JobState::Failed(reason.clone()),
-            JobChange::Target(target) => {
-                self.target = *target;
-                if self.state == JobState::Done {
-                    self.state = JobState::Running;
-                }
-            }
-            JobChange::Pause | JobChange::Resume => {}
-        }
-        self.settle();
-    }
+/// Job, priority and position of a key made by [`queue_key`].
+pub(crate) fn queued(key: &[u8]) -> Option<(u32, u64, Id)> {
+    let (job, rest) = key.get(1..)?.split_first_chunk()?;
+    let (priority, rest) = rest.split_first_chunk()?;
+    Some((u32::from_be_bytes(*job), u64::from_be_bytes(*priority), Id(rest.try_into().ok()?)))
+}
 
-    /// A running job that has all its positions, or can have no more, is done.
-    pub(crate) fn settle(&mut self) {
-        if self.state == JobState::Running && (self.positions >= self.target || self.frontier == 0) {
-            self.state = JobState::Done;
+/// What was read before and is likely to be read again. Says the same as the store, only sooner.
+#[derive(Debug, Default)]
+pub(crate) struct Cache {
+    nodes: BTreeMap<Id, Arc<Node>>,
+    engines: Vec<Arc<str>>,
+}
+
+impl Cache {
+    const NODES: usize = 4_096;
+
+    fn keep(&mut self, id: Id, node: Arc<Node>) {
+        if self.nodes.len() >= Self::NODES {
+            self.nodes.clear();
         }
+        self.nodes.insert(id, node);
     }
 }
 
@@ -82,19 +95,26 @@ impl JobBody {
 pub(crate) struct Index<'a> {
     store: &'a dyn Store,
     changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    jobs: BTreeMap<u32, JobBody>,
+    cache: Cache,
     pub(crate) marker: Marker,
 }
 
 impl<'a> Index<'a> {
-    pub(crate) fn new(store: &'a dyn Store, marker: Marker) -> Self {
-        Self { store, changes: BTreeMap::new(), marker }
+    pub(crate) fn new(store: &'a dyn Store, marker: Marker, cache: Cache) -> Self {
+        Self { store, changes: BTreeMap::new(), jobs: BTreeMap::new(), cache, marker }
     }
 
-    /// The changes, the marker among them.
-    pub(crate) fn into_batch(self) -> (Batch, Marker) {
+    /// The changes, the marker among them; what the marker says then; and what was read on the way.
+    pub(crate) fn into_parts(mut self) -> Result<(Batch, Marker, Cache), BookError> {
+        for (id, job) in std::mem::take(&mut self.jobs) {
+            let key = key(JOB, &[&id.to_be_bytes()]);
+            let value = seal(&key, &job);
+            self.put(key, value)?;
+        }
         let mut batch: Vec<_> = self.changes.into_iter().collect();
         batch.push((MARKER.to_vec(), Some(seal(MARKER, &self.marker))));
-        (Batch(batch), self.marker)
+        Ok((Batch(batch), self.marker, self.cache))
     }
 
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
@@ -104,42 +124,49 @@ impl<'a> Index<'a> {
         }
     }
 
-    pub(crate) fn put(&mut self, key: Vec<u8>, value: Vec<u8>) -> Result<(), BookError> {
-        self.forget(&key)?;
+    fn put(&mut self, key: Vec<u8>, value: Vec<u8>) -> Result<(), BookError> {
+        let old = self.get(&key)?;
+        if old.as_ref() == Some(&value) {
+            return Ok(());
+        }
+        self.forget(&key, old);
         self.marker.entries += 1;
         self.marker.digest ^= digest(&key, &value);
         self.changes.insert(key, Some(value));
         Ok(())
     }
 
-    pub(crate) fn remove(&mut self, key: &[u8]) -> Result<bool, BookError> {
-        let was = self.forget(key)?;
+    fn remove(&mut self, key: Vec<u8>) -> Result<bool, BookError> {
+        let old = self.get(&key)?;
+        let was = old.is_some();
         if was {
-            self.changes.insert(key.to_vec(), None);
+            self.forget(&key, old);
+            self.changes.insert(key, None);
         }
         Ok(was)
     }
 
-    fn forget(&mut self, key: &[u8]) -> Result<bool, BookError> {
-        let old = self.get(key)?;
-        if let Some(old) = &old {
+    fn forget(&mut self, key: &[u8], old: Option<Vec<u8>>) {
+        if let Some(old) = old {
             self.marker.entries -= 1;
-            self.marker.digest ^= digest(key, old);
+            self.marker.digest ^= digest(key, &old);
         }
-        Ok(old.is_some())
     }
 
-    /// All entries whose keys begin with `prefix`, with the changes; for short ranges.
-    pub(crate) fn all(&self, prefix: &[u8]) -> Result<Vec<Pair>, BookError> {
-        let mut found: BTreeMap<_, _> = self.store.range(prefix, prefix).collect::<Result<_, _>>()?;
+    /// The first `most` entries whose keys begin with `prefix`, with the changes.
+    fn first(&self, prefix: &[u8], most: usize) -> Result<Vec<Pair>, BookError> {
         let changed = self.changes.range(prefix.to_vec()..).take_while(|(key, _)| key.starts_with(prefix));
+        let changed: Vec<_> = changed.collect();
+        let removed = changed.iter().filter(|(_, value)| value.is_none()).count();
+        let stored = self.store.range(prefix, prefix).take(most.saturating_add(removed));
+        let mut found: BTreeMap<_, _> = stored.collect::<Result<_, _>>()?;
         for (key, value) in changed {
             match value {
                 Some(value) => found.insert(key.clone(), value.clone()),
                 None => found.remove(key),
             };
         }
-        Ok(found.into_iter().collect())
+        Ok(found.into_iter().take(most).collect())
     }
 
     fn body<T: DeserializeOwned>(&self, key: &[u8], what: &'static str) -> Result<Option<T>, BookError> {
@@ -147,15 +174,36 @@ impl<'a> Index<'a> {
         bytes.map(|bytes| unseal(key, &bytes).ok_or(BookError::Store(what))).transpose()
     }
 
-    pub(crate) fn record(&self, id: Id) -> Result<Option<Record>, BookError> {
+    /// A position of the book.
+    pub(crate) fn node(&mut self, id: Id) -> Result<Option<Arc<Node>>, BookError> {
+        if let Some(node) = self.cache.nodes.get(&id) {
+            return Ok(Some(Arc::clone(node)));
+        }
         let key = key(RECORD, &[&id.0]);
-        let bytes = self.get(&key)?;
-        bytes.map(|bytes| unseal(&key, &bytes).ok_or(BookError::Record(id.key()))).transpose()
+        let Some(bytes) = self.get(&key)? else { return Ok(None) };
+        let damaged = || BookError::Record(id.key());
+        let record: Record = unseal(&key, &bytes).ok_or_else(damaged)?;
+        let position = unpack(id.variant(), &record.packed)?;
+        let engines = self.engines()?;
+        let facts = record::read(&record.groups, |number| engines.get(number as usize).cloned());
+        let node = facts.and_then(|facts| Node::new(position, facts).ok()).ok_or_else(damaged)?;
+        let node = Arc::new(node);
+        self.cache.keep(id, Arc::clone(&node));
+        Ok(Some(node))
     }
 
-    pub(crate) fn put_record(&mut self, id: Id, record: &Record) -> Result<(), BookError> {
+    /// Whether the book has a record of the position.
+    pub(crate) fn is_known(&self, id: Id) -> Result<bool, BookError> {
+        Ok(self.cache.nodes.contains_key(&id) || self.get(&key(RECORD, &[&id.0]))?.is_some())
+    }
+
+    /// Writes the record of a node; its position is a canonical one.
+    pub(crate) fn put_node(&mut self, id: Id, node: Arc<Node>) -> Result<(), BookError> {
+        let groups = record::write(&node.facts, |engine| self.engine_number(engine))?;
+        let packed = node.position.setup().map(|packed| packed.0.clone()).expect("a node's position was unpacked");
         let key = key(RECORD, &[&id.0]);
-        let value = seal(&key, record);
+        let value = seal(&key, &Record { packed, groups });
+        self.cache.keep(id, node);
         self.put(key, value)
     }
 
@@ -171,91 +219,128 @@ impl<'a> Index<'a> {
         self.put(key, bytes)
     }
 
-    pub(crate) fn link(&mut self, child: Id, parent: Id) -> Result<(), BookError> {
-        self.put(key(LINK, &[&child.0, &parent.0]), Vec::new())
+    /// How a position is reached; nothing leads to one that was never heard of.
+    pub(crate) fn reach(&self, id: Id) -> Result<Reach, BookError> {
+        Ok(self.body(&key(REACH, &[&id.0]), "a link")?.unwrap_or_default())
     }
 
-    /// The positions that lead to this one by a move that is followed.
-    pub(crate) fn parents(&self, child: Id) -> Result<Vec<Id>, BookError> {
-        let links = self.all(&key(LINK, &[&child.0]))?;
-        links.iter().map(|(key, _)| Id::at_end(key).ok_or(BookError::Store("a link"))).collect()
-    }
-
-    pub(crate) fn job(&self, id: u32) -> Result<Option<JobBody>, BookError> {
-        self.body(&key(JOB, &[&id.to_be_bytes()]), "a job")
-    }
-
-    pub(crate) fn put_job(&mut self, id: u32, job: &JobBody) -> Result<(), BookError> {
-        let key = key(JOB, &[&id.to_be_bytes()]);
-        let value = seal(&key, job);
+    pub(crate) fn put_reach(&mut self, id: Id, reach: &Reach) -> Result<(), BookError> {
+        let key = key(REACH, &[&id.0]);
+        if *reach == Reach::default() {
+            return self.remove(key).map(drop);
+        }
+        let value = seal(&key, reach);
         self.put(key, value)
+    }
+
+    /// A job's state, to be changed.
+    pub(crate) fn job(&mut self, id: u32) -> Result<&mut JobBody, BookError> {
+        if !self.jobs.contains_key(&id) {
+            let body = self.body(&key(JOB, &[&id.to_be_bytes()]), "a job")?;
+            self.jobs.insert(id, body.ok_or(BookError::Store("a job"))?);
+        }
+        self.jobs.get_mut(&id).ok_or(BookError::Store("a job"))
+    }
+
+    /// Jobs that were changed and have come to their end are done.
+    pub(crate) fn settle(&mut self) {
+        self.jobs.values_mut().for_each(JobBody::settle);
+    }
+
+    /// A new job's number.
+    pub(crate) fn add_job(&mut self, spec: &SpecBody) -> Result<u32, BookError> {
+        let number = self.first(&[SPEC], usize::MAX)?.len();
+        let number = u32::try_from(number).map_err(|_| BookError::JobSpec("fewer jobs before it"))?;
+        let key = key(SPEC, &[&number.to_be_bytes()]);
+        let value = seal(&key, spec);
+        self.put(key, value)?;
+        self.jobs.insert(number, JobBody::new(spec));
+        Ok(number)
     }
 
     pub(crate) fn spec(&self, id: u32) -> Result<Option<SpecBody>, BookError> {
         self.body(&key(SPEC, &[&id.to_be_bytes()]), "a job")
     }
 
-    pub(crate) fn put_spec(&mut self, id: u32, spec: &SpecBody) -> Result<(), BookError> {
-        let key = key(SPEC, &[&id.to_be_bytes()]);
-        let value = seal(&key, spec);
-        self.put(key, value)
-    }
-
+    /// All jobs as they are in the store.
     pub(crate) fn jobs(&self) -> Result<Vec<(u32, JobBody)>, BookError> {
         let body = |(key, value): &Pair| {
             let id = key.last_chunk().map(|bytes| u32::from_be_bytes(*bytes));
             id.zip(unseal(key, value)).ok_or(BookError::Store("a job"))
         };
-        self.all(&[JOB])?.iter().map(body).collect()
+        self.first(&[JOB], usize::MAX)?.iter().map(body).collect()
     }
 
-    pub(crate) fn engine(&self, number: u32) -> Result<Option<Arc<str>>, BookError> {
-        let name: Option<String> = self.body(&key(ENGINE, &[&number.to_be_bytes()]), "an engine")?;
-        Ok(name.map(Into::into))
+    /// The names of all engines, by number.
+    fn engines(&mut self) -> Result<&[Arc<str>], BookError> {
+        if self.cache.engines.is_empty() {
+            let name = |(key, value): &Pair| unseal(key, value).ok_or(BookError::Store("an engine"));
+            let names: Vec<String> = self.first(&[ENGINE], usize::MAX)?.iter().map(name).collect::<Result<_, _>>()?;
+            self.cache.engines = names.into_iter().map(Into::into).collect();
+        }
+        Ok(&self.cache.engines)
     }
 
     /// The number of an engine; a new one where it has none.
-    pub(crate) fn engine_number(&mut self, name: &str) -> Result<u32, BookError> {
-        let mut number = 0_u32;
-        while let Some(known) = self.engine(number)? {
-            if *known == *name {
-                return Ok(number);
-            }
-            number += 1;
+    fn engine_number(&mut self, name: &Arc<str>) -> Result<u32, BookError> {
+        let engines = self.engines()?;
+        let known = engines.iter().position(|known| known == name);
+        let number = u32::try_from(known.unwrap_or(engines.len())).map_err(|_| BookError::Store("the engines"))?;
+        if known.is_none() {
+            let key = key(ENGINE, &[&number.to_be_bytes()]);
+            let value = seal(&key, &name.to_string());
+            self.put(key, value)?;
+            self.cache.engines.push(Arc::clone(name));
         }
-        let key = key(ENGINE, &[&number.to_be_bytes()]);
-        let value = seal(&key, &name);
-        self.put(key, value)?;
         Ok(number)
     }
 
-    /// The priority by which a position of a job was reached.
-    pub(crate) fn priority(&self, job: u32, id: Id) -> Result<Option<u64>, BookError> {
-        let bytes = self.get(&key(PRIORITY, &[&job.to_be_bytes(), &id.0]))?;
-        let number = |bytes: Vec<u8>| bytes.try_into().map(u64::from_be_bytes);
-        bytes.map(|bytes| number(bytes).map_err(|_| BookError::Store("a priority"))).transpose()
+    /// Whether a position waits to be searched for a job.
+    pub(crate) fn waits(&self, job: u32, priority: u64, id: Id) -> Result<bool, BookError> {
+        Ok(self.get(&queue_key(FRONTIER, job, priority, id))?.is_some())
     }
 
-    pub(crate) fn put_priority(&mut self, job: u32, id: Id, priority: u64) -> Result<(), BookError> {
-        self.put(key(PRIORITY, &[&job.to_be_bytes(), &id.0]), priority.to_be_bytes().to_vec())
+    /// A position waits to be searched for a job.
+    pub(crate) fn wait(&mut self, job: u32, priority: u64, id: Id) -> Result<(), BookError> {
+        if !self.waits(job, priority, id)? {
+            self.put(queue_key(FRONTIER, job, priority, id), Vec::new())?;
+            self.job(job)?.frontier += 1;
+        }
+        Ok(())
     }
 
-    /// Whether a position waits to be searched.
-    pub(crate) fn waits(&self, job: u32, id: Id, priority: u64) -> Result<bool, BookError> {
-        Ok(self.get(&frontier_key(job, priority, id))?.is_some())
+    /// A position waits no more.
+    pub(crate) fn unwait(&mut self, job: u32, priority: u64, id: Id) -> Result<(), BookError> {
+        if self.remove(queue_key(FRONTIER, job, priority, id))? {
+            self.job(job)?.frontier -= 1;
+        }
+        Ok(())
     }
 
-    pub(crate) fn wait(&mut self, job: u32, id: Id, priority: u64) -> Result<bool, BookError> {
-        let is_new = !self.waits(job, id, priority)?;
-        self.put(frontier_key(job, priority, id), Vec::new())?;
-        Ok(is_new)
+    /// A job has yet to walk on from a known position.
+    pub(crate) fn walk_later(&mut self, job: u32, priority: u64, id: Id) -> Result<(), BookError> {
+        let key = queue_key(WALK, job, priority, id);
+        if self.get(&key)?.is_none() {
+            self.put(key, Vec::new())?;
+            self.marker.walking += 1;
+            self.job(job)?.walking += 1;
+        }
+        Ok(())
     }
 
-    pub(crate) fn unwait(&mut self, job: u32, id: Id, priority: u64) -> Result<bool, BookError> {
-        self.remove(&frontier_key(job, priority, id))
+    /// Takes the most urgent position that a job has yet to walk on from.
+    pub(crate) fn next_walk(&mut self, job: u32) -> Result<Option<Id>, BookError> {
+        let Some((key, _)) = self.first(&key(WALK, &[&job.to_be_bytes()]), 1)?.pop() else { return Ok(None) };
+        let (_, _, id) = queued(&key).ok_or(BookError::Store("a walk"))?;
+        self.remove(key)?;
+        self.marker.walking -= 1;
+        self.job(job)?.walking -= 1;
+        Ok(Some(id))
     }
 }
 
-fn frontier_key(job: u32, priority: u64, id: Id) -> Vec<u8> {
-    key(FRONTIER, &[&job.to_be_bytes(), &priority.to_be_bytes(), &id.0])
+/// A position from its packed form.
+pub(crate) fn unpack(code: u32, packed: &[u8]) -> Result<Position, BookError> {
+    let variant = Variant::from_code(code).map_err(|error| BookError::Position(error.into()))?;
+    Ok(Position::unpack(variant, Packed(packed.to_vec()))?)
 }

@@ -4,10 +4,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufReader, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::BookError;
+use crate::manifest::Manifest;
 
 /// The how-manieth entry of a journal, from 1; 0 is before the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,26 +17,62 @@ pub struct Sequence(pub u64);
 const MAGIC: [u8; 8] = *b"kagetsuj";
 const VERSION: u32 = 1;
 const HEADER: u64 = 12;
-/// Length and checksum before every entry.
-const FRAME: u64 = 8;
+/// Before every entry: its length, a checksum over its number and length, and one over its number and bytes. A length
+/// that is not whole can so be told from an entry that is not.
+const FRAME: usize = 12;
 /// A longer entry is damage.
 const LONGEST: u32 = 16 << 20;
 
 /// The open end of a journal.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    path: PathBuf,
-    file: Arc<File>,
+    end: Arc<End>,
     length: u64,
-    written: Arc<AtomicU64>,
+}
+
+/// What the book and its syncers share.
+#[derive(Debug)]
+struct End {
+    path: PathBuf,
+    file: File,
+    /// Entries in the file.
+    written: AtomicU64,
+    synced: Mutex<Synced>,
+}
+
+#[derive(Debug)]
+struct Synced {
+    manifest: Manifest,
+    /// Entries on disk; `None` after the disk has said no: what it then has of the file nobody can tell.
+    entries: Option<u64>,
 }
 
 /// Makes durable what was appended, without holding the book.
 #[derive(Clone, Debug)]
-pub struct Syncer {
-    path: PathBuf,
-    file: Arc<File>,
-    written: Arc<AtomicU64>,
+pub struct Syncer(Arc<End>);
+
+impl Syncer {
+    /// Makes every entry appended so far durable; returns the last of them. Only then may a result be acknowledged.
+    /// Callers that wait for each other share one write.
+    ///
+    /// # Errors
+    /// If the disk says no, now or ever before: then nothing may be acknowledged any more.
+    pub fn sync(&self) -> Result<Sequence, BookError> {
+        let end = &*self.0;
+        let wanted = end.written.load(Ordering::Acquire);
+        let mut synced = end.synced.lock().unwrap_or_else(PoisonError::into_inner);
+        match synced.entries {
+            None => return Err(BookError::Broken(end.path.clone())),
+            Some(entries) if entries >= wanted => return Ok(Sequence(entries)),
+            Some(_) => {}
+        }
+        let written = end.written.load(Ordering::Acquire);
+        synced.entries = None;
+        end.file.sync_data().map_err(BookError::io("cannot write to", &end.path))?;
+        synced.manifest.write(written)?;
+        synced.entries = Some(written);
+        Ok(Sequence(written))
+    }
 }
 
 /// Hears each entry of a journal, in order.
@@ -51,18 +88,6 @@ pub(crate) struct Scan {
     length: u64,
 }
 
-impl Syncer {
-    /// Makes every entry appended so far durable; returns the last of them. Only then may a result be acknowledged.
-    ///
-    /// # Errors
-    /// If the disk says no: then nothing may be acknowledged any more.
-    pub fn sync(&self) -> Result<Sequence, BookError> {
-        let written = self.written.load(Ordering::Acquire);
-        self.file.sync_data().map_err(BookError::io("cannot write to", &self.path))?;
-        Ok(Sequence(written))
-    }
-}
-
 fn file_of(folder: &Path) -> PathBuf {
     folder.join("000001.journal")
 }
@@ -72,6 +97,7 @@ impl Journal {
     pub(crate) fn create(folder: &Path) -> Result<(), BookError> {
         let fail = |error| BookError::io("cannot make the journal", folder)(error);
         let whole = folder.with_extension("new");
+        // Whatever a crash left of an earlier attempt.
         let _ = fs::remove_dir_all(&whole);
         fs::create_dir_all(&whole).map_err(fail)?;
         let mut file = File::create(file_of(&whole)).map_err(fail)?;
@@ -82,91 +108,153 @@ impl Journal {
         File::open(parent).and_then(|parent| parent.sync_all()).map_err(fail)
     }
 
-    /// Reads all entries in order, and tells how the file ends. Changes nothing.
-    pub(crate) fn scan(folder: &Path, each: &mut Visit) -> Result<Scan, BookError> {
+    /// Reads all entries in order, and tells how the file ends. Changes nothing. `acknowledged` entries at least were on
+    /// disk once (`None`: nobody knows how many).
+    pub(crate) fn scan(folder: &Path, acknowledged: Option<u64>, each: &mut Visit) -> Result<Scan, BookError> {
         let path = file_of(folder);
-        let file = File::open(&path).map_err(BookError::io("cannot read", &path))?;
-        let size = file.metadata().map_err(BookError::io("cannot read", &path))?.len();
-        let mut reader = BufReader::with_capacity(1 << 20, file);
-        let damaged = |at, what| BookError::Journal { path: path.clone(), at, what };
-        let mut header = [0; HEADER as usize];
-        let read = |reader: &mut BufReader<File>, buffer: &mut [u8]| {
-            reader.read_exact(buffer).map_err(BookError::io("cannot read", &path))
-        };
-        if size < HEADER {
-            return Err(damaged(0, "its header is missing"));
+        let mut reader = Reader::open(&path)?;
+        let (mut entries, mut entry) = (0, Vec::new());
+        loop {
+            let at = reader.at;
+            let what = match reader.next(entries + 1, &mut entry)? {
+                Next::Entry => {
+                    entries += 1;
+                    each(Sequence(entries), &entry)?;
+                    continue;
+                }
+                Next::End => return Ok(Scan { entries, torn: reader.size - at, length: at }),
+                // The last entry of all may be there in full length and not in all its bytes, if the power went.
+                Next::Damaged(_) if reader.at == reader.size && acknowledged.is_some_and(|n| n <= entries) => {
+                    return Ok(Scan { entries, torn: reader.size - at, length: at });
+                }
+                Next::Damaged(what) => what,
+            };
+            return Err(BookError::Journal { path, at, what });
         }
-        read(&mut reader, &mut header)?;
-        let version = u32::from_le_bytes(header[8..].try_into().expect("4 bytes"));
-        match (header[..8] == MAGIC, version) {
-            (false, _) => return Err(damaged(0, "its header is no journal's")),
-            (true, VERSION) => {}
-            (true, found) => return Err(BookError::Newer { path, found, known: VERSION }),
-        }
-        let (mut at, mut entries, mut entry) = (HEADER, 0, Vec::new());
-        while size - at >= FRAME {
-            let mut frame = [0; FRAME as usize];
-            read(&mut reader, &mut frame)?;
-            let length = u32::from_le_bytes(frame[..4].try_into().expect("4 bytes"));
-            let sum = u32::from_le_bytes(frame[4..].try_into().expect("4 bytes"));
-            let end = at + FRAME + u64::from(length);
-            if length == 0 || length > LONGEST {
-                return Err(damaged(at, "an entry has an impossible length"));
-            }
-            if end > size {
-                break;
-            }
-            entry.resize(length as usize, 0);
-            read(&mut reader, &mut entry)?;
-            if checksum(entries + 1, &entry) != sum {
-                return Err(damaged(at, "an entry does not match its checksum"));
-            }
-            entries += 1;
-            each(Sequence(entries), &entry)?;
-            at = end;
-        }
-        Ok(Scan { entries, torn: size - at, length: at })
     }
 
     /// Opens the end for writing; what was never finished is cut off.
-    pub(crate) fn open(folder: &Path, scan: &Scan) -> Result<Self, BookError> {
+    pub(crate) fn open(folder: &Path, scan: &Scan, manifest: Manifest) -> Result<Self, BookError> {
         let path = file_of(folder);
-        let file =
-            OpenOptions::new().read(true).write(true).open(&path).map_err(BookError::io("cannot write to", &path))?;
+        let fail = |error| BookError::io("cannot write to", &path)(error);
+        let file = OpenOptions::new().read(true).write(true).open(&path).map_err(fail)?;
         if scan.torn > 0 {
-            file.set_len(scan.length)
-                .and_then(|()| file.sync_all())
-                .map_err(BookError::io("cannot write to", &path))?;
+            file.set_len(scan.length).and_then(|()| file.sync_all()).map_err(fail)?;
         }
-        let written = Arc::new(AtomicU64::new(scan.entries));
-        Ok(Self { path, file: Arc::new(file), length: scan.length, written })
+        // What was found may not all be on disk yet: the first sync sees to it.
+        let synced = Mutex::new(Synced { manifest, entries: Some(0) });
+        let written = AtomicU64::new(scan.entries);
+        Ok(Self { end: Arc::new(End { path, file, written, synced }), length: scan.length })
     }
 
     /// Adds one entry: whole, or (on an error) not at all. It is durable after a [`Syncer::sync`].
     pub(crate) fn append(&mut self, entry: &[u8]) -> Result<Sequence, BookError> {
-        let next = self.written.load(Ordering::Acquire) + 1;
+        let end = &*self.end;
+        let next = end.written.load(Ordering::Acquire) + 1;
         let length = u32::try_from(entry.len()).ok().filter(|length| *length <= LONGEST);
-        let length = length.ok_or(BookError::Store("an entry of more than 16 MiB"))?;
-        let bytes = [&length.to_le_bytes()[..], &checksum(next, entry).to_le_bytes(), entry].concat();
-        if let Err(error) = self.file.write_all_at(&bytes, self.length) {
+        let length = length.ok_or(BookError::TooLong(entry.len()))?.to_le_bytes();
+        let sums = [checksum(next, &length), checksum(next, entry)].map(u32::to_le_bytes);
+        let bytes = [&length, &sums[0], &sums[1], entry].concat();
+        if let Err(error) = end.file.write_all_at(&bytes, self.length) {
             // What was written of it is the torn end of a crash; the next entry goes in its place.
-            let _ = self.file.set_len(self.length);
-            return Err(BookError::io("cannot write to", &self.path)(error));
+            let _ = end.file.set_len(self.length);
+            return Err(BookError::io("cannot write to", &end.path)(error));
         }
         self.length += bytes.len() as u64;
-        self.written.store(next, Ordering::Release);
+        end.written.store(next, Ordering::Release);
         Ok(Sequence(next))
     }
 
     pub(crate) fn syncer(&self) -> Syncer {
-        Syncer { path: self.path.clone(), file: Arc::clone(&self.file), written: Arc::clone(&self.written) }
+        Syncer(Arc::clone(&self.end))
+    }
+}
+
+/// What comes next in a journal.
+enum Next {
+    Entry,
+    /// Nothing, or the beginning of an entry that was never finished.
+    End,
+    /// Bytes that nobody wrote; the reader stands behind them.
+    Damaged(&'static str),
+}
+
+struct Reader {
+    path: PathBuf,
+    file: BufReader<File>,
+    size: u64,
+    /// Bytes read.
+    at: u64,
+}
+
+impl Reader {
+    /// Stands behind the header, which is one that this program knows.
+    fn open(path: &Path) -> Result<Self, BookError> {
+        let fail = |error| BookError::io("cannot read", path)(error);
+        let file = File::open(path).map_err(fail)?;
+        let size = file.metadata().map_err(fail)?.len();
+        let mut reader = Self { path: path.into(), file: BufReader::with_capacity(1 << 20, file), size, at: 0 };
+        let damaged = |what| BookError::Journal { path: path.into(), at: 0, what };
+        if size < HEADER {
+            return Err(damaged("its header is missing"));
+        }
+        let header: [u8; HEADER as usize] = reader.read()?;
+        let (magic, version) = header.split_at(MAGIC.len());
+        let version = version.try_into().map(u32::from_le_bytes).map_err(|_| damaged("its header is short"))?;
+        match (magic == MAGIC, version) {
+            (true, VERSION) => Ok(reader),
+            (true, found) => Err(BookError::Newer { path: path.into(), found, known: VERSION }),
+            (false, _) => Err(damaged("its header is no journal's")),
+        }
+    }
+
+    fn next(&mut self, number: u64, entry: &mut Vec<u8>) -> Result<Next, BookError> {
+        if self.size - self.at < FRAME as u64 {
+            return Ok(Next::End);
+        }
+        let frame: [u8; FRAME] = self.read()?;
+        let [length, of_length, of_entry] =
+            [0, 4, 8].map(|at| [frame[at], frame[at + 1], frame[at + 2], frame[at + 3]]);
+        let is_whole = checksum(number, &length) == u32::from_le_bytes(of_length);
+        let length = u32::from_le_bytes(length);
+        if !is_whole || length > LONGEST {
+            // A file may grow before its bytes are on disk: then they are zeros.
+            let is_blank = frame == [0; FRAME] && self.is_blank()?;
+            return Ok(if is_blank { Next::End } else { Next::Damaged("an entry has an impossible length") });
+        }
+        if u64::from(length) > self.size - self.at {
+            return Ok(Next::End);
+        }
+        entry.resize(length as usize, 0);
+        self.fill(entry)?;
+        let is_whole = checksum(number, entry) == u32::from_le_bytes(of_entry);
+        Ok(if is_whole { Next::Entry } else { Next::Damaged("an entry does not match its checksum") })
+    }
+
+    /// Whether all that is left is zeros.
+    fn is_blank(&mut self) -> Result<bool, BookError> {
+        let mut rest = Vec::new();
+        self.file.read_to_end(&mut rest).map_err(BookError::io("cannot read", &self.path))?;
+        Ok(rest.iter().all(|byte| *byte == 0))
+    }
+
+    fn read<const N: usize>(&mut self) -> Result<[u8; N], BookError> {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), BookError> {
+        self.file.read_exact(bytes).map_err(BookError::io("cannot read", &self.path))?;
+        self.at += bytes.len() as u64;
+        Ok(())
     }
 }
 
 /// Over the number and the bytes, so that an entry cannot stand in another's place.
-fn checksum(number: u64, entry: &[u8]) -> u32 {
+fn checksum(number: u64, bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&number.to_le_bytes());
-    hasher.update(entry);
+    hasher.update(bytes);
     hasher.finalize()
 }

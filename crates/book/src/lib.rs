@@ -9,9 +9,11 @@
 #![forbid(unsafe_code)]
 
 mod book;
+mod building;
 mod bytes;
 mod check;
 mod choice;
+mod derive;
 mod entry;
 mod error;
 mod growth;
@@ -20,13 +22,18 @@ mod index;
 mod job;
 mod journal;
 mod lock;
+mod manifest;
+mod node;
 mod opening;
+mod reach;
 mod record;
 mod sled_store;
+mod state;
+mod stats;
 mod store;
 mod value;
 
-pub use book::{Book, BookOptions, Entry, Stats};
+pub use book::{Book, BookOptions, Entry};
 pub use check::CheckReport;
 pub use choice::Choice;
 pub use error::BookError;
@@ -34,4 +41,5 @@ pub use id::Place;
 pub use job::{Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
 pub use journal::{Sequence, Syncer};
 pub use opening::Notice;
+pub use stats::Stats;
 pub use value::Derived;

@@ -1,15 +1,16 @@
 //! How a book is opened: the store is held against the journal, and made again where it falls short.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::BookError;
-use crate::bytes::{digest, unseal};
+use crate::bytes::unseal;
 use crate::entry::LogEntry;
 use crate::growth::apply;
-use crate::index::{Index, MARKER, Marker, RECORD};
+use crate::index::{Cache, Index, MARKER, Marker};
 use crate::journal::{Journal, Sequence};
-use crate::sled_store::SledStore;
+use crate::manifest::Manifest;
+use crate::sled_store::{self, SledStore};
 use crate::store::Store;
 
 /// What a person should hear about the opening of a book.
@@ -54,15 +55,31 @@ pub(crate) struct Opened {
     pub(crate) notices: Vec<Notice>,
 }
 
+/// Makes the folder of a new book, or finds it empty; what a crash left of an earlier attempt does not count.
+pub(crate) fn room_for_a_book(path: &Path, create: bool) -> Result<(), BookError> {
+    let is_ours = |name: &std::ffi::OsStr| name == "lock" || name == "journal.new";
+    let is_empty = match fs::read_dir(path) {
+        Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name()))),
+        Err(_) if !path.exists() => true,
+        Err(error) => return Err(BookError::io("cannot read", path)(error)),
+    };
+    match (create, is_empty, path.exists()) {
+        (true, true, _) => fs::create_dir_all(path).map_err(BookError::io("cannot make the book", path)),
+        (false, _, false) => Err(BookError::Missing(path.to_path_buf())),
+        _ => Err(BookError::NotABook(path.to_path_buf())),
+    }
+}
+
 pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Opened, BookError> {
     let (journal, at) = (folder.join("journal"), folder.join("store"));
+    let (manifest, acknowledged) = Manifest::open(folder)?;
     // Before anything is changed the whole journal is read once: a damaged one is left as it is.
-    let scan = Journal::scan(&journal, &mut |_, _| Ok(()))?;
+    let scan = Journal::scan(&journal, acknowledged, &mut |_, _| Ok(()))?;
+    if let Some(expected) = acknowledged.filter(|expected| *expected > scan.entries) {
+        return Err(BookError::JournalShort { path: journal, found: scan.entries, expected });
+    }
     let mut notices = Vec::new();
-    let (mut store, mut marker) = match sound(&at, cache_bytes) {
-        Ok((_, marker)) if marker.applied > scan.entries => {
-            return Err(BookError::JournalShort { path: journal, found: scan.entries, expected: marker.applied });
-        }
+    let (mut store, mut marker) = match sound(&at, cache_bytes, scan.entries)? {
         Ok(sound) => sound,
         Err(reason) => {
             if scan.entries > 0 {
@@ -74,36 +91,50 @@ pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Opened, BookError>
     if scan.torn > 0 {
         notices.push(Notice::Torn { bytes: scan.torn });
     }
-    let opened = Journal::open(&journal, &scan)?;
+    let opened = Journal::open(&journal, &scan, manifest)?;
     replay(&journal, &mut *store, &mut marker)?;
     Ok(Opened { journal: opened, store, marker, notices })
 }
 
-/// The store, if it holds just what its marker says; else what is wrong with it.
-fn sound(at: &Path, cache_bytes: u64) -> Result<(Box<dyn Store>, Marker), String> {
+type Sound = Result<(Box<dyn Store>, Marker), String>;
+
+/// The store, if it holds just what its marker says and the journal has all of that; else what is wrong with it. It is an
+/// error where the disk or the permissions are, and not the store.
+fn sound(at: &Path, cache_bytes: u64, entries: u64) -> Result<Sound, BookError> {
     if !at.exists() {
-        return Err("it was missing".into());
+        return Ok(Err("it was missing".into()));
     }
-    let store = SledStore::open(at, cache_bytes).map_err(|error| error.to_string())?;
-    let bytes = store.get(MARKER).map_err(|error| error.to_string())?;
-    let marker: Option<Marker> = bytes.and_then(|bytes| unseal(MARKER, &bytes));
-    let marker = marker.ok_or("it lost its marker")?;
+    let examined = sled_store::guarded(|| {
+        let store = SledStore::open(at, cache_bytes)?;
+        let marker = marker_of(&store)?;
+        Ok(marker.map(|marker| (Box::new(store) as Box<dyn Store>, marker)))
+    });
+    Ok(match examined {
+        Ok(Some((_, marker))) if marker.applied > entries => Err("it had entries that the journal never got".into()),
+        Ok(Some(sound)) => Ok(sound),
+        Ok(None) => Err("it did not hold what it should".into()),
+        Err(BookError::Store(what)) => Err(what.into()),
+        Err(error) => return Err(error),
+    })
+}
+
+/// The store's marker, if the store holds just what it says.
+fn marker_of(store: &dyn Store) -> Result<Option<Marker>, BookError> {
+    let bytes = store.get(MARKER)?;
+    let Some(marker) = bytes.and_then(|bytes| unseal::<Marker>(MARKER, &bytes)) else { return Ok(None) };
     let mut found = Marker { applied: marker.applied, ..Marker::default() };
     for pair in store.range(&[], &[]) {
-        let (key, value) = pair.map_err(|error| error.to_string())?;
-        if key != MARKER {
-            found.entries += 1;
-            found.positions += u64::from(key.first() == Some(&RECORD));
-            found.digest ^= digest(&key, &value);
-        }
+        let (key, value) = pair?;
+        found.count(&key, &value);
     }
-    if found == marker { Ok((Box::new(store), marker)) } else { Err("it did not hold what it should".into()) }
+    Ok(Some(marker).filter(|marker| *marker == found))
 }
 
 /// An empty store; what was in its place is moved aside.
 fn anew(at: &Path, cache_bytes: u64) -> Result<Box<dyn Store>, BookError> {
     if at.exists() {
-        let aside: PathBuf = at.with_extension("damaged");
+        let aside = at.with_extension("damaged");
+        // One damaged store is kept for a curious eye, not all that ever were.
         let _ = fs::remove_dir_all(&aside);
         fs::rename(at, &aside).map_err(BookError::io("cannot move aside", at))?;
     }
@@ -113,27 +144,32 @@ fn anew(at: &Path, cache_bytes: u64) -> Result<Box<dyn Store>, BookError> {
 /// Applies what the store lacks of the journal.
 fn replay(journal: &Path, store: &mut dyn Store, marker: &mut Marker) -> Result<(), BookError> {
     let mut pending: Vec<LogEntry> = Vec::new();
+    let mut cache = Cache::default();
     let from = marker.applied;
-    Journal::scan(journal, &mut |Sequence(number), bytes| {
+    Journal::scan(journal, None, &mut |Sequence(number), bytes| {
         if number <= from {
             return Ok(());
         }
-        let entry = postcard::from_bytes(bytes).map_err(|_| BookError::Store("an entry of the journal"))?;
+        let entry = postcard::from_bytes(bytes).map_err(|_| BookError::Unreadable(number))?;
         pending.push(entry);
-        if pending.len() as u64 == CHUNK { apply_all(store, marker, &mut pending) } else { Ok(()) }
+        if pending.len() as u64 == CHUNK { apply_all(store, marker, &mut cache, &mut pending) } else { Ok(()) }
     })?;
-    apply_all(store, marker, &mut pending)?;
+    apply_all(store, marker, &mut cache, &mut pending)?;
     if marker.applied > from { store.flush() } else { Ok(()) }
 }
 
-fn apply_all(store: &mut dyn Store, marker: &mut Marker, entries: &mut Vec<LogEntry>) -> Result<(), BookError> {
-    let mut index = Index::new(&*store, *marker);
+fn apply_all(
+    store: &mut dyn Store,
+    marker: &mut Marker,
+    cache: &mut Cache,
+    entries: &mut Vec<LogEntry>,
+) -> Result<(), BookError> {
+    let mut index = Index::new(&*store, *marker, std::mem::take(cache));
     for entry in entries.drain(..) {
         apply(&mut index, &entry)?;
-        index.marker.applied += 1;
     }
-    let (batch, after) = index.into_batch();
+    let (batch, after, read) = index.into_parts()?;
     store.apply(batch)?;
-    *marker = after;
+    (*marker, *cache) = (after, read);
     Ok(())
 }

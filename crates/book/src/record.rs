@@ -21,6 +21,8 @@ pub(crate) struct Group {
     proof: Option<ProofBody>,
     engine: u32,
     day: u32,
+    /// Whether the moves come with lines, each of which begins with its move.
+    has_line: bool,
     /// Ascending.
     moves: Vec<MoveBody>,
 }
@@ -90,7 +92,8 @@ fn proof_of(body: Option<ProofBody>) -> Option<Option<Proof>> {
     }
 }
 
-/// The answer as groups, in an order that depends on it alone; `number` gives an engine's number.
+/// The answer as groups, in an order that depends on it alone; `number` gives an engine's number. A line that does not
+/// begin with its move is left out.
 pub(crate) fn write<E>(answer: &Answer, mut number: impl FnMut(&Arc<str>) -> Result<u32, E>) -> Result<Vec<Group>, E> {
     let mut verdicts: Vec<&(Move, Verdict)> = answer.verdicts().iter().collect();
     verdicts.sort_by_key(|(m, _)| *m);
@@ -103,6 +106,7 @@ pub(crate) fn write<E>(answer: &Answer, mut number: impl FnMut(&Arc<str>) -> Res
             proof: v.proof.map(Into::into),
             engine: number(&v.by.engine)?,
             day: v.by.day,
+            has_line: v.line.first() == Some(m),
             moves: Vec::new(),
         };
         let same = |(group, _): &(Group, u16)| Group { moves: Vec::new(), ..group.clone() } == head;
@@ -111,7 +115,7 @@ pub(crate) fn write<E>(answer: &Answer, mut number: impl FnMut(&Arc<str>) -> Res
             groups.len() - 1
         });
         let (group, last) = &mut groups[at];
-        let line = v.line.iter().skip(1).map(|m| m.code()).collect();
+        let line = v.line.iter().skip(1).filter(|_| group.has_line).map(|m| m.code()).collect();
         group.moves.push(MoveBody { step: m.code() - *last, nodes: v.nodes, line });
         *last = m.code();
     }
@@ -134,9 +138,8 @@ pub(crate) fn read(groups: &[Group], name: impl Fn(u32) -> Option<Arc<str>>) -> 
         for body in &group.moves {
             code = code.checked_add(body.step)?;
             let m = Move::new(code);
-            // A verdict without a line has a bound only; one with a line begins with its move.
-            let has_line = bound == Bound::Exact || proof.is_some() || !body.line.is_empty();
-            let line = has_line.then_some(m).into_iter().chain(body.line.iter().map(|&code| Move::new(code))).collect();
+            let rest = body.line.iter().map(|&code| Move::new(code));
+            let line = group.has_line.then_some(m).into_iter().chain(rest).collect();
             let by = by.clone();
             verdicts.push((m, Verdict { score, bound, depth: group.depth, nodes: body.nodes, line, proof, by }));
         }

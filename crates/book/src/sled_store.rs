@@ -1,8 +1,11 @@
 //! The store in sled. The only file that names it.
 
+use std::cell::Cell;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use crate::BookError;
 use crate::store::{Batch, Pair, Store};
@@ -15,29 +18,53 @@ pub(crate) struct SledStore {
 }
 
 impl SledStore {
-    /// Opens or makes the store. sled panics on damaged files: that is an error here as well.
+    /// Opens or makes the store.
     pub(crate) fn open(path: &Path, cache_bytes: u64) -> Result<Self, BookError> {
         let config = sled::Config::new().path(path).cache_capacity(cache_bytes).flush_every_ms(None);
-        let open = || {
-            let silent = std::panic::take_hook();
-            std::panic::set_hook(Box::new(|_| {}));
-            let opened = catch_unwind(AssertUnwindSafe(|| config.open()));
-            std::panic::set_hook(silent);
-            opened
-        };
-        match open() {
-            Ok(Ok(db)) => Ok(Self { path: path.to_path_buf(), db }),
-            Ok(Err(sled::Error::Io(error))) => Err(BookError::io("cannot open the store", path)(error)),
-            Ok(Err(_)) | Err(_) => Err(BookError::Store("it does not open")),
-        }
+        let db = config.open().map_err(|error| failure(path, error))?;
+        Ok(Self { path: path.to_path_buf(), db })
     }
 
     fn fail(&self, error: sled::Error) -> BookError {
-        match error {
-            sled::Error::Io(error) => BookError::io("cannot use the store", &self.path)(error),
-            other => BookError::io("cannot use the store", &self.path)(std::io::Error::other(other.to_string())),
-        }
+        failure(&self.path, error)
     }
+}
+
+/// What sled says of its files' contents is damage; what the system says of the files is not.
+fn failure(path: &Path, error: sled::Error) -> BookError {
+    use io::ErrorKind as Kind;
+    match error {
+        sled::Error::Io(error) if matches!(error.kind(), Kind::UnexpectedEof | Kind::InvalidData | Kind::Other) => {
+            BookError::Store("it does not open")
+        }
+        sled::Error::Io(error) => BookError::io("cannot use the store", path)(error),
+        sled::Error::Corruption { .. } | sled::Error::Unsupported(_) | sled::Error::ReportableBug(_) => {
+            BookError::Store("it is damaged")
+        }
+        other => BookError::io("cannot use the store", path)(io::Error::other(other.to_string())),
+    }
+}
+
+thread_local! {
+    /// Whether a panic of this thread is expected, and no news.
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does something with a store that may be damaged: sled panics on damaged files, and that is an error here.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, BookError>) -> Result<T, BookError> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let loud = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !IS_GUARDED.get() {
+                loud(panic);
+            }
+        }));
+    });
+    IS_GUARDED.set(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    IS_GUARDED.set(false);
+    done.unwrap_or(Err(BookError::Store("it is damaged so that sled cannot read it")))
 }
 
 impl Store for SledStore {

@@ -1,0 +1,226 @@
+//! Jobs: what is to be built, what is next, and what has come of it.
+
+use kagetsu_game::{Answer, Effort, Move, Position, Question};
+
+use crate::BookError;
+use crate::book::{Book, answered};
+use crate::entry::{LogEntry, SpecBody};
+use crate::id::Id;
+use crate::index::{FRONTIER, key, queued, unpack};
+use crate::job::{Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
+use crate::journal::Sequence;
+use crate::node::Node;
+
+/// Known positions walked on from at a time.
+const STEPS: u32 = 64;
+
+/// The greatest weight that a policy may give to what a move loses.
+const MOST_ALPHA: f64 = 1_000.0;
+
+impl Book {
+    /// Makes a job.
+    ///
+    /// # Errors
+    /// If it makes no sense, or the name is taken.
+    pub fn create_job(&mut self, spec: &JobSpec) -> Result<JobId, BookError> {
+        let Policy::DropOut { alpha } = spec.policy;
+        let wrong = [
+            (spec.name.is_empty(), "a name"),
+            (spec.roots.is_empty(), "a root"),
+            (spec.roots.iter().any(|root| root.variant() != spec.variant), "roots of one variant"),
+            (spec.width == 0, "at least one move a position (--top)"),
+            (spec.target == 0, "at least one position (--positions)"),
+            (spec.effort == Effort::default(), "an effort: depth, nodes or time"),
+            (!(0.0..=MOST_ALPHA).contains(&alpha), "an alpha of 0 to 1000 (--alpha)"),
+        ];
+        if let Some((_, needs)) = wrong.iter().find(|(wrong, _)| *wrong) {
+            return Err(BookError::JobSpec(needs));
+        }
+        let jobs = self.jobs()?;
+        if jobs.iter().any(|job| job.spec.name == spec.name) {
+            return Err(BookError::JobDiffers(spec.name.clone(), "being there already"));
+        }
+        let id = u32::try_from(jobs.len()).map_err(|_| BookError::JobSpec("fewer jobs before it"))?;
+        self.log(&LogEntry::Job(SpecBody::from(spec)))?;
+        self.walk_on()?;
+        Ok(JobId(id))
+    }
+
+    /// The job of this name with these settings, made or resumed, with the target of `spec`.
+    ///
+    /// # Errors
+    /// If the book has a different job of this name.
+    pub fn start_job(&mut self, spec: &JobSpec) -> Result<JobId, BookError> {
+        let Some(job) = self.jobs()?.into_iter().find(|job| job.spec.name == spec.name) else {
+            return self.create_job(spec);
+        };
+        if let Some(what) = SpecBody::from(spec).difference(&SpecBody::from(&job.spec)) {
+            return Err(BookError::JobDiffers(spec.name.clone(), what));
+        }
+        if job.spec.target != spec.target {
+            self.change_job(job.id, JobChange::Target(spec.target))?;
+        }
+        self.change_job(job.id, JobChange::Resume)?;
+        Ok(job.id)
+    }
+
+    /// Changes how a job stands.
+    ///
+    /// # Errors
+    /// If there is no such job, or the disk says no.
+    pub fn change_job(&mut self, id: JobId, change: JobChange) -> Result<Sequence, BookError> {
+        self.job(id)?;
+        self.log(&LogEntry::Change(id.0, change))
+    }
+
+    /// All jobs, in the order in which they were made.
+    ///
+    /// # Errors
+    /// A damaged store.
+    pub fn jobs(&self) -> Result<Vec<Job>, BookError> {
+        let index = self.index();
+        index.jobs()?.into_iter().map(|(id, _)| self.job(JobId(id))).collect()
+    }
+
+    /// One job.
+    ///
+    /// # Errors
+    /// If there is no such job.
+    pub fn job(&self, id: JobId) -> Result<Job, BookError> {
+        let mut index = self.index();
+        let spec = index.spec(id.0)?.ok_or_else(|| BookError::NoJob(id.0.to_string()))?;
+        let spec = spec.spec().ok_or(BookError::Store("a job"))?;
+        let body = index.job(id.0)?.clone();
+        let spec = JobSpec { target: body.target, ..spec };
+        let (positions, set_aside, frontier) = (body.positions, body.set_aside, body.frontier);
+        Ok(Job { id, spec, state: body.state, positions, set_aside, frontier })
+    }
+
+    /// The most urgent positions of a running job that are not at hand; they are at hand until they are
+    /// [finished](Self::finish), [released](Self::release) or [set aside](Self::set_aside).
+    ///
+    /// # Errors
+    /// A damaged store.
+    pub fn next_work(&mut self, job: JobId, n: usize) -> Result<Vec<Work>, BookError> {
+        let state = self.index().job(job.0)?.clone();
+        if state.state != JobState::Running || n == 0 {
+            return Ok(Vec::new());
+        }
+        let at_hand = self.at_hand.range((job, Id([0; Id::LEN]))..=(job, Id([u8::MAX; Id::LEN]))).count() as u64;
+        let left = state.target.saturating_sub(state.positions).saturating_sub(at_hand);
+        let n = n.min(usize::try_from(left).unwrap_or(usize::MAX));
+        let found = self.most_urgent(job, n)?;
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let spec = self.job(job)?.spec;
+        let work = |(priority, at)| {
+            self.next_work += 1;
+            Ok(Work { id: self.next_work, job, question: self.question(&spec, at)?, priority, at })
+        };
+        let works: Vec<Work> = found.into_iter().map(work).collect::<Result<_, BookError>>()?;
+        self.at_hand.extend(works.iter().map(|work| ((job, work.at), work.id)));
+        Ok(works)
+    }
+
+    /// The first positions of a job's frontier that are not at hand.
+    fn most_urgent(&self, job: JobId, n: usize) -> Result<Vec<(u64, Id)>, BookError> {
+        let prefix = key(FRONTIER, &[&job.0.to_be_bytes()]);
+        let mut found = Vec::new();
+        for pair in self.store.range(&prefix, &prefix) {
+            if found.len() == n {
+                break;
+            }
+            let (_, priority, id) = queued(&pair?.0).ok_or(BookError::Store("the frontier"))?;
+            if !self.at_hand.contains_key(&(job, id)) {
+                found.push((priority, id));
+            }
+        }
+        Ok(found)
+    }
+
+    /// What is to be asked about a position that waits.
+    fn question(&self, spec: &JobSpec, id: Id) -> Result<Question, BookError> {
+        match self.index().node(id)? {
+            Some(node) => Ok(widening(spec, &node)),
+            None => Ok(Question { width: spec.width, ..Question::new(self.unknown(id)?, spec.effort) }),
+        }
+    }
+
+    /// A position that waits and has no record yet: it is a root, or one move beyond a record.
+    fn unknown(&self, id: Id) -> Result<Position, BookError> {
+        let mut index = self.index();
+        let reach = index.reach(id)?;
+        if let Some(packed) = reach.root() {
+            return unpack(id.variant(), packed);
+        }
+        let parent = reach.parents().next().map(|parent| index.node(parent)).transpose()?.flatten();
+        let to_it = |node: &Node| node.followed.iter().find(|(_, child)| *child == id).map(|(m, _)| *m);
+        let next = parent.and_then(|node| node.position.play(to_it(&node)?).ok());
+        let canonical = next.ok_or(BookError::Store("the frontier"))?.canonical();
+        unpack(id.variant(), &canonical.packed.0)
+    }
+
+    /// Learns the answer to a work, and lets the job grow from it. Durable after a [`Syncer::sync`](crate::Syncer::sync).
+    /// An answer without any move sets the position aside, and so does one that brings no move a value where moves without
+    /// one were asked about.
+    ///
+    /// # Errors
+    /// If the answer speaks of an illegal move, or the disk says no; then the book is as it was, and the work is still at
+    /// hand.
+    pub fn finish(&mut self, work: &Work, answer: &Answer) -> Result<Sequence, BookError> {
+        if answer.is_empty() {
+            return self.set_aside(work, "the answer has no moves");
+        }
+        let is_widening = !work.question.moves.is_empty();
+        let sequence = self.log(&answered(Some(work.job), is_widening, &work.question.position, answer))?;
+        self.release(work);
+        self.walk_on()?;
+        Ok(sequence)
+    }
+
+    /// The work was not done: it waits again.
+    pub fn release(&mut self, work: &Work) {
+        self.at_hand.remove(&(work.job, work.at));
+    }
+
+    /// The work cannot be done: the job goes on without it.
+    ///
+    /// # Errors
+    /// If the disk says no.
+    pub fn set_aside(&mut self, work: &Work, reason: &str) -> Result<Sequence, BookError> {
+        let canonical = work.question.position.canonical();
+        let variant = work.question.position.variant().code();
+        let (packed, reason) = (canonical.packed.0, reason.to_string());
+        let sequence = self.log(&LogEntry::SetAside { job: work.job.0, variant, packed, reason })?;
+        self.release(work);
+        Ok(sequence)
+    }
+
+    /// Lets jobs walk on from known positions that they have come to: some steps each, and more where nothing else waits,
+    /// so that a job is never without work while it has somewhere to go.
+    pub(crate) fn walk_on(&mut self) -> Result<(), BookError> {
+        if self.marker.walking == 0 {
+            return Ok(());
+        }
+        for (job, state) in self.index().jobs()? {
+            let mut left = Some(state);
+            while let Some(state) = left.filter(|state| state.walking > 0) {
+                self.log(&LogEntry::Walk { job, steps: STEPS })?;
+                left = if state.frontier == 0 { Some(self.index().job(job)?.clone()) } else { None };
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The moves of a known position that the book has no value of: they may be better than those it has.
+fn widening(spec: &JobSpec, node: &Node) -> Question {
+    let bounded = node.facts.verdicts().iter().filter(|(_, verdict)| !verdict.is_exact()).map(|(m, _)| *m);
+    let mut moves: Vec<Move> = bounded.collect();
+    if moves.is_empty() {
+        let is_new = |m: &Move| node.facts.get(*m).is_none();
+        moves = node.position.distinct_moves().into_iter().filter(is_new).collect();
+    }
+    Question { moves, width: spec.width, ..Question::new(node.position.clone(), spec.effort) }
+}

@@ -1,0 +1,93 @@
+//! What follows for a position from its facts and from the values behind it.
+
+use kagetsu_game::{Bound, Claim, Move, Proof, ProofKind, Score, Verdict};
+
+use crate::BookError;
+use crate::index::Index;
+use crate::node::Node;
+use crate::value::Derived;
+
+/// The value of a position, from the values of the positions that it leads to as the index has them now.
+pub(crate) fn derive(index: &mut Index, node: &Node) -> Result<Derived, BookError> {
+    let mut values: Vec<(Move, Seen)> = Vec::with_capacity(node.facts.len());
+    let mut rest = None;
+    for (m, verdict) in node.facts.verdicts() {
+        let child = node.child(*m).map(|child| index.value(child)).transpose()?.flatten();
+        match child {
+            Some(child) => values.push((*m, Seen::from_child(child))),
+            None if verdict.is_exact() || verdict.bound == Bound::Lower => {
+                values.push((*m, Seen::from_verdict(verdict)));
+            }
+            None => rest = rest.max(Some(verdict.score)),
+        }
+    }
+    Ok(best_of(node, &values, rest))
+}
+
+/// One move's value, from the view of the side that makes it.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen {
+    pub(crate) score: Score,
+    pub(crate) proof: Option<Proof>,
+    /// Plies to the leaf that it comes from, and what was searched there.
+    pub(crate) depth: u16,
+}
+
+impl Seen {
+    /// What a move is worth that leads to a position of this value.
+    pub(crate) fn from_child(child: Derived) -> Self {
+        let proof = child.proof.map(|proof| Proof { kind: tree(proof.kind), ..proof.before() });
+        let score = proof.map_or(child.score.before(), Proof::score);
+        Self { score, proof, depth: child.depth.saturating_add(1) }
+    }
+
+    /// What a search said of a move.
+    pub(crate) fn from_verdict(verdict: &Verdict) -> Self {
+        Self { score: verdict.score, proof: verdict.proof, depth: verdict.depth.into() }
+    }
+}
+
+/// What was only said stays so, however far it is carried.
+fn tree(kind: ProofKind) -> ProofKind {
+    if kind == ProofKind::Manual { kind } else { ProofKind::Tree }
+}
+
+/// `rest` is the most that the moves without a value may be worth.
+fn best_of(node: &Node, values: &[(Move, Seen)], rest: Option<Score>) -> Derived {
+    let greatest = values.iter().copied().reduce(|best, next| if next.1.score > best.1.score { next } else { best });
+    let Some((m, seen)) = greatest else {
+        return Derived { score: Score::ZERO, proof: None, best: None, depth: 0, is_open: rest.is_some() };
+    };
+    let (best, depth) = (Some(m), seen.depth);
+    if let Some(win) = seen.proof.filter(|proof| proof.claim == Claim::Win) {
+        return Derived { score: seen.score, proof: Some(win), best, depth, is_open: false };
+    }
+    let is_lost = seen.score.loss_plies().is_some();
+    let is_all = (is_lost || seen.proof.is_some()) && rest.is_none() && {
+        let moves: Vec<Move> = values.iter().map(|(m, _)| *m).collect();
+        node.is_covered_by(&moves)
+    };
+    // A loss or a draw needs a proof of every move: nothing is called lost on a partial list.
+    if let Some(proof) = seen.proof.filter(|_| is_all).and_then(|proof| together(proof, values)) {
+        return Derived { score: seen.score, proof: Some(proof), best, depth, is_open: false };
+    }
+    let is_open = rest.is_some_and(|rest| rest > seen.score) || (is_lost && !is_all);
+    // Where only losses are known the moves that are left decide, and no more is known of them than their bound.
+    let guess = rest.filter(|rest| !rest.is_mate()).unwrap_or(Score::opinion(i32::from(i16::MIN)));
+    let score = if is_lost { guess } else { seen.score };
+    Derived { score, proof: None, best, depth, is_open }
+}
+
+/// The proof of the best move, if all have one: it is as good as all of them together.
+fn together(best: Proof, values: &[(Move, Seen)]) -> Option<Proof> {
+    let kinds: Option<Vec<ProofKind>> = values.iter().map(|(_, seen)| seen.proof.map(|proof| proof.kind)).collect();
+    let kinds = kinds?;
+    let kind = if kinds.contains(&ProofKind::Manual) {
+        ProofKind::Manual
+    } else if kinds.iter().all(|kind| *kind == best.kind) {
+        best.kind
+    } else {
+        ProofKind::Tree
+    };
+    Some(Proof { kind, ..best })
+}
