@@ -58,14 +58,15 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             Situation::Forced { .. } | Situation::Free => {}
         }
         if depth <= 0 || ply >= DEEPEST {
-            return Some(self.leaf(ply));
+            return Some(self.leaf(beta, ply));
         }
         self.probe(situation, alpha, beta, depth, ply)
     }
 
-    /// A win by fours if there is one, else the opinion.
-    fn leaf(&mut self, ply: usize) -> Score {
-        if self.leaf_fours > 0 && self.board.has_kill() {
+    /// A win by fours if there is one, else the opinion; at least `beta` if the opinion alone is.
+    fn leaf(&mut self, beta: Score, ply: usize) -> Score {
+        let opinion = self.board.evaluate();
+        if opinion < beta && self.leaf_fours > 0 && self.board.has_kill() {
             let mut budget = self.leaf_fours;
             if let Some(line) = self.board.kill(&mut budget, self.leaf_fours) {
                 let score = Score::win_in(line.len() as u16);
@@ -73,7 +74,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 return score;
             }
         }
-        self.board.evaluate()
+        opinion
     }
 
     /// Searches with the help of the table.

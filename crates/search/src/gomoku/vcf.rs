@@ -18,24 +18,25 @@ pub(super) struct Vcf<'a, R> {
     budget: &'a mut u32,
     /// Positions without a win of the length searched.
     barren: HashSet<(u64, u32)>,
+    /// Whether a four was left untried for want of length.
+    is_cut: bool,
 }
 
 impl<'a, R: Rule> Vcf<'a, R> {
     pub(super) fn new(board: &'a mut Board<R>, budget: &'a mut u32) -> Self {
-        Self { board, budget, barren: HashSet::new() }
+        Self { board, budget, barren: HashSet::new(), is_cut: false }
     }
 
     /// The win with the fewest fours, at most `length`, as the whole line; fours tried are taken from the budget.
     pub(super) fn find(mut self, length: u32) -> Option<Vec<Move>> {
         for fours in 1..=length {
-            let before = *self.budget;
+            self.is_cut = false;
             if let Some(mut line) = self.attack(fours) {
                 line.reverse();
                 return Some(line);
             }
-            // No four was left untried for want of length: a longer search would be the same.
-            let is_all = before - *self.budget == 0 || *self.budget == 0;
-            if is_all {
+            // A longer search would be the same.
+            if !self.is_cut || *self.budget == 0 {
                 return None;
             }
         }
@@ -53,10 +54,17 @@ impl<'a, R: Rule> Vcf<'a, R> {
                 .map(|&cell| vec![Move::new(cell as u16)]);
         }
         let threats = self.board.count(other, Kind::Five);
-        if fours == 0 || threats > 1 || self.barren.contains(&(self.board.hash(), fours)) {
+        if threats > 1 {
             return None;
         }
-        let mut cells = self.board.cells_of(me, Kind::is_four);
+        if self.barren.contains(&(self.board.hash(), fours)) {
+            self.is_cut = true;
+            return None;
+        }
+        // The last four must leave two completion points.
+        let is_last = fours == 1;
+        self.is_cut |= is_last && self.board.count(me, Kind::Four) + self.board.count(me, Kind::FourThree) > 0;
+        let mut cells = self.board.cells_of(me, |kind| if is_last { kind == Kind::Winning } else { kind.is_four() });
         if threats == 1 {
             let stop = self.board.cells_of(other, |kind| kind == Kind::Five);
             cells.retain(|cell| stop.contains(cell));
