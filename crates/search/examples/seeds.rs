@@ -11,5 +11,6 @@ fn main() -> Result<(), EngineError> {
             println!("{name}, depth {depth}: {:.1} ms, {} nodes a position", seconds * 100.0, nodes / 10);
         }
     }
+    println!("signature {}", seeds::signature()?);
     Ok(())
 }

@@ -38,6 +38,8 @@ mod error;
 mod gomoku;
 mod heuristics;
 mod limits;
+#[cfg(test)]
+mod minimax;
 mod options;
 mod root;
 pub mod seeds;

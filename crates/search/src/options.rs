@@ -11,7 +11,8 @@ pub struct EngineOptions {
     pub neighbourhood: Neighbourhood,
     /// How many of them are searched where nothing forces, the most promising first; at least 1.
     pub candidates: usize,
-    /// Whether the best move of the 2-ply search is tried first.
+    /// Whether shallow searches, the 2-ply one among them, order the root moves and fill the table before deeper ones.
+    /// Without, a question with a depth is searched to that depth at once, in the order of the opinion: for comparison.
     pub seed: bool,
     /// Fours tried by the search for continuous fours at a leaf; 0 switches it off there.
     pub leaf_fours: u32,

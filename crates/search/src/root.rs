@@ -123,7 +123,8 @@ impl Search<'_> {
             depth: 0,
         };
         let mut known: Vec<RootMove> = root.moves.iter().map(fresh).collect();
-        let first = if self.options.seed { 1 } else { deepest };
+        let at_once = !self.options.seed && self.question.effort.depth.is_some();
+        let first = if at_once { deepest } else { 1 };
         for depth in first..=deepest {
             let Some(mut found) = self.iterate(board, &known, depth, &limits) else { break };
             order(&mut found);

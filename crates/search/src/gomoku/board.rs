@@ -393,6 +393,17 @@ impl<R: Rule> Heuristics for Board<R> {
     }
 }
 
+#[cfg(test)]
+impl<R: Rule> Board<R> {
+    /// All that is kept up to date about empty cells: shapes, nearness, counts, sets and worth.
+    pub(super) fn facts(&self) -> impl PartialEq + std::fmt::Debug + use<R> {
+        let cells = (0..self.cells()).filter(|&cell| self.is_empty[cell]);
+        let cells: Vec<_> =
+            cells.map(|cell| (cell, [0, 1].map(|side| self.crosses[side][cell]), self.near[cell])).collect();
+        (cells, self.left, self.kinds, self.sets, self.sums)
+    }
+}
+
 impl<R: Rule> Board<R> {
     fn moves_of(&self, side: Side, wanted: impl Fn(Kind) -> bool) -> Vec<Move> {
         self.cells_of(side, wanted).into_iter().map(|cell| Move::new(cell as u16)).collect()

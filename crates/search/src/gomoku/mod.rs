@@ -2,6 +2,8 @@
 
 mod board;
 mod kind;
+#[cfg(test)]
+mod laws;
 mod places;
 mod shape;
 mod vcf;

@@ -1,0 +1,93 @@
+//! Alpha-beta against plain minimax, which has no window, no table and no order to go wrong.
+
+use kagetsu_game::gomoku::{Freestyle, Rule, Standard};
+use kagetsu_game::{Effort, Position, Score, Variant};
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use crate::alphabeta::AlphaBeta;
+use crate::gomoku::Board;
+use crate::heuristics::{Heuristics, Situation};
+use crate::limits::Limits;
+use crate::table::Table;
+use crate::{Control, EngineOptions};
+
+/// The value of a node by the definition that the search documents: every move that is to be searched, to the end.
+fn minimax<H: Heuristics>(board: &mut H, depth: i32, leaf_fours: u32) -> Score {
+    let situation = board.situation();
+    let (floor, next) = match situation {
+        Situation::Over(score) | Situation::Known(score) => return score,
+        Situation::Forced { otherwise: 2 } => (Score::loss_in(2), depth.max(0)),
+        _ if depth <= 0 => {
+            let line = if board.has_kill() { board.kill(&mut leaf_fours.clone(), leaf_fours) } else { None };
+            return line.map_or(board.evaluate(), |line| Score::win_in(line.len() as u16));
+        }
+        Situation::Forced { otherwise } => (Score::loss_in(otherwise), depth - 1),
+        Situation::Free if board.moves(&situation).complete => (Score::MIN, depth - 1),
+        Situation::Free => (-Score::OPINION_MAX, depth - 1),
+    };
+    let moves = board.moves(&situation).moves;
+    let values = moves.into_iter().map(|m| {
+        board.play(m);
+        let value = minimax(board, next, leaf_fours).before();
+        board.undo();
+        value
+    });
+    values.fold(floor, Ord::max)
+}
+
+/// Every root move by both ways.
+fn compare<R: Rule>(position: &Position, depth: u8, leaf_fours: u32, table: &Table) -> Result<(), TestCaseError> {
+    let options = EngineOptions { candidates: 7, ..EngineOptions::default() };
+    let mut board = Board::<R>::new(&position.game(), &options);
+    let control = Control::new();
+    let limits = Limits::new(&control, Effort::default());
+    let mut search = AlphaBeta::new(board.clone(), table, &limits, leaf_fours);
+    for m in board.moves(&board.situation()).moves {
+        board.play(m);
+        let plain = minimax(&mut board, i32::from(depth) - 1, leaf_fours).before();
+        board.undo();
+        let (value, line) = search.root_move(m, depth, Score::MIN, Score::MAX).expect("nobody stops it");
+        prop_assert_eq!(value, plain, "{}: {}", position, position.write_move(m));
+        prop_assert_eq!(line.first(), Some(&m));
+        // A null window around the value tells on which side of it the truth lies.
+        for raw in [plain.raw() - 1, plain.raw()] {
+            let (Some(alpha), Some(beta)) = (Score::from_raw(raw), Score::from_raw(raw + 1)) else { continue };
+            let (value, _) = search.root_move(m, depth, alpha, beta).expect("nobody stops it");
+            prop_assert_eq!(value >= beta, plain >= beta, "{}: {}", position, position.write_move(m));
+        }
+    }
+    Ok(())
+}
+
+fn position(name: &'static str, most: usize) -> impl Strategy<Value = Position> {
+    let variant: Variant = name.parse().expect("a variant");
+    prop::collection::vec(any::<Index>(), 1..most).prop_map(move |picks| {
+        let mut position = Position::start(variant);
+        for pick in picks {
+            let legal = position.legal_moves();
+            if !legal.is_empty() {
+                position = position.play(*pick.get(&legal)).expect("legal");
+            }
+        }
+        position
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn alpha_beta_has_the_value_of_minimax(position in position("freestyle-8", 30), depth in 1u8..=4, fours in 0u32..6) {
+        prop_assume!(position.outcome().is_none());
+        compare::<Freestyle>(&position, depth, fours, &Table::new(0))?;
+    }
+
+    #[test]
+    fn alpha_beta_has_the_value_of_minimax_where_exactly_five_wins(
+        position in position("standard-7", 36), depth in 1u8..=4, fours in 0u32..6,
+    ) {
+        prop_assume!(position.outcome().is_none());
+        compare::<Standard>(&position, depth, fours, &Table::new(0))?;
+    }
+}
