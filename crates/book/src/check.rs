@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::book::Book;
 use crate::derive::derive;
-use crate::growth::is_due;
 use crate::id::Id;
-use crate::index::{FRONTIER, Index, Marker, REACH, VALUE, key};
+use crate::index::{FRONTIER, Index, Marker, REACH, VALUE, key, queue_key};
+use crate::reach::Stage;
 use crate::{BookError, Notice};
 
 /// What a check found.
@@ -67,7 +67,7 @@ impl Book {
             report.positions += 1;
             progress(report.positions);
         }
-        self.check_ways(&index, links, &mut report)?;
+        self.check_ways(&mut index, links, &mut report)?;
         Ok(report)
     }
 
@@ -95,6 +95,8 @@ impl Book {
         report.hold(is_canonical, || format!("position {name}: it is not canonical"));
         let value = derive(index, &node)?;
         report.hold(index.value(id)? == Some(value), || format!("position {name}: its value is not what follows"));
+        let stage = if value.is_open { Stage::Open } else { Stage::Closed };
+        report.hold(index.reach(id)?.stage == stage, || format!("position {name}: its stage is another"));
         let children: BTreeSet<Id> = node.followed.iter().map(|(_, child)| *child).collect();
         for child in &children {
             let is_linked = index.reach(*child)?.is_from(id);
@@ -105,22 +107,22 @@ impl Book {
 
     /// Each position that a job comes to waits in its place, if anything is left to search there; and no other waits. As
     /// all links of the records were found, there are no others if there are no more.
-    fn check_ways(&self, index: &Index, links: u64, report: &mut CheckReport) -> Result<(), BookError> {
-        let mut due: BTreeMap<u32, u64> = BTreeMap::new();
+    fn check_ways(&self, index: &mut Index, links: u64, report: &mut CheckReport) -> Result<(), BookError> {
+        let (mut due, mut known): (BTreeMap<u32, u64>, u64) = Default::default();
         for pair in self.store.range(&[REACH], &[REACH]) {
             let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
             let reach = index.reach(id)?;
+            known += u64::from(reach.is_known());
             report.links += reach.parents().count() as u64;
-            for job in reach.jobs() {
-                if is_due(index, job, id)? {
-                    *due.entry(job).or_default() += 1;
-                    let waits = reach.priority(job).map(|priority| index.waits(job, priority, id)).transpose()?;
-                    report.hold(waits == Some(true), || format!("{} does not wait in job {job}", id.key()));
-                }
+            for (job, priority) in reach.jobs().into_iter().filter_map(|job| Some((job, reach.waiting(job)?))) {
+                *due.entry(job).or_default() += 1;
+                let waits = self.store.get(&queue_key(FRONTIER, job, priority, id))?.is_some();
+                report.hold(waits, || format!("{} does not wait in job {job}", id.key()));
             }
         }
-        let found = report.links;
+        let (found, positions) = (report.links, report.positions);
         report.hold(found == links, || format!("{found} links, but the records have {links}"));
+        report.hold(known == positions, || format!("{known} positions are said to be known, {positions} are"));
         for (job, state) in index.jobs()? {
             let prefix = key(FRONTIER, &[&job.to_be_bytes()]);
             let waiting = self.store.range(&prefix, &prefix).count() as u64;

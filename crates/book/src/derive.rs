@@ -3,6 +3,7 @@
 use kagetsu_game::{Bound, Claim, Move, Proof, ProofKind, Score, Verdict};
 
 use crate::BookError;
+use crate::id::Id;
 use crate::index::Index;
 use crate::node::Node;
 use crate::value::Derived;
@@ -12,7 +13,7 @@ pub(crate) fn derive(index: &mut Index, node: &Node) -> Result<Derived, BookErro
     let mut values: Vec<(Move, Seen)> = Vec::with_capacity(node.facts.len());
     let mut rest = None;
     for (m, verdict) in node.facts.verdicts() {
-        let child = node.child(*m).map(|child| index.value(child)).transpose()?.flatten();
+        let child = node.child(*m).map(|child| child_value(index, child)).transpose()?.flatten();
         match child {
             Some(child) => values.push((*m, Seen::from_child(child))),
             None if verdict.is_exact() || verdict.bound == Bound::Lower => {
@@ -22,6 +23,11 @@ pub(crate) fn derive(index: &mut Index, node: &Node) -> Result<Derived, BookErro
         }
     }
     Ok(best_of(node, &values, rest))
+}
+
+/// The value of a position that a move leads to, if it is known.
+pub(crate) fn child_value(index: &mut Index, child: Id) -> Result<Option<Derived>, BookError> {
+    if index.reach(child)?.is_known() { index.value(child) } else { Ok(None) }
 }
 
 /// One move's value, from the view of the side that makes it.

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use kagetsu_game::{Answer, Score};
 
 use crate::BookError;
-use crate::derive::{Seen, derive};
+use crate::derive::{Seen, child_value, derive};
 use crate::entry::{AnswerBody, LogEntry, SpecBody};
 use crate::id::Id;
 use crate::index::{Index, unpack};
 use crate::node::Node;
+use crate::reach::Stage;
 use crate::record;
 use crate::value::Derived;
 
@@ -52,17 +53,14 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
     let node = Arc::new(Node::new(position.clone(), facts).map_err(illegal)?);
     index.put_node(id, Arc::clone(&node))?;
     relink(index, id, known.as_deref(), &node)?;
-    if known.is_none() {
-        index.marker.positions += 1;
-        if let Some(job) = body.job {
-            index.job(job)?.positions += 1;
-        }
+    if let Some(job) = body.job.filter(|_| known.is_none()) {
+        index.job(job)?.positions += 1;
     }
     propagate(index, id)?;
     grow(index, id)?;
     if let (Some(job), Some(known)) = (body.job.filter(|_| body.is_widening), known) {
         let is_stuck = extent(&node.facts) == extent(&known.facts);
-        if is_stuck && index.value(id)?.is_some_and(|value| value.is_open) {
+        if is_stuck && index.reach(id)?.stage == Stage::Open {
             set_aside(index, job, id)?;
         }
     }
@@ -80,14 +78,10 @@ fn relink(index: &mut Index, id: Id, before: Option<&Node>, now: &Node) -> Resul
         for job in index.reach(*child)?.jobs() {
             see(index, job, *child, id, None)?;
         }
-        let mut reach = index.reach(*child)?;
-        reach.unlink(id);
-        index.put_reach(*child, &reach)?;
+        index.put_reach(*child, |reach| reach.unlink(id))?;
     }
     for (_, child) in &now.followed {
-        let mut reach = index.reach(*child)?;
-        reach.link(id);
-        index.put_reach(*child, &reach)?;
+        index.put_reach(*child, |reach| reach.link(id))?;
     }
     Ok(())
 }
@@ -102,6 +96,8 @@ fn propagate(index: &mut Index, id: Id) -> Result<(), BookError> {
             continue;
         }
         index.put_value(id, value)?;
+        let stage = if value.is_open { Stage::Open } else { Stage::Closed };
+        index.put_reach(id, |reach| reach.stage = stage)?;
         grow(index, id)?;
         changed.extend(index.reach(id)?.parents());
     }
@@ -114,11 +110,8 @@ fn create(index: &mut Index, spec: &SpecBody) -> Result<(), BookError> {
     for root in known.roots.iter().filter(|root| root.outcome().is_none()) {
         let canonical = root.canonical();
         let id = Id::of(known.variant.code(), &canonical);
-        let mut reach = index.reach(id)?;
-        reach.begin(job, &canonical.packed);
-        index.put_reach(id, &reach)?;
-        place(index, job, id, None)?;
-        if index.is_known(id)? {
+        let before = index.put_reach(id, |reach| reach.begin(job, &canonical.packed))?;
+        if before.is_known() {
             index.walk_later(job, 0, id)?;
         }
     }
@@ -127,50 +120,23 @@ fn create(index: &mut Index, spec: &SpecBody) -> Result<(), BookError> {
 
 /// The job goes on without the position, for good.
 fn set_aside(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
-    let mut reach = index.reach(id)?;
-    if !reach.is_aside(job) {
-        reach.set_aside(job);
-        index.put_reach(id, &reach)?;
-        index.job(job)?.set_aside += 1;
-    }
-    place(index, job, id, reach.priority(job))
+    let before = index.put_reach(id, |reach| reach.set_aside(job))?;
+    index.job(job)?.set_aside += u64::from(!before.is_aside(job));
+    Ok(())
 }
 
 /// A job walks on from known positions that it came to, the most urgent first, without a search.
 fn walk(index: &mut Index, job: u32, steps: u32) -> Result<(), BookError> {
     for _ in 0..steps {
         let Some(id) = index.next_walk(job)? else { break };
-        place(index, job, id, index.reach(id)?.priority(job))?;
         grow_for(index, job, id)?;
     }
     Ok(())
 }
 
-/// Puts a position where it belongs in the frontier of a job, which had it at priority `before`: it waits if it is not
-/// searched, or if moves are left there that may be better than those that were.
-fn place(index: &mut Index, job: u32, id: Id, before: Option<u64>) -> Result<(), BookError> {
-    let reach = index.reach(id)?;
-    let is_due = is_due(index, job, id)?;
-    let now = reach.priority(job).filter(|_| is_due);
-    if let Some(before) = before.filter(|_| now != before) {
-        index.unwait(job, before, id)?;
-    }
-    now.map_or(Ok(()), |priority| index.wait(job, priority, id))
-}
-
-/// Whether a position has to be searched for a job that comes to it.
-pub(crate) fn is_due(index: &Index, job: u32, id: Id) -> Result<bool, BookError> {
-    Ok(index.value(id)?.is_none_or(|value| value.is_open) && !index.reach(id)?.is_aside(job))
-}
-
-/// A position is known, or known better: where each job stands with it, and where it goes from there.
+/// A position is known, or known better: where each job goes from there.
 fn grow(index: &mut Index, id: Id) -> Result<(), BookError> {
-    let reach = index.reach(id)?;
-    for job in reach.jobs() {
-        place(index, job, id, reach.priority(job))?;
-        grow_for(index, job, id)?;
-    }
-    Ok(())
+    index.reach(id)?.jobs().into_iter().try_for_each(|job| grow_for(index, job, id))
 }
 
 /// Tells the positions that a node leads to with which priority a job comes to them from there.
@@ -182,7 +148,7 @@ fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
     let is_left = value.proof.is_none() && id.stones() < most_stones;
     let priority = index.reach(id)?.priority(job).filter(|_| is_left);
     for (m, child) in &node.followed {
-        let seen = match index.value(*child)? {
+        let seen = match child_value(index, *child)? {
             Some(value) => Seen::from_child(value).score,
             None => node.facts.get(*m).map_or(Score::ZERO, |verdict| verdict.score),
         };
@@ -198,28 +164,19 @@ fn step(best: Derived, seen: Score, alpha_millis: u64) -> u64 {
     PLY + lost * alpha_millis * (PLY / 100_000)
 }
 
-/// A job comes from `parent` to a position with this priority, or (`None`) not at all. A position that waits is put in its
-/// new place. From a known one the job walks on later, unless it only became less urgent or hardly more so: those beyond
-/// it then keep their places.
+/// A job comes from `parent` to a position with this priority, or (`None`) not at all. What waits is put in its new place.
+/// From a known position the job walks on later, unless that only became less urgent or hardly more so: what lies beyond
+/// it then keeps its place.
 fn see(index: &mut Index, job: u32, id: Id, parent: Id, priority: Option<u64>) -> Result<(), BookError> {
-    let reach = index.reach(id)?;
-    let mut after = reach.clone();
-    after.see(parent, job, priority);
-    if after == reach {
-        return Ok(());
-    }
-    index.put_reach(id, &after)?;
-    let (before, now) = (reach.priority(job), after.priority(job));
-    if before == now {
-        return Ok(());
-    }
-    place(index, job, id, before)?;
-    let is_nearer = match (before, now) {
-        (Some(before), Some(now)) => now + PLY <= before,
+    let before = index.put_reach(id, |reach| reach.see(parent, job, priority))?;
+    let now = index.reach(id)?;
+    let is_nearer = match (before.priority(job), now.priority(job)) {
+        (None, None) => false,
+        (Some(before), Some(now)) => now.saturating_add(PLY) <= before,
         _ => true,
     };
-    if is_nearer && index.is_known(id)? {
-        index.walk_later(job, now.or(before).unwrap_or(0), id)?;
+    if is_nearer && now.is_known() {
+        index.walk_later(job, now.priority(job).or(before.priority(job)).unwrap_or(0), id)?;
     }
     Ok(())
 }

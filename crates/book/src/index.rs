@@ -1,6 +1,6 @@
 //! The store's keys, and changes to it that are made together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use kagetsu_game::{Packed, Position, Variant};
@@ -62,7 +62,7 @@ pub(crate) fn key(prefix: u8, parts: &[&[u8]]) -> Vec<u8> {
 }
 
 /// The key of a position that waits (in the frontier, or to be walked on from): a job's come in order of urgency.
-fn queue_key(queue: u8, job: u32, priority: u64, id: Id) -> Vec<u8> {
+pub(crate) fn queue_key(queue: u8, job: u32, priority: u64, id: Id) -> Vec<u8> {
     key(queue, &[&job.to_be_bytes(), &priority.to_be_bytes(), &id.0])
 }
 
@@ -76,26 +76,31 @@ pub(crate) fn queued(key: &[u8]) -> Option<(u32, u64, Id)> {
 /// What was read before and is likely to be read again. Says the same as the store, only sooner.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    nodes: BTreeMap<Id, Arc<Node>>,
+    nodes: HashMap<Id, Arc<Node>>,
+    values: HashMap<Id, Option<Derived>>,
+    reaches: HashMap<Id, Arc<Reach>>,
     engines: Vec<Arc<str>>,
 }
 
-impl Cache {
-    const NODES: usize = 4_096;
+/// Of some 4 KiB each.
+const MOST_NODES: usize = 4_096;
+/// Of some 100 bytes each.
+const MOST_CELLS: usize = 65_536;
 
-    fn keep(&mut self, id: Id, node: Arc<Node>) {
-        if self.nodes.len() >= Self::NODES {
-            self.nodes.clear();
-        }
-        self.nodes.insert(id, node);
+/// Keeps a value; all others are forgotten where there are too many.
+fn keep<T>(cells: &mut HashMap<Id, T>, most: usize, id: Id, value: T) {
+    if cells.len() >= most {
+        cells.clear();
     }
+    cells.insert(id, value);
 }
 
 /// The store with changes that are not made yet.
 pub(crate) struct Index<'a> {
     store: &'a dyn Store,
     changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
-    jobs: BTreeMap<u32, JobBody>,
+    /// As they are in the store or among the changes, and as they are now.
+    jobs: BTreeMap<u32, (Option<JobBody>, JobBody)>,
     cache: Cache,
     pub(crate) marker: Marker,
 }
@@ -106,51 +111,41 @@ impl<'a> Index<'a> {
     }
 
     /// The changes, the marker among them; what the marker says then; and what was read on the way.
-    pub(crate) fn into_parts(mut self) -> Result<(Batch, Marker, Cache), BookError> {
-        for (id, job) in std::mem::take(&mut self.jobs) {
-            let key = key(JOB, &[&id.to_be_bytes()]);
-            let value = seal(&key, &job);
-            self.put(key, value)?;
+    pub(crate) fn into_parts(mut self) -> (Batch, Marker, Cache) {
+        for (id, (before, now)) in std::mem::take(&mut self.jobs) {
+            self.put(key(JOB, &[&id.to_be_bytes()]), before.as_ref(), Some(&now));
         }
         let mut batch: Vec<_> = self.changes.into_iter().collect();
         batch.push((MARKER.to_vec(), Some(seal(MARKER, &self.marker))));
-        Ok((Batch(batch), self.marker, self.cache))
+        (Batch(batch), self.marker, self.cache)
     }
 
-    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
         match self.changes.get(key) {
             Some(value) => Ok(value.clone()),
             None => self.store.get(key),
         }
     }
 
-    fn put(&mut self, key: Vec<u8>, value: Vec<u8>) -> Result<(), BookError> {
-        let old = self.get(&key)?;
-        if old.as_ref() == Some(&value) {
-            return Ok(());
+    /// Changes what is under a key from `before` to `now`.
+    fn put<T: Serialize + PartialEq>(&mut self, key: Vec<u8>, before: Option<&T>, now: Option<&T>) {
+        if before != now {
+            let bytes = |body: &T| seal(&key, body);
+            let (before, now) = (before.map(bytes), now.map(bytes));
+            self.put_bytes(key, before, now);
         }
-        self.forget(&key, old);
-        self.marker.entries += 1;
-        self.marker.digest ^= digest(&key, &value);
-        self.changes.insert(key, Some(value));
-        Ok(())
     }
 
-    fn remove(&mut self, key: Vec<u8>) -> Result<bool, BookError> {
-        let old = self.get(&key)?;
-        let was = old.is_some();
-        if was {
-            self.forget(&key, old);
-            self.changes.insert(key, None);
-        }
-        Ok(was)
-    }
-
-    fn forget(&mut self, key: &[u8], old: Option<Vec<u8>>) {
-        if let Some(old) = old {
+    fn put_bytes(&mut self, key: Vec<u8>, before: Option<Vec<u8>>, now: Option<Vec<u8>>) {
+        if let Some(before) = before {
             self.marker.entries -= 1;
-            self.marker.digest ^= digest(key, &old);
+            self.marker.digest ^= digest(&key, &before);
         }
+        if let Some(now) = &now {
+            self.marker.entries += 1;
+            self.marker.digest ^= digest(&key, now);
+        }
+        self.changes.insert(key, now);
     }
 
     /// The first `most` entries whose keys begin with `prefix`, with the changes.
@@ -188,13 +183,8 @@ impl<'a> Index<'a> {
         let facts = record::read(&record.groups, |number| engines.get(number as usize).cloned());
         let node = facts.and_then(|facts| Node::new(position, facts).ok()).ok_or_else(damaged)?;
         let node = Arc::new(node);
-        self.cache.keep(id, Arc::clone(&node));
+        keep(&mut self.cache.nodes, MOST_NODES, id, Arc::clone(&node));
         Ok(Some(node))
-    }
-
-    /// Whether the book has a record of the position.
-    pub(crate) fn is_known(&self, id: Id) -> Result<bool, BookError> {
-        Ok(self.cache.nodes.contains_key(&id) || self.get(&key(RECORD, &[&id.0]))?.is_some())
     }
 
     /// Writes the record of a node; its position is a canonical one.
@@ -202,59 +192,101 @@ impl<'a> Index<'a> {
         let groups = record::write(&node.facts, |engine| self.engine_number(engine))?;
         let packed = node.position.setup().map(|packed| packed.0.clone()).expect("a node's position was unpacked");
         let key = key(RECORD, &[&id.0]);
-        let value = seal(&key, &Record { packed, groups });
-        self.cache.keep(id, node);
-        self.put(key, value)
+        let (before, now) = (self.get(&key)?, seal(&key, &Record { packed, groups }));
+        self.marker.positions += u64::from(before.is_none());
+        keep(&mut self.cache.nodes, MOST_NODES, id, node);
+        self.put_bytes(key, before, Some(now));
+        Ok(())
     }
 
-    pub(crate) fn value(&self, id: Id) -> Result<Option<Derived>, BookError> {
-        let key = key(VALUE, &[&id.0]);
-        let body: Option<DerivedBody> = self.body(&key, "a value")?;
-        body.map(|body| body.derived().ok_or(BookError::Store("a value"))).transpose()
-    }
-
-    pub(crate) fn put_value(&mut self, id: Id, value: Derived) -> Result<(), BookError> {
-        let key = key(VALUE, &[&id.0]);
-        let bytes = seal(&key, &DerivedBody::from(value));
-        self.put(key, bytes)
-    }
-
-    /// How a position is reached; nothing leads to one that was never heard of.
-    pub(crate) fn reach(&self, id: Id) -> Result<Reach, BookError> {
-        Ok(self.body(&key(REACH, &[&id.0]), "a link")?.unwrap_or_default())
-    }
-
-    pub(crate) fn put_reach(&mut self, id: Id, reach: &Reach) -> Result<(), BookError> {
-        let key = key(REACH, &[&id.0]);
-        if *reach == Reach::default() {
-            return self.remove(key).map(drop);
+    /// The value of a position of the book.
+    pub(crate) fn value(&mut self, id: Id) -> Result<Option<Derived>, BookError> {
+        if let Some(value) = self.cache.values.get(&id) {
+            return Ok(*value);
         }
-        let value = seal(&key, reach);
-        self.put(key, value)
+        let body: Option<DerivedBody> = self.body(&key(VALUE, &[&id.0]), "a value")?;
+        let value = body.map(|body| body.derived().ok_or(BookError::Store("a value"))).transpose()?;
+        keep(&mut self.cache.values, MOST_CELLS, id, value);
+        Ok(value)
+    }
+
+    /// Writes the value of a position of the book.
+    pub(crate) fn put_value(&mut self, id: Id, value: Derived) -> Result<(), BookError> {
+        let before = self.value(id)?.map(DerivedBody::from);
+        self.put(key(VALUE, &[&id.0]), before.as_ref(), Some(&DerivedBody::from(value)));
+        keep(&mut self.cache.values, MOST_CELLS, id, Some(value));
+        Ok(())
+    }
+
+    /// Where a position stands; one that was never heard of is unknown, and nothing leads to it.
+    pub(crate) fn reach(&mut self, id: Id) -> Result<Arc<Reach>, BookError> {
+        if let Some(reach) = self.cache.reaches.get(&id) {
+            return Ok(Arc::clone(reach));
+        }
+        let reach: Option<Reach> = self.body(&key(REACH, &[&id.0]), "a link")?;
+        let reach = Arc::new(reach.unwrap_or_default());
+        keep(&mut self.cache.reaches, MOST_CELLS, id, Arc::clone(&reach));
+        Ok(reach)
+    }
+
+    /// Changes where a position stands, and with it the frontiers in which it waits. Returns how it was before.
+    pub(crate) fn put_reach(&mut self, id: Id, change: impl FnOnce(&mut Reach)) -> Result<Arc<Reach>, BookError> {
+        let before = self.reach(id)?;
+        let mut now = (*before).clone();
+        change(&mut now);
+        if *before == now {
+            return Ok(before);
+        }
+        let mut jobs = before.jobs();
+        jobs.extend(now.jobs());
+        jobs.sort_unstable();
+        jobs.dedup();
+        for job in jobs {
+            self.wait(job, id, before.waiting(job), now.waiting(job))?;
+        }
+        let is_there = |reach: &&Reach| **reach != Reach::default();
+        self.put(key(REACH, &[&id.0]), Some(&*before).filter(is_there), Some(&now).filter(is_there));
+        keep(&mut self.cache.reaches, MOST_CELLS, id, Arc::new(now));
+        Ok(before)
+    }
+
+    /// Moves a position in a job's frontier.
+    fn wait(&mut self, job: u32, id: Id, before: Option<u64>, now: Option<u64>) -> Result<(), BookError> {
+        if before == now {
+            return Ok(());
+        }
+        if let Some(before) = before {
+            self.put_bytes(queue_key(FRONTIER, job, before, id), Some(Vec::new()), None);
+            self.job(job)?.frontier -= 1;
+        }
+        if let Some(now) = now {
+            self.put_bytes(queue_key(FRONTIER, job, now, id), None, Some(Vec::new()));
+            self.job(job)?.frontier += 1;
+        }
+        Ok(())
     }
 
     /// A job's state, to be changed.
     pub(crate) fn job(&mut self, id: u32) -> Result<&mut JobBody, BookError> {
         if !self.jobs.contains_key(&id) {
-            let body = self.body(&key(JOB, &[&id.to_be_bytes()]), "a job")?;
-            self.jobs.insert(id, body.ok_or(BookError::Store("a job"))?);
+            let body: Option<JobBody> = self.body(&key(JOB, &[&id.to_be_bytes()]), "a job")?;
+            let body = body.ok_or(BookError::Store("a job"))?;
+            self.jobs.insert(id, (Some(body.clone()), body));
         }
-        self.jobs.get_mut(&id).ok_or(BookError::Store("a job"))
+        self.jobs.get_mut(&id).map(|(_, now)| now).ok_or(BookError::Store("a job"))
     }
 
     /// Jobs that were changed and have come to their end are done.
     pub(crate) fn settle(&mut self) {
-        self.jobs.values_mut().for_each(JobBody::settle);
+        self.jobs.values_mut().for_each(|(_, now)| now.settle());
     }
 
     /// A new job's number.
     pub(crate) fn add_job(&mut self, spec: &SpecBody) -> Result<u32, BookError> {
         let number = self.first(&[SPEC], usize::MAX)?.len();
         let number = u32::try_from(number).map_err(|_| BookError::JobSpec("fewer jobs before it"))?;
-        let key = key(SPEC, &[&number.to_be_bytes()]);
-        let value = seal(&key, spec);
-        self.put(key, value)?;
-        self.jobs.insert(number, JobBody::new(spec));
+        self.put(key(SPEC, &[&number.to_be_bytes()]), None, Some(spec));
+        self.jobs.insert(number, (None, JobBody::new(spec)));
         Ok(number)
     }
 
@@ -287,41 +319,17 @@ impl<'a> Index<'a> {
         let known = engines.iter().position(|known| known == name);
         let number = u32::try_from(known.unwrap_or(engines.len())).map_err(|_| BookError::Store("the engines"))?;
         if known.is_none() {
-            let key = key(ENGINE, &[&number.to_be_bytes()]);
-            let value = seal(&key, &name.to_string());
-            self.put(key, value)?;
+            self.put(key(ENGINE, &[&number.to_be_bytes()]), None, Some(&name.to_string()));
             self.cache.engines.push(Arc::clone(name));
         }
         Ok(number)
-    }
-
-    /// Whether a position waits to be searched for a job.
-    pub(crate) fn waits(&self, job: u32, priority: u64, id: Id) -> Result<bool, BookError> {
-        Ok(self.get(&queue_key(FRONTIER, job, priority, id))?.is_some())
-    }
-
-    /// A position waits to be searched for a job.
-    pub(crate) fn wait(&mut self, job: u32, priority: u64, id: Id) -> Result<(), BookError> {
-        if !self.waits(job, priority, id)? {
-            self.put(queue_key(FRONTIER, job, priority, id), Vec::new())?;
-            self.job(job)?.frontier += 1;
-        }
-        Ok(())
-    }
-
-    /// A position waits no more.
-    pub(crate) fn unwait(&mut self, job: u32, priority: u64, id: Id) -> Result<(), BookError> {
-        if self.remove(queue_key(FRONTIER, job, priority, id))? {
-            self.job(job)?.frontier -= 1;
-        }
-        Ok(())
     }
 
     /// A job has yet to walk on from a known position.
     pub(crate) fn walk_later(&mut self, job: u32, priority: u64, id: Id) -> Result<(), BookError> {
         let key = queue_key(WALK, job, priority, id);
         if self.get(&key)?.is_none() {
-            self.put(key, Vec::new())?;
+            self.put_bytes(key, None, Some(Vec::new()));
             self.marker.walking += 1;
             self.job(job)?.walking += 1;
         }
@@ -330,9 +338,9 @@ impl<'a> Index<'a> {
 
     /// Takes the most urgent position that a job has yet to walk on from.
     pub(crate) fn next_walk(&mut self, job: u32) -> Result<Option<Id>, BookError> {
-        let Some((key, _)) = self.first(&key(WALK, &[&job.to_be_bytes()]), 1)?.pop() else { return Ok(None) };
+        let Some((key, value)) = self.first(&key(WALK, &[&job.to_be_bytes()]), 1)?.pop() else { return Ok(None) };
         let (_, _, id) = queued(&key).ok_or(BookError::Store("a walk"))?;
-        self.remove(key)?;
+        self.put_bytes(key, Some(value), None);
         self.marker.walking -= 1;
         self.job(job)?.walking -= 1;
         Ok(Some(id))

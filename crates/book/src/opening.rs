@@ -168,7 +168,7 @@ fn apply_all(
     for entry in entries.drain(..) {
         apply(&mut index, &entry)?;
     }
-    let (batch, after, read) = index.into_parts()?;
+    let (batch, after, read) = index.into_parts();
     store.apply(batch)?;
     (*marker, *cache) = (after, read);
     Ok(())

@@ -3,9 +3,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::Id;
 
-/// How a position is reached: from which positions of the book, and by which jobs with what priority.
+/// What the book has of a position.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Stage {
+    /// No record.
+    #[default]
+    Unknown,
+    /// A record, but moves may be better that it has no value of.
+    Open,
+    /// A record.
+    Closed,
+}
+
+/// Where a position stands: how it is reached, from which positions of the book, and by which jobs with what priority.
+/// This alone says whether it waits in their frontiers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reach {
+    pub(crate) stage: Stage,
     /// Jobs that begin here, ascending.
     roots: Vec<u32>,
     /// The position itself, where a job begins: no other may lead here to say what it is.
@@ -47,6 +61,16 @@ impl Reach {
 
     pub(crate) fn is_aside(&self, job: u32) -> bool {
         self.aside.binary_search(&job).is_ok()
+    }
+
+    pub(crate) fn is_known(&self) -> bool {
+        self.stage != Stage::Unknown
+    }
+
+    /// With which priority it waits to be searched for a job, if it does.
+    pub(crate) fn waiting(&self, job: u32) -> Option<u64> {
+        let is_due = self.stage != Stage::Closed && !self.is_aside(job);
+        self.priority(job).filter(|_| is_due)
     }
 
     /// A position leads here.

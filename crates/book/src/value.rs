@@ -18,7 +18,7 @@ pub struct Derived {
     pub is_open: bool,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 pub(crate) struct DerivedBody {
     score: i16,
     proof: Option<ProofBody>,
