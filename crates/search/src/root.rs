@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI16, Ordering::Relaxed};
 use std::time::SystemTime;
 
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Game, Move, Position, Proof, ProofKind, Provenance, Question, Score, Verdict,
+    Answer, Bound, Claim, Effort, Game, Move, Position, Proof, ProofKind, Provenance, Question, Score, Verdict, Window,
 };
 use rayon::prelude::*;
 
@@ -107,7 +107,19 @@ impl Search<'_> {
         let mut seen = BTreeSet::new();
         let children = position.children(&moves);
         let distinct = moves.into_iter().zip(children).filter(|(_, child)| seen.insert(child.key));
-        Root { moves: distinct.map(|(m, _)| m).collect(), otherwise }
+        // On an empty board there is nothing to search for: the middle first, and what is next to it.
+        let most = if position.moves().is_empty() && position.setup().is_none() { self.width() } else { usize::MAX };
+        Root { moves: distinct.map(|(m, _)| m).take(most).collect(), otherwise }
+    }
+
+    /// The window asked for, but no mate is beyond it: a bound that is a mate would be a proof of nothing.
+    fn window(&self) -> Window {
+        let Window { alpha, beta } = self.question.window;
+        Window { alpha: alpha.min(Score::OPINION_MAX), beta: beta.max(-Score::OPINION_MAX) }
+    }
+
+    fn width(&self) -> usize {
+        usize::from(self.question.width.max(1))
     }
 
     /// Iterates ply by ply; the order of one iteration is the order of the next.
@@ -171,8 +183,8 @@ impl Search<'_> {
         depth: u8,
         limits: &Limits,
     ) -> Option<Vec<RootMove>> {
-        let width = usize::from(self.question.width.max(1)).min(known.len());
-        let kth = Kth::new(self.question.window.alpha, width);
+        let width = self.width().min(known.len());
+        let kth = Kth::new(self.window().alpha, width);
         let search = |found: &RootMove| {
             let mut search = AlphaBeta::new(board.clone(), self.table, limits, self.options.leaf_fours);
             self.root_move(&mut search, found, depth, &kth)
@@ -202,8 +214,10 @@ impl Search<'_> {
         depth: u8,
         kth: &Kth,
     ) -> Option<RootMove> {
-        let (before, beta) = (search.nodes, self.question.window.beta);
-        let alpha = kth.score();
+        let (before, beta) = (search.nodes, self.window().beta);
+        // Not beyond beta: once a move has passed it, the others are asked whether they do.
+        let below = Score::from_raw(beta.raw() - 1).unwrap_or(Score::MIN);
+        let alpha = kth.score().min(below);
         let above = Score::from_raw(alpha.raw() + 1).filter(|&above| above < beta && kth.is_full());
         let mut result = match above {
             Some(above) => search.root_move(found.m, depth, alpha, above)?,
@@ -227,7 +241,7 @@ impl Search<'_> {
     /// The best `width` moves exactly, the others by the bound that follows; every mate with its proof.
     fn answer(&self, known: &[RootMove], root: &Root) -> Answer {
         let by = provenance();
-        let width = usize::from(self.question.width.max(1));
+        let width = self.width();
         let exact = known.iter().filter(|found| found.bound != Bound::Upper);
         let bound = exact.clone().nth(width - 1).map_or(Score::MIN, |found| found.score);
         let kept: BTreeSet<Move> = exact.take(width).map(|found| found.m).collect();
@@ -236,8 +250,12 @@ impl Search<'_> {
             let proof = self.proof(found);
             let (score, bound, line) = match () {
                 () if proof.is_some() => (found.score, Bound::Exact, found.line.clone()),
-                () if kept.contains(&found.m) => (found.score, found.bound, found.line.clone()),
-                () => (found.score.max(bound).min(Score::OPINION_MAX), Bound::Upper, Vec::new()),
+                () if kept.contains(&found.m) || found.bound == Bound::Lower => {
+                    (found.score, found.bound, found.line.clone())
+                }
+                // Nothing is known of a move beside a proven win, but that it wins no sooner.
+                () if found.score.max(bound) > Score::OPINION_MAX => continue,
+                () => (found.score.max(bound), Bound::Upper, Vec::new()),
             };
             let (depth, nodes, by) = (found.depth, found.nodes, by.clone());
             verdicts.push((found.m, Verdict { score, bound, depth, nodes, line, proof, by }));
