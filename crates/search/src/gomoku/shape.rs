@@ -147,43 +147,17 @@ pub(super) fn completions<R: Rule>(own: u32, empty: u32) -> impl Iterator<Item =
     (CENTRE - reach..=CENTRE + reach).filter(|&bit| bit != CENTRE).filter(is_completion)
 }
 
+/// What shapes are by their definition alone; its patterns stand in the order of [`Shape`].
+#[cfg(test)]
+#[path = "../../../game/tests/patterns/definition.rs"]
+#[allow(dead_code, reason = "the classes of fours and threes are not kept here")]
+mod definition;
+
 #[cfg(test)]
 mod tests {
+    use super::definition::{Definition, windows};
     use super::*;
     use kagetsu_game::gomoku::{Freestyle, Standard};
-
-    /// The definition, on letters: what can be reached by adding stones, without a table.
-    fn brute<R: Rule>(line: &mut Vec<u8>, centre: usize) -> Shape {
-        let run = |line: &[u8]| {
-            let below = line[..centre].iter().rev().take_while(|&&c| c == b'O').count();
-            below + line[centre..].iter().take_while(|&&c| c == b'O').count()
-        };
-        if R::is_five(Side::First, run(line)) {
-            return Shape::Five;
-        }
-        let mut after = Vec::new();
-        for cell in 0..line.len() {
-            if line[cell] == b'_' {
-                line[cell] = b'O';
-                after.push(brute::<R>(line, centre));
-                line[cell] = b'_';
-            }
-        }
-        let best = after.iter().copied().max().unwrap_or(Shape::Dead);
-        match after.iter().filter(|&&shape| shape == Shape::Five).count() {
-            0 => match best {
-                Shape::OpenFour => Shape::OpenThree,
-                Shape::Four => Shape::SleepingThree,
-                Shape::OpenThree => Shape::OpenTwo,
-                Shape::SleepingThree => Shape::SleepingTwo,
-                Shape::OpenTwo => Shape::OpenOne,
-                Shape::SleepingTwo => Shape::SleepingOne,
-                _ => Shape::Dead,
-            },
-            1 => Shape::Four,
-            _ => Shape::OpenFour,
-        }
-    }
 
     fn read<R: Rule>(line: &[u8], centre: usize) -> Shape {
         let bits = |wanted: u8| {
@@ -193,72 +167,25 @@ mod tests {
         Shapes::of::<R>().get::<R>(bits(b'O'), bits(b'_'))
     }
 
-    fn lines(length: usize, centre: usize, stride: usize) -> impl Iterator<Item = Vec<u8>> {
-        (0..3usize.pow(length as u32 - 1)).step_by(stride).map(move |mut code| {
-            let mut line: Vec<u8> = Vec::new();
-            for place in 0..length {
-                let cell = if place == centre { b'O' } else { b"_OX"[code % 3] };
-                code /= if place == centre { 1 } else { 3 };
-                line.push(cell);
-            }
-            line
-        })
+    fn check_all<R: Rule>() {
+        let mut definition = Definition::new(|run| R::is_five(Side::First, run));
+        let centre = reach::<R>() as usize;
+        for line in windows(reach::<R>()) {
+            let letters: Vec<u8> = line.iter().map(|&spot| b"O_X"[spot as usize]).collect();
+            let found = read::<R>(&letters, centre) as u8;
+            let defined = definition.pattern(&line, centre) as u8;
+            assert_eq!(found, defined, "{}", String::from_utf8_lossy(&letters));
+        }
     }
 
     #[test]
     fn the_table_is_the_definition_on_every_window_of_freestyle() {
-        // Lines with many empty cells take long by hand; four stones or walls leave few enough, the rest go by 29s.
-        for line in lines(9, 4, 1) {
-            assert_eq!(read::<Freestyle>(&line, 4), brute_memo::<Freestyle>(&line, 4), "{}", text(&line));
-        }
+        check_all::<Freestyle>();
     }
 
     #[test]
     fn the_table_is_the_definition_where_exactly_five_wins() {
-        for line in lines(11, 5, 1) {
-            assert_eq!(read::<Standard>(&line, 5), brute_memo::<Standard>(&line, 5), "{}", text(&line));
-        }
-    }
-
-    /// Four added stones complete any five: deeper recursion changes nothing, so lines with fewer than six empty cells go
-    /// through the plain definition and the others through definition plus memory.
-    fn brute_memo<R: Rule>(line: &[u8], centre: usize) -> Shape {
-        use std::cell::RefCell;
-        use std::collections::HashMap;
-        thread_local!(static SEEN: RefCell<HashMap<(u8, Vec<u8>), Shape>> = RefCell::new(HashMap::new()));
-        let key = (R::NAME as u8, line.to_vec());
-        if let Some(shape) = SEEN.with_borrow(|seen| seen.get(&key).copied()) {
-            return shape;
-        }
-        let few = line.iter().filter(|&&cell| cell == b'_').count() < 4;
-        let shape = if few { brute::<R>(&mut line.to_vec(), centre) } else { from_children::<R>(line, centre) };
-        SEEN.with_borrow_mut(|seen| seen.insert(key, shape));
-        shape
-    }
-
-    fn from_children<R: Rule>(line: &[u8], centre: usize) -> Shape {
-        let below = line[..centre].iter().rev().take_while(|&&c| c == b'O').count();
-        let run = below + line[centre..].iter().take_while(|&&c| c == b'O').count();
-        if R::is_five(Side::First, run) {
-            return Shape::Five;
-        }
-        let places = (0..line.len()).filter(|&place| line[place] == b'_');
-        let after: Vec<Shape> = places
-            .map(|place| {
-                let mut next = line.to_vec();
-                next[place] = b'O';
-                brute_memo::<R>(&next, centre)
-            })
-            .collect();
-        match after.iter().filter(|&&shape| shape == Shape::Five).count() {
-            0 => after.iter().map(|shape| shape.one_stone_before()).max().unwrap_or(Shape::Dead),
-            1 => Shape::Four,
-            _ => Shape::OpenFour,
-        }
-    }
-
-    fn text(line: &[u8]) -> String {
-        line.iter().map(|&cell| char::from(cell)).collect()
+        check_all::<Standard>();
     }
 
     #[test]
