@@ -48,13 +48,12 @@ pub(crate) struct Desk {
     work: Condvar,
     /// Rung for the connection: there is something to say.
     news: Notify,
-    retired: Notify,
 }
 
 impl Desk {
     pub(crate) fn new(slots: u32) -> Arc<Self> {
         let papers = Mutex::new(Papers::default());
-        Arc::new(Self { slots, papers, work: Condvar::new(), news: Notify::new(), retired: Notify::new() })
+        Arc::new(Self { slots, papers, work: Condvar::new(), news: Notify::new() })
     }
 
     fn lock(&self) -> MutexGuard<'_, Papers> {
@@ -181,11 +180,6 @@ impl Desk {
         self.news.notified().await;
     }
 
-    /// Waits until the worker is told to stop.
-    pub(crate) async fn retired(&self) {
-        self.retired.notified().await;
-    }
-
     /// Begins nothing more, and gives back what is not begun.
     pub(crate) fn hand_back_waiting(&self) {
         let mut papers = self.lock();
@@ -195,7 +189,6 @@ impl Desk {
             papers.report(task, attempt, Outcome::HandedBack(v1::HandedBack {}));
         }
         self.news.notify_one();
-        self.retired.notify_one();
     }
 
     /// Gives back what is at work, too.

@@ -26,20 +26,23 @@ use crate::session::{End, Session};
 
 /// The wait after the first failure to connect, and the longest.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(15));
+/// How long a worker that stops waits for its last reports to be acknowledged.
+const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// Works for a coordinator until the shutdown: then it finishes what it searches, as far as the grace allows, hands back
-/// the rest, and says goodbye. Lost connections are made again, for ever.
+/// the rest, and says goodbye. Lost connections are made again, for ever. After the shutdown it always ends, whether there
+/// is a coordinator or not: what it could not hand back is given to others when its lease ends.
 ///
 /// # Errors
 /// If the coordinator refuses this worker, or the engines cannot be made.
 pub async fn run(config: Config, connector: Connector, shutdown: CancellationToken) -> Result<()> {
     let desk = Desk::new(config.slots());
     let slots = slot::start(&config, &desk)?;
-    let retired = retire(Arc::clone(&desk), shutdown, config.grace);
-    let retiring = tokio::spawn(retired);
-    let worked = stay_connected(&config, &connector, &desk).await;
+    let worked = tokio::select! {
+        worked = stay_connected(&config, &connector, &desk, &shutdown) => worked,
+        () = retire(&desk, &shutdown, config.grace) => Ok(()),
+    };
     desk.close();
-    retiring.abort();
     for slot in slots {
         // A slot catches what its search throws; it ends by itself when the desk is closed.
         let _ = tokio::task::spawn_blocking(move || slot.join()).await;
@@ -47,16 +50,24 @@ pub async fn run(config: Config, connector: Connector, shutdown: CancellationTok
     worked
 }
 
-/// After the shutdown nothing new is begun; after the grace what is at work is handed back.
-async fn retire(desk: Arc<Desk>, shutdown: CancellationToken, grace: Duration) {
+/// After the shutdown nothing new is begun; after the grace what is at work is handed back. Ends when nobody needs to wait
+/// any longer for that to be heard.
+async fn retire(desk: &Desk, shutdown: &CancellationToken, grace: Duration) {
     shutdown.cancelled().await;
     tracing::info!("stopping: what is at work is finished within {grace:?}, or handed back");
     desk.hand_back_waiting();
     tokio::time::sleep(grace).await;
     desk.hand_back_all();
+    tokio::time::sleep(LAST_WORDS).await;
+    tracing::warn!("the coordinator did not acknowledge the last reports");
 }
 
-async fn stay_connected(config: &Config, connector: &Connector, desk: &Arc<Desk>) -> Result<()> {
+async fn stay_connected(
+    config: &Config,
+    connector: &Connector,
+    desk: &Arc<Desk>,
+    shutdown: &CancellationToken,
+) -> Result<()> {
     let instance = rand::random();
     let mut failures = 0;
     loop {
@@ -69,19 +80,12 @@ async fn stay_connected(config: &Config, connector: &Connector, desk: &Arc<Desk>
                 reason
             }
         };
-        if desk.is_empty_after_retiring() {
-            return Ok(());
-        }
         let wait = backoff(failures);
         tracing::warn!("{reason}; next try in {:.1} s", wait.as_secs_f64());
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
-            () = desk.retired() => {
-                // Who stops does not wait for a coordinator that is not there.
-                if failures > 0 {
-                    return Ok(());
-                }
-            }
+            // Who stops does not wait for a coordinator that is not there.
+            () = shutdown.cancelled(), if failures > 0 => return Ok(()),
         }
     }
 }

@@ -52,7 +52,7 @@ impl Session<'_> {
         }
         let tasks = match client.work(ReceiverStream::new(messages)).await {
             Ok(tasks) => tasks.into_inner(),
-            Err(status) => return refusal(connector.name(), &status),
+            Err(status) => return refusal(connector.name(), &status, false),
         };
         self.talk(connector.name(), out, tasks).await
     }
@@ -90,7 +90,7 @@ impl Session<'_> {
                         }
                     }
                     Ok(None) => return lost(format!("the coordinator at {url} ended the connection")),
-                    Err(status) => return lost(explain(url, &status)),
+                    Err(status) => return refusal(url, &status, true),
                 },
                 () = self.desk.news() => {}
                 _ = heartbeat.tick() => {
@@ -138,12 +138,12 @@ impl Session<'_> {
 }
 
 /// A coordinator that says no for good, or one that is not there.
-fn refusal(url: &str, status: &Status) -> End {
+fn refusal(url: &str, status: &Status, was_connected: bool) -> End {
     let reason = explain(url, status);
     match status.code() {
         Code::FailedPrecondition | Code::InvalidArgument | Code::Unimplemented | Code::Unauthenticated => {
             End::Refused(anyhow!(reason))
         }
-        _ => End::Lost { reason, was_connected: false },
+        _ => End::Lost { reason, was_connected },
     }
 }

@@ -1,0 +1,170 @@
+//! The coordinator of the tests.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use anyhow::Result;
+use hyper_util::rt::TokioIo;
+use kagetsu_game::{Effort, Position, Question, Variant};
+use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::report::Outcome;
+use kagetsu_proto::v1::to_worker::Message as Told;
+use kagetsu_proto::v1::workers_server::{Workers, WorkersServer};
+use kagetsu_proto::{ConnectError, Connector, PROTOCOL, v1};
+use kagetsu_worker::Config;
+use tokio::io::DuplexStream;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_stream::{Stream, StreamExt};
+use tokio_util::sync::CancellationToken;
+use tonic::transport::{Endpoint, Server};
+use tonic::{Request, Response, Status, Streaming};
+use tower::service_fn;
+
+/// Waits for the worker under test, connection by connection.
+pub(crate) struct Coordinator {
+    connector: Connector,
+    calls: mpsc::Receiver<Call>,
+    pub(crate) shutdown: CancellationToken,
+}
+
+/// One connection. Dropped, it is lost.
+pub(crate) struct Call {
+    heard: Streaming<v1::FromWorker>,
+    out: mpsc::Sender<Result<v1::ToWorker, Status>>,
+}
+
+struct Desk(mpsc::Sender<Call>);
+
+#[tonic::async_trait]
+impl Workers for Desk {
+    type WorkStream = Pin<Box<dyn Stream<Item = Result<v1::ToWorker, Status>> + Send>>;
+
+    async fn work(&self, request: Request<Streaming<v1::FromWorker>>) -> Result<Response<Self::WorkStream>, Status> {
+        let (out, messages) = mpsc::channel(64);
+        let call = Call { heard: request.into_inner(), out };
+        self.0.send(call).await.map_err(|_| Status::unavailable("nobody is here"))?;
+        Ok(Response::new(Box::pin(ReceiverStream::new(messages))))
+    }
+
+    async fn list(&self, _: Request<v1::ListWorkersRequest>) -> Result<Response<v1::ListWorkersResponse>, Status> {
+        Err(Status::unimplemented("nobody asks"))
+    }
+}
+
+impl Coordinator {
+    pub(crate) fn start() -> Self {
+        let (sender, calls) = mpsc::channel(1);
+        let (streams, incoming) = mpsc::channel::<DuplexStream>(1);
+        let incoming = ReceiverStream::new(incoming).map(Ok::<_, std::io::Error>);
+        tokio::spawn(Server::builder().add_service(WorkersServer::new(Desk(sender))).serve_with_incoming(incoming));
+        let connector = Connector::by("the test", move || {
+            let streams = streams.clone();
+            let connect = service_fn(move |_| {
+                let streams = streams.clone();
+                async move {
+                    let (near, far) = tokio::io::duplex(1 << 16);
+                    streams.send(far).await.map_err(std::io::Error::other)?;
+                    Ok::<_, std::io::Error>(TokioIo::new(near))
+                }
+            });
+            let nobody = |cause: tonic::transport::Error| ConnectError::Nobody {
+                url: "the test".into(),
+                cause: cause.to_string(),
+            };
+            async move { Endpoint::from_static("http://test").connect_with_connector(connect).await.map_err(nobody) }
+        });
+        Self { connector, calls, shutdown: CancellationToken::new() }
+    }
+
+    /// A worker of one slot that hands back at once when it is told to stop.
+    pub(crate) fn worker(&self) -> JoinHandle<Result<()>> {
+        self.worker_of(Config::embedded("tested".into(), 1))
+    }
+
+    pub(crate) fn worker_of(&self, config: Config) -> JoinHandle<Result<()>> {
+        tokio::spawn(kagetsu_worker::run(config, self.connector.clone(), self.shutdown.clone()))
+    }
+
+    /// The next connection, from its hello to its welcome.
+    pub(crate) async fn welcome(&mut self) -> (Call, v1::Hello) {
+        let mut call = within(self.calls.recv()).await.expect("it serves");
+        let Some(Said::Hello(hello)) = call.hear().await else { panic!("the first message is a hello") };
+        call.tell(Told::Welcome(v1::Welcome { protocol: PROTOCOL, heartbeat_ms: 100 })).await;
+        (call, hello)
+    }
+
+    /// Answers the next connection with a refusal.
+    pub(crate) async fn refuse(&mut self, status: Status) {
+        let call = within(self.calls.recv()).await.expect("it serves");
+        call.out.send(Err(status)).await.expect("it listens");
+    }
+}
+
+impl Call {
+    /// What the worker says next; `None` when it has hung up.
+    pub(crate) async fn hear(&mut self) -> Option<Said> {
+        let message = within(self.heard.message()).await.ok().flatten()?;
+        Some(message.message.expect("not empty"))
+    }
+
+    /// What the worker says next that is no heartbeat.
+    pub(crate) async fn hear_news(&mut self) -> Option<Said> {
+        loop {
+            match self.hear().await {
+                Some(Said::Heartbeat(_)) => {}
+                other => return other,
+            }
+        }
+    }
+
+    pub(crate) async fn report(&mut self) -> v1::Report {
+        match self.hear_news().await {
+            Some(Said::Report(report)) => report,
+            other => panic!("{other:?} is no report"),
+        }
+    }
+
+    /// What the worker says of a search that goes on: its tasks, each with more positions than `nodes`.
+    pub(crate) async fn progress(&mut self, nodes: u64) -> Vec<v1::TaskProgress> {
+        loop {
+            let Some(Said::Heartbeat(heartbeat)) = self.hear().await else { panic!("no heartbeat") };
+            if !heartbeat.progress.is_empty() && heartbeat.progress.iter().all(|p| p.nodes > nodes) {
+                return heartbeat.progress;
+            }
+        }
+    }
+
+    pub(crate) async fn tell(&self, message: Told) {
+        self.out.send(Ok(v1::ToWorker { message: Some(message) })).await.expect("it listens");
+    }
+
+    pub(crate) async fn ask(&self, task: u64, question: &Question) {
+        let question = Some(question.into());
+        self.tell(Told::Task(v1::Task { task, attempt: 1, question, priority: task })).await;
+    }
+
+    pub(crate) async fn acknowledge(&self, report: &v1::Report) {
+        self.tell(Told::Acknowledge(v1::Held { task: report.task, attempt: report.attempt })).await;
+    }
+}
+
+/// The limit only bounds a test that has failed.
+pub(crate) async fn within<T>(what: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(60), what).await.expect("within a minute")
+}
+
+pub(crate) fn short() -> Question {
+    Question::new(Position::from_line(Variant::FREESTYLE_15, "h8 i9").expect("a line"), Effort::depth(2))
+}
+
+/// Takes longer than any test.
+pub(crate) fn endless() -> Question {
+    Question { effort: Effort::time(Duration::from_secs(100_000)), ..short() }
+}
+
+pub(crate) fn is_handed_back(report: &v1::Report) -> bool {
+    matches!(report.outcome, Some(Outcome::HandedBack(_)))
+}

@@ -1,0 +1,89 @@
+//! Tasks are done, dropped and refused.
+
+use std::collections::BTreeSet;
+
+use kagetsu_game::Answer;
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::report::Outcome;
+use kagetsu_proto::v1::to_worker::Message as Told;
+use kagetsu_search::{Control, Engine, EngineOptions};
+use kagetsu_worker::Config;
+
+use crate::coordinator::{Coordinator, endless, short};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_is_answered_as_the_engine_answers() {
+    let mut coordinator = Coordinator::start();
+    let _worker = coordinator.worker();
+    let (mut call, hello) = coordinator.welcome().await;
+    assert_eq!((hello.slots, hello.threads, hello.engine.as_str()), (1, 1, Engine::NAME));
+    call.ask(7, &short()).await;
+    let report = call.report().await;
+    assert_eq!((report.task, report.attempt), (7, 1));
+    let Some(Outcome::Answer(answer)) = report.outcome else { panic!("{report:?}") };
+    let options = EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() };
+    let alone = Engine::new(options).expect("an engine").answer(&short(), &Control::new(), &mut |_| {});
+    assert_eq!(answer.about(&short().position), Ok(alone.expect("an answer")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_slot_searches_and_its_progress_is_told() {
+    let mut coordinator = Coordinator::start();
+    let _worker = coordinator.worker_of(Config { slots: 2, ..Config::embedded("tested".into(), 2) });
+    let (mut call, hello) = coordinator.welcome().await;
+    assert_eq!(hello.slots, 2);
+    for task in [1, 2, 3] {
+        call.ask(task, &endless()).await;
+    }
+    let mut seen = 0;
+    for _ in 0..3 {
+        let mut progress = call.progress(seen).await;
+        while progress.len() < 2 {
+            progress = call.progress(seen).await;
+        }
+        let tasks: BTreeSet<_> = progress.iter().map(|p| p.task).collect();
+        assert_eq!(tasks, [1, 2].into(), "the third waits");
+        seen = progress.iter().map(|p| p.nodes).max().unwrap_or(0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_is_revoked_makes_room_for_the_next() {
+    let mut coordinator = Coordinator::start();
+    let _worker = coordinator.worker();
+    let (mut call, _) = coordinator.welcome().await;
+    call.ask(1, &endless()).await;
+    call.progress(0).await;
+    call.ask(2, &endless()).await;
+    call.ask(3, &short()).await;
+    call.tell(Told::Revoke(v1::Revoke { task: 2 })).await;
+    call.tell(Told::Revoke(v1::Revoke { task: 1 })).await;
+    let report = call.report().await;
+    assert_eq!(report.task, 3, "of what is revoked nothing is said");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_cannot_be_done_is_refused_in_words() {
+    let mut coordinator = Coordinator::start();
+    let _worker = coordinator.worker();
+    let (mut call, _) = coordinator.welcome().await;
+    let mut spoiled = v1::Question::from(&short());
+    spoiled.width = 0;
+    let occupied = v1::Question { moves: vec![112], ..v1::Question::from(&short()) };
+    let rows = [
+        (None, "a task without a question"),
+        (Some(spoiled), "a task that cannot be: width 0 is out of range"),
+        (Some(occupied), "h8"),
+    ];
+    for (task, (question, words)) in (1..).zip(rows) {
+        call.tell(Told::Task(v1::Task { task, attempt: 1, question, priority: 0 })).await;
+        let report = call.report().await;
+        assert_eq!(report.task, task);
+        let Some(Outcome::Failed(reason)) = report.outcome else { panic!("{report:?}") };
+        assert!(reason.contains(words), "{reason}, not {words}");
+    }
+    call.ask(9, &short()).await;
+    let answered =
+        matches!(call.report().await.outcome, Some(Outcome::Answer(answer)) if Answer::try_from(&answer).is_ok());
+    assert!(answered, "it works on");
+}
