@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kagetsu_game::{Effort, Question};
+use kagetsu_game::{Answer, Effort, Question};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_server::Analysis;
 use kagetsu_schedule::QuestionId;
@@ -35,10 +35,8 @@ impl Analysis for AnalysisService {
         if question.effort == Effort::default() {
             return Err(Status::invalid_argument("an effort is needed: depth, nodes or time"));
         }
-        let position = question.position.clone();
-        let shallow = tokio::task::spawn_blocking(move || kagetsu_search::shallow(&position));
-        let shallow = shallow.await.map_err(|_| Status::internal("the 2-ply search failed"))?;
-        let shallow = shallow.map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let looked = tokio::task::spawn_blocking(move || look(question));
+        let (question, shallow) = looked.await.map_err(|_| Status::internal("the 2-ply search failed"))??;
         let (id, updates) = self.hub.analyze(question, shallow);
         let (sender, stream) = mpsc::channel(4);
         let analysis = Running { hub: Arc::clone(&self.hub), id, begun: Instant::now() };
@@ -52,6 +50,17 @@ impl Analysis for AnalysisService {
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
     }
+}
+
+/// The question with its 2-ply answer, if its moves can be made and its variant can be searched.
+fn look(question: Question) -> Result<(Question, Answer), Status> {
+    let legal = question.position.legal_moves();
+    if let Some(m) = question.moves.iter().find(|m| !legal.contains(m)) {
+        let (position, code) = (&question.position, m.code());
+        return Err(Status::invalid_argument(format!("the move with code {code} cannot be made in {position}")));
+    }
+    let shallow = kagetsu_search::shallow(&question.position);
+    shallow.map(|shallow| (question, shallow)).map_err(|error| Status::invalid_argument(error.to_string()))
 }
 
 /// A question that somebody waits for; cancelled when dropped.

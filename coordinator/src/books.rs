@@ -4,8 +4,9 @@ use std::pin::Pin;
 
 use kagetsu_book::{BookError, Entry, Place};
 use kagetsu_game::Position;
-use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_server::Books;
+use kagetsu_proto::{MESSAGE_LIMIT, v1};
+use prost::Message;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -53,7 +54,16 @@ impl Books for BooksService {
             let found = positions.len();
             return Err(Status::invalid_argument(format!("{found} positions are more than {MOST_POSITIONS}")));
         }
-        Ok(Response::new(v1::LookupManyResponse { found: self.find(&positions).await? }))
+        let response = v1::LookupManyResponse { found: self.find(&positions).await? };
+        let bytes = response.encoded_len();
+        if bytes > MESSAGE_LIMIT {
+            let all = positions.len();
+            let words = format!(
+                "what the book knows of {all} positions takes {bytes} bytes, more than the {MESSAGE_LIMIT} of a message: ask for fewer at a time"
+            );
+            return Err(Status::resource_exhausted(words));
+        }
+        Ok(Response::new(response))
     }
 
     async fn pick(&self, request: Request<v1::PickRequest>) -> Result<Response<v1::Picked>, Status> {

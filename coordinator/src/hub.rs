@@ -125,22 +125,33 @@ impl Hub {
 
     /// A worker's report; an answer that cannot be is a failure.
     pub(crate) fn report(&self, worker: WorkerId, report: v1::Report) {
+        let task = TaskId(report.task);
+        let outcome = match report.outcome {
+            Some(v1::report::Outcome::Answer(answer)) => self.read_answer(task, &answer),
+            Some(v1::report::Outcome::Failed(reason)) => Report::Failed(reason),
+            Some(v1::report::Outcome::HandedBack(_)) => Report::HandedBack,
+            None => Report::Failed("an empty report".into()),
+        };
         self.with(|state, now| {
-            let task = TaskId(report.task);
-            let outcome = match report.outcome {
-                Some(v1::report::Outcome::Answer(answer)) => match state.read_answer(task, &answer) {
-                    Ok(answer) => Report::Done(answer),
-                    Err(reason) => Report::Failed(reason),
-                },
-                Some(v1::report::Outcome::Failed(reason)) => Report::Failed(reason),
-                Some(v1::report::Outcome::HandedBack(_)) => Report::HandedBack,
-                None => Report::Failed("an empty report".into()),
-            };
             if let Report::Failed(reason) = &outcome {
                 tracing::warn!(worker = state.name(worker), task = report.task, reason, "a task failed");
             }
             state.scheduler.report(now, worker, task, report.attempt, outcome);
         });
+    }
+
+    /// Holds an answer against the rules, which takes a while and needs no lock.
+    fn read_answer(&self, task: TaskId, answer: &v1::Answer) -> Report {
+        let position = self.lock().asked.get(&task).map(|(_, position)| position.clone());
+        // Nothing will be done with the answer to a task that nobody knows.
+        let Some(position) = position else { return Report::Done(Answer::new()) };
+        match answer.about(&position) {
+            Ok(answer) if answer.is_empty() && position.outcome().is_none() => {
+                Report::Failed("an answer without a move".into())
+            }
+            Ok(answer) => Report::Done(answer),
+            Err(error) => Report::Failed(format!("an answer that cannot be: {error}")),
+        }
     }
 
     /// Asks a question for a person; its answer grows in the receiver.
@@ -215,14 +226,6 @@ impl Hub {
 impl State {
     fn name(&self, worker: WorkerId) -> &str {
         self.links.about(worker).map_or("unknown", |about| &about.name)
-    }
-
-    fn read_answer(&self, task: TaskId, answer: &v1::Answer) -> Result<Answer, String> {
-        let read = match self.asked.get(&task) {
-            Some((_, position)) => answer.about(position),
-            None => Answer::try_from(answer),
-        };
-        read.map_err(|error| format!("an answer that cannot be: {error}"))
     }
 
     /// Does what the scheduler wants done.

@@ -138,13 +138,16 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    pub(crate) fn new(book: Book, end: KeeperEnd, hub: &Arc<Hub>) -> Self {
-        Self { book, end, hub: Arc::downgrade(hub), running: Vec::new(), rates: BTreeMap::new() }
+    /// A keeper whose jobs can be seen before it runs.
+    pub(crate) fn new(book: Book, end: KeeperEnd, hub: &Arc<Hub>) -> Result<Self> {
+        let hub = Arc::downgrade(hub);
+        let mut keeper = Self { book, end, hub, running: Vec::new(), rates: BTreeMap::new() };
+        keeper.show()?;
+        Ok(keeper)
     }
 
     /// Keeps the book until it is told to stop. Everything acknowledged is on disk when it ends, whichever way.
     pub(crate) fn run(mut self) -> Result<()> {
-        self.show()?;
         self.refill()?;
         while let Ok(command) = self.end.orders.recv() {
             let mut batch = vec![command];
@@ -164,7 +167,7 @@ impl Keeper {
         for command in batch {
             match command {
                 Command::Finish(id, work, answer) => {
-                    self.book.finish(&work, &answer).context("cannot keep an answer")?;
+                    self.finish(&work, &answer)?;
                     settled.push(id);
                     is_hungry = true;
                 }
@@ -206,6 +209,16 @@ impl Keeper {
             self.refill()?;
         }
         Ok(goes_on)
+    }
+
+    /// Learns an answer. One that the book refuses for what it says must not end the coordinator.
+    fn finish(&mut self, work: &Work, answer: &Answer) -> Result<()> {
+        let refused = match self.book.finish(work, answer) {
+            Err(error @ (BookError::Illegal { .. } | BookError::Collision(_))) => error.to_string(),
+            other => return other.map(drop).context("cannot keep an answer"),
+        };
+        tracing::warn!(position = %work.question.position, reason = refused, "a position is set aside");
+        self.book.set_aside(work, &refused).map(drop).context("cannot set a position aside")
     }
 
     fn change(&mut self, name: &str, change: JobChange) -> Result<Job, BookError> {

@@ -64,7 +64,7 @@ impl Server {
         notices.iter().for_each(|notice| tracing::warn!(book = %path.display(), "{notice}"));
         let (desk, end) = KeeperDesk::new();
         let hub = Hub::new(Some(desk.clone()));
-        let keeper = Keeper::new(book, end, &hub);
+        let keeper = Keeper::new(book, end, &hub)?;
         let ended = kept.clone().drop_guard();
         let run = move || {
             let _ended = ended;

@@ -1,0 +1,179 @@
+//! Build jobs: they end, they stop when they are told to, and they survive.
+
+use std::collections::BTreeMap;
+
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::JobState;
+use kagetsu_proto::v1::report::Outcome;
+use tonic::Code;
+
+use crate::cluster::{Cluster, build, position, refused};
+use crate::puppet::Puppet;
+
+/// Exact verdicts as they were searched, but for the day: position -> move -> verdict.
+type Facts = BTreeMap<String, BTreeMap<u32, v1::Verdict>>;
+
+async fn facts(cluster: &Cluster) -> Facts {
+    let fact = |found: v1::Found| {
+        let exact = found.facts.expect("facts").verdicts.into_iter().filter(|v| v.bound() == v1::Bound::Exact);
+        let verdicts = exact.map(|verdict| (verdict.r#move, v1::Verdict { day: 0, ..verdict })).collect();
+        (format!("{:?}", found.position.expect("a position")), verdicts)
+    };
+    cluster.export().await.into_iter().map(fact).collect()
+}
+
+/// The book that so many workers build.
+async fn built(workers: usize) -> Facts {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    for number in 0..workers {
+        cluster.worker(&format!("worker {number}"));
+    }
+    cluster.builds().await.start(build("test", 40)).await.expect("a job");
+    let job = cluster.finished("test").await;
+    assert_eq!((job.state(), job.positions, job.target), (JobState::Done, 40, Some(40)));
+    let facts = facts(&cluster).await;
+    cluster.end().await;
+    facts
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_workers_find_what_one_finds() {
+    let (one, two) = (built(1).await, built(2).await);
+    assert_eq!((one.len(), two.len()), (40, 40));
+    let mut both = 0;
+    for (position, verdicts) in &one {
+        for (m, verdict) in two.get(position).into_iter().flatten() {
+            assert!(verdicts.get(m).is_none_or(|other| other == verdict), "{position} {m}");
+            both += usize::from(verdicts.contains_key(m));
+        }
+    }
+    assert!(both >= 40, "only {both} moves in both");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_is_on_disk_before_it_is_acknowledged_and_a_restart_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.builds().await.start(build("test", 20)).await.expect("a job");
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    for done in 1..=3 {
+        let task = puppet.task().await;
+        puppet.answer(&task).await;
+        assert_eq!(puppet.acknowledged().await, v1::Held { task: task.task, attempt: task.attempt });
+        let job = cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+        assert_eq!((job.state(), job.positions), (JobState::Running, done));
+    }
+    cluster.end().await;
+
+    let cluster = Cluster::start(Some(folder.path()));
+    let jobs = cluster.builds().await.list(v1::ListJobsRequest {}).await.expect("jobs").into_inner().jobs;
+    assert_eq!((jobs.len(), jobs[0].state(), jobs[0].positions), (1, JobState::Running, 3));
+    cluster.worker("worker");
+    assert_eq!(cluster.finished("test").await.positions, 20);
+    assert_eq!(cluster.export().await.len(), 20);
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_is_cancelled_takes_its_tasks_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    let mut builds = cluster.builds().await;
+    builds.start(build("test", 20)).await.expect("a job");
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    let task = puppet.task().await;
+    let name = v1::JobName { name: "test".into() };
+    let job = builds.cancel(name.clone()).await.expect("a job").into_inner();
+    assert_eq!(job.state(), JobState::Cancelled);
+    assert_eq!(puppet.revoked().await, task.task);
+    // The answer was on its way: nobody wants it, and the worker may forget it.
+    puppet.answer(&task).await;
+    assert_eq!(puppet.acknowledged().await.task, task.task);
+    assert_eq!(cluster.finished("test").await.positions, 0);
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_paused_job_waits_until_it_is_resumed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    let mut builds = cluster.builds().await;
+    builds.start(build("test", 5)).await.expect("a job");
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    let first = puppet.task().await;
+    let name = v1::JobName { name: "test".into() };
+    assert_eq!(builds.pause(name.clone()).await.expect("a job").into_inner().state(), JobState::Paused);
+    assert_eq!(puppet.revoked().await, first.task);
+    assert_eq!(builds.resume(name).await.expect("a job").into_inner().state(), JobState::Running);
+    let again = puppet.task().await;
+    assert_eq!(again.question, first.question, "the same position again");
+    assert_ne!(again.task, first.task);
+    drop(puppet);
+    cluster.worker("worker");
+    assert_eq!(cluster.finished("test").await.state(), JobState::Done);
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_is_started_again_only_as_it_was() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.worker("worker");
+    let mut builds = cluster.builds().await;
+    builds.start(build("test", 4)).await.expect("a job");
+    assert_eq!(cluster.finished("test").await.positions, 4);
+    builds.start(build("test", 9)).await.expect("a greater target");
+    assert_eq!(cluster.finished("test").await.positions, 9);
+    let (code, words) = refused(builds.start(v1::StartRequest { width: 7, ..build("test", 9) }).await);
+    assert_eq!(code, Code::FailedPrecondition, "{words}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_up_that_no_message_holds_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.builds().await.start(build("test", 1)).await.expect("a job");
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    let task = puppet.task().await;
+    let root = position("h8");
+    let verdict = |m: &kagetsu_game::Move| v1::Verdict {
+        r#move: m.code().into(),
+        bound: v1::Bound::Exact.into(),
+        engine: "a talkative engine".into(),
+        ..Default::default()
+    };
+    let verdicts = root.legal_moves().iter().map(verdict).collect();
+    puppet.report(&task, Outcome::Answer(v1::Answer { verdicts })).await;
+    puppet.acknowledged().await;
+    let mut books = cluster.books().await;
+    let many = |count| v1::LookupManyRequest { positions: vec![(&root).into(); count] };
+    assert_eq!(books.lookup_many(many(100)).await.expect("a book").into_inner().found.len(), 100);
+    let (code, words) = refused(books.lookup_many(many(1_024)).await);
+    assert_eq!(code, Code::ResourceExhausted);
+    assert!(words.contains("ask for fewer"), "{words}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_book_tells_what_was_built() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.worker("worker");
+    cluster.builds().await.start(build("test", 4)).await.expect("a job");
+    cluster.finished("test").await;
+    let mut books = cluster.books().await;
+    let (known, unknown) = (v1::Position::from(&position("h8")), v1::Position::from(&position("a1")));
+    let one = books.lookup(known.clone()).await.expect("a book").into_inner();
+    let answer = one.answer.clone().expect("the root is in the book");
+    let best = answer.verdicts.iter().find(|verdict| verdict.bound() == v1::Bound::Exact).expect("a value").clone();
+    let many = v1::LookupManyRequest { positions: vec![unknown.clone(), known.clone()] };
+    let many = books.lookup_many(many).await.expect("a book").into_inner().found;
+    assert_eq!(many, [v1::Found::default(), one]);
+    let pick = |position| v1::PickRequest { position: Some(position), ..Default::default() };
+    let picked = books.pick(pick(known)).await.expect("a move").into_inner().verdict.expect("a verdict");
+    assert_eq!(picked, best);
+    assert_eq!(refused(books.pick(pick(unknown)).await).0, Code::NotFound);
+    cluster.end().await;
+}

@@ -1,0 +1,113 @@
+//! What cannot be is refused, in words, and everybody else is served as before.
+
+use kagetsu_game::{Effort, Question};
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::analysis_client::AnalysisClient;
+use kagetsu_proto::v1::from_worker::Message as Said;
+use tonic::Code;
+use tonic::Code::{FailedPrecondition, InvalidArgument, NotFound};
+
+use crate::cluster::{Cluster, build, position, refused};
+use crate::puppet::{Puppet, hello};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_cannot_be_is_refused() {
+    let cluster = Cluster::start(None);
+    let rows: [(Said, Code, &str); 6] = [
+        (Said::Hello(v1::Hello { protocol: 0, ..hello(1) }), FailedPrecondition, "speaks protocol 0, this coordinator"),
+        (Said::Hello(v1::Hello { protocol: 99, ..hello(1) }), FailedPrecondition, "use programs of one version"),
+        (Said::Hello(v1::Hello { slots: 0, ..hello(1) }), InvalidArgument, "0 slots"),
+        (Said::Hello(v1::Hello { slots: u32::MAX, ..hello(1) }), InvalidArgument, "4294967295 slots"),
+        (Said::Hello(v1::Hello { name: "n".repeat(201), ..hello(1) }), InvalidArgument, "at most 200"),
+        (Said::Heartbeat(v1::Heartbeat::default()), InvalidArgument, "the first message must be a hello"),
+    ];
+    for (first, code, words) in rows {
+        let status = Puppet::say_first(cluster.channel().await, first).await.err().expect("a refusal");
+        assert_eq!(status.code(), code, "{status}");
+        assert!(status.message().contains(words), "{status}, not {words}");
+    }
+    assert_eq!(cluster.workers().await, []);
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_build_that_cannot_be_is_refused() {
+    type Spoil = fn(&mut v1::StartRequest);
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    let mut builds = cluster.builds().await;
+    let rows: [(Spoil, &str); 13] = [
+        (|r| r.name.clear(), "name"),
+        (|r| r.name = "n".repeat(201), "at most 200"),
+        (|r| r.roots.clear(), "needs a root"),
+        (|r| r.roots[0].variant = "draughts".into(), "draughts"),
+        (|r| r.roots[0].variant = "renju-99".into(), "99"),
+        (|r| r.roots[0].moves = vec![112, 112], "h8"),
+        (|r| r.roots[0].setup = Some(vec![0xff; 1_000]), ""),
+        (|r| r.roots.push(v1::Position { variant: "standard-15".into(), ..Default::default() }), "one variant"),
+        (|r| r.alpha = f64::NAN, "alpha NaN"),
+        (|r| r.alpha = -1.0, "alpha -1"),
+        (|r| r.effort = None, "needs an effort"),
+        (|r| r.effort = Some(v1::Effort::default()), "effort"),
+        (|r| r.width = 0, "at least one move"),
+    ];
+    for (spoil, words) in rows {
+        let mut request = build("test", 10);
+        spoil(&mut request);
+        let (code, message) = refused(builds.start(request).await);
+        assert_eq!(code, InvalidArgument, "{message}");
+        assert!(message.contains(words), "{message}, not {words}");
+    }
+    for name in ["", "nobody", &"n".repeat(10_000)] {
+        let name = v1::JobName { name: name.into() };
+        assert_eq!(refused(builds.get(name.clone()).await).0, NotFound);
+        assert_eq!(refused(builds.pause(name.clone()).await).0, NotFound);
+        assert_eq!(refused(builds.watch(name).await).0, NotFound);
+    }
+    let jobs = builds.list(v1::ListJobsRequest {}).await.expect("jobs").into_inner().jobs;
+    assert_eq!(jobs, [], "nothing was started");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_cannot_be_is_refused() {
+    let cluster = Cluster::start(None);
+    let mut client = AnalysisClient::new(cluster.channel().await);
+    let good = v1::Question::from(&Question::new(position("h8"), Effort::depth(2)));
+    let endless = v1::Question { effort: Some(v1::Effort::default()), ..good.clone() };
+    let rows = [
+        (None, "the question is missing"),
+        (Some(v1::Question { width: 0, ..good.clone() }), "width 0 is out of range"),
+        (Some(v1::Question { moves: vec![112], ..good.clone() }), "code 112 cannot be made"),
+        (Some(endless), "an effort is needed"),
+    ];
+    for (question, words) in rows {
+        let (code, message) = refused(client.analyze(v1::AnalyzeRequest { question }).await);
+        assert_eq!(code, InvalidArgument, "{message}");
+        assert!(message.contains(words), "{message}, not {words}");
+    }
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_up_that_cannot_be_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    let mut books = cluster.books().await;
+    assert_eq!(refused(books.lookup(v1::Position::default()).await).0, InvalidArgument);
+    let many = v1::LookupManyRequest { positions: vec![(&position("h8")).into(); 1_025] };
+    assert_eq!(refused(books.lookup_many(many).await).0, InvalidArgument);
+    let pick = v1::PickRequest { position: Some((&position("h8")).into()), temperature: -1.0, ..Default::default() };
+    assert_eq!(refused(books.pick(pick).await).0, InvalidArgument);
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_book_only_analyses_are_done() {
+    let cluster = Cluster::start(None);
+    let (code, words) = refused(cluster.builds().await.start(build("test", 1)).await);
+    assert_eq!((code, words.as_str()), (FailedPrecondition, "this coordinator has no book; start it with --book DIR"));
+    let found = cluster.books().await.lookup(v1::Position::from(&position("h8"))).await;
+    assert_eq!(refused(found).0, FailedPrecondition);
+    cluster.end().await;
+}

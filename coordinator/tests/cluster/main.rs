@@ -1,0 +1,8 @@
+//! Whole clusters in one process: coordinators with their books, real workers, and workers moved by hand.
+
+mod analyses;
+mod builds;
+mod cluster;
+mod hostile;
+mod puppet;
+mod workers;

@@ -1,0 +1,111 @@
+//! A worker that does what the test says.
+
+use kagetsu_game::Question;
+use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::report::Outcome;
+use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::workers_client::WorkersClient;
+use kagetsu_proto::{PROTOCOL, v1};
+use kagetsu_search::{Control, Engine, EngineOptions};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::Channel;
+use tonic::{Status, Streaming};
+
+use crate::cluster::{Cluster, within};
+
+/// Dropped, it is a worker that has died.
+pub(crate) struct Puppet {
+    out: mpsc::Sender<v1::FromWorker>,
+    heard: Streaming<v1::ToWorker>,
+}
+
+/// What a puppet says first.
+pub(crate) fn hello(instance: u64) -> v1::Hello {
+    v1::Hello {
+        protocol: PROTOCOL,
+        name: format!("puppet {instance}"),
+        instance,
+        engine: "a hand".into(),
+        slots: 1,
+        threads: 1,
+        held: Vec::new(),
+    }
+}
+
+impl Puppet {
+    pub(crate) async fn join(cluster: &Cluster, instance: u64) -> Self {
+        let mut puppet = Self::say_first(cluster.channel().await, Said::Hello(hello(instance))).await.expect("welcome");
+        let Heard::Welcome(welcome) = puppet.hear().await else { panic!("the first message is a welcome") };
+        assert_eq!(welcome.protocol, PROTOCOL);
+        puppet
+    }
+
+    /// Opens a stream that begins with any message.
+    pub(crate) async fn say_first(channel: Channel, first: Said) -> Result<Self, Status> {
+        let (out, messages) = mpsc::channel(64);
+        out.send(v1::FromWorker { message: Some(first) }).await.expect("room for one");
+        let heard = within(WorkersClient::new(channel).work(ReceiverStream::new(messages))).await?.into_inner();
+        Ok(Self { out, heard })
+    }
+
+    pub(crate) async fn say(&self, message: Said) {
+        self.out.send(v1::FromWorker { message: Some(message) }).await.expect("the coordinator listens");
+    }
+
+    pub(crate) async fn hear(&mut self) -> Heard {
+        let message = within(self.heard.message()).await.expect("a connection").expect("a message");
+        message.message.expect("not empty")
+    }
+
+    /// Whether nothing more will come.
+    pub(crate) async fn is_cut_off(&mut self) -> bool {
+        within(async { while let Ok(Some(_)) = self.heard.message().await {} }).await;
+        true
+    }
+
+    /// The next task, whatever comes before it.
+    pub(crate) async fn task(&mut self) -> v1::Task {
+        loop {
+            if let Heard::Task(task) = self.hear().await {
+                return task;
+            }
+        }
+    }
+
+    /// The next revocation, whatever comes before it.
+    pub(crate) async fn revoked(&mut self) -> u64 {
+        loop {
+            if let Heard::Revoke(revoke) = self.hear().await {
+                return revoke.task;
+            }
+        }
+    }
+
+    /// The next acknowledgement, whatever comes before it.
+    pub(crate) async fn acknowledged(&mut self) -> v1::Held {
+        loop {
+            if let Heard::Acknowledge(held) = self.hear().await {
+                return held;
+            }
+        }
+    }
+
+    pub(crate) async fn report(&self, task: &v1::Task, outcome: Outcome) {
+        let report = v1::Report { task: task.task, attempt: task.attempt, outcome: Some(outcome) };
+        self.say(Said::Report(report)).await;
+    }
+
+    /// Reports what an engine says.
+    pub(crate) async fn answer(&self, task: &v1::Task) {
+        self.report(task, Outcome::Answer(answer(task))).await;
+    }
+}
+
+/// What an engine says to a task.
+pub(crate) fn answer(task: &v1::Task) -> v1::Answer {
+    let question = Question::try_from(task.question.as_ref().expect("a question")).expect("a good one");
+    let options = EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() };
+    let answer = Engine::new(options).expect("an engine").answer(&question, &Control::new(), &mut |_| {});
+    (&answer.expect("an answer")).into()
+}

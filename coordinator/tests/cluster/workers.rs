@@ -1,0 +1,156 @@
+//! Workers: they die, come back, say things twice, fail, and lie.
+
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::JobState;
+use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::report::Outcome;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tonic_health::pb::health_client::HealthClient;
+use tonic_health::pb::{HealthCheckRequest, health_check_response::ServingStatus};
+
+use crate::cluster::{Cluster, build, within};
+use crate::puppet::{Puppet, answer, hello};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_work_of_a_worker_that_dies_is_done_by_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let mut dies = Puppet::join(&cluster, 1).await;
+    let lost = dies.task().await;
+    drop(dies);
+    let mut heir = Puppet::join(&cluster, 2).await;
+    let task = heir.task().await;
+    assert_eq!((task.task, &task.question), (lost.task, &lost.question));
+    assert!(task.attempt > lost.attempt);
+    drop(heir);
+    cluster.worker("worker");
+    assert_eq!(cluster.finished("test").await.positions, 10);
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_comes_back_keeps_what_it_holds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    let task = puppet.task().await;
+    drop(puppet);
+    let held = vec![v1::Held { task: task.task, attempt: task.attempt }];
+    let again = Said::Hello(v1::Hello { held, ..hello(1) });
+    let mut puppet = Puppet::say_first(cluster.channel().await, again).await.expect("welcome");
+    // Whatever was said of it while it was away, the answer counts.
+    puppet.answer(&task).await;
+    assert_eq!(puppet.acknowledged().await.task, task.task);
+    let job = cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+    assert_eq!(job.positions, 1);
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_twice_counts_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    let task = puppet.task().await;
+    puppet.answer(&task).await;
+    assert_eq!(puppet.acknowledged().await.task, task.task);
+    puppet.answer(&task).await;
+    assert_eq!(puppet.acknowledged().await.task, task.task);
+    let unknown = v1::Task { task: 7, attempt: 1, ..task };
+    puppet.report(&unknown, Outcome::Answer(answer(&unknown))).await;
+    assert_eq!(puppet.acknowledged().await.task, 7);
+    let job = cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+    assert_eq!(job.positions, 1);
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_position_that_nobody_can_search_is_set_aside() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    // An answer without a move, one that cannot be played, and plain words: none of them is an answer.
+    let illegal = v1::Verdict { r#move: 112, bound: v1::Bound::Exact.into(), ..Default::default() };
+    let outcomes = [
+        Outcome::Answer(v1::Answer::default()),
+        Outcome::Answer(v1::Answer { verdicts: vec![illegal] }),
+        Outcome::Failed("no idea".into()),
+    ];
+    for outcome in outcomes {
+        let task = puppet.task().await;
+        puppet.report(&task, outcome).await;
+        assert_eq!(puppet.acknowledged().await.task, task.task);
+    }
+    let job = cluster.finished("test").await;
+    assert_eq!((job.state(), job.positions, job.set_aside), (JobState::Done, 0, 1), "{job:?}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_handed_back_goes_to_another_and_is_nobodys_fault() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.builds().await.start(build("test", 3)).await.expect("a job");
+    for instance in 1..=5 {
+        let mut puppet = Puppet::join(&cluster, instance).await;
+        let task = puppet.task().await;
+        puppet.report(&task, Outcome::HandedBack(v1::HandedBack {})).await;
+        assert_eq!(puppet.acknowledged().await.task, task.task);
+        puppet.say(Said::Goodbye(v1::Goodbye {})).await;
+        assert!(puppet.is_cut_off().await);
+    }
+    assert_eq!(cluster.workers().await, []);
+    cluster.worker("worker");
+    let job = cluster.finished("test").await;
+    assert_eq!((job.positions, job.set_aside), (3, 0));
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_stream_of_a_worker_ends_the_first() {
+    let cluster = Cluster::start(None);
+    let mut first = Puppet::join(&cluster, 1).await;
+    let _second = Puppet::join(&cluster, 1).await;
+    assert!(first.is_cut_off().await);
+    drop(first);
+    let workers = cluster.workers().await;
+    assert_eq!((workers.len(), workers[0].name.as_str()), (1, "puppet 1"));
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_on_a_socket_works_and_the_services_say_that_they_are_well() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = kagetsu_coordinator::Config { book: Some(folder.path().into()), cache_mib: 8 };
+    let shutdown = CancellationToken::new();
+    let server = kagetsu_coordinator::Server::start(&config, shutdown.clone()).expect("a book");
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let serving = tokio::spawn(server.listen(listener));
+    let connector = kagetsu_proto::Connector::to_url(&url).expect("an address");
+    let worker = kagetsu_worker::Config::embedded("worker".into(), 1);
+    let worker = tokio::spawn(kagetsu_worker::run(worker, connector.clone(), shutdown.clone()));
+
+    let channel = connector.connect().await.expect("it listens");
+    for service in ["", "kagetsu.v1.Analysis", "kagetsu.v1.Builds", "kagetsu.v1.Books", "kagetsu.v1.Workers"] {
+        let request = HealthCheckRequest { service: service.into() };
+        let health = HealthClient::new(channel.clone()).check(request).await.expect("a known service").into_inner();
+        assert_eq!(health.status(), ServingStatus::Serving, "{service}");
+    }
+    let mut builds = v1::builds_client::BuildsClient::new(channel);
+    builds.start(build("test", 5)).await.expect("a job");
+    let mut jobs = builds.watch(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+    let mut last = v1::Job::default();
+    while let Some(job) = within(jobs.message()).await.expect("a stream") {
+        last = job;
+    }
+    assert_eq!((last.state(), last.positions), (JobState::Done, 5));
+    shutdown.cancel();
+    within(worker).await.expect("no panic").expect("a clean end");
+    within(serving).await.expect("no panic").expect("a clean end");
+}
