@@ -1,6 +1,6 @@
 //! A worker: an engine in every slot, and the loop that asks the coordinator for tasks.
 //!
-//! What it was told to do and what it has found out lie on its [desk](desk): the connection may come and go, the searches
+//! What it was told to do and what it has found out lie on its desk: the connection may come and go, the searches
 //! go on, and a finished answer is kept until the coordinator has acknowledged it.
 //!
 //! What this crate refuses: leases, and the book.
