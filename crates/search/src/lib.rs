@@ -37,6 +37,7 @@ mod engine;
 mod error;
 mod gomoku;
 mod heuristics;
+mod kth;
 mod limits;
 #[cfg(test)]
 mod minimax;
@@ -45,6 +46,7 @@ mod root;
 pub mod seeds;
 mod shallow;
 mod table;
+mod verdicts;
 
 pub use control::{Control, Progress};
 pub use engine::Engine;

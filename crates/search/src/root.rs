@@ -1,18 +1,15 @@
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI16, Ordering::Relaxed};
-use std::time::SystemTime;
 
-use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Game, Move, Position, Proof, ProofKind, Provenance, Question, Score, Verdict, Window,
-};
+use kagetsu_game::{Answer, Bound, Claim, Effort, Game, Move, Proof, ProofKind, Question, Score, Verdict, Window};
 use rayon::prelude::*;
 
 use crate::alphabeta::AlphaBeta;
 use crate::heuristics::{Heuristics, Situation};
+use crate::kth::Kth;
 use crate::limits::Limits;
 use crate::table::Table;
-use crate::{Control, Engine, EngineError, EngineOptions, Progress};
+use crate::verdicts::provenance;
+use crate::{Control, EngineError, EngineOptions, Progress};
 
 /// Fours tried at the root, and the longest line of them.
 const ROOT_FOURS: (u32, u32) = (20_000, 30);
@@ -28,20 +25,20 @@ pub(crate) struct Search<'a> {
 
 /// What an iteration has found of one root move.
 #[derive(Clone, Debug)]
-struct RootMove {
-    m: Move,
-    score: Score,
-    bound: Bound,
-    line: Vec<Move>,
-    nodes: u64,
-    depth: u8,
+pub(crate) struct RootMove {
+    pub(crate) m: Move,
+    pub(crate) score: Score,
+    pub(crate) bound: Bound,
+    pub(crate) line: Vec<Move>,
+    pub(crate) nodes: u64,
+    pub(crate) depth: u8,
 }
 
 /// The root moves, and what is known of those that are left out.
-struct Root {
-    moves: Vec<Move>,
+pub(crate) struct Root {
+    pub(crate) moves: Vec<Move>,
     /// The other legal moves lose within so many plies.
-    otherwise: Option<u16>,
+    pub(crate) otherwise: Option<u16>,
 }
 
 impl Search<'_> {
@@ -118,7 +115,7 @@ impl Search<'_> {
         Window { alpha: alpha.min(Score::OPINION_MAX), beta: beta.max(-Score::OPINION_MAX) }
     }
 
-    fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         usize::from(self.question.width.max(1))
     }
 
@@ -237,80 +234,6 @@ impl Search<'_> {
         }
         Some(RootMove { m: found.m, score, bound, line, nodes: found.nodes + search.nodes - before, depth })
     }
-
-    /// The best `width` moves exactly, the others by the bound that follows; every mate with its proof.
-    fn answer(&self, known: &[RootMove], root: &Root) -> Answer {
-        let by = provenance();
-        let width = self.width();
-        let exact = known.iter().filter(|found| found.bound != Bound::Upper);
-        let bound = exact.clone().nth(width - 1).map_or(Score::MIN, |found| found.score);
-        let kept: BTreeSet<Move> = exact.take(width).map(|found| found.m).collect();
-        let mut verdicts: Vec<(Move, Verdict)> = Vec::with_capacity(known.len());
-        for found in known {
-            let proof = self.proof(found);
-            let (score, bound, line) = match () {
-                () if proof.is_some() => (found.score, Bound::Exact, found.line.clone()),
-                () if kept.contains(&found.m) || found.bound == Bound::Lower => {
-                    (found.score, found.bound, found.line.clone())
-                }
-                // Nothing is known of a move beside a proven win, but that it wins no sooner.
-                () if found.score.max(bound) > Score::OPINION_MAX => continue,
-                () => (found.score.max(bound), Bound::Upper, Vec::new()),
-            };
-            let (depth, nodes, by) = (found.depth, found.nodes, by.clone());
-            verdicts.push((found.m, Verdict { score, bound, depth, nodes, line, proof, by }));
-        }
-        if let Some(plies) = root.otherwise.filter(|_| verdicts.iter().all(|(_, v)| is_loss(v))) {
-            verdicts.extend(self.lost(plies, &verdicts, &by));
-        }
-        verdicts.into_iter().collect()
-    }
-
-    /// A mate score is a proof; see the crate's documentation. An upper bound proves a loss only.
-    fn proof(&self, found: &RootMove) -> Option<Proof> {
-        let (claim, plies) = match (found.score.win_plies(), found.score.loss_plies()) {
-            (Some(plies), _) if found.bound != Bound::Upper => (Claim::Win, plies),
-            (_, Some(plies)) if found.bound != Bound::Lower => (Claim::Loss, plies),
-            _ => return self.draw(found),
-        };
-        let kind = if plies == 1 { ProofKind::Terminal } else { ProofKind::Search };
-        Some(Proof { claim, kind, plies })
-    }
-
-    fn draw(&self, found: &RootMove) -> Option<Proof> {
-        let ends = found.score == Score::ZERO
-            && self
-                .question
-                .position
-                .play(found.m)
-                .is_ok_and(|next| next.outcome() == Some(kagetsu_game::Outcome::Draw));
-        ends.then_some(Proof { claim: Claim::Draw, kind: ProofKind::Terminal, plies: 0 })
-    }
-
-    /// The moves that do not answer a threat when even those that do are lost.
-    fn lost(&self, plies: u16, known: &[(Move, Verdict)], by: &Provenance) -> Vec<(Move, Verdict)> {
-        let position: &Position = &self.question.position;
-        let searched: Vec<Move> = known.iter().map(|(m, _)| *m).collect();
-        let mut seen: BTreeSet<_> = position.children(&searched).iter().map(|child| child.key).collect();
-        let legal = position.legal_moves();
-        let children = position.children(&legal);
-        let others = legal.into_iter().zip(children).filter(|(_, child)| seen.insert(child.key));
-        let proof = Proof { claim: Claim::Loss, kind: ProofKind::Search, plies };
-        let verdict = |m| Verdict {
-            score: proof.score(),
-            bound: Bound::Exact,
-            depth: u8::try_from(plies).unwrap_or(u8::MAX),
-            nodes: 0,
-            line: vec![m],
-            proof: Some(proof),
-            by: by.clone(),
-        };
-        others.map(|(m, _)| (m, verdict(m))).collect()
-    }
-}
-
-fn is_loss(verdict: &Verdict) -> bool {
-    verdict.proof.is_some_and(|proof| proof.claim == Claim::Loss)
 }
 
 /// The best first; among equals what is exact, then the order of before.
@@ -321,41 +244,4 @@ fn order(found: &mut [RootMove]) {
 fn without_repeats(moves: &[Move]) -> Vec<Move> {
     let mut seen = BTreeSet::new();
     moves.iter().copied().filter(|m| seen.insert(*m)).collect()
-}
-
-fn provenance() -> Provenance {
-    let today = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs() / 86_400);
-    Provenance { engine: Arc::from(Engine::NAME), day: today as u32 }
-}
-
-/// The score of the `width`-th best move so far: what another move must beat to matter. Shared by the threads.
-struct Kth {
-    alpha: Score,
-    width: usize,
-    scores: std::sync::Mutex<Vec<Score>>,
-    bound: AtomicI16,
-}
-
-impl Kth {
-    fn new(alpha: Score, width: usize) -> Self {
-        Self { alpha, width, scores: std::sync::Mutex::default(), bound: AtomicI16::new(alpha.raw()) }
-    }
-
-    fn score(&self) -> Score {
-        Score::from_raw(self.bound.load(Relaxed)).unwrap_or(self.alpha)
-    }
-
-    fn is_full(&self) -> bool {
-        self.score() > self.alpha
-    }
-
-    fn raise(&self, score: Score) {
-        let mut scores = self.scores.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        scores.push(score);
-        scores.sort_unstable_by(|a, b| b.cmp(a));
-        scores.truncate(self.width);
-        if let Some(&last) = scores.get(self.width - 1) {
-            self.bound.store(last.max(self.alpha).raw(), Relaxed);
-        }
-    }
 }

@@ -1,12 +1,15 @@
+mod choice;
+
 use std::marker::PhantomData;
 
 use arrayvec::ArrayVec;
 use kagetsu_game::gomoku::{Gomoku, MAX_CELLS, Rule};
 use kagetsu_game::{Game, Move, Score, Side, Symmetry, zobrist};
 
+use self::choice::neighbours;
 use super::kind::{BY_CROSS, Cross, KINDS, Kind};
 use super::places::{LINES, bit, places, strides};
-use super::shape::{CENTRE, Shapes, completions, reach};
+use super::shape::{Shapes, reach};
 use super::vcf::Vcf;
 use super::weights::Weights;
 use crate::EngineOptions;
@@ -107,30 +110,6 @@ impl<R: Rule> Board<R> {
         }
     }
 
-    /// The cells that complete five together with a stone of `side` on `cell`.
-    pub(super) fn completions(&self, side: Side, cell: usize) -> Vec<usize> {
-        let mut found = Vec::new();
-        let (x, y) = (cell % self.size, cell / self.size);
-        for ((line, place), stride) in places(x, y).into_iter().zip(strides(self.size)) {
-            let own = self.stones[side.index()][line] >> place;
-            let free = self.empty[line] >> place & !(1 << CENTRE);
-            for at in completions::<R>(own & !(1 << CENTRE), free) {
-                found.push((cell as isize + (at as isize - CENTRE as isize) * stride) as usize);
-            }
-        }
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-
-    /// Worth of a stone on an empty cell, for whoever moves: what it makes, and what it takes from the opponent.
-    fn worth(&self, cell: usize) -> i32 {
-        let value = |side: Side| self.weights.values[usize::from(self.crosses[side.index()][cell])];
-        let urgency = |side: Side| (self.kind(side, cell) as i32) * 2_000;
-        let (me, other) = (self.side, self.side.other());
-        2 * value(me) + value(other) * self.weights.defence / 100 + 2 * urgency(me) + urgency(other)
-    }
-
     fn count_cell(&mut self, cell: usize, by: i32) {
         for side in 0..2 {
             let cross = usize::from(self.crosses[side][cell]);
@@ -196,33 +175,6 @@ impl<R: Rule> Board<R> {
             }
             self.crosses[side][cell] = then;
         }
-    }
-
-    /// The cells worth a thought, best first.
-    fn candidates(&self) -> Vec<Move> {
-        let mut moves: Vec<(i32, usize)> = Vec::new();
-        for cell in (0..self.cells()).filter(|&cell| self.is_empty[cell] && self.near[cell] > 0) {
-            moves.push((-self.worth(cell), cell));
-        }
-        moves.sort_unstable();
-        moves.truncate(self.most);
-        if moves.is_empty() {
-            return self.central();
-        }
-        moves.into_iter().map(|(_, cell)| Move::new(cell as u16)).collect()
-    }
-
-    /// Where there is nothing to be near to: the empty cells nearest to the centre.
-    fn central(&self) -> Vec<Move> {
-        let middle = self.size as isize - 1;
-        let distance = |cell: usize| {
-            let (x, y) = ((cell % self.size) as isize, (cell / self.size) as isize);
-            (2 * x - middle).abs().max((2 * y - middle).abs())
-        };
-        let mut cells: Vec<usize> = (0..self.cells()).filter(|&cell| self.is_empty[cell]).collect();
-        cells.sort_by_key(|&cell| (distance(cell), cell));
-        cells.truncate(self.most);
-        cells.into_iter().map(|cell| Move::new(cell as u16)).collect()
     }
 
     fn put(&mut self, m: Move) {
@@ -402,43 +354,4 @@ impl<R: Rule> Board<R> {
             cells.map(|cell| (cell, [0, 1].map(|side| self.crosses[side][cell]), self.near[cell])).collect();
         (cells, self.left, self.kinds, self.sets, self.sums)
     }
-}
-
-impl<R: Rule> Board<R> {
-    fn moves_of(&self, side: Side, wanted: impl Fn(Kind) -> bool) -> Vec<Move> {
-        self.cells_of(side, wanted).into_iter().map(|cell| Move::new(cell as u16)).collect()
-    }
-
-    /// The moves against an opponent who can make two completion points: those that answer each of his ways to do it, and
-    /// every four of one's own.
-    fn answers(&self) -> Vec<Move> {
-        let (me, other) = (self.side, self.side.other());
-        let mut common: Option<Vec<usize>> = None;
-        for threat in self.cells_of(other, |kind| kind == Kind::Winning) {
-            let mut answers = self.completions(other, threat);
-            answers.push(threat);
-            common = Some(match common {
-                None => answers,
-                Some(common) => common.into_iter().filter(|cell| answers.contains(cell)).collect(),
-            });
-        }
-        let mut cells = common.unwrap_or_default();
-        cells.extend(self.cells_of(me, Kind::is_four));
-        cells.sort_unstable();
-        cells.dedup();
-        cells.sort_by_key(|&cell| (-self.worth(cell), cell));
-        cells.into_iter().map(|cell| Move::new(cell as u16)).collect()
-    }
-}
-
-fn neighbours(size: usize, options: &EngineOptions) -> Vec<Vec<u16>> {
-    let offsets = options.neighbourhood.offsets();
-    let on_board = |at: isize| (0..size as isize).contains(&at);
-    let near = |cell: usize| {
-        let (x, y) = ((cell % size) as isize, (cell / size) as isize);
-        let all = offsets.iter().map(|&(dx, dy)| (x + isize::from(dx), y + isize::from(dy)));
-        let all = all.filter(|&(x, y)| on_board(x) && on_board(y));
-        all.map(|(x, y)| (y * size as isize + x) as u16).collect()
-    };
-    (0..size * size).map(near).collect()
 }

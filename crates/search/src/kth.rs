@@ -1,0 +1,36 @@
+use std::sync::atomic::{AtomicI16, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use kagetsu_game::Score;
+
+/// The score of the `width`-th best move so far: what another move must beat to matter. Shared by the threads.
+pub(crate) struct Kth {
+    alpha: Score,
+    width: usize,
+    scores: Mutex<Vec<Score>>,
+    bound: AtomicI16,
+}
+
+impl Kth {
+    pub(crate) fn new(alpha: Score, width: usize) -> Self {
+        Self { alpha, width, scores: Mutex::default(), bound: AtomicI16::new(alpha.raw()) }
+    }
+
+    pub(crate) fn score(&self) -> Score {
+        Score::from_raw(self.bound.load(Relaxed)).unwrap_or(self.alpha)
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.score() > self.alpha
+    }
+
+    pub(crate) fn raise(&self, score: Score) {
+        let mut scores = self.scores.lock().unwrap_or_else(PoisonError::into_inner);
+        scores.push(score);
+        scores.sort_unstable_by(|a, b| b.cmp(a));
+        scores.truncate(self.width);
+        if let Some(&last) = scores.get(self.width - 1) {
+            self.bound.store(last.max(self.alpha).raw(), Relaxed);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What a search has found, said as verdicts.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use kagetsu_game::{Answer, Bound, Claim, Move, Outcome, Position, Proof, ProofKind, Provenance, Score, Verdict};
+
+use crate::Engine;
+use crate::root::{Root, RootMove, Search};
+
+impl Search<'_> {
+    /// The best `width` moves exactly, the others by the bound that follows; every mate with its proof.
+    pub(crate) fn answer(&self, known: &[RootMove], root: &Root) -> Answer {
+        let by = provenance();
+        let width = self.width();
+        let exact = known.iter().filter(|found| found.bound != Bound::Upper);
+        let bound = exact.clone().nth(width - 1).map_or(Score::MIN, |found| found.score);
+        let kept: BTreeSet<Move> = exact.take(width).map(|found| found.m).collect();
+        let mut verdicts: Vec<(Move, Verdict)> = Vec::with_capacity(known.len());
+        for found in known {
+            let proof = self.proof(found);
+            let (score, bound, line) = match () {
+                () if proof.is_some() => (found.score, Bound::Exact, found.line.clone()),
+                () if kept.contains(&found.m) || found.bound == Bound::Lower => {
+                    (found.score, found.bound, found.line.clone())
+                }
+                // Nothing is known of a move beside a proven win, but that it wins no sooner.
+                () if found.score.max(bound) > Score::OPINION_MAX => continue,
+                () => (found.score.max(bound), Bound::Upper, Vec::new()),
+            };
+            let (depth, nodes, by) = (found.depth, found.nodes, by.clone());
+            verdicts.push((found.m, Verdict { score, bound, depth, nodes, line, proof, by }));
+        }
+        if let Some(plies) = root.otherwise.filter(|_| verdicts.iter().all(|(_, v)| is_loss(v))) {
+            verdicts.extend(self.lost(plies, &verdicts, &by));
+        }
+        verdicts.into_iter().collect()
+    }
+
+    /// A mate score is a proof; see the crate's documentation. An upper bound proves a loss only.
+    fn proof(&self, found: &RootMove) -> Option<Proof> {
+        let (claim, plies) = match (found.score.win_plies(), found.score.loss_plies()) {
+            (Some(plies), _) if found.bound != Bound::Upper => (Claim::Win, plies),
+            (_, Some(plies)) if found.bound != Bound::Lower => (Claim::Loss, plies),
+            _ => return self.draw(found),
+        };
+        let kind = if plies == 1 { ProofKind::Terminal } else { ProofKind::Search };
+        Some(Proof { claim, kind, plies })
+    }
+
+    fn draw(&self, found: &RootMove) -> Option<Proof> {
+        let ends = found.score == Score::ZERO
+            && self.question.position.play(found.m).is_ok_and(|next| next.outcome() == Some(Outcome::Draw));
+        ends.then_some(Proof { claim: Claim::Draw, kind: ProofKind::Terminal, plies: 0 })
+    }
+
+    /// The moves that do not answer a threat when even those that do are lost.
+    fn lost(&self, plies: u16, known: &[(Move, Verdict)], by: &Provenance) -> Vec<(Move, Verdict)> {
+        let position: &Position = &self.question.position;
+        let searched: Vec<Move> = known.iter().map(|(m, _)| *m).collect();
+        let mut seen: BTreeSet<_> = position.children(&searched).iter().map(|child| child.key).collect();
+        let legal = position.legal_moves();
+        let children = position.children(&legal);
+        let others = legal.into_iter().zip(children).filter(|(_, child)| seen.insert(child.key));
+        let proof = Proof { claim: Claim::Loss, kind: ProofKind::Search, plies };
+        let verdict = |m| Verdict {
+            score: proof.score(),
+            bound: Bound::Exact,
+            depth: u8::try_from(plies).unwrap_or(u8::MAX),
+            nodes: 0,
+            line: vec![m],
+            proof: Some(proof),
+            by: by.clone(),
+        };
+        others.map(|(m, _)| (m, verdict(m))).collect()
+    }
+}
+
+fn is_loss(verdict: &Verdict) -> bool {
+    verdict.proof.is_some_and(|proof| proof.claim == Claim::Loss)
+}
+/// This engine, today.
+pub(crate) fn provenance() -> Provenance {
+    let today = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs() / 86_400);
+    Provenance { engine: Arc::from(Engine::NAME), day: today as u32 }
+}
