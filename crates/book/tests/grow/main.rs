@@ -1,12 +1,13 @@
 //! Books grown by an engine of hashes.
 
+#[path = "../engine/mod.rs"]
 mod engine;
 
 use std::fs;
 use std::path::Path;
 
-use kagetsu_book::{Book, BookOptions, JobChange, JobId, JobSpec, JobState, Policy};
-use kagetsu_game::{Effort, Position, Variant};
+use kagetsu_book::{Book, BookOptions, JobChange, JobId, JobSpec, JobState, Policy, Work};
+use kagetsu_game::{Answer, Bound, Effort, Position, Variant, Verdict};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -125,50 +126,84 @@ fn a_job_of_the_same_name_must_be_the_same() {
 }
 
 #[test]
-fn a_journal_cut_anywhere_opens_with_a_beginning_of_it_or_says_what_is_wrong() {
+fn a_second_job_walks_through_what_is_known_and_goes_on_from_there() {
     let folder = tempfile::tempdir().expect("a folder");
+    let chance = &mut StdRng::seed_from_u64(5);
     let mut book = open(folder.path());
-    let job = book.create_job(&spec(12)).expect("a job");
-    grow(&mut book, job, 2, &mut StdRng::seed_from_u64(3));
-    book.close().expect("room");
-    let journal = folder.path().join("journal/000001.journal");
-    let whole = fs::read(&journal).expect("it is there");
-    let mut last = 0;
-    for length in 0..whole.len() {
-        let at = tempfile::tempdir().expect("a folder");
-        fs::create_dir(at.path().join("journal")).expect("room");
-        fs::write(at.path().join("journal/000001.journal"), &whole[..length]).expect("room");
-        // Each opening makes a store: try the lengths that matter, and every seventh of the others.
-        if length % 7 != 0 && length > 40 {
-            continue;
-        }
-        match Book::open(at.path(), &BookOptions::default()) {
-            Ok((book, _)) => {
-                assert!(book.sequence().0 >= last);
-                last = book.sequence().0;
-                assert_clean(&book);
-            }
-            Err(error) => assert!(length < 12, "{length}: {error}"),
-        }
-    }
-    assert!(last > 10);
+    let first = book.create_job(&spec(400)).expect("a job");
+    grow(&mut book, first, 4, chance);
+    let second = book.create_job(&JobSpec { name: "again".into(), ..spec(50) }).expect("a job");
+    grow(&mut book, second, 4, chance);
+    assert_eq!((book.job(second).expect("known").positions, book.len()), (50, 450));
+    assert_clean(&book);
+    let third = book.create_job(&JobSpec { name: "third".into(), max_ply: Some(1), ..spec(u64::MAX) }).expect("a job");
+    grow(&mut book, third, 4, chance);
+    let third = book.job(third).expect("known");
+    assert_eq!((third.state, third.frontier), (JobState::Done, 0), "all that it may come to is searched");
+    assert_clean(&book);
 }
 
 #[test]
-fn a_journal_with_a_flipped_byte_is_refused_and_left_alone() {
+fn a_position_that_cannot_be_searched_is_left_out_for_good() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let job = book.create_job(&spec(8)).expect("a job");
-    grow(&mut book, job, 2, &mut StdRng::seed_from_u64(4));
+    let job = book.create_job(&spec(30)).expect("a job");
+    let works = book.next_work(job, 2).expect("readable");
+    book.set_aside(&works[0], "the engine is gone").expect("room");
+    book.finish(&works[1], &Answer::new()).expect("room");
+    let state = book.job(job).expect("known");
+    assert_eq!((state.set_aside, state.frontier, state.state), (2, 0, JobState::Done));
+    assert_eq!(book.len(), 0);
     book.close().expect("room");
-    let journal = folder.path().join("journal/000001.journal");
-    let whole = fs::read(&journal).expect("it is there");
-    for at in 0..whole.len() {
-        let mut bytes = whole.clone();
-        bytes[at] ^= 1 << (at % 8);
-        fs::write(&journal, &bytes).expect("room");
-        let opened = Book::open(folder.path(), &BookOptions::default());
-        assert!(opened.is_err(), "byte {at} of {}", whole.len());
-        assert_eq!(fs::read(&journal).expect("it is there"), bytes, "byte {at}");
+    let mut book = open(folder.path());
+    book.change_job(job, JobChange::Target(40)).expect("room");
+    assert!(book.next_work(job, 2).expect("readable").is_empty());
+    assert_clean(&book);
+}
+
+#[test]
+fn a_position_that_stays_open_is_not_asked_about_for_ever() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut book = open(folder.path());
+    let job = book.create_job(&JobSpec { roots: vec![Position::start(spec(1).variant)], ..spec(9) }).expect("a job");
+    let [work] = &book.next_work(job, 1).expect("readable")[..] else { panic!("one root") };
+    // An engine that gives nothing but a bound, whatever it is asked.
+    let mut bounded = engine::answer(&work.question);
+    let bounds =
+        bounded.verdicts().iter().map(|(m, v)| (*m, Verdict { bound: Bound::Upper, proof: None, ..v.clone() }));
+    bounded = bounds.collect();
+    book.finish(work, &bounded).expect("room");
+    let [work] = &book.next_work(job, 1).expect("readable")[..] else { panic!("it is open") };
+    assert_eq!(work.question.moves.len(), bounded.len(), "the moves without a value are asked about");
+    book.finish(work, &bounded).expect("room");
+    let state = book.job(job).expect("known");
+    assert_eq!((state.set_aside, state.state, book.len()), (1, JobState::Done, 1));
+    assert_clean(&book);
+}
+
+#[test]
+fn work_comes_in_order_and_is_handed_out_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut book = open(folder.path());
+    let job = book.create_job(&spec(200)).expect("a job");
+    grow_to(&mut book, job, 60);
+    let some = book.next_work(job, 5).expect("readable");
+    let more = book.next_work(job, 20).expect("readable");
+    let priorities: Vec<u64> = some.iter().chain(&more).map(|work| work.priority).collect();
+    assert!(priorities.is_sorted(), "{priorities:?}");
+    let keys: std::collections::BTreeSet<_> =
+        some.iter().chain(&more).map(|work| work.question.position.key()).collect();
+    assert_eq!(keys.len(), 25);
+    more.iter().for_each(|work| book.release(work));
+    let again = book.next_work(job, 20).expect("readable");
+    let positions = |works: &[Work]| works.iter().map(|work| work.question.position.key()).collect::<Vec<_>>();
+    assert_eq!(positions(&again), positions(&more));
+}
+
+/// Answers one work after the other until the job has so many positions.
+fn grow_to(book: &mut Book, job: JobId, positions: u64) {
+    while book.job(job).expect("known").positions < positions {
+        let works = book.next_work(job, 1).expect("readable");
+        works.iter().for_each(|work| drop(book.finish(work, &engine::answer(&work.question))));
     }
 }

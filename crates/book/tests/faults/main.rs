@@ -1,0 +1,302 @@
+//! Disks that lose, change and refuse bytes: a book has all that was acknowledged, or says what is wrong.
+
+#[path = "../engine/mod.rs"]
+mod engine;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kagetsu_book::{Book, BookError, BookOptions, JobId, JobSpec, Notice, Policy};
+use kagetsu_game::{Effort, Position, Variant};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use tempfile::TempDir;
+
+fn spec(target: u64) -> JobSpec {
+    let variant: Variant = "freestyle-7".parse().expect("a variant");
+    JobSpec {
+        name: "test".into(),
+        variant,
+        roots: vec![Position::from_line(variant, "d4").expect("legal")],
+        policy: Policy::DropOut { alpha: 2.0 },
+        effort: Effort::depth(3),
+        width: 3,
+        max_ply: None,
+        target,
+        split: false,
+    }
+}
+
+fn open(path: &Path) -> Result<(Book, Vec<Notice>), BookError> {
+    Book::open(path, &BookOptions { create: true, cache_bytes: 1 << 20 })
+}
+
+/// A book of some positions, closed.
+fn closed_book(positions: u64) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut book, _) = open(folder.path()).expect("opens");
+    let job = book.create_job(&spec(positions)).expect("a job");
+    while step(&mut book, job) {}
+    book.close().expect("room");
+    folder
+}
+
+/// Answers the next work, if there is one.
+fn step(book: &mut Book, job: JobId) -> bool {
+    let works = book.next_work(job, 1).expect("readable");
+    for work in &works {
+        book.finish(work, &engine::answer(&work.question)).expect("room");
+    }
+    !works.is_empty()
+}
+
+fn dump(book: &Book) -> Vec<String> {
+    book.positions().map(|entry| format!("{:?}", entry.expect("readable"))).collect()
+}
+
+fn whole_dump(path: &Path) -> Vec<String> {
+    let (book, notices) = open(path).expect("opens");
+    assert!(notices.is_empty(), "{notices:?}");
+    dump(&book)
+}
+
+#[track_caller]
+fn assert_clean(book: &Book) {
+    let report = book.check(&mut |_| {}).expect("readable");
+    assert!(report.is_clean(), "{report:#?}");
+}
+
+fn journal(folder: &Path) -> PathBuf {
+    folder.join("journal/000001.journal")
+}
+
+/// A folder like `from`, as a program that was killed now would leave it.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("room");
+    for entry in fs::read_dir(from).expect("it is there") {
+        let entry = entry.expect("it is there");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("it is there").is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("room");
+        }
+    }
+}
+
+#[test]
+fn a_journal_cut_anywhere_opens_with_a_beginning_of_it() {
+    let whole = closed_book(12);
+    let bytes = fs::read(journal(whole.path())).expect("it is there");
+    let mut last = 0;
+    for length in (0..bytes.len()).filter(|length| length % 7 == 0 || *length < 40) {
+        let at = tempfile::tempdir().expect("a folder");
+        fs::create_dir(at.path().join("journal")).expect("room");
+        fs::write(journal(at.path()), &bytes[..length]).expect("room");
+        match open(at.path()) {
+            Ok((book, _)) => {
+                assert!(book.sequence().0 >= last);
+                last = book.sequence().0;
+                assert_clean(&book);
+            }
+            Err(error) => assert!(length < 12, "{length}: {error}"),
+        }
+    }
+    assert!(last > 10);
+}
+
+#[test]
+fn a_journal_that_lost_what_was_acknowledged_is_refused() {
+    let book = closed_book(12);
+    let bytes = fs::read(journal(book.path())).expect("it is there");
+    for lost in [1, 13, 200, bytes.len() - 12] {
+        fs::write(journal(book.path()), &bytes[..bytes.len() - lost]).expect("room");
+        let error = open(book.path()).map(drop).expect_err("it is shorter than it was");
+        assert!(matches!(error, BookError::JournalShort { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_journal_with_a_flipped_byte_is_refused_and_left_alone() {
+    let book = closed_book(8);
+    let whole = fs::read(journal(book.path())).expect("it is there");
+    refuse_every_flip(book.path(), &whole);
+    // Without a manifest and a store too: the journal speaks for itself.
+    fs::remove_file(book.path().join("manifest")).expect("it is there");
+    fs::remove_dir_all(book.path().join("store")).expect("it is there");
+    refuse_every_flip(book.path(), &whole);
+}
+
+fn refuse_every_flip(folder: &Path, whole: &[u8]) {
+    for at in 0..whole.len() {
+        let mut bytes = whole.to_vec();
+        bytes[at] ^= 1 << (at % 8);
+        fs::write(journal(folder), &bytes).expect("room");
+        assert!(open(folder).is_err(), "byte {at} of {}", whole.len());
+        assert_eq!(fs::read(journal(folder)).expect("it is there"), bytes, "byte {at}");
+    }
+}
+
+#[test]
+fn a_newer_journal_is_refused() {
+    let book = closed_book(2);
+    let mut bytes = fs::read(journal(book.path())).expect("it is there");
+    bytes[8] = 2;
+    fs::write(journal(book.path()), bytes).expect("room");
+    let error = open(book.path()).map(drop).expect_err("nobody knows that format");
+    assert!(matches!(error, BookError::Newer { found: 2, known: 1, .. }), "{error}");
+}
+
+#[test]
+fn an_end_of_zeros_was_never_written() {
+    let folder = closed_book(5);
+    let before = whole_dump(folder.path());
+    let mut bytes = fs::read(journal(folder.path())).expect("it is there");
+    bytes.extend([0; 5_000]);
+    fs::write(journal(folder.path()), bytes).expect("room");
+    let (book, notices) = open(folder.path()).expect("opens");
+    assert_eq!(notices, [Notice::Torn { bytes: 5_000 }]);
+    assert_eq!(dump(&book), before);
+}
+
+/// Changes a file of the store, and opens the book.
+fn damage(folder: &Path, file: &Path, change: impl FnOnce(&mut Vec<u8>), before: &[String]) {
+    let mut bytes = fs::read(file).expect("it is there");
+    change(&mut bytes);
+    fs::write(file, bytes).expect("room");
+    let (book, _) = open(folder).expect("the journal is whole");
+    assert_eq!(dump(&book), before);
+    assert_clean(&book);
+    book.close().expect("room");
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("it is there").path()) {
+        if entry.is_dir() { found.extend(files(&entry)) } else { found.push(entry) }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_store_or_manifest_with_a_flipped_byte_or_an_end_cut_off_loses_nothing() {
+    let whole = closed_book(20);
+    let before = whole_dump(whole.path());
+    let chance = &mut StdRng::seed_from_u64(7);
+    for round in 0..40 {
+        let scratch = tempfile::tempdir().expect("a folder");
+        copy(whole.path(), scratch.path());
+        let mut targets = files(&scratch.path().join("store"));
+        targets.push(scratch.path().join("manifest"));
+        let file = &targets[round % targets.len()];
+        let used: Vec<usize> = {
+            let bytes = fs::read(file).expect("it is there");
+            (0..bytes.len()).filter(|at| bytes[*at] != 0).collect()
+        };
+        let at = if used.is_empty() { 0 } else { used[chance.random_range(0..used.len())] };
+        let flip = |bytes: &mut Vec<u8>| bytes.get_mut(at).map_or((), |byte| *byte ^= 1 << (round % 8));
+        let cut = |bytes: &mut Vec<u8>| bytes.truncate(at);
+        if round % 3 == 2 {
+            damage(scratch.path(), file, cut, &before);
+        } else {
+            damage(scratch.path(), file, flip, &before);
+        }
+    }
+}
+
+#[test]
+fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged() {
+    let chance = &mut StdRng::seed_from_u64(11);
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut book, _) = open(folder.path()).expect("opens");
+    let job = book.create_job(&spec(80)).expect("a job");
+    let (mut acknowledged, mut durable) = (book.syncer().sync().expect("room"), fs::read(journal(folder.path())));
+    while step(&mut book, job) {
+        if chance.random_bool(0.2) {
+            acknowledged = book.syncer().sync().expect("room");
+            durable = fs::read(journal(folder.path()));
+        }
+        if chance.random_bool(0.3) {
+            let left = tempfile::tempdir().expect("a folder");
+            copy(folder.path(), left.path());
+            // Of what was not synced any part may be there.
+            let bytes = fs::read(journal(left.path())).expect("it is there");
+            let least = durable.as_ref().expect("it is there").len();
+            let kept = chance.random_range(least..=bytes.len());
+            fs::write(journal(left.path()), &bytes[..kept]).expect("room");
+            let (killed, _) = open(left.path()).expect("opens");
+            assert!(killed.sequence() >= acknowledged && killed.sequence() <= book.sequence());
+            assert_clean(&killed);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_book_is_not_made_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let there = BookOptions::default();
+    let missing = folder.path().join("missing");
+    assert!(matches!(Book::open(&missing, &there), Err(BookError::Missing(_))));
+    assert!(!missing.exists());
+    fs::write(folder.path().join("letter.txt"), "Dear Kou").expect("room");
+    assert!(matches!(Book::open(folder.path(), &there), Err(BookError::NotABook(_))));
+    assert!(matches!(open(folder.path()), Err(BookError::NotABook(_))));
+    assert_eq!(files(folder.path()).len(), 1, "nothing was added");
+}
+
+#[test]
+fn a_book_that_was_half_made_is_made_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join("journal.new")).expect("room");
+    fs::write(folder.path().join("journal.new/000001.journal"), "kage").expect("room");
+    let (book, notices) = open(folder.path()).expect("opens");
+    assert!(book.is_empty() && notices.is_empty());
+}
+
+#[test]
+fn a_book_that_is_open_elsewhere_names_who_has_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_book, _) = open(folder.path()).expect("opens");
+    let error = open(folder.path()).map(drop).expect_err("it is held").to_string();
+    assert!(error.contains(&std::process::id().to_string()), "{error}");
+}
+
+/// Names the folder in which [`this_process_fills_its_disk`] grows a book.
+const FOLDER: &str = "KAGETSU_TEST_FULL_DISK";
+
+/// Runs in a process whose files may not grow beyond a limit: tells how much was acknowledged when that was reached.
+#[test]
+fn this_process_fills_its_disk() {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    let (mut book, _) = open(Path::new(&folder)).expect("opens");
+    let job = book.create_job(&spec(u64::MAX)).expect("a job");
+    let mut acknowledged = book.syncer().sync().expect("room");
+    let refused = loop {
+        let works = book.next_work(job, 1).expect("readable");
+        let Some(work) = works.first() else { panic!("the game is over before the disk is full") };
+        match book.finish(work, &engine::answer(&work.question)).and_then(|_| book.syncer().sync()) {
+            Ok(sequence) => acknowledged = sequence,
+            Err(error) => break error,
+        }
+    };
+    fs::write(Path::new(&folder).join("../told"), format!("{} {refused}", acknowledged.0)).expect("a small file");
+}
+
+#[test]
+fn a_full_disk_loses_nothing_that_was_acknowledged() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let folder = scratch.path().join("book");
+    let test = std::env::current_exe().expect("this program");
+    // Blocks of 512 or 1,024 bytes; without the signal a write says that there is no room.
+    let limited = "trap '' XFSZ; ulimit -f 600; exec \"$0\" --exact this_process_fills_its_disk";
+    let run = std::process::Command::new("sh").arg("-c").arg(limited).arg(test).env(FOLDER, &folder).output();
+    let run = run.expect("a shell");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
+    let told = fs::read_to_string(scratch.path().join("told")).expect("it says how far it came");
+    let (acknowledged, _) = told.split_once(' ').expect("a number and a reason");
+    let acknowledged: u64 = acknowledged.parse().expect("a number");
+    let (book, _) = open(&folder).expect("opens");
+    assert!(acknowledged > 10 && book.sequence().0 >= acknowledged, "{told}, found {:?}", book.sequence());
+    assert_clean(&book);
+}

@@ -1,0 +1,225 @@
+//! What holds of every book, whatever it learns.
+
+use std::sync::Arc;
+
+use kagetsu_book::{Book, BookError, BookOptions, Entry};
+use kagetsu_game::{Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Score, Variant, Verdict};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+fn new_book() -> (TempDir, Book) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (book, _) = Book::open(folder.path(), &BookOptions { create: true, ..BookOptions::default() }).expect("opens");
+    (folder, book)
+}
+
+/// A position reached by random moves, before the game is over.
+fn walked(variant: &str, choices: &[u16]) -> Position {
+    let variant: Variant = variant.parse().expect("a variant");
+    choices.iter().fold(Position::start(variant), |position, choice| {
+        let moves = position.legal_moves();
+        let next = position.play(moves[usize::from(*choice) % moves.len()]).expect("legal");
+        if next.outcome().is_some() { position } else { next }
+    })
+}
+
+fn score() -> impl Strategy<Value = (Score, Option<Proof>)> {
+    let proof = |claim, plies| Proof { claim, kind: ProofKind::Search, plies };
+    prop_oneof![
+        6 => (-300i32..300).prop_map(|centi| (Score::opinion(centi), None)),
+        1 => (0u16..9).prop_map(move |n| proof(Claim::Win, 2 * n + 1)).prop_map(|p| (p.score(), Some(p))),
+        1 => (1u16..9).prop_map(move |n| proof(Claim::Loss, 2 * n)).prop_map(|p| (p.score(), Some(p))),
+    ]
+}
+
+prop_compose! {
+    /// What somebody may say of one of the moves of a position.
+    fn said()(
+        at in any::<u16>(),
+        (score, proof) in score(),
+        bound in prop_oneof![Just(Bound::Exact), Just(Bound::Upper), Just(Bound::Lower)],
+        depth in 1u8..12,
+        nodes in 0u64..1_000_000,
+        has_line in any::<bool>(),
+        engine in 0u8..3,
+        day in 20_000u32..20_003,
+    ) -> (u16, bool, Verdict) {
+        let by = Provenance { engine: Arc::from(format!("engine {engine}")), day };
+        let bound = if proof.is_some() { Bound::Exact } else { bound };
+        (at, has_line, Verdict { score, bound, depth, nodes, line: Vec::new(), proof, by })
+    }
+}
+
+fn answer(position: &Position, said: &[(u16, bool, Verdict)]) -> Answer {
+    let legal = position.distinct_moves();
+    let verdict = |(at, has_line, verdict): &(u16, bool, Verdict)| {
+        let m = legal[usize::from(*at) % legal.len()];
+        (m, Verdict { line: has_line.then_some(m).into_iter().collect(), ..verdict.clone() })
+    };
+    said.iter().map(verdict).collect()
+}
+
+fn found(book: &Book, position: &Position) -> Entry {
+    book.lookup(position).expect("readable").expect("learned")
+}
+
+fn faults(book: &Book) -> Vec<String> {
+    book.check(&mut |_| {}).expect("readable").faults
+}
+
+/// The position turned, and played in another order: the stones of each side as they came, shuffled by a rotation.
+fn turned(position: &Position, number: u8, rotation: usize) -> Option<Position> {
+    let variant = position.variant();
+    let symmetry = variant.symmetries().nth(number.into())?;
+    let image = |m: &Move| variant.image(*m, symmetry);
+    let (mut first, mut second): (Vec<Move>, Vec<Move>) = (Vec::new(), Vec::new());
+    for (index, m) in position.moves().iter().enumerate() {
+        if index % 2 == 0 { first.push(image(m)) } else { second.push(image(m)) }
+    }
+    let first_len = first.len().max(1);
+    first.rotate_left(rotation % first_len);
+    let both =
+        (0..position.moves().len()).map(|index| if index % 2 == 0 { first[index / 2] } else { second[index / 2] });
+    Position::new(variant, None, &both.collect::<Vec<_>>()).ok()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn every_image_and_order_of_moves_hits_one_record(
+        choices in proptest::collection::vec(any::<u16>(), 1..14),
+        said in proptest::collection::vec(said(), 1..8),
+        rotation in 0usize..7,
+    ) {
+        let (_folder, mut book) = new_book();
+        let position = walked("freestyle-9", &choices);
+        let answer = answer(&position, &said);
+        book.learn(&position, &answer).expect("room");
+        prop_assert_eq!(&found(&book, &position).facts, &answer);
+        for number in 0..8 {
+            let Some(image) = turned(&position, number, rotation) else { continue };
+            let entry = found(&book, &image);
+            // Each move of the image leads where the move that it is an image of leads.
+            let values = |position: &Position, answer: &Answer| {
+                let moves: Vec<Move> = answer.verdicts().iter().map(|(m, _)| *m).collect();
+                let children = position.children(&moves).into_iter().map(|child| child.key);
+                let mut values: Vec<_> = children.zip(answer.verdicts().iter().map(|(_, v)| (v.score, v.bound))).collect();
+                values.sort_by_key(|(key, _)| *key);
+                values
+            };
+            prop_assert_eq!(values(&image, &entry.facts), values(&position, &answer), "image {}", number);
+            book.learn(&image, &entry.facts).expect("room");
+            prop_assert_eq!(book.len(), 1, "image {} is another record", number);
+        }
+        prop_assert_eq!(&found(&book, &position).facts, &answer);
+    }
+
+    #[test]
+    fn what_is_learned_in_any_order_and_however_often_is_the_same(
+        choices in proptest::collection::vec(any::<u16>(), 1..9),
+        reports in proptest::collection::vec(proptest::collection::vec(said(), 1..6), 1..5),
+        again in any::<prop::sample::Index>(),
+    ) {
+        let position = walked("renju-9", &choices);
+        let answers: Vec<Answer> = reports.iter().map(|said| answer(&position, said)).collect();
+        let (_one, mut forth) = new_book();
+        let (_other, mut back) = new_book();
+        for answer in &answers {
+            forth.learn(&position, answer).expect("room");
+        }
+        for answer in answers.iter().rev().chain([again.get(&answers)]) {
+            back.learn(&position, answer).expect("room");
+        }
+        prop_assert_eq!(found(&forth, &position), found(&back, &position));
+        prop_assert_eq!(faults(&back), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_path_of_records_is_propagated_as_if_learned_from_the_end(
+        choices in proptest::collection::vec(any::<u16>(), 3..10),
+        said in proptest::collection::vec(proptest::collection::vec(said(), 1..6), 10),
+    ) {
+        // Every position of one game gets an answer, in which the game's next move has an exact value: they are linked.
+        let end = walked("freestyle-6", &choices);
+        let moves = end.moves();
+        let at = |n: usize| Position::new(end.variant(), None, &moves[..n]).expect("played");
+        let answers: Vec<(Position, Answer)> = (0..moves.len()).map(|n| {
+            let mut answer = answer(&at(n), &said[n]);
+            let m = moves[n];
+            answer.retain(|other, _| other != m);
+            let by = Provenance { engine: "game".into(), day: 1 };
+            answer.extend([(m, Verdict { score: Score::ZERO, bound: Bound::Exact, depth: 1, nodes: 1, line: vec![m], proof: None, by })]);
+            (at(n), answer)
+        }).collect();
+        let (_one, mut forth) = new_book();
+        let (_other, mut back) = new_book();
+        for (position, answer) in &answers {
+            forth.learn(position, answer).expect("room");
+        }
+        for (position, answer) in answers.iter().rev() {
+            back.learn(position, answer).expect("room");
+        }
+        for (position, _) in &answers {
+            prop_assert_eq!(found(&forth, position), found(&back, position));
+        }
+        prop_assert_eq!(faults(&forth), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn an_answer_that_cannot_be_is_not_learned() {
+    let (_folder, mut book) = new_book();
+    let position = Position::from_line("freestyle-15".parse().expect("a variant"), "h8 i9").expect("legal");
+    let by = Provenance { engine: "test".into(), day: 0 };
+    let verdict =
+        Verdict { score: Score::ZERO, bound: Bound::Exact, depth: 1, nodes: 1, line: vec![], proof: None, by };
+    let taken = position.moves()[0];
+    let answer: Answer = [(taken, verdict)].into_iter().collect();
+    assert!(matches!(book.learn(&position, &answer), Err(BookError::Illegal { .. })));
+    assert!(matches!(book.learn(&position, &Answer::new()), Err(BookError::Empty(_))));
+    assert!(book.is_empty() && book.sequence().0 == 0);
+    assert_eq!(book.lookup(&position).expect("readable"), None);
+}
+
+/// `proof` for each of the first `count` moves.
+fn proven(position: &Position, count: usize, proof: Proof) -> Answer {
+    let verdict = |m: Move| {
+        let by = Provenance { engine: "test".into(), day: 0 };
+        let score = proof.score();
+        (m, Verdict { score, bound: Bound::Exact, depth: 1, nodes: 1, line: vec![m], proof: Some(proof), by })
+    };
+    position.distinct_moves().into_iter().take(count).map(verdict).collect()
+}
+
+#[test]
+fn nothing_is_called_lost_on_a_partial_list_of_moves() {
+    let (_folder, mut book) = new_book();
+    let position = Position::from_line("freestyle-5".parse().expect("a variant"), "c3").expect("legal");
+    let all = position.distinct_moves().len();
+    let loss = Proof { claim: Claim::Loss, kind: ProofKind::Search, plies: 8 };
+    book.learn(&position, &proven(&position, all - 1, loss)).expect("room");
+    let partial = found(&book, &position).derived;
+    assert_eq!((partial.proof, partial.is_open), (None, true));
+    book.learn(&position, &proven(&position, all, loss)).expect("room");
+    let whole = found(&book, &position).derived;
+    assert_eq!((whole.proof, whole.is_open), (Some(loss), false));
+}
+
+#[test]
+fn a_proof_is_carried_up_with_its_distance() {
+    let (_folder, mut book) = new_book();
+    let root = Position::from_line("freestyle-5".parse().expect("a variant"), "c3").expect("legal");
+    let m = root.distinct_moves()[0];
+    let next = root.play(m).expect("legal");
+    let by = Provenance { engine: "test".into(), day: 0 };
+    let opinion =
+        Verdict { score: Score::opinion(9), bound: Bound::Exact, depth: 1, nodes: 1, line: vec![m], proof: None, by };
+    book.learn(&root, &[(m, opinion)].into_iter().collect()).expect("room");
+    let loss = Proof { claim: Claim::Loss, kind: ProofKind::Vct, plies: 6 };
+    book.learn(&next, &proven(&next, usize::MAX, loss)).expect("room");
+    let derived = found(&book, &root).derived;
+    let win = Proof { claim: Claim::Win, kind: ProofKind::Tree, plies: 7 };
+    assert_eq!((derived.proof, derived.score, derived.best), (Some(win), Score::win_in(7), Some(m)));
+    assert_eq!(found(&book, &root).answer.best().map(|(_, v)| v.proof), Some(Some(win)));
+}
