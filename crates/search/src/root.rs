@@ -39,6 +39,8 @@ pub(crate) struct Root {
     pub(crate) moves: Vec<Move>,
     /// The other legal moves lose within so many plies.
     pub(crate) otherwise: Option<u16>,
+    /// Whether the engine chose them, so that others may be as good.
+    is_choice: bool,
 }
 
 impl Search<'_> {
@@ -91,7 +93,7 @@ impl Search<'_> {
     fn root<H: Heuristics>(&self, board: &H) -> Root {
         let position = &self.question.position;
         if !self.question.moves.is_empty() {
-            return Root { moves: without_repeats(&self.question.moves), otherwise: None };
+            return Root { moves: without_repeats(&self.question.moves), otherwise: None, is_choice: false };
         }
         let situation = board.situation();
         let (moves, otherwise) = match situation {
@@ -106,7 +108,11 @@ impl Search<'_> {
         let distinct = moves.into_iter().zip(children).filter(|(_, child)| seen.insert(child.key));
         // On an empty board there is nothing to search for: the middle first, and what is next to it.
         let most = if position.moves().is_empty() && position.setup().is_none() { self.width() } else { usize::MAX };
-        Root { moves: distinct.map(|(m, _)| m).take(most).collect(), otherwise }
+        Root {
+            moves: distinct.map(|(m, _)| m).take(most).collect(),
+            otherwise,
+            is_choice: situation == Situation::Free,
+        }
     }
 
     /// The window asked for, but no mate is beyond it: a bound that is a mate would be a proof of nothing.
@@ -134,22 +140,42 @@ impl Search<'_> {
         let mut known: Vec<RootMove> = root.moves.iter().map(fresh).collect();
         let at_once = !self.options.seed && self.question.effort.depth.is_some();
         let first = if at_once { deepest } else { 1 };
-        for depth in first..=deepest {
+        let mut depth = first;
+        while depth <= deepest {
             let Some(mut found) = self.iterate(board, &known, depth, &limits) else { break };
             order(&mut found);
             known = found;
+            // A choice of moves that all lose proves nothing of the others.
+            if root.is_choice && is_lost(&known) {
+                let searched: Vec<Move> = known.iter().map(|found| found.m).collect();
+                let others = self.others(&searched);
+                if !others.is_empty() {
+                    known.extend(others.iter().map(fresh));
+                    continue;
+                }
+            }
             let answer = self.answer(&known, root);
             let elapsed = limits.begun().elapsed();
             progress(&Progress { depth, answer, nodes: limits.nodes(), elapsed });
             if self.is_decided(&known) {
                 break;
             }
+            depth += 1;
         }
-        if known.iter().all(|found| found.depth == 0) {
-            // Stopped before the first iteration was done: an opinion of each move is better than nothing.
+        if known.iter().any(|found| found.depth == 0) {
+            // Stopped before these moves were searched once: an opinion of each is better than nothing.
             self.glance(board, &mut known);
         }
         self.answer(&known, root)
+    }
+
+    /// The other legal moves, one of each set that leads to the same position up to symmetry.
+    pub(crate) fn others(&self, searched: &[Move]) -> Vec<Move> {
+        let position = &self.question.position;
+        let mut seen: BTreeSet<_> = position.children(searched).iter().map(|child| child.key).collect();
+        let legal = position.legal_moves();
+        let children = position.children(&legal);
+        legal.into_iter().zip(children).filter(|(_, child)| seen.insert(child.key)).map(|(m, _)| m).collect()
     }
 
     /// A proven win is enough; so is a proof of every move.
@@ -158,12 +184,12 @@ impl Search<'_> {
             || known.iter().all(|found| found.score.is_mate())
     }
 
-    /// The opinion of each move after one ply.
+    /// The opinion, after one ply, of each move that was not searched.
     fn glance<H: Heuristics>(&self, board: &H, known: &mut [RootMove]) {
         let unlimited = Control::new();
         let limits = Limits::new(&unlimited, Effort::default());
         let mut search = AlphaBeta::new(board.clone(), self.table, &limits, 0);
-        for found in known.iter_mut() {
+        for found in known.iter_mut().filter(|found| found.depth == 0) {
             if let Some((score, line)) = search.root_move(found.m, 1, Score::MIN, Score::MAX) {
                 (found.score, found.line, found.bound, found.depth) = (score, line, Bound::Exact, 1);
                 found.nodes = 1;
@@ -234,6 +260,10 @@ impl Search<'_> {
         }
         Some(RootMove { m: found.m, score, bound, line, nodes: found.nodes + search.nodes - before, depth })
     }
+}
+
+fn is_lost(known: &[RootMove]) -> bool {
+    known.iter().all(|found| found.score.loss_plies().is_some() && found.bound != Bound::Lower)
 }
 
 /// The best first; among equals what is exact, then the order of before.

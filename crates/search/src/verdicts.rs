@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use kagetsu_game::{Answer, Bound, Claim, Move, Outcome, Position, Proof, ProofKind, Provenance, Score, Verdict};
+use kagetsu_game::{Answer, Bound, Claim, Move, Outcome, Proof, ProofKind, Provenance, Score, Verdict};
 
 use crate::Engine;
 use crate::root::{Root, RootMove, Search};
@@ -57,12 +57,7 @@ impl Search<'_> {
 
     /// The moves that do not answer a threat when even those that do are lost.
     fn lost(&self, plies: u16, known: &[(Move, Verdict)], by: &Provenance) -> Vec<(Move, Verdict)> {
-        let position: &Position = &self.question.position;
         let searched: Vec<Move> = known.iter().map(|(m, _)| *m).collect();
-        let mut seen: BTreeSet<_> = position.children(&searched).iter().map(|child| child.key).collect();
-        let legal = position.legal_moves();
-        let children = position.children(&legal);
-        let others = legal.into_iter().zip(children).filter(|(_, child)| seen.insert(child.key));
         let proof = Proof { claim: Claim::Loss, kind: ProofKind::Search, plies };
         let verdict = |m| Verdict {
             score: proof.score(),
@@ -73,7 +68,7 @@ impl Search<'_> {
             proof: Some(proof),
             by: by.clone(),
         };
-        others.map(|(m, _)| (m, verdict(m))).collect()
+        self.others(&searched).into_iter().map(|m| (m, verdict(m))).collect()
     }
 }
 

@@ -106,7 +106,7 @@ fn crowded(name: &'static str) -> impl Strategy<Value = Position> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn freestyle_mates_are_confirmed(position in crowded("freestyle-6"), depth in 1u8..5) {
