@@ -52,8 +52,8 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             }
             // The only answer to a four costs no depth.
             Situation::Forced { otherwise: 2 } if ply < DEEPEST => {
-                let Moves { moves, .. } = self.board.moves(&situation);
-                return self.expand(&moves, Score::loss_in(2), alpha, beta, depth.max(0), ply);
+                let mut moves = self.board.moves(&situation);
+                return self.expand(&mut moves, Score::loss_in(2), alpha, beta, depth.max(0), ply);
             }
             Situation::Forced { .. } | Situation::Free => {}
         }
@@ -94,17 +94,17 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 return Some(entry.score);
             }
         }
-        let Moves { mut moves, complete } = self.board.moves(&situation);
-        if let Some(at) = known.and_then(|entry| moves.iter().position(|&m| m == entry.best)) {
-            moves[..=at].rotate_right(1);
+        let mut moves = self.board.moves(&situation);
+        if let Some(entry) = known {
+            moves.promote(entry.best);
         }
         // What the moves that are left out are worth: nothing is called lost because a choice of moves is.
         let floor = match situation {
             Situation::Forced { otherwise } => Score::loss_in(otherwise),
-            _ if complete => Score::MIN,
+            _ if moves.complete => Score::MIN,
             _ => -Score::OPINION_MAX,
         };
-        let score = self.expand(&moves, floor, alpha, beta, depth, ply)?;
+        let score = self.expand(&mut moves, floor, alpha, beta, depth, ply)?;
         let bound = match score {
             _ if score >= beta => Bound::Lower,
             _ if score <= alpha => Bound::Upper,
@@ -118,7 +118,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     /// The best of the moves, but no less than `floor`, which is what the moves that are left out are worth.
     fn expand(
         &mut self,
-        moves: &[Move],
+        moves: &mut Moves,
         floor: Score,
         mut alpha: Score,
         beta: Score,
@@ -128,9 +128,11 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         let mut best = floor;
         // The answer to a four keeps its depth; every other move costs one.
         let next = if floor == Score::loss_in(2) { depth } else { depth - 1 };
-        for (index, &m) in moves.iter().enumerate() {
+        let mut is_first = true;
+        while let Some((_, m)) = moves.take() {
             self.board.play(m);
-            let score = self.child(index == 0, alpha, beta, next, ply + 1);
+            let score = self.child(is_first, alpha, beta, next, ply + 1);
+            is_first = false;
             self.board.undo();
             let score = score?;
             if score > best {

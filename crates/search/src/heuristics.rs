@@ -1,3 +1,4 @@
+use arrayvec::ArrayVec;
 use kagetsu_game::{Game, Move, Score};
 
 use crate::EngineOptions;
@@ -18,13 +19,70 @@ pub(crate) enum Situation {
     Free,
 }
 
-/// What is to be searched in a position.
+/// Moves of a position that has most of them.
+const MOST: usize = 512;
+
+/// What is to be searched in a position, each move with what it promises.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Moves {
-    /// Best first.
-    pub(crate) moves: Vec<Move>,
+    list: ArrayVec<(i32, Move), MOST>,
+    /// How many of them were taken; they stand at the front.
+    taken: usize,
+    /// How many may be taken.
+    most: usize,
     /// Whether they are all that is legal, or all that answers the threat.
     pub(crate) complete: bool,
+}
+
+impl Moves {
+    /// An empty list.
+    pub(crate) fn new(complete: bool) -> Self {
+        Self { list: ArrayVec::new_const(), taken: 0, most: usize::MAX, complete }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, worth: i32, m: Move) {
+        self.list.push((worth, m));
+    }
+
+    /// Only the `most` best are to be taken.
+    pub(crate) fn limit(&mut self, most: usize) {
+        self.most = most;
+    }
+
+    /// Moves, the taken ones among them.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len().min(self.most)
+    }
+
+    /// Puts a move of the list before all others.
+    pub(crate) fn promote(&mut self, m: Move) {
+        if let Some(found) = self.list.iter_mut().find(|(_, known)| *known == m) {
+            found.0 = i32::MAX;
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The most promising move that was not taken yet; of equal ones the first in the order of moves.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<(i32, Move)> {
+        if self.taken >= self.most {
+            return None;
+        }
+        let rest = self.list.get_mut(self.taken..)?;
+        let best = (0..rest.len()).min_by_key(|&at| (std::cmp::Reverse(rest[at].0), rest[at].1))?;
+        rest.swap(0, best);
+        self.taken += 1;
+        Some(rest[0])
+    }
+
+    /// All of them, the most promising first.
+    pub(crate) fn sorted(mut self) -> Vec<Move> {
+        std::iter::from_fn(|| self.take()).map(|(_, m)| m).collect()
+    }
 }
 
 /// A game as an engine sees it: a board that knows what is threatened and what is good.

@@ -26,7 +26,7 @@ fn minimax<H: Heuristics>(board: &mut H, depth: i32, leaf_fours: u32) -> Score {
         Situation::Free if board.moves(&situation).complete => (Score::MIN, depth - 1),
         Situation::Free => (-Score::OPINION_MAX, depth - 1),
     };
-    let moves = board.moves(&situation).moves;
+    let moves = board.moves(&situation).sorted();
     let values = moves.into_iter().map(|m| {
         board.play(m);
         let value = minimax(board, next, leaf_fours).before();
@@ -43,7 +43,7 @@ fn compare<R: Rule>(position: &Position, depth: u8, leaf_fours: u32, table: &Tab
     let control = Control::new();
     let limits = Limits::new(&control, Effort::default());
     let mut search = AlphaBeta::new(board.clone(), table, &limits, leaf_fours);
-    for m in board.moves(&board.situation()).moves {
+    for m in board.moves(&board.situation()).sorted() {
         board.play(m);
         let plain = minimax(&mut board, i32::from(depth) - 1, leaf_fours).before();
         board.undo();

@@ -97,8 +97,8 @@ impl Search<'_> {
         }
         let situation = board.situation();
         let (moves, otherwise) = match situation {
-            Situation::Forced { otherwise } => (board.moves(&situation).moves, Some(otherwise)),
-            Situation::Free => (board.moves(&situation).moves, None),
+            Situation::Forced { otherwise } => (board.moves(&situation).sorted(), Some(otherwise)),
+            Situation::Free => (board.moves(&situation).sorted(), None),
             Situation::Known(score) if score.win_plies().is_some() => (board.urgent(), None),
             Situation::Known(_) | Situation::Over(_) => (position.legal_moves(), None),
         };

@@ -1,6 +1,4 @@
-use std::sync::LazyLock;
-
-use super::shape::Shape;
+use super::shape::{SHAPES, Shape};
 
 /// What a stone on a cell threatens in all four lines together (greater is stronger).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -8,10 +6,14 @@ use super::shape::Shape;
 pub(super) enum Kind {
     /// Nothing that must be answered.
     Quiet,
+    /// What renju certainly forbids: an overline or two fours, and no five.
+    Forbidden,
     /// One open three.
     Three,
-    /// Two or more open threes.
+    /// Two or more open threes. Black may play them in renju only where the rules say that some are none.
     DoubleThree,
+    /// One four and two or more open threes of Black in renju, which is forbidden where these are threes by the rules.
+    Tangle,
     /// One four.
     Four,
     /// One four and an open three.
@@ -22,23 +24,28 @@ pub(super) enum Kind {
     Five,
 }
 
-pub(super) const KINDS: usize = 7;
+pub(super) const KINDS: usize = 9;
 
 /// The shapes of a cell's four lines, 4 bits each.
 pub(super) type Cross = u16;
 
-/// The kind of every cross.
-pub(super) static BY_CROSS: LazyLock<Box<[Kind]>> =
-    LazyLock::new(|| (0..=Cross::MAX).map(|cross| shapes(cross).map_or(Kind::Quiet, Kind::of_shapes)).collect());
-
 /// The four shapes; `None` for a number that no cell has.
 pub(super) fn shapes(cross: Cross) -> Option<[Shape; 4]> {
     let codes = [0, 1, 2, 3].map(|direction| (cross >> (4 * direction)) as u8 & 0xf);
-    codes.iter().all(|&code| code <= Shape::Five as u8).then(|| codes.map(Shape::of))
+    codes.iter().all(|&code| usize::from(code) < SHAPES).then(|| codes.map(Shape::of))
 }
 
-const ALL: [Kind; KINDS] =
-    [Kind::Quiet, Kind::Three, Kind::DoubleThree, Kind::Four, Kind::FourThree, Kind::Winning, Kind::Five];
+const ALL: [Kind; KINDS] = [
+    Kind::Quiet,
+    Kind::Forbidden,
+    Kind::Three,
+    Kind::DoubleThree,
+    Kind::Tangle,
+    Kind::Four,
+    Kind::FourThree,
+    Kind::Winning,
+    Kind::Five,
+];
 
 impl Kind {
     /// The kind with this number.
@@ -46,17 +53,31 @@ impl Kind {
         ALL[number]
     }
 
-    /// Whether the opponent must answer the completion point at once.
-    pub(super) fn is_four(self) -> bool {
-        matches!(self, Self::Four | Self::FourThree | Self::Winning)
+    /// How urgent a stone is there, from 0 to 6.
+    pub(super) const fn rank(self) -> i32 {
+        const RANKS: [i32; KINDS] = [0, 0, 1, 2, 3, 3, 4, 5, 6];
+        RANKS[self as usize]
     }
 
-    fn of_shapes(shapes: [Shape; 4]) -> Self {
+    /// Whether the opponent must answer the completion point at once.
+    pub(super) const fn is_four(self) -> bool {
+        matches!(self, Self::Tangle | Self::Four | Self::FourThree | Self::Winning)
+    }
+
+    /// The kind of a cross; `is_judged` for Black in renju.
+    pub(super) fn of_cross(cross: Cross, is_judged: bool) -> Self {
+        shapes(cross).map_or(Self::Quiet, |shapes| Self::of_shapes(shapes, is_judged))
+    }
+
+    fn of_shapes(shapes: [Shape; 4], is_judged: bool) -> Self {
         let count = |wanted| shapes.iter().filter(|&&shape| shape == wanted).count();
-        let (fours, threes) = (count(Shape::Four), count(Shape::OpenThree));
+        let (open, fours, threes) = (count(Shape::OpenFour), count(Shape::Four), count(Shape::OpenThree));
         match () {
             () if count(Shape::Five) > 0 => Self::Five,
-            () if count(Shape::OpenFour) > 0 || fours >= 2 => Self::Winning,
+            () if count(Shape::Overline) + count(Shape::DoubleFour) > 0 => Self::Forbidden,
+            () if is_judged && open + fours >= 2 => Self::Forbidden,
+            () if is_judged && open + fours == 1 && threes >= 2 => Self::Tangle,
+            () if open > 0 || fours >= 2 => Self::Winning,
             () if fours == 1 && threes > 0 => Self::FourThree,
             () if fours == 1 => Self::Four,
             () if threes >= 2 => Self::DoubleThree,
@@ -72,7 +93,7 @@ mod tests {
 
     #[test]
     fn two_threats_are_more_than_one() {
-        let kind = |shapes: [Shape; 4]| Kind::of_shapes(shapes);
+        let kind = |shapes: [Shape; 4]| Kind::of_shapes(shapes, false);
         let (three, four, dead) = (Shape::OpenThree, Shape::Four, Shape::Dead);
         assert_eq!(kind([three, dead, three, dead]), Kind::DoubleThree);
         assert_eq!(kind([four, dead, three, dead]), Kind::FourThree);
@@ -80,5 +101,19 @@ mod tests {
         assert_eq!(kind([four, dead, dead, dead]), Kind::Four);
         assert_eq!(kind([dead, three, dead, dead]), Kind::Three);
         assert_eq!(kind([Shape::Five, four, dead, dead]), Kind::Five);
+    }
+
+    #[test]
+    fn renju_forbids_black_what_is_more_than_one_four_and_one_three() {
+        let kind = |shapes: [Shape; 4]| Kind::of_shapes(shapes, true);
+        let (three, four, open, dead) = (Shape::OpenThree, Shape::Four, Shape::OpenFour, Shape::Dead);
+        assert_eq!(kind([four, open, dead, dead]), Kind::Forbidden);
+        assert_eq!(kind([Shape::DoubleFour, dead, dead, dead]), Kind::Forbidden);
+        assert_eq!(kind([Shape::Overline, open, dead, dead]), Kind::Forbidden);
+        assert_eq!(kind([Shape::Overline, Shape::Five, dead, dead]), Kind::Five);
+        assert_eq!(kind([open, three, dead, dead]), Kind::Winning);
+        assert_eq!(kind([open, three, three, dead]), Kind::Tangle);
+        assert_eq!(kind([four, three, dead, dead]), Kind::FourThree);
+        assert_eq!(kind([three, three, dead, dead]), Kind::DoubleThree);
     }
 }

@@ -96,7 +96,7 @@ proptest! {
         prop_assume!(game.outcome().is_none());
         for neighbourhood in [Neighbourhood::Paper12, Neighbourhood::Star16, Neighbourhood::Square24, Neighbourhood::Rays24] {
             let options = EngineOptions { neighbourhood, candidates: usize::MAX, ..EngineOptions::default() };
-            let mut found = Board::new(&game, &options).moves(&Situation::Free).moves;
+            let mut found = Board::new(&game, &options).moves(&Situation::Free).sorted();
             found.sort_unstable();
             let offsets = neighbourhood.offsets();
             let place = |m: Move| (m.index() as i32 % i32::from(size), m.index() as i32 / i32::from(size));
@@ -138,7 +138,7 @@ fn threats_force_exactly_their_answers() {
         let position = Position::from_line(variant, line).expect("legal");
         let board = Board::<Freestyle>::new(&position.game(), &EngineOptions::default());
         assert_eq!(board.situation(), situation, "{line}");
-        let mut found: Vec<String> = board.moves(&situation).moves.iter().map(|&m| position.write_move(m)).collect();
+        let mut found: Vec<String> = board.moves(&situation).sorted().iter().map(|&m| position.write_move(m)).collect();
         found.sort();
         assert_eq!(found, moves, "{line}");
     };

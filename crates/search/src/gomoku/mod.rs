@@ -1,6 +1,7 @@
-//! Gomoku as the engine sees it, for the rules whose fives are the same for both sides.
+//! Gomoku as the engine sees it, by all three rules.
 
 mod board;
+mod cells;
 mod kind;
 #[cfg(test)]
 mod laws;

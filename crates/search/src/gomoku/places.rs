@@ -1,26 +1,110 @@
+use std::sync::OnceLock;
+
 use kagetsu_game::gomoku::MAX_SIZE;
 
-/// Bits left free at both ends of a line, so that no window of 11 leaves its word.
+use crate::Neighbourhood;
+
+use super::cells::{Cells, WORDS};
+
+/// Cells beyond the edge at both ends of a line, so that no window of 11 leaves its word.
 const MARGIN: u32 = 5;
 
 /// Rows, columns and the two kinds of diagonals of the largest board.
 pub(super) const LINES: usize = 2 * MAX_SIZE + 2 * (2 * MAX_SIZE - 1);
 
-/// The line through a cell in each direction, and the cell's place on it: bit `place + 5`.
-pub(super) const fn places(x: usize, y: usize) -> [(usize, u32); 4] {
+/// A row, column or diagonal, two bits for each place: 0 empty, 1 a stone of the first side, 2 of the second, 3 beyond the
+/// edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Line(u64);
+
+impl Line {
+    /// A line without a place on the board.
+    pub(super) const BEYOND: Self = Self(u64::MAX);
+
+    /// Changes what is on a place, by exclusive or.
+    #[inline]
+    pub(super) const fn flip(&mut self, place: u8, content: u64) {
+        self.0 ^= content << (2 * (place as u32 + MARGIN));
+    }
+
+    /// The place and five more on either side, the lowest first: 22 bits.
+    #[inline]
+    pub(super) const fn window(self, place: u32) -> u32 {
+        (self.0 >> (2 * place)) as u32 & 0x3f_ffff
+    }
+}
+
+/// The lowest bits of the empty places of a window, the centre's among them if it is.
+#[inline]
+pub(super) const fn empty(window: u32) -> u32 {
+    !(window | window >> 1) & 0x15_5555
+}
+
+/// The line through a cell in one direction, and the cell's place on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) line: u8,
+    pub(super) place: u8,
+}
+
+/// What lies where on a board of one size.
+#[derive(Debug)]
+pub(super) struct Geometry {
+    pub(super) size: usize,
+    /// By cell and direction.
+    pub(super) places: Vec<[Place; 4]>,
+    /// From one cell of a line to the next, by direction.
+    pub(super) strides: [isize; 4],
+    /// The cells worth a thought beside a stone, by the stone's cell.
+    pub(super) near: Vec<Cells>,
+}
+
+impl Geometry {
+    /// The geometry of a board, made once.
+    pub(super) fn of(size: u8, neighbourhood: Neighbourhood) -> &'static Self {
+        static MADE: [[OnceLock<Geometry>; 4]; MAX_SIZE + 1] = [const { [const { OnceLock::new() }; 4] }; MAX_SIZE + 1];
+        let size = usize::from(size);
+        MADE[size][neighbourhood as usize].get_or_init(|| Self::new(size, neighbourhood))
+    }
+
+    fn new(size: usize, neighbourhood: Neighbourhood) -> Self {
+        let stride = size as isize;
+        Self {
+            size,
+            places: (0..size * size).map(|cell| places(cell % size, cell / size)).collect(),
+            strides: [1, stride, stride + 1, 1 - stride],
+            near: near(size, neighbourhood),
+        }
+    }
+
+    pub(super) const fn cells(&self) -> usize {
+        self.size * self.size
+    }
+
+    /// Words of a set of cells that are in use.
+    pub(super) const fn words(&self) -> usize {
+        let words = self.cells().div_ceil(64);
+        if words < WORDS { words } else { WORDS }
+    }
+}
+
+const fn places(x: usize, y: usize) -> [Place; 4] {
     const RISING: usize = 2 * MAX_SIZE;
     const FALLING: usize = 4 * MAX_SIZE - 1;
-    let column = x as u32;
-    [(y, column), (MAX_SIZE + x, y as u32), (RISING + x + MAX_SIZE - 1 - y, column), (FALLING + x + y, column)]
+    const fn at(line: usize, place: usize) -> Place {
+        Place { line: line as u8, place: place as u8 }
+    }
+    [at(y, x), at(MAX_SIZE + x, y), at(RISING + x + MAX_SIZE - 1 - y, x), at(FALLING + x + y, x)]
 }
 
-/// The bit of a place.
-pub(super) const fn bit(place: u32) -> u32 {
-    1 << (place + MARGIN)
-}
-
-/// From one cell of a line to the next.
-pub(super) const fn strides(size: usize) -> [isize; 4] {
-    let size = size as isize;
-    [1, size, size + 1, 1 - size]
+fn near(size: usize, neighbourhood: Neighbourhood) -> Vec<Cells> {
+    let offsets = neighbourhood.offsets();
+    let on_board = |at: isize| (0..size as isize).contains(&at);
+    let near = |cell: usize| {
+        let (x, y) = ((cell % size) as isize, (cell / size) as isize);
+        let all = offsets.iter().map(|&(dx, dy)| (x + isize::from(dx), y + isize::from(dy)));
+        let all = all.filter(|&(x, y)| on_board(x) && on_board(y));
+        all.map(|(x, y)| (y * size as isize + x) as usize).collect()
+    };
+    (0..size * size).map(near).collect()
 }

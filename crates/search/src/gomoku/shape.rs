@@ -23,13 +23,17 @@ pub(super) enum Shape {
     OpenThree,
     /// One completion point: `XOOOO_`, `O_OOO`.
     Four,
-    /// Two completion points: `_OOOO_`, `O_OOO_O`.
+    /// Two completion points: `_OOOO_`, `O_OOO_O`; for Black in renju the straight four alone.
     OpenFour,
     /// Five.
     Five,
+    /// Two fours on one line, `O_OOO_O`, where renju forbids them.
+    DoubleFour,
+    /// Six or more, where renju forbids them.
+    Overline,
 }
 
-pub(super) const SHAPES: usize = 10;
+pub(super) const SHAPES: usize = 12;
 
 const ALL: [Shape; SHAPES] = [
     Shape::Dead,
@@ -42,6 +46,8 @@ const ALL: [Shape; SHAPES] = [
     Shape::Four,
     Shape::OpenFour,
     Shape::Five,
+    Shape::DoubleFour,
+    Shape::Overline,
 ];
 
 impl Shape {
@@ -59,7 +65,7 @@ impl Shape {
             Self::SleepingThree => Self::SleepingTwo,
             Self::OpenTwo => Self::OpenOne,
             Self::SleepingTwo => Self::SleepingOne,
-            Self::OpenOne | Self::SleepingOne | Self::Dead => Self::Dead,
+            Self::OpenOne | Self::SleepingOne | Self::Dead | Self::DoubleFour | Self::Overline => Self::Dead,
         }
     }
 }
@@ -72,13 +78,14 @@ pub(super) const fn reach<R: Rule>() -> u32 {
     }
 }
 
-/// Bit of the centre in a window of 11.
+/// Place of the centre in a window of 11.
 pub(super) const CENTRE: u32 = 5;
 
-/// The shape of every window around an empty cell.
+/// The shapes that a stone of either side makes in every window.
 #[derive(Debug)]
 pub(super) struct Shapes {
-    table: Vec<Shape>,
+    /// By [`index`]; the second side's shape in the high half of the byte.
+    table: Vec<u8>,
 }
 
 impl Shapes {
@@ -88,63 +95,102 @@ impl Shapes {
         TABLES[R::NAME as usize].get_or_init(Self::new::<R>)
     }
 
-    /// From more stones to fewer, so that what one more stone makes is known already: `own | q > own`.
     fn new<R: Rule>() -> Self {
         let sides = 2 * reach::<R>();
-        let mut table = vec![Shape::Dead; 1 << (2 * sides)];
-        for own in (0..1u32 << sides).rev() {
-            for empty in (0..1u32 << sides).filter(|empty| own & empty == 0) {
-                table[(own << sides | empty) as usize] = shape::<R>(&table, own, empty);
+        let [first, second] = [Side::First, Side::Second].map(shapes_of::<R>);
+        let both = |cells: u32| {
+            let (mut stones, mut empty) = ([0; 2], 0);
+            for place in 0..sides {
+                match cells >> (2 * place) & 3 {
+                    0 => empty |= 1 << place,
+                    1 => stones[0] |= 1 << place,
+                    2 => stones[1] |= 1 << place,
+                    _ => {}
+                }
             }
-        }
-        Self { table }
+            let [first, second] = [(first.as_slice(), stones[0]), (&second, stones[1])]
+                .map(|(table, own)| table[(own << sides | empty) as usize]);
+            first as u8 | (second as u8) << 4
+        };
+        Self { table: (0..1 << (2 * sides)).map(both).collect() }
     }
 
-    /// What a stone in the centre makes; windows of 11 bits, the centre's own bits do not count.
+    /// What a stone in the centre of a window makes: the first side's in the low half of the byte, the second's in the
+    /// high half. What stands in the centre does not count.
     #[inline]
-    pub(super) fn get<R: Rule>(&self, own: u32, empty: u32) -> Shape {
-        let index = squeeze::<R>(own) << (2 * reach::<R>()) | squeeze::<R>(empty);
-        self.table[index as usize]
+    pub(super) fn get<R: Rule>(&self, window: u32) -> u8 {
+        self.table[index::<R>(window)]
     }
 }
 
 /// The window without its centre and without what lies beyond the reach.
 #[inline]
-const fn squeeze<R: Rule>(window: u32) -> u32 {
+const fn index<R: Rule>(window: u32) -> usize {
     let reach = reach::<R>();
-    let side = (1 << reach) - 1;
-    (window >> (CENTRE - reach)) & side | ((window >> (CENTRE + 1)) & side) << reach
+    let side = (1 << (2 * reach)) - 1;
+    let below = window >> (2 * (CENTRE - reach)) & side;
+    let above = window >> (2 * (CENTRE + 1)) & side;
+    (below | above << (2 * reach)) as usize
 }
 
-/// Whether the run through the centre, whose stone is there, is a five. `own` is squeezed.
-fn is_five<R: Rule>(own: u32) -> bool {
+/// One side's shapes by its stones and the empty cells, a bit each, the centre left out: `own << sides | empty`.
+///
+/// From more stones to fewer, so that what one more stone makes is known already: `own | q > own`.
+fn shapes_of<R: Rule>(side: Side) -> Vec<Shape> {
+    let sides = 2 * reach::<R>();
+    let mut table = vec![Shape::Dead; 1 << (2 * sides)];
+    for own in (0..1u32 << sides).rev() {
+        for empty in (0..1u32 << sides).filter(|empty| own & empty == 0) {
+            table[(own << sides | empty) as usize] = shape::<R>(side, &table, own, empty);
+        }
+    }
+    table
+}
+
+/// Length of the run through the centre, whose stone is there.
+fn run<R: Rule>(own: u32) -> usize {
     let reach = reach::<R>();
     let below = (own << (32 - reach)).leading_ones();
     let above = (own >> reach).trailing_ones();
-    R::is_five(Side::First, (below + 1 + above) as usize)
+    (below + 1 + above) as usize
 }
 
-fn shape<R: Rule>(table: &[Shape], own: u32, empty: u32) -> Shape {
+fn shape<R: Rule>(side: Side, table: &[Shape], own: u32, empty: u32) -> Shape {
     let sides = 2 * reach::<R>();
+    let is_five = |own: u32| R::is_five(side, run::<R>(own));
     let stones = (0..sides).map(|bit| 1 << bit).filter(|stone| empty & stone != 0);
-    if is_five::<R>(own) {
+    if is_five(own) {
         return Shape::Five;
     }
-    match stones.clone().filter(|stone| is_five::<R>(own | stone)).count() {
+    let is_judged = R::FORBIDS && side == Side::First;
+    if is_judged && run::<R>(own) > 5 {
+        return Shape::Overline;
+    }
+    match stones.clone().filter(|stone| is_five(own | stone)).count() {
         0 => stones
             .map(|stone| table[((own | stone) << sides | empty & !stone) as usize].one_stone_before())
             .max()
             .unwrap_or(Shape::Dead),
         1 => Shape::Four,
+        _ if is_judged && run::<R>(own) < 4 => Shape::DoubleFour,
         _ => Shape::OpenFour,
     }
 }
 
-/// Bits of the window of 11 where a second stone completes five with the one in the centre.
-pub(super) fn completions<R: Rule>(own: u32, empty: u32) -> impl Iterator<Item = u32> {
-    let is_completion = move |bit: &u32| empty >> bit & 1 != 0 && is_five::<R>(squeeze::<R>(own | 1 << bit));
+/// Places of a window of 11 where a second stone of the side completes five with one in the centre.
+pub(super) fn completions<R: Rule>(side: Side, window: u32) -> impl Iterator<Item = u32> {
     let reach = reach::<R>();
-    (CENTRE - reach..=CENTRE + reach).filter(|&bit| bit != CENTRE).filter(is_completion)
+    let own = move |place: u32| window >> (2 * place) & 3 == side.index() as u32 + 1;
+    let stones = (0..2 * reach).filter(move |&bit| own(place::<R>(bit))).fold(0, |stones, bit| stones | 1 << bit);
+    (0..2 * reach)
+        .filter(move |&bit| window >> (2 * place::<R>(bit)) & 3 == 0 && R::is_five(side, run::<R>(stones | 1 << bit)))
+        .map(place::<R>)
+}
+
+/// The place in a window of a bit that leaves the centre out.
+const fn place<R: Rule>(bit: u32) -> u32 {
+    let reach = reach::<R>();
+    CENTRE - reach + bit + (bit >= reach) as u32
 }
 
 /// What shapes are by their definition alone; its patterns stand in the order of [`Shape`].
@@ -159,20 +205,33 @@ mod tests {
     use super::*;
     use kagetsu_game::gomoku::{Freestyle, Standard};
 
-    fn read<R: Rule>(line: &[u8], centre: usize) -> Shape {
-        let bits = |wanted: u8| {
-            let set = line.iter().zip(0..).filter(|(cell, _)| **cell == wanted);
-            set.fold(0u32, |bits, (_, place): (_, u32)| bits | 1 << (place + CENTRE - centre as u32))
+    /// What a stone of the side on the centre makes, in a line of own stones, empty cells and others.
+    fn read<R: Rule>(side: Side, line: &[u8], centre: usize) -> Shape {
+        let content = |cell: u8| match (cell, side) {
+            (b'_', _) => 0,
+            (b'O', Side::First) | (b'X', Side::Second) => 1,
+            (b'O', Side::Second) | (b'X', Side::First) => 2,
+            _ => 3,
         };
-        Shapes::of::<R>().get::<R>(bits(b'O'), bits(b'_'))
+        let mut window = 0x3f_ffff;
+        for (&cell, at) in line.iter().zip(0..) {
+            let place = at + CENTRE - centre as u32;
+            window = window & !(3 << (2 * place)) | content(cell) << (2 * place);
+        }
+        let both = Shapes::of::<R>().get::<R>(window);
+        Shape::of(both >> (4 * side.index()) & 0xf)
     }
 
-    fn check_all<R: Rule>() {
-        let mut definition = Definition::new(|run| R::is_five(Side::First, run));
+    fn check_all<R: Rule>(side: Side) {
+        let is_five: fn(usize) -> bool = match side {
+            Side::First => |run| R::is_five(Side::First, run),
+            Side::Second => |run| R::is_five(Side::Second, run),
+        };
+        let mut definition = Definition::new(is_five);
         let centre = reach::<R>() as usize;
         for line in windows(reach::<R>()) {
             let letters: Vec<u8> = line.iter().map(|&spot| b"O_X"[spot as usize]).collect();
-            let found = read::<R>(&letters, centre) as u8;
+            let found = read::<R>(side, &letters, centre) as u8;
             let defined = definition.pattern(&line, centre) as u8;
             assert_eq!(found, defined, "{}", String::from_utf8_lossy(&letters));
         }
@@ -180,19 +239,21 @@ mod tests {
 
     #[test]
     fn the_table_is_the_definition_on_every_window_of_freestyle() {
-        check_all::<Freestyle>();
+        check_all::<Freestyle>(Side::First);
+        check_all::<Freestyle>(Side::Second);
     }
 
     #[test]
     fn the_table_is_the_definition_where_exactly_five_wins() {
-        check_all::<Standard>();
+        check_all::<Standard>(Side::First);
+        check_all::<Standard>(Side::Second);
     }
 
     #[test]
     fn known_shapes_have_their_names() {
         let check = |line: &str, centre: usize, freestyle: Shape, standard: Shape| {
-            assert_eq!(read::<Freestyle>(line.as_bytes(), centre), freestyle, "freestyle {line}");
-            assert_eq!(read::<Standard>(line.as_bytes(), centre), standard, "standard {line}");
+            assert_eq!(read::<Freestyle>(Side::First, line.as_bytes(), centre), freestyle, "freestyle {line}");
+            assert_eq!(read::<Standard>(Side::Second, line.as_bytes(), centre), standard, "standard {line}");
         };
         check("X_OOOO___", 4, Shape::OpenFour, Shape::OpenFour);
         check("XXOOOO___", 4, Shape::Four, Shape::Four);

@@ -47,11 +47,7 @@ impl<'a, R: Rule> Vcf<'a, R> {
     fn attack(&mut self, fours: u32) -> Option<Vec<Move>> {
         let (me, other) = (self.board.side(), self.board.side().other());
         if self.board.count(me, Kind::Five) > 0 {
-            return self
-                .board
-                .cells_of(me, |kind| kind == Kind::Five)
-                .first()
-                .map(|&cell| vec![Move::new(cell as u16)]);
+            return self.board.cells_of(me, |kind| kind == Kind::Five).first().map(|cell| vec![Move::new(cell as u16)]);
         }
         let threats = self.board.count(other, Kind::Five);
         if threats > 1 {
@@ -64,10 +60,11 @@ impl<'a, R: Rule> Vcf<'a, R> {
         // The last four must leave two completion points.
         let is_last = fours == 1;
         self.is_cut |= is_last && self.board.count(me, Kind::Four) + self.board.count(me, Kind::FourThree) > 0;
-        let mut cells = self.board.cells_of(me, |kind| if is_last { kind == Kind::Winning } else { kind.is_four() });
+        let cells = self.board.cells_of(me, |kind| if is_last { kind == Kind::Winning } else { kind.is_four() });
+        let mut cells: Vec<usize> = cells.iter().collect();
         if threats == 1 {
             let stop = self.board.cells_of(other, |kind| kind == Kind::Five);
-            cells.retain(|cell| stop.contains(cell));
+            cells.retain(|&cell| stop.contains(cell));
         }
         // What wins at once comes first.
         cells.sort_by_key(|&cell| std::cmp::Reverse(self.board.kind(me, cell)));
@@ -89,24 +86,24 @@ impl<'a, R: Rule> Vcf<'a, R> {
     /// Makes a four and has it answered.
     fn four(&mut self, cell: usize, fours: u32) -> Option<Vec<Move>> {
         let (me, m) = (self.board.side(), Move::new(cell as u16));
-        self.board.play(m);
+        self.board.play_cell(cell);
         let line = if self.board.count(me.other(), Kind::Five) > 0 {
             // The defender wins first.
             None
         } else {
             let points = self.board.cells_of(me, |kind| kind == Kind::Five);
-            points.first().and_then(|&point| {
+            points.first().and_then(|point| {
                 let answer = Move::new(point as u16);
-                self.board.play(answer);
-                let rest = if points.len() > 1 { self.attack(1) } else { self.attack(fours - 1) };
-                self.board.undo();
+                self.board.play_cell(point);
+                let rest = if points.iter().nth(1).is_some() { self.attack(1) } else { self.attack(fours - 1) };
+                self.board.undo_cell();
                 rest.map(|mut line| {
                     line.extend([answer, m]);
                     line
                 })
             })
         };
-        self.board.undo();
+        self.board.undo_cell();
         line
     }
 }

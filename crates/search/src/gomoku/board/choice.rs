@@ -1,101 +1,93 @@
-//! Which cells of a board are to be searched, and in what order.
+//! Which cells of a board are to be searched, and what they promise.
 
+use arrayvec::ArrayVec;
+use kagetsu_game::Move;
+use kagetsu_game::Side;
 use kagetsu_game::gomoku::Rule;
-use kagetsu_game::{Move, Side};
 
+use super::super::cells::Cells;
 use super::super::kind::Kind;
-use super::super::places::{places, strides};
 use super::super::shape::{CENTRE, completions};
 use super::Board;
-use crate::EngineOptions;
+use crate::heuristics::Moves;
 
 impl<R: Rule> Board<R> {
-    pub(super) fn moves_of(&self, side: Side, wanted: impl Fn(Kind) -> bool) -> Vec<Move> {
-        self.cells_of(side, wanted).into_iter().map(|cell| Move::new(cell as u16)).collect()
+    /// The one point that stops a five.
+    pub(super) fn stop(&self) -> Moves {
+        self.listed(self.cells_of(self.side.other(), |kind| kind == Kind::Five).iter(), true)
     }
 
     /// The moves against an opponent who can make two completion points: those that answer each of his ways to do it, and
     /// every four of one's own.
-    pub(super) fn answers(&self) -> Vec<Move> {
+    pub(super) fn answers(&self) -> Moves {
         let (me, other) = (self.side, self.side.other());
-        let mut common: Option<Vec<usize>> = None;
-        for threat in self.cells_of(other, |kind| kind == Kind::Winning) {
-            let mut answers = self.completions(other, threat);
-            answers.push(threat);
-            common = Some(match common {
-                None => answers,
-                Some(common) => common.into_iter().filter(|cell| answers.contains(cell)).collect(),
-            });
+        let mut common: Option<Cells> = None;
+        for threat in self.cells_of(other, |kind| kind == Kind::Winning).iter() {
+            let answers: Cells = self.completions(other, threat).into_iter().chain([threat]).collect();
+            common = Some(common.map_or(answers, |common| common.and(&answers)));
         }
         let mut cells = common.unwrap_or_default();
-        cells.extend(self.cells_of(me, Kind::is_four));
-        cells.sort_unstable();
-        cells.dedup();
-        cells.sort_by_key(|&cell| (-self.worth(cell), cell));
-        cells.into_iter().map(|cell| Move::new(cell as u16)).collect()
+        cells.add(&self.cells_of(me, Kind::is_four), self.geometry.words());
+        self.listed(cells.iter(), true)
+    }
+
+    /// The cells worth a thought.
+    pub(super) fn candidates(&self) -> Moves {
+        let near = self.near.and(&self.empty);
+        let mut moves = self.listed(near.iter(), false);
+        let is_all = if moves.is_empty() {
+            moves = self.central();
+            true
+        } else {
+            near == self.empty
+        };
+        moves.complete = is_all && moves.len() <= self.most;
+        moves.limit(self.most);
+        moves
+    }
+
+    /// The legal ones among empty cells, each with its worth.
+    fn listed(&self, cells: impl Iterator<Item = usize>, complete: bool) -> Moves {
+        let mut moves = Moves::new(complete);
+        for cell in cells.filter(|&cell| !self.is_forbidden(self.side, cell)) {
+            moves.push(self.worth(cell), Move::new(cell as u16));
+        }
+        moves
     }
 
     /// Worth of a stone on an empty cell, for whoever moves: what it makes, and what it takes from the opponent.
+    #[inline]
     fn worth(&self, cell: usize) -> i32 {
-        let value = |side: Side| self.weights.values[usize::from(self.crosses[side.index()][cell])];
-        let urgency = |side: Side| (self.kind(side, cell) as i32) * 2_000;
-        let (me, other) = (self.side, self.side.other());
-        2 * value(me) + value(other) * self.weights.defence / 100 + 2 * urgency(me) + urgency(other)
-    }
-
-    /// The cells worth a thought, best first.
-    pub(super) fn candidates(&self) -> Vec<Move> {
-        let mut moves: Vec<(i32, usize)> = Vec::new();
-        for cell in (0..self.cells()).filter(|&cell| self.is_empty[cell] && self.near[cell] > 0) {
-            moves.push((-self.worth(cell), cell));
-        }
-        moves.sort_unstable();
-        moves.truncate(self.most);
-        if moves.is_empty() {
-            return self.central();
-        }
-        moves.into_iter().map(|(_, cell)| Move::new(cell as u16)).collect()
+        let grades = self.grades[cell];
+        let (mine, his) = (grades[self.side.index()], grades[self.side.other().index()]);
+        let defence = self.weights[0].defence;
+        let defended = if defence == 100 { his.value() } else { his.value() * defence / 100 };
+        2 * mine.value() + defended + 4_000 * mine.kind().rank() + 2_000 * his.kind().rank()
     }
 
     /// Where there is nothing to be near to: the empty cells nearest to the centre.
-    fn central(&self) -> Vec<Move> {
-        let middle = self.size as isize - 1;
+    fn central(&self) -> Moves {
+        let (size, middle) = (self.geometry.size, self.geometry.size as isize - 1);
         let distance = |cell: usize| {
-            let (x, y) = ((cell % self.size) as isize, (cell / self.size) as isize);
+            let (x, y) = ((cell % size) as isize, (cell / size) as isize);
             (2 * x - middle).abs().max((2 * y - middle).abs())
         };
-        let mut cells: Vec<usize> = (0..self.cells()).filter(|&cell| self.is_empty[cell]).collect();
-        cells.sort_by_key(|&cell| (distance(cell), cell));
-        cells.truncate(self.most);
-        cells.into_iter().map(|cell| Move::new(cell as u16)).collect()
+        let mut moves = Moves::new(false);
+        for cell in self.empty.iter().filter(|&cell| !self.is_forbidden(self.side, cell)) {
+            moves.push(-distance(cell) as i32, Move::new(cell as u16));
+        }
+        moves
     }
 
     /// The cells that complete five together with a stone of `side` on `cell`.
-    fn completions(&self, side: Side, cell: usize) -> Vec<usize> {
-        let mut found = Vec::new();
-        let (x, y) = (cell % self.size, cell / self.size);
-        for ((line, place), stride) in places(x, y).into_iter().zip(strides(self.size)) {
-            let own = self.stones[side.index()][line] >> place;
-            let free = self.empty[line] >> place & !(1 << CENTRE);
-            for at in completions::<R>(own & !(1 << CENTRE), free) {
-                found.push((cell as isize + (at as isize - CENTRE as isize) * stride) as usize);
+    pub(in super::super) fn completions(&self, side: Side, cell: usize) -> ArrayVec<usize, 40> {
+        let mut found = ArrayVec::new();
+        for (at, stride) in self.geometry.places[cell].into_iter().zip(self.geometry.strides) {
+            let window = self.lines[usize::from(at.line)].window(at.place.into());
+            for place in completions::<R>(side, window) {
+                found.push((cell as isize + (place as isize - CENTRE as isize) * stride) as usize);
             }
         }
-        found.sort_unstable();
-        found.dedup();
         found
     }
-}
-
-/// The cells near each cell of the board, by its number.
-pub(super) fn neighbours(size: usize, options: &EngineOptions) -> Vec<Vec<u16>> {
-    let offsets = options.neighbourhood.offsets();
-    let on_board = |at: isize| (0..size as isize).contains(&at);
-    let near = |cell: usize| {
-        let (x, y) = ((cell % size) as isize, (cell / size) as isize);
-        let all = offsets.iter().map(|&(dx, dy)| (x + isize::from(dx), y + isize::from(dy)));
-        let all = all.filter(|&(x, y)| on_board(x) && on_board(y));
-        all.map(|(x, y)| (y * size as isize + x) as u16).collect()
-    };
-    (0..size * size).map(near).collect()
 }

@@ -1,0 +1,101 @@
+use kagetsu_game::gomoku::{Gomoku, Rule};
+use kagetsu_game::{Move, Score, Side};
+
+use super::super::kind::Kind;
+use super::super::vcf::Vcf;
+use super::{Board, is_judged};
+use crate::EngineOptions;
+use crate::heuristics::{Heuristics, Moves, Situation};
+
+impl<R: Rule> Heuristics for Board<R> {
+    type Rules = Gomoku<R>;
+
+    fn new(game: &Gomoku<R>, options: &EngineOptions) -> Self {
+        Self::of_game(game, options)
+    }
+
+    fn play(&mut self, m: Move) {
+        self.play_cell(m.index());
+    }
+
+    fn undo(&mut self) {
+        self.undo_cell();
+    }
+
+    fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// What may be made on all empty cells, mine less the opponent's; mine a little more, for I am to move.
+    fn evaluate(&self) -> Score {
+        let (me, other) = (self.sums[self.side.index()], self.sums[self.side.other().index()]);
+        let defence = self.weights[0].defence;
+        Score::opinion(me + me / 8 - other / 100 * defence - other % 100 * defence / 100)
+    }
+
+    fn situation(&self) -> Situation {
+        let (me, other) = (self.side, self.side.other());
+        if self.five.is_some() || self.is_stuck() {
+            return Situation::Over(Score::loss_in(0));
+        }
+        if self.left == 0 {
+            return Situation::Over(Score::ZERO);
+        }
+        if self.count(me, Kind::Five) > 0 {
+            return Situation::Known(Score::win_in(1));
+        }
+        match self.count(other, Kind::Five) {
+            0 => {}
+            1 if !self.is_caught() => return Situation::Forced { otherwise: 2 },
+            _ => return Situation::Known(Score::loss_in(2)),
+        }
+        if self.count(me, Kind::Winning) > 0 {
+            return Situation::Known(Score::win_in(3));
+        }
+        if self.count(other, Kind::Winning) > 0 {
+            return Situation::Forced { otherwise: 4 };
+        }
+        Situation::Free
+    }
+
+    fn moves(&self, situation: &Situation) -> Moves {
+        match situation {
+            Situation::Forced { otherwise: 2 } => self.stop(),
+            Situation::Forced { .. } => self.answers(),
+            Situation::Known(_) | Situation::Over(_) | Situation::Free => self.candidates(),
+        }
+    }
+
+    fn urgent(&self) -> Vec<Move> {
+        let five = self.cells_of(self.side, |kind| kind == Kind::Five);
+        let urgent = if five.is_empty() { self.cells_of(self.side, |kind| kind == Kind::Winning) } else { five };
+        urgent.iter().map(|cell| Move::new(cell as u16)).collect()
+    }
+
+    fn has_kill(&self) -> bool {
+        let fours = [Kind::Tangle, Kind::Four, Kind::FourThree, Kind::Winning];
+        fours.iter().map(|&kind| self.count(self.side, kind)).sum::<u16>() > 1
+    }
+
+    fn kill(&mut self, budget: &mut u32, length: u32) -> Option<Vec<Move>> {
+        Vcf::new(self, budget).find(length)
+    }
+}
+
+impl<R: Rule> Board<R> {
+    /// Whether Black is to move in renju and has none but forbidden points left: then he has lost.
+    fn is_stuck(&self) -> bool {
+        let doubtful = [Kind::Forbidden, Kind::DoubleThree, Kind::Tangle];
+        let count = || doubtful.iter().map(|&kind| usize::from(self.count(Side::First, kind))).sum::<usize>();
+        is_judged::<R>(self.side)
+            && self.left > 0
+            && count() == self.left
+            && self.empty.iter().all(|cell| self.is_forbidden(self.side, cell))
+    }
+
+    /// Whether the only point that stops the opponent's five is forbidden to the side to move.
+    fn is_caught(&self) -> bool {
+        let point = || self.cells_of(self.side.other(), |kind| kind == Kind::Five).first();
+        is_judged::<R>(self.side) && point().is_some_and(|point| self.is_forbidden(self.side, point))
+    }
+}
