@@ -1,4 +1,4 @@
-use kagetsu_game::gomoku::{Freestyle, Standard};
+use kagetsu_game::gomoku::{Freestyle, Renju, Standard};
 use kagetsu_game::{Answer, Question, RuleName, Variant};
 
 use crate::gomoku::Board;
@@ -34,7 +34,7 @@ impl Engine {
     /// Whether [`Engine::answer`] can think about the variant.
     #[must_use]
     pub const fn supports(variant: Variant) -> bool {
-        matches!(variant, Variant::Gomoku { rule: RuleName::Freestyle | RuleName::Standard, .. })
+        matches!(variant, Variant::Gomoku { .. })
     }
 
     /// Thinks until the effort is spent, the value is proven, or `control` stops it.
@@ -57,6 +57,7 @@ impl Engine {
         match question.position.variant() {
             Variant::Gomoku { rule: RuleName::Freestyle, .. } => search.run::<Board<Freestyle>>(progress),
             Variant::Gomoku { rule: RuleName::Standard, .. } => search.run::<Board<Standard>>(progress),
+            Variant::Gomoku { rule: RuleName::Renju, .. } => search.run::<Board<Renju>>(progress),
             other => Err(EngineError::Unsupported(other)),
         }
     }

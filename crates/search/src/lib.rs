@@ -22,7 +22,12 @@
 //!    every e, and all fours of S, are a complete set.
 //!
 //! Whether a stone completes a five depends on the stones of its own colour and on the cell being empty, never on where
-//! the opponent's other stones are; that is what 3 and 4 rest on, in freestyle and in standard gomoku.
+//! the opponent's other stones are; that is what 3 and 4 rest on.
+//!
+//! In renju Black's e must also be allowed when he gets there. A cell counts as leaving two completion points only where it
+//! cannot be forbidden: one straight four, and at most one open three beside it. A stone of White's takes shapes away from
+//! Black and never adds any, so the cell stays allowed. Black's own answers and fours leave out what is forbidden; if the one
+//! completion point of White's is forbidden to Black, he has lost as if there were two.
 //!
 //! A node whose searched moves are complete and all lose is lost. Where nothing forces, the candidates are a choice, and
 //! if all of them lose the node returns the worst opinion, [`Score::OPINION_MAX`](kagetsu_game::Score::OPINION_MAX)

@@ -39,6 +39,8 @@ pub(crate) struct Root {
     pub(crate) moves: Vec<Move>,
     /// The other legal moves lose within so many plies.
     pub(crate) otherwise: Option<u16>,
+    /// Moves asked about that end the game with a loss: points that renju forbids.
+    pub(crate) fouls: Vec<Move>,
     /// Whether the engine chose them, so that others may be as good.
     is_choice: bool,
 }
@@ -93,7 +95,10 @@ impl Search<'_> {
     fn root<H: Heuristics>(&self, board: &H) -> Root {
         let position = &self.question.position;
         if !self.question.moves.is_empty() {
-            return Root { moves: without_repeats(&self.question.moves), otherwise: None, is_choice: false };
+            let legal: BTreeSet<Move> = position.legal_moves().into_iter().collect();
+            let asked = without_repeats(&self.question.moves);
+            let (moves, fouls) = asked.into_iter().partition(|m| legal.contains(m));
+            return Root { moves, otherwise: None, fouls, is_choice: false };
         }
         let situation = board.situation();
         let (moves, otherwise) = match situation {
@@ -111,6 +116,7 @@ impl Search<'_> {
         Root {
             moves: distinct.map(|(m, _)| m).take(most).collect(),
             otherwise,
+            fouls: Vec::new(),
             is_choice: situation == Situation::Free,
         }
     }
@@ -138,6 +144,9 @@ impl Search<'_> {
             depth: 0,
         };
         let mut known: Vec<RootMove> = root.moves.iter().map(fresh).collect();
+        if known.is_empty() {
+            return self.answer(&known, root);
+        }
         let at_once = !self.options.seed && self.question.effort.depth.is_some();
         let first = if at_once { deepest } else { 1 };
         let mut depth = first;

@@ -32,6 +32,7 @@ impl Search<'_> {
             let (depth, nodes, by) = (found.depth, found.nodes, by.clone());
             verdicts.push((found.m, Verdict { score, bound, depth, nodes, line, proof, by }));
         }
+        verdicts.extend(root.fouls.iter().map(|&m| (m, foul(m, &by))));
         if let Some(plies) = root.otherwise.filter(|_| verdicts.iter().all(|(_, v)| is_loss(v))) {
             verdicts.extend(self.lost(plies, &verdicts, &by));
         }
@@ -69,6 +70,20 @@ impl Search<'_> {
             by: by.clone(),
         };
         self.others(&searched).into_iter().map(|m| (m, verdict(m))).collect()
+    }
+}
+
+/// A move that the rules forbid loses as it is made.
+fn foul(m: Move, by: &Provenance) -> Verdict {
+    let proof = Proof { claim: Claim::Loss, kind: ProofKind::Terminal, plies: 1 };
+    Verdict {
+        score: proof.score(),
+        bound: Bound::Exact,
+        depth: 1,
+        nodes: 0,
+        line: vec![m],
+        proof: Some(proof),
+        by: by.clone(),
     }
 }
 

@@ -184,7 +184,7 @@ fn a_search_is_stopped_between_two_iterations_with_the_last_answer() {
 fn what_cannot_be_answered_is_refused() {
     let mut engine = Engine::new(SMALL).expect("an engine");
     let mut ask = |question: &Question| engine.answer(question, &Control::new(), &mut |_| {});
-    for name in ["renju-15", "xiangqi", "surakarta"] {
+    for name in ["xiangqi", "surakarta"] {
         let variant: Variant = name.parse().expect("a variant");
         assert!(!Engine::supports(variant));
         let refused = ask(&Question::new(Position::start(variant), Effort::depth(1)));

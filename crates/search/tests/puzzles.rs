@@ -3,7 +3,7 @@
 #[path = "../../game/tests/data/mod.rs"]
 mod data;
 
-use kagetsu_game::gomoku::{Freestyle, Gomoku, Point, Rule, Standard};
+use kagetsu_game::gomoku::{Freestyle, Gomoku, Point, Renju, Rule, Standard};
 use kagetsu_game::{Claim, Effort, Game, Move, Outcome, Position, ProofKind, Question, RuleName, Side, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use serde_json::Value;
@@ -13,6 +13,7 @@ fn position(row: &Value) -> Option<Position> {
     let rule = match row["rule"].as_str() {
         Some("freestyle") => RuleName::Freestyle,
         Some("standard") => RuleName::Standard,
+        Some("renju") => RuleName::Renju,
         _ => return None,
     };
     let size = row["size"].as_u64().expect("a size") as u8;
@@ -90,6 +91,7 @@ fn check(engine: &mut Engine, row: &Value) -> Option<bool> {
         assert!(line.len() <= 2 * fours + 1, "{} moves, but {fours} fours do: {row}", line.len());
         let holds = match position.variant() {
             Variant::Gomoku { rule: RuleName::Standard, .. } => holds(&mut position.game::<Gomoku<Standard>>(), line),
+            Variant::Gomoku { rule: RuleName::Renju, .. } => holds(&mut position.game::<Gomoku<Renju>>(), line),
             _ => holds(&mut position.game::<Gomoku<Freestyle>>(), line),
         };
         assert!(holds, "the line does not win: {row}");

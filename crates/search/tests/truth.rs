@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use kagetsu_game::gomoku::{Freestyle, Gomoku, Rule, Standard};
+use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
 use kagetsu_game::{Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, Question, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use proptest::prelude::*;
@@ -116,6 +116,11 @@ proptest! {
     #[test]
     fn standard_mates_are_confirmed(position in crowded("standard-7"), depth in 1u8..4) {
         confirm::<Standard>(&position, depth)?;
+    }
+
+    #[test]
+    fn renju_mates_are_confirmed(position in crowded("renju-7"), depth in 1u8..4) {
+        confirm::<Renju>(&position, depth)?;
     }
 
     #[test]

@@ -125,6 +125,16 @@ impl<R: Rule> Board<R> {
         board
     }
 
+    pub(super) const fn empty(&self) -> Cells {
+        self.empty
+    }
+
+    /// Whether the side may not play everywhere.
+    #[expect(clippy::unused_self, reason = "the rule is the board's")]
+    pub(super) const fn is_judged(&self, side: Side) -> bool {
+        is_judged::<R>(side)
+    }
+
     pub(super) const fn side(&self) -> Side {
         self.side
     }

@@ -1,6 +1,6 @@
 //! Laws of the board: what is kept up to date is what a fresh look would find.
 
-use kagetsu_game::gomoku::{Freestyle, Gomoku, Rule, Standard};
+use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
 use kagetsu_game::{Game, Move, Position, RuleName, Score, Side, Variant};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -64,6 +64,21 @@ proptest! {
     fn play_and_undo_keep_what_a_new_board_would_find(picks in picks(120), size in 5u8..=22) {
         walk::<Freestyle>(size, &picks, is_as_new)?;
         walk::<Standard>(size, &picks, is_as_new)?;
+        walk::<Renju>(size, &picks, is_as_new)?;
+    }
+
+    #[test]
+    fn what_renju_forbids_is_known(picks in picks(90), size in 5u8..=15) {
+        walk::<Renju>(size, &picks, |board, game| {
+            for cell in board.empty().iter() {
+                let is_forbidden = game.forbidden_at(Move::new(cell as u16)).is_some();
+                prop_assert_eq!(board.is_forbidden(Side::First, cell), is_forbidden);
+                prop_assert!(!board.is_forbidden(Side::Second, cell));
+            }
+            let lost = game.outcome() == Some(kagetsu_game::Outcome::Win(Side::Second));
+            prop_assert!(!lost || matches!(board.situation(), Situation::Over(score) if score == Score::loss_in(0)));
+            Ok(())
+        })?;
     }
 
     #[test]

@@ -201,9 +201,11 @@ mod definition;
 
 #[cfg(test)]
 mod tests {
-    use super::definition::{Definition, windows};
+    use std::collections::HashMap;
+
+    use super::definition::{Definition, Spot, run as length, windows};
     use super::*;
-    use kagetsu_game::gomoku::{Freestyle, Standard};
+    use kagetsu_game::gomoku::{Freestyle, Renju, Standard};
 
     /// What a stone of the side on the centre makes, in a line of own stones, empty cells and others.
     fn read<R: Rule>(side: Side, line: &[u8], centre: usize) -> Shape {
@@ -247,6 +249,54 @@ mod tests {
     fn the_table_is_the_definition_where_exactly_five_wins() {
         check_all::<Standard>(Side::First);
         check_all::<Standard>(Side::Second);
+    }
+
+    #[test]
+    fn the_tables_of_renju_are_the_definitions_of_each_side() {
+        check_all::<Renju>(Side::Second);
+        let mut known = HashMap::new();
+        for line in windows(reach::<Renju>()) {
+            let letters: Vec<u8> = line.iter().map(|&spot| b"O_X"[spot as usize]).collect();
+            let centre = reach::<Renju>() as usize;
+            let found = read::<Renju>(Side::First, &letters, centre);
+            assert_eq!(found, judged(&mut known, &line, centre), "{}", String::from_utf8_lossy(&letters));
+        }
+    }
+
+    /// What Black's stone at `at` is part of, where overlines and two fours on a line are forbidden and lead nowhere.
+    fn judged(known: &mut HashMap<Vec<Spot>, Shape>, line: &[Spot], at: usize) -> Shape {
+        if let Some(&shape) = known.get(line) {
+            return shape;
+        }
+        let with = |place: usize| {
+            let mut next = line.to_vec();
+            next[place] = Spot::Own;
+            next
+        };
+        let empty: Vec<usize> = (0..line.len()).filter(|&place| line[place] == Spot::Empty).collect();
+        let fives = empty.iter().filter(|&&place| length(&with(place), at) == 5).count();
+        let shape = match (length(line, at), fives) {
+            (5, _) => Shape::Five,
+            (6.., _) => Shape::Overline,
+            (_, 1) => Shape::Four,
+            (4, 2) => Shape::OpenFour,
+            (_, 2..) => Shape::DoubleFour,
+            _ => {
+                let next = empty.iter().map(|&place| judged(known, &with(place), at));
+                let best = next.filter(|&shape| shape <= Shape::OpenFour).max();
+                match best {
+                    Some(Shape::OpenFour) => Shape::OpenThree,
+                    Some(Shape::Four) => Shape::SleepingThree,
+                    Some(Shape::OpenThree) => Shape::OpenTwo,
+                    Some(Shape::SleepingThree) => Shape::SleepingTwo,
+                    Some(Shape::OpenTwo) => Shape::OpenOne,
+                    Some(Shape::SleepingTwo) => Shape::SleepingOne,
+                    _ => Shape::Dead,
+                }
+            }
+        };
+        known.insert(line.to_vec(), shape);
+        shape
     }
 
     #[test]

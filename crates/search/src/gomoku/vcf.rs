@@ -57,8 +57,8 @@ impl<'a, R: Rule> Vcf<'a, R> {
             self.is_cut = true;
             return None;
         }
-        // The last four must leave two completion points.
-        let is_last = fours == 1;
+        // The last four must leave two completion points, or one that is forbidden to the defender.
+        let is_last = fours == 1 && !self.board.is_judged(other);
         self.is_cut |= is_last && self.board.count(me, Kind::Four) + self.board.count(me, Kind::FourThree) > 0;
         let cells = self.board.cells_of(me, |kind| if is_last { kind == Kind::Winning } else { kind.is_four() });
         let mut cells: Vec<usize> = cells.iter().collect();
@@ -69,6 +69,9 @@ impl<'a, R: Rule> Vcf<'a, R> {
         // What wins at once comes first.
         cells.sort_by_key(|&cell| std::cmp::Reverse(self.board.kind(me, cell)));
         for cell in cells {
+            if self.board.is_forbidden(me, cell) {
+                continue;
+            }
             if *self.budget == 0 {
                 return None;
             }
@@ -93,7 +96,14 @@ impl<'a, R: Rule> Vcf<'a, R> {
         } else {
             let points = self.board.cells_of(me, |kind| kind == Kind::Five);
             points.first().and_then(|point| {
+                if self.board.is_forbidden(me.other(), point) {
+                    return self.caught(point).map(|answer| vec![Move::new(point as u16), answer, m]);
+                }
                 let answer = Move::new(point as u16);
+                if fours == 1 && points.iter().nth(1).is_none() {
+                    self.is_cut = true;
+                    return None;
+                }
                 self.board.play_cell(point);
                 let rest = if points.iter().nth(1).is_some() { self.attack(1) } else { self.attack(fours - 1) };
                 self.board.undo_cell();
@@ -105,5 +115,12 @@ impl<'a, R: Rule> Vcf<'a, R> {
         };
         self.board.undo_cell();
         line
+    }
+
+    /// Some legal move of a defender who may not play on the point that stops the five.
+    fn caught(&self, point: usize) -> Option<Move> {
+        let me = self.board.side();
+        let legal = self.board.empty().iter().find(|&cell| cell != point && !self.board.is_forbidden(me, cell));
+        legal.map(|cell| Move::new(cell as u16))
     }
 }
