@@ -41,6 +41,24 @@ impl Program {
         command
     }
 
+    /// A command whose files cannot grow beyond so many blocks (of 512 or 1,024 bytes, as the shell has it), as on a disk
+    /// that is full then.
+    #[must_use]
+    pub fn command_with_small_disk(self, blocks: u32, arguments: &[&str]) -> Command {
+        // Without the signal a write beyond the limit is an error.
+        let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let plain = self.command(arguments);
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(limited).arg(plain.get_program()).args(plain.get_args()).stdin(Stdio::null());
+        for (name, value) in plain.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command
+    }
+
     /// Runs it to its end.
     #[must_use]
     pub fn run(self, arguments: &[&str]) -> Finished {

@@ -20,13 +20,16 @@ pub struct Config {
     /// How long a search may go on after SIGTERM before it is handed back
     #[arg(long, default_value = "10s", value_name = "TIME", value_parser = humantime::parse_duration)]
     pub grace: Duration,
+    /// Whether the coordinator is in this process: then its end is told by others, and is no news
+    #[arg(skip)]
+    pub is_embedded: bool,
 }
 
 impl Config {
     /// A worker inside this process.
     #[must_use]
     pub fn embedded(name: String, table_mib: u64) -> Self {
-        Self { slots: 1, threads: 1, table_mib, name, grace: Duration::ZERO }
+        Self { slots: 1, threads: 1, table_mib, name, grace: Duration::ZERO, is_embedded: true }
     }
 
     /// Positions searched at the same time.

@@ -81,7 +81,11 @@ async fn stay_connected(
             }
         };
         let wait = backoff(failures);
-        tracing::warn!("{reason}; next try in {:.1} s", wait.as_secs_f64());
+        if config.is_embedded {
+            tracing::debug!("{reason}");
+        } else {
+            tracing::warn!("{reason}; next try in {:.1} s", wait.as_secs_f64());
+        }
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
             // Who stops does not wait for a coordinator that is not there.

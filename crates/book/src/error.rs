@@ -98,7 +98,7 @@ pub enum BookError {
     #[error("a job needs {0}")]
     JobSpec(&'static str),
     /// The disk says no.
-    #[error("{what} {path}: {error}")]
+    #[error("{what} {path}: {error}{}", way_out(error))]
     Io {
         /// What was tried.
         what: &'static str,
@@ -114,4 +114,15 @@ impl BookError {
         let path = path.to_path_buf();
         move |error| Self::Io { what, path, error }
     }
+}
+
+/// Whether the system has no room for what was to be written.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind as Kind;
+    matches!(error.kind(), Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge)
+}
+
+/// What to do about an error, where that is known.
+fn way_out(error: &io::Error) -> &'static str {
+    if is_full(error) { "; make room for it and do the same again: nothing that was acknowledged is lost" } else { "" }
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use crate::BookError;
+use crate::error::is_full;
 use crate::store::{Batch, Pair, Store};
 
 /// One sled tree.
@@ -37,6 +38,8 @@ fn failure(path: &Path, error: sled::Error) -> BookError {
         sled::Error::Io(error) if matches!(error.kind(), Kind::UnexpectedEof | Kind::InvalidData | Kind::Other) => {
             BookError::Store("it does not open")
         }
+        // Of a second look at an error sled keeps the kind, and puts words for programmers in place of the rest.
+        sled::Error::Io(error) if is_full(&error) => BookError::io("cannot write to", path)(error.kind().into()),
         sled::Error::Io(error) => BookError::io("cannot use the store", path)(error),
         sled::Error::Corruption { .. } | sled::Error::Unsupported(_) | sled::Error::ReportableBug(_) => {
             BookError::Store("it is damaged")

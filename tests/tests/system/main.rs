@@ -2,6 +2,7 @@
 
 mod build;
 mod cluster;
+mod disk;
 mod kills;
 mod relay;
 mod wrong;

@@ -1,0 +1,81 @@
+//! A disk that fills: the program says so and ends, and nothing that was acknowledged is lost.
+
+use std::fs::{self, File};
+
+use kagetsu_tests::{Finished, Program, Running, Scratch};
+use serde_json::json;
+
+use crate::cluster::{Cluster, facts, until};
+
+/// Where the store of a book of some dozens of positions has no room.
+const BLOCKS: u32 = 600;
+const POSITIONS: u32 = 300;
+const DEPTH: u32 = 2;
+
+/// What a full disk must be called.
+const WORDS: [&str; 3] = ["book/store", "file too large", "make room"];
+
+#[test]
+fn a_build_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
+    let scratch = Scratch::new();
+    let path = scratch.path("book");
+    let (positions, depth) = (POSITIONS.to_string(), DEPTH.to_string());
+    let arguments = [
+        "build",
+        "--book",
+        path.to_str().expect("a plain name"),
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--positions",
+        &positions,
+        "--depth",
+        &depth,
+        "--json",
+    ];
+    for blocks in [BLOCKS / 10, BLOCKS] {
+        let full = Finished::of(Program::Kagetsu.command_with_small_disk(blocks, &arguments));
+        assert_eq!((full.code, full.stdout.as_str()), (Some(2), ""), "{full:#?}");
+        assert_eq!(full.stderr.lines().count(), 1, "one line says it: {full:#?}");
+        assert!(WORDS.iter().all(|word| full.stderr.contains(word)), "{full:#?}");
+        let built = facts(&path).len();
+        assert!((1..POSITIONS as usize).contains(&built), "{built} positions");
+    }
+    let job = Program::Kagetsu.run(&arguments).json();
+    assert_eq!((&job["state"], &job["positions"]), (&json!("done"), &json!(POSITIONS)), "{job}");
+    assert_eq!(facts(&path).len(), POSITIONS as usize);
+}
+
+#[test]
+fn a_coordinator_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
+    let scratch = Scratch::new();
+    let (path, log) = (scratch.path("book"), scratch.path("log"));
+    let book = path.to_str().expect("a plain name");
+    let mut command =
+        Program::Coordinator.command_with_small_disk(BLOCKS, &["--book", book, "--listen", "127.0.0.1:0"]);
+    command.stderr(File::create(&log).expect("room"));
+    let mut coordinator = Running::of(command);
+    let url = coordinator.address();
+    let listen = url.trim_start_matches("http://").to_string();
+    let mut full = Cluster { coordinator, url };
+    let _worker = full.worker();
+    let mut client = full.build(POSITIONS, DEPTH);
+    let mut acknowledged = None;
+    until("the disk is full", || {
+        acknowledged = full.job().and_then(|job| job["positions"].as_u64()).or(acknowledged);
+        full.coordinator.has_ended().then_some(())
+    });
+    assert_eq!((full.coordinator.wait().code(), client.wait().code()), (Some(2), Some(2)));
+    let log = fs::read_to_string(&log).expect("text");
+    let last = log.lines().last().unwrap_or_default();
+    assert!(WORDS.iter().all(|word| last.contains(word)), "{log}");
+    assert!(facts(&path).len() < POSITIONS as usize);
+
+    let room = Cluster::start(&path, &listen);
+    let after = until("the job is back", || room.job());
+    assert!(after["positions"].as_u64() >= acknowledged, "{acknowledged:?} acknowledged, then {after}");
+    until("the job ends", || (room.job()?["state"] == "done").then_some(()));
+    room.stop();
+    assert_eq!(facts(&path).len(), POSITIONS as usize);
+}
