@@ -1,15 +1,20 @@
 //! The store in sled. The only file that names it.
 
 use std::cell::Cell;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use crate::BookError;
 use crate::error::is_full;
 use crate::store::{Batch, Pair, Store};
+
+/// How long another may still have the store's file.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One sled tree.
 #[derive(Debug)]
@@ -21,6 +26,7 @@ pub(crate) struct SledStore {
 impl SledStore {
     /// Opens or makes the store.
     pub(crate) fn open(path: &Path, cache_bytes: u64) -> Result<Self, BookError> {
+        wait_until_free(&path.join("db"))?;
         let config = sled::Config::new().path(path).cache_capacity(cache_bytes).flush_every_ms(None);
         let db = config.open().map_err(|error| failure(path, error))?;
         Ok(Self { path: path.to_path_buf(), db })
@@ -28,6 +34,21 @@ impl SledStore {
 
     fn fail(&self, error: sled::Error) -> BookError {
         failure(&self.path, error)
+    }
+}
+
+/// Waits for whoever still has a store's file: threads of sled, which go on for a moment after their store was dropped. That
+/// the file is taken looks like damage to those who only ask sled.
+fn wait_until_free(file: &Path) -> Result<(), BookError> {
+    // A new store has none.
+    let Ok(taken) = File::open(file) else { return Ok(()) };
+    let begun = Instant::now();
+    loop {
+        match taken.try_lock() {
+            Ok(()) => return taken.unlock().map_err(BookError::io("cannot unlock", file)),
+            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => sleep(Duration::from_millis(1)),
+            Err(error) => return Err(BookError::io("cannot lock", file)(error.into())),
+        }
     }
 }
 
@@ -104,5 +125,25 @@ impl Store for SledStore {
         // sled's flush leaves the file to the operating system.
         let file = self.path.join("db");
         File::open(&file).and_then(|file| file.sync_data()).map_err(BookError::io("cannot flush", &file))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_somebody_still_has_is_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("store");
+        drop(SledStore::open(&path, 1 << 20).expect("opens"));
+        let taken = File::open(path.join("db")).expect("it is there");
+        taken.lock().expect("nobody keeps it for ever");
+        let holder = std::thread::spawn(move || {
+            sleep(Duration::from_millis(50));
+            drop(taken);
+        });
+        SledStore::open(&path, 1 << 20).expect("opens when it is free");
+        holder.join().expect("no panic");
     }
 }
