@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-const VERSION: u8 = 1;
+pub(crate) const VERSION: u8 = 1;
 
 /// A value as it lies in the store under `key`.
 pub(crate) fn seal(key: &[u8], body: &impl Serialize) -> Vec<u8> {
@@ -15,13 +15,21 @@ pub(crate) fn seal(key: &[u8], body: &impl Serialize) -> Vec<u8> {
 
 /// The body again; `None` for bytes that nobody wrote there.
 pub(crate) fn unseal<T: DeserializeOwned>(key: &[u8], bytes: &[u8]) -> Option<T> {
-    let (body, sum) = bytes.split_last_chunk::<4>()?;
-    let (&version, rest) = body.split_first()?;
-    if version != VERSION || checksum(key, body) != u32::from_le_bytes(*sum) {
-        return None;
-    }
-    let (value, left) = postcard::take_from_bytes(rest).ok()?;
+    let (version, body) = open(key, bytes)?;
+    let (value, left) = postcard::take_from_bytes(body).ok().filter(|_| version == VERSION)?;
     left.is_empty().then_some(value)
+}
+
+/// The version of a value, ours or a later one; `None` for bytes that nobody wrote there.
+pub(crate) fn version_of(key: &[u8], bytes: &[u8]) -> Option<u8> {
+    open(key, bytes).map(|(version, _)| version)
+}
+
+/// Version and body. Every version begins with its number and ends with the checksum.
+fn open<'a>(key: &[u8], bytes: &'a [u8]) -> Option<(u8, &'a [u8])> {
+    let (all, sum) = bytes.split_last_chunk()?;
+    let (&version, body) = all.split_first()?;
+    (checksum(key, all) == u32::from_le_bytes(*sum)).then_some((version, body))
 }
 
 fn checksum(key: &[u8], body: &[u8]) -> u32 {

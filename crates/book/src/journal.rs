@@ -203,8 +203,8 @@ impl Reader {
         let version = version.try_into().map(u32::from_le_bytes).map_err(|_| damaged("its header is short"))?;
         match (magic == MAGIC, version) {
             (true, VERSION) => Ok(reader),
-            (true, found) => Err(BookError::Newer { path: path.into(), found, known: VERSION }),
-            (false, _) => Err(damaged("its header is no journal's")),
+            (true, found) if found > VERSION => Err(BookError::Newer { path: path.into(), found, known: VERSION }),
+            _ => Err(damaged("its header is no journal's")),
         }
     }
 

@@ -1,4 +1,5 @@
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -18,19 +19,32 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// Opens or makes the file in the folder of a book; and what it says, `None` if it is new or damaged.
-    pub(crate) fn open(folder: &Path) -> Result<(Self, Option<u64>), BookError> {
-        let path = folder.join("manifest");
+    /// How many entries the manifest in the folder of a book says are on disk; `None` if there is none, or a damaged one.
+    /// Changes nothing.
+    pub(crate) fn read(folder: &Path) -> Result<Option<u64>, BookError> {
+        let path = path_in(folder);
+        match fs::read(&path) {
+            Ok(bytes) => entries_of(&bytes, &path),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(BookError::io("cannot read", &path)(error)),
+        }
+    }
+
+    /// Opens or makes the file in the folder of a book.
+    pub(crate) fn open(folder: &Path) -> Result<Self, BookError> {
+        let path = path_in(folder);
         let fail = |error| BookError::io("cannot open", &path)(error);
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
-        let mut bytes = [0; LENGTH];
-        let said = file.read_exact_at(&mut bytes, 0).ok().and_then(|()| read(&bytes));
-        Ok((Self { path, file }, said))
+        Ok(Self { path, file })
     }
 
     pub(crate) fn write(&mut self, entries: u64) -> Result<(), BookError> {
         self.file.write_all_at(&bytes_of(entries), 0).map_err(BookError::io("cannot write to", &self.path))
     }
+}
+
+fn path_in(folder: &Path) -> PathBuf {
+    folder.join("manifest")
 }
 
 fn bytes_of(entries: u64) -> [u8; LENGTH] {
@@ -43,7 +57,19 @@ fn bytes_of(entries: u64) -> [u8; LENGTH] {
     bytes
 }
 
-fn read(bytes: &[u8; LENGTH]) -> Option<u64> {
-    let entries = bytes.get(12..20)?.try_into().map(u64::from_le_bytes).ok()?;
-    (*bytes == bytes_of(entries)).then_some(entries)
+/// Every version begins with magic and version and ends with a checksum over all before it, so that a newer manifest can
+/// be told from a damaged one.
+fn entries_of(bytes: &[u8], path: &Path) -> Result<Option<u64>, BookError> {
+    let Some((body, sum)) = bytes.split_last_chunk() else { return Ok(None) };
+    let Some((version, rest)) = body.strip_prefix(&MAGIC).and_then(|body| body.split_first_chunk()) else {
+        return Ok(None);
+    };
+    if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
+        return Ok(None);
+    }
+    match u32::from_le_bytes(*version) {
+        VERSION => Ok(rest.try_into().map(u64::from_le_bytes).ok()),
+        found if found > VERSION => Err(BookError::Newer { path: path.into(), found, known: VERSION }),
+        _ => Ok(None),
+    }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::BookError;
-use crate::bytes::unseal;
+use crate::bytes::{VERSION, unseal, version_of};
 use crate::entry::LogEntry;
 use crate::growth::apply;
 use crate::index::{Cache, Index, MARKER, Marker};
@@ -72,8 +72,8 @@ pub(crate) fn room_for_a_book(path: &Path, create: bool) -> Result<(), BookError
 
 pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Opened, BookError> {
     let (journal, at) = (folder.join("journal"), folder.join("store"));
-    let (manifest, acknowledged) = Manifest::open(folder)?;
-    // Before anything is changed the whole journal is read once: a damaged one is left as it is.
+    // Before anything is changed the whole journal is read once: a damaged one, or a newer one, is left as it is.
+    let acknowledged = Manifest::read(folder)?;
     let scan = Journal::scan(&journal, acknowledged, &mut |_, _| Ok(()))?;
     if let Some(expected) = acknowledged.filter(|expected| *expected > scan.entries) {
         return Err(BookError::JournalShort { path: journal, found: scan.entries, expected });
@@ -91,7 +91,7 @@ pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Opened, BookError>
     if scan.torn > 0 {
         notices.push(Notice::Torn { bytes: scan.torn });
     }
-    let opened = Journal::open(&journal, &scan, manifest)?;
+    let opened = Journal::open(&journal, &scan, Manifest::open(folder)?)?;
     replay(&journal, &mut *store, &mut marker)?;
     Ok(Opened { journal: opened, store, marker, notices })
 }
@@ -106,6 +106,7 @@ fn sound(at: &Path, cache_bytes: u64, entries: u64) -> Result<Sound, BookError> 
     }
     let examined = sled_store::guarded(|| {
         let store = SledStore::open(at, cache_bytes)?;
+        refuse_newer(&store, at)?;
         let marker = marker_of(&store)?;
         Ok(marker.map(|marker| (Box::new(store) as Box<dyn Store>, marker)))
     });
@@ -116,6 +117,15 @@ fn sound(at: &Path, cache_bytes: u64, entries: u64) -> Result<Sound, BookError> 
         Err(BookError::Store(what)) => Err(what.into()),
         Err(error) => return Err(error),
     })
+}
+
+/// A later program's store is not damage.
+fn refuse_newer(store: &dyn Store, at: &Path) -> Result<(), BookError> {
+    let version = store.get(MARKER)?.and_then(|bytes| version_of(MARKER, &bytes));
+    match version.filter(|version| *version > VERSION) {
+        Some(found) => Err(BookError::Newer { path: at.into(), found: found.into(), known: VERSION.into() }),
+        None => Ok(()),
+    }
 }
 
 /// The store's marker, if the store holds just what it says.
@@ -172,4 +182,33 @@ fn apply_all(
     store.apply(batch)?;
     (*marker, *cache) = (after, read);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Batch;
+
+    #[test]
+    fn a_store_of_a_later_format_is_refused_and_a_damaged_one_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("store");
+        let with_version = |version: u8, flip: u8| {
+            let mut bytes = crate::bytes::seal(MARKER, &Marker::default());
+            let body = bytes.len() - 4;
+            bytes[0] = version;
+            let sum = crc32fast::hash(&[MARKER, &bytes[..body]].concat()) ^ u32::from(flip);
+            bytes[body..].copy_from_slice(&sum.to_le_bytes());
+            let mut store = SledStore::open(&path, 1 << 20).expect("opens");
+            store.apply(Batch(vec![(MARKER.to_vec(), Some(bytes))])).expect("room");
+            store.flush().expect("room");
+            drop(store);
+            sound(&path, 1 << 20, 0)
+        };
+        assert!(matches!(with_version(1, 0), Ok(Ok(_))));
+        assert!(matches!(with_version(2, 0), Err(BookError::Newer { found: 2, known: 1, .. })));
+        assert!(path.exists() && !path.with_extension("damaged").exists(), "it was moved");
+        assert!(matches!(with_version(2, 1), Ok(Err(_))));
+        assert!(matches!(with_version(0, 0), Ok(Err(_))));
+    }
 }

@@ -126,6 +126,30 @@ fn a_damaged_journal_is_refused_and_left_as_it_is() {
 }
 
 #[test]
+fn a_book_of_a_later_format_is_refused_and_left_as_it_is() {
+    for name in ["journal/000001.journal", "manifest"] {
+        let scratch = Scratch::new();
+        let book = small_book(&scratch);
+        let file = Path::new(&book).join(name);
+        let mut bytes = fs::read(&file).expect("it is there");
+        let end = bytes.len() - 4;
+        bytes[8] += 1;
+        if name == "manifest" {
+            let sum = crc32fast::hash(&bytes[..end]);
+            bytes[end..].copy_from_slice(&sum.to_le_bytes());
+        }
+        fs::write(&file, &bytes).expect("room");
+        let before = contents(&book);
+        let known = ["format 2", "up to 1", "newer kagetsu", name];
+        refused(&query(&book), &known);
+        refused(&kagetsu(&["check", "--book", &book]), &known);
+        refused(&kagetsu(&["build", "--book", &book, "--variant", "freestyle-15", "--positions", "20"]), &known);
+        refused(&Program::Coordinator.run(&["--book", &book, "--listen", "127.0.0.1:0"]), &known);
+        assert_eq!(contents(&book), before, "something was changed");
+    }
+}
+
+#[test]
 fn a_settings_file_with_a_wrong_key() {
     let scratch = Scratch::new();
     let file = scratch.path("kagetsu.toml");
@@ -151,6 +175,12 @@ fn files(folder: &Path) -> Vec<std::path::PathBuf> {
     }
     all.sort();
     all
+}
+
+/// Every file of a book with its bytes, but for the one that names who had it last.
+fn contents(book: &str) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let all = files(Path::new(book)).into_iter().filter(|file| !file.ends_with("lock"));
+    all.map(|file| (file.clone(), fs::read(&file).expect("it is there"))).collect()
 }
 
 fn store_files(book: &str) -> Vec<std::path::PathBuf> {
