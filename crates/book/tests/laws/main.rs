@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use kagetsu_book::{Book, BookError, BookOptions, Entry};
-use kagetsu_game::{Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Score, Variant, Verdict};
+use kagetsu_game::{
+    Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Provenance, Score, Symmetry, Variant, Verdict,
+};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -54,7 +56,10 @@ fn answer(position: &Position, said: &[(u16, bool, Verdict)]) -> Answer {
     let legal = position.distinct_moves();
     let verdict = |(at, has_line, verdict): &(u16, bool, Verdict)| {
         let m = legal[usize::from(*at) % legal.len()];
-        (m, Verdict { line: has_line.then_some(m).into_iter().collect(), ..verdict.clone() })
+        let next = position.play(m).expect("legal");
+        let reply = next.legal_moves().into_iter().nth(usize::from(*at) % 5).filter(|_| next.outcome().is_none());
+        let line = [m].into_iter().chain(reply).filter(|_| *has_line).collect();
+        (m, Verdict { line, ..verdict.clone() })
     };
     said.iter().map(verdict).collect()
 }
@@ -67,50 +72,69 @@ fn faults(book: &Book) -> Vec<String> {
     book.check(&mut |_| {}).expect("readable").faults
 }
 
-/// The position turned, and played in another order: the stones of each side as they came, shuffled by a rotation.
-fn turned(position: &Position, number: u8, rotation: usize) -> Option<Position> {
+/// The position turned, and played in another order: the stones of each side as they came, shuffled by a rotation. `None`
+/// where that cannot be played.
+fn turned(position: &Position, symmetry: Symmetry, rotation: usize) -> Option<Position> {
     let variant = position.variant();
-    let symmetry = variant.symmetries().nth(number.into())?;
-    let image = |m: &Move| variant.image(*m, symmetry);
-    let (mut first, mut second): (Vec<Move>, Vec<Move>) = (Vec::new(), Vec::new());
-    for (index, m) in position.moves().iter().enumerate() {
-        if index % 2 == 0 { first.push(image(m)) } else { second.push(image(m)) }
-    }
-    let first_len = first.len().max(1);
-    first.rotate_left(rotation % first_len);
-    let both =
-        (0..position.moves().len()).map(|index| if index % 2 == 0 { first[index / 2] } else { second[index / 2] });
-    Position::new(variant, None, &both.collect::<Vec<_>>()).ok()
+    let of_side = |first: usize| {
+        let images = position.moves().iter().skip(first).step_by(2).map(|m| variant.image(*m, symmetry));
+        let mut images: Vec<Move> = images.collect();
+        let length = images.len().max(1);
+        images.rotate_left(rotation % length);
+        images
+    };
+    let sides = [of_side(0), of_side(1)];
+    let moves: Vec<Move> = (0..position.moves().len()).map(|n| sides[n % 2][n / 2]).collect();
+    Position::new(variant, None, &moves).ok()
+}
+
+/// Where the moves of an answer lead, and what is said of them.
+fn values(position: &Position, answer: &Answer) -> Vec<(Key, Score, Bound)> {
+    let moves: Vec<Move> = answer.verdicts().iter().map(|(m, _)| *m).collect();
+    let children = position.children(&moves).into_iter().map(|child| child.key);
+    let said = answer.verdicts().iter().map(|(_, v)| (v.score, v.bound));
+    let mut values: Vec<_> = children.zip(said).map(|(key, (score, bound))| (key, score, bound)).collect();
+    values.sort();
+    values
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn every_image_and_order_of_moves_hits_one_record(
+    fn every_image_and_order_of_moves_hits_one_record_and_its_moves_are_turned_back(
+        variant in prop::sample::select(vec!["freestyle-9", "standard-10", "renju-9", "xiangqi", "surakarta"]),
         choices in proptest::collection::vec(any::<u16>(), 1..14),
         said in proptest::collection::vec(said(), 1..8),
         rotation in 0usize..7,
     ) {
         let (_folder, mut book) = new_book();
-        let position = walked("freestyle-9", &choices);
+        let position = walked(variant, &choices);
         let answer = answer(&position, &said);
         book.learn(&position, &answer).expect("room");
-        prop_assert_eq!(&found(&book, &position).facts, &answer);
-        for number in 0..8 {
-            let Some(image) = turned(&position, number, rotation) else { continue };
-            let entry = found(&book, &image);
-            // Each move of the image leads where the move that it is an image of leads.
-            let values = |position: &Position, answer: &Answer| {
-                let moves: Vec<Move> = answer.verdicts().iter().map(|(m, _)| *m).collect();
-                let children = position.children(&moves).into_iter().map(|child| child.key);
-                let mut values: Vec<_> = children.zip(answer.verdicts().iter().map(|(_, v)| (v.score, v.bound))).collect();
-                values.sort_by_key(|(key, _)| *key);
-                values
-            };
-            prop_assert_eq!(values(&image, &entry.facts), values(&position, &answer), "image {}", number);
-            book.learn(&image, &entry.facts).expect("room");
-            prop_assert_eq!(book.len(), 1, "image {} is another record", number);
+        let asked = found(&book, &position);
+        prop_assert_eq!(&asked.facts, &answer);
+        // Where the position is its own image a move and its image are one.
+        let is_one_of_a_kind = position.distinct_moves().len() == position.legal_moves().len();
+        for symmetry in position.variant().symmetries() {
+            for rotation in [0, rotation] {
+                let Some(image) = turned(&position, symmetry, rotation) else {
+                    // Another order may pass a point that is forbidden then; pieces may not begin with the other side.
+                    let is_stones = matches!(position.variant(), Variant::Gomoku { .. });
+                    prop_assert!(rotation > 0 || !is_stones, "{:?} cannot be played", symmetry);
+                    continue;
+                };
+                let entry = found(&book, &image);
+                if is_one_of_a_kind {
+                    prop_assert_eq!(&entry.facts, &answer.turned(position.variant(), symmetry), "{:?}", symmetry);
+                    let best = asked.derived.best.map(|m| position.variant().image(m, symmetry));
+                    prop_assert_eq!(entry.derived.best, best);
+                }
+                prop_assert_eq!(values(&image, &entry.facts), values(&position, &answer), "{:?}", symmetry);
+                prop_assert_eq!(values(&image, &entry.answer), values(&position, &asked.answer), "{:?}", symmetry);
+                book.learn(&image, &entry.facts).expect("room");
+                prop_assert_eq!(book.len(), 1, "{:?} gives another record", symmetry);
+            }
         }
         prop_assert_eq!(&found(&book, &position).facts, &answer);
     }
