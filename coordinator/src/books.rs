@@ -19,6 +19,8 @@ use crate::keeper::KeeperDesk;
 const MOST_POSITIONS: usize = 1_024;
 /// Positions that an export reads at a time.
 const PAGE: usize = 256;
+/// Positions that a look-up reads at a time.
+const PART: usize = 64;
 
 pub(crate) struct BooksService {
     pub(crate) keeper: Option<KeeperDesk>,
@@ -55,14 +57,6 @@ impl Books for BooksService {
             return Err(Status::invalid_argument(format!("{found} positions are more than {MOST_POSITIONS}")));
         }
         let response = v1::LookupManyResponse { found: self.find(&positions).await? };
-        let bytes = response.encoded_len();
-        if bytes > MESSAGE_LIMIT {
-            let all = positions.len();
-            let words = format!(
-                "what the book knows of {all} positions takes {bytes} bytes, more than the {MESSAGE_LIMIT} of a message: ask for fewer at a time"
-            );
-            return Err(Status::resource_exhausted(words));
-        }
         Ok(Response::new(response))
     }
 
@@ -128,11 +122,27 @@ impl BooksService {
         self.keeper.as_ref().ok_or_else(|| Status::failed_precondition(no_book))
     }
 
+    /// What the book knows of positions, as far as it fits into a message; others are served between its parts.
     async fn find(&self, positions: &[v1::Position]) -> Result<Vec<v1::Found>, Status> {
-        let positions: Result<Vec<_>, _> = positions.iter().map(Position::try_from).collect();
-        let positions = positions.map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let entries = self.entries(positions).await?;
-        Ok(entries.iter().map(|entry| entry.as_ref().map(found).unwrap_or_default()).collect())
+        let (mut all, mut bytes) = (Vec::with_capacity(positions.len()), 0);
+        for part in positions.chunks(PART) {
+            let part: Result<Vec<_>, _> = part.iter().map(Position::try_from).collect();
+            let part = part.map_err(|error| Status::invalid_argument(error.to_string()))?;
+            for entry in self.entries(part).await? {
+                let found = entry.as_ref().map(found).unwrap_or_default();
+                let length = found.encoded_len();
+                bytes += 1 + prost::length_delimiter_len(length) + length;
+                if bytes > MESSAGE_LIMIT {
+                    let (some, asked) = (all.len() + 1, positions.len());
+                    return Err(Status::resource_exhausted(format!(
+                        "what the book knows of {some} of the {asked} positions takes more than the {MESSAGE_LIMIT} bytes \
+                         of a message: ask for fewer at a time"
+                    )));
+                }
+                all.push(found);
+            }
+        }
+        Ok(all)
     }
 
     async fn entries(&self, positions: Vec<Position>) -> Result<Vec<Option<Entry>>, Status> {

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use kagetsu_book::{Book, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, Work};
 use kagetsu_game::{Answer, Position};
 use kagetsu_schedule::QuestionId;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use crate::hub::Hub;
 use crate::progress::Rates;
@@ -18,7 +18,25 @@ use crate::progress::Rates;
 /// Commands done between two writes to the disk.
 const BATCH: usize = 256;
 
-type Reply<T> = oneshot::Sender<Result<T, BookError>>;
+/// Questions of clients that wait for the keeper at a time. Who comes later waits before its desk.
+const MOST_ASKED: usize = 64;
+
+/// Who asked. Has one of the places at the desk until it is answered, whether anybody still listens or not.
+struct Reply<T> {
+    to: oneshot::Sender<Result<T, BookError>>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl<T> Reply<T> {
+    fn is_awaited(&self) -> bool {
+        !self.to.is_closed()
+    }
+
+    fn give(self, answer: Result<T, BookError>) {
+        // Who asked may have gone.
+        let _ = self.to.send(answer);
+    }
+}
 
 /// What the keeper can be asked to do.
 enum Command {
@@ -33,10 +51,11 @@ enum Command {
 }
 
 /// Where the others ask the keeper. Answers to builds wait here until they are on disk; there are never more of them than
-/// tasks were handed out.
+/// tasks were handed out. Of clients' questions there are never more than places.
 #[derive(Clone)]
 pub(crate) struct KeeperDesk {
     commands: Sender<Command>,
+    places: Arc<Semaphore>,
     is_refilling: Arc<AtomicBool>,
     jobs: watch::Receiver<Arc<Vec<JobView>>>,
 }
@@ -60,7 +79,8 @@ impl KeeperDesk {
         let (commands, orders) = channel();
         let (shown, jobs) = watch::channel(Arc::default());
         let is_refilling = Arc::new(AtomicBool::new(false));
-        let desk = Self { commands, is_refilling: Arc::clone(&is_refilling), jobs };
+        let places = Arc::new(Semaphore::new(MOST_ASKED));
+        let desk = Self { commands, places, is_refilling: Arc::clone(&is_refilling), jobs };
         (desk, KeeperEnd { orders, is_refilling, shown })
     }
 
@@ -89,8 +109,9 @@ impl KeeperDesk {
     }
 
     async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<Result<T, BookError>, Closed> {
-        let (reply, answer) = oneshot::channel();
-        self.send(command(reply));
+        let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| Closed)?;
+        let (to, answer) = oneshot::channel();
+        self.send(command(Reply { to, _place: place }));
         answer.await.map_err(|_| Closed)
     }
 
@@ -181,19 +202,19 @@ impl Keeper {
                 }
                 Command::Start(spec, reply) => {
                     let started = self.book.start_job(&spec).and_then(|id| self.book.job(id));
-                    replies.push(Box::new(move || drop(reply.send(started))));
+                    replies.push(Box::new(move || reply.give(started)));
                     is_hungry = true;
                 }
                 Command::Change(name, change, reply) => {
                     let changed = self.change(&name, change);
-                    replies.push(Box::new(move || drop(reply.send(changed))));
+                    replies.push(Box::new(move || reply.give(changed)));
                     is_hungry = true;
                 }
-                Command::Lookup(positions, reply) => {
-                    let found = positions.iter().map(|position| self.book.lookup(position)).collect();
-                    drop(reply.send(found));
+                Command::Lookup(positions, reply) if reply.is_awaited() => {
+                    reply.give(positions.iter().map(|position| self.book.lookup(position)).collect());
                 }
-                Command::Page(after, most, reply) => drop(reply.send(self.book.page(after, most))),
+                Command::Page(after, most, reply) if reply.is_awaited() => reply.give(self.book.page(after, most)),
+                Command::Lookup(..) | Command::Page(..) => {}
                 Command::Stop => goes_on = false,
             }
         }
@@ -265,5 +286,50 @@ impl Keeper {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lets every task run until it waits.
+    async fn all_wait() {
+        for _ in 0..4 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn no_more_questions_wait_at_the_desk_than_it_has_places() {
+        let (desk, end) = KeeperDesk::new();
+        let ask = || {
+            let desk = desk.clone();
+            tokio::spawn(async move { desk.lookup(Vec::new()).await })
+        };
+        let first: Vec<_> = (0..3 * MOST_ASKED).map(|_| ask()).collect();
+        all_wait().await;
+        let waiting: Vec<Command> = end.orders.try_iter().collect();
+        assert_eq!(waiting.len(), MOST_ASKED);
+        // Who goes away leaves the question behind, and its place taken.
+        first.iter().for_each(tokio::task::JoinHandle::abort);
+        let second: Vec<_> = (0..MOST_ASKED + 1).map(|_| ask()).collect();
+        all_wait().await;
+        assert_eq!(end.orders.try_iter().count(), 0);
+        drop(waiting);
+        let mut served = 0;
+        while served < second.len() {
+            all_wait().await;
+            let waiting: Vec<Command> = end.orders.try_iter().collect();
+            assert!((1..=MOST_ASKED).contains(&waiting.len()), "{} wait", waiting.len());
+            for command in waiting {
+                let Command::Lookup(_, reply) = command else { panic!("nobody asked that") };
+                reply.give(Ok(Vec::new()));
+                served += 1;
+            }
+        }
+        for answer in second {
+            assert!(matches!(answer.await, Ok(Ok(Ok(found))) if found.is_empty()));
+        }
     }
 }

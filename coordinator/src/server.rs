@@ -30,6 +30,8 @@ use crate::workers::WorkersService;
 
 /// How long the streams have to end when the coordinator does.
 const GRACE: Duration = Duration::from_secs(3);
+/// Requests of one connection at a time; a client waits before it sends more.
+const STREAMS: u32 = 256;
 /// Bytes in flight of a connection inside this process.
 const PIPE: usize = 64 << 10;
 
@@ -117,14 +119,14 @@ impl Server {
 
     async fn serve<S>(
         mut self,
-        mut server: tonic::transport::Server,
+        server: tonic::transport::Server,
         incoming: impl tokio_stream::Stream<Item = std::io::Result<S>> + Send + 'static,
     ) -> Result<()>
     where
         S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Connected + Unpin + Send + 'static,
     {
         let thread = self.thread.take();
-        let router = self.router(&mut server).await?;
+        let router = self.router(&mut server.max_concurrent_streams(STREAMS)).await?;
         let (hub, keeper) = (Arc::clone(&self.hub), self.keeper.clone());
         let ends = self.shutdown.clone();
         let kept = self.kept.clone();
