@@ -11,7 +11,7 @@ use kagetsu_schedule::{TaskId, WorkerId};
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::hub::Hub;
 use crate::links::Introduction;
@@ -111,8 +111,18 @@ struct Session {
 impl Session {
     /// Hears the worker to the end of its stream; whether it said goodbye.
     async fn listen(&self, mut incoming: Streaming<v1::FromWorker>) -> bool {
-        // A connection that is lost looks like an end, or like an error of any kind: the lease decides.
-        while let Ok(Some(v1::FromWorker { message })) = incoming.message().await {
+        loop {
+            let message = match incoming.message().await {
+                Ok(Some(v1::FromWorker { message })) => message,
+                // A connection that is lost looks like an end, or like an error of any kind: the lease decides.
+                Ok(None) => return false,
+                Err(status) => {
+                    if status.code() == Code::OutOfRange {
+                        tracing::warn!(worker = self.name, reason = status.message(), "says too much at once: cut off");
+                    }
+                    return false;
+                }
+            };
             match message {
                 Some(Message::Heartbeat(heartbeat)) => {
                     let progress: Vec<_> = heartbeat.progress.iter().map(|p| (TaskId(p.task), p.nodes)).collect();
@@ -123,7 +133,6 @@ impl Session {
                 Some(Message::Hello(_)) | None => {}
             }
         }
-        false
     }
 
     fn end(&self, goodbye: bool) {

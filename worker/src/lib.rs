@@ -8,6 +8,7 @@
 
 mod config;
 mod desk;
+mod outcome;
 mod session;
 mod slot;
 

@@ -12,6 +12,7 @@ use kagetsu_search::{Control, Engine, EngineOptions};
 
 use crate::config::Config;
 use crate::desk::Desk;
+use crate::outcome;
 
 /// Starts the slots; they end when the desk is closed.
 pub(crate) fn start(config: &Config, desk: &Arc<Desk>) -> Result<Vec<JoinHandle<()>>> {
@@ -31,7 +32,7 @@ pub(crate) fn start(config: &Config, desk: &Arc<Desk>) -> Result<Vec<JoinHandle<
                         Err(error) => tracing::error!("cannot make a new engine: {error}"),
                     }
                 }
-                desk.end(task, outcome.unwrap_or_else(Outcome::Failed));
+                desk.end(task, outcome.unwrap_or_else(outcome::failed));
             }
         };
         Ok(Builder::new().name(format!("slot-{slot}")).spawn(work)?)
@@ -43,8 +44,8 @@ pub(crate) fn start(config: &Config, desk: &Arc<Desk>) -> Result<Vec<JoinHandle<
 fn search(engine: &mut Engine, question: &Question, control: &Control) -> Result<Outcome, String> {
     let answered = catch_unwind(AssertUnwindSafe(|| engine.answer(question, control, &mut |_| {})));
     match answered {
-        Ok(Ok(answer)) => Ok(Outcome::Answer((&answer).into())),
-        Ok(Err(error)) => Ok(Outcome::Failed(error.to_string())),
+        Ok(Ok(answer)) => Ok(outcome::answered(&question.position, &answer)),
+        Ok(Err(error)) => Ok(outcome::failed(error.to_string())),
         Err(panic) => Err(format!("the search of {} panicked: {}", question.position, words(&*panic))),
     }
 }
