@@ -1,7 +1,11 @@
+use arrayvec::ArrayVec;
 use kagetsu_game::{Bound, Move, Score};
 
+use crate::EngineOptions;
 use crate::heuristics::{Heuristics, Moves, Situation};
+use crate::history::History;
 use crate::limits::Limits;
+use crate::selection::{self, Node};
 use crate::table::{Entry, Table};
 
 /// Plies from the root beyond which nothing is searched, however forced.
@@ -13,34 +17,61 @@ const DEEPEST: usize = 120;
 /// Scores are for the side to move, mates from the node. See the crate's documentation for why every mate is a proof.
 pub(crate) struct AlphaBeta<'a, H> {
     pub(crate) board: H,
-    pub(crate) table: &'a Table,
-    pub(crate) limits: &'a Limits<'a>,
-    /// Fours tried at a leaf.
-    pub(crate) leaf_fours: u32,
+    table: &'a Table,
+    limits: &'a Limits<'a>,
+    options: &'a EngineOptions,
+    history: History,
     /// Positions visited by this thread.
     pub(crate) nodes: u64,
+    /// The moves made, from the root.
+    path: Vec<Move>,
     /// The best line from each ply, the last searched.
     lines: Vec<Vec<Move>>,
 }
 
+impl<H> Drop for AlphaBeta<'_, H> {
+    fn drop(&mut self) {
+        self.limits.finish(self.nodes);
+    }
+}
+
 impl<'a, H: Heuristics> AlphaBeta<'a, H> {
-    pub(crate) fn new(board: H, table: &'a Table, limits: &'a Limits<'a>, leaf_fours: u32) -> Self {
-        Self { board, table, limits, leaf_fours, nodes: 0, lines: vec![Vec::new(); DEEPEST + 2] }
+    pub(crate) fn new(board: H, table: &'a Table, limits: &'a Limits<'a>, options: &'a EngineOptions) -> Self {
+        Self {
+            board,
+            table,
+            limits,
+            options,
+            history: History::new(DEEPEST + 2),
+            nodes: 0,
+            path: Vec::with_capacity(DEEPEST + 2),
+            lines: vec![Vec::new(); DEEPEST + 2],
+        }
     }
 
     /// The value of a root move, for the side that makes it, and the line that follows it. `None` if the search must end.
     pub(crate) fn root_move(&mut self, m: Move, depth: u8, alpha: Score, beta: Score) -> Option<(Score, Vec<Move>)> {
-        self.board.play(m);
+        self.play(m);
         let score = self.search(beta.after(), alpha.after(), i32::from(depth) - 1, 1);
-        self.board.undo();
+        self.undo();
         let mut line = vec![m];
         line.extend(&self.lines[1]);
         score.map(|score| (score.before(), line))
     }
 
+    fn play(&mut self, m: Move) {
+        self.path.push(m);
+        self.board.play(m);
+    }
+
+    fn undo(&mut self) {
+        self.path.pop();
+        self.board.undo();
+    }
+
     fn search(&mut self, alpha: Score, beta: Score, depth: i32, ply: usize) -> Option<Score> {
         self.lines[ply].clear();
-        if self.limits.count(&mut self.nodes) {
+        if self.limits.count(&mut self.nodes, 1) {
             return None;
         }
         let situation = self.board.situation();
@@ -52,36 +83,46 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             }
             // The only answer to a four costs no depth.
             Situation::Forced { otherwise: 2 } if ply < DEEPEST => {
+                let node = Node { situation, opinion: Score::ZERO, alpha, beta, depth: depth.max(0), ply };
                 let mut moves = self.board.moves(&situation);
-                return self.expand(&mut moves, Score::loss_in(2), alpha, beta, depth.max(0), ply);
+                return self.expand(&mut moves, Score::loss_in(2), node);
             }
             Situation::Forced { .. } | Situation::Free => {}
         }
         if depth <= 0 || ply >= DEEPEST {
             return Some(self.leaf(beta, ply));
         }
-        self.probe(situation, alpha, beta, depth, ply)
+        let opinion = self.board.evaluate();
+        self.probe(Node { situation, opinion, alpha, beta, depth, ply })
     }
 
     /// A win by fours if there is one, else the opinion; at least `beta` if the opinion alone is.
     fn leaf(&mut self, beta: Score, ply: usize) -> Score {
         let opinion = self.board.evaluate();
-        if opinion < beta && self.leaf_fours > 0 && self.board.has_kill() {
-            let mut budget = self.leaf_fours;
-            if let Some(line) = self.board.kill(&mut budget, self.leaf_fours) {
-                let score = Score::win_in(line.len() as u16);
-                self.lines[ply] = line;
-                return score;
-            }
+        if opinion < beta { self.kill(self.options.leaf_fours, ply).unwrap_or(opinion) } else { opinion }
+    }
+
+    /// A win by fours, if so many tried ones find it.
+    fn kill(&mut self, fours: u32, ply: usize) -> Option<Score> {
+        if fours == 0 || !self.board.has_kill() {
+            return None;
         }
-        opinion
+        let mut left = fours;
+        let line = self.board.kill(&mut left, fours);
+        // A search that is over is so at the next position.
+        self.limits.count(&mut self.nodes, fours - left);
+        let line = line?;
+        let score = Score::win_in(line.len() as u16);
+        self.lines[ply] = line;
+        Some(score)
     }
 
     /// Searches with the help of the table.
-    fn probe(&mut self, situation: Situation, alpha: Score, beta: Score, depth: i32, ply: usize) -> Option<Score> {
+    fn probe(&mut self, mut node: Node) -> Option<Score> {
+        let Node { situation, alpha, beta, depth, ply, .. } = node;
         let hash = self.board.hash();
         let known = self.table.get(hash);
-        if let Some(entry) = known.filter(|entry| i32::from(entry.depth) == depth || entry.is_proof()) {
+        if let Some(entry) = known.filter(|entry| self.is_enough(entry, &node)) {
             let cuts = match entry.bound {
                 Bound::Exact => true,
                 Bound::Lower => entry.score >= beta,
@@ -94,7 +135,19 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 return Some(entry.score);
             }
         }
+        if self.options.selective {
+            if let Some(score) = self.forego(&node) {
+                return Some(score);
+            }
+            if known.is_none() {
+                node.depth = selection::without_a_table_move(depth);
+            }
+        }
         let mut moves = self.board.moves(&situation);
+        if self.options.selective {
+            let side = self.side();
+            moves.adjust(|m| selection::promise(self.history.value(side, m), self.is_known(ply, m)));
+        }
         if let Some(entry) = known {
             moves.promote(entry.best);
         }
@@ -104,7 +157,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             _ if moves.complete => Score::MIN,
             _ => -Score::OPINION_MAX,
         };
-        let score = self.expand(&mut moves, floor, alpha, beta, depth, ply)?;
+        let score = self.expand(&mut moves, floor, node)?;
         let bound = match score {
             _ if score >= beta => Bound::Lower,
             _ if score <= alpha => Bound::Upper,
@@ -115,44 +168,99 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         Some(score)
     }
 
+    /// Whether what the table says of a node may stand for a search of it.
+    fn is_enough(&self, entry: &Entry, node: &Node) -> bool {
+        let depth = i32::from(entry.depth);
+        entry.is_proof()
+            || if self.options.selective { depth >= node.depth && !node.is_pv() } else { depth == node.depth }
+    }
+
+    /// The value of a node that is so far beyond the window that its moves need no search.
+    fn forego(&mut self, node: &Node) -> Option<Score> {
+        let &Node { situation, opinion, beta, ply, .. } = node;
+        if situation != Situation::Free || node.is_pv() {
+            return None;
+        }
+        if selection::is_far_above(node) && !self.board.is_threatened() {
+            return Some(opinion);
+        }
+        selection::is_far_below(node).then(|| self.leaf(beta, ply))
+    }
+
+    fn side(&self) -> usize {
+        self.path.len() % 2
+    }
+
+    fn is_known(&self, ply: usize, m: Move) -> bool {
+        self.history.is_known(self.side(), ply, self.before(), m)
+    }
+
+    fn before(&self) -> Move {
+        self.path.last().copied().unwrap_or(Move::NONE)
+    }
+
     /// The best of the moves, but no less than `floor`, which is what the moves that are left out are worth.
-    fn expand(
-        &mut self,
-        moves: &mut Moves,
-        floor: Score,
-        mut alpha: Score,
-        beta: Score,
-        depth: i32,
-        ply: usize,
-    ) -> Option<Score> {
-        let mut best = floor;
+    fn expand(&mut self, moves: &mut Moves, mut floor: Score, node: Node) -> Option<Score> {
+        let Node { mut alpha, beta, depth, ply, .. } = node;
+        let mut best = Score::MIN;
         // The answer to a four keeps its depth; every other move costs one.
         let next = if floor == Score::loss_in(2) { depth } else { depth - 1 };
-        let mut is_first = true;
+        let mut searched: ArrayVec<Move, 64> = ArrayVec::new();
         while let Some((_, m)) = moves.take() {
-            self.board.play(m);
-            let score = self.child(is_first, alpha, beta, next, ply + 1);
-            is_first = false;
-            self.board.undo();
+            let mut reduction = 0;
+            if self.options.selective && node.situation == Situation::Free && best > -Score::OPINION_MAX {
+                let force = self.board.force(m);
+                if selection::is_hopeless(&node, alpha, searched.len(), force) {
+                    floor = floor.max(-Score::OPINION_MAX);
+                    continue;
+                }
+                let value = self.history.value(self.side(), m);
+                reduction = selection::reduction(&node, searched.len(), force, value);
+            }
+            self.play(m);
+            let score = self.child(searched.is_empty(), alpha, beta, next, reduction, ply + 1);
+            self.undo();
             let score = score?;
+            // Beyond the first 64 moves nothing is learned.
+            let _ = searched.try_push(m);
             if score > best {
                 best = score;
-                let (line, rest) = self.lines.split_at_mut(ply + 1);
-                line[ply].clear();
-                line[ply].push(m);
-                line[ply].extend(&rest[0]);
+                if score > floor {
+                    let (line, rest) = self.lines.split_at_mut(ply + 1);
+                    line[ply].clear();
+                    line[ply].push(m);
+                    line[ply].extend(&rest[0]);
+                }
                 alpha = alpha.max(score);
             }
             if alpha >= beta {
+                if self.options.selective && node.situation == Situation::Free {
+                    let (side, before) = (self.side(), self.before());
+                    self.history.learn(side, ply, before, &searched, depth);
+                }
                 break;
             }
         }
-        Some(best)
+        Some(best.max(floor))
     }
 
     /// The value of the move just played, for the side that played it.
-    fn child(&mut self, is_first: bool, alpha: Score, beta: Score, depth: i32, ply: usize) -> Option<Score> {
-        if !is_first && let Some(above) = Score::from_raw(alpha.raw() + 1).filter(|&above| above < beta) {
+    fn child(
+        &mut self,
+        is_first: bool,
+        alpha: Score,
+        beta: Score,
+        depth: i32,
+        reduction: i32,
+        ply: usize,
+    ) -> Option<Score> {
+        if !is_first && let Some(above) = Score::from_raw(alpha.raw() + 1).filter(|&above| above <= beta) {
+            if reduction > 0 {
+                let score = self.search(above.after(), alpha.after(), depth - reduction, ply)?.before();
+                if score <= alpha {
+                    return Some(score);
+                }
+            }
             let score = self.search(above.after(), alpha.after(), depth, ply)?.before();
             if score <= alpha || score >= beta {
                 return Some(score);

@@ -19,6 +19,15 @@ pub(crate) enum Situation {
     Free,
 }
 
+/// How forcing a move is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Force {
+    /// It threatens something that must be answered.
+    pub(crate) attacks: bool,
+    /// It takes such a threat from the opponent.
+    pub(crate) defends: bool,
+}
+
 /// Moves of a position that has most of them.
 const MOST: usize = 512;
 
@@ -38,6 +47,12 @@ impl Moves {
     /// An empty list.
     pub(crate) fn new(complete: bool) -> Self {
         Self { list: ArrayVec::new_const(), taken: 0, most: usize::MAX, complete }
+    }
+
+    /// Adds to what each move promises.
+    #[inline]
+    pub(crate) fn adjust(&mut self, by: impl Fn(Move) -> i32) {
+        self.list.iter_mut().for_each(|(worth, m)| *worth = worth.saturating_add(by(*m)));
     }
 
     #[inline]
@@ -112,6 +127,12 @@ pub(crate) trait Heuristics: Clone + Send {
 
     /// What must be searched in such a situation.
     fn moves(&self, situation: &Situation) -> Moves;
+
+    /// What a legal move does, before it is played.
+    fn force(&self, m: Move) -> Force;
+
+    /// Whether the opponent, if it were his move, could start continuous threats.
+    fn is_threatened(&self) -> bool;
 
     /// The moves that win where a win is [`Situation::Known`]; else none.
     fn urgent(&self) -> Vec<Move>;

@@ -42,6 +42,7 @@ mod engine;
 mod error;
 mod gomoku;
 mod heuristics;
+mod history;
 mod kth;
 mod limits;
 #[cfg(test)]
@@ -49,8 +50,10 @@ mod minimax;
 mod options;
 mod root;
 pub mod seeds;
+mod selection;
 mod shallow;
 mod table;
+pub mod tuning;
 mod verdicts;
 
 pub use control::{Control, Progress};

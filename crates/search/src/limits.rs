@@ -29,21 +29,43 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Counts one position of `own`, a thread's count of its own; whether the search must end.
-    pub(crate) fn count(&self, own: &mut u64) -> bool {
-        *own += 1;
-        let total = self.nodes.fetch_add(1, Relaxed) + 1;
-        if self.effort.nodes.is_some_and(|most| total > most) {
+    /// Counts `more` positions of `own`, a thread's count of its own; whether the search must end.
+    ///
+    /// Threads tell the others of their positions in steps; at once only where the number of them is limited.
+    #[inline]
+    pub(crate) fn count(&self, own: &mut u64, more: u32) -> bool {
+        let before = *own;
+        *own += u64::from(more);
+        if let Some(most) = self.effort.nodes
+            && self.nodes.fetch_add(more.into(), Relaxed) + u64::from(more) > most
+        {
             self.is_over.store(true, Relaxed);
         }
-        if total.is_multiple_of(STEP) {
-            self.control.visited(STEP);
-            let late = self.effort.time.is_some_and(|time| self.begun.elapsed() >= time);
-            if late || self.control.is_stopped() {
-                self.is_over.store(true, Relaxed);
-            }
+        if *own / STEP != before / STEP {
+            self.look((*own / STEP - before / STEP) * STEP);
         }
         self.is_over.load(Relaxed)
+    }
+
+    /// A look at the clock and at the control.
+    fn look(&self, visited: u64) {
+        if self.effort.nodes.is_none() {
+            self.nodes.fetch_add(visited, Relaxed);
+        }
+        self.control.visited(visited);
+        let late = self.effort.time.is_some_and(|time| self.begun.elapsed() >= time);
+        if late || self.control.is_stopped() {
+            self.is_over.store(true, Relaxed);
+        }
+    }
+
+    /// Adds what a thread has visited since its last step.
+    pub(crate) fn finish(&self, own: u64) {
+        let rest = own % STEP;
+        if self.effort.nodes.is_none() {
+            self.nodes.fetch_add(rest, Relaxed);
+        }
+        self.control.visited(rest);
     }
 
     pub(crate) fn begun(&self) -> Instant {

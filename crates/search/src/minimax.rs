@@ -38,11 +38,11 @@ fn minimax<H: Heuristics>(board: &mut H, depth: i32, leaf_fours: u32) -> Score {
 
 /// Every root move by both ways.
 fn compare<R: Rule>(position: &Position, depth: u8, leaf_fours: u32, table: &Table) -> Result<(), TestCaseError> {
-    let options = EngineOptions { candidates: 7, ..EngineOptions::default() };
+    let options = EngineOptions { candidates: 7, leaf_fours, selective: false, ..EngineOptions::default() };
     let mut board = Board::<R>::new(&position.game(), &options);
     let control = Control::new();
     let limits = Limits::new(&control, Effort::default());
-    let mut search = AlphaBeta::new(board.clone(), table, &limits, leaf_fours);
+    let mut search = AlphaBeta::new(board.clone(), table, &limits, &options);
     for m in board.moves(&board.situation()).sorted() {
         board.play(m);
         let plain = minimax(&mut board, i32::from(depth) - 1, leaf_fours).before();

@@ -16,6 +16,9 @@ pub struct EngineOptions {
     pub seed: bool,
     /// Fours tried by the search for continuous fours at a leaf; 0 switches it off there.
     pub leaf_fours: u32,
+    /// Whether unpromising moves are searched less deeply or not at all. Without, every candidate is searched to the same
+    /// depth, as the documents that Kagetsu grew from have it.
+    pub selective: bool,
 }
 
 impl Default for EngineOptions {
@@ -28,7 +31,8 @@ impl Default for EngineOptions {
             neighbourhood: Neighbourhood::Square24,
             candidates: 20,
             seed: true,
-            leaf_fours: 8,
+            leaf_fours: 6,
+            selective: true,
         }
     }
 }

@@ -147,11 +147,12 @@ impl Search<'_> {
         if known.is_empty() {
             return self.answer(&known, root);
         }
+        let mut own = AlphaBeta::new(board.clone(), self.table, &limits, self.options);
         let at_once = !self.options.seed && self.question.effort.depth.is_some();
         let first = if at_once { deepest } else { 1 };
         let mut depth = first;
         while depth <= deepest {
-            let Some(mut found) = self.iterate(board, &known, depth, &limits) else { break };
+            let Some(mut found) = self.iterate(board, &mut own, &known, depth, &limits) else { break };
             order(&mut found);
             known = found;
             // A choice of moves that all lose proves nothing of the others.
@@ -165,7 +166,7 @@ impl Search<'_> {
             }
             let answer = self.answer(&known, root);
             let elapsed = limits.begun().elapsed();
-            progress(&Progress { depth, answer, nodes: limits.nodes(), elapsed });
+            progress(&Progress { depth, answer, nodes: limits.nodes().max(own.nodes), elapsed });
             if self.is_decided(&known) {
                 break;
             }
@@ -197,7 +198,8 @@ impl Search<'_> {
     fn glance<H: Heuristics>(&self, board: &H, known: &mut [RootMove]) {
         let unlimited = Control::new();
         let limits = Limits::new(&unlimited, Effort::default());
-        let mut search = AlphaBeta::new(board.clone(), self.table, &limits, 0);
+        let options = EngineOptions { leaf_fours: 0, ..*self.options };
+        let mut search = AlphaBeta::new(board.clone(), self.table, &limits, &options);
         for found in known.iter_mut().filter(|found| found.depth == 0) {
             if let Some((score, line)) = search.root_move(found.m, 1, Score::MIN, Score::MAX) {
                 (found.score, found.line, found.bound, found.depth) = (score, line, Bound::Exact, 1);
@@ -211,6 +213,7 @@ impl Search<'_> {
     fn iterate<H: Heuristics + Sync>(
         &self,
         board: &H,
+        own: &mut AlphaBeta<H>,
         known: &[RootMove],
         depth: u8,
         limits: &Limits,
@@ -218,14 +221,11 @@ impl Search<'_> {
         let width = self.width().min(known.len());
         let kth = Kth::new(self.window().alpha, width);
         let search = |found: &RootMove| {
-            let mut search = AlphaBeta::new(board.clone(), self.table, limits, self.options.leaf_fours);
+            let mut search = AlphaBeta::new(board.clone(), self.table, limits, self.options);
             self.root_move(&mut search, found, depth, &kth)
         };
         match self.pool {
-            None => {
-                let mut search = AlphaBeta::new(board.clone(), self.table, limits, self.options.leaf_fours);
-                known.iter().map(|found| self.root_move(&mut search, found, depth, &kth)).collect()
-            }
+            None => known.iter().map(|found| self.root_move(own, found, depth, &kth)).collect(),
             // The best so far are searched before the others share their bound.
             Some(pool) => {
                 let (first, rest) = known.split_at(width);

@@ -15,6 +15,7 @@ const SMALL: EngineOptions = EngineOptions {
     candidates: 20,
     seed: true,
     leaf_fours: 8,
+    selective: false,
 };
 
 fn ask(options: EngineOptions, question: &Question) -> Answer {

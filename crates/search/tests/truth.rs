@@ -137,7 +137,7 @@ proptest! {
     #[test]
     fn the_table_changes_no_value(position in crowded("freestyle-9"), depth in 1u8..4) {
         let with = |table_bytes| {
-            let options = EngineOptions { table_bytes, leaf_fours: 0, ..EngineOptions::default() };
+            let options = EngineOptions { table_bytes, leaf_fours: 0, selective: false, ..EngineOptions::default() };
             let question = Question { width: 2, ..Question::new(position.clone(), Effort::depth(depth)) };
             let answer = Engine::new(options).expect("an engine").answer(&question, &Control::new(), &mut |_| {});
             answer.expect("supported").best().map(|(_, v)| v.score)
@@ -155,7 +155,8 @@ proptest! {
             position.moves().iter().map(|&m| variant.image(m, kagetsu_game::Symmetry::new(symmetry))).collect();
         let image = Position::new(variant, None, &image).expect("as legal");
         // All candidates and no fours by a budget: which of two equal ones is left out depends on how the board lies.
-        let options = EngineOptions { candidates: 400, leaf_fours: 0, table_bytes: 0, ..EngineOptions::default() };
+        let plain = EngineOptions { selective: false, ..EngineOptions::default() };
+        let options = EngineOptions { candidates: 400, leaf_fours: 0, table_bytes: 0, ..plain };
         let value = |position: Position| {
             let question = Question::new(position, Effort::depth(2));
             let answer = Engine::new(options).expect("an engine").answer(&question, &Control::new(), &mut |_| {});

@@ -95,7 +95,7 @@ impl<R: Rule> Board<R> {
             history: Vec::with_capacity(128),
             log: Vec::with_capacity(2_048),
             judged: (Lines::NONE, Lines::full(game.size())),
-            weights: [Side::First, Side::Second].map(|side| Weights::of(options.constants, is_judged::<R>(side))),
+            weights: [Side::First, Side::Second].map(|side| Weights::of(options.constants, R::NAME, side)),
             shapes: Shapes::of::<R>(),
             geometry,
             most: options.candidates.max(1),
@@ -158,6 +158,24 @@ impl<R: Rule> Board<R> {
         let kinds = (1..KINDS).filter(|&kind| self.kinds[side.index()][kind] > 0 && wanted(Kind::of(kind)));
         kinds.for_each(|kind| cells.add(&sets[kind], words));
         cells
+    }
+
+    /// Which threats there are, a bit each: of the side to move three, double three, four, four and three; of the opponent
+    /// the same and, the highest, two completion points. Below [`super::FLAGS`].
+    #[inline]
+    pub(crate) fn flags(&self) -> usize {
+        let threats = [Kind::Three, Kind::DoubleThree, Kind::Four, Kind::FourThree, Kind::Winning];
+        let of = |side: Side| {
+            let has = |at: usize| usize::from(self.count(side, threats[at]) > 0) << at;
+            has(0) | has(1) | has(2) | has(3) | has(4)
+        };
+        of(self.side) & 0xf | of(self.side.other()) << 4
+    }
+
+    /// The classes of the empty cells, for `side`; dead ones are left out.
+    pub(crate) fn classes(&self, side: Side) -> Vec<u16> {
+        let classes = self.empty.iter().map(|cell| super::fitted::class(self.crosses[cell][side.index()]) as u16);
+        classes.filter(|&class| class > 0).collect()
     }
 
     /// Whether renju forbids the empty cell to `side`.

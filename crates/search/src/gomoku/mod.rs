@@ -2,6 +2,7 @@
 
 mod board;
 mod cells;
+mod fitted;
 mod kind;
 #[cfg(test)]
 mod laws;
@@ -11,3 +12,4 @@ mod vcf;
 mod weights;
 
 pub(crate) use board::Board;
+pub(crate) use fitted::{CLASSES, FLAGS, Fitted};

@@ -1,36 +1,46 @@
 use std::sync::OnceLock;
 
+use super::fitted::{self, Fitted};
 use super::kind::{Cross, Kind, shapes};
 use super::shape::{SHAPES, Shape};
 use crate::Constants;
+use kagetsu_game::{RuleName, Side};
 
-/// What a cross is: its kind, and its worth for the player who may put a stone there.
+/// What a cross is, in 32 bits: its kind, its promise (how good a move there looks, 0 to 4,095), and its value, in
+/// centi-units, for the player who may put a stone there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Grade(i32);
+pub(super) struct Grade(u32);
 
 impl Grade {
-    const BITS: u32 = 4;
-
-    const fn new(value: i32, kind: Kind) -> Self {
-        Self(value << Self::BITS | kind as i32)
+    fn new(value: i32, promise: i32, kind: Kind) -> Self {
+        let value = value.clamp(i16::MIN.into(), i16::MAX.into()) as u32;
+        let promise = promise.clamp(0, 0xfff) as u32;
+        Self(value << 16 | promise << 4 | kind as u32)
     }
 
     #[inline]
     pub(super) const fn kind(self) -> Kind {
-        Kind::of((self.0 & ((1 << Self::BITS) - 1)) as usize)
+        Kind::of((self.0 & 0xf) as usize)
+    }
+
+    #[inline]
+    pub(super) const fn promise(self) -> i32 {
+        (self.0 >> 4 & 0xfff) as i32
     }
 
     #[inline]
     pub(super) const fn value(self) -> i32 {
-        self.0 >> Self::BITS
+        self.0 as i32 >> 16
     }
 }
 
-/// What crosses are worth by one set of constants.
+/// What crosses are worth to one side by one set of constants.
 #[derive(Debug)]
 pub(super) struct Weights {
     /// By cross.
     pub(super) grades: Box<[Grade]>,
+    /// By the threats of both sides, in centi-units for the side to move; see [`super::board::Board::flags`].
+    pub(super) threats: Box<[i16]>,
     /// Percent by which the opponent's values are taken: more than 100 defends first.
     pub(super) defence: i32,
 }
@@ -59,27 +69,29 @@ const fn compound(constants: Constants, kind: Kind) -> i32 {
 }
 
 impl Weights {
-    /// The weights of a set, made once; `is_judged` for Black in renju.
-    pub(super) fn of(constants: Constants, is_judged: bool) -> &'static Self {
-        static SETS: [[OnceLock<Weights>; 2]; 4] = [const { [const { OnceLock::new() }; 2] }; 4];
-        SETS[constants as usize][usize::from(is_judged)].get_or_init(|| Self::new(constants, is_judged))
+    /// The weights of a set for one side, made once.
+    pub(super) fn of(constants: Constants, rule: RuleName, side: Side) -> &'static Self {
+        static SETS: [[[OnceLock<Weights>; 2]; 3]; 4] = [const { [const { [const { OnceLock::new() }; 2] }; 3] }; 4];
+        let set = &SETS[constants as usize][rule as usize][side.index()];
+        set.get_or_init(|| Self::new(constants, rule, side))
     }
 
-    fn new(constants: Constants, is_judged: bool) -> Self {
+    fn new(constants: Constants, rule: RuleName, side: Side) -> Self {
+        let is_judged = rule == RuleName::Renju && side == Side::First;
+        let fitted = (constants == Constants::Own).then(|| Fitted::of(rule, side));
         let line = line_values(constants);
         let grade = |cross: Cross| {
             let kind = Kind::of_cross(cross, is_judged);
-            let value = match shapes(cross) {
-                None => 0,
-                Some(_) if kind == Kind::Forbidden => 0,
-                Some(shapes) => {
-                    shapes.map(|shape: Shape| line[shape as usize]).iter().sum::<i32>() + compound(constants, kind)
-                }
-            };
-            Grade::new(value, kind)
+            let shapes = shapes(cross).filter(|_| kind != Kind::Forbidden);
+            let made = shapes.map_or(0, |shapes| {
+                shapes.map(|shape: Shape| line[shape as usize]).iter().sum::<i32>() + compound(constants, kind)
+            });
+            let value = fitted.as_ref().map_or(made, |fitted| fitted.value(cross).into());
+            Grade::new(value, made, kind)
         };
+        let threats = fitted.as_ref().map_or_else(|| vec![0; fitted::FLAGS], |fitted| fitted.threats.to_vec());
         let defence = if matches!(constants, Constants::Patent) { 110 } else { 100 };
-        Self { grades: (0..=Cross::MAX).map(grade).collect(), defence }
+        Self { grades: (0..=Cross::MAX).map(grade).collect(), threats: threats.into(), defence }
     }
 }
 
@@ -99,5 +111,14 @@ mod tests {
             }
             assert_eq!(value(Shape::Dead), 0);
         }
+    }
+
+    #[test]
+    fn a_grade_keeps_what_it_is_made_of() {
+        for (value, promise) in [(0, 0), (-32_768, 4_095), (32_767, 17), (-1, 1)] {
+            let grade = Grade::new(value, promise, Kind::FourThree);
+            assert_eq!((grade.value(), grade.promise(), grade.kind()), (value, promise, Kind::FourThree));
+        }
+        assert_eq!(Grade::new(9_999_999, 9_999_999, Kind::Five).value(), 32_767);
     }
 }

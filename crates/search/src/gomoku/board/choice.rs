@@ -61,8 +61,8 @@ impl<R: Rule> Board<R> {
         let grades = self.grades[cell];
         let (mine, his) = (grades[self.side.index()], grades[self.side.other().index()]);
         let defence = self.weights[0].defence;
-        let defended = if defence == 100 { his.value() } else { his.value() * defence / 100 };
-        2 * mine.value() + defended + 4_000 * mine.kind().rank() + 2_000 * his.kind().rank()
+        let defended = if defence == 100 { his.promise() } else { his.promise() * defence / 100 };
+        2 * mine.promise() + defended + 4_000 * mine.kind().rank() + 2_000 * his.kind().rank()
     }
 
     /// Where there is nothing to be near to: the empty cells nearest to the centre.

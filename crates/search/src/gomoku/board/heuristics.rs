@@ -3,9 +3,10 @@ use kagetsu_game::{Move, Score, Side};
 
 use super::super::kind::Kind;
 use super::super::vcf::Vcf;
+use super::super::weights::Weights;
 use super::{Board, is_judged};
 use crate::EngineOptions;
-use crate::heuristics::{Heuristics, Moves, Situation};
+use crate::heuristics::{Force, Heuristics, Moves, Situation};
 
 impl<R: Rule> Heuristics for Board<R> {
     type Rules = Gomoku<R>;
@@ -26,11 +27,12 @@ impl<R: Rule> Heuristics for Board<R> {
         self.hash
     }
 
-    /// What may be made on all empty cells, mine less the opponent's; mine a little more, for I am to move.
+    /// What may be made on all empty cells, mine less the opponent's, and what the threats of both are worth to me.
     fn evaluate(&self) -> Score {
         let (me, other) = (self.sums[self.side.index()], self.sums[self.side.other().index()]);
-        let defence = self.weights[0].defence;
-        Score::opinion(me + me / 8 - other / 100 * defence - other % 100 * defence / 100)
+        let Weights { threats, defence, .. } = self.weights[self.side.index()];
+        let other = if *defence == 100 { other } else { other / 100 * defence + other % 100 * defence / 100 };
+        Score::opinion(me - other + i32::from(threats[self.flags()]))
     }
 
     fn situation(&self) -> Situation {
@@ -64,6 +66,17 @@ impl<R: Rule> Heuristics for Board<R> {
             Situation::Forced { .. } => self.answers(),
             Situation::Known(_) | Situation::Over(_) | Situation::Free => self.candidates(),
         }
+    }
+
+    fn force(&self, m: Move) -> Force {
+        let is_threat = |side| self.kind(side, m.index()) >= Kind::Three;
+        Force { attacks: is_threat(self.side), defends: is_threat(self.side.other()) }
+    }
+
+    fn is_threatened(&self) -> bool {
+        let other = self.side.other();
+        let fours = self.count(other, Kind::Four) + self.count(other, Kind::Tangle);
+        self.count(other, Kind::FourThree) + self.count(other, Kind::DoubleThree) > 0 || fours > 1
     }
 
     fn urgent(&self) -> Vec<Move> {

@@ -1,0 +1,81 @@
+use kagetsu_game::Move;
+
+/// Moves as they are numbered here: those of gomoku, and of a game with 90 squares, by their low bits.
+const MOVES: usize = 512;
+
+/// Greatest value of a move, either way.
+const MOST: i32 = 4_096;
+
+/// What one thread has learned of moves, wherever they were good: how often each cut off (Schaeffer, "The history heuristic",
+/// 1983), what cut off last at each ply, and what answered each move.
+#[derive(Clone, Debug)]
+pub(crate) struct History {
+    /// By side to move and move.
+    values: [[i16; MOVES]; 2],
+    /// By the move before.
+    counters: [[Move; MOVES]; 2],
+    /// By ply, the last first.
+    killers: Vec<[Move; 2]>,
+}
+
+const fn slot(m: Move) -> usize {
+    m.index() % MOVES
+}
+
+impl History {
+    /// One that knows nothing, for lines of so many plies.
+    pub(crate) fn new(plies: usize) -> Self {
+        Self { values: [[0; MOVES]; 2], counters: [[Move::NONE; MOVES]; 2], killers: vec![[Move::NONE; 2]; plies] }
+    }
+
+    /// What the move has earned, within ±4,096.
+    #[inline]
+    pub(crate) fn value(&self, side: usize, m: Move) -> i32 {
+        self.values[side][slot(m)].into()
+    }
+
+    /// Whether the move cut off at this ply, or after the move before.
+    #[inline]
+    pub(crate) fn is_known(&self, side: usize, ply: usize, before: Move, m: Move) -> bool {
+        self.killers[ply].contains(&m) || self.counters[side][slot(before)] == m
+    }
+
+    /// The last of the moves searched has cut off; the others have not.
+    pub(crate) fn learn(&mut self, side: usize, ply: usize, before: Move, searched: &[Move], depth: i32) {
+        let bonus = (depth * depth * 8 + depth * 32).min(1_024);
+        let Some((&best, others)) = searched.split_last() else { return };
+        self.change(side, best, bonus);
+        others.iter().for_each(|&m| self.change(side, m, -bonus));
+        self.counters[side][slot(before)] = best;
+        let killers = &mut self.killers[ply];
+        if killers[0] != best {
+            *killers = [best, killers[0]];
+        }
+    }
+
+    /// Moves a value towards the bound, the slower the nearer it is.
+    fn change(&mut self, side: usize, m: Move, bonus: i32) {
+        let value = &mut self.values[side][slot(m)];
+        let now = i32::from(*value);
+        *value = (now + bonus - now * bonus.abs() / MOST) as i16;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cuts_off_is_worth_more_and_never_too_much() {
+        let mut history = History::new(4);
+        let (good, bad) = (Move::new(7), Move::new(9));
+        for _ in 0..1_000 {
+            history.learn(0, 2, Move::new(3), &[bad, good], 20);
+        }
+        assert!(history.value(0, good) > 3_000 && history.value(0, good) <= MOST);
+        assert!(history.value(0, bad) < -3_000 && history.value(0, bad) >= -MOST);
+        assert_eq!(history.value(1, good), 0);
+        assert!(history.is_known(0, 2, Move::NONE, good) && history.is_known(0, 1, Move::new(3), good));
+        assert!(!history.is_known(0, 1, Move::NONE, good));
+    }
+}

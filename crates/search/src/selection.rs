@@ -1,0 +1,116 @@
+//! What a selective search leaves out, and how much less deeply it looks at what promises little.
+
+use kagetsu_game::Score;
+
+use crate::heuristics::{Force, Situation};
+
+/// A node as its search begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub(crate) situation: Situation,
+    /// The side to move's opinion, where it is asked for.
+    pub(crate) opinion: Score,
+    pub(crate) alpha: Score,
+    pub(crate) beta: Score,
+    /// Plies to search.
+    pub(crate) depth: i32,
+    /// Plies from the root.
+    pub(crate) ply: usize,
+}
+
+impl Node {
+    /// Whether an exact value is wanted, not only on which side of a bound it lies.
+    pub(crate) fn is_pv(&self) -> bool {
+        i32::from(self.beta.raw()) - i32::from(self.alpha.raw()) > 1
+    }
+
+    fn opinion(&self) -> i32 {
+        self.opinion.raw().into()
+    }
+}
+
+/// Centi-units by which one ply may change the opinion.
+const PLY: i32 = 60;
+
+/// Whether the opinion is so far above beta that a shallow search would not bring it below (reverse futility).
+pub(crate) fn is_far_above(node: &Node) -> bool {
+    node.depth <= 6 && !node.beta.is_mate() && node.opinion() - PLY * node.depth >= node.beta.raw().into()
+}
+
+/// Whether the opinion is so far below alpha that only fours could help (razoring).
+pub(crate) fn is_far_below(node: &Node) -> bool {
+    node.depth <= 3 && !node.alpha.is_mate() && node.opinion() + 100 + 2 * PLY * node.depth <= node.alpha.raw().into()
+}
+
+/// Whether a move that threatens nothing, so late in the order, need not be searched.
+pub(crate) fn is_hopeless(node: &Node, alpha: Score, searched: usize, force: Force) -> bool {
+    if node.is_pv() || force.attacks || searched == 0 {
+        return false;
+    }
+    let depth = node.depth;
+    let is_late = depth <= 8 && searched as i32 >= 4 + depth * depth;
+    let is_futile = depth <= 5 && !alpha.is_mate() && node.opinion() + PLY + PLY * depth <= alpha.raw().into();
+    is_late || is_futile
+}
+
+/// Plies by which a move is searched less deeply.
+pub(crate) fn reduction(node: &Node, searched: usize, force: Force, history: i32) -> i32 {
+    if node.depth < 3 || searched < 2 {
+        return 0;
+    }
+    let mut reduction = i32::from(LATE[(node.depth as usize).min(63)][searched.min(63)]);
+    reduction -= i32::from(node.is_pv()) + i32::from(force.attacks) + i32::from(force.defends) + history / 2_048;
+    reduction.clamp(0, node.depth - 2)
+}
+
+/// By depth and moves searched, about ln(depth) * ln(moves) / 2.
+static LATE: [[u8; 64]; 64] = late();
+
+const fn late() -> [[u8; 64]; 64] {
+    let mut table = [[0; 64]; 64];
+    let mut depth = 1;
+    while depth < 64 {
+        let mut moves = 1;
+        while moves < 64 {
+            // Logarithms to the base 2 in tenths, from whole numbers alone.
+            let product = tenths(depth) * tenths(moves);
+            table[depth][moves] = (product * 48 / 100 / 200) as u8;
+            moves += 1;
+        }
+        depth += 1;
+    }
+    table
+}
+
+/// Ten times the logarithm of `n` to the base 2, between powers of two on a straight line.
+const fn tenths(n: usize) -> usize {
+    let floor = n.ilog2() as usize;
+    10 * floor + ((10 * n) >> floor) - 10
+}
+
+/// Plies to search where the table knows no best move.
+pub(crate) const fn without_a_table_move(depth: i32) -> i32 {
+    if depth >= 5 { depth - 1 } else { depth }
+}
+
+/// What a move promises beyond its shapes.
+pub(crate) const fn promise(history: i32, is_known: bool) -> i32 {
+    history / 16 + if is_known { 120 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_moves_and_deeper_searches_are_reduced_more() {
+        for depth in 1..63 {
+            for moves in 1..63 {
+                assert!(LATE[depth][moves] <= LATE[depth + 1][moves]);
+                assert!(LATE[depth][moves] <= LATE[depth][moves + 1]);
+            }
+        }
+        assert_eq!(LATE[3][2], 0);
+        assert!(LATE[10][20] >= 3 && LATE[10][20] <= 5, "{}", LATE[10][20]);
+    }
+}
