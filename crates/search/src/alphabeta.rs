@@ -89,6 +89,11 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             }
             Situation::Forced { .. } | Situation::Free => {}
         }
+        // Who cannot win any more can hold no more than a draw.
+        let (mine, his) = self.board.hopes();
+        if !mine && alpha >= Score::ZERO || !his && beta <= Score::ZERO {
+            return Some(Score::ZERO);
+        }
         if depth <= 0 || ply >= DEEPEST {
             return Some(self.leaf(beta, ply));
         }

@@ -137,6 +137,9 @@ pub(crate) trait Heuristics: Clone + Send {
     /// The moves that win where a win is [`Situation::Known`]; else none.
     fn urgent(&self) -> Vec<Move>;
 
+    /// Whether the side to move can still win, and whether the opponent can; a cheap look that may say yes too often.
+    fn hopes(&self) -> (bool, bool);
+
     /// Whether a search for continuous threats has something to begin with.
     fn has_kill(&self) -> bool;
 

@@ -52,6 +52,8 @@ mod root;
 pub mod seeds;
 mod selection;
 mod shallow;
+#[cfg(test)]
+mod small;
 mod table;
 pub mod tuning;
 mod verdicts;

@@ -9,7 +9,8 @@ pub struct EngineOptions {
     pub constants: Constants,
     /// Which empty cells are worth a thought.
     pub neighbourhood: Neighbourhood,
-    /// How many of them are searched where nothing forces, the most promising first; at least 1.
+    /// How many of them are searched where nothing forces, the most promising first; at least 1. With `usize::MAX` it is
+    /// every empty cell, near or not.
     pub candidates: usize,
     /// Whether shallow searches, the 2-ply one among them, order the root moves and fill the table before deeper ones.
     /// Without, a question with a depth is searched to that depth at once, in the order of the opinion: for comparison.

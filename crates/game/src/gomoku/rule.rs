@@ -7,6 +7,9 @@ pub trait Rule: Copy + Debug + Default + Eq + Send + Sync + 'static {
     /// Its name in a [`Variant`](crate::Variant).
     const NAME: RuleName;
 
+    /// Stones of the shortest row that wins, at most 5. Fewer than five is for small boards, whose truth is known.
+    const ROW: usize = 5;
+
     /// Whether some points are forbidden to [`Side::First`].
     const FORBIDS: bool = false;
 

@@ -22,6 +22,7 @@ struct Played {
     cell: u16,
     /// Length of the log before the move.
     log: u32,
+    live: [u16; 2],
     sums: [i32; 2],
     kinds: [[u16; KINDS]; 2],
     near: Cells,
@@ -57,6 +58,8 @@ pub(crate) struct Board<R> {
     kinds: [[u16; KINDS]; 2],
     /// The same cells; quiet ones are left out.
     sets: [[Cells; KINDS]; 2],
+    /// Empty cells that can still be part of a five, by side.
+    live: [u16; 2],
     /// Worth of all empty cells, by side.
     sums: [i32; 2],
     /// Cells near a stone, taken ones among them.
@@ -90,6 +93,7 @@ impl<R: Rule> Board<R> {
             grades: [[Grade::default(); 2]; MAX_CELLS],
             kinds: [[0; KINDS]; 2],
             sets: [[Cells::NONE; KINDS]; 2],
+            live: [0; 2],
             sums: [0; 2],
             near: Cells::NONE,
             history: Vec::with_capacity(128),
@@ -196,6 +200,7 @@ impl<R: Rule> Board<R> {
     /// Counts an empty cell among those of its kind.
     #[inline]
     fn count_in(&mut self, side: usize, cell: usize, grade: Grade) {
+        self.live[side] += u16::from(self.crosses[cell][side] != 0);
         self.sums[side] += grade.value();
         self.kinds[side][grade.kind() as usize] += 1;
         self.flip(side, cell, grade.kind());
@@ -203,6 +208,7 @@ impl<R: Rule> Board<R> {
 
     #[inline]
     fn count_out(&mut self, side: usize, cell: usize, grade: Grade) {
+        self.live[side] -= u16::from(self.crosses[cell][side] != 0);
         self.sums[side] -= grade.value();
         self.kinds[side][grade.kind() as usize] -= 1;
         self.flip(side, cell, grade.kind());
@@ -256,6 +262,8 @@ impl<R: Rule> Board<R> {
             let (old, new) = (self.grades[cell][side], self.weights[side].grades[usize::from(after[side])]);
             self.grades[cell][side] = new;
             self.sums[side] += new.value() - old.value();
+            self.live[side] += u16::from(before[side] == 0);
+            self.live[side] -= u16::from(after[side] == 0);
             if old.kind() != new.kind() {
                 self.kinds[side][old.kind() as usize] -= 1;
                 self.kinds[side][new.kind() as usize] += 1;
@@ -312,6 +320,7 @@ impl<R: Rule> Board<R> {
         self.history.push(Played {
             cell: cell as u16,
             log: self.log.len() as u32,
+            live: self.live,
             sums: self.sums,
             kinds: self.kinds,
             near: self.near,
@@ -330,7 +339,7 @@ impl<R: Rule> Board<R> {
     }
 
     pub(super) fn undo_cell(&mut self) {
-        let Played { cell, log, sums, kinds, near, five } = self.history.pop().expect("a move to take back");
+        let Played { cell, log, live, sums, kinds, near, five } = self.history.pop().expect("a move to take back");
         let cell = usize::from(cell);
         self.side = self.side.other();
         self.turn_over(cell, self.side);
@@ -343,7 +352,7 @@ impl<R: Rule> Board<R> {
         for side in 0..2 {
             self.flip(side, cell, self.grades[cell][side].kind());
         }
-        (self.sums, self.kinds, self.near, self.five) = (sums, kinds, near, five);
+        (self.live, self.sums, self.kinds, self.near, self.five) = (live, sums, kinds, near, five);
     }
 }
 
@@ -358,6 +367,6 @@ impl<R: Rule> Board<R> {
     pub(super) fn facts(&self) -> impl PartialEq + std::fmt::Debug + use<R> {
         let cells: Vec<_> =
             self.empty.iter().map(|cell| (cell, self.crosses[cell], self.near.contains(cell))).collect();
-        (cells, self.left, self.kinds, self.sets, self.sums, self.judged.clone())
+        (cells, self.left, self.live, self.kinds, self.sets, self.sums, self.judged.clone())
     }
 }

@@ -110,7 +110,7 @@ proptest! {
         }
         prop_assume!(game.outcome().is_none());
         for neighbourhood in [Neighbourhood::Paper12, Neighbourhood::Star16, Neighbourhood::Square24, Neighbourhood::Rays24] {
-            let options = EngineOptions { neighbourhood, candidates: usize::MAX, ..EngineOptions::default() };
+            let options = EngineOptions { neighbourhood, candidates: 500, ..EngineOptions::default() };
             let mut found = Board::new(&game, &options).moves(&Situation::Free).sorted();
             found.sort_unstable();
             let offsets = neighbourhood.offsets();

@@ -73,8 +73,8 @@ impl Shape {
 /// How far a window reaches on either side: a five holds the centre, and where exactly five wins its neighbours matter.
 pub(super) const fn reach<R: Rule>() -> u32 {
     match R::NAME {
-        RuleName::Freestyle => 4,
-        RuleName::Standard | RuleName::Renju => 5,
+        RuleName::Freestyle => R::ROW as u32 - 1,
+        RuleName::Standard | RuleName::Renju => R::ROW as u32,
     }
 }
 
@@ -91,8 +91,8 @@ pub(super) struct Shapes {
 impl Shapes {
     /// The table of a rule, made once.
     pub(super) fn of<R: Rule>() -> &'static Self {
-        static TABLES: [OnceLock<Shapes>; 3] = [const { OnceLock::new() }; 3];
-        TABLES[R::NAME as usize].get_or_init(Self::new::<R>)
+        static TABLES: [[OnceLock<Shapes>; 6]; 3] = [const { [const { OnceLock::new() }; 6] }; 3];
+        TABLES[R::NAME as usize][R::ROW].get_or_init(Self::new::<R>)
     }
 
     fn new<R: Rule>() -> Self {

@@ -33,7 +33,7 @@ impl<R: Rule> Board<R> {
 
     /// The cells worth a thought.
     pub(super) fn candidates(&self) -> Moves {
-        let near = self.near.and(&self.empty);
+        let near = if self.most == usize::MAX { self.empty } else { self.near.and(&self.empty) };
         let mut moves = self.listed(near.iter(), false);
         let is_all = if moves.is_empty() {
             moves = self.central();

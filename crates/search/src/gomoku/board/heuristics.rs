@@ -40,7 +40,7 @@ impl<R: Rule> Heuristics for Board<R> {
         if self.five.is_some() || self.is_stuck() {
             return Situation::Over(Score::loss_in(0));
         }
-        if self.left == 0 {
+        if self.left == 0 || self.hopes() == (false, false) {
             return Situation::Over(Score::ZERO);
         }
         if self.count(me, Kind::Five) > 0 {
@@ -83,6 +83,12 @@ impl<R: Rule> Heuristics for Board<R> {
         let five = self.cells_of(self.side, |kind| kind == Kind::Five);
         let urgent = if five.is_empty() { self.cells_of(self.side, |kind| kind == Kind::Winning) } else { five };
         urgent.iter().map(|cell| Move::new(cell as u16)).collect()
+    }
+
+    /// In renju White may win by Black's having none but forbidden points.
+    fn hopes(&self) -> (bool, bool) {
+        let hopes = |side: Side| self.live[side.index()] > 0 || is_judged::<R>(side.other());
+        (hopes(self.side), hopes(self.side.other()))
     }
 
     fn has_kill(&self) -> bool {
