@@ -74,8 +74,12 @@ fn position(name: &'static str, most: usize) -> impl Strategy<Value = Position> 
     })
 }
 
+fn cases(few: u32) -> u32 {
+    std::env::var("KAGETSU_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(few)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(cases(48)))]
 
     #[test]
     fn alpha_beta_has_the_value_of_minimax(position in position("freestyle-8", 30), depth in 1u8..=4, fours in 0u32..6) {

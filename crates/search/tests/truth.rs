@@ -105,8 +105,13 @@ fn crowded(name: &'static str) -> impl Strategy<Value = Position> {
     })
 }
 
+/// How many positions to try; `KAGETSU_CASES` asks for more.
+fn cases(few: u32) -> u32 {
+    std::env::var("KAGETSU_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(few)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(cases(100)))]
 
     #[test]
     fn freestyle_mates_are_confirmed(position in crowded("freestyle-6"), depth in 1u8..5) {

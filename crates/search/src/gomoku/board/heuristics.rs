@@ -27,12 +27,18 @@ impl<R: Rule> Heuristics for Board<R> {
         self.hash
     }
 
-    /// What may be made on all empty cells, mine less the opponent's, and what the threats of both are worth to me.
+    /// What may be made on all empty cells, mine less the opponent's, and what the threats of both are worth to me. Who cannot
+    /// win has no good opinion of himself.
     fn evaluate(&self) -> Score {
         let (me, other) = (self.sums[self.side.index()], self.sums[self.side.other().index()]);
         let Weights { threats, defence, .. } = self.weights[self.side.index()];
         let other = if *defence == 100 { other } else { other / 100 * defence + other % 100 * defence / 100 };
-        Score::opinion(me - other + i32::from(threats[self.flags()]))
+        let opinion = Score::opinion(me - other + i32::from(threats[self.flags()]));
+        match self.hopes() {
+            (true, true) => opinion,
+            (true, false) => opinion.max(Score::ZERO),
+            (false, _) => opinion.min(Score::ZERO),
+        }
     }
 
     fn situation(&self) -> Situation {
