@@ -21,6 +21,8 @@ pub(crate) struct AlphaBeta<'a, H> {
     limits: &'a Limits<'a>,
     options: &'a EngineOptions,
     history: History,
+    /// Whether this thread only fills the table for another.
+    is_helper: bool,
     /// Positions visited by this thread.
     pub(crate) nodes: u64,
     /// The moves made, from the root.
@@ -43,10 +45,18 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             limits,
             options,
             history: History::new(DEEPEST + 2),
+            is_helper: false,
             nodes: 0,
             path: Vec::with_capacity(DEEPEST + 2),
             lines: vec![Vec::new(); DEEPEST + 2],
         }
+    }
+
+    /// The same as a helper, which ends when it is dismissed.
+    pub(crate) fn helping(self) -> Self {
+        let mut helper = self;
+        helper.is_helper = true;
+        helper
     }
 
     /// The value of a root move, for the side that makes it, and the line that follows it. `None` if the search must end.
@@ -71,7 +81,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
 
     fn search(&mut self, alpha: Score, beta: Score, depth: i32, ply: usize) -> Option<Score> {
         self.lines[ply].clear();
-        if self.limits.count(&mut self.nodes, 1) {
+        if self.limits.count(&mut self.nodes, 1) || self.is_helper && self.limits.is_dismissed() {
             return None;
         }
         let situation = self.board.situation();

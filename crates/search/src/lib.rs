@@ -61,5 +61,5 @@ mod verdicts;
 pub use control::{Control, Progress};
 pub use engine::Engine;
 pub use error::EngineError;
-pub use options::{Constants, EngineOptions, Neighbourhood};
+pub use options::{Constants, EngineOptions, Neighbourhood, Split};
 pub use shallow::shallow;

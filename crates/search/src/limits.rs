@@ -16,6 +16,8 @@ pub(crate) struct Limits<'a> {
     effort: Effort,
     nodes: AtomicU64,
     is_over: AtomicBool,
+    /// Whether the threads that only help are to end.
+    is_helped: AtomicBool,
 }
 
 impl<'a> Limits<'a> {
@@ -26,6 +28,7 @@ impl<'a> Limits<'a> {
             effort,
             nodes: AtomicU64::new(0),
             is_over: AtomicBool::new(control.is_stopped()),
+            is_helped: AtomicBool::new(false),
         }
     }
 
@@ -66,6 +69,16 @@ impl<'a> Limits<'a> {
             self.nodes.fetch_add(rest, Relaxed);
         }
         self.control.visited(rest);
+    }
+
+    /// Sends the threads home that only help.
+    pub(crate) fn dismiss(&self) {
+        self.is_helped.store(true, Relaxed);
+    }
+
+    /// Whether they were sent home.
+    pub(crate) fn is_dismissed(&self) -> bool {
+        self.is_helped.load(Relaxed)
     }
 
     pub(crate) fn begun(&self) -> Instant {

@@ -20,6 +20,8 @@ pub struct EngineOptions {
     /// Whether unpromising moves are searched less deeply or not at all. Without, every candidate is searched to the same
     /// depth, as the documents that Kagetsu grew from have it.
     pub selective: bool,
+    /// How threads work together.
+    pub split: Split,
 }
 
 impl Default for EngineOptions {
@@ -34,8 +36,20 @@ impl Default for EngineOptions {
             seed: true,
             leaf_fours: 6,
             selective: true,
+            split: Split::Shared,
         }
     }
+}
+
+/// How the threads of an engine work together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Split {
+    /// Each searches the whole position, and they share what the table learns (lazy SMP).
+    #[default]
+    Shared,
+    /// The root moves are divided: the best so far first, then the others side by side with its bound, as the documents
+    /// that Kagetsu grew from have it.
+    Seeded,
 }
 
 /// Named sets of pattern values.

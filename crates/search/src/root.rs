@@ -9,7 +9,7 @@ use crate::kth::Kth;
 use crate::limits::Limits;
 use crate::table::Table;
 use crate::verdicts::provenance;
-use crate::{Control, EngineError, EngineOptions, Progress};
+use crate::{Control, EngineError, EngineOptions, Progress, Split, selection};
 
 /// Fours tried at the root, and the longest line of them.
 const ROOT_FOURS: (u32, u32) = (20_000, 30);
@@ -32,6 +32,13 @@ pub(crate) struct RootMove {
     pub(crate) line: Vec<Move>,
     pub(crate) nodes: u64,
     pub(crate) depth: u8,
+}
+
+impl RootMove {
+    /// One that was not searched yet.
+    fn new(m: &Move) -> Self {
+        Self { m: *m, score: -Score::OPINION_MAX, bound: Bound::Upper, line: Vec::new(), nodes: 0, depth: 0 }
+    }
 }
 
 /// The root moves, and what is known of those that are left out.
@@ -131,36 +138,76 @@ impl Search<'_> {
         usize::from(self.question.width.max(1))
     }
 
-    /// Iterates ply by ply; the order of one iteration is the order of the next.
+    /// Thinks with one thread or with all of them.
     fn deepen<H: Heuristics + Sync>(&self, board: &H, root: &Root, progress: &mut dyn FnMut(&Progress)) -> Answer {
         let limits = Limits::new(self.control, self.question.effort);
-        let deepest = self.question.effort.depth.unwrap_or(Effort::MAX_DEPTH).min(Effort::MAX_DEPTH);
-        let fresh = |m: &Move| RootMove {
-            m: *m,
-            score: -Score::OPINION_MAX,
-            bound: Bound::Upper,
-            line: Vec::new(),
-            nodes: 0,
-            depth: 0,
-        };
-        let mut known: Vec<RootMove> = root.moves.iter().map(fresh).collect();
+        match self.pool.filter(|_| self.options.split == Split::Shared) {
+            None => self.iterations(board, root, &limits, progress),
+            Some(pool) => pool.in_place_scope(|scope| {
+                for number in 1..self.options.threads {
+                    let limits = &limits;
+                    scope.spawn(move |_| self.help(board, root, limits, number));
+                }
+                let answer = self.iterations(board, root, &limits, progress);
+                limits.dismiss();
+                answer
+            }),
+        }
+    }
+
+    fn deepest(&self) -> u8 {
+        self.question.effort.depth.unwrap_or(Effort::MAX_DEPTH).min(Effort::MAX_DEPTH)
+    }
+
+    /// Searches the same as the main thread, half of the helpers a ply deeper, for what the table learns by it.
+    fn help<H: Heuristics>(&self, board: &H, root: &Root, limits: &Limits, number: usize) {
+        let mut search = AlphaBeta::new(board.clone(), self.table, limits, self.options).helping();
+        let mut known: Vec<RootMove> = root.moves.iter().map(RootMove::new).collect();
+        let first = 1 + number as u8 % 2;
+        for depth in first..=self.deepest() {
+            let kth = Kth::new(self.window().alpha, self.width().min(known.len()));
+            let found = known.iter().enumerate().map(|(at, found)| self.root_move(&mut search, found, at, depth, &kth));
+            let Some(mut found) = found.collect::<Option<Vec<_>>>() else { return };
+            order(&mut found);
+            known = found;
+        }
+    }
+
+    /// Iterates ply by ply; the order of one iteration is the order of the next.
+    fn iterations<H: Heuristics + Sync>(
+        &self,
+        board: &H,
+        root: &Root,
+        limits: &Limits,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Answer {
+        let mut known: Vec<RootMove> = root.moves.iter().map(RootMove::new).collect();
         if known.is_empty() {
             return self.answer(&known, root);
         }
-        let mut own = AlphaBeta::new(board.clone(), self.table, &limits, self.options);
+        let mut own = AlphaBeta::new(board.clone(), self.table, limits, self.options);
         let at_once = !self.options.seed && self.question.effort.depth.is_some();
-        let first = if at_once { deepest } else { 1 };
-        let mut depth = first;
-        while depth <= deepest {
-            let Some(mut found) = self.iterate(board, &mut own, &known, depth, &limits) else { break };
+        let mut depth = if at_once { self.deepest() } else { 1 };
+        while depth <= self.deepest() {
+            let mut found = self.iterate(board, &mut own, &known, depth, limits);
+            let is_whole = found.len() == known.len();
             order(&mut found);
+            if !is_whole && !is_better(&found, &known) {
+                break;
+            }
+            let searched: BTreeSet<Move> = found.iter().map(|found| found.m).collect();
+            let rest = known.into_iter().filter(|known| !searched.contains(&known.m));
+            found.extend(rest);
             known = found;
+            if !is_whole {
+                break;
+            }
             // A choice of moves that all lose proves nothing of the others.
             if root.is_choice && is_lost(&known) {
                 let searched: Vec<Move> = known.iter().map(|found| found.m).collect();
                 let others = self.others(&searched);
                 if !others.is_empty() {
-                    known.extend(others.iter().map(fresh));
+                    known.extend(others.iter().map(RootMove::new));
                     continue;
                 }
             }
@@ -209,7 +256,7 @@ impl Search<'_> {
         order(known);
     }
 
-    /// Every root move to one depth; `None` if the search had to end.
+    /// Root moves to one depth: all of them, or as many, from the first, as there was time for.
     fn iterate<H: Heuristics + Sync>(
         &self,
         board: &H,
@@ -217,32 +264,35 @@ impl Search<'_> {
         known: &[RootMove],
         depth: u8,
         limits: &Limits,
-    ) -> Option<Vec<RootMove>> {
+    ) -> Vec<RootMove> {
         let width = self.width().min(known.len());
         let kth = Kth::new(self.window().alpha, width);
-        let search = |found: &RootMove| {
-            let mut search = AlphaBeta::new(board.clone(), self.table, limits, self.options);
-            self.root_move(&mut search, found, depth, &kth)
-        };
-        match self.pool {
-            None => known.iter().map(|found| self.root_move(own, found, depth, &kth)).collect(),
+        let mut one = |at: usize| self.root_move(own, &known[at], at, depth, &kth);
+        match self.pool.filter(|_| self.options.split == Split::Seeded) {
+            None => (0..known.len()).map_while(one).collect(),
             // The best so far are searched before the others share their bound.
             Some(pool) => {
-                let (first, rest) = known.split_at(width);
-                let mut all: Option<Vec<_>> = first.iter().map(search).collect();
-                let rest: Option<Vec<_>> = pool.install(|| rest.par_iter().with_max_len(1).map(search).collect());
-                if let (Some(all), Some(rest)) = (&mut all, &rest) {
-                    all.extend(rest.iter().cloned());
+                let mut all: Vec<RootMove> = (0..width).map_while(&mut one).collect();
+                if all.len() == width {
+                    let search = |at: usize| {
+                        let mut search = AlphaBeta::new(board.clone(), self.table, limits, self.options);
+                        self.root_move(&mut search, &known[at], at, depth, &kth)
+                    };
+                    let rest =
+                        pool.install(|| (width..known.len()).into_par_iter().with_max_len(1).map(search).collect());
+                    all.extend(Option::<Vec<_>>::unwrap_or_default(rest));
                 }
-                rest.and(all)
+                all
             }
         }
     }
 
+    /// The root move that stands at `at` in the order.
     fn root_move<H: Heuristics>(
         &self,
         search: &mut AlphaBeta<H>,
         found: &RootMove,
+        at: usize,
         depth: u8,
         kth: &Kth,
     ) -> Option<RootMove> {
@@ -251,12 +301,16 @@ impl Search<'_> {
         let below = Score::from_raw(beta.raw() - 1).unwrap_or(Score::MIN);
         let alpha = kth.score().min(below);
         let above = Score::from_raw(alpha.raw() + 1).filter(|&above| above < beta && kth.is_full());
-        let mut result = match above {
-            Some(above) => search.root_move(found.m, depth, alpha, above)?,
-            None => search.root_move(found.m, depth, alpha, beta)?,
+        let reduced = if above.is_some() && self.options.selective {
+            selection::at_root(depth, at, search.board.force(found.m))
+        } else {
+            depth
         };
-        if above.is_some() && result.0 > alpha {
-            result = search.root_move(found.m, depth, alpha, beta)?;
+        let mut result = (Score::MAX, Vec::new());
+        for (depth, beta) in [(reduced, above), (depth, above.filter(|_| reduced < depth)), (depth, Some(beta))] {
+            if let Some(beta) = beta.filter(|_| result.0 > alpha) {
+                result = search.root_move(found.m, depth, alpha, beta)?;
+            }
         }
         let (score, line) = result;
         let bound = match score {
@@ -269,6 +323,12 @@ impl Search<'_> {
         }
         Some(RootMove { m: found.m, score, bound, line, nodes: found.nodes + search.nodes - before, depth })
     }
+}
+
+/// Whether the moves searched so far have a better one than all that was known, or as good a one.
+fn is_better(found: &[RootMove], known: &[RootMove]) -> bool {
+    let best = |moves: &[RootMove]| moves.first().map(|best| best.score);
+    found.iter().any(|found| found.bound == Bound::Exact) && best(found) >= best(known)
 }
 
 fn is_lost(known: &[RootMove]) -> bool {

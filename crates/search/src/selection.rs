@@ -63,6 +63,13 @@ pub(crate) fn reduction(node: &Node, searched: usize, force: Force, history: i32
     reduction.clamp(0, node.depth - 2)
 }
 
+/// Plies to search a root move first, that stands so far behind in the order.
+pub(crate) fn at_root(depth: u8, at: usize, force: Force) -> u8 {
+    let late = i32::from(LATE[usize::from(depth).min(63)][at.min(63)]);
+    let reduction = late - 1 - i32::from(force.attacks) - i32::from(force.defends);
+    depth - reduction.clamp(0, i32::from(depth.saturating_sub(2))) as u8
+}
+
 /// By depth and moves searched, about ln(depth) * ln(moves) / 2.
 static LATE: [[u8; 64]; 64] = late();
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kagetsu_game::{Answer, Bound, Claim, Effort, Move, Position, Question, Score, Variant, Window};
-use kagetsu_search::{Control, Engine, EngineError, EngineOptions, Progress, shallow};
+use kagetsu_search::{Control, Engine, EngineError, EngineOptions, Progress, Split, shallow};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -16,6 +16,7 @@ const SMALL: EngineOptions = EngineOptions {
     seed: true,
     leaf_fours: 8,
     selective: false,
+    split: Split::Shared,
 };
 
 fn ask(options: EngineOptions, question: &Question) -> Answer {
@@ -82,10 +83,13 @@ proptest! {
     }
 
     #[test]
-    fn threads_change_no_value_and_lose_no_move(position in position(), threads in 2usize..5, depth in 1u8..4) {
+    fn threads_change_no_value_and_lose_no_move(
+        position in position(), threads in 2usize..5, depth in 1u8..4, seeded in any::<bool>(),
+    ) {
         prop_assume!(position.outcome().is_none());
+        let split = if seeded { Split::Seeded } else { Split::Shared };
         let ask = |threads| {
-            let options = EngineOptions { threads, table_bytes: 0, leaf_fours: 0, ..SMALL };
+            let options = EngineOptions { threads, split, table_bytes: 0, leaf_fours: 0, ..SMALL };
             ask(options, &Question::new(position.clone(), Effort::depth(depth)))
         };
         let (one, many) = (ask(1), ask(threads));
