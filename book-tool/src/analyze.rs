@@ -2,25 +2,31 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
-use indicatif::{ProgressBar, ProgressStyle};
+use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
-use kagetsu_game::{Answer, Effort, Position, Question};
+use kagetsu_game::{Answer, Effort, Move, Position, Question};
 use kagetsu_program::Exit;
-use kagetsu_search::{Control, Engine, EngineOptions, Progress};
+use kagetsu_search::{Control, Engine, EngineOptions, Progress, shallow};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::cli::{runtime, write_json};
 use crate::effort::{EffortArgs, parse_time};
 use crate::json::AnswerJson;
+use crate::live::{Live, Shown};
+use crate::paint::Paint;
 use crate::place::Place;
-use crate::remote::Shown;
 use crate::source::open_book;
 use crate::{remote, table};
 
+/// How long a search may take to end after Ctrl-C; it needs a few milliseconds.
+const PATIENCE: Duration = Duration::from_millis(40);
+
 /// Analyses one position deeply, here or on a cluster
 ///
-/// Stops at the first of --depth, --nodes and --time (10s where none is given), or at Ctrl-C, with the best answer so
-/// far. Values are from the view of the side to move.
+/// Stops at the first of --depth, --nodes and --time, or at Ctrl-C, with the best answer so far; where none of the three
+/// is given, after 10 seconds. While it thinks, stderr shows how far it is. The board is drawn with X for the first
+/// player and O for the second, [X] being the last move; 1 to 9 are the best moves. Values are from the view of the side
+/// to move.
 ///
 /// Example: kagetsu analyze --variant freestyle-15 --moves "h8 i9 h9" --depth 10 --top 3
 #[derive(Debug, clap::Args)]
@@ -29,7 +35,7 @@ pub(crate) struct Args {
     place: Place,
     #[command(flatten)]
     effort: EffortArgs,
-    /// Wall-clock time, as in 10s or 2m
+    /// Wall-clock time, as in 10s or 2m [default: 10s, if neither --depth nor --nodes is given]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
     /// How many best moves get an exact value
@@ -54,21 +60,34 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     let position = args.place.position()?;
+    if !Engine::supports(position.variant()) {
+        bail!(
+            "no search for {} yet: only its rules are known (see `kagetsu moves` and `kagetsu perft`)",
+            position.variant()
+        );
+    }
     let question = Question { width: args.top, ..Question::new(position.clone(), args.effort()) };
     let book = args.book.as_deref().map(|path| open_book(path, true)).transpose()?;
-    let bar = progress_bar();
+    let mut live = Live::new(&position, args.top.into(), args.json);
     let begun = Instant::now();
-    let shown = |shown: &Shown| bar.set_message(message(&position, shown));
+    let runtime = runtime()?;
     let answer = match &args.coordinator {
-        Some(url) => runtime()?.block_on(remote::analyze(url, &question, &shown))?,
-        None => here(&args, &question, &shown)?,
+        Some(url) => runtime.block_on(remote::analyze(url, &question, &mut live)),
+        None => runtime.block_on(here(&args, &question, &mut live)),
     };
     let time = begun.elapsed();
-    bar.finish_and_clear();
+    let visited = live.clear();
+    // A search that was left behind after Ctrl-C ends with the process.
+    runtime.shutdown_background();
+    let answer = answer?;
+    if answer.is_empty() && position.outcome().is_none() {
+        writeln!(std::io::stderr(), "stopped before anything was found")?;
+        return Ok(Exit::No);
+    }
     if let Some(book) = book {
         keep(book, &position, &answer)?;
     }
-    write_answer(out, &args, &position, &answer, time)
+    write_answer(out, &args, &position, &answer, visited, time)
 }
 
 impl Args {
@@ -78,22 +97,53 @@ impl Args {
     }
 }
 
-/// Searches in this process; Ctrl-C ends it with what is known by then.
-fn here(args: &Args, question: &Question, shown: &dyn Fn(&Shown)) -> Result<Answer> {
+/// Searches in this process. Ctrl-C ends it with what is known by then; where the search does not end at once, with what
+/// its last iteration found, or the 2-ply search.
+async fn here(args: &Args, question: &Question, live: &mut Live<'_>) -> Result<Answer> {
     let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let table_bytes = usize::try_from(args.table_mib << 20).context("--table-mib")?;
     let mut engine = Engine::new(EngineOptions { threads, table_bytes, ..EngineOptions::default() })?;
     let control = Control::new();
-    let runtime = runtime()?;
-    let stopped = control.clone();
-    runtime.spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            stopped.stop();
+    let (sender, mut iterations) = mpsc::unbounded_channel();
+    let (answers, mut answered) = oneshot::channel();
+    let search = {
+        let (question, control) = (question.clone(), control.clone());
+        move || {
+            // Nobody listens any more once the answer is taken from the last iteration.
+            let answer = engine.answer(&question, &control, &mut |progress| drop(sender.send(progress.clone())));
+            drop(answers.send(answer));
+            // Only now is the table given back, which takes longer than it takes to stop.
+            drop(engine);
         }
-    });
-    let answer = engine.answer(question, &control, &mut |progress| shown(&progress.clone().into()))?;
-    runtime.shutdown_background();
-    Ok(answer)
+    };
+    tokio::task::spawn_blocking(search);
+    let who = if threads == 1 { "1 thread".into() } else { format!("{threads} threads") };
+    let mut tick = tokio::time::interval(Duration::from_millis(100));
+    let mut last = Answer::new();
+    let interrupted = async {
+        // Without a handler the system ends the process at Ctrl-C, as it does with any other.
+        if tokio::signal::ctrl_c().await.is_ok() {
+            control.stop();
+            tokio::time::sleep(PATIENCE).await;
+        } else {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::pin!(interrupted);
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut interrupted => {
+                return if last.is_empty() { Ok(shallow(&question.position)?) } else { Ok(last) };
+            }
+            Some(Progress { answer, nodes, elapsed: time, .. }) = iterations.recv() => {
+                live.show(&Shown { answer: answer.clone(), nodes, time, who: Some(who.clone()) })?;
+                last = answer;
+            }
+            answer = &mut answered => return Ok(answer.context("the search failed")??),
+            _ = tick.tick() => live.count(control.nodes()),
+        }
+    }
 }
 
 fn keep(mut book: Book, position: &Position, answer: &Answer) -> Result<()> {
@@ -102,51 +152,32 @@ fn keep(mut book: Book, position: &Position, answer: &Answer) -> Result<()> {
     Ok(())
 }
 
-fn progress_bar() -> ProgressBar {
-    let bar = ProgressBar::new_spinner();
-    bar.set_style(ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("a fixed template"));
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
-}
-
-fn message(position: &Position, shown: &Shown) -> String {
-    if shown.workers == 0 {
-        return "waiting for workers: start one with `kagetsu-worker --coordinator URL`".into();
-    }
-    let rate = shown.nodes as f64 / shown.time.as_secs_f64().max(1e-3) / 1e3;
-    let best = shown.answer.best().map_or_else(String::new, |(_, v)| {
-        format!("depth {}  {}  {}  ", v.depth, v.score, table::line(position, &v.line))
-    });
-    format!("{best}{} nodes, {rate:.0} k/s", shown.nodes)
-}
-
-impl From<Progress> for Shown {
-    fn from(progress: Progress) -> Self {
-        Self { answer: progress.answer, nodes: progress.nodes, time: progress.elapsed, workers: 1 }
-    }
-}
-
 fn write_answer(
     out: &mut dyn Write,
     args: &Args,
     position: &Position,
     answer: &Answer,
+    visited: u64,
     time: Duration,
 ) -> Result<Exit> {
     if args.json {
         write_json(out, &AnswerJson::new(position, answer, time.as_millis() as u64))?;
         return Ok(Exit::Done);
     }
-    write!(out, "{}", position.draw())?;
-    match answer.best() {
-        Some((best, verdict)) => {
-            let best = position.write_move(best);
-            writeln!(out, "{}: best {best}, {}, depth {}", position.side(), verdict.score, verdict.depth)?;
-            table::write_answer(out, position, answer, usize::from(args.top).max(5))?;
-            let rate = answer.nodes() as f64 / time.as_secs_f64().max(1e-3) / 1e3;
-            writeln!(out, "{} nodes in {:.2} s, {rate:.0} k/s", answer.nodes(), time.as_secs_f64())?;
-        }
-        None => writeln!(out, "the game is over")?,
-    }
+    let (paint, top) = (Paint::stdout(), usize::from(args.top));
+    let ranked = answer.verdicts().iter().take(top);
+    let marks: Vec<(Move, char)> = ranked.zip('1'..='9').map(|((m, _), rank)| (*m, rank)).collect();
+    write!(out, "{}", paint.board(&position.draw_marked(&marks)))?;
+    let Some((best, verdict)) = answer.best() else {
+        writeln!(out, "the game is over")?;
+        return Ok(Exit::Done);
+    };
+    let (best, value) = (position.write_move(best), paint.valued(verdict.score, verdict.score));
+    writeln!(out, "{}: best {}, {value}, depth {}", position.side(), paint.bold(best), verdict.depth)?;
+    table::write_ranked(out, paint, position, answer, top)?;
+    // Of a search that was stopped the answer tells only what its last whole iteration visited.
+    let nodes = visited.max(answer.nodes());
+    let rate = nodes as f64 / time.as_secs_f64().max(1e-3) / 1e3;
+    writeln!(out, "{nodes} nodes in {:.2} s, {rate:.0} k/s", time.as_secs_f64())?;
     Ok(Exit::Done)
 }

@@ -10,33 +10,36 @@ use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{Connector, explain, v1};
 use tonic::transport::Channel;
 
-/// What a person sees of an analysis while it goes on.
-pub(crate) struct Shown {
-    pub(crate) answer: Answer,
-    pub(crate) nodes: u64,
-    pub(crate) time: Duration,
-    pub(crate) workers: u32,
-}
+use crate::live::{Live, Shown};
 
-/// Has a question answered by a cluster. Ctrl-C ends it with what is known by then.
+/// Has a question answered by a cluster. Ctrl-C ends it with what is known by then, and the cluster stops thinking.
 ///
 /// # Errors
 /// If the coordinator is not there, or refuses.
-pub(crate) async fn analyze(url: &str, question: &Question, shown: &dyn Fn(&Shown)) -> Result<Answer> {
+pub(crate) async fn analyze(url: &str, question: &Question, live: &mut Live<'_>) -> Result<Answer> {
     let mut client = AnalysisClient::new(Connector::to_url(url)?.connect().await?);
     let request = v1::AnalyzeRequest { question: Some(question.into()) };
     let refused = |status| anyhow!(explain(url, &status));
     let mut updates = client.analyze(request).await.map_err(refused)?.into_inner();
     let mut last = Answer::new();
+    // One listener for the whole time: a signal between two updates must not be missed.
+    let interrupted = tokio::signal::ctrl_c();
+    tokio::pin!(interrupted);
     loop {
         let update = tokio::select! {
+            biased;
+            _ = &mut interrupted => return Ok(last),
             update = updates.message() => update.map_err(refused)?,
-            _ = tokio::signal::ctrl_c() => return Ok(last),
         };
         let Some(update) = update else { bail!("the coordinator at {url} ended without an answer; see its log") };
         let answer = update.answer.unwrap_or_default().about(&question.position)?;
         let time = Duration::from_millis(update.time_ms);
-        shown(&Shown { answer: answer.clone(), nodes: update.nodes, time, workers: update.workers });
+        let who = match update.workers {
+            0 => None,
+            1 => Some("1 worker".into()),
+            workers => Some(format!("{workers} workers")),
+        };
+        live.show(&Shown { answer: answer.clone(), nodes: update.nodes, time, who })?;
         if update.is_final {
             return Ok(answer);
         }

@@ -7,6 +7,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use kagetsu_game::{Answer, Move, Position, Proof, Verdict};
 
 use crate::json::date;
+use crate::paint::Paint;
 
 /// An empty table without rulings; its right columns are for numbers.
 pub(crate) fn plain(header: &[&str]) -> Table {
@@ -52,6 +53,39 @@ pub(crate) fn write_answer(out: &mut dyn Write, position: &Position, answer: &An
     let rest = answer.len().saturating_sub(top);
     if rest > 0 {
         writeln!(out, "and {rest} more {}; --json shows all", if rest == 1 { "move" } else { "moves" })?;
+    }
+    Ok(())
+}
+
+/// The `top` best moves of one search with their ranks, best first, and what is said of the others.
+///
+/// # Errors
+/// If nobody reads it.
+pub(crate) fn write_ranked(
+    out: &mut dyn Write,
+    paint: Paint,
+    position: &Position,
+    answer: &Answer,
+    top: usize,
+) -> Result<()> {
+    let mut table = plain(&["#", "move", "value", "bound", "depth", "nodes", "proof", "line"]);
+    for ((m, verdict), rank) in answer.verdicts().iter().take(top).zip(1..) {
+        let mut cells = row(position, *m, verdict);
+        cells.truncate(7);
+        cells.insert(0, rank.to_string());
+        table.add_row(cells);
+    }
+    align_right(&mut table, &[0, 2, 4, 5]);
+    for (line, verdict) in table.lines().zip(std::iter::once(None).chain(answer.verdicts().iter().map(Some))) {
+        match verdict {
+            None => writeln!(out, "{}", paint.dim(line.trim_end()))?,
+            Some((_, verdict)) => writeln!(out, "{}", paint.valued(verdict.score, line.trim_end()))?,
+        }
+    }
+    let rest = answer.len().saturating_sub(top);
+    if rest > 0 {
+        let moves = if rest == 1 { "move is" } else { "moves are" };
+        writeln!(out, "{rest} more {moves} no better; --top gives more of them exact values")?;
     }
     Ok(())
 }

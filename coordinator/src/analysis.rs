@@ -37,9 +37,9 @@ impl Analysis for AnalysisService {
         }
         let looked = tokio::task::spawn_blocking(move || look(question));
         let (question, shallow) = looked.await.map_err(|_| Status::internal("the 2-ply search failed"))??;
-        let (id, updates) = self.hub.analyze(question, shallow);
+        let (id, updates) = self.hub.analyze(question, shallow.clone());
         let (sender, stream) = mpsc::channel(4);
-        let analysis = Running { hub: Arc::clone(&self.hub), id, begun: Instant::now() };
+        let analysis = Running { hub: Arc::clone(&self.hub), id, shallow, begun: Instant::now() };
         let shutdown = self.shutdown.clone();
         tokio::spawn(async move {
             tokio::select! {
@@ -67,6 +67,8 @@ fn look(question: Question) -> Result<(Question, Answer), Status> {
 struct Running {
     hub: Arc<Hub>,
     id: QuestionId,
+    /// What is told while no part of the answer is there.
+    shallow: Answer,
     begun: Instant,
 }
 
@@ -88,8 +90,9 @@ impl Running {
     }
 
     fn message(&self, update: &Update, is_final: bool) -> v1::AnalyzeUpdate {
+        let answer = if update.answer.is_empty() && !is_final { &self.shallow } else { &update.answer };
         v1::AnalyzeUpdate {
-            answer: Some((&update.answer).into()),
+            answer: Some(answer.into()),
             nodes: update.nodes,
             time_ms: self.begun.elapsed().as_millis() as u64,
             workers: self.hub.worker_count(),

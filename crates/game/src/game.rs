@@ -126,6 +126,13 @@ pub trait Game: Clone + Send + Sync + Sized {
         String::new()
     }
 
+    /// The same with a character on the point of each of these moves. A game whose moves lead from point to point has no
+    /// such marks.
+    fn draw_marked(&self, marks: &[(Move, char)]) -> String {
+        let _ = marks;
+        self.draw()
+    }
+
     /// Cuts a line into moves: at blanks and commas, and where one move ends and the next begins.
     fn split_line(line: &str) -> Vec<&str>;
 }

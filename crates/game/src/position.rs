@@ -213,6 +213,12 @@ impl Position {
         with_game!(self.variant, G => self.game::<G>().draw())
     }
 
+    /// The drawing with a character on the point of each of these moves, where that is empty; see [`Game::draw_marked`].
+    #[must_use]
+    pub fn draw_marked(&self, marks: &[(Move, char)]) -> String {
+        with_game!(self.variant, G => self.game::<G>().draw_marked(marks))
+    }
+
     /// One legal move for each set of moves that lead to the same key, in the game's own order.
     #[must_use]
     pub fn distinct_moves(&self) -> Vec<Move> {

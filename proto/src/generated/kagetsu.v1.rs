@@ -98,7 +98,7 @@ pub struct AnalyzeRequest {
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AnalyzeUpdate {
-    /// All that is known so far.
+    /// All that is known so far; before anything is, the 2-ply search by which the question is divided.
     #[prost(message, optional, tag = "1")]
     pub answer: ::core::option::Option<Answer>,
     /// Positions visited so far, by all workers.

@@ -277,7 +277,11 @@ impl<R: Rule> Game for Gomoku<R> {
     }
 
     fn draw(&self) -> String {
-        drawing::draw(self.size, self.cells(), self.history.last().copied())
+        self.draw_marked(&[])
+    }
+
+    fn draw_marked(&self, marks: &[(Move, char)]) -> String {
+        drawing::draw(self.size, self.cells(), self.history.last().copied(), marks)
     }
 
     fn split_line(line: &str) -> Vec<&str> {

@@ -110,25 +110,26 @@ fn is_letters(row: &str, size: u8) -> bool {
     row.len() == usize::from(size) && row.bytes().map(|b| b.to_ascii_lowercase()).eq((b'a'..).take(row.len()))
 }
 
-/// The board with its coordinates, `[X]` being the last move:
+/// The board with its coordinates, `[X]` being the last move, and a mark instead of the dot of an empty point:
 ///
 /// ```text
 /// 3  .  . [O]
-/// 2  .  X  .
+/// 2  .  X  1
 /// 1  .  .  .
 ///    a  b  c
 /// ```
-pub(super) fn draw(size: u8, cells: &[Cell], last: Option<Move>) -> String {
+pub(super) fn draw(size: u8, cells: &[Cell], last: Option<Move>, marks: &[(Move, char)]) -> String {
     let mut text = String::new();
     for (number, row) in (0..u16::from(size)).zip(cells.chunks(usize::from(size))).rev() {
         text += &alloc::format!("{:>2} ", number + 1);
         for (cell, column) in row.iter().zip(0..) {
+            let m = Move::new(number * u16::from(size) + column);
             let stone = match cell {
                 Some(Side::First) => 'X',
                 Some(Side::Second) => 'O',
-                None => '.',
+                None => marks.iter().find(|(marked, _)| *marked == m).map_or('.', |(_, mark)| *mark),
             };
-            let is_last = last == Some(Move::new(number * u16::from(size) + column));
+            let is_last = last == Some(m);
             text.extend(if is_last { ['[', stone, ']'] } else { [' ', stone, ' '] });
         }
         text.truncate(text.trim_end().len());

@@ -77,6 +77,7 @@ fn drawn_boards_are_read_from_the_top() {
 #[test]
 fn drawings_show_coordinates_and_the_last_move() {
     let position = Position::from_line("standard-5".parse().expect("a variant"), "c3 e5").expect("a legal line");
+    let last = position.moves()[1];
     let drawing = "
  5  .  .  .  . [O]
  4  .  .  .  .  .
@@ -86,6 +87,9 @@ fn drawings_show_coordinates_and_the_last_move() {
     a  b  c  d  e
 ";
     assert_eq!(position.draw(), drawing[1..]);
+    // A mark shows on an empty point, and hides no stone.
+    let marks = [(position.parse_move("b1").expect("legal"), '1'), (last, '2')];
+    assert_eq!(position.draw_marked(&marks), drawing[1..].replace("1  .  .", "1  .  1"));
 }
 
 #[test]

@@ -1,0 +1,69 @@
+//! One position, as a person sees it who starts `kagetsu analyze` by hand.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use kagetsu_tests::{Program, Scratch};
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, until};
+
+const OPENING: &str = "h8 i9 h9 h10 i8 g8 j8";
+
+/// Runs `analyze` on the opening until it has said something of an iteration; then Ctrl-C. Gives all of stdout.
+fn interrupted(more: &[&str]) -> (Option<i32>, String) {
+    let arguments = [&["analyze", "--variant", "freestyle-15", "--moves", OPENING, "--time", "10m"], more].concat();
+    let mut command = Program::Kagetsu.command(&arguments);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+    let talk = BufReader::new(child.stderr.take().expect("piped")).lines().map(|line| line.expect("text"));
+    let mut talk = talk.skip_while(|line| !line.contains("depth 2"));
+    assert!(talk.next().is_some(), "no iteration was told");
+    nix::sys::signal::kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).expect("it runs");
+    let told = talk.count();
+    let output = child.wait_with_output().expect("our own child");
+    assert!(told < 1_000, "it goes on after Ctrl-C");
+    (output.status.code(), String::from_utf8(output.stdout).expect("text"))
+}
+
+#[test]
+fn ctrl_c_ends_an_analysis_with_its_best_answer() {
+    let (code, printed) = interrupted(&["--top", "3"]);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("second: best "), "{printed}");
+    // The board has the ranks of three moves, and the table their rows.
+    let board: String = printed.lines().take(15).map(|line| line[2..].to_string()).collect();
+    assert_eq!(["1", "2", "3", "4"].map(|rank| board.matches(rank).count()), [1, 1, 1, 0], "{printed}");
+    assert!(!printed.contains('\u{1b}'), "escapes without a terminal: {printed}");
+}
+
+#[test]
+fn ctrl_c_ends_an_analysis_on_a_cluster_and_its_workers_rest() {
+    let scratch = Scratch::new();
+    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let _worker = cluster.worker();
+    let (code, printed) = interrupted(&["--coordinator", &cluster.url]);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("second: best "), "{printed}");
+    let is_idle = |workers: &Value| workers[0]["tasks"] == json!(0);
+    until("a worker without a task", || {
+        let workers = Program::Kagetsu.run(&["workers", "list", "--coordinator", &cluster.url, "--json"]).json();
+        is_idle(&workers).then_some(())
+    });
+    cluster.stop();
+}
+
+#[test]
+fn each_iteration_is_told_where_there_is_no_terminal() {
+    let arguments = ["analyze", "--variant", "freestyle-15", "--moves", OPENING, "--depth", "4", "--threads", "1"];
+    let told = Program::Kagetsu.run(&arguments);
+    assert_eq!(told.code, Some(0), "{told:#?}");
+    for depth in 1..=4 {
+        assert!(told.stderr.contains(&format!("depth {depth}  ")), "{told:#?}");
+    }
+    assert_eq!(told.stderr.lines().count(), 4, "{told:#?}");
+    let quiet = Program::Kagetsu.run(&[&arguments[..], &["--json"]].concat());
+    assert_eq!(quiet.stderr, "");
+    assert_eq!(quiet.json()["depth"], json!(4));
+}
