@@ -51,6 +51,7 @@ mod options;
 mod root;
 pub mod seeds;
 mod selection;
+mod settings;
 mod shallow;
 #[cfg(test)]
 mod small;
@@ -62,4 +63,5 @@ pub use control::{Control, Progress};
 pub use engine::Engine;
 pub use error::EngineError;
 pub use options::{Constants, EngineOptions, Neighbourhood, Split};
+pub use settings::OptionsError;
 pub use shallow::shallow;
