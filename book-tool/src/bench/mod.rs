@@ -1,6 +1,10 @@
 //! Measurements, each of which prints its own method.
 
 mod cluster;
+mod elo;
+mod matches;
+mod openings;
+mod pair;
 mod search;
 
 use std::io::Write;
@@ -20,6 +24,7 @@ pub(crate) struct Args {
 enum What {
     Signature(search::SignatureArgs),
     Seeds(search::SeedsArgs),
+    Match(matches::Args),
     Cluster(cluster::Args),
 }
 
@@ -27,6 +32,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     match &args.what {
         What::Signature(args) => search::signature(args, out)?,
         What::Seeds(args) => search::seeds(args, out)?,
+        What::Match(args) => matches::run(args, out)?,
         What::Cluster(args) => cluster::run(args, out)?,
     }
     Ok(Exit::Done)
