@@ -241,10 +241,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             if score > best {
                 best = score;
                 if score > floor {
-                    let (line, rest) = self.lines.split_at_mut(ply + 1);
-                    line[ply].clear();
-                    line[ply].push(m);
-                    line[ply].extend(&rest[0]);
+                    self.lead(m, ply);
                 }
                 alpha = alpha.max(score);
             }
@@ -256,7 +253,35 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 break;
             }
         }
+        // What was chosen is lost: perhaps the rest is so too.
+        if best.loss_plies().is_some()
+            && floor == -Score::OPINION_MAX
+            && selection::is_worth_a_proof(&node)
+            && let Some(plies) = self.refuted(&searched)
+        {
+            floor = Score::loss_in(plies);
+        }
         Some(best.max(floor))
+    }
+
+    /// The best line from `ply` is now this move and the line after it.
+    fn lead(&mut self, m: Move, ply: usize) {
+        let (line, rest) = self.lines.split_at_mut(ply + 1);
+        line[ply].clear();
+        line[ply].push(m);
+        line[ply].extend(&rest[0]);
+    }
+
+    /// The plies within which every legal move but those searched loses, if one line of fours refutes them all.
+    fn refuted(&mut self, searched: &[Move]) -> Option<u16> {
+        let mut left = selection::THREATS;
+        let threat = self.board.threat(&mut left);
+        // A search that is over is so at the next position.
+        self.limits.count(&mut self.nodes, selection::THREATS - left);
+        let threat = threat?;
+        let mut rest = self.board.legal().into_iter().filter(|m| !searched.contains(m));
+        let all = rest.all(|m| !self.board.force(m).is_four && self.board.is_refuted(m, &threat));
+        all.then_some(threat.len() as u16 + 1)
     }
 
     /// The value of the move just played, for the side that played it.

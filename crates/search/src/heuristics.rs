@@ -22,6 +22,8 @@ pub(crate) enum Situation {
 /// How forcing a move is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Force {
+    /// It leaves the opponent one answer, or none.
+    pub(crate) is_four: bool,
     /// It threatens something that must be answered.
     pub(crate) attacks: bool,
     /// It takes such a threat from the opponent.
@@ -133,6 +135,15 @@ pub(crate) trait Heuristics: Clone + Send {
 
     /// Whether the opponent, if it were his move, could start continuous threats.
     fn is_threatened(&self) -> bool;
+
+    /// How the opponent would win by continuous threats if it were his move, as the whole line, trying at most `budget`.
+    fn threat(&mut self, budget: &mut u32) -> Option<Vec<Move>>;
+
+    /// Whether a move leaves the opponent his line of threats: then it loses in one ply more than the line has.
+    fn is_refuted(&mut self, m: Move, threat: &[Move]) -> bool;
+
+    /// Every legal move.
+    fn legal(&self) -> Vec<Move>;
 
     /// The moves that win where a win is [`Situation::Known`]; else none.
     fn urgent(&self) -> Vec<Move>;

@@ -100,6 +100,14 @@ pub(crate) const fn without_a_table_move(depth: i32) -> i32 {
     if depth >= 5 { depth - 1 } else { depth }
 }
 
+/// Fours to be tried to see what the opponent threatens.
+pub(crate) const THREATS: u32 = 64;
+
+/// Whether it pays to ask if a node whose chosen moves are all lost is lost.
+pub(crate) fn is_worth_a_proof(node: &Node) -> bool {
+    node.depth >= 3
+}
+
 /// What a move promises beyond its shapes.
 pub(crate) const fn promise(history: i32, is_known: bool) -> i32 {
     history / 16 + if is_known { 120 } else { 0 }

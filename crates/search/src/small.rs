@@ -72,6 +72,18 @@ impl<R: Rule> Heuristics for Folded<R> {
         self.board.is_threatened()
     }
 
+    fn threat(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
+        self.board.threat(budget)
+    }
+
+    fn is_refuted(&mut self, m: Move, threat: &[Move]) -> bool {
+        self.board.is_refuted(m, threat)
+    }
+
+    fn legal(&self) -> Vec<Move> {
+        self.board.legal()
+    }
+
     fn urgent(&self) -> Vec<Move> {
         self.board.urgent()
     }

@@ -1,5 +1,6 @@
 mod choice;
 mod heuristics;
+mod refute;
 
 use std::marker::PhantomData;
 

@@ -75,14 +75,27 @@ impl<R: Rule> Heuristics for Board<R> {
     }
 
     fn force(&self, m: Move) -> Force {
-        let is_threat = |side| self.kind(side, m.index()) >= Kind::Three;
-        Force { attacks: is_threat(self.side), defends: is_threat(self.side.other()) }
+        let (mine, his) = (self.kind(self.side, m.index()), self.kind(self.side.other(), m.index()));
+        Force { is_four: mine.is_four(), attacks: mine >= Kind::Three, defends: his >= Kind::Three }
     }
 
     fn is_threatened(&self) -> bool {
         let other = self.side.other();
         let fours = self.count(other, Kind::Four) + self.count(other, Kind::Tangle);
         self.count(other, Kind::FourThree) + self.count(other, Kind::DoubleThree) > 0 || fours > 1
+    }
+
+    fn threat(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
+        self.find_threat(budget)
+    }
+
+    fn is_refuted(&mut self, m: Move, threat: &[Move]) -> bool {
+        self.still_wins(m, threat)
+    }
+
+    fn legal(&self) -> Vec<Move> {
+        let cells = self.empty.iter().filter(|&cell| !self.is_forbidden(self.side, cell));
+        cells.map(|cell| Move::new(cell as u16)).collect()
     }
 
     fn urgent(&self) -> Vec<Move> {
