@@ -44,7 +44,8 @@ impl Tally {
 /// The difference at which this share of the points is expected; infinite at 0 and 1.
 fn of_score(score: f64) -> f64 {
     let score = score.clamp(0.0, 1.0);
-    -400.0 * (1.0 / score - 1.0).log10()
+    // No difference is +0, not -0.
+    0.0 - 400.0 * (1.0 / score - 1.0).log10()
 }
 
 /// `0 3 12 8 1`: pairs of no point, half a point, one, one and a half, two.

@@ -62,7 +62,7 @@ struct Standing {
     tally: Tally,
     /// Won, drawn and lost by A.
     games: [u32; 3],
-    first_wins: u32,
+    mover_wins: u32,
     plies: usize,
     work: [Work; 2],
 }
@@ -170,7 +170,7 @@ impl Standing {
                 Outcome::Win(_) => 2,
             };
             self.games[index] += 1;
-            self.first_wins += u32::from(outcome == Outcome::Win(Side::First));
+            self.mover_wins += u32::from(outcome == Outcome::Win(pair.mover));
         }
         self.plies += pair.plies;
         self.work.iter_mut().zip(pair.work).for_each(|(work, more)| work.add(more));
@@ -194,10 +194,10 @@ impl Standing {
             "Elo by the logistic curve with its 95 % interval, pentanomial: from the spread of the pairs' points,"
         )?;
         writeln!(out, "of which 0, 1/2, 1, 1 1/2 and 2 came {} times.", self.tally)?;
-        let first = 100.0 * f64::from(self.first_wins) / games;
+        let mover = 100.0 * f64::from(self.mover_wins) / games;
         writeln!(
             out,
-            "Who moved first won {first:.0} % of the games; a game had {:.1} plies.\n",
+            "Who moved first after the opening won {mover:.0} % of the games; a game had {:.1} plies.\n",
             self.plies as f64 / games
         )?;
         let mut table = table::plain(&["", "moves", "mean depth", "mean nodes", "mean ms", "k nodes/s"]);

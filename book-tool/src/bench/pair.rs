@@ -28,6 +28,8 @@ pub(super) struct Work {
 pub(super) struct Pair {
     /// The game in which A has the first side, and the game in which B has it.
     pub(super) outcomes: [Outcome; 2],
+    /// Who moves after the opening.
+    pub(super) mover: Side,
     /// Plies of both together, those of the opening among them.
     pub(super) plies: usize,
     /// Of A and of B.
@@ -81,7 +83,7 @@ impl Players {
             };
             plies += position.moves().len();
         }
-        Ok(Some(Pair { outcomes, plies, work }))
+        Ok(Some(Pair { outcomes, mover: opening.side(), plies, work }))
     }
 
     fn think(&mut self, player: usize, position: &Position, control: &Control, work: &mut Work) -> Result<Answer> {
