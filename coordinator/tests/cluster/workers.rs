@@ -31,6 +31,21 @@ async fn the_work_of_a_worker_that_dies_is_done_by_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_says_too_much_at_once_is_cut_off_and_its_work_is_done_by_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let mut endless = Puppet::join(&cluster, 1).await;
+    let task = endless.task().await;
+    endless.report(&task, Outcome::Failed("x".repeat(kagetsu_proto::MESSAGE_LIMIT))).await;
+    assert!(endless.is_cut_off().await);
+    cluster.worker("worker");
+    let job = cluster.finished("test").await;
+    assert_eq!((job.positions, job.set_aside), (10, 0));
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_comes_back_keeps_what_it_holds() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
