@@ -1,5 +1,6 @@
 //! The JSON of one answer, as in every command and server.
 
+use kagetsu_book::Choice;
 use kagetsu_game::{Answer, Move, Position, Proof, Score, Verdict};
 use serde::Serialize;
 use time::macros::format_description;
@@ -50,7 +51,8 @@ impl AnswerJson {
     #[must_use]
     pub(crate) fn new(position: &Position, answer: &Answer, time_ms: u64) -> Self {
         let names = |moves: &[Move]| moves.iter().map(|&m| position.write_move(m)).collect();
-        let best = answer.best();
+        // What is only bounded from above may stand first, and is no choice.
+        let best = Choice::default().pick(answer);
         let verdict = |(m, v): &(Move, Verdict)| VerdictJson {
             r#move: position.write_move(*m),
             value: ValueJson::new(v.score, v.proof),
@@ -66,7 +68,7 @@ impl AnswerJson {
             moves: names(position.moves()),
             side: position.side().to_string(),
             key: position.key().to_string(),
-            best: best.map(|(m, _)| position.write_move(m)),
+            best: best.map(|(m, _)| position.write_move(*m)),
             value: best.map_or_else(ValueJson::unknown, |(_, v)| ValueJson::new(v.score, v.proof)),
             answers: answer.verdicts().iter().map(verdict).collect(),
             nodes: answer.nodes(),

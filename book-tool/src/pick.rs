@@ -2,7 +2,6 @@ use std::io::Write;
 
 use anyhow::Result;
 use kagetsu_book::Choice;
-use kagetsu_game::{Move, Position, Verdict};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
@@ -15,7 +14,8 @@ use crate::source::Source;
 ///
 /// Without a temperature the best move; with one, a move by chance, where a move that is T centi-units worse than the
 /// best is e times less likely; a proven win is always taken, a proven loss never while there is another move.
-/// Exit code 1 if the book has no move.
+/// Only a move whose value is known, exactly or from below, is chosen; those that may be better, as far as the book knows,
+/// are told on stderr. Exit code 1 if the book has no move.
 ///
 /// Example: kagetsu pick --book h8.book --variant freestyle-15 --moves h8 --temperature 20 --seed 7
 #[derive(Debug, clap::Args)]
@@ -50,26 +50,31 @@ struct PickJson {
     #[serde(flatten)]
     value: ValueJson,
     depth: u8,
+    /// Moves that may be better: only an upper bound of them is known.
+    rivals: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let position = args.place.position()?;
     let answer = Source::open(&args.book)?.lookup(&position, false)?;
     let choice = Choice { temperature: args.temperature, seed: args.seed, min_depth: args.min_depth };
-    let Some((m, verdict)) = answer.as_ref().and_then(|answer| choice.pick(answer)) else {
+    let answer = answer.unwrap_or_default();
+    let Some((m, verdict)) = choice.pick(&answer) else {
         writeln!(std::io::stderr(), "the book has no move for {position}")?;
         return Ok(Exit::No);
     };
-    write_pick(out, &position, *m, verdict, args.json)
-}
-
-fn write_pick(out: &mut dyn Write, position: &Position, m: Move, verdict: &Verdict, json: bool) -> Result<Exit> {
-    let name = position.write_move(m);
-    if json {
+    let rivals = choice.rivals(&answer).into_iter().filter(|(rival, _)| rival != m);
+    let rivals: Vec<String> = rivals.map(|(m, _)| position.write_move(*m)).collect();
+    let r#move = position.write_move(*m);
+    if args.json {
         let value = ValueJson::new(verdict.score, verdict.proof);
-        write_json(out, &PickJson { r#move: name, value, depth: verdict.depth })?;
-    } else {
-        writeln!(out, "{name}")?;
+        write_json(out, &PickJson { r#move, value, depth: verdict.depth, rivals })?;
+        return Ok(Exit::Done);
+    }
+    writeln!(out, "{}", r#move)?;
+    if !rivals.is_empty() {
+        let rivals = rivals.join(" ");
+        writeln!(std::io::stderr(), "in doubt: {rivals} may be better, the book has only an upper bound; build on")?;
     }
     Ok(Exit::Done)
 }

@@ -1,6 +1,7 @@
 use std::io::Write;
 
 use anyhow::Result;
+use kagetsu_book::Choice;
 use kagetsu_program::Exit;
 
 use crate::cli::write_json;
@@ -45,8 +46,10 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     writeln!(out, "{position}, {} to move", position.side())?;
-    if let Some((best, verdict)) = answer.best() {
-        writeln!(out, "best {}, {}, depth {}", position.write_move(best), verdict.score, verdict.depth)?;
+    if let Some((best, verdict)) = Choice::default().pick(&answer) {
+        let rivals = Choice::default().rivals(&answer).len();
+        let doubt = if rivals > 0 { format!("; {rivals} with an upper bound above it") } else { String::new() };
+        writeln!(out, "best {}, {}, depth {}{doubt}", position.write_move(*best), verdict.score, verdict.depth)?;
     }
     table::write_answer(out, &position, &answer, args.top)?;
     Ok(Exit::Done)

@@ -53,7 +53,8 @@ impl Branch<'_> {
         if ply == 0 {
             writeln!(self.out, "{position}")?;
         }
-        for (m, verdict) in answer.verdicts().iter().take(usize::from(self.args.top)).filter(|(_, v)| v.is_exact()) {
+        let exact = answer.verdicts().iter().filter(|(_, v)| v.is_exact());
+        for (m, verdict) in exact.take(usize::from(self.args.top)) {
             let indent = "  ".repeat(usize::from(ply) + 1);
             let proof = verdict.proof.map_or_else(String::new, |proof| format!("  {}", table::proof(proof)));
             let name = position.write_move(*m);

@@ -70,10 +70,11 @@ impl Books for BooksService {
             return Err(Status::invalid_argument("the temperature must be 0 or more"));
         }
         let entry = self.entries(vec![position]).await?.pop().flatten();
-        let picked = entry.as_ref().and_then(|entry| choice.pick(&entry.answer));
-        let verdict =
-            picked.map(Into::into).ok_or_else(|| Status::not_found("the book has no move for the position"))?;
-        Ok(Response::new(v1::Picked { verdict: Some(verdict) }))
+        let answer = entry.map(|entry| entry.answer).unwrap_or_default();
+        let verdict = choice.pick(&answer).map(Into::into);
+        let verdict = verdict.ok_or_else(|| Status::not_found("the book has no move for the position"))?;
+        let rivals = choice.rivals(&answer).into_iter().map(Into::into).collect();
+        Ok(Response::new(v1::Picked { verdict: Some(verdict), rivals }))
     }
 
     type ExportStream = Pin<Box<dyn Stream<Item = Result<v1::Found, Status>> + Send>>;

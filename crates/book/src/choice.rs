@@ -1,4 +1,4 @@
-use kagetsu_game::{Answer, Move, Verdict};
+use kagetsu_game::{Answer, Bound, Move, Verdict};
 use rand::SeedableRng;
 use rand::distr::{Distribution, weighted::WeightedIndex};
 use rand::rngs::StdRng;
@@ -21,12 +21,18 @@ impl Choice {
         self.temperature.is_finite() && self.temperature >= 0.0
     }
 
-    /// A move with a known value. A proven win is always taken, a proven loss never while there is another move.
+    /// A move whose value is known exactly, or from below. A proven win is always taken, a proven loss never while there is
+    /// another move.
+    ///
+    /// An upper bound says how good a move is not: nothing speaks for making it, however high the bound is. So a move
+    /// with an upper bound alone is chosen only where all others are lost; see [`Choice::rivals`].
     #[must_use]
     pub fn pick<'a>(&self, answer: &'a Answer) -> Option<&'a (Move, Verdict)> {
-        let is_deep = |v: &Verdict| v.depth >= self.min_depth || v.proof.is_some();
-        let known: Vec<_> = answer.verdicts().iter().filter(|(_, v)| v.is_exact() && is_deep(v)).collect();
+        let known = self.known(answer);
         let best = *known.first()?;
+        if best.1.score.loss_plies().is_some() {
+            return self.rivals(answer).first().copied().or(Some(best));
+        }
         if self.temperature == 0.0 || best.1.score.is_mate() {
             return Some(best);
         }
@@ -38,21 +44,47 @@ impl Choice {
         let mut chance = self.seed.map_or_else(rand::make_rng, StdRng::seed_from_u64);
         known.get(weights.sample(&mut chance)).copied()
     }
+
+    /// The moves that may be better than the best whose value is known, the most promising first: of each there is only an
+    /// upper bound, and it is above that value. A choice made in spite of them is a choice in doubt. A win has no rivals.
+    #[must_use]
+    pub fn rivals<'a>(&self, answer: &'a Answer) -> Vec<&'a (Move, Verdict)> {
+        let best = self.known(answer).first().map(|(_, v)| v.score);
+        let may_be_beaten_by = |score| best.is_none_or(|best| best.win_plies().is_none() && score > best);
+        let is_rival = |v: &Verdict| is_upper(v) && may_be_beaten_by(v.score);
+        answer.verdicts().iter().filter(|(_, v)| is_rival(v)).collect()
+    }
+
+    /// The moves that can be chosen, best first.
+    fn known<'a>(&self, answer: &'a Answer) -> Vec<&'a (Move, Verdict)> {
+        let is_deep = |v: &Verdict| v.depth >= self.min_depth || v.proof.is_some();
+        answer.verdicts().iter().filter(|(_, v)| !is_upper(v) && is_deep(v)).collect()
+    }
+}
+
+/// Whether it is only known how good the move is not.
+fn is_upper(verdict: &Verdict) -> bool {
+    verdict.bound == Bound::Upper && verdict.proof.is_none()
 }
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_game::{Bound, Provenance, Score};
+    use kagetsu_game::{Provenance, Score};
 
     use super::*;
 
-    fn answer(scores: &[Score]) -> Answer {
-        let verdict = |(code, score): (u16, &Score)| {
+    /// Moves 0, 1, 2 and so on with these values.
+    fn bounded(values: &[(Score, Bound)]) -> Answer {
+        let verdict = |(code, &(score, bound)): (u16, &(Score, Bound))| {
             let m = Move::new(code);
             let by = Provenance { engine: "test".into(), day: 0 };
-            (m, Verdict { score: *score, bound: Bound::Exact, depth: 4, nodes: 1, line: vec![m], proof: None, by })
+            (m, Verdict { score, bound, depth: 4, nodes: 1, line: vec![m], proof: None, by })
         };
-        (0..).zip(scores).map(verdict).collect()
+        (0..).zip(values).map(verdict).collect()
+    }
+
+    fn answer(scores: &[Score]) -> Answer {
+        bounded(&scores.iter().map(|score| (*score, Bound::Exact)).collect::<Vec<_>>())
     }
 
     #[test]
@@ -76,5 +108,31 @@ mod tests {
         let answer = answer(&[Score::opinion(50)]);
         assert!(Choice { min_depth: 5, ..Choice::default() }.pick(&answer).is_none());
         assert!(Choice { min_depth: 4, ..Choice::default() }.pick(&answer).is_some());
+    }
+
+    #[test]
+    fn what_is_only_bounded_from_above_is_a_rival_and_no_choice() {
+        let of = |centi| Score::opinion(centi);
+        let (exact, lower, upper) = (Bound::Exact, Bound::Lower, Bound::Upper);
+        type Row<'a> = (&'a [(Score, Bound)], Option<u16>, &'a [u16]);
+        let rows: [Row; 8] = [
+            (&[(of(10), exact), (of(10), upper)], Some(0), &[]),
+            (&[(of(10), exact), (of(11), upper), (of(90), upper)], Some(0), &[2, 1]),
+            (&[(of(10), exact), (of(20), lower), (of(15), upper)], Some(1), &[]),
+            (&[(of(20), exact), (of(20), lower)], Some(0), &[]),
+            (&[(of(20), upper)], None, &[0]),
+            (&[(Score::win_in(3), exact), (Score::win_in(1), upper)], Some(0), &[]),
+            (&[(Score::loss_in(4), exact), (of(-900), upper)], Some(1), &[1]),
+            (&[(Score::loss_in(4), exact), (Score::loss_in(8), exact)], Some(1), &[]),
+        ];
+        for (values, choice, rivals) in rows {
+            let answer = bounded(values);
+            for temperature in [0.0, 1e-3] {
+                let all = Choice { temperature, seed: Some(7), min_depth: 0 };
+                assert_eq!(all.pick(&answer).map(|(m, _)| m.code()), choice, "{values:?} at {temperature}");
+                let found: Vec<_> = all.rivals(&answer).iter().map(|(m, _)| m.code()).collect();
+                assert_eq!(found, rivals, "{values:?}");
+            }
+        }
     }
 }

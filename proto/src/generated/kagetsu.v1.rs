@@ -221,10 +221,13 @@ pub struct PickRequest {
     #[prost(uint32, tag = "4")]
     pub min_depth: u32,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Picked {
     #[prost(message, optional, tag = "1")]
     pub verdict: ::core::option::Option<Verdict>,
+    /// Moves that may be better than the best of known value: each has only an upper bound, above that value.
+    #[prost(message, repeated, tag = "2")]
+    pub rivals: ::prost::alloc::vec::Vec<Verdict>,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ExportRequest {}
