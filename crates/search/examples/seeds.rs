@@ -26,6 +26,9 @@ fn main() -> Result<(), EngineError> {
         let best = answer.best().map(|(m, v)| format!("{} {}", position.write_move(m), v.score));
         println!("1 s: depth {depth}, {nodes} nodes, {}", best.unwrap_or_default());
     }
+    for (number, position) in seeds::positions().expect("legal").iter().enumerate() {
+        println!("play and undo after move {}: {:?}", number + 1, seeds::play_and_undo(position, 20_000)?);
+    }
     println!("signature {}", seeds::signature()?);
     Ok(())
 }

@@ -2,8 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use kagetsu_game::{Answer, Effort, Position, PositionError, Question, Variant};
+use kagetsu_game::gomoku::{Freestyle, Renju, Rule, Standard};
+use kagetsu_game::{Answer, Effort, Position, PositionError, Question, RuleName, Variant};
 
+use crate::gomoku::Board;
+use crate::heuristics::{Heuristics, Situation};
 use crate::{Control, Engine, EngineError, EngineOptions};
 
 /// The ten "fixed" positions are reached along this line: the engine is asked after each of its moves.
@@ -54,4 +57,32 @@ pub fn measure(options: EngineOptions, depth: u8) -> Result<Vec<Row>, EngineErro
 /// If there is no memory for the engine.
 pub fn signature() -> Result<u64, EngineError> {
     Ok(measure(EngineOptions { selective: false, ..EngineOptions::default() }, 6)?.iter().map(|row| row.nodes).sum())
+}
+
+/// The mean time of playing a move and taking it back, with all that the board keeps up to date: each candidate of the
+/// position in turn, `rounds` times over.
+///
+/// # Errors
+/// [`EngineError::Unsupported`] for what is no gomoku.
+pub fn play_and_undo(position: &Position, rounds: u32) -> Result<Duration, EngineError> {
+    match position.variant() {
+        Variant::Gomoku { rule: RuleName::Freestyle, .. } => Ok(pairs::<Freestyle>(position, rounds)),
+        Variant::Gomoku { rule: RuleName::Standard, .. } => Ok(pairs::<Standard>(position, rounds)),
+        Variant::Gomoku { rule: RuleName::Renju, .. } => Ok(pairs::<Renju>(position, rounds)),
+        other => Err(EngineError::Unsupported(other)),
+    }
+}
+
+fn pairs<R: Rule>(position: &Position, rounds: u32) -> Duration {
+    let mut board = Board::<R>::new(&position.game(), &EngineOptions::default());
+    let moves = board.moves(&Situation::Free).sorted();
+    let begun = Instant::now();
+    for _ in 0..rounds {
+        for &m in &moves {
+            board.play(m);
+            std::hint::black_box(&mut board);
+            board.undo();
+        }
+    }
+    begun.elapsed() / (rounds * moves.len() as u32).max(1)
 }
