@@ -9,7 +9,7 @@ use kagetsu_game::{Game, Move, Outcome, Side, Symmetry, zobrist};
 
 use super::cells::Cells;
 use super::kind::{Cross, KINDS, Kind};
-use super::places::{Geometry, LINES, Line, empty};
+use super::places::{Geometry, Line, empty};
 use super::shape::{CENTRE, Shapes, reach};
 use super::weights::{Grade, Weights};
 use crate::EngineOptions;
@@ -34,9 +34,12 @@ struct Played {
 #[derive(Clone, Copy, Debug)]
 struct Was {
     cell: u16,
-    cross: [Cross; 2],
+    cross: u32,
     grades: [Grade; 2],
 }
+
+/// Room for every cell, and no more to check where a number is taken modulo it.
+const ROOM: usize = MAX_CELLS.next_power_of_two();
 
 /// A gomoku board that knows, for every empty cell, what a stone of either side would make there. Kept up to date by
 /// play and undo.
@@ -50,11 +53,12 @@ pub(crate) struct Board<R> {
     hash: u64,
     /// Who has five.
     five: Option<Side>,
-    lines: [Line; LINES],
+    /// By the number of the line; most of them, of a smaller board, are none.
+    lines: [Line; 256],
     empty: Cells,
-    /// By cell and side; of cells with a stone, as they were.
-    crosses: [[Cross; 2]; MAX_CELLS],
-    grades: [[Grade; 2]; MAX_CELLS],
+    /// By cell, the second side's in the high half; of cells with a stone, as they were.
+    crosses: [u32; ROOM],
+    grades: [[Grade; 2]; ROOM],
     /// Empty cells by side and kind.
     kinds: [[u16; KINDS]; 2],
     /// The same cells; quiet ones are left out.
@@ -88,10 +92,10 @@ impl<R: Rule> Board<R> {
                 Some(Outcome::Win(side)) => Some(side),
                 _ => None,
             },
-            lines: [Line::BEYOND; LINES],
+            lines: [Line::BEYOND; 256],
             empty: (0..geometry.cells()).collect(),
-            crosses: [[0; 2]; MAX_CELLS],
-            grades: [[Grade::default(); 2]; MAX_CELLS],
+            crosses: [0; ROOM],
+            grades: [[Grade::default(); 2]; ROOM],
             kinds: [[0; KINDS]; 2],
             sets: [[Cells::NONE; KINDS]; 2],
             live: [0; 2],
@@ -118,11 +122,10 @@ impl<R: Rule> Board<R> {
             for (direction, at) in geometry.places[cell].into_iter().enumerate() {
                 let window = board.lines[usize::from(at.line)].window(at.place.into());
                 let made = board.shapes.get::<R>(window);
-                board.crosses[cell][0] |= Cross::from(made & 0xf) << (4 * direction);
-                board.crosses[cell][1] |= Cross::from(made >> 4) << (4 * direction);
+                board.crosses[cell] |= spread(made) << (4 * direction);
             }
             for side in 0..2 {
-                let grade = board.weights[side].grades[usize::from(board.crosses[cell][side])];
+                let grade = board.weights[side].grades[usize::from(half(board.crosses[cell], side))];
                 board.grades[cell][side] = grade;
                 board.count_in(side, cell, grade);
             }
@@ -151,7 +154,7 @@ impl<R: Rule> Board<R> {
 
     #[inline]
     pub(super) const fn kind(&self, side: Side, cell: usize) -> Kind {
-        self.grades[cell][side.index()].kind()
+        self.grades[cell % ROOM][side.index()].kind()
     }
 
     /// Empty cells that are of such a kind for `side`; quiet ones are in no set.
@@ -179,7 +182,7 @@ impl<R: Rule> Board<R> {
 
     /// The classes of the empty cells, for `side`; dead ones are left out.
     pub(crate) fn classes(&self, side: Side) -> Vec<u16> {
-        let classes = self.empty.iter().map(|cell| super::fitted::class(self.crosses[cell][side.index()]) as u16);
+        let classes = self.empty.iter().map(|cell| super::fitted::class(half(self.crosses[cell], side.index())) as u16);
         classes.filter(|&class| class > 0).collect()
     }
 
@@ -201,7 +204,7 @@ impl<R: Rule> Board<R> {
     /// Counts an empty cell among those of its kind.
     #[inline]
     fn count_in(&mut self, side: usize, cell: usize, grade: Grade) {
-        self.live[side] += u16::from(self.crosses[cell][side] != 0);
+        self.live[side] += u16::from(half(self.crosses[cell], side) != 0);
         self.sums[side] += grade.value();
         self.kinds[side][grade.kind() as usize] += 1;
         self.flip(side, cell, grade.kind());
@@ -209,7 +212,7 @@ impl<R: Rule> Board<R> {
 
     #[inline]
     fn count_out(&mut self, side: usize, cell: usize, grade: Grade) {
-        self.live[side] -= u16::from(self.crosses[cell][side] != 0);
+        self.live[side] -= u16::from(half(self.crosses[cell], side) != 0);
         self.sums[side] -= grade.value();
         self.kinds[side][grade.kind() as usize] -= 1;
         self.flip(side, cell, grade.kind());
@@ -245,26 +248,24 @@ impl<R: Rule> Board<R> {
     /// A stone on the cell would now make these shapes in this direction.
     #[inline]
     fn reshape(&mut self, cell: usize, direction: usize, made: u8) {
-        let shift = 4 * direction;
-        let before = self.crosses[cell];
-        let after = [
-            before[0] & !(0xf << shift) | Cross::from(made & 0xf) << shift,
-            before[1] & !(0xf << shift) | Cross::from(made >> 4) << shift,
-        ];
+        let (slot, shift) = (cell % ROOM, 4 * direction);
+        let before = self.crosses[slot];
+        let after = before & !(0x000f_000f << shift) | spread(made) << shift;
         if before == after {
             return;
         }
-        self.log.push(Was { cell: cell as u16, cross: before, grades: self.grades[cell] });
-        self.crosses[cell] = after;
+        self.log.push(Was { cell: cell as u16, cross: before, grades: self.grades[slot] });
+        self.crosses[slot] = after;
         for side in 0..2 {
-            if before[side] == after[side] {
+            let (was, is) = (half(before, side), half(after, side));
+            if was == is {
                 continue;
             }
-            let (old, new) = (self.grades[cell][side], self.weights[side].grades[usize::from(after[side])]);
-            self.grades[cell][side] = new;
+            let (old, new) = (self.grades[slot][side], self.weights[side].grades[usize::from(is)]);
+            self.grades[slot][side] = new;
             self.sums[side] += new.value() - old.value();
-            self.live[side] += u16::from(before[side] == 0);
-            self.live[side] -= u16::from(after[side] == 0);
+            self.live[side] += u16::from(was == 0);
+            self.live[side] -= u16::from(is == 0);
             if old.kind() != new.kind() {
                 self.kinds[side][old.kind() as usize] -= 1;
                 self.kinds[side][new.kind() as usize] += 1;
@@ -277,7 +278,7 @@ impl<R: Rule> Board<R> {
     /// Takes back a reshaping, all but the sums and counts.
     #[inline]
     fn restore(&mut self, was: Was) {
-        let cell = usize::from(was.cell);
+        let cell = usize::from(was.cell) % ROOM;
         for side in 0..2 {
             let (now, then) = (self.grades[cell][side].kind(), was.grades[side].kind());
             if now != then {
@@ -355,6 +356,18 @@ impl<R: Rule> Board<R> {
         }
         (self.live, self.sums, self.kinds, self.near, self.five) = (live, sums, kinds, near, five);
     }
+}
+
+/// One side's half of two crosses.
+#[inline]
+const fn half(crosses: u32, side: usize) -> Cross {
+    (crosses >> (16 * side)) as Cross
+}
+
+/// The shapes of both sides in one direction, each in its half.
+#[inline]
+const fn spread(made: u8) -> u32 {
+    made as u32 & 0xf | (made as u32 >> 4) << 16
 }
 
 /// Whether the side may not play everywhere.

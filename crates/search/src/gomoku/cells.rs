@@ -13,13 +13,13 @@ impl Cells {
 
     #[inline]
     pub(super) const fn contains(&self, cell: usize) -> bool {
-        self.0[cell / 64] >> (cell % 64) & 1 != 0
+        self.0[cell / 64 % WORDS] >> (cell % 64) & 1 != 0
     }
 
     /// Adds the cell if it is not in the set, else takes it out.
     #[inline]
     pub(super) const fn flip(&mut self, cell: usize) {
-        self.0[cell / 64] ^= 1 << (cell % 64);
+        self.0[cell / 64 % WORDS] ^= 1 << (cell % 64);
     }
 
     /// Adds the cells of another set, both within the first `words` words.

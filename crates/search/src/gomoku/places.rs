@@ -9,8 +9,8 @@ use super::cells::{Cells, WORDS};
 /// Cells beyond the edge at both ends of a line, so that no window of 11 leaves its word.
 const MARGIN: u32 = 5;
 
-/// Rows, columns and the two kinds of diagonals of the largest board.
-pub(super) const LINES: usize = 2 * MAX_SIZE + 2 * (2 * MAX_SIZE - 1);
+/// Rows, columns and the two kinds of diagonals of the largest board are numbered in a byte.
+const _: () = assert!(2 * MAX_SIZE + 2 * (2 * MAX_SIZE - 1) <= 256);
 
 /// A row, column or diagonal, two bits for each place: 0 empty, 1 a stone of the first side, 2 of the second, 3 beyond the
 /// edge.

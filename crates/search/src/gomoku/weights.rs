@@ -38,7 +38,7 @@ impl Grade {
 #[derive(Debug)]
 pub(super) struct Weights {
     /// By cross.
-    pub(super) grades: Box<[Grade]>,
+    pub(super) grades: Box<[Grade; 1 << 16]>,
     /// By the threats of both sides, in centi-units for the side to move; see [`super::board::Board::flags`].
     pub(super) threats: Box<[i16]>,
     /// Percent by which the opponent's values are taken: more than 100 defends first.
@@ -91,7 +91,8 @@ impl Weights {
         };
         let threats = fitted.as_ref().map_or_else(|| vec![0; fitted::FLAGS], |fitted| fitted.threats.to_vec());
         let defence = if matches!(constants, Constants::Patent) { 110 } else { 100 };
-        Self { grades: (0..=Cross::MAX).map(grade).collect(), threats: threats.into(), defence }
+        let grades = (0..=Cross::MAX).map(grade).collect::<Box<[Grade]>>();
+        Self { grades: grades.try_into().expect("one for each cross"), threats: threats.into(), defence }
     }
 }
 
