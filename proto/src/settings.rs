@@ -107,10 +107,30 @@ fn innermost(error: &dyn std::error::Error) -> String {
 #[must_use]
 pub fn explain(url: &str, status: &Status) -> String {
     match status.code() {
-        Code::Unavailable | Code::Unknown if status.message().is_empty() || status.message().contains("transport") => {
+        Code::Unavailable | Code::Unknown if status.message().is_empty() || is_of_the_line(status.message()) => {
             format!("the connection to the coordinator at {url} was lost; see whether it still runs")
         }
         Code::Unimplemented => format!("the server at {url} is not a coordinator of this version"),
         _ => format!("the coordinator at {url} says: {}", status.message()),
+    }
+}
+
+/// Whether our own end of a connection says it, and nobody at the other.
+fn is_of_the_line(message: &str) -> bool {
+    ["transport", "h2 protocol error"].iter().any(|words| message.contains(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_breaks_is_not_the_coordinators_word() {
+        let lost = ["", "transport error", "h2 protocol error: error reading a body from connection"];
+        for words in lost {
+            assert!(explain("http://there", &Status::unknown(words)).contains("was lost"), "{words}");
+        }
+        let said = explain("http://there", &Status::unknown("no such job"));
+        assert_eq!(said, "the coordinator at http://there says: no such job");
     }
 }
