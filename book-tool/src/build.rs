@@ -113,6 +113,10 @@ struct BuildJson {
 
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     let request = args.request()?;
+    if let (Some(url), Some(book)) = (&args.coordinator, &args.book) {
+        let book = book.display();
+        writeln!(std::io::stderr(), "kagetsu: --book {book} is not used: the build goes into the book of {url}")?;
+    }
     let begun = Instant::now();
     let ended = match &args.coordinator {
         Some(url) => runtime()?.block_on(there(&args, url, request))?,
@@ -255,8 +259,8 @@ fn show(bar: &ProgressBar, job: &v1::Job) {
 }
 
 fn write_end(out: &mut dyn Write, args: &Args, job: &v1::Job, time: Duration) -> Result<()> {
-    let book = args.book.as_ref().map(|path| path.display().to_string());
-    let book = book.or_else(|| args.coordinator.clone()).unwrap_or_default();
+    let folder = args.book.as_ref().map(|path| path.display().to_string());
+    let book = args.coordinator.clone().or(folder).unwrap_or_default();
     if args.json {
         let json = BuildJson { job: job.into(), book, time_ms: time.as_millis() as u64 };
         return write_json(out, &json);

@@ -5,6 +5,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
+/// The log level of the programs that are measured: what they say of themselves is not what is measured.
+const QUIET: &str = "warn";
+
 /// Positions per minute of a build by one worker process, and by several, over real sockets
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -49,7 +52,7 @@ fn seconds(args: &Args, workers: u16) -> Result<f64> {
     let book = folder.0.join("book");
     let mut coordinator = Server::start(&book)?;
     let url = coordinator.address()?;
-    let worker = |_| Process::start("kagetsu-worker", &["--coordinator", &url, "--slots", "1"]);
+    let worker = |_| Process::start("kagetsu-worker", &["--coordinator", &url, "--slots", "1", "--log-level", QUIET]);
     let _workers = (0..workers).map(worker).collect::<Result<Vec<_>>>()?;
     let (positions, depth) = (args.positions.to_string(), args.depth.to_string());
     let begun = Instant::now();
@@ -121,7 +124,8 @@ struct Server(Process);
 impl Server {
     fn start(book: &Path) -> Result<Self> {
         let book = book.to_str().context("the folder for temporary files has no plain name")?;
-        Process::start("kagetsu-coordinator", &["--book", book, "--listen", "127.0.0.1:0"]).map(Self)
+        Process::start("kagetsu-coordinator", &["--book", book, "--listen", "127.0.0.1:0", "--log-level", QUIET])
+            .map(Self)
     }
 
     fn address(&mut self) -> Result<String> {

@@ -154,6 +154,29 @@ fn a_cluster_answers_as_one_process_does() {
 }
 
 #[test]
+fn a_book_beside_a_coordinator_is_said_to_be_left_alone() {
+    let scratch = Scratch::new();
+    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let _worker = cluster.worker();
+    let unused = scratch.path("unused");
+    let book = unused.to_str().expect("a plain name");
+    let place = ["--variant", "freestyle-15", "--moves", "h8", "--positions", "3", "--depth", "2"];
+    let arguments = [&["build", "--book", book, "--coordinator", &cluster.url, "--json"], &place[..]].concat();
+    let built = Program::Kagetsu.run(&arguments);
+    assert_eq!(built.json()["book"], json!(cluster.url));
+    assert!([book, &cluster.url, "not used"].iter().all(|words| built.stderr.contains(words)), "{built:#?}");
+    assert!(!unused.exists());
+    cluster.stop();
+}
+
+#[test]
+fn a_measurement_of_clusters_shows_itself_alone() {
+    let measured = Program::Kagetsu.run(&["bench", "cluster", "--positions", "4", "--depth", "1", "--rounds", "1"]);
+    assert_eq!((measured.code, measured.stderr.as_str()), (Some(0), ""), "{measured:#?}");
+    assert!(measured.stdout.contains("\nratio "), "{measured:#?}");
+}
+
+#[test]
 fn a_worker_that_lost_its_network_comes_back_by_itself() {
     let scratch = Scratch::new();
     let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
