@@ -56,6 +56,7 @@ mod shallow;
 #[cfg(test)]
 mod small;
 mod table;
+pub mod threats;
 pub mod tuning;
 mod verdicts;
 

@@ -1,6 +1,7 @@
 mod choice;
 mod heuristics;
 mod refute;
+mod threats;
 
 use std::marker::PhantomData;
 

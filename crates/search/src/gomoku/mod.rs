@@ -9,7 +9,9 @@ mod laws;
 mod places;
 mod shape;
 mod vcf;
+mod vct;
 mod weights;
 
 pub(crate) use board::Board;
 pub(crate) use fitted::{CLASSES, FLAGS, Fitted};
+pub(crate) use vct::{Decision, Table as ProofTable, Vct};

@@ -17,9 +17,14 @@ impl<R: Rule> Board<R> {
         self.listed(self.cells_of(self.side.other(), |kind| kind == Kind::Five).iter(), true)
     }
 
-    /// The moves against an opponent who can make two completion points: those that answer each of his ways to do it, and
-    /// every four of one's own.
+    /// The moves against an opponent who can make two completion points.
     pub(super) fn answers(&self) -> Moves {
+        self.listed(self.defences().iter(), true)
+    }
+
+    /// The cells against an opponent who can make two completion points: those that answer each of his ways to do it, and
+    /// every four of one's own. Some may be forbidden.
+    pub(in super::super) fn defences(&self) -> Cells {
         let (me, other) = (self.side, self.side.other());
         let mut common: Option<Cells> = None;
         for threat in self.cells_of(other, |kind| kind == Kind::Winning).iter() {
@@ -28,7 +33,7 @@ impl<R: Rule> Board<R> {
         }
         let mut cells = common.unwrap_or_default();
         cells.add(&self.cells_of(me, Kind::is_four), self.geometry.words());
-        self.listed(cells.iter(), true)
+        cells
     }
 
     /// The cells worth a thought.

@@ -1,0 +1,31 @@
+//! What the search for continuous threats asks of the board.
+
+use kagetsu_game::Side;
+use kagetsu_game::gomoku::Rule;
+
+use super::super::cells::Cells;
+use super::super::kind::Kind;
+use super::Board;
+
+impl<R: Rule> Board<R> {
+    /// Empty cells that may make a four or an open three of `side`, or both; those that win at once are among them.
+    pub(in super::super) fn threats(&self, side: Side) -> Cells {
+        self.cells_of(side, |kind| !matches!(kind, Kind::Quiet | Kind::Forbidden | Kind::Five))
+    }
+
+    /// Whether the side to move has a four to make.
+    pub(in super::super) fn has_four(&self) -> bool {
+        let fours = [Kind::Tangle, Kind::Four, Kind::FourThree, Kind::Winning];
+        fours.iter().any(|&kind| self.count(self.side, kind) > 0)
+    }
+
+    /// An empty cell of the kind for `side`.
+    pub(in super::super) fn one(&self, side: Side, kind: Kind) -> Option<usize> {
+        self.cells_of(side, |other| other == kind).first()
+    }
+
+    /// Some legal move of the side to move.
+    pub(in super::super) fn any_legal(&self) -> Option<usize> {
+        self.empty.iter().find(|&cell| !self.is_forbidden(self.side, cell))
+    }
+}

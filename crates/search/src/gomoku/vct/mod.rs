@@ -1,0 +1,111 @@
+//! The search for a win by continuous threats (VCT): every move of the attacker makes a five, a four, or an open three.
+//!
+//! # What is searched
+//! Depth-first proof-number search (Nagai, "Df-pn algorithm for searching AND/OR trees", 2002) with thresholds that leave
+//! a sibling only when it is worse by a quarter (Pawlewicz and Lew, "Improving depth-first pn-search: 1+epsilon trick",
+//! 2006), and with weak proof numbers (Ueda, Hashimoto, Hashimoto and Iida, "Weak proof-number search", 2008): instead of
+//! the sum over the children their greatest number and one for each other one, so that positions that are reached in many
+//! ways are not counted many times.
+//!
+//! Wins of at most 5 plies are searched first, then of at most 7, 9 and so on, so that what is found is the shortest win
+//! of its class; what was decided for one length stays decided for those that follow from it.
+//!
+//! # Why a win is a win against every defence
+//! Let A attack and D defend. A node where A moves is won if one of his moves leads to a won node. A node where D moves
+//! is won only in these cases, and each says how many plies A needs:
+//! 1. A has two completion points, or one that is forbidden to D, and D has none: A wins in 2, whatever D does.
+//! 2. A has one, and D has none: every move of D but that point loses in 2. The node after that point is searched.
+//! 3. Neither has one, D has no cell that leaves two completion points of his, and A has such cells e. Every move of D that
+//!    makes no four and stands neither on e nor on a completion point after e loses in 4: A plays e, D has no five and can
+//!    fill but one of the points, A makes five. All other moves of D are searched: [`Board::defences`].
+//!
+//! In every other case the node counts as refuted, though A may win it by other means: that costs wins, never truth. The
+//! same holds for what the board does not see (a cell that leaves two completion points but may be forbidden): e is then
+//! not counted, so that D has more replies to be searched.
+//!
+//! So the number of plies is 1 more than the winning move's where A moves, and 1 more than the greatest of the replies'
+//! where D moves, those that need no search among them (2 or 4): a true upper bound on the length of the game.
+
+mod line;
+mod search;
+mod table;
+mod value;
+
+use kagetsu_game::gomoku::Rule;
+use kagetsu_game::{Effort, Move};
+
+use self::search::Search;
+use super::board::Board;
+use crate::Control;
+use crate::limits::Limits;
+pub(crate) use table::Table;
+
+/// The shortest win that is not seen without a search.
+const SHORTEST: u16 = 5;
+
+/// The longest win that is ever searched for.
+const LONGEST: u16 = 255;
+
+/// What a search for a win has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// The side to move wins.
+    Win {
+        /// The game ends within so many plies, whatever the defender does.
+        plies: u16,
+        /// How it goes if he defends long; it may be shorter than that, and ends early if the search was stopped.
+        line: Vec<Move>,
+    },
+    /// There is no win of the class within so many plies; of any length where it is `u16::MAX`.
+    NoWin {
+        /// For which length this is known.
+        plies: u16,
+    },
+    /// The search had to end.
+    Unknown,
+}
+
+/// The side to move looks for a win by continuous threats.
+pub(crate) struct Vct<'a, R> {
+    board: &'a mut Board<R>,
+    table: &'a mut Table,
+    control: &'a Control,
+    /// Positions searched.
+    pub(crate) nodes: u64,
+}
+
+impl<'a, R: Rule> Vct<'a, R> {
+    /// What `table` knows is used and added to; it must be one of the same rule and size of board.
+    pub(crate) fn new(board: &'a mut Board<R>, table: &'a mut Table, control: &'a Control) -> Self {
+        table.begin();
+        Self { board, table, control, nodes: 0 }
+    }
+
+    /// The shortest win, within `effort.depth` plies and the other limits of the effort.
+    pub(crate) fn find(&mut self, effort: Effort) -> Decision {
+        let limits = Limits::new(self.control, effort);
+        // The attacker makes the last move, so a win has an odd number of plies.
+        let most = effort.depth.map_or(LONGEST, |plies| u16::from(plies.saturating_sub(1) | 1));
+        let mut search = Search::new(self.board, self.table, &limits);
+        let mut plies = most.min(SHORTEST);
+        let value = loop {
+            let value = search.decide(plies);
+            if !value.is_lost() || value.lost >= most {
+                break value;
+            }
+            plies = ((value.lost + 1) | 1).min(most);
+        };
+        self.nodes = search.nodes();
+        match () {
+            () if value.is_won() => Decision::Win { plies: value.won, line: self.line(value.won) },
+            () if value.is_lost() => Decision::NoWin { plies: value.lost },
+            () => Decision::Unknown,
+        }
+    }
+
+    /// Finding a win again costs little while the table holds it, so no limit is set to that.
+    fn line(&mut self, plies: u16) -> Vec<Move> {
+        let limits = Limits::new(self.control, Effort::default());
+        Search::new(self.board, self.table, &limits).line(plies)
+    }
+}

@@ -1,0 +1,259 @@
+use kagetsu_game::Side;
+use kagetsu_game::gomoku::Rule;
+
+use super::table::Table;
+use super::value::{INFINITE, NEVER, Value};
+use crate::gomoku::board::Board;
+use crate::gomoku::cells::Cells;
+use crate::gomoku::kind::Kind;
+use crate::gomoku::vcf::Vcf;
+use crate::heuristics::Heuristics;
+use crate::limits::Limits;
+
+/// Fours tried at a new position of the attacker.
+const FOURS: u32 = 64;
+
+/// The hash of a position with the second side attacking.
+const SECOND: u64 = 0x9e37_79b9_7f4a_7c15;
+
+#[derive(Clone, Copy, Debug)]
+struct Child {
+    cell: u16,
+    value: Value,
+}
+
+/// One search, for one attacker. See the module's documentation.
+pub(super) struct Search<'a, R> {
+    pub(super) board: &'a mut Board<R>,
+    pub(super) attacker: Side,
+    table: &'a mut Table,
+    limits: &'a Limits<'a>,
+    nodes: u64,
+    /// The children of the nodes on the way from the root, those of the root first.
+    children: Vec<Child>,
+}
+
+impl<'a, R: Rule> Search<'a, R> {
+    pub(super) fn new(board: &'a mut Board<R>, table: &'a mut Table, limits: &'a Limits<'a>) -> Self {
+        let attacker = board.side();
+        Self { board, attacker, table, limits, nodes: 0, children: Vec::with_capacity(1_024) }
+    }
+
+    pub(super) const fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    fn hash(&self) -> u64 {
+        self.board.hash() ^ if self.attacker == Side::Second { SECOND } else { 0 }
+    }
+
+    /// Searches until the position is decided within `rest` plies; open if the search had to end.
+    pub(super) fn decide(&mut self, rest: u16) -> Value {
+        let value = self.look(rest);
+        if !value.is_open() {
+            return value;
+        }
+        self.expand(rest, INFINITE, INFINITE).map_or(Value::UNKNOWN, |(value, _)| value)
+    }
+
+    /// What is known of the position without searching it.
+    pub(super) fn look(&mut self, rest: u16) -> Value {
+        let value = if self.board.side() == self.attacker { self.look_ahead(rest) } else { self.look_out(rest) };
+        debug_assert!(value.won != NEVER || !value.is_won());
+        value
+    }
+
+    /// The attacker is to move.
+    fn look_ahead(&mut self, rest: u16) -> Value {
+        let (me, other) = (self.attacker, self.attacker.other());
+        let fives = self.board.count(other, Kind::Five);
+        let wins = |plies: u16| Value::exactly(plies).within(rest, || (1, 1));
+        match fives {
+            _ if self.board.count(me, Kind::Five) > 0 => return wins(1),
+            0 if self.board.count(me, Kind::Winning) > 0 => return wins(3),
+            0 => {}
+            1 => {
+                let stop = self.board.one(other, Kind::Five).filter(|&cell| !self.board.is_forbidden(me, cell));
+                match stop.map(|cell| self.board.kind(me, cell)) {
+                    None => return Value::REFUTED,
+                    Some(Kind::Winning) => return wins(3),
+                    Some(_) => {}
+                }
+            }
+            _ => return Value::REFUTED,
+        }
+        let threats = || self.board.threats(me).iter().count() as u32;
+        let count = if fives == 1 { 1 } else { threats() };
+        match () {
+            () if count == 0 => return Value::REFUTED,
+            // What wins in 3 was seen, but for a four that a forbidden point leaves without an answer.
+            () if rest < 5 && !self.board.is_judged(other) => return Value::lost(4),
+            () if rest < 3 => return Value::lost(2),
+            () => {}
+        }
+        if let Some(known) = self.table.get(self.hash()) {
+            return known.within(rest, || (1, count));
+        }
+        if self.board.has_four() {
+            let mut budget = FOURS;
+            if let Some(line) = Vcf::new(self.board, &mut budget).find(u32::from(rest / 2)) {
+                let value = Value::won(line.len() as u16);
+                self.table.put(self.hash(), value, 1);
+                return value.within(rest, || (1, 1));
+            }
+        }
+        Value { pn: 1, dn: count, ..Value::UNKNOWN }
+    }
+
+    /// The defender is to move.
+    fn look_out(&self, rest: u16) -> Value {
+        let (me, other) = (self.attacker, self.attacker.other());
+        if self.board.count(other, Kind::Five) > 0 {
+            return Value::REFUTED;
+        }
+        let wins = |plies: u16| Value::exactly(plies).within(rest, || (1, 1));
+        let replies = match self.board.count(me, Kind::Five) {
+            0 => {
+                let is_threat = self.board.count(me, Kind::Winning) > 0;
+                match () {
+                    () if !is_threat || self.board.count(other, Kind::Winning) > 0 => return Value::REFUTED,
+                    () if rest < 4 => return Value::lost(3),
+                    () => {}
+                }
+                self.board.defences().iter().count() as u32
+            }
+            1 => match self.board.one(me, Kind::Five) {
+                Some(point) if self.board.is_forbidden(other, point) => return wins(2),
+                _ => 1,
+            },
+            _ => return wins(2),
+        };
+        match self.table.get(self.hash()) {
+            Some(known) => known.within(rest, || (replies, 1)),
+            None if replies == 0 => wins(4),
+            None => Value { pn: replies, dn: 1, ..Value::UNKNOWN },
+        }
+    }
+
+    /// The moves that decide: the attacker's threats, or the replies that do not lose at once.
+    pub(super) fn moves(&self) -> Cells {
+        let (side, other) = (self.board.side(), self.board.side().other());
+        match self.board.count(other, Kind::Five) {
+            0 if side == self.attacker => self.board.threats(side),
+            0 => self.board.defences(),
+            _ => self.board.cells_of(other, |kind| kind == Kind::Five),
+        }
+    }
+
+    /// Plies within which the replies that are not among the moves lose; 0 where there are none such.
+    fn otherwise(&self) -> u16 {
+        match self.board.count(self.attacker, Kind::Five) {
+            _ if self.board.side() == self.attacker => 0,
+            0 => 4,
+            _ => 2,
+        }
+    }
+
+    /// Appends the children, the strongest first, with what is known of them.
+    fn add_children(&mut self, rest: u16) {
+        let side = self.board.side();
+        let first = self.children.len();
+        for cell in self.moves().iter().filter(|&cell| !self.board.is_forbidden(side, cell)) {
+            self.children.push(Child { cell: cell as u16, value: Value::UNKNOWN });
+        }
+        let board = &*self.board;
+        self.children[first..].sort_by_key(|child| -board.kind(side, child.cell.into()).rank());
+        for at in first..self.children.len() {
+            self.board.play_cell(self.children[at].cell.into());
+            let value = self.look(rest - 1);
+            self.board.undo_cell();
+            self.children[at].value = value;
+            let decides = if side == self.attacker { value.is_won() } else { value.is_lost() };
+            if decides {
+                self.children.swap(first, at);
+                self.children.truncate(first + 1);
+                return;
+            }
+        }
+    }
+
+    /// Searches below an open node until its proof number reaches `pn` or its disproof number `dn`; gives the child that
+    /// decides, too. `None` if the search must end.
+    pub(super) fn expand(&mut self, rest: u16, pn: u32, dn: u32) -> Option<(Value, usize)> {
+        if self.limits.count(&mut self.nodes, 1) {
+            return None;
+        }
+        let before = self.nodes;
+        let attacks = self.board.side() == self.attacker;
+        let otherwise = self.otherwise();
+        let first = self.children.len();
+        self.add_children(rest);
+        let found = loop {
+            let sum = Sum::of(&self.children[first..], attacks, otherwise);
+            let value = sum.value;
+            if !value.is_open() || value.pn >= pn || value.dn >= dn {
+                break Some((value, sum.best));
+            }
+            let child = self.children[first + sum.best];
+            let more = sum.next.saturating_add(sum.next / 4).saturating_add(1);
+            let (child_pn, child_dn) =
+                if attacks { (pn.min(more), dn - sum.others) } else { (pn - sum.others, dn.min(more)) };
+            self.board.play_cell(child.cell.into());
+            let found = self.expand(rest - 1, child_pn, child_dn);
+            self.board.undo_cell();
+            match found {
+                Some((value, _)) => self.children[first + sum.best].value = value,
+                None => break None,
+            }
+        };
+        let cell = found.and_then(|(_, best)| self.children.get(first + best)).map(|child| usize::from(child.cell));
+        self.children.truncate(first);
+        let (value, _) = found?;
+        self.table.put(self.hash(), value, (self.nodes - before) as u32 + 1);
+        Some((value, cell.unwrap_or_default()))
+    }
+}
+
+/// What the children say of their parent.
+struct Sum {
+    value: Value,
+    /// The child that decides, or that is to be searched next.
+    best: usize,
+    /// The least number of the other children, of the one that the parent minimises.
+    next: u32,
+    /// What the number of open children adds to the other number.
+    others: u32,
+}
+
+impl Sum {
+    fn of(children: &[Child], attacks: bool, otherwise: u16) -> Self {
+        // The number that is minimised, the one that is added up, and the facts that one child alone decides.
+        let view = |value: Value| if attacks { (value.pn, value.dn) } else { (value.dn, value.pn) };
+        let (mut least, mut next, mut best) = (INFINITE, INFINITE, 0);
+        let (mut greatest, mut open) = (0, 0u32);
+        for (at, child) in children.iter().enumerate() {
+            let (minimised, added) = view(child.value);
+            if minimised < least {
+                (least, next, best) = (minimised, least, at);
+            } else {
+                next = next.min(minimised);
+            }
+            if child.value.is_open() {
+                greatest = greatest.max(added);
+                open += 1;
+            }
+        }
+        let others = open.saturating_sub(1);
+        let facts =
+            |wanted: fn(Value) -> bool| children.iter().map(|child| child.value).filter(move |&value| wanted(value));
+        let value = match (least, attacks) {
+            (0, true) => Value::won(facts(Value::is_won).map(|value| value.won + 1).min().unwrap_or(NEVER)),
+            (0, false) => Value::lost(facts(Value::is_lost).map(Value::lost_before).max().unwrap_or_default()),
+            (INFINITE, true) => Value::lost(facts(Value::is_lost).map(Value::lost_before).min().unwrap_or(NEVER)),
+            (INFINITE, false) => Value::won(facts(Value::is_won).map(|value| value.won + 1).fold(otherwise, u16::max)),
+            (pn, true) => Value { pn, dn: greatest + others, ..Value::UNKNOWN },
+            (dn, false) => Value { pn: greatest + others, dn, ..Value::UNKNOWN },
+        };
+        Self { value, best, next, others }
+    }
+}

@@ -1,0 +1,76 @@
+use super::value::Value;
+
+/// Entries that a position may be found in.
+const BUCKET: usize = 4;
+
+/// What is remembered of one position, for one attacker.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    hash: u64,
+    value: Value,
+    /// Positions searched below it: what is dear is kept.
+    work: u32,
+    /// Whether it is of the search that runs now.
+    generation: u16,
+}
+
+const EMPTY: Entry = Entry { hash: 0, value: Value::UNKNOWN, work: 0, generation: 0 };
+
+/// Proof and disproof numbers by hash, in a fixed amount of memory; what was cheap to find gives way.
+#[derive(Debug)]
+pub(crate) struct Table {
+    entries: Vec<Entry>,
+    generation: u16,
+}
+
+impl Table {
+    /// A table of at most `bytes`, but of one bucket at least.
+    pub(crate) fn new(bytes: usize) -> Self {
+        let buckets = (bytes / (BUCKET * size_of::<Entry>())).max(1);
+        Self { entries: vec![EMPTY; buckets * BUCKET], generation: 1 }
+    }
+
+    /// Begins another search: what is known stays, but gives way first.
+    pub(super) fn begin(&mut self) {
+        self.generation = self.generation.checked_add(1).unwrap_or(1);
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.entries.fill(EMPTY);
+    }
+
+    pub(super) fn get(&self, hash: u64) -> Option<Value> {
+        let bucket = &self.entries[self.bucket(hash)];
+        bucket.iter().find(|entry| entry.hash == hash && entry.generation != 0).map(|entry| entry.value)
+    }
+
+    /// Remembers a value; what was proven of the position before is kept.
+    pub(super) fn put(&mut self, hash: u64, value: Value, work: u32) {
+        let (range, generation) = (self.bucket(hash), self.generation);
+        let worth = |entry: &&mut Entry| match () {
+            () if entry.generation == 0 || entry.hash == hash => (0, 0),
+            () if entry.generation != generation => (1, entry.work),
+            () => (2, entry.work),
+        };
+        let same = self.entries[range.clone()].iter().position(|entry| entry.hash == hash && entry.generation != 0);
+        let entry = match same {
+            Some(at) => Some(&mut self.entries[range.start + at]),
+            None => self.entries[range].iter_mut().min_by_key(worth),
+        };
+        if let Some(entry) = entry {
+            let (value, work) = match same {
+                Some(_) => (value.with(entry.value), entry.work.saturating_add(work)),
+                None => (value, work),
+            };
+            *entry = Entry { hash, value, work, generation };
+        }
+    }
+
+    fn bucket(&self, hash: u64) -> std::ops::Range<usize> {
+        let buckets = self.entries.len() / BUCKET;
+        // The high half of the product spreads the hash evenly over any number of buckets.
+        let start = ((u128::from(hash) * buckets as u128) >> 64) as usize * BUCKET;
+        start..start + BUCKET
+    }
+}

@@ -1,0 +1,149 @@
+//! Wins by continuous threats: fours alone (VCF), or fours and open threes (VCT).
+//!
+//! ```
+//! use kagetsu_game::{Effort, Position, Variant};
+//! use kagetsu_search::Control;
+//! use kagetsu_search::threats::{Class, Outcome, Threats};
+//!
+//! let position = Position::from_line(Variant::FREESTYLE_15, "h8 a1 i9 a4 h10 a7 i7 a10")?;
+//! let mut threats = Threats::new(1 << 20);
+//! let found = threats.search(&position, Class::Vct, Effort::nodes(10_000), &Control::new())?;
+//! let Outcome::Win { plies, line, .. } = found.outcome else { panic!("two rows of two meet") };
+//! assert!(plies <= 7 && line.len() <= usize::from(plies));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::time::{Duration, Instant};
+
+use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
+use kagetsu_game::{Effort, Game, Move, Position, ProofKind, RuleName, Variant};
+
+use crate::gomoku::{Board, Decision, ProofTable, Vct};
+use crate::heuristics::Heuristics;
+use crate::{Control, EngineError, EngineOptions};
+
+/// Which threats the attacker may make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Fours alone: victory by continuous fours.
+    Vcf,
+    /// Fours and open threes: victory by continuous threats.
+    Vct,
+}
+
+/// What is known when the search ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The side to move wins, whatever the defender does.
+    Win {
+        /// The game ends within so many plies.
+        plies: u16,
+        /// [`ProofKind::Vcf`] or [`ProofKind::Vct`]; [`ProofKind::Terminal`] for a five at once.
+        kind: ProofKind,
+        /// How it goes if the defence is long; it may be shorter than `plies`.
+        line: Vec<Move>,
+    },
+    /// There is no win of the class within the plies asked for; of any length if none were. Others may win all the same.
+    NoWin,
+    /// The search ended before it knew.
+    Unknown,
+}
+
+/// What one search has found, and what it took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The answer.
+    pub outcome: Outcome,
+    /// Positions searched; for fours, the fours tried.
+    pub nodes: u64,
+    /// Wall-clock time, the making of the board left out.
+    pub time: Duration,
+}
+
+/// Searches for wins by continuous threats, one after another. Keeps what it has learned of one variant for the next
+/// search of the same variant.
+#[derive(Debug)]
+pub struct Threats {
+    table: ProofTable,
+    variant: Option<Variant>,
+}
+
+impl Threats {
+    /// With a table of at most `bytes`, or of the least size.
+    #[must_use]
+    pub fn new(bytes: usize) -> Self {
+        Self { table: ProofTable::new(bytes), variant: None }
+    }
+
+    /// Forgets what it has learned.
+    pub fn clear(&mut self) {
+        self.table.clear();
+    }
+
+    /// Looks for a win of the side to move; `effort.depth` is the most plies of the win.
+    ///
+    /// # Errors
+    /// [`EngineError::Unsupported`] for what is no gomoku.
+    pub fn search(
+        &mut self,
+        position: &Position,
+        class: Class,
+        effort: Effort,
+        control: &Control,
+    ) -> Result<Found, EngineError> {
+        if self.variant.replace(position.variant()) != Some(position.variant()) {
+            self.clear();
+        }
+        match position.variant() {
+            Variant::Gomoku { rule: RuleName::Freestyle, .. } => {
+                Ok(self.run::<Freestyle>(position, class, effort, control))
+            }
+            Variant::Gomoku { rule: RuleName::Standard, .. } => {
+                Ok(self.run::<Standard>(position, class, effort, control))
+            }
+            Variant::Gomoku { rule: RuleName::Renju, .. } => Ok(self.run::<Renju>(position, class, effort, control)),
+            other => Err(EngineError::Unsupported(other)),
+        }
+    }
+
+    fn run<R: Rule>(&mut self, position: &Position, class: Class, effort: Effort, control: &Control) -> Found {
+        let game: Gomoku<R> = position.game();
+        if game.outcome().is_some() {
+            return Found { outcome: Outcome::NoWin, nodes: 0, time: Duration::ZERO };
+        }
+        let mut board = Board::<R>::new(&game, &EngineOptions::default());
+        let begun = Instant::now();
+        let (outcome, nodes) = match class {
+            Class::Vcf => fours(&mut board, effort),
+            Class::Vct => {
+                let mut vct = Vct::new(&mut board, &mut self.table, control);
+                let outcome = match vct.find(effort) {
+                    Decision::Win { plies, line } => Outcome::Win { plies, kind: kind(plies, ProofKind::Vct), line },
+                    Decision::NoWin { .. } => Outcome::NoWin,
+                    Decision::Unknown => Outcome::Unknown,
+                };
+                (outcome, vct.nodes)
+            }
+        };
+        Found { outcome, nodes, time: begun.elapsed() }
+    }
+}
+
+fn kind(plies: u16, kind: ProofKind) -> ProofKind {
+    if plies == 1 { ProofKind::Terminal } else { kind }
+}
+
+fn fours<R: Rule>(board: &mut Board<R>, effort: Effort) -> (Outcome, u64) {
+    let all = effort.nodes.and_then(|nodes| u32::try_from(nodes).ok()).unwrap_or(u32::MAX);
+    let mut budget = all;
+    let line = board.kill(&mut budget, u32::from(effort.depth.unwrap_or(u8::MAX) / 2).max(1));
+    let outcome = match line {
+        Some(line) => {
+            let plies = line.len() as u16;
+            Outcome::Win { plies, kind: kind(plies, ProofKind::Vcf), line }
+        }
+        None if budget == 0 => Outcome::Unknown,
+        None => Outcome::NoWin,
+    };
+    (outcome, u64::from(all - budget))
+}

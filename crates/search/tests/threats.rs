@@ -1,0 +1,217 @@
+//! Wins by continuous threats are held against every defence, by a checker that knows nothing but the rules.
+
+#[path = "../../game/tests/data/mod.rs"]
+mod data;
+
+use std::collections::HashMap;
+
+use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
+use kagetsu_game::{Effort, Game, Move, Outcome, Position, Side, Variant};
+use kagetsu_search::Control;
+use kagetsu_search::threats::{self, Class, Threats};
+use proptest::prelude::*;
+
+/// Replays a claim: after the move that is claimed to win, every legal reply must leave a position that is claimed won
+/// again, two plies sooner, down to the five on the board.
+struct Checker<R> {
+    game: Gomoku<R>,
+    threats: Threats,
+    class: Class,
+    /// Positions whose claim was replayed, and within how many plies they were claimed won.
+    checked: HashMap<u64, u16>,
+}
+
+impl<R: Rule> Checker<R> {
+    fn new(position: &Position, class: Class) -> Self {
+        Self { game: position.game(), threats: Threats::new(4 << 20), class, checked: HashMap::new() }
+    }
+
+    /// What is claimed of the board as it stands.
+    fn claim(&mut self, position: &Position, effort: Effort) -> Option<(u16, Vec<Move>)> {
+        let found = self.threats.search(position, self.class, effort, &Control::new()).expect("gomoku");
+        match found.outcome {
+            threats::Outcome::Win { plies, line, .. } => Some((plies, line)),
+            threats::Outcome::NoWin | threats::Outcome::Unknown => None,
+        }
+    }
+
+    /// Whether the side to move wins within `most` plies, as is claimed and as every reply confirms.
+    fn confirm(&mut self, position: &Position, most: u16) -> Result<(), String> {
+        if self.checked.get(&self.game.hash()).is_some_and(|&plies| plies <= most) {
+            return Ok(());
+        }
+        let effort = Effort { depth: Some(most as u8), ..Effort::default() };
+        let Some((plies, line)) = self.claim(position, effort) else {
+            return Err(format!("{position}: won within {most} plies by the claims before, not found again"));
+        };
+        if plies > most || line.len() > usize::from(plies) {
+            return Err(format!("{position}: {} moves, {plies} plies, {most} were left", line.len()));
+        }
+        self.checked.insert(self.game.hash(), plies);
+        let m = *line.first().ok_or_else(|| format!("{position}: a win without a move"))?;
+        if !legal(&self.game).contains(&m) {
+            return Err(format!("{position}: the winning move {} is not legal", position.write_move(m)));
+        }
+        let attacker = self.game.side();
+        let next = position.play(m).expect("legal");
+        self.game.play(m);
+        let result = match self.game.outcome() {
+            Some(outcome) if outcome == Outcome::Win(attacker) => Ok(()),
+            Some(outcome) => Err(format!("{next}: ends with {outcome:?}")),
+            None if plies < 3 => Err(format!("{next}: no five after {plies} plies")),
+            None => self.confirm_replies(&next, plies - 2),
+        };
+        self.game.undo();
+        result
+    }
+
+    fn confirm_replies(&mut self, position: &Position, most: u16) -> Result<(), String> {
+        let (attacker, defender) = (self.game.side().other(), self.game.side());
+        if !fives(&self.game, defender).is_empty() {
+            return Err(format!("{position}: the defender makes five"));
+        }
+        let points = fives(&self.game, attacker);
+        for reply in legal(&self.game) {
+            // A point that is left is a five on the next ply.
+            if points.iter().any(|&point| point != reply) {
+                continue;
+            }
+            let next = position.play(reply).expect("legal");
+            self.game.play(reply);
+            let result = match self.game.outcome() {
+                None => self.confirm(&next, most),
+                Some(outcome) => Err(format!("{next}: ends with {outcome:?}")),
+            };
+            self.game.undo();
+            result?;
+        }
+        Ok(())
+    }
+}
+
+fn legal<R: Rule>(game: &Gomoku<R>) -> Vec<Move> {
+    let mut moves = Vec::new();
+    game.moves(&mut moves);
+    moves
+}
+
+/// The empty points where a stone of `side` makes five.
+fn fives<R: Rule>(game: &Gomoku<R>, side: Side) -> Vec<Move> {
+    let size = i32::from(game.size());
+    let is_own = |x: i32, y: i32| {
+        (0..size).contains(&x) && (0..size).contains(&y) && game.cells()[(y * size + x) as usize] == Some(side)
+    };
+    let run = |x: i32, y: i32, dx: i32, dy: i32| (1..).take_while(|n| is_own(x + n * dx, y + n * dy)).count();
+    let makes_five = |cell: usize| {
+        let (x, y) = (cell as i32 % size, cell as i32 / size);
+        let directions = [(1, 0), (0, 1), (1, 1), (1, -1)];
+        directions.iter().any(|&(dx, dy)| R::is_five(side, 1 + run(x, y, dx, dy) + run(x, y, -dx, -dy)))
+    };
+    let empty = (0..game.cells().len()).filter(|&cell| game.cells()[cell].is_none());
+    empty.filter(|&cell| makes_five(cell)).map(|cell| Move::new(cell as u16)).collect()
+}
+
+/// Replays what is claimed of a position; gives the number of claims that were replayed.
+fn check(position: &Position, class: Class, nodes: u64) -> Result<usize, String> {
+    match position.variant().to_string().split_once('-').map(|(rule, _)| rule) {
+        Some("freestyle") => check_by::<Freestyle>(position, class, nodes),
+        Some("standard") => check_by::<Standard>(position, class, nodes),
+        _ => check_by::<Renju>(position, class, nodes),
+    }
+}
+
+fn check_by<R: Rule>(position: &Position, class: Class, nodes: u64) -> Result<usize, String> {
+    let mut checker = Checker::<R>::new(position, class);
+    let Some((plies, line)) = checker.claim(position, Effort::nodes(nodes)) else { return Ok(0) };
+    let whole = [position.moves(), &line].concat();
+    if let Err(error) = Position::new(position.variant(), position.setup().cloned(), &whole) {
+        return Err(format!("{position}: the line is not legal: {error}"));
+    }
+    checker.confirm(position, plies)?;
+    Ok(checker.checked.len())
+}
+
+/// Stones thrown onto the middle of a board, so that there is much to threaten.
+fn crowded(name: &'static str, middle: u8) -> impl Strategy<Value = Position> {
+    let variant: Variant = name.parse().expect("a variant");
+    let Variant::Gomoku { size, .. } = variant else { unreachable!("gomoku") };
+    let (low, high) = ((size - middle) / 2, (size - middle) / 2 + middle);
+    proptest::collection::vec((low..high, low..high), 6..60).prop_map(move |points| {
+        let mut position = Position::start(variant);
+        for (x, y) in points {
+            let m = Move::new(u16::from(y) * u16::from(size) + u16::from(x));
+            if position.legal_moves().contains(&m) {
+                position = position.play(m).expect("legal");
+            }
+        }
+        position
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn no_defence_stands_on_random_boards(
+        position in prop_oneof![
+            crowded("freestyle-15", 9), crowded("standard-15", 9), crowded("renju-15", 9), crowded("freestyle-7", 7),
+            crowded("standard-8", 8), crowded("renju-9", 9), crowded("freestyle-20", 11),
+        ],
+        class in prop_oneof![1 => Just(Class::Vcf), 4 => Just(Class::Vct)],
+    ) {
+        prop_assume!(position.outcome().is_none());
+        check(&position, class, 3_000).map_err(TestCaseError::fail)?;
+    }
+}
+
+/// Positions of real games, each after every so many plies.
+fn game_positions(step: usize) -> Option<Vec<Position>> {
+    let folder = data::folder("gomoku/games")?;
+    let mut positions = Vec::new();
+    for row in data::json_lines(&folder.join("engine_games.jsonl")) {
+        let rule = ["freestyle", "standard", "?", "?", "renju"][row["rule"].as_u64().expect("a rule") as usize];
+        let size = row["size"].as_u64().expect("a size");
+        let variant: Variant = format!("{rule}-{size}").parse().expect("a variant");
+        let moves = row["moves_xy"].as_array().expect("moves").iter().map(|point| {
+            let [x, y] = [0, 1].map(|at| point[at].as_u64().expect("a coordinate"));
+            Move::new((y * size + x) as u16)
+        });
+        let moves: Vec<Move> = moves.collect();
+        let shift = positions.len() % step;
+        for plies in (6 + shift..moves.len()).step_by(step) {
+            positions.push(Position::new(variant, None, &moves[..plies]).expect("a legal game"));
+        }
+    }
+    Some(positions)
+}
+
+#[test]
+fn no_defence_stands_in_real_games() {
+    let Some(positions) = game_positions(11) else { return };
+    let mut counts = Vec::new();
+    for position in positions.iter().filter(|position| position.outcome().is_none()) {
+        counts.push(check(position, Class::Vct, 2_000).expect("every claim holds"));
+    }
+    let won = counts.iter().filter(|&&count| count > 0).count();
+    println!("{} claims held, of {won} wins in {} positions", counts.iter().sum::<usize>(), counts.len());
+    assert!(won >= 10, "only {won} wins were found");
+}
+
+/// As many claims as `KAGETSU_CASES` says, 100,000 without.
+#[test]
+#[ignore = "takes minutes"]
+fn no_defence_stands_for_very_many_claims() {
+    let wanted = std::env::var("KAGETSU_CASES").map_or(100_000, |text| text.parse().expect("a number of cases"));
+    let Some(positions) = game_positions(1) else { return };
+    let mut held = 0;
+    for nodes in [2_000, 20_000, 200_000] {
+        for position in positions.iter().filter(|position| position.outcome().is_none()) {
+            held += check(position, Class::Vct, nodes).expect("every claim holds");
+            if held >= wanted {
+                println!("{held} claims held");
+                return;
+            }
+        }
+    }
+    panic!("only {held} claims in all the games");
+}
