@@ -76,6 +76,11 @@ fn faults(book: &Book) -> Vec<String> {
 /// where that cannot be played.
 fn turned(position: &Position, symmetry: Symmetry, rotation: usize) -> Option<Position> {
     let variant = position.variant();
+    // Pieces must begin where they begin: by some symmetries they do not, though a few moves can be played all the same.
+    let first = Position::start(variant).legal_moves();
+    if !first.iter().all(|&m| first.contains(&variant.image(m, symmetry))) {
+        return None;
+    }
     let of_side = |first: usize| {
         let images = position.moves().iter().skip(first).step_by(2).map(|m| variant.image(*m, symmetry));
         let mut images: Vec<Move> = images.collect();
