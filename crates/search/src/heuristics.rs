@@ -1,7 +1,7 @@
 use arrayvec::ArrayVec;
-use kagetsu_game::{Game, Move, Score};
+use kagetsu_game::{Effort, Game, Move, Score};
 
-use crate::EngineOptions;
+use crate::{Control, EngineOptions};
 
 /// What the opponent's and one's own threats leave to decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,15 @@ pub(crate) struct Force {
     pub(crate) attacks: bool,
     /// It takes such a threat from the opponent.
     pub(crate) defends: bool,
+}
+
+/// A win by continuous threats, and what it took to look for one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Attack {
+    /// Within how many plies the side to move wins, and how it goes; the line may be shorter, but has one move at least.
+    pub(crate) win: Option<(u16, Vec<Move>)>,
+    /// Positions searched.
+    pub(crate) nodes: u64,
 }
 
 /// Moves of a position that has most of them.
@@ -135,6 +144,9 @@ pub(crate) trait Heuristics: Clone + Send {
 
     /// Whether the opponent, if it were his move, could start continuous threats.
     fn is_threatened(&self) -> bool;
+
+    /// A win of the side to move by continuous threats of any sort, with so much effort.
+    fn attack(&mut self, effort: Effort, control: &Control) -> Attack;
 
     /// How the opponent would win by continuous threats if it were his move, as the whole line, trying at most `budget`.
     fn threat(&mut self, budget: &mut u32) -> Option<Vec<Move>>;

@@ -50,6 +50,12 @@ impl<'a> Limits<'a> {
         self.is_over.load(Relaxed)
     }
 
+    /// Adds what was visited in some other search for the same question.
+    pub(crate) fn add(&self, visited: u64) {
+        self.nodes.fetch_add(visited, Relaxed);
+        self.control.visited(visited);
+    }
+
     /// A look at the clock and at the control.
     fn look(&self, visited: u64) {
         if self.effort.nodes.is_none() {

@@ -20,6 +20,8 @@ pub struct EngineOptions {
     /// Whether unpromising moves are searched less deeply or not at all. Without, every candidate is searched to the same
     /// depth, as the documents that Kagetsu grew from have it.
     pub selective: bool,
+    /// Whether a selective search begins with a search for a win by continuous threats (VCT).
+    pub vct: bool,
     /// How threads work together.
     pub split: Split,
 }
@@ -36,6 +38,7 @@ impl Default for EngineOptions {
             seed: true,
             leaf_fours: 6,
             selective: true,
+            vct: true,
             split: Split::Shared,
         }
     }

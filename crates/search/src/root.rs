@@ -69,8 +69,12 @@ impl Search<'_> {
         if let Some(answer) = self.kill(&mut board) {
             return Ok(answer);
         }
+        let limits = Limits::new(self.control, self.question.effort);
+        if let Some(answer) = self.attack(&mut board, &limits) {
+            return Ok(answer);
+        }
         let root = self.root(&board);
-        Ok(self.deepen(&board, &root, progress))
+        Ok(self.deepen(&board, &root, &limits, progress))
     }
 
     /// A win by continuous fours needs no further search.
@@ -80,22 +84,33 @@ impl Search<'_> {
         }
         let (mut budget, length) = ROOT_FOURS;
         let line = board.kill(&mut budget, length)?;
+        let plies = line.len() as u16;
+        let kind = if plies == 1 { ProofKind::Terminal } else { ProofKind::Vcf };
+        self.won(Proof { claim: Claim::Win, kind, plies }, line, u64::from(ROOT_FOURS.0 - budget) + 1)
+    }
+
+    /// Nor does a win by continuous threats.
+    fn attack<H: Heuristics>(&self, board: &mut H, limits: &Limits) -> Option<Answer> {
+        let EngineOptions { vct, selective, leaf_fours, .. } = *self.options;
+        // What is decided needs no search, and what forces is searched better than this could.
+        if !vct || !selective || leaf_fours == 0 || board.situation() != Situation::Free {
+            return None;
+        }
+        let found = board.attack(selection::share_of_threats(self.question.effort), self.control);
+        limits.add(found.nodes);
+        let (plies, line) = found.win?;
+        self.won(Proof { claim: Claim::Win, kind: ProofKind::Vct, plies }, line, found.nodes)
+    }
+
+    /// The answer that is one winning move, if it was asked about.
+    fn won(&self, proof: Proof, line: Vec<Move>, nodes: u64) -> Option<Answer> {
         let m = *line.first()?;
         if !self.question.moves.is_empty() && !self.question.moves.contains(&m) {
             return None;
         }
-        let plies = line.len() as u16;
-        let kind = if plies == 1 { ProofKind::Terminal } else { ProofKind::Vcf };
-        let proof = Proof { claim: Claim::Win, kind, plies };
-        let verdict = Verdict {
-            score: proof.score(),
-            bound: Bound::Exact,
-            depth: u8::try_from(plies).unwrap_or(u8::MAX),
-            nodes: u64::from(ROOT_FOURS.0 - budget) + 1,
-            line,
-            proof: Some(proof),
-            by: provenance(),
-        };
+        let depth = u8::try_from(proof.plies).unwrap_or(u8::MAX);
+        let (score, by) = (proof.score(), provenance());
+        let verdict = Verdict { score, bound: Bound::Exact, depth, nodes, line, proof: Some(proof), by };
         Some([(m, verdict)].into_iter().collect())
     }
 
@@ -139,16 +154,20 @@ impl Search<'_> {
     }
 
     /// Thinks with one thread or with all of them.
-    fn deepen<H: Heuristics + Sync>(&self, board: &H, root: &Root, progress: &mut dyn FnMut(&Progress)) -> Answer {
-        let limits = Limits::new(self.control, self.question.effort);
+    fn deepen<H: Heuristics + Sync>(
+        &self,
+        board: &H,
+        root: &Root,
+        limits: &Limits,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Answer {
         match self.pool.filter(|_| self.options.split == Split::Shared) {
-            None => self.iterations(board, root, &limits, progress),
+            None => self.iterations(board, root, limits, progress),
             Some(pool) => pool.in_place_scope(|scope| {
                 for number in 1..self.options.threads {
-                    let limits = &limits;
                     scope.spawn(move |_| self.help(board, root, limits, number));
                 }
-                let answer = self.iterations(board, root, &limits, progress);
+                let answer = self.iterations(board, root, limits, progress);
                 limits.dismiss();
                 answer
             }),

@@ -1,6 +1,6 @@
 //! What a selective search leaves out, and how much less deeply it looks at what promises little.
 
-use kagetsu_game::Score;
+use kagetsu_game::{Effort, Score};
 
 use crate::heuristics::{Force, Situation};
 
@@ -98,6 +98,13 @@ const fn tenths(n: usize) -> usize {
 /// Plies to search where the table knows no best move.
 pub(crate) const fn without_a_table_move(depth: i32) -> i32 {
     if depth >= 5 { depth - 1 } else { depth }
+}
+
+/// What a search for continuous threats may take of the effort for a question.
+pub(crate) fn share_of_threats(effort: Effort) -> Effort {
+    let by_depth = effort.depth.map_or(500_000, |depth| 50 * u64::from(depth) * u64::from(depth));
+    let nodes = effort.nodes.map_or(by_depth, |nodes| by_depth.min(nodes / 6));
+    Effort { depth: None, nodes: Some(nodes), time: effort.time.map(|time| time / 6) }
 }
 
 /// Fours to be tried to see what the opponent threatens.

@@ -10,7 +10,7 @@ use crate::{Constants, EngineOptions, Neighbourhood, Split};
 /// What stands for the default options; it may stand before other settings too.
 const DEFAULT: &str = "default";
 /// All keys, as they are told to who wrote another.
-const KEYS: &str = "threads, table, constants, neighbourhood, candidates, seed, leaf-fours, selective, split";
+const KEYS: &str = "threads, table, constants, neighbourhood, candidates, seed, leaf-fours, selective, vct, split";
 
 const CONSTANTS: [(Constants, &str); 4] =
     [(Constants::Own, "own"), (Constants::Paper, "paper"), (Constants::Patent, "patent"), (Constants::Blog, "blog")];
@@ -59,12 +59,12 @@ impl fmt::Display for EngineOptions {
     }
 }
 
-fn texts_of_default() -> [(&'static str, String); 9] {
+fn texts_of_default() -> [(&'static str, String); 10] {
     texts(&EngineOptions::default())
 }
 
 /// Every option by its key and its value.
-fn texts(options: &EngineOptions) -> [(&'static str, String); 9] {
+fn texts(options: &EngineOptions) -> [(&'static str, String); 10] {
     let &EngineOptions {
         threads,
         table_bytes,
@@ -74,6 +74,7 @@ fn texts(options: &EngineOptions) -> [(&'static str, String); 9] {
         seed,
         leaf_fours,
         selective,
+        vct,
         split,
     } = options;
     [
@@ -85,6 +86,7 @@ fn texts(options: &EngineOptions) -> [(&'static str, String); 9] {
         ("seed", name(&SWITCH, seed)),
         ("leaf-fours", leaf_fours.to_string()),
         ("selective", name(&SWITCH, selective)),
+        ("vct", name(&SWITCH, vct)),
         ("split", name(&SPLITS, split)),
     ]
 }
@@ -119,6 +121,7 @@ impl EngineOptions {
             "seed" => self.seed = named(&SWITCH, value).map_err(wrong)?,
             "leaf-fours" => self.leaf_fours = number(value, 0..).map_err(wrong)?,
             "selective" => self.selective = named(&SWITCH, value).map_err(wrong)?,
+            "vct" => self.vct = named(&SWITCH, value).map_err(wrong)?,
             "split" => self.split = named(&SPLITS, value).map_err(wrong)?,
             _ => return Err(OptionsError::Key(key.into())),
         }
@@ -173,7 +176,7 @@ mod tests {
         let candidates = prop_oneof![1..300_usize, Just(usize::MAX)];
         let table = (0_usize..2_000, 0_u32..31).prop_map(|(count, power)| count << power);
         let names = (select(&CONSTANTS[..]), select(&NEIGHBOURHOODS[..]), select(&SPLITS[..]));
-        let rest = (any::<bool>(), any::<u32>(), any::<bool>());
+        let rest = (any::<bool>(), any::<u32>(), any::<bool>(), any::<bool>());
         (1_usize..100, table, candidates, names, rest).prop_map(|(threads, table_bytes, candidates, names, rest)| {
             EngineOptions {
                 threads,
@@ -184,6 +187,7 @@ mod tests {
                 seed: rest.0,
                 leaf_fours: rest.1,
                 selective: rest.2,
+                vct: rest.3,
                 split: names.2.0,
             }
         })

@@ -6,7 +6,7 @@ use kagetsu_game::{Effort, Game, Move, RuleName, Score, Side, Symmetry, Variant}
 
 use crate::alphabeta::AlphaBeta;
 use crate::gomoku::Board;
-use crate::heuristics::{Force, Heuristics, Moves, Situation};
+use crate::heuristics::{Attack, Force, Heuristics, Moves, Situation};
 use crate::limits::Limits;
 use crate::table::Table;
 use crate::{Control, EngineOptions};
@@ -70,6 +70,10 @@ impl<R: Rule> Heuristics for Folded<R> {
 
     fn is_threatened(&self) -> bool {
         self.board.is_threatened()
+    }
+
+    fn attack(&mut self, effort: Effort, control: &Control) -> Attack {
+        self.board.attack(effort, control)
     }
 
     fn threat(&mut self, budget: &mut u32) -> Option<Vec<Move>> {

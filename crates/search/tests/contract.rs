@@ -16,6 +16,7 @@ const SMALL: EngineOptions = EngineOptions {
     seed: true,
     leaf_fours: 8,
     selective: false,
+    vct: true,
     split: Split::Shared,
 };
 

@@ -1,12 +1,16 @@
 use kagetsu_game::gomoku::{Gomoku, Rule};
-use kagetsu_game::{Move, Score, Side};
+use kagetsu_game::{Effort, Move, Score, Side};
 
 use super::super::kind::Kind;
 use super::super::vcf::Vcf;
+use super::super::vct::{Decision, Table as ProofTable, Vct};
 use super::super::weights::Weights;
 use super::{Board, is_judged};
-use crate::EngineOptions;
-use crate::heuristics::{Force, Heuristics, Moves, Situation};
+use crate::heuristics::{Attack, Force, Heuristics, Moves, Situation};
+use crate::{Control, EngineOptions};
+
+/// Entries of the largest table of a search for continuous threats.
+const MOST_PROOFS: usize = 1 << 20;
 
 impl<R: Rule> Heuristics for Board<R> {
     type Rules = Gomoku<R>;
@@ -83,6 +87,18 @@ impl<R: Rule> Heuristics for Board<R> {
         let other = self.side.other();
         let fours = self.count(other, Kind::Four) + self.count(other, Kind::Tangle);
         self.count(other, Kind::FourThree) + self.count(other, Kind::DoubleThree) > 0 || fours > 1
+    }
+
+    fn attack(&mut self, effort: Effort, control: &Control) -> Attack {
+        // An entry for each position to come, within reason.
+        let entries = effort.nodes.map_or(MOST_PROOFS, |nodes| usize::try_from(nodes).unwrap_or(MOST_PROOFS));
+        let mut proofs = ProofTable::new(entries.min(MOST_PROOFS) * ProofTable::ENTRY);
+        let mut vct = Vct::new(self, &mut proofs, control);
+        let win = match vct.find(effort) {
+            Decision::Win { plies, line } if !line.is_empty() => Some((plies, line)),
+            _ => None,
+        };
+        Attack { win, nodes: vct.nodes }
     }
 
     fn threat(&mut self, budget: &mut u32) -> Option<Vec<Move>> {

@@ -103,9 +103,9 @@ impl<'a, R: Rule> Vct<'a, R> {
         }
     }
 
-    /// Finding a win again costs little while the table holds it, so no limit is set to that.
+    /// Finding a win again costs little while the table holds it; where it does not, the line ends early.
     fn line(&mut self, plies: u16) -> Vec<Move> {
-        let limits = Limits::new(self.control, Effort::default());
+        let limits = Limits::new(self.control, Effort::nodes(2 * self.nodes + 1_000));
         Search::new(self.board, self.table, &limits).line(plies)
     }
 }

@@ -24,6 +24,9 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// Bytes of one entry.
+    pub(crate) const ENTRY: usize = size_of::<Entry>();
+
     /// A table of at most `bytes`, but of one bucket at least.
     pub(crate) fn new(bytes: usize) -> Self {
         let buckets = (bytes / (BUCKET * size_of::<Entry>())).max(1);
