@@ -1,11 +1,13 @@
 //! Measurements, each of which prints its own method.
 
 mod cluster;
+mod documents;
 mod elo;
 mod matches;
 mod openings;
 mod pair;
-mod search;
+mod seeds;
+mod signature;
 
 use std::io::Write;
 
@@ -22,16 +24,16 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    Signature(search::SignatureArgs),
-    Seeds(search::SeedsArgs),
+    Signature(signature::Args),
+    Seeds(seeds::Args),
     Match(matches::Args),
     Cluster(cluster::Args),
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     match &args.what {
-        What::Signature(args) => search::signature(args, out)?,
-        What::Seeds(args) => search::seeds(args, out)?,
+        What::Signature(args) => signature::run(args, out)?,
+        What::Seeds(args) => seeds::run(args, out)?,
         What::Match(args) => matches::run(args, out)?,
         What::Cluster(args) => cluster::run(args, out)?,
     }
