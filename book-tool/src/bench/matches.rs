@@ -18,9 +18,8 @@ use crate::{roots, table};
 
 /// Games between two settings of the engine, in pairs of one opening with colours changed, and the difference in Elo
 ///
-/// An engine is `default` or key=value settings with commas between them: threads, table, constants (own, paper, patent,
-/// blog), neighbourhood (paper-12, star-16, square-24, rays-24), candidates (a number, or all), seed, leaf-fours, selective,
-/// split (shared, seeded). Ctrl-C ends the match with the pairs played so far.
+/// An engine is `default` or key=value settings with commas between them; a wrong key or value is answered with those that
+/// there are. Ctrl-C ends the match with the pairs played so far.
 ///
 /// Example: kagetsu bench match default candidates=12,table=16MiB --nodes 20000 --pairs 200
 #[derive(Debug, clap::Args)]

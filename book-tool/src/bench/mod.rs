@@ -6,6 +6,7 @@ mod elo;
 mod matches;
 mod openings;
 mod pair;
+mod search;
 mod seeds;
 mod signature;
 
@@ -26,6 +27,7 @@ pub(crate) struct Args {
 enum What {
     Signature(signature::Args),
     Seeds(seeds::Args),
+    Search(search::Args),
     Match(matches::Args),
     Cluster(cluster::Args),
 }
@@ -34,6 +36,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     match &args.what {
         What::Signature(args) => signature::run(args, out)?,
         What::Seeds(args) => seeds::run(args, out)?,
+        What::Search(args) => search::run(args, out)?,
         What::Match(args) => matches::run(args, out)?,
         What::Cluster(args) => cluster::run(args, out)?,
     }
