@@ -136,7 +136,7 @@ fn kind(plies: u16, kind: ProofKind) -> ProofKind {
 fn fours<R: Rule>(board: &mut Board<R>, effort: Effort) -> (Outcome, u64) {
     let all = effort.nodes.and_then(|nodes| u32::try_from(nodes).ok()).unwrap_or(u32::MAX);
     let mut budget = all;
-    let line = board.kill(&mut budget, u32::from(effort.depth.unwrap_or(u8::MAX) / 2).max(1));
+    let line = board.kill(&mut budget, u32::from(effort.depth.unwrap_or(u8::MAX) / 2));
     let outcome = match line {
         Some(line) => {
             let plies = line.len() as u16;

@@ -134,10 +134,6 @@ impl<R: Rule> Board<R> {
         board
     }
 
-    pub(super) const fn empty(&self) -> Cells {
-        self.empty
-    }
-
     /// Whether the side may not play everywhere.
     #[expect(clippy::unused_self, reason = "the rule is the board's")]
     pub(super) const fn is_judged(&self, side: Side) -> bool {
@@ -378,6 +374,10 @@ const fn is_judged<R: Rule>(side: Side) -> bool {
 
 #[cfg(test)]
 impl<R: Rule> Board<R> {
+    pub(super) const fn empty(&self) -> Cells {
+        self.empty
+    }
+
     /// All that is kept up to date about empty cells: shapes, nearness, counts, sets and worth.
     pub(super) fn facts(&self) -> impl PartialEq + std::fmt::Debug + use<R> {
         let cells: Vec<_> =

@@ -1,11 +1,15 @@
 //! Laws of the board: what is kept up to date is what a fresh look would find.
 
+use std::collections::BTreeSet;
+
 use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
 use kagetsu_game::{Game, Move, Position, RuleName, Score, Side, Variant};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::Board;
+use super::fours::{Completion, Fours};
+use super::kind::Kind;
 use crate::heuristics::{Heuristics, Situation};
 use crate::{Constants, EngineOptions, Neighbourhood};
 
@@ -59,7 +63,60 @@ fn is_as_new<R: Rule>(board: &Board<R>, game: &Gomoku<R>) -> Result<(), TestCase
     Ok(())
 }
 
+/// The board of fours sees what the other board sees, after a four and its answer too.
+fn has_the_same_fours<R: Rule>(board: &Board<R>, game: &Gomoku<R>) -> Result<(), TestCaseError> {
+    let me = game.side();
+    if game.outcome().is_some() || board.count(me, Kind::Five) > 0 {
+        return Ok(());
+    }
+    let mut fours = Fours::new(board);
+    let mut pairs = Vec::new();
+    for cell in board.empty().iter() {
+        let points: BTreeSet<usize> = board.completions(me, cell).into_iter().collect();
+        match fours.completion(cell) {
+            Completion::None => prop_assert!(points.is_empty()),
+            Completion::One(point) => {
+                prop_assert!(points.iter().eq([&usize::from(point)]));
+                pairs.push((cell, usize::from(point)));
+            }
+            Completion::Two(a, b) => prop_assert!(a != b && [a, b].iter().all(|&point| points.contains(&point.into()))),
+        }
+        prop_assert_eq!(fours.is_forbidden(me, cell), board.is_forbidden(me, cell));
+    }
+    for (four, answer) in pairs {
+        let mut after = board.clone();
+        after.play_cell(four);
+        after.play_cell(answer);
+        prop_assert_eq!(fours.hash_after(four, answer), after.hash());
+        fours.put(four, answer);
+        let counters = after.cells_of(me.other(), |kind| kind == Kind::Five).iter().count();
+        if board.count(me.other(), Kind::Five) == 0 {
+            let found = match fours.counter(answer) {
+                Completion::None => 0,
+                Completion::One(_) => 1,
+                Completion::Two(..) => 2,
+            };
+            prop_assert_eq!(found, counters.min(2));
+        }
+        let beside: BTreeSet<usize> = fours.cells_beside(four).into_iter().collect();
+        for cell in after.empty().iter().filter(|cell| !beside.contains(cell)) {
+            let before = board.completions(me, cell);
+            let is_new = after.completions(me, cell).iter().any(|point| !before.contains(point));
+            prop_assert!(!is_new, "a new four is overlooked");
+        }
+        fours.put(four, answer);
+    }
+    Ok(())
+}
+
 proptest! {
+    #[test]
+    fn fours_are_seen_alike(picks in picks(90), size in 6u8..=16) {
+        walk::<Freestyle>(size, &picks, has_the_same_fours)?;
+        walk::<Standard>(size, &picks, has_the_same_fours)?;
+        walk::<Renju>(size, &picks, has_the_same_fours)?;
+    }
+
     #[test]
     fn play_and_undo_keep_what_a_new_board_would_find(picks in picks(120), size in 5u8..=22) {
         walk::<Freestyle>(size, &picks, is_as_new)?;

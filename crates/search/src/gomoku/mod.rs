@@ -3,6 +3,7 @@
 mod board;
 mod cells;
 mod fitted;
+mod fours;
 mod kind;
 #[cfg(test)]
 mod laws;

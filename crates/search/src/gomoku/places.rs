@@ -1,5 +1,6 @@
 use std::sync::OnceLock;
 
+use kagetsu_game::Side;
 use kagetsu_game::gomoku::MAX_SIZE;
 
 use crate::Neighbourhood;
@@ -8,6 +9,9 @@ use super::cells::{Cells, WORDS};
 
 /// Cells beyond the edge at both ends of a line, so that no window of 11 leaves its word.
 const MARGIN: u32 = 5;
+
+/// The lowest bit of every place of a line.
+const EVERY: u64 = 0x5555_5555_5555_5555;
 
 /// Rows, columns and the two kinds of diagonals of the largest board are numbered in a byte.
 const _: () = assert!(2 * MAX_SIZE + 2 * (2 * MAX_SIZE - 1) <= 256);
@@ -25,6 +29,28 @@ impl Line {
     #[inline]
     pub(super) const fn flip(&mut self, place: u8, content: u64) {
         self.0 ^= content << (2 * (place as u32 + MARGIN));
+    }
+
+    /// The lowest bits of the places with a stone of the side.
+    #[inline]
+    pub(super) const fn stones(self, side: Side) -> u64 {
+        let (low, high) = (self.0 & EVERY, self.0 >> 1 & EVERY);
+        match side {
+            Side::First => low & !high,
+            Side::Second => high & !low,
+        }
+    }
+
+    /// The lowest bits of the empty places.
+    #[inline]
+    pub(super) const fn empty(self) -> u64 {
+        !(self.0 | self.0 >> 1) & EVERY
+    }
+
+    /// The place that has this bit.
+    #[inline]
+    pub(super) const fn place_of(bit: u32) -> isize {
+        (bit / 2) as isize - MARGIN as isize
     }
 
     /// The place and five more on either side, the lowest first: 22 bits.

@@ -1,11 +1,12 @@
 //! What the search for continuous threats asks of the board.
 
 use kagetsu_game::Side;
-use kagetsu_game::gomoku::Rule;
+use kagetsu_game::gomoku::{Lines, Rule};
 
 use super::super::cells::Cells;
 use super::super::kind::Kind;
-use super::Board;
+use super::super::places::{Geometry, Line};
+use super::{Board, NUMBERS};
 
 impl<R: Rule> Board<R> {
     /// Empty cells that may make a four or an open three of `side`, or both; those that win at once are among them.
@@ -22,6 +23,31 @@ impl<R: Rule> Board<R> {
     /// An empty cell of the kind for `side`.
     pub(in super::super) fn one(&self, side: Side, kind: Kind) -> Option<usize> {
         self.cells_of(side, |other| other == kind).first()
+    }
+
+    /// Rows, columns and diagonals, by the numbers of [`Geometry::places`].
+    pub(in super::super) const fn lines(&self) -> &[Line; 256] {
+        &self.lines
+    }
+
+    pub(in super::super) const fn geometry(&self) -> &'static Geometry {
+        self.geometry
+    }
+
+    /// Black's stones and the empty cells, for the judge of renju.
+    pub(in super::super) const fn judged(&self) -> &(Lines, Lines) {
+        &self.judged
+    }
+
+    /// What a stone of the side on the cell adds to the hash.
+    #[inline]
+    pub(in super::super) fn number(side: Side, cell: usize) -> u64 {
+        NUMBERS[side.index()][cell] as u64
+    }
+
+    /// A hash of stones and side to move.
+    pub(in super::super) const fn hash_now(&self) -> u64 {
+        self.hash
     }
 
     /// Some legal move of the side to move.

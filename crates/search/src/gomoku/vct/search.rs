@@ -96,7 +96,7 @@ impl<'a, R: Rule> Search<'a, R> {
         }
         if self.board.has_four() {
             let mut budget = FOURS;
-            if let Some(line) = Vcf::new(self.board, &mut budget).find(u32::from(rest / 2)) {
+            if let Some(line) = Vcf::new(&*self.board, &mut budget).find(u32::from(rest / 2)) {
                 let value = Value::won(line.len() as u16);
                 self.table.put(self.hash(), value, 1);
                 return value.within(rest, || (1, 1));
