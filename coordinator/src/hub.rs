@@ -13,6 +13,7 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use crate::keeper::KeeperDesk;
 use crate::links::{Introduction, Links};
+use crate::watched::Watched;
 
 /// A question that a person asks goes before every position of a build.
 const AT_ONCE: u64 = 0;
@@ -27,7 +28,7 @@ pub(crate) struct Update {
 
 /// Why a question is asked.
 enum Purpose {
-    Analysis(watch::Sender<Update>),
+    Analysis(Watched),
     Build(Work),
 }
 
@@ -119,8 +120,24 @@ impl Hub {
         });
     }
 
-    pub(crate) fn heartbeat(&self, worker: WorkerId, progress: &[(TaskId, u64)]) {
-        self.with(|state, now| state.scheduler.heartbeat(now, worker, progress));
+    /// A worker's sign of life, with what it says of its tasks. What it has found on the way is shown to who watches, and
+    /// counts for nothing.
+    pub(crate) fn heartbeat(&self, worker: WorkerId, progress: &[v1::TaskProgress]) {
+        let visited: Vec<_> = progress.iter().map(|p| (TaskId(p.task), p.nodes)).collect();
+        let found: Vec<_> = progress.iter().map(|p| self.read_progress(TaskId(p.task), p.so_far.as_ref())).collect();
+        self.with(|state, now| {
+            for ((task, nodes), so_far) in visited.iter().zip(found) {
+                if let Some(watched) = state.watched(*task) {
+                    watched.progress(*task, *nodes, so_far);
+                }
+            }
+            state.scheduler.heartbeat(now, worker, &visited);
+        });
+    }
+
+    fn read_progress(&self, task: TaskId, so_far: Option<&v1::Answer>) -> Option<Answer> {
+        let position = self.lock().asked.get(&task).map(|(_, position)| position.clone())?;
+        so_far?.about(&position).ok()
     }
 
     /// A worker's report; an answer that cannot be is a failure.
@@ -133,6 +150,9 @@ impl Hub {
             None => Report::Failed("an empty report".into()),
         };
         self.with(|state, now| {
+            if let Some(watched) = state.watched(task) {
+                watched.ended(task);
+            }
             if let Report::Failed(reason) = &outcome {
                 tracing::warn!(worker = state.name(worker), task = report.task, reason, "a task failed");
             }
@@ -157,9 +177,9 @@ impl Hub {
     /// Asks a question for a person; its answer grows in the receiver.
     pub(crate) fn analyze(&self, question: Question, shallow: Answer) -> (QuestionId, watch::Receiver<Update>) {
         self.with(|state, now| {
-            let (sender, updates) = watch::channel(Update::default());
+            let (watched, updates) = Watched::new();
             let id = state.scheduler.submit(now, question, shallow, Split::Auto, AT_ONCE);
-            state.purposes.insert(id, Purpose::Analysis(sender));
+            state.purposes.insert(id, Purpose::Analysis(watched));
             (id, updates)
         })
     }
@@ -266,17 +286,24 @@ impl State {
     }
 
     fn progress(&mut self, id: QuestionId, answer: Answer) {
-        if let Some(Purpose::Analysis(updates)) = self.purposes.get(&id) {
-            let nodes = answer.nodes();
-            // Nobody may be listening any more; then the question is about to be cancelled.
-            let _ = updates.send(Update { answer, nodes, end: None });
+        if let Some(Purpose::Analysis(watched)) = self.purposes.get_mut(&id) {
+            watched.reported(answer);
+        }
+    }
+
+    /// The analysis that a task belongs to, if it does.
+    fn watched(&mut self, task: TaskId) -> Option<&mut Watched> {
+        let (question, _) = self.asked.get(&task)?;
+        match self.purposes.get_mut(question)? {
+            Purpose::Analysis(watched) => Some(watched),
+            Purpose::Build(_) => None,
         }
     }
 
     fn finished(&mut self, id: QuestionId, answer: Answer, nodes: u64) {
         match self.forget(id) {
-            Some(Purpose::Analysis(updates)) => {
-                let _ = updates.send(Update { answer, nodes, end: Some(Ok(())) });
+            Some(Purpose::Analysis(watched)) => {
+                watched.end(Ok((answer, nodes)));
                 self.scheduler.settle(id);
             }
             Some(Purpose::Build(work)) => {
@@ -290,9 +317,7 @@ impl State {
 
     fn failed(&mut self, id: QuestionId, reason: &str) {
         match self.forget(id) {
-            Some(Purpose::Analysis(updates)) => {
-                updates.send_modify(|update| update.end = Some(Err(reason.to_string())));
-            }
+            Some(Purpose::Analysis(watched)) => watched.end(Err(reason.to_string())),
             Some(Purpose::Build(work)) => {
                 tracing::warn!(position = %work.question.position, reason, "a position is set aside");
                 if let Some(keeper) = &self.keeper {

@@ -124,10 +124,7 @@ impl Session {
                 }
             };
             match message {
-                Some(Message::Heartbeat(heartbeat)) => {
-                    let progress: Vec<_> = heartbeat.progress.iter().map(|p| (TaskId(p.task), p.nodes)).collect();
-                    self.hub.heartbeat(self.worker, &progress);
-                }
+                Some(Message::Heartbeat(heartbeat)) => self.hub.heartbeat(self.worker, &heartbeat.progress),
                 Some(Message::Report(report)) => self.hub.report(self.worker, report),
                 Some(Message::Goodbye(_)) => return true,
                 Some(Message::Hello(_)) | None => {}

@@ -2,12 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use kagetsu_game::Question;
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::report::Outcome;
-use kagetsu_search::Control;
+use kagetsu_search::{Control, Progress};
 use tokio::sync::Notify;
+
+use crate::outcome;
+
+/// The priority of a question that a person asks.
+const WATCHED: u64 = 0;
+/// Iterations of a search younger than this are not worth a message each.
+const YOUNG: Duration = Duration::from_millis(200);
 
 /// A task that is not begun.
 #[derive(Debug)]
@@ -24,6 +32,10 @@ struct Running {
     control: Control,
     /// Nobody wants its answer any more.
     is_revoked: bool,
+    /// Somebody watches it.
+    is_watched: bool,
+    /// What its last iteration found, if that was not said yet.
+    so_far: Option<v1::Answer>,
 }
 
 #[derive(Default)]
@@ -121,9 +133,10 @@ impl Desk {
             if papers.is_closed {
                 return None;
             }
-            if let Some((_, Waiting { task, attempt, question })) = papers.waiting.pop_first() {
-                let control = Control::new();
-                let running = Running { attempt, control: control.clone(), is_revoked: false };
+            if let Some(((priority, _), Waiting { task, attempt, question })) = papers.waiting.pop_first() {
+                let (control, is_watched) = (Control::new(), priority == WATCHED);
+                let running =
+                    Running { attempt, control: control.clone(), is_revoked: false, is_watched, so_far: None };
                 papers.running.insert(task, running);
                 return Some((task, question, control));
             }
@@ -131,10 +144,27 @@ impl Desk {
         }
     }
 
+    /// For a slot: an iteration is done. What it found is said at once if the search is not young, else with the next
+    /// heartbeat: the first iterations take no time.
+    pub(crate) fn iterated(&self, task: u64, width: u16, progress: &Progress) {
+        let mut papers = self.lock();
+        if let Some(running) = papers.running.get_mut(&task).filter(|running| running.is_watched) {
+            running.so_far = Some(outcome::so_far(&progress.answer, width));
+            if progress.elapsed >= YOUNG {
+                self.news.notify_one();
+            }
+        }
+    }
+
+    /// Whether an iteration is to be told of.
+    pub(crate) fn has_iterated(&self) -> bool {
+        self.lock().running.values().any(|running| running.so_far.is_some() && !running.is_revoked)
+    }
+
     /// For a slot: a task is done, or was stopped.
     pub(crate) fn end(&self, task: u64, outcome: Outcome) {
         let mut papers = self.lock();
-        let Some(Running { attempt, is_revoked, control }) = papers.running.remove(&task) else { return };
+        let Some(Running { attempt, is_revoked, control, .. }) = papers.running.remove(&task) else { return };
         // Who stops a search without revoking it hands it back: half an answer is none.
         let outcome = match outcome {
             Outcome::Answer(_) if control.is_stopped() => Outcome::HandedBack(v1::HandedBack {}),
@@ -157,11 +187,16 @@ impl Desk {
         running.chain(waiting).chain(done).collect()
     }
 
-    /// Positions visited so far, by task at work.
+    /// Positions visited so far, by task at work, and what was found and not said before.
     pub(crate) fn progress(&self) -> Vec<v1::TaskProgress> {
-        let papers = self.lock();
-        let running = papers.running.iter().filter(|(_, running)| !running.is_revoked);
-        running.map(|(&task, running)| v1::TaskProgress { task, nodes: running.control.nodes() }).collect()
+        let mut papers = self.lock();
+        let running = papers.running.iter_mut().filter(|(_, running)| !running.is_revoked);
+        let progress = |(&task, running): (&u64, &mut Running)| v1::TaskProgress {
+            task,
+            nodes: running.control.nodes(),
+            so_far: running.so_far.take(),
+        };
+        running.map(progress).collect()
     }
 
     /// Reports that are not sent yet.

@@ -15,6 +15,16 @@ pub(crate) fn answered(position: &Position, answer: &Answer) -> Outcome {
     fitted(position, answer.into(), MESSAGE_LIMIT - FRAME)
 }
 
+/// The best moves of an answer that is not complete, as many as were asked for, to be shown to a person.
+pub(crate) fn so_far(answer: &Answer, width: u16) -> v1::Answer {
+    const MOST_SHOWN: usize = 16;
+    const LINE_SHOWN: usize = 32;
+    let mut shown = v1::Answer::from(answer);
+    shown.verdicts.truncate(usize::from(width.max(1)).min(MOST_SHOWN));
+    shown.verdicts.iter_mut().for_each(|verdict| verdict.line.truncate(LINE_SHOWN));
+    shown
+}
+
 /// A failure to be sent.
 pub(crate) fn failed(mut reason: String) -> Outcome {
     let end = (0..=MOST_REASON).rev().find(|&end| reason.is_char_boundary(end)).unwrap_or(0);

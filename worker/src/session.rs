@@ -78,6 +78,9 @@ impl Session<'_> {
                     return lost(format!("the connection to {url} was lost"));
                 }
             }
+            if self.desk.has_iterated() {
+                self.beat(&out);
+            }
             if self.desk.is_empty_after_retiring() {
                 return self.say_goodbye(out, tasks).await;
             }
@@ -93,14 +96,16 @@ impl Session<'_> {
                     Err(status) => return refusal(url, &status, true),
                 },
                 () = self.desk.news() => {}
-                _ = heartbeat.tick() => {
-                    let progress = self.desk.progress();
-                    let message = Said::Heartbeat(v1::Heartbeat { progress });
-                    // A full queue is a slow network: the next heartbeat will do.
-                    let _ = out.try_send(v1::FromWorker { message: Some(message) });
-                }
+                _ = heartbeat.tick() => self.beat(&out),
             }
         }
+    }
+
+    /// A sign of life, with what is new of the tasks at work.
+    fn beat(&self, out: &mpsc::Sender<v1::FromWorker>) {
+        let message = Said::Heartbeat(v1::Heartbeat { progress: self.desk.progress() });
+        // A full queue is a slow network: the next heartbeat will do.
+        let _ = out.try_send(v1::FromWorker { message: Some(message) });
     }
 
     /// Takes in a message; the time between heartbeats, where it says one.

@@ -8,7 +8,7 @@ use std::thread::{Builder, JoinHandle};
 use anyhow::{Context, Result};
 use kagetsu_game::Question;
 use kagetsu_proto::v1::report::Outcome;
-use kagetsu_search::{Control, Engine, EngineOptions};
+use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
 use crate::config::Config;
 use crate::desk::Desk;
@@ -24,7 +24,8 @@ pub(crate) fn start(config: &Config, desk: &Arc<Desk>) -> Result<Vec<JoinHandle<
         let desk = Arc::clone(desk);
         let work = move || {
             while let Some((task, question, control)) = desk.begin() {
-                let outcome = search(&mut engine, &question, &control);
+                let mut told = |progress: &Progress| desk.iterated(task, question.width, progress);
+                let outcome = search(&mut engine, &question, &control, &mut told);
                 if outcome.is_err() {
                     // What a panic left behind is not to be trusted.
                     match Engine::new(options) {
@@ -41,8 +42,13 @@ pub(crate) fn start(config: &Config, desk: &Arc<Desk>) -> Result<Vec<JoinHandle<
 }
 
 /// One search; an error is a panic, in words.
-fn search(engine: &mut Engine, question: &Question, control: &Control) -> Result<Outcome, String> {
-    let answered = catch_unwind(AssertUnwindSafe(|| engine.answer(question, control, &mut |_| {})));
+fn search(
+    engine: &mut Engine,
+    question: &Question,
+    control: &Control,
+    told: &mut dyn FnMut(&Progress),
+) -> Result<Outcome, String> {
+    let answered = catch_unwind(AssertUnwindSafe(|| engine.answer(question, control, told)));
     match answered {
         Ok(Ok(answer)) => Ok(outcome::answered(&question.position, &answer)),
         Ok(Err(error)) => Ok(outcome::failed(error.to_string())),

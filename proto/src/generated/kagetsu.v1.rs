@@ -290,12 +290,16 @@ pub struct Heartbeat {
     #[prost(message, repeated, tag = "1")]
     pub progress: ::prost::alloc::vec::Vec<TaskProgress>,
 }
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TaskProgress {
     #[prost(uint64, tag = "1")]
     pub task: u64,
     #[prost(uint64, tag = "2")]
     pub nodes: u64,
+    /// What the last iteration found, where that is new: the best moves alone. Only of tasks with priority 0, which a person
+    /// watches. To be shown, not to be kept: the report says what counts.
+    #[prost(message, optional, tag = "3")]
+    pub so_far: ::core::option::Option<Answer>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Report {

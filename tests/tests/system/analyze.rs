@@ -12,13 +12,15 @@ use crate::cluster::{Cluster, until};
 
 const OPENING: &str = "h8 i9 h9 h10 i8 g8 j8";
 
-/// Runs `analyze` on the opening until it has said something of an iteration; then Ctrl-C. Gives all of stdout.
+/// Runs `analyze` on the opening until it has said what an iteration of 3 plies or more found; then Ctrl-C. Gives all of stdout.
 fn interrupted(more: &[&str]) -> (Option<i32>, String) {
     let arguments = [&["analyze", "--variant", "freestyle-15", "--moves", OPENING, "--time", "10m"], more].concat();
     let mut command = Program::Kagetsu.command(&arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
     let talk = BufReader::new(child.stderr.take().expect("piped")).lines().map(|line| line.expect("text"));
-    let mut talk = talk.skip_while(|line| !line.contains("depth 2"));
+    // A cluster tells the 2-ply search first; what comes after it was found on the way.
+    let depth = |line: &String| line.split("depth ").nth(1)?.split(' ').next()?.parse::<u8>().ok();
+    let mut talk = talk.skip_while(|line| depth(line).is_none_or(|depth| depth < 3));
     assert!(talk.next().is_some(), "no iteration was told");
     nix::sys::signal::kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).expect("it runs");
     let told = talk.count();

@@ -1,0 +1,102 @@
+use std::collections::BTreeMap;
+
+use kagetsu_game::Answer;
+use kagetsu_schedule::TaskId;
+use tokio::sync::watch;
+
+use crate::hub::Update;
+
+/// An analysis that somebody watches: what its parts have reported, and what those at work have said on the way.
+pub(crate) struct Watched {
+    updates: watch::Sender<Update>,
+    reported: Answer,
+    /// The last words of each task at work, and the positions it has visited.
+    at_work: BTreeMap<TaskId, (Answer, u64)>,
+}
+
+impl Watched {
+    /// With the receiver in which it is seen to grow.
+    pub(crate) fn new() -> (Self, watch::Receiver<Update>) {
+        let (updates, seen) = watch::channel(Update::default());
+        (Self { updates, reported: Answer::new(), at_work: BTreeMap::new() }, seen)
+    }
+
+    /// A task at work has visited so many positions, and perhaps found something.
+    pub(crate) fn progress(&mut self, task: TaskId, nodes: u64, so_far: Option<Answer>) {
+        let (answer, visited) = self.at_work.entry(task).or_default();
+        *visited = nodes;
+        if let Some(so_far) = so_far {
+            *answer = so_far;
+        }
+        self.tell();
+    }
+
+    /// A task is at work no longer.
+    pub(crate) fn ended(&mut self, task: TaskId) {
+        self.at_work.remove(&task);
+    }
+
+    /// All that was reported by now.
+    pub(crate) fn reported(&mut self, answer: Answer) {
+        self.reported = answer;
+        self.tell();
+    }
+
+    /// The answer is there, or a reason why there is none.
+    pub(crate) fn end(self, end: Result<(Answer, u64), String>) {
+        // Nobody may be listening any more; then the question is about to be cancelled.
+        let _ = match end {
+            Ok((answer, nodes)) => self.updates.send(Update { answer, nodes, end: Some(Ok(())) }),
+            Err(reason) => {
+                self.updates.send_modify(|update| update.end = Some(Err(reason)));
+                Ok(())
+            }
+        };
+    }
+
+    fn tell(&self) {
+        let mut answer = self.reported.clone();
+        let mut nodes = answer.nodes();
+        for (so_far, visited) in self.at_work.values() {
+            answer.merge(so_far.clone());
+            nodes = nodes.saturating_add(*visited);
+        }
+        let _ = self.updates.send(Update { answer, nodes, end: None });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_game::{Bound, Move, Provenance, Score, Verdict};
+
+    use super::*;
+
+    fn answer(m: u16, depth: u8, nodes: u64) -> Answer {
+        let by = Provenance { engine: "e".into(), day: 0 };
+        let score = Score::opinion(i32::from(m));
+        [(Move::new(m), Verdict { score, bound: Bound::Exact, depth, nodes, line: vec![], proof: None, by })]
+            .into_iter()
+            .collect()
+    }
+
+    #[test]
+    fn what_is_seen_is_what_was_reported_and_what_is_at_work() {
+        let (mut watched, seen) = Watched::new();
+        let now = || (seen.borrow().answer.clone(), seen.borrow().nodes);
+        watched.progress(TaskId(1), 100, None);
+        assert_eq!(now(), (Answer::new(), 100));
+        watched.progress(TaskId(1), 200, Some(answer(7, 3, 150)));
+        watched.progress(TaskId(2), 50, Some(answer(9, 4, 40)));
+        watched.progress(TaskId(1), 300, None);
+        let mut both = answer(7, 3, 150);
+        both.merge(answer(9, 4, 40));
+        assert_eq!(now(), (both, 350));
+        watched.ended(TaskId(1));
+        watched.reported(answer(7, 5, 400));
+        let mut both = answer(7, 5, 400);
+        both.merge(answer(9, 4, 40));
+        assert_eq!(now(), (both, 450));
+        watched.end(Ok((answer(7, 5, 400), 500)));
+        assert_eq!((now(), seen.borrow().end.clone()), ((answer(7, 5, 400), 500), Some(Ok(()))));
+    }
+}
