@@ -1,3 +1,7 @@
+mod leaf;
+
+use std::ops::ControlFlow;
+
 use arrayvec::ArrayVec;
 use kagetsu_game::{Bound, Move, Score};
 
@@ -10,6 +14,9 @@ use crate::table::{Entry, Table};
 
 /// Plies from the root beyond which nothing is searched, however forced.
 const DEEPEST: usize = 120;
+
+/// What a value rests on that rests on no earlier position.
+const NOTHING: i32 = i32::MAX;
 
 /// Principal variation search (Marsland and Campbell, "Parallel search of strongly ordered game trees", 1982) of one
 /// thread: the first move with the whole window, the others with a null window, and again where that fails high.
@@ -29,6 +36,24 @@ pub(crate) struct AlphaBeta<'a, H> {
     path: Vec<Move>,
     /// The best line from each ply, the last searched.
     lines: Vec<Vec<Move>>,
+    /// The ply of the earliest position that the last value rests on by a repetition, below 0 before the root; or
+    /// [`NOTHING`]. A value that rests on a position above its own holds on this path only.
+    since: i32,
+    /// Plies from the root up to which checks are searched deeper.
+    horizon: usize,
+    /// Whether a null move is being verified.
+    is_verifying: bool,
+}
+
+/// What a search of a root move has found.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    /// For the side that makes it.
+    pub(crate) score: Score,
+    /// It and what follows.
+    pub(crate) line: Vec<Move>,
+    /// Whether the score rests on what was played before, so that it holds on this path only.
+    pub(crate) is_bound_to_path: bool,
 }
 
 impl<H> Drop for AlphaBeta<'_, H> {
@@ -44,11 +69,14 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             table,
             limits,
             options,
-            history: History::new(DEEPEST + 2),
+            history: History::new(DEEPEST + 2, H::STYLE.codes),
             is_helper: false,
             nodes: 0,
             path: Vec::with_capacity(DEEPEST + 2),
             lines: vec![Vec::new(); DEEPEST + 2],
+            since: NOTHING,
+            horizon: 0,
+            is_verifying: false,
         }
     }
 
@@ -59,14 +87,16 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         helper
     }
 
-    /// The value of a root move, for the side that makes it, and the line that follows it. `None` if the search must end.
-    pub(crate) fn root_move(&mut self, m: Move, depth: u8, alpha: Score, beta: Score) -> Option<(Score, Vec<Move>)> {
+    /// The value of a root move. `None` if the search must end.
+    pub(crate) fn root_move(&mut self, m: Move, depth: u8, alpha: Score, beta: Score) -> Option<Found> {
+        self.horizon = 2 * usize::from(depth);
         self.play(m);
         let score = self.search(beta.after(), alpha.after(), i32::from(depth) - 1, 1);
         self.undo();
+        let score = score?.before();
         let mut line = vec![m];
         line.extend(&self.lines[1]);
-        score.map(|score| (score.before(), line))
+        Some(Found { score, line, is_bound_to_path: self.since <= 0 })
     }
 
     fn play(&mut self, m: Move) {
@@ -81,19 +111,25 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
 
     fn search(&mut self, alpha: Score, beta: Score, depth: i32, ply: usize) -> Option<Score> {
         self.lines[ply].clear();
+        self.since = NOTHING;
         if self.limits.count(&mut self.nodes, 1) || self.is_helper && self.limits.is_dismissed() {
             return None;
         }
         let situation = self.board.situation();
         match situation {
             Situation::Over(score) => return Some(score),
+            Situation::Repeated { score, plies } => {
+                self.since = ply as i32 - plies as i32;
+                return Some(score);
+            }
             Situation::Known(score) => {
                 self.lines[ply].extend(self.board.urgent().first());
                 return Some(score);
             }
             // The only answer to a four costs no depth.
             Situation::Forced { otherwise: 2 } if ply < DEEPEST => {
-                let node = Node { situation, opinion: Score::ZERO, alpha, beta, depth: depth.max(0), ply };
+                let node =
+                    Node { situation, is_quiet: false, opinion: Score::ZERO, alpha, beta, depth: depth.max(0), ply };
                 let mut moves = self.board.moves(&situation);
                 return self.expand(&mut moves, Score::loss_in(2), node);
             }
@@ -104,32 +140,15 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         if !mine && alpha >= Score::ZERO || !his && beta <= Score::ZERO {
             return Some(Score::ZERO);
         }
-        if depth <= 0 || ply >= DEEPEST {
-            return Some(self.leaf(beta, ply));
+        // An answer to a check costs no depth.
+        let is_check = self.board.is_check();
+        let depth = depth.max(0) + i32::from(is_check && self.options.selective && ply < self.horizon);
+        if depth == 0 || ply >= DEEPEST {
+            return self.leaf(alpha, beta, ply);
         }
         let opinion = self.board.evaluate();
-        self.probe(Node { situation, opinion, alpha, beta, depth, ply })
-    }
-
-    /// A win by fours if there is one, else the opinion; at least `beta` if the opinion alone is.
-    fn leaf(&mut self, beta: Score, ply: usize) -> Score {
-        let opinion = self.board.evaluate();
-        if opinion < beta { self.kill(self.options.leaf_fours, ply).unwrap_or(opinion) } else { opinion }
-    }
-
-    /// A win by fours, if so many tried ones find it.
-    fn kill(&mut self, fours: u32, ply: usize) -> Option<Score> {
-        if fours == 0 || !self.board.has_kill() {
-            return None;
-        }
-        let mut left = fours;
-        let line = self.board.kill(&mut left, fours);
-        // A search that is over is so at the next position.
-        self.limits.count(&mut self.nodes, fours - left);
-        let line = line?;
-        let score = Score::win_in(line.len() as u16);
-        self.lines[ply] = line;
-        Some(score)
+        let is_quiet = situation == Situation::Free && !is_check;
+        self.probe(Node { situation, is_quiet, opinion, alpha, beta, depth, ply })
     }
 
     /// Searches with the help of the table.
@@ -151,8 +170,8 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             }
         }
         if self.options.selective {
-            if let Some(score) = self.forego(&node) {
-                return Some(score);
+            if let ControlFlow::Break(score) = self.forego(&node) {
+                return score;
             }
             if known.is_none() {
                 node.depth = selection::without_a_table_move(depth);
@@ -161,7 +180,8 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         let mut moves = self.board.moves(&situation);
         if self.options.selective {
             let side = self.side();
-            moves.adjust(|m| selection::promise(self.history.value(side, m), self.is_known(ply, m)));
+            moves
+                .adjust(|m| self.history.value(side, m) / 16 + if self.is_known(ply, m) { H::STYLE.killer } else { 0 });
         }
         if let Some(entry) = known {
             moves.promote(entry.best);
@@ -173,12 +193,18 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             _ => -Score::OPINION_MAX,
         };
         let score = self.expand(&mut moves, floor, node)?;
+        let best = self.lines[ply].first().copied().unwrap_or(Move::NONE);
+        // What holds on this path only is no value of the position, but its best move may be the best.
+        if self.since < ply as i32 {
+            self.table.put(hash, Entry { score: Score::MIN, bound: Bound::Lower, depth: 0, best });
+            return Some(score);
+        }
+        self.since = NOTHING;
         let bound = match score {
             _ if score >= beta => Bound::Lower,
             _ if score <= alpha => Bound::Upper,
             _ => Bound::Exact,
         };
-        let best = self.lines[ply].first().copied().unwrap_or(Move::NONE);
         self.table.put(hash, Entry { score, bound, depth: depth as u8, best });
         Some(score)
     }
@@ -190,16 +216,59 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             || if self.options.selective { depth >= node.depth && !node.is_pv() } else { depth == node.depth }
     }
 
-    /// The value of a node that is so far beyond the window that its moves need no search.
-    fn forego(&mut self, node: &Node) -> Option<Score> {
-        let &Node { situation, opinion, beta, ply, .. } = node;
-        if situation != Situation::Free || node.is_pv() {
-            return None;
+    /// The value of a node that is so far beyond the window that its moves need no search; `Break(None)` if the search must
+    /// end.
+    fn forego(&mut self, node: &Node) -> ControlFlow<Option<Score>> {
+        let &Node { is_quiet, opinion, alpha, beta, ply, .. } = node;
+        if !is_quiet || node.is_pv() {
+            return ControlFlow::Continue(());
         }
-        if selection::is_far_above(node) && !self.board.is_threatened() {
-            return Some(opinion);
+        if selection::is_far_above(node, H::STYLE.ply) && !self.board.is_threatened() {
+            return ControlFlow::Break(Some(opinion));
         }
-        selection::is_far_below(node).then(|| self.leaf(beta, ply))
+        if selection::is_far_below(node, H::STYLE.ply) {
+            match self.leaf(alpha, beta, ply) {
+                Some(score) if score > alpha && !score.is_mate() => {}
+                score => return ControlFlow::Break(score),
+            }
+        }
+        self.skip(node)
+    }
+
+    /// Null move (Donninger, "Null move and deep search", ICCA Journal 16(3), 1993): who stands above the window even after
+    /// leaving the move to the other side needs no search. Never twice in a row; deep ones are verified without it.
+    fn skip(&mut self, node: &Node) -> ControlFlow<Option<Score>> {
+        let &Node { opinion, beta, depth, ply, .. } = node;
+        let reduced = depth - selection::null_reduction(node);
+        if depth < selection::LEAST_NULL
+            || opinion < beta
+            || beta.is_mate()
+            || self.before() == Move::NONE
+            || self.is_verifying
+            || !self.board.pass()
+        {
+            return ControlFlow::Continue(());
+        }
+        self.path.push(Move::NONE);
+        let (below, above) = (Score::from_raw(beta.raw() - 1).unwrap_or(Score::MIN), beta);
+        let score = self.search(above.after(), below.after(), reduced, ply + 1).map(Score::before);
+        self.undo();
+        let Some(score) = score else { return ControlFlow::Break(None) };
+        self.lines[ply].clear();
+        if score < beta {
+            return ControlFlow::Continue(());
+        }
+        let score = score.min(Score::OPINION_MAX);
+        if depth < selection::LEAST_VERIFIED {
+            return ControlFlow::Break(Some(score));
+        }
+        self.is_verifying = true;
+        let verified = self.probe(Node { alpha: below, depth: reduced, ..*node });
+        self.is_verifying = false;
+        match verified {
+            Some(verified) if verified < beta => ControlFlow::Continue(()),
+            verified => ControlFlow::Break(verified),
+        }
     }
 
     fn side(&self) -> usize {
@@ -221,11 +290,12 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         // The answer to a four keeps its depth; every other move costs one.
         let next = if floor == Score::loss_in(2) { depth } else { depth - 1 };
         let mut searched: ArrayVec<Move, 64> = ArrayVec::new();
+        let mut since = NOTHING;
         while let Some((_, m)) = moves.take() {
             let mut reduction = 0;
-            if self.options.selective && node.situation == Situation::Free && best > -Score::OPINION_MAX {
+            if self.options.selective && node.is_quiet && best > -Score::OPINION_MAX {
                 let force = self.board.force(m);
-                if selection::is_hopeless(&node, alpha, searched.len(), force) {
+                if selection::is_hopeless(&node, alpha, searched.len(), force, H::STYLE.ply) {
                     floor = floor.max(-Score::OPINION_MAX);
                     continue;
                 }
@@ -236,6 +306,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             let score = self.child(searched.is_empty(), alpha, beta, next, reduction, ply + 1);
             self.undo();
             let score = score?;
+            since = since.min(self.since);
             // Beyond the first 64 moves nothing is learned.
             let _ = searched.try_push(m);
             if score > best {
@@ -246,13 +317,16 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 alpha = alpha.max(score);
             }
             if alpha >= beta {
-                if self.options.selective && node.situation == Situation::Free {
+                // The others do not matter for this.
+                since = self.since;
+                if self.options.selective && node.is_quiet {
                     let (side, before) = (self.side(), self.before());
                     self.history.learn(side, ply, before, &searched, depth);
                 }
                 break;
             }
         }
+        self.since = since;
         // What was chosen is lost: perhaps the rest is so too.
         if best.loss_plies().is_some()
             && floor == -Score::OPINION_MAX

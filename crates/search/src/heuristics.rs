@@ -1,5 +1,5 @@
 use arrayvec::ArrayVec;
-use kagetsu_game::{Effort, Game, Move, Score};
+use kagetsu_game::{Effort, Game, Move, ProofKind, Score};
 
 use crate::{Control, EngineOptions};
 
@@ -15,8 +15,30 @@ pub(crate) enum Situation {
         /// Plies to the loss after any other move.
         otherwise: u16,
     },
+    /// Over by what was played before: a repetition, or too many plies without a capture. The score, for the side to move,
+    /// holds only on this path.
+    #[allow(dead_code, reason = "gomoku has no repetitions")]
+    Repeated {
+        /// What that is worth to the side to move.
+        score: Score,
+        /// How many plies before this one the positions begin that it rests on.
+        plies: usize,
+    },
     /// Nothing forces.
     Free,
+}
+
+/// What differs from game to game in how a search selects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Style {
+    /// Centi-units by which one ply may change the opinion.
+    pub(crate) ply: i32,
+    /// Codes of moves: all are less.
+    pub(crate) codes: usize,
+    /// What a killer or a counter move is worth among what moves promise.
+    pub(crate) killer: i32,
+    /// What a win that [`Heuristics::kill`] finds is a proof by.
+    pub(crate) kill: ProofKind,
 }
 
 /// How forcing a move is.
@@ -118,6 +140,9 @@ pub(crate) trait Heuristics: Clone + Send {
     /// The rules it mirrors.
     type Rules: Game;
 
+    /// How it is searched.
+    const STYLE: Style;
+
     /// The position of `game`, whose last move is forgotten.
     fn new(game: &Self::Rules, options: &EngineOptions) -> Self;
 
@@ -126,6 +151,12 @@ pub(crate) trait Heuristics: Clone + Send {
 
     /// Takes back the last one played here.
     fn undo(&mut self);
+
+    /// Leaves the move to the other side, where that is thought no better than the best move: where one's pieces can move
+    /// without harm, and nothing must be answered. Whether it did; [`Heuristics::undo`] takes it back.
+    fn pass(&mut self) -> bool {
+        false
+    }
 
     /// A hash of stones and side to move.
     fn hash(&self) -> u64;
@@ -139,6 +170,17 @@ pub(crate) trait Heuristics: Clone + Send {
     /// What must be searched in such a situation.
     fn moves(&self, situation: &Situation) -> Moves;
 
+    /// The moves that change the opinion at once and may gain by it: what a leaf must look at before its opinion is
+    /// believed. None where the opinion already sees them.
+    fn captures(&self) -> Option<Moves> {
+        None
+    }
+
+    /// Whether the side to move is in check: it may not leave things as they are.
+    fn is_check(&self) -> bool {
+        false
+    }
+
     /// What a legal move does, before it is played.
     fn force(&self, m: Move) -> Force;
 
@@ -146,22 +188,35 @@ pub(crate) trait Heuristics: Clone + Send {
     fn is_threatened(&self) -> bool;
 
     /// A win of the side to move by continuous threats of any sort, with so much effort.
-    fn attack(&mut self, effort: Effort, control: &Control) -> Attack;
+    fn attack(&mut self, effort: Effort, control: &Control) -> Attack {
+        let _ = (effort, control);
+        Attack::default()
+    }
 
     /// How the opponent would win by continuous threats if it were his move, as the whole line, trying at most `budget`.
-    fn threat(&mut self, budget: &mut u32) -> Option<Vec<Move>>;
+    fn threat(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
+        let _ = budget;
+        None
+    }
 
     /// Whether a move leaves the opponent his line of threats: then it loses in one ply more than the line has.
-    fn is_refuted(&mut self, m: Move, threat: &[Move]) -> bool;
+    fn is_refuted(&mut self, m: Move, threat: &[Move]) -> bool {
+        let _ = (m, threat);
+        false
+    }
 
     /// Every legal move.
     fn legal(&self) -> Vec<Move>;
 
     /// The moves that win where a win is [`Situation::Known`]; else none.
-    fn urgent(&self) -> Vec<Move>;
+    fn urgent(&self) -> Vec<Move> {
+        Vec::new()
+    }
 
     /// Whether the side to move can still win, and whether the opponent can; a cheap look that may say yes too often.
-    fn hopes(&self) -> (bool, bool);
+    fn hopes(&self) -> (bool, bool) {
+        (true, true)
+    }
 
     /// Whether a search for continuous threats has something to begin with.
     fn has_kill(&self) -> bool;

@@ -1,8 +1,5 @@
 use kagetsu_game::Move;
 
-/// Moves as they are numbered here: those of gomoku, and of a game with 90 squares, by their low bits.
-const MOVES: usize = 512;
-
 /// Greatest value of a move, either way.
 const MOST: i32 = 4_096;
 
@@ -10,34 +7,36 @@ const MOST: i32 = 4_096;
 /// 1983), what cut off last at each ply, and what answered each move.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
-    /// By side to move and move.
-    values: [[i16; MOVES]; 2],
+    /// By side to move and move; the last is for what is no move.
+    values: [Vec<i16>; 2],
     /// By the move before.
-    counters: [[Move; MOVES]; 2],
+    counters: [Vec<Move>; 2],
     /// By ply, the last first.
     killers: Vec<[Move; 2]>,
 }
 
-const fn slot(m: Move) -> usize {
-    m.index() % MOVES
-}
-
 impl History {
-    /// One that knows nothing, for lines of so many plies.
-    pub(crate) fn new(plies: usize) -> Self {
-        Self { values: [[0; MOVES]; 2], counters: [[Move::NONE; MOVES]; 2], killers: vec![[Move::NONE; 2]; plies] }
+    /// One that knows nothing, for lines of so many plies and moves with codes below `codes`.
+    pub(crate) fn new(plies: usize, codes: usize) -> Self {
+        let (values, counters) = (vec![0; codes + 1], vec![Move::NONE; codes + 1]);
+        let killers = vec![[Move::NONE; 2]; plies];
+        Self { values: [values.clone(), values], counters: [counters.clone(), counters], killers }
+    }
+
+    fn slot(&self, m: Move) -> usize {
+        m.index().min(self.values[0].len() - 1)
     }
 
     /// What the move has earned, within ±4,096.
     #[inline]
     pub(crate) fn value(&self, side: usize, m: Move) -> i32 {
-        self.values[side][slot(m)].into()
+        self.values[side][self.slot(m)].into()
     }
 
     /// Whether the move cut off at this ply, or after the move before.
     #[inline]
     pub(crate) fn is_known(&self, side: usize, ply: usize, before: Move, m: Move) -> bool {
-        self.killers[ply].contains(&m) || self.counters[side][slot(before)] == m
+        self.killers[ply].contains(&m) || self.counters[side][self.slot(before)] == m
     }
 
     /// The last of the moves searched has cut off; the others have not.
@@ -46,7 +45,8 @@ impl History {
         let Some((&best, others)) = searched.split_last() else { return };
         self.change(side, best, bonus);
         others.iter().for_each(|&m| self.change(side, m, -bonus));
-        self.counters[side][slot(before)] = best;
+        let before = self.slot(before);
+        self.counters[side][before] = best;
         let killers = &mut self.killers[ply];
         if killers[0] != best {
             *killers = [best, killers[0]];
@@ -55,7 +55,8 @@ impl History {
 
     /// Moves a value towards the bound, the slower the nearer it is.
     fn change(&mut self, side: usize, m: Move, bonus: i32) {
-        let value = &mut self.values[side][slot(m)];
+        let slot = self.slot(m);
+        let value = &mut self.values[side][slot];
         let now = i32::from(*value);
         *value = (now + bonus - now * bonus.abs() / MOST) as i16;
     }
@@ -67,7 +68,7 @@ mod tests {
 
     #[test]
     fn what_cuts_off_is_worth_more_and_never_too_much() {
-        let mut history = History::new(4);
+        let mut history = History::new(4, 225);
         let (good, bad) = (Move::new(7), Move::new(9));
         for _ in 0..1_000 {
             history.learn(0, 2, Move::new(3), &[bad, good], 20);

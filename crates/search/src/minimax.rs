@@ -1,13 +1,13 @@
 //! Alpha-beta against plain minimax, which has no window, no table and no order to go wrong.
 
-use kagetsu_game::gomoku::{Freestyle, Rule, Standard};
-use kagetsu_game::{Effort, Position, Score, Variant};
+use kagetsu_game::gomoku::{Freestyle, Standard};
+use kagetsu_game::{Effort, Move, Position, Score, Variant};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::alphabeta::AlphaBeta;
+use crate::alphabeta::{AlphaBeta, Found};
 use crate::gomoku::Board;
-use crate::heuristics::{Heuristics, Situation};
+use crate::heuristics::{Heuristics, Moves, Situation};
 use crate::limits::Limits;
 use crate::table::Table;
 use crate::{Control, EngineOptions};
@@ -16,20 +16,31 @@ use crate::{Control, EngineOptions};
 fn minimax<H: Heuristics>(board: &mut H, depth: i32, leaf_fours: u32) -> Score {
     let situation = board.situation();
     let (floor, next) = match situation {
-        Situation::Over(score) | Situation::Known(score) => return score,
+        Situation::Over(score) | Situation::Known(score) | Situation::Repeated { score, .. } => return score,
         Situation::Forced { otherwise: 2 } => (Score::loss_in(2), depth.max(0)),
-        _ if depth <= 0 => {
-            let line = if board.has_kill() { board.kill(&mut leaf_fours.clone(), leaf_fours) } else { None };
-            return line.map_or(board.evaluate(), |line| Score::win_in(line.len() as u16));
-        }
+        _ if depth <= 0 => return leaf(board, leaf_fours),
         Situation::Forced { otherwise } => (Score::loss_in(otherwise), depth - 1),
         Situation::Free if board.moves(&situation).complete => (Score::MIN, depth - 1),
         Situation::Free => (-Score::OPINION_MAX, depth - 1),
     };
     let moves = board.moves(&situation).sorted();
+    best(board, floor, moves, next, leaf_fours)
+}
+
+/// A win by continuous threats, or the best of the opinion and of the captures.
+fn leaf<H: Heuristics>(board: &mut H, leaf_fours: u32) -> Score {
+    let line = if board.has_kill() { board.kill(&mut leaf_fours.clone(), leaf_fours) } else { None };
+    let captures = || board.captures().map_or_else(Vec::new, Moves::sorted);
+    match line {
+        Some(line) => Score::win_in(line.len() as u16),
+        None => best(board, board.evaluate(), captures(), 0, leaf_fours),
+    }
+}
+
+fn best<H: Heuristics>(board: &mut H, floor: Score, moves: Vec<Move>, depth: i32, leaf_fours: u32) -> Score {
     let values = moves.into_iter().map(|m| {
         board.play(m);
-        let value = minimax(board, next, leaf_fours).before();
+        let value = minimax(board, depth, leaf_fours).before();
         board.undo();
         value
     });
@@ -37,9 +48,9 @@ fn minimax<H: Heuristics>(board: &mut H, depth: i32, leaf_fours: u32) -> Score {
 }
 
 /// Every root move by both ways.
-fn compare<R: Rule>(position: &Position, depth: u8, leaf_fours: u32, table: &Table) -> Result<(), TestCaseError> {
+fn compare<H: Heuristics>(position: &Position, depth: u8, leaf_fours: u32, table: &Table) -> Result<(), TestCaseError> {
     let options = EngineOptions { candidates: 7, leaf_fours, selective: false, ..EngineOptions::default() };
-    let mut board = Board::<R>::new(&position.game(), &options);
+    let mut board = H::new(&position.game(), &options);
     let control = Control::new();
     let limits = Limits::new(&control, Effort::default());
     let mut search = AlphaBeta::new(board.clone(), table, &limits, &options);
@@ -47,13 +58,14 @@ fn compare<R: Rule>(position: &Position, depth: u8, leaf_fours: u32, table: &Tab
         board.play(m);
         let plain = minimax(&mut board, i32::from(depth) - 1, leaf_fours).before();
         board.undo();
-        let (value, line) = search.root_move(m, depth, Score::MIN, Score::MAX).expect("nobody stops it");
+        let Found { score: value, line, .. } =
+            search.root_move(m, depth, Score::MIN, Score::MAX).expect("nobody stops it");
         prop_assert_eq!(value, plain, "{}: {}", position, position.write_move(m));
         prop_assert_eq!(line.first(), Some(&m));
         // A null window around the value tells on which side of it the truth lies.
         for raw in [plain.raw() - 1, plain.raw()] {
             let (Some(alpha), Some(beta)) = (Score::from_raw(raw), Score::from_raw(raw + 1)) else { continue };
-            let (value, _) = search.root_move(m, depth, alpha, beta).expect("nobody stops it");
+            let value = search.root_move(m, depth, alpha, beta).expect("nobody stops it").score;
             prop_assert_eq!(value >= beta, plain >= beta, "{}: {}", position, position.write_move(m));
         }
     }
@@ -84,7 +96,7 @@ proptest! {
     #[test]
     fn alpha_beta_has_the_value_of_minimax(position in position("freestyle-8", 30), depth in 1u8..=4, fours in 0u32..6) {
         prop_assume!(position.outcome().is_none());
-        compare::<Freestyle>(&position, depth, fours, &Table::new(0))?;
+        compare::<Board<Freestyle>>(&position, depth, fours, &Table::new(0))?;
     }
 
     #[test]
@@ -92,6 +104,6 @@ proptest! {
         position in position("standard-7", 36), depth in 1u8..=4, fours in 0u32..6,
     ) {
         prop_assume!(position.outcome().is_none());
-        compare::<Standard>(&position, depth, fours, &Table::new(0))?;
+        compare::<Board<Standard>>(&position, depth, fours, &Table::new(0))?;
     }
 }

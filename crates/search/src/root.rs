@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use kagetsu_game::{Answer, Bound, Claim, Effort, Game, Move, Proof, ProofKind, Question, Score, Verdict, Window};
 use rayon::prelude::*;
 
-use crate::alphabeta::AlphaBeta;
+use crate::alphabeta::{AlphaBeta, Found};
 use crate::heuristics::{Heuristics, Situation};
 use crate::kth::Kth;
 use crate::limits::Limits;
@@ -32,12 +32,22 @@ pub(crate) struct RootMove {
     pub(crate) line: Vec<Move>,
     pub(crate) nodes: u64,
     pub(crate) depth: u8,
+    /// Whether the score rests on what was played before.
+    pub(crate) is_bound_to_path: bool,
 }
 
 impl RootMove {
     /// One that was not searched yet.
     fn new(m: &Move) -> Self {
-        Self { m: *m, score: -Score::OPINION_MAX, bound: Bound::Upper, line: Vec::new(), nodes: 0, depth: 0 }
+        Self {
+            m: *m,
+            score: -Score::OPINION_MAX,
+            bound: Bound::Upper,
+            line: Vec::new(),
+            nodes: 0,
+            depth: 0,
+            is_bound_to_path: false,
+        }
     }
 }
 
@@ -85,7 +95,7 @@ impl Search<'_> {
         let (mut budget, length) = ROOT_FOURS;
         let line = board.kill(&mut budget, length)?;
         let plies = line.len() as u16;
-        let kind = if plies == 1 { ProofKind::Terminal } else { ProofKind::Vcf };
+        let kind = if plies == 1 { ProofKind::Terminal } else { H::STYLE.kill };
         self.won(Proof { claim: Claim::Win, kind, plies }, line, u64::from(ROOT_FOURS.0 - budget) + 1)
     }
 
@@ -127,7 +137,7 @@ impl Search<'_> {
             Situation::Forced { otherwise } => (board.moves(&situation).sorted(), Some(otherwise)),
             Situation::Free => (board.moves(&situation).sorted(), None),
             Situation::Known(score) if score.win_plies().is_some() => (board.urgent(), None),
-            Situation::Known(_) | Situation::Over(_) => (position.legal_moves(), None),
+            Situation::Known(_) | Situation::Over(_) | Situation::Repeated { .. } => (position.legal_moves(), None),
         };
         // One move of each set that leads to the same position up to symmetry.
         let mut seen = BTreeSet::new();
@@ -267,9 +277,10 @@ impl Search<'_> {
         let options = EngineOptions { leaf_fours: 0, ..*self.options };
         let mut search = AlphaBeta::new(board.clone(), self.table, &limits, &options);
         for found in known.iter_mut().filter(|found| found.depth == 0) {
-            if let Some((score, line)) = search.root_move(found.m, 1, Score::MIN, Score::MAX) {
-                (found.score, found.line, found.bound, found.depth) = (score, line, Bound::Exact, 1);
-                found.nodes = 1;
+            if let Some(Found { score, line, is_bound_to_path }) = search.root_move(found.m, 1, Score::MIN, Score::MAX)
+            {
+                *found =
+                    RootMove { m: found.m, score, bound: Bound::Exact, line, nodes: 1, depth: 1, is_bound_to_path };
             }
         }
         order(known);
@@ -325,13 +336,13 @@ impl Search<'_> {
         } else {
             depth
         };
-        let mut result = (Score::MAX, Vec::new());
+        let mut result = Found { score: Score::MAX, line: Vec::new(), is_bound_to_path: false };
         for (depth, beta) in [(reduced, above), (depth, above.filter(|_| reduced < depth)), (depth, Some(beta))] {
-            if let Some(beta) = beta.filter(|_| result.0 > alpha) {
+            if let Some(beta) = beta.filter(|_| result.score > alpha) {
                 result = search.root_move(found.m, depth, alpha, beta)?;
             }
         }
-        let (score, line) = result;
+        let Found { score, line, is_bound_to_path } = result;
         let bound = match score {
             _ if score <= alpha && alpha > Score::MIN => Bound::Upper,
             _ if score >= beta => Bound::Lower,
@@ -340,7 +351,8 @@ impl Search<'_> {
         if bound != Bound::Upper {
             kth.raise(score);
         }
-        Some(RootMove { m: found.m, score, bound, line, nodes: found.nodes + search.nodes - before, depth })
+        let nodes = found.nodes + search.nodes - before;
+        Some(RootMove { m: found.m, score, bound, line, nodes, depth, is_bound_to_path })
     }
 }
 

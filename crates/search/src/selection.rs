@@ -8,6 +8,8 @@ use crate::heuristics::{Force, Situation};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
     pub(crate) situation: Situation,
+    /// Whether nothing forces and the side to move is not in check.
+    pub(crate) is_quiet: bool,
     /// The side to move's opinion, where it is asked for.
     pub(crate) opinion: Score,
     pub(crate) alpha: Score,
@@ -29,27 +31,25 @@ impl Node {
     }
 }
 
-/// Centi-units by which one ply may change the opinion.
-const PLY: i32 = 60;
-
-/// Whether the opinion is so far above beta that a shallow search would not bring it below (reverse futility).
-pub(crate) fn is_far_above(node: &Node) -> bool {
-    node.depth <= 6 && !node.beta.is_mate() && node.opinion() - PLY * node.depth >= node.beta.raw().into()
+/// Whether the opinion is so far above beta that a shallow search would not bring it below (reverse futility), if one
+/// ply changes it by `ply` at most.
+pub(crate) fn is_far_above(node: &Node, ply: i32) -> bool {
+    node.depth <= 6 && !node.beta.is_mate() && node.opinion() - ply * node.depth >= node.beta.raw().into()
 }
 
 /// Whether the opinion is so far below alpha that only fours could help (razoring).
-pub(crate) fn is_far_below(node: &Node) -> bool {
-    node.depth <= 3 && !node.alpha.is_mate() && node.opinion() + 100 + 2 * PLY * node.depth <= node.alpha.raw().into()
+pub(crate) fn is_far_below(node: &Node, ply: i32) -> bool {
+    node.depth <= 3 && !node.alpha.is_mate() && node.opinion() + 100 + 2 * ply * node.depth <= node.alpha.raw().into()
 }
 
 /// Whether a move that threatens nothing, so late in the order, need not be searched.
-pub(crate) fn is_hopeless(node: &Node, alpha: Score, searched: usize, force: Force) -> bool {
+pub(crate) fn is_hopeless(node: &Node, alpha: Score, searched: usize, force: Force, ply: i32) -> bool {
     if node.is_pv() || force.attacks || searched == 0 {
         return false;
     }
     let depth = node.depth;
     let is_late = depth <= 8 && searched as i32 >= 4 + depth * depth;
-    let is_futile = depth <= 5 && !alpha.is_mate() && node.opinion() + PLY + PLY * depth <= alpha.raw().into();
+    let is_futile = depth <= 5 && !alpha.is_mate() && node.opinion() + ply + ply * depth <= alpha.raw().into();
     is_late || is_futile
 }
 
@@ -115,9 +115,15 @@ pub(crate) fn is_worth_a_proof(node: &Node) -> bool {
     node.depth >= 3
 }
 
-/// What a move promises beyond its shapes.
-pub(crate) const fn promise(history: i32, is_known: bool) -> i32 {
-    history / 16 + if is_known { 120 } else { 0 }
+/// Plies below which no null move is tried.
+pub(crate) const LEAST_NULL: i32 = 3;
+
+/// Plies from which one is verified.
+pub(crate) const LEAST_VERIFIED: i32 = 9;
+
+/// Plies by which the search after a null move is less deep.
+pub(crate) fn null_reduction(node: &Node) -> i32 {
+    3 + node.depth / 4
 }
 
 #[cfg(test)]

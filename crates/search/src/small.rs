@@ -6,7 +6,7 @@ use kagetsu_game::{Effort, Game, Move, RuleName, Score, Side, Symmetry, Variant}
 
 use crate::alphabeta::AlphaBeta;
 use crate::gomoku::Board;
-use crate::heuristics::{Attack, Force, Heuristics, Moves, Situation};
+use crate::heuristics::{Attack, Force, Heuristics, Moves, Situation, Style};
 use crate::limits::Limits;
 use crate::table::Table;
 use crate::{Control, EngineOptions};
@@ -33,6 +33,8 @@ struct Folded<R> {
 
 impl<R: Rule> Heuristics for Folded<R> {
     type Rules = Gomoku<R>;
+
+    const STYLE: Style = <Board<R> as Heuristics>::STYLE;
 
     fn new(game: &Gomoku<R>, options: &EngineOptions) -> Self {
         Self { board: Board::new(game, options), game: game.clone() }
@@ -122,7 +124,7 @@ fn first_wins<const K: usize>(size: u8) -> bool {
         let mut moves = board.moves(&board.situation());
         let mut best = Score::MIN;
         while let Some((_, m)) = moves.take() {
-            let (score, _) = search.root_move(m, depth, Score::ZERO, above).expect("nobody stops it");
+            let score = search.root_move(m, depth, Score::ZERO, above).expect("nobody stops it").score;
             best = best.max(score);
             if score.win_plies().is_some() {
                 break;

@@ -40,7 +40,11 @@ impl Search<'_> {
     }
 
     /// A mate score is a proof; see the crate's documentation. An upper bound proves a loss only.
+    /// What rests on a repetition is none.
     fn proof(&self, found: &RootMove) -> Option<Proof> {
+        if found.is_bound_to_path {
+            return None;
+        }
         let (claim, plies) = match (found.score.win_plies(), found.score.loss_plies()) {
             (Some(plies), _) if found.bound != Bound::Upper => (Claim::Win, plies),
             (_, Some(plies)) if found.bound != Bound::Lower => (Claim::Loss, plies),

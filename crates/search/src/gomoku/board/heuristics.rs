@@ -1,12 +1,12 @@
 use kagetsu_game::gomoku::{Gomoku, Rule};
-use kagetsu_game::{Effort, Move, Score, Side};
+use kagetsu_game::{Effort, Move, ProofKind, Score, Side};
 
 use super::super::kind::Kind;
 use super::super::vcf::Vcf;
 use super::super::vct::{Decision, Table as ProofTable, Vct};
 use super::super::weights::Weights;
 use super::{Board, is_judged};
-use crate::heuristics::{Attack, Force, Heuristics, Moves, Situation};
+use crate::heuristics::{Attack, Force, Heuristics, Moves, Situation, Style};
 use crate::{Control, EngineOptions};
 
 /// Entries of the largest table of a search for continuous threats.
@@ -14,6 +14,8 @@ const MOST_PROOFS: usize = 1 << 20;
 
 impl<R: Rule> Heuristics for Board<R> {
     type Rules = Gomoku<R>;
+
+    const STYLE: Style = Style { ply: 60, codes: 22 * 22, killer: 120, kill: ProofKind::Vcf };
 
     fn new(game: &Gomoku<R>, options: &EngineOptions) -> Self {
         Self::of_game(game, options)
@@ -74,7 +76,7 @@ impl<R: Rule> Heuristics for Board<R> {
         match situation {
             Situation::Forced { otherwise: 2 } => self.stop(),
             Situation::Forced { .. } => self.answers(),
-            Situation::Known(_) | Situation::Over(_) | Situation::Free => self.candidates(),
+            _ => self.candidates(),
         }
     }
 

@@ -1,0 +1,58 @@
+use kagetsu_game::Score;
+
+use super::{AlphaBeta, DEEPEST, NOTHING};
+use crate::heuristics::Heuristics;
+
+impl<H: Heuristics> AlphaBeta<'_, H> {
+    /// A win by continuous threats if there is one, else the opinion after the captures that gain (quiescence search); at
+    /// least `beta` if the opinion alone is. `None` if the search must end.
+    pub(super) fn leaf(&mut self, alpha: Score, beta: Score, ply: usize) -> Option<Score> {
+        let opinion = self.board.evaluate();
+        if opinion >= beta {
+            return Some(opinion);
+        }
+        if let Some(score) = self.kill(self.options.leaf_fours, ply) {
+            return Some(score);
+        }
+        if ply >= DEEPEST { Some(opinion) } else { self.capture(opinion, alpha, beta, ply) }
+    }
+
+    /// A win by fours, if so many tried ones find it.
+    fn kill(&mut self, fours: u32, ply: usize) -> Option<Score> {
+        if fours == 0 || !self.board.has_kill() {
+            return None;
+        }
+        let mut left = fours;
+        let line = self.board.kill(&mut left, fours);
+        // A search that is over is so at the next position.
+        self.limits.count(&mut self.nodes, fours - left);
+        let line = line?;
+        let score = Score::win_in(line.len() as u16);
+        self.lines[ply] = line;
+        Some(score)
+    }
+
+    /// The best of the opinion, as nobody must capture, and of what the captures lead to.
+    fn capture(&mut self, opinion: Score, alpha: Score, beta: Score, ply: usize) -> Option<Score> {
+        let Some(mut moves) = self.board.captures() else { return Some(opinion) };
+        let (mut best, mut since) = (opinion, NOTHING);
+        while let Some((_, m)) = moves.take() {
+            let alpha = alpha.max(best);
+            self.play(m);
+            let score = self.search(beta.after(), alpha.after(), 0, ply + 1);
+            self.undo();
+            let score = score?.before();
+            since = since.min(self.since);
+            if score > best {
+                best = score;
+                self.lead(m, ply);
+            }
+            if best >= beta {
+                since = self.since;
+                break;
+            }
+        }
+        self.since = since;
+        Some(best)
+    }
+}
