@@ -38,7 +38,8 @@ impl Control {
         self.0.nodes.load(Relaxed)
     }
 
-    pub(crate) fn visited(&self, nodes: u64) {
+    /// Positions were visited: for who searches.
+    pub fn visited(&self, nodes: u64) {
         self.0.nodes.fetch_add(nodes, Relaxed);
     }
 }

@@ -1,0 +1,221 @@
+//! An engine for tests: knows the rules, thinks nothing, and can be told to misbehave.
+//!
+//! `stub_engine PROTOCOL MODE [FILE]`, as in `stub_engine uci crash /tmp/once`. It misbehaves where one to four moves were
+//! made since the start; with a FILE only once, when there is no such file yet.
+
+use std::io::{BufRead, Write};
+use std::path::Path;
+
+use kagetsu_engines::uci::{Dialect, FromEngine, Info, OptionKind, OptionLine, ToEngine, Value};
+use kagetsu_game::xiangqi::{parse_from_one, write_from_one};
+use kagetsu_game::{Move, Outcome, Position, Variant};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [protocol, mode, rest @ ..] = arguments.as_slice() else { panic!("stub_engine PROTOCOL MODE [FILE]") };
+    let manners = Manners { mode: mode.clone(), once: rest.first().cloned() };
+    let run = match protocol.as_str() {
+        "uci" => Chess::new(Dialect::Uci, manners).run(),
+        "ucci" => Chess::new(Dialect::Ucci, manners).run(),
+        other => panic!("no protocol {other}"),
+    };
+    // Whoever does not listen any more is gone.
+    drop(run);
+}
+
+/// How it misbehaves.
+struct Manners {
+    mode: String,
+    once: Option<String>,
+}
+
+/// What to do in place of an answer.
+enum Trouble {
+    None,
+    /// Play this.
+    Play(&'static str),
+}
+
+impl Manners {
+    fn is(&self, mode: &str) -> bool {
+        self.mode == mode
+    }
+
+    /// Does what it should not, if it is time.
+    fn misbehave(&self, moves: usize) -> Trouble {
+        if !(1..=4).contains(&moves) || self.is("good") {
+            return Trouble::None;
+        }
+        if let Some(once) = &self.once {
+            if Path::new(once).exists() {
+                return Trouble::None;
+            }
+            std::fs::write(once, "").expect("a file can be made");
+        }
+        let mut out = std::io::stdout();
+        match self.mode.as_str() {
+            "crash" => {
+                eprintln!("segmentation fault, as it were");
+                std::process::exit(3)
+            }
+            "hang" => loop {
+                std::thread::park();
+            },
+            "flood" => loop {
+                // Until nobody reads it.
+                if out.write_all(&[b'x'; 1 << 16]).is_err() {
+                    std::process::exit(0);
+                }
+            },
+            "chatter" => loop {
+                if out.write_all(b"info string and another thing\nMESSAGE and another thing\n").is_err() {
+                    std::process::exit(0);
+                }
+            },
+            "illegal" => Trouble::Play("a1i8"),
+            "nonsense" => Trouble::Play("\u{fffd}!"),
+            _ => Trouble::None,
+        }
+    }
+}
+
+/// An engine of xiangqi.
+struct Chess {
+    dialect: Dialect,
+    manners: Manners,
+    position: Position,
+    banned: Vec<Move>,
+    lines: usize,
+}
+
+impl Chess {
+    fn new(dialect: Dialect, manners: Manners) -> Self {
+        Self { dialect, manners, position: Position::start(Variant::XIANGQI), banned: Vec::new(), lines: 1 }
+    }
+
+    fn run(&mut self) -> std::io::Result<()> {
+        for line in std::io::stdin().lock().lines() {
+            let answers = match ToEngine::read(self.dialect, &line?) {
+                ToEngine::Hello if self.manners.is("mute") => Vec::new(),
+                ToEngine::Hello => self.hello(),
+                ToEngine::IsReady => vec![FromEngine::ReadyOk],
+                ToEngine::SetOption { name, value } => self.set(&name, value.as_deref()),
+                ToEngine::Position { fen, moves } => self.set_position(fen.as_deref(), &moves),
+                ToEngine::BanMoves(moves) => {
+                    self.banned = moves.iter().map(|text| self.read(text)).collect();
+                    Vec::new()
+                }
+                ToEngine::Go(go) => {
+                    let chosen: Vec<Move> = go.search_moves.iter().map(|text| self.read(text)).collect();
+                    self.think(go.depth.unwrap_or(3).min(3), &chosen)
+                }
+                ToEngine::Quit => return Ok(()),
+                _ => Vec::new(),
+            };
+            let mut out = std::io::stdout().lock();
+            for answer in answers {
+                writeln!(out, "{}", answer.write(self.dialect))?;
+            }
+            out.flush()?;
+        }
+        Ok(())
+    }
+
+    fn read(&self, text: &str) -> Move {
+        let is_from_one = self.manners.is("from-one");
+        let m = if is_from_one { parse_from_one(text) } else { self.position.parse_move(text).ok() };
+        m.unwrap_or_else(|| panic!("{text} in {}", self.position))
+    }
+
+    fn write(&self, m: Move) -> String {
+        if self.manners.is("from-one") { write_from_one(m) } else { self.position.write_move(m) }
+    }
+
+    fn hello(&self) -> Vec<FromEngine> {
+        let spin = |name: &str, most| {
+            FromEngine::Option(OptionLine {
+                name: name.into(),
+                kind: OptionKind::Spin,
+                default: Some("1".into()),
+                range: [Some(1), Some(most)],
+                choices: Vec::new(),
+            })
+        };
+        let mut all = vec![FromEngine::Id { key: "name".into(), value: format!("Stub {}", self.manners.mode) }];
+        all.push(spin(if self.dialect == Dialect::Uci { "Hash" } else { "hashsize" }, 64));
+        if self.dialect == Dialect::Uci && !self.manners.is("one-line") {
+            all.push(spin("MultiPV", 100));
+        }
+        all.push(FromEngine::HelloOk);
+        all
+    }
+
+    fn set(&mut self, name: &str, value: Option<&str>) -> Vec<FromEngine> {
+        if name == "MultiPV" {
+            self.lines = value.and_then(|value| value.parse().ok()).expect("a number of lines");
+        }
+        Vec::new()
+    }
+
+    fn set_position(&mut self, fen: Option<&str>, moves: &[String]) -> Vec<FromEngine> {
+        let start = fen.map_or_else(
+            || Position::start(Variant::XIANGQI),
+            |fen| Position::from_fen(Variant::XIANGQI, fen).expect("a FEN"),
+        );
+        self.position = start;
+        for text in moves {
+            let m = self.read(text);
+            self.position = self.position.play(m).expect("a legal move");
+        }
+        self.banned.clear();
+        Vec::new()
+    }
+
+    fn think(&self, depth: u32, chosen: &[Move]) -> Vec<FromEngine> {
+        let best = |text: String| vec![FromEngine::BestMove { best: Some(text), ponder: None }];
+        if let Trouble::Play(text) = self.manners.misbehave(self.position.moves().len()) {
+            return best(text.into());
+        }
+        if self.manners.is("illegal-check") && self.position.setup().is_some() {
+            return best("a0a9".into());
+        }
+        if self.manners.is("chess") {
+            return best("e2e4".into());
+        }
+        let allowed = |m: &Move| {
+            self.manners.is("unruly") || ((chosen.is_empty() || chosen.contains(m)) && !self.banned.contains(m))
+        };
+        let moves: Vec<Move> = self.position.legal_moves().into_iter().filter(allowed).collect();
+        let mut valued: Vec<(i32, Move)> = moves.iter().map(|&m| (value(&self.position, m), m)).collect();
+        valued.sort_by_key(|(value, m)| (-value, *m));
+        let Some((_, first)) = valued.first() else {
+            return vec![FromEngine::BestMove { best: None, ponder: None }];
+        };
+        let mut said = Vec::new();
+        for depth in 1..=depth {
+            for (rank, (value, m)) in (1..).zip(valued.iter().take(self.lines)) {
+                let score = if self.manners.is("mates") { Value::Mate(*value) } else { Value::Centi(*value) };
+                said.push(FromEngine::Info(Info {
+                    depth: Some(depth),
+                    multi_pv: (self.dialect == Dialect::Uci).then_some(rank),
+                    score: Some(score),
+                    nodes: Some(u64::from(depth) * 100),
+                    line: vec![self.write(*m), "a0a9".into()],
+                    ..Info::default()
+                }));
+            }
+        }
+        said.extend(best(self.write(*first)));
+        said
+    }
+}
+
+/// A value for everybody: a win first, then what the position's key happens to say.
+fn value(position: &Position, m: Move) -> i32 {
+    let next = position.play(m).expect("legal");
+    match next.outcome() {
+        Some(Outcome::Win(side)) if side == position.side() => 9_000,
+        Some(_) => -9_000,
+        None => (next.key().0 % 401) as i32 - 200,
+    }
+}

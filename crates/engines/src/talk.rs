@@ -1,0 +1,87 @@
+use kagetsu_game::{Bound, Effort, Move, Position};
+
+use crate::fault::Wrong;
+use crate::watch::Watch;
+
+/// What an engine is asked at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ask<'a> {
+    pub(crate) position: &'a Position,
+    /// The moves to choose from; empty: all.
+    pub(crate) moves: &'a [Move],
+    /// How many best moves get a value, at least 1; no more than [`Talk::most_lines`].
+    pub(crate) lines: u16,
+    pub(crate) effort: Effort,
+}
+
+/// A value as an engine says it, from the view of the side that makes the move. A mate is a claim, not a proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// Centi-units.
+    Centi(i32),
+    /// Plies.
+    Win(u32),
+    /// Plies.
+    Loss(u32),
+}
+
+impl Value {
+    /// The value of making the move that leads to a position of this value.
+    pub(crate) fn before(self) -> Self {
+        match self {
+            Self::Centi(centi) => Self::Centi(centi.saturating_neg()),
+            Self::Win(plies) => Self::Loss(plies.saturating_add(1)),
+            Self::Loss(plies) => Self::Win(plies.saturating_add(1)),
+        }
+    }
+}
+
+/// What an engine found out of one move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) m: Move,
+    /// `None`: it plays the move without a word.
+    pub(crate) value: Option<Value>,
+    pub(crate) bound: Bound,
+    /// Plies, the move included.
+    pub(crate) depth: u8,
+    /// Legal moves, `m` first.
+    pub(crate) line: Vec<Move>,
+}
+
+/// What an engine found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Its choice first; each move once. Empty only where it was stopped early.
+    pub(crate) lines: Vec<Line>,
+    /// Positions visited, as it says.
+    pub(crate) nodes: u64,
+}
+
+/// A conversation with an engine that has said who it is.
+pub(crate) trait Talk: Send {
+    /// Name and version.
+    fn name(&self) -> &str;
+
+    /// Whether [`Ask::moves`] reaches the engine; else it must be empty.
+    fn restricts(&self) -> bool;
+
+    /// The most that [`Ask::lines`] may be.
+    fn most_lines(&self) -> u16;
+
+    /// Lets the engine think. `told` hears of every iteration. Every move found is legal, and one of those asked about.
+    fn search(&mut self, ask: Ask<'_>, watch: &mut Watch<'_>, told: &mut dyn FnMut(&Found)) -> Result<Found, Wrong>;
+}
+
+/// The longest beginning of `line` that can be played in `position`.
+pub(crate) fn playable(position: &Position, line: impl IntoIterator<Item = Move>) -> Vec<Move> {
+    let (mut at, mut played) = (position.clone(), Vec::new());
+    for m in line {
+        match at.play(m) {
+            Ok(next) if at.outcome().is_none() => at = next,
+            _ => break,
+        }
+        played.push(m);
+    }
+    played
+}

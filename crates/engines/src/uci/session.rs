@@ -1,0 +1,355 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use kagetsu_game::xiangqi::{parse_from_one, write_from_one};
+use kagetsu_game::{Bound, Effort, Move, Position, Variant};
+use kagetsu_search::Control;
+
+use super::{Clock, Dialect, FromEngine, Go, Info, OptionLine, ToEngine, Value};
+use crate::address::{OptionValue, Protocol, Settings};
+use crate::fault::{Wrong, clip};
+use crate::process::Process;
+use crate::talk::{self, Ask, Found, Line, Talk, playable};
+use crate::watch::{Event, Watch, await_line};
+
+/// How long an engine has to say the best move when it is told to stop.
+const STOPPING: Duration = Duration::from_secs(3);
+/// What is added to the time of a search before it is told to stop.
+const LATE: Duration = Duration::from_millis(250);
+/// Most options that are remembered.
+const MOST_OPTIONS: usize = 1_000;
+
+/// A conversation by UCI or UCCI.
+pub(crate) struct Session {
+    process: Process,
+    dialect: Dialect,
+    name: String,
+    options: Vec<OptionLine>,
+    patience: Duration,
+    /// Whether the engine counts ranks from 1.
+    counts_from_one: bool,
+    /// What the option MultiPV is set to.
+    lines: u16,
+}
+
+impl Session {
+    /// Starts the engine, sets its options and finds out how it counts ranks.
+    pub(crate) fn start(settings: &Settings) -> Result<Self, Wrong> {
+        let dialect = if settings.address.protocol == Protocol::Ucci { Dialect::Ucci } else { Dialect::Uci };
+        let process = Process::start(&settings.address, "quit")?;
+        let mut session = Self {
+            process,
+            dialect,
+            name: settings.address.program.clone(),
+            options: Vec::new(),
+            patience: settings.patience,
+            counts_from_one: false,
+            lines: 1,
+        };
+        session.greet()?;
+        session.set_options(settings)?;
+        session.make_ready()?;
+        session.counts_from_one = session.find_lowest_rank()?;
+        Ok(session)
+    }
+
+    fn say(&mut self, line: &ToEngine) -> Result<(), Wrong> {
+        self.process.send(&line.write(self.dialect))
+    }
+
+    fn greet(&mut self) -> Result<(), Wrong> {
+        self.say(&ToEngine::Hello)?;
+        let Self { process, dialect, name, options, patience, .. } = self;
+        let doing = match dialect {
+            Dialect::Uci => "say uciok",
+            Dialect::Ucci => "say ucciok",
+        };
+        await_line(process, *patience, doing, |line| {
+            match FromEngine::read(*dialect, line) {
+                FromEngine::Id { key, value } if key == "name" && !value.is_empty() => *name = value,
+                FromEngine::Option(option) if options.len() < MOST_OPTIONS => options.push(option),
+                FromEngine::HelloOk => return Ok(Some(())),
+                _ => {}
+            }
+            Ok(None)
+        })
+    }
+
+    fn make_ready(&mut self) -> Result<(), Wrong> {
+        self.say(&ToEngine::IsReady)?;
+        let dialect = self.dialect;
+        let is_ready = |line: &str| Ok((FromEngine::read(dialect, line) == FromEngine::ReadyOk).then_some(()));
+        await_line(&mut self.process, self.patience, "say readyok", is_ready)
+    }
+
+    /// The option of this name; engines do not agree on capital letters.
+    fn option(&self, name: &str) -> Option<&OptionLine> {
+        self.options.iter().find(|option| option.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Sets an option, if the engine has it.
+    fn set(&mut self, name: &str, value: &str) -> Result<(), Wrong> {
+        let Some(option) = self.option(name) else { return Ok(()) };
+        let line = ToEngine::SetOption { name: option.name.clone(), value: Some(value.to_string()) };
+        self.say(&line)
+    }
+
+    fn set_options(&mut self, settings: &Settings) -> Result<(), Wrong> {
+        if self.option("UCI_Variant").is_some_and(|option| option.choices.iter().any(|c| c == "xiangqi")) {
+            self.set("UCI_Variant", "xiangqi")?;
+        }
+        self.set("Threads", &settings.threads.to_string())?;
+        let memory = settings.memory_mib.to_string();
+        self.set("Hash", &memory)?;
+        self.set("hashsize", &memory)?;
+        // A book's move has no value.
+        self.set("OwnBook", "false")?;
+        self.set("usebook", "false")?;
+        self.set("usemillisec", "true")?;
+        settings.options.iter().try_for_each(|option| self.set_own(option))
+    }
+
+    /// Sets an option that somebody asked for.
+    fn set_own(&mut self, own: &OptionValue) -> Result<(), Wrong> {
+        if self.option(&own.name).is_none() {
+            let known: Vec<&str> = self.options.iter().map(|option| option.name.as_str()).collect();
+            return Err(Wrong::Option { name: own.name.clone(), known: known.join(", ") });
+        }
+        if own.name.eq_ignore_ascii_case("MultiPV") {
+            return Ok(());
+        }
+        self.set(&own.name, &own.value)
+    }
+
+    /// Whether ranks are counted from 1: what can be read both ways elsewhere cannot at the start of a game.
+    fn find_lowest_rank(&mut self) -> Result<bool, Wrong> {
+        let start = Position::start(Variant::XIANGQI);
+        let (control, doing) = (Control::new(), "play a move at the start");
+        let mut watch = Watch::new(&control, self.patience);
+        self.say(&ToEngine::Position { fen: None, moves: Vec::new() })?;
+        self.say(&ToEngine::Go(Go { depth: Some(1), ..Go::default() }))?;
+        watch.begin(None);
+        loop {
+            let Event::Line(line) = watch.next(&mut self.process, doing)? else { continue };
+            let FromEngine::BestMove { best, .. } = FromEngine::read(self.dialect, &line) else { continue };
+            let best = best.ok_or_else(|| Wrong::NoMove(start.to_string()))?;
+            let is_legal = |m: Option<Move>| m.is_some_and(|m| start.play(m).is_ok());
+            return match is_legal(parse_from_one(&best)) {
+                true => Ok(true),
+                false if is_legal(start.parse_move(&best).ok()) => Ok(false),
+                false => Err(Wrong::illegal(&best, &start)),
+            };
+        }
+    }
+
+    fn write_move(&self, position: &Position, m: Move) -> String {
+        if self.counts_from_one { write_from_one(m) } else { position.write_move(m) }
+    }
+
+    fn parse_move(&self, position: &Position, text: &str) -> Option<Move> {
+        if self.counts_from_one { parse_from_one(text) } else { position.parse_move(text).ok() }
+    }
+
+    /// The moves of a line, as far as they can be played.
+    fn parse_line(&self, position: &Position, texts: &[String]) -> Vec<Move> {
+        playable(position, texts.iter().map_while(|text| self.parse_move_of(position.variant(), text)))
+    }
+
+    /// A move of some position.
+    fn parse_move_of(&self, variant: Variant, text: &str) -> Option<Move> {
+        use kagetsu_game::{Game, xiangqi::Xiangqi};
+        if self.counts_from_one { parse_from_one(text) } else { Xiangqi::start(variant).parse_move(text).ok() }
+    }
+
+    fn set_lines(&mut self, lines: u16) -> Result<(), Wrong> {
+        if self.lines != lines {
+            self.set("MultiPV", &lines.to_string())?;
+            self.lines = lines;
+        }
+        Ok(())
+    }
+
+    fn set_position(&mut self, position: &Position) -> Result<(), Wrong> {
+        let fen = position.setup().map(|packed| {
+            let first = Position::unpack(position.variant(), packed.clone());
+            // A position was checked when it was made, and so was its first.
+            first.ok().and_then(|first| first.fen().ok()).unwrap_or_default()
+        });
+        let moves = position.moves().iter().map(|&m| self.write_move(position, m)).collect();
+        self.say(&ToEngine::Position { fen, moves })
+    }
+
+    fn go(&self, ask: &Ask<'_>) -> Go {
+        let Effort { depth, nodes, time } = ask.effort;
+        let millis = time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1));
+        let (depth, is_infinite) = (depth.map(u32::from), ask.effort == Effort::default());
+        match self.dialect {
+            Dialect::Uci => {
+                let search_moves = ask.moves.iter().map(|&m| self.write_move(ask.position, m)).collect();
+                Go { search_moves, depth, nodes, move_time: millis, is_infinite, ..Go::default() }
+            }
+            // One limit at a time; of the others we take care.
+            Dialect::Ucci if depth.is_some() => Go { depth, ..Go::default() },
+            Dialect::Ucci if nodes.is_some() => Go { nodes, ..Go::default() },
+            Dialect::Ucci => {
+                let time = millis.and_then(|millis| i64::try_from(millis).ok());
+                let clock = Clock { time, increment: None, moves_to_go: time.map(|_| 1) };
+                Go { is_infinite, clocks: [clock, Clock::default()], ..Go::default() }
+            }
+        }
+    }
+
+    /// Tells it to stop. Gives its move, if that is one of those asked about: nobody waits for a better one.
+    fn stop(&mut self, position: &Position, asked: &[Move]) -> Result<Option<Move>, Wrong> {
+        self.say(&ToEngine::Stop)?;
+        let dialect = self.dialect;
+        let best = await_line(&mut self.process, STOPPING, "stop", |line| {
+            let FromEngine::BestMove { best, .. } = FromEngine::read(dialect, line) else { return Ok(None) };
+            Ok(Some(best))
+        })?;
+        let best = best.and_then(|text| self.parse_move(position, &text));
+        Ok(best.filter(|m| asked.contains(m)))
+    }
+}
+
+impl Talk for Session {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn restricts(&self) -> bool {
+        true
+    }
+
+    fn most_lines(&self) -> u16 {
+        let most = self.option("MultiPV").map_or(1, |option| option.range[1].unwrap_or(1));
+        u16::try_from(most.max(1)).unwrap_or(u16::MAX)
+    }
+
+    fn search(&mut self, ask: Ask<'_>, watch: &mut Watch<'_>, told: &mut dyn FnMut(&Found)) -> Result<Found, Wrong> {
+        let legal = ask.position.legal_moves();
+        self.say(&ToEngine::NewGame)?;
+        self.set_lines(ask.lines)?;
+        self.make_ready()?;
+        self.set_position(ask.position)?;
+        if self.dialect == Dialect::Ucci && !ask.moves.is_empty() {
+            let others = legal.iter().filter(|m| !ask.moves.contains(m));
+            let banned: Vec<String> = others.map(|&m| self.write_move(ask.position, m)).collect();
+            if !banned.is_empty() {
+                self.say(&ToEngine::BanMoves(banned))?;
+            }
+        }
+        let go = self.go(&ask);
+        self.say(&ToEngine::Go(go))?;
+        watch.begin(ask.effort.time.map(|time| time + time / 10 + LATE));
+        let asked = if ask.moves.is_empty() { &legal } else { ask.moves };
+        let mut gathered = Gathered::default();
+        loop {
+            let line = match watch.next(&mut self.process, "think")? {
+                Event::Line(line) => line,
+                Event::Stopped | Event::Late => {
+                    let best = self.stop(ask.position, asked)?;
+                    return Ok(gathered.found(best));
+                }
+            };
+            match FromEngine::read(self.dialect, &line) {
+                FromEngine::Info(info) => {
+                    watch.progress(info.depth.unwrap_or(0), info.nodes.unwrap_or(0));
+                    let moves = self.parse_line(ask.position, &info.line);
+                    let is_iteration = gathered.add(&info, moves, asked, ask.lines);
+                    if is_iteration {
+                        told(&gathered.found(None));
+                    }
+                    let is_spent = ask.effort.nodes.zip(info.nodes).is_some_and(|(most, nodes)| nodes >= most);
+                    if is_spent && self.dialect == Dialect::Ucci {
+                        self.say(&ToEngine::Stop)?;
+                    }
+                }
+                FromEngine::BestMove { best: None, .. } => return Err(Wrong::NoMove(ask.position.to_string())),
+                FromEngine::BestMove { best: Some(text), .. } => {
+                    let best = self.parse_move(ask.position, &text).filter(|m| legal.contains(m));
+                    let best = best.ok_or_else(|| Wrong::illegal(&text, ask.position))?;
+                    if !asked.contains(&best) {
+                        return Err(Wrong::unasked(&text, ask.position));
+                    }
+                    return Ok(gathered.found(Some(best)));
+                }
+                FromEngine::Other(line) if line.to_ascii_lowercase().starts_with("error") => {
+                    return Err(Wrong::Refuses(clip(&line)));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// What an engine has said of its lines so far.
+#[derive(Default)]
+struct Gathered {
+    /// By their rank.
+    lines: BTreeMap<u32, Line>,
+    /// Lines that are only bounds, for want of others.
+    bounds: BTreeMap<u32, Line>,
+    nodes: u64,
+    /// The deepest iteration that was told of.
+    told: u32,
+}
+
+impl Gathered {
+    /// Takes in what it said; whether that ended an iteration.
+    fn add(&mut self, info: &Info, moves: Vec<Move>, asked: &[Move], most: u16) -> bool {
+        self.nodes = self.nodes.max(info.nodes.unwrap_or(0));
+        let (Some(&m), Some(score)) = (moves.first(), info.score) else { return false };
+        let rank = info.multi_pv.unwrap_or(1);
+        if !asked.contains(&m) || !(1..=u32::from(most)).contains(&rank) {
+            return false;
+        }
+        let depth = info.depth.unwrap_or(1);
+        let line = Line {
+            m,
+            value: Some(value(score)),
+            bound: info.bound.unwrap_or(Bound::Exact),
+            depth: u8::try_from(depth).unwrap_or(u8::MAX).max(1),
+            line: moves,
+        };
+        if line.bound != Bound::Exact {
+            self.bounds.insert(rank, line);
+            return false;
+        }
+        self.lines.insert(rank, line);
+        let is_iteration = depth > self.told && rank as usize == usize::from(most).min(asked.len());
+        if is_iteration {
+            self.told = depth;
+        }
+        is_iteration
+    }
+
+    /// What is known, `best` first.
+    fn found(&self, best: Option<Move>) -> Found {
+        let known = if self.lines.is_empty() { &self.bounds } else { &self.lines };
+        let mut lines: Vec<Line> = Vec::with_capacity(known.len());
+        for line in known.values() {
+            match lines.iter_mut().find(|known| known.m == line.m) {
+                Some(known) if known.depth >= line.depth => {}
+                Some(known) => *known = line.clone(),
+                None => lines.push(line.clone()),
+            }
+        }
+        if let Some(best) = best {
+            let bare = Line { m: best, value: None, bound: Bound::Exact, depth: 1, line: vec![best] };
+            let at = lines.iter().position(|line| line.m == best);
+            let line = at.map_or(bare, |at| lines.remove(at));
+            lines.insert(0, line);
+        }
+        Found { lines, nodes: self.nodes }
+    }
+}
+
+/// Mates are counted in moves of the winner's.
+fn value(said: Value) -> talk::Value {
+    match said {
+        Value::Centi(centi) => talk::Value::Centi(centi),
+        Value::Mate(moves) if moves > 0 => talk::Value::Win(2 * moves.unsigned_abs() - 1),
+        Value::Mate(moves) => talk::Value::Loss(moves.unsigned_abs().saturating_mul(2)),
+    }
+}

@@ -1,0 +1,116 @@
+//! What an engine has said, as verdicts. An engine's mate is a claim: only what our own rules or our own search of
+//! threats shows is a proof.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use kagetsu_game::{
+    Bound, Claim, Effort, Move, Outcome, Position, Proof, ProofKind, Provenance, Question, Score, Verdict,
+};
+use kagetsu_search::threats::{Class, Outcome as Decision, Threats};
+use kagetsu_search::{Control, Engine, EngineOptions};
+
+use crate::talk::{Line, Value};
+
+/// Positions that the search of threats visits for one claim.
+const CHECKING: u64 = 50_000;
+/// Positions that our search visits to value a move for an engine that says no values.
+const VALUING: u64 = 20_000;
+/// Memory for either, in bytes.
+const MEMORY: usize = 1 << 20;
+
+/// The engine of this name, today.
+pub(crate) fn provenance(engine: &str) -> Provenance {
+    let today = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs() / 86_400);
+    Provenance { engine: Arc::from(engine), day: today as u32 }
+}
+
+/// A claim as an opinion: the nearer the mate, the stronger; never a proof.
+pub(crate) fn score(value: Value) -> Score {
+    let most = i32::from(Score::OPINION_MAX.raw());
+    let mate = |plies: u32| most - plies.min(u32::from(Score::MAX_PLIES)) as i32;
+    match value {
+        Value::Centi(centi) => Score::opinion(centi),
+        Value::Win(plies) => Score::opinion(mate(plies)),
+        Value::Loss(plies) => Score::opinion(-mate(plies)),
+    }
+}
+
+/// What an engine said of one move.
+pub(crate) fn verdict(line: &Line, value: Value, nodes: u64, by: &Provenance) -> (Move, Verdict) {
+    let verdict = Verdict {
+        score: score(value),
+        bound: line.bound,
+        depth: line.depth,
+        nodes,
+        line: line.line.clone(),
+        proof: None,
+        by: by.clone(),
+    };
+    (line.m, verdict)
+}
+
+/// A move that is worth no more than the last of those that have a value.
+pub(crate) fn no_better(m: Move, than: &Verdict) -> (Move, Verdict) {
+    (m, Verdict { bound: Bound::Upper, nodes: 0, line: Vec::new(), proof: None, ..than.clone() })
+}
+
+/// The verdict of the rules on a move that ends the game.
+pub(crate) fn ending(position: &Position, m: Move) -> Option<(Move, Verdict)> {
+    let next = position.play(m).ok()?;
+    let (claim, plies) = match next.outcome()? {
+        Outcome::Win(side) if side == position.side() => (Claim::Win, 1),
+        Outcome::Win(_) => (Claim::Loss, 1),
+        Outcome::Draw => (Claim::Draw, 0),
+    };
+    let proof = Proof { claim, kind: ProofKind::Terminal, plies };
+    Some((m, proven(m, proof, vec![m], 0)))
+}
+
+fn proven(m: Move, proof: Proof, line: Vec<Move>, nodes: u64) -> Verdict {
+    let line = if line.is_empty() { vec![m] } else { line };
+    let depth = u8::try_from(proof.plies.max(1)).unwrap_or(u8::MAX);
+    Verdict {
+        score: proof.score(),
+        bound: Bound::Exact,
+        depth,
+        nodes,
+        line,
+        proof: Some(proof),
+        by: provenance(Engine::NAME),
+    }
+}
+
+/// What our search of threats makes of an engine's claim of a win: a move that is proven to win, perhaps another one.
+pub(crate) fn checked_win(position: &Position, control: &Control) -> Option<(Move, Verdict)> {
+    let (proof, line, nodes) = threat(position, control)?;
+    let m = *line.first()?;
+    Some((m, proven(m, proof, line, nodes)))
+}
+
+/// The same of a claim that `m` loses.
+pub(crate) fn checked_loss(position: &Position, m: Move, control: &Control) -> Option<(Move, Verdict)> {
+    let next = position.play(m).ok().filter(|next| next.outcome().is_none())?;
+    let (proof, line, nodes) = threat(&next, control)?;
+    let line = std::iter::once(m).chain(line).collect();
+    Some((m, proven(m, proof.before(), line, nodes)))
+}
+
+fn threat(position: &Position, control: &Control) -> Option<(Proof, Vec<Move>, u64)> {
+    // Only gomoku has threats; other games have none to find.
+    let found = Threats::new(MEMORY).search(position, Class::Vct, Effort::nodes(CHECKING), control).ok()?;
+    let Decision::Win { plies, kind, line } = found.outcome else { return None };
+    Some((Proof { claim: Claim::Win, kind, plies }, line, found.nodes))
+}
+
+/// Our own value of a move that an engine chose without a word.
+pub(crate) fn valued(position: &Position, m: Move, name: &str, control: &Control) -> Option<(Move, Verdict)> {
+    let options = EngineOptions { table_bytes: MEMORY, ..EngineOptions::default() };
+    let question = Question { moves: vec![m], ..Question::new(position.clone(), Effort::nodes(VALUING)) };
+    let answer = Engine::new(options).ok()?.answer(&question, control, &mut |_| {}).ok()?;
+    let mut verdict = answer.get(m)?.clone();
+    if verdict.proof.is_none() {
+        verdict.by = provenance(&format!("{name}, value by {}", Engine::NAME));
+    }
+    Some((m, verdict))
+}
