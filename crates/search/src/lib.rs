@@ -59,6 +59,7 @@ mod table;
 pub mod threats;
 pub mod tuning;
 mod verdicts;
+mod xiangqi;
 
 pub use control::{Control, Progress};
 pub use engine::Engine;

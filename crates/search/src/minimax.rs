@@ -10,6 +10,7 @@ use crate::gomoku::Board;
 use crate::heuristics::{Heuristics, Moves, Situation};
 use crate::limits::Limits;
 use crate::table::Table;
+use crate::xiangqi::{self, laws::few_pieces};
 use crate::{Control, EngineOptions};
 
 /// The value of a node by the definition that the search documents: every move that is to be searched, to the end.
@@ -105,5 +106,19 @@ proptest! {
     ) {
         prop_assume!(position.outcome().is_none());
         compare::<Board<Standard>>(&position, depth, fours, &Table::new(0))?;
+    }
+
+    /// Without a table, as what it holds may have come by another path than the one that repeats.
+    #[test]
+    fn alpha_beta_has_the_value_of_minimax_where_positions_repeat(position in few_pieces(24), depth in 1u8..=4) {
+        prop_assume!(position.outcome().is_none());
+        compare::<xiangqi::Board>(&position, depth, 0, &Table::new(0))?;
+    }
+
+    /// Within three plies nothing is repeated that stood once.
+    #[test]
+    fn the_table_changes_no_value_of_xiangqi(position in few_pieces(2), depth in 1u8..=3) {
+        prop_assume!(position.outcome().is_none());
+        compare::<xiangqi::Board>(&position, depth, 0, &Table::new(1 << 20))?;
     }
 }

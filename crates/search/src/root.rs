@@ -144,7 +144,7 @@ impl Search<'_> {
         let children = position.children(&moves);
         let distinct = moves.into_iter().zip(children).filter(|(_, child)| seen.insert(child.key));
         // On an empty board there is nothing to search for: the middle first, and what is next to it.
-        let most = if position.moves().is_empty() && position.setup().is_none() { self.width() } else { usize::MAX };
+        let most = if position.game::<H::Rules>().stones() == 0 { self.width() } else { usize::MAX };
         Root {
             moves: distinct.map(|(m, _)| m).take(most).collect(),
             otherwise,

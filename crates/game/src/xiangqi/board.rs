@@ -1,4 +1,4 @@
-use super::geometry::{self, ADVISOR, ELEPHANT, GENERAL, HORSE, SOLDIER};
+use super::geometry::{self, ADVISOR, ELEPHANT, GENERAL, HORSE, HORSE_TO, RAYS, SOLDIER, SOLDIER_TO};
 use super::{Kind, Piece, SQUARES, Square, Squares};
 use crate::Side;
 
@@ -12,7 +12,7 @@ pub struct Board {
 
 impl Board {
     /// No pieces.
-    pub(super) const EMPTY: Self =
+    pub const EMPTY: Self =
         Self { squares: [None; SQUARES], sides: [Squares::NONE; 2], kinds: [Squares::NONE; Kind::ALL.len()] };
 
     /// What stands on a point.
@@ -57,13 +57,13 @@ impl Board {
     }
 
     /// Puts a piece on an empty point.
-    pub(super) fn put(&mut self, square: Square, piece: Piece) {
+    pub fn put(&mut self, square: Square, piece: Piece) {
         self.squares[square.index()] = Some(piece);
         self.flip(square, piece);
     }
 
     /// Takes the piece off the point, if there is one.
-    pub(super) fn take(&mut self, square: Square) -> Option<Piece> {
+    pub fn take(&mut self, square: Square) -> Option<Piece> {
         let piece = self.squares[square.index()].take()?;
         self.flip(square, piece);
         Some(piece)
@@ -74,8 +74,8 @@ impl Board {
         self.kinds[piece.kind.index()] ^= Squares::one(square);
     }
 
-    /// Moves the piece on `from` to `to`, and gives what it captured there.
-    pub(super) fn shift(&mut self, from: Square, to: Square) -> Option<Piece> {
+    /// Moves the piece on `from` to `to`, and gives what it captured there; asks for no rule.
+    pub fn shift(&mut self, from: Square, to: Square) -> Option<Piece> {
         let captured = self.take(to);
         if let Some(piece) = self.take(from) {
             self.put(to, piece);
@@ -86,16 +86,42 @@ impl Board {
     /// Where the piece may go, captures among them, if its general's safety is not asked for.
     #[must_use]
     pub fn targets(&self, from: Square, piece: Piece) -> Squares {
-        let (occupied, index) = (self.occupied(), from.index());
-        let reached = match piece.kind {
-            Kind::General => GENERAL[index],
-            Kind::Advisor => ADVISOR[index],
-            Kind::Elephant => geometry::reach(&ELEPHANT[index], occupied),
-            Kind::Horse => geometry::reach(&HORSE[index], occupied),
-            Kind::Rook => geometry::rook(from, occupied),
-            Kind::Cannon => geometry::cannon(from, occupied),
-            Kind::Soldier => SOLDIER[piece.side.index()][index],
-        };
-        reached & !self.side(piece.side)
+        reach(from, piece, self.occupied()) & !self.side(piece.side)
+    }
+
+    /// The pieces of both sides that could capture on the point, if the points of `occupied` were taken and nobody thought
+    /// of the generals' safety. Only pieces that stand on `occupied` are asked.
+    #[must_use]
+    pub fn attackers(&self, square: Square, occupied: Squares) -> Squares {
+        let index = square.index();
+        let soldiers = SOLDIER_TO[0][index] & self.side(Side::First) | SOLDIER_TO[1][index] & self.side(Side::Second);
+        let mut found = soldiers & self.kind(Kind::Soldier)
+            | geometry::reach(&HORSE_TO[index], occupied) & self.kind(Kind::Horse)
+            | GENERAL[index] & self.kind(Kind::General)
+            | ADVISOR[index] & self.kind(Kind::Advisor)
+            | geometry::reach(&ELEPHANT[index], occupied) & self.kind(Kind::Elephant);
+        for (direction, rays) in RAYS.iter().enumerate() {
+            let Some(first) = geometry::nearest(direction, rays[index] & occupied) else { continue };
+            found |= Squares::one(first) & self.kind(Kind::Rook);
+            let second = geometry::nearest(direction, rays[first.index()] & occupied);
+            found |= second.map_or(Squares::NONE, Squares::one) & self.kind(Kind::Cannon);
+        }
+        found & occupied
+    }
+}
+
+/// Where a piece on the point goes if the points of `occupied` are taken; a cannon's captures and a rook's are those on
+/// `occupied`, its own side's among them.
+#[must_use]
+pub fn reach(from: Square, piece: Piece, occupied: Squares) -> Squares {
+    let index = from.index();
+    match piece.kind {
+        Kind::General => GENERAL[index],
+        Kind::Advisor => ADVISOR[index],
+        Kind::Elephant => geometry::reach(&ELEPHANT[index], occupied),
+        Kind::Horse => geometry::reach(&HORSE[index], occupied),
+        Kind::Rook => geometry::rook(from, occupied),
+        Kind::Cannon => geometry::cannon(from, occupied),
+        Kind::Soldier => SOLDIER[piece.side.index()][index],
     }
 }

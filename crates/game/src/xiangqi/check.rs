@@ -1,10 +1,11 @@
-use super::geometry::{self, CROSS, HORSE_TO, SOLDIER_TO, between};
-use super::{Board, Kind, Piece, Square, Squares};
+use super::geometry::{self, ASLANT, CROSS, HORSE_TO, SOLDIER_TO, between};
+use super::{Board, Kind, Piece, Square, Squares, reach};
 use crate::Side;
 
 /// What a side must mind so as not to leave its general in check; found once for a position, it spares most moves a test of
 /// their own.
-pub(super) struct Danger {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Danger {
     /// The general is in check, or faces the other one.
     is_check: bool,
     /// The own pieces that stand between the general and a check: the only one before a rook, a general or on a horse's
@@ -14,12 +15,39 @@ pub(super) struct Danger {
     screens: Squares,
 }
 
+impl Danger {
+    /// Whether the side is in check, the generals facing each other among it.
+    #[must_use]
+    pub const fn is_check(&self) -> bool {
+        self.is_check
+    }
+}
+
 impl Board {
     /// Whether the general of `side` is attacked, facing the other general on an open file among it.
     #[must_use]
     pub fn is_in_check(&self, side: Side) -> bool {
         let enemy = side.other();
         self.general(side).is_some_and(|general| self.is_attacked(general, enemy, self.occupied(), self.side(enemy)))
+    }
+
+    /// Whether a move of the piece on `from` to the empty or hostile point `to` gives check to a general that is not in check.
+    #[must_use]
+    pub fn gives_check(&self, from: Square, to: Square) -> bool {
+        let (Some(piece), entered) = (self.at(from), Squares::one(to)) else { return false };
+        let Some(general) = self.general(piece.side.other()).filter(|&general| general != to) else { return false };
+        let occupied = self.occupied() & !Squares::one(from) | entered;
+        // From elsewhere only a piece that leaves or enters a line to the general, or leaves a leg, can discover a check.
+        let near = CROSS[general.index()] | ASLANT[general.index()];
+        if (near & (Squares::one(from) | entered)).is_empty() && piece.kind != Kind::Horse {
+            return false;
+        }
+        let is_direct = || {
+            let faces = piece.kind == Kind::General && (between(general, to) & occupied).is_empty();
+            faces && to.file() == general.file() || reach(to, piece, occupied).has(general)
+        };
+        let others = self.side(piece.side) & !Squares::one(from);
+        is_direct() || self.is_attacked(general, piece.side, occupied, others)
     }
 
     /// Whether a general on `square` is attacked by those pieces of `by` that are among `attackers`, if the points of
@@ -54,7 +82,8 @@ impl Board {
     }
 
     /// What `side` must mind; `None` if it has lost its general.
-    pub(super) fn danger(&self, side: Side) -> Option<Danger> {
+    #[must_use]
+    pub fn danger(&self, side: Side) -> Option<Danger> {
         let general = self.general(side)?;
         let (occupied, own, enemy) = (self.occupied(), self.side(side), self.side(side.other()));
         let mut danger = Danger { is_check: false, pinned: Squares::NONE, screens: Squares::NONE };
@@ -84,7 +113,8 @@ impl Board {
     }
 
     /// Where the piece on `from` may legally go.
-    pub(super) fn legal_targets(&self, from: Square, piece: Piece, danger: &Danger) -> Squares {
+    #[must_use]
+    pub fn legal_targets(&self, from: Square, piece: Piece, danger: &Danger) -> Squares {
         let targets = self.targets(from, piece);
         if piece.kind == Kind::General || danger.is_check || danger.pinned.has(from) {
             targets.into_iter().filter(|&to| self.is_safe(from, to, piece)).collect()
@@ -94,7 +124,8 @@ impl Board {
     }
 
     /// Whether the move leaves its side's general unattacked.
-    pub(super) fn is_safe(&self, from: Square, to: Square, piece: Piece) -> bool {
+    #[must_use]
+    pub fn is_safe(&self, from: Square, to: Square, piece: Piece) -> bool {
         let general = if piece.kind == Kind::General { Some(to) } else { self.general(piece.side) };
         let (left, entered) = (Squares::one(from), Squares::one(to));
         let (enemy, occupied) = (piece.side.other(), self.occupied() & !left | entered);

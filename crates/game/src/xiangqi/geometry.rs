@@ -24,6 +24,8 @@ const DIAGONALS: [(i8, i8); 4] = [(1, 1), (1, -1), (-1, -1), (-1, 1)];
 pub(super) static RAYS: [Table; DIRECTIONS] = [rays(WAYS[0]), rays(WAYS[1]), rays(WAYS[2]), rays(WAYS[3])];
 /// All points on the file and the rank of each point, but itself.
 pub(super) static CROSS: Table = cross();
+/// The four points aslant of each point: the legs of horses that come to it.
+pub(super) static ASLANT: Table = steps(DIAGONALS, Squares::ALL);
 /// A general's steps inside its palace. From a point outside of both palaces there are none.
 pub(super) static GENERAL: Table = steps(WAYS, PALACES);
 /// An advisor's steps.
@@ -200,7 +202,8 @@ pub(super) fn reach(jumps: &Jumps, occupied: Squares) -> Squares {
 }
 
 /// The points between two on one file or rank.
-pub(super) fn between(one: Square, two: Square) -> Squares {
+#[must_use]
+pub fn between(one: Square, two: Square) -> Squares {
     let (low, high) = if one < two { (one, two) } else { (two, one) };
     let (away, back) = if low.file() == high.file() { (0, 2) } else { (1, 3) };
     RAYS[away][low.index()] & RAYS[back][high.index()]

@@ -39,8 +39,11 @@ mod rules;
 mod scoresheet;
 mod squares;
 
-pub use board::Board;
-pub use notation::{parse_from_one, write_from_one};
+pub use board::{Board, reach};
+pub use check::Danger;
+pub use geometry::between;
+pub use notation::{ends, join, parse_from_one, write_from_one};
 pub use piece::{Kind, Piece};
-pub use rules::Xiangqi;
+pub use repetition::judge;
+pub use rules::{QUIET_LIMIT, Xiangqi, number};
 pub use squares::{FILES, RANKS, SQUARES, Square, Squares};

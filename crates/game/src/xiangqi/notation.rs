@@ -6,11 +6,14 @@ use crate::fen::Dialect;
 use crate::{Move, MoveError, Side, Variant};
 
 /// Where a move comes from and goes to, if the board has such points.
-pub(super) fn ends(m: Move) -> Option<(Square, Square)> {
+#[must_use]
+pub fn ends(m: Move) -> Option<(Square, Square)> {
     Square::new(m.index() / SQUARES).zip(Square::new(m.index() % SQUARES))
 }
 
-pub(super) fn join(from: Square, to: Square) -> Move {
+/// The move from one point to another.
+#[must_use]
+pub fn join(from: Square, to: Square) -> Move {
     Move::new((from.index() * SQUARES + to.index()) as u16)
 }
 

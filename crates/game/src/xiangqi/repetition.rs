@@ -11,8 +11,9 @@ struct Habit {
 }
 
 /// How a repetition ends the game. `board` is the position that has come again, `side` is to move in it, and `stretch` are
-/// the moves since it stood for the first time; there is no capture among them.
-pub(super) fn judge(board: &Board, side: Side, stretch: &[(Square, Square)], chase: Chase) -> Outcome {
+/// the moves, from and to, since it stood for the first time; there is no capture among them.
+#[must_use]
+pub fn judge(board: &Board, side: Side, stretch: &[(Square, Square)], chase: Chase) -> Outcome {
     let [first, second] = habits(board, side, stretch);
     let chases = |habit: &Habit| chase == Chase::Simple && !habit.chases.is_empty();
     match (first.checks, second.checks) {

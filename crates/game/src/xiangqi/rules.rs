@@ -8,7 +8,7 @@ use crate::line::split_at_blanks;
 use crate::{Chase, FenError, Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant, zobrist};
 
 /// Plies without a capture that draw.
-const QUIET_LIMIT: u8 = 120;
+pub const QUIET_LIMIT: u8 = 120;
 const START: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w";
 /// A number for each piece (by its code less one) and point.
 static NUMBERS: [[u128; SQUARES]; 14] = numbers();
@@ -22,7 +22,9 @@ const fn numbers() -> [[u128; SQUARES]; 14] {
     table
 }
 
-fn number(square: Square, piece: Piece) -> u128 {
+/// The part of a piece on a point in [`Game::zobrist`]; [`Game::hash`] has the low half.
+#[must_use]
+pub fn number(square: Square, piece: Piece) -> u128 {
     NUMBERS[usize::from(piece.code() - 1)][square.index()]
 }
 

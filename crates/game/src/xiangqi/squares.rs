@@ -54,6 +54,12 @@ impl Squares {
     /// All of them.
     pub const ALL: Self = Self((1 << SQUARES) - 1);
 
+    /// The set whose points are those bits, `a0` the lowest; what is off the board is left out.
+    #[must_use]
+    pub const fn from_bits(bits: u128) -> Self {
+        Self(bits & Self::ALL.0)
+    }
+
     /// One point.
     #[must_use]
     pub const fn one(square: Square) -> Self {

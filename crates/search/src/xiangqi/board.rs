@@ -1,0 +1,212 @@
+use kagetsu_game::xiangqi::{self, Danger, Kind, Piece, QUIET_LIMIT, Square, Xiangqi, ends, judge, number};
+use kagetsu_game::{Chase, Game, Move, Outcome, Score, Side, Symmetry, Variant, zobrist};
+
+use super::values::{PHASE, Value, value};
+
+/// What a repetition is worth that the rules give to one side; no mate, as it holds on one path only.
+const FORFEIT: Score = Score::OPINION_MAX;
+
+/// Pieces with what the search asks of them, kept up to date move by move.
+#[derive(Clone, Debug)]
+pub(crate) struct Board {
+    pub(super) pieces: xiangqi::Board,
+    pub(super) side: Side,
+    chase: Chase,
+    now: State,
+    past: Vec<Past>,
+    /// How many moves were played before the search began.
+    root: usize,
+}
+
+/// What a move changes and an undo brings back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct State {
+    /// The low half of the rules' own.
+    hash: u64,
+    /// Plies since the last capture.
+    quiet: u8,
+    /// The number of moves before the earliest position that may come again: since the last capture or null move.
+    since: usize,
+    /// Pieces and their places, Red's less Black's.
+    sum: Value,
+    /// How much of the middle game is left.
+    phase: i32,
+    /// What the side to move must mind; `None` if it has lost its general.
+    danger: Option<Danger>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Past {
+    m: Move,
+    captured: Option<Piece>,
+    state: State,
+}
+
+impl Board {
+    /// The position, and all of the game that may come again.
+    pub(super) fn of_game(game: &Xiangqi) -> Self {
+        let mut start = game.clone();
+        game.history().iter().for_each(|_| start.undo());
+        let Variant::Xiangqi { chase } = game.variant() else { unreachable!("a game of xiangqi is a xiangqi variant") };
+        let pieces = start.board().clone();
+        let mut now = State {
+            hash: 0,
+            quiet: start.quiet(),
+            since: 0,
+            sum: Value::default(),
+            phase: 0,
+            danger: pieces.danger(start.side()),
+        };
+        for (square, piece) in pieces.iter() {
+            now.put(square, piece);
+        }
+        now.hash = start.zobrist(Symmetry::IDENTITY) as u64;
+        let mut board = Self { pieces, side: start.side(), chase, now, past: Vec::with_capacity(256), root: 0 };
+        game.history().iter().for_each(|&m| board.make(m));
+        board.root = board.past.len();
+        board
+    }
+
+    pub(super) fn make(&mut self, m: Move) {
+        let (from, to) = ends(m).expect("a legal move");
+        let piece = self.pieces.at(from).expect("a piece to move");
+        let captured = self.pieces.shift(from, to);
+        self.past.push(Past { m, captured, state: self.now });
+        let now = &mut self.now;
+        now.take(from, piece);
+        if let Some(captured) = captured {
+            now.take(to, captured);
+            (now.quiet, now.since) = (0, self.past.len());
+        } else {
+            now.quiet = now.quiet.saturating_add(1);
+        }
+        now.put(to, piece);
+        self.turn();
+    }
+
+    /// Leaves the move to the other side.
+    pub(super) fn make_nothing(&mut self) {
+        self.past.push(Past { m: Move::NONE, captured: None, state: self.now });
+        self.now.since = self.past.len();
+        self.turn();
+    }
+
+    fn turn(&mut self) {
+        self.side = self.side.other();
+        self.now.hash ^= zobrist::SECOND_TO_MOVE as u64;
+        self.now.danger = self.pieces.danger(self.side);
+    }
+
+    pub(super) fn unmake(&mut self) {
+        let Past { m, captured, state } = self.past.pop().expect("a move to take back");
+        self.side = self.side.other();
+        self.now = state;
+        let Some((from, to)) = ends(m) else { return };
+        self.pieces.shift(to, from);
+        if let Some(captured) = captured {
+            self.pieces.put(to, captured);
+        }
+    }
+
+    pub(super) const fn zobrist(&self) -> u64 {
+        self.now.hash
+    }
+
+    pub(super) const fn sum(&self) -> Value {
+        self.now.sum
+    }
+
+    pub(super) const fn phase(&self) -> i32 {
+        self.now.phase
+    }
+
+    /// All that is kept up to date, but how far back the game may repeat.
+    #[cfg(test)]
+    pub(super) fn state(&self) -> impl Eq + std::fmt::Debug {
+        let State { hash, quiet, sum, phase, danger, .. } = self.now;
+        (hash, quiet, sum, phase, danger, self.side, self.pieces.clone())
+    }
+
+    pub(super) const fn quiet(&self) -> u8 {
+        self.now.quiet
+    }
+
+    pub(super) const fn is_quiet_draw(&self) -> bool {
+        self.now.quiet >= QUIET_LIMIT
+    }
+
+    pub(super) fn is_checked(&self) -> bool {
+        self.now.danger.is_some_and(|danger| danger.is_check())
+    }
+
+    /// Every piece of the side to move with what its legal moves are, captures and others.
+    pub(super) fn targets(&self) -> impl Iterator<Item = (Square, Piece, xiangqi::Squares)> {
+        let danger = self.now.danger;
+        self.pieces.side(self.side).into_iter().filter_map(move |from| {
+            let piece = self.pieces.at(from)?;
+            Some((from, piece, self.pieces.legal_targets(from, piece, danger.as_ref()?)))
+        })
+    }
+
+    pub(super) fn has_moves(&self) -> bool {
+        self.targets().any(|(_, _, targets)| !targets.is_empty())
+    }
+
+    /// How many plies ago the position stood that has come again, if it is time to judge: after the first time within the
+    /// search, as who can repeat once can do so again, and after the second, as the rules have it, where the game has been
+    /// there before.
+    pub(super) fn repeats(&self) -> Option<usize> {
+        let now = self.past.len();
+        let earliest = self.now.since.min(now);
+        let mut before = false;
+        for (at, past) in self.past.iter().enumerate().skip(earliest).rev().skip(3).step_by(2) {
+            if past.state.hash == self.now.hash {
+                if at >= self.root || before {
+                    return Some(now - at);
+                }
+                before = true;
+            }
+        }
+        None
+    }
+
+    /// What such a repetition is worth to the side to move.
+    pub(super) fn judged(&self, plies: usize) -> Score {
+        let stretch = &self.past[self.past.len() - plies..];
+        let stretch: Vec<(Square, Square)> = stretch.iter().filter_map(|past| ends(past.m)).collect();
+        match judge(&self.pieces, self.side, &stretch, self.chase) {
+            Outcome::Draw => Score::ZERO,
+            Outcome::Win(side) if side == self.side => FORFEIT,
+            Outcome::Win(_) => -FORFEIT,
+        }
+    }
+
+    /// Whether the side has a piece that moves freely.
+    pub(super) fn has_officers(&self, side: Side) -> bool {
+        let officers = self.pieces.kind(Kind::Rook) | self.pieces.kind(Kind::Horse) | self.pieces.kind(Kind::Cannon);
+        !(officers & self.pieces.side(side)).is_empty()
+    }
+}
+
+impl State {
+    fn put(&mut self, square: Square, piece: Piece) {
+        match piece.side {
+            Side::First => self.sum += value(piece, square),
+            Side::Second => self.sum -= value(piece, square),
+        }
+        self.change(square, piece, 1);
+    }
+
+    fn take(&mut self, square: Square, piece: Piece) {
+        match piece.side {
+            Side::First => self.sum -= value(piece, square),
+            Side::Second => self.sum += value(piece, square),
+        }
+        self.change(square, piece, -1);
+    }
+
+    fn change(&mut self, square: Square, piece: Piece, by: i32) {
+        self.phase += by * PHASE[piece.kind.index()];
+        self.hash ^= number(square, piece) as u64;
+    }
+}

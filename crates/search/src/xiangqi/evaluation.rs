@@ -1,0 +1,173 @@
+use kagetsu_game::xiangqi::{Kind, Square, Squares, reach};
+use kagetsu_game::{Score, Side};
+
+use super::Board;
+use super::values::{Value, WHOLE};
+
+/// To be on move.
+const TEMPO: i32 = 12;
+/// For each point that a piece may go to, beyond the usual number, by kind.
+const MOBILITY: [(Value, i32); 7] = [
+    (Value::new(0, 0), 0),
+    (Value::new(0, 0), 0),
+    (Value::new(0, 0), 0),
+    (Value::new(10, 12), 4),
+    (Value::new(4, 6), 9),
+    (Value::new(2, 4), 9),
+    (Value::new(0, 0), 0),
+];
+/// For a piece that an enemy could take for nothing, by its kind.
+const HANGING: [i32; 7] = [0, 12, 12, 36, 50, 36, 10];
+/// For one that a cheaper enemy attacks, protected or not.
+const HARRIED: Value = Value::new(40, 40);
+/// For one that is attacked and protected.
+const TENSE: Value = Value::new(4, 4);
+/// What a piece that reaches into the palace threatens, by kind, and each point there that it reaches.
+const ATTACKER: [i32; 7] = [0, 0, 0, 9, 12, 8, 7];
+const ATTACKED_POINT: i32 = 3;
+/// For each guard that is lost and each enemy that profits by it: advisors against rooks and horses, elephants against
+/// cannons.
+const NO_ADVISOR: [i32; 7] = [0, 0, 0, 10, 16, 6, 6];
+const NO_ELEPHANT: [i32; 7] = [0, 0, 0, 4, 4, 12, 4];
+/// A cannon before the bare general: nothing may be put between, or it is check.
+const HOLLOW_CANNON: Value = Value::new(110, 50);
+/// A cannon with two pieces before the general: none of them goes freely.
+const CENTRAL_CANNON: Value = Value::new(22, 8);
+/// A rook on the general's open file or rank, one piece between.
+const PINNING_ROOK: Value = Value::new(16, 8);
+
+impl Board {
+    /// What the side to move thinks of the position: pieces and places, how freely they move, what they attack and protect,
+    /// and how safe the generals are.
+    pub(super) fn opinion(&self) -> Score {
+        let mut all = self.sum();
+        let attacks = [Side::First, Side::Second].map(|side| self.attacks(side));
+        for side in [Side::First, Side::Second] {
+            let mut own = attacks[side.index()].value;
+            own += self.relations(side, &attacks);
+            own += self.aim(side, attacks[side.index()].pressure);
+            if side == Side::First { all += own } else { all -= own }
+        }
+        let phase = self.phase().min(WHOLE);
+        let red = (all.middle * phase + all.end * (WHOLE - phase)) / WHOLE;
+        let mine = TEMPO + if self.side == Side::First { red } else { -red };
+        self.limited(Score::opinion(mine))
+    }
+
+    /// Who has nothing to attack with has no good opinion of himself.
+    fn limited(&self, opinion: Score) -> Score {
+        match [self.side, self.side.other()].map(|side| self.has_attackers(side)) {
+            [true, true] => opinion,
+            [true, false] => opinion.max(Score::ZERO),
+            [false, true] => opinion.min(Score::ZERO),
+            [false, false] => Score::ZERO,
+        }
+    }
+
+    fn has_attackers(&self, side: Side) -> bool {
+        self.has_officers(side) || !self.pieces.pieces(side, Kind::Soldier).is_empty()
+    }
+
+    /// Where the pieces of a side go.
+    fn attacks(&self, side: Side) -> Attacks {
+        let (occupied, own) = (self.pieces.occupied(), self.pieces.side(side));
+        let palace = palace(side.other());
+        let mut attacks = Attacks::default();
+        for (square, piece) in own.into_iter().filter_map(|square| Some((square, self.pieces.at(square)?))) {
+            let reached = reach(square, piece, occupied);
+            let captured = if piece.kind == Kind::Cannon { reached & occupied } else { reached };
+            attacks.all |= captured;
+            attacks.by[CLASS[piece.kind.index()]] |= captured;
+            let kind = piece.kind.index();
+            let (worth, usual) = MOBILITY[kind];
+            if usual > 0 {
+                attacks.value += worth.times((reached & !own).count() as i32 - usual);
+            }
+            if ATTACKER[kind] > 0 {
+                let points = (reached & palace).count() as i32;
+                attacks.pressure += if points > 0 { ATTACKER[kind] + ATTACKED_POINT * points } else { 0 };
+            }
+        }
+        attacks
+    }
+
+    /// What a side's pieces suffer from those that attack them.
+    fn relations(&self, side: Side, attacks: &[Attacks; 2]) -> Value {
+        let (mine, his) = (&attacks[side.index()], &attacks[side.other().index()]);
+        let general = self.pieces.pieces(side, Kind::General);
+        let attacked = self.pieces.side(side) & his.all & !general;
+        let mut value = Value::default();
+        for square in attacked & !mine.all {
+            let cost = self.pieces.at(square).map_or(0, |piece| HANGING[piece.kind.index()]);
+            value -= Value::new(cost, cost);
+        }
+        value -= TENSE.times((attacked & mine.all).count() as i32);
+        let cheap = his.by[0];
+        let rooks = self.pieces.pieces(side, Kind::Rook) & (cheap | his.by[1]);
+        let minors = (self.pieces.pieces(side, Kind::Horse) | self.pieces.pieces(side, Kind::Cannon)) & cheap;
+        value -= HARRIED.times((rooks & mine.all).count() as i32 + (minors & mine.all).count() as i32);
+        value
+    }
+
+    /// What a side has against the enemy's general.
+    fn aim(&self, side: Side, pressure: i32) -> Value {
+        let enemy = side.other();
+        let guards = |kind| 2 - self.pieces.pieces(enemy, kind).count().min(2) as i32;
+        let (advisors, elephants) = (guards(Kind::Advisor), guards(Kind::Elephant));
+        let (mut bare, mut aim) = (0, Value::default());
+        for kind in [Kind::Horse, Kind::Rook, Kind::Cannon, Kind::Soldier] {
+            let count = self.pieces.pieces(side, kind).count().min(2) as i32;
+            bare += count * (advisors * NO_ADVISOR[kind.index()] + elephants * NO_ELEPHANT[kind.index()]);
+        }
+        aim += Value::new(bare, bare / 2);
+        let danger = pressure + bare / 8;
+        aim += Value::new(danger * danger / 24, danger * danger / 48);
+        if let Some(general) = self.pieces.general(enemy) {
+            aim += self.lines(side, general);
+        }
+        aim
+    }
+
+    /// Cannons and rooks on the general's file, or on his rank.
+    fn lines(&self, side: Side, general: Square) -> Value {
+        let mut value = Value::default();
+        let (rooks, cannons) = (self.pieces.pieces(side, Kind::Rook), self.pieces.pieces(side, Kind::Cannon));
+        for square in rooks | cannons {
+            let is_on_file = square.file() == general.file();
+            if !is_on_file && square.rank() != general.rank() {
+                continue;
+            }
+            let between = (kagetsu_game::xiangqi::between(square, general) & self.pieces.occupied()).count();
+            match (cannons.has(square), between) {
+                (true, 0) if is_on_file => value += HOLLOW_CANNON,
+                (true, 2) => value += CENTRAL_CANNON,
+                (false, 1) => value += PINNING_ROOK,
+                _ => {}
+            }
+        }
+        value
+    }
+}
+
+/// Classes of attackers by what they cost: soldiers and guards, horses and cannons, rooks and generals.
+const CLASS: [usize; 7] = [2, 0, 0, 1, 2, 1, 0];
+
+/// What the pieces of a side reach.
+#[derive(Clone, Copy, Debug, Default)]
+struct Attacks {
+    /// The points where they could capture, the own pieces that they protect among them.
+    all: Squares,
+    /// The same by class.
+    by: [Squares; 3],
+    /// How freely they move.
+    value: Value,
+    /// What they threaten the enemy's palace with.
+    pressure: i32,
+}
+
+/// The nine points of a general.
+fn palace(side: Side) -> Squares {
+    const PALACE: u128 = 0b111_000_000_111_000_000_111_000;
+    let shift = if side == Side::First { 0 } else { 63 };
+    Squares::from_bits(PALACE << shift)
+}

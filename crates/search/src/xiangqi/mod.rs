@@ -1,0 +1,12 @@
+//! Xiangqi as an engine sees it.
+
+mod board;
+mod evaluation;
+mod exchange;
+mod heuristics;
+#[cfg(test)]
+pub(crate) mod laws;
+mod mate;
+mod values;
+
+pub(crate) use board::Board;
