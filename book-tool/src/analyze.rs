@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{Answer, Effort, Move, Position, Question};
 use kagetsu_program::Exit;
-use kagetsu_search::{Control, Engine, EngineOptions, Progress, shallow};
+use kagetsu_search::{Control, Engine, EngineOptions, Progress, Split, shallow};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::cli::{runtime, write_json};
@@ -44,6 +44,10 @@ pub(crate) struct Args {
     /// Threads to search with; 1 gives the same answer every time for --depth and --nodes [default: one for each core]
     #[arg(long, value_name = "N", conflicts_with = "coordinator", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    /// How these threads share the position: `shared` (each searches all of it, with one table) or `seeded` (the root moves
+    /// are divided, the best of a 2-ply search first)
+    #[arg(long, default_value_t = Split::Shared, value_name = "SPLIT", conflicts_with = "coordinator")]
+    split: Split,
     /// Memory for the transposition table, in MiB
     #[arg(long, default_value_t = 256, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     table_mib: u64,
@@ -102,7 +106,8 @@ impl Args {
 async fn here(args: &Args, question: &Question, live: &mut Live<'_>) -> Result<Answer> {
     let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let table_bytes = usize::try_from(args.table_mib << 20).context("--table-mib")?;
-    let mut engine = Engine::new(EngineOptions { threads, table_bytes, ..EngineOptions::default() })?;
+    let mut engine =
+        Engine::new(EngineOptions { threads, table_bytes, split: args.split, ..EngineOptions::default() })?;
     let control = Control::new();
     let (sender, mut iterations) = mpsc::unbounded_channel();
     let (answers, mut answered) = oneshot::channel();

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use kagetsu_search::Split;
 
 /// How a worker works.
 #[derive(Args, Clone, Debug)]
@@ -11,6 +12,10 @@ pub struct Config {
     /// Threads for each position; 1 gives the same answers every time where depth or nodes limit the search
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: u16,
+    /// How these threads share a position: `shared` (each searches all of it, with one table) or `seeded` (the root moves
+    /// are divided, the best of a 2-ply search first)
+    #[arg(long, default_value_t = Split::Shared, value_name = "SPLIT")]
+    pub split: Split,
     /// Memory for all transposition tables together, in MiB
     #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub table_mib: u64,
@@ -29,7 +34,7 @@ impl Config {
     /// A worker inside this process.
     #[must_use]
     pub fn embedded(name: String, table_mib: u64) -> Self {
-        Self { slots: 1, threads: 1, table_mib, name, grace: Duration::ZERO, is_embedded: true }
+        Self { slots: 1, threads: 1, split: Split::Shared, table_mib, name, grace: Duration::ZERO, is_embedded: true }
     }
 
     /// Positions searched at the same time.

@@ -18,7 +18,8 @@ use crate::outcome;
 pub(crate) fn start(config: &Config, desk: &Arc<Desk>) -> Result<Vec<JoinHandle<()>>> {
     let slots = desk.slots();
     let table_bytes = usize::try_from((config.table_mib << 20) / u64::from(slots)).context("--table-mib")?;
-    let options = EngineOptions { threads: config.threads.into(), table_bytes, ..EngineOptions::default() };
+    let options =
+        EngineOptions { threads: config.threads.into(), split: config.split, table_bytes, ..EngineOptions::default() };
     let start = |slot| {
         let mut engine = Engine::new(options)?;
         let desk = Arc::clone(desk);

@@ -48,7 +48,7 @@ pub(crate) fn is_hopeless(node: &Node, alpha: Score, searched: usize, force: For
         return false;
     }
     let depth = node.depth;
-    let is_late = depth <= 8 && searched as i32 >= 4 + depth * depth;
+    let is_late = depth <= 8 && searched as i32 >= 3 + depth * depth / 2;
     let is_futile = depth <= 5 && !alpha.is_mate() && node.opinion() + ply + ply * depth <= alpha.raw().into();
     is_late || is_futile
 }
@@ -70,7 +70,7 @@ pub(crate) fn at_root(depth: u8, at: usize, force: Force) -> u8 {
     depth - reduction.clamp(0, i32::from(depth.saturating_sub(2))) as u8
 }
 
-/// By depth and moves searched, about ln(depth) * ln(moves) / 2.
+/// By depth and moves searched, about 1.2 * ln(depth) * ln(moves).
 static LATE: [[u8; 64]; 64] = late();
 
 const fn late() -> [[u8; 64]; 64] {
@@ -81,7 +81,7 @@ const fn late() -> [[u8; 64]; 64] {
         while moves < 64 {
             // Logarithms to the base 2 in tenths, from whole numbers alone.
             let product = tenths(depth) * tenths(moves);
-            table[depth][moves] = (product * 48 / 100 / 200) as u8;
+            table[depth][moves] = (product * 48 / 100 / 80) as u8;
             moves += 1;
         }
         depth += 1;
@@ -139,6 +139,6 @@ mod tests {
             }
         }
         assert_eq!(LATE[3][2], 0);
-        assert!(LATE[10][20] >= 3 && LATE[10][20] <= 5, "{}", LATE[10][20]);
+        assert!(LATE[10][20] >= 7 && LATE[10][20] <= 9, "{}", LATE[10][20]);
     }
 }

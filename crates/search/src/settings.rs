@@ -106,6 +106,24 @@ impl FromStr for EngineOptions {
     }
 }
 
+impl fmt::Display for Split {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&name(&SPLITS, *self))
+    }
+}
+
+impl FromStr for Split {
+    type Err = OptionsError;
+
+    fn from_str(text: &str) -> Result<Self, OptionsError> {
+        named(&SPLITS, text).map_err(|expected| OptionsError::Value {
+            key: "split".into(),
+            value: text.into(),
+            expected,
+        })
+    }
+}
+
 impl EngineOptions {
     fn set(&mut self, key: &str, value: &str) -> Result<(), OptionsError> {
         let wrong = |expected: String| OptionsError::Value { key: key.into(), value: value.into(), expected };
