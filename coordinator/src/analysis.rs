@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kagetsu_game::{Answer, Effort, Question};
+use kagetsu_game::{Answer, Effort, Question, Variant};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_server::Analysis;
 use kagetsu_schedule::QuestionId;
@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
 use crate::hub::{Hub, Update};
+use crate::shallow::shallow;
 
 /// How often a client hears of a question that does not get on.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -37,9 +38,10 @@ impl Analysis for AnalysisService {
         }
         let looked = tokio::task::spawn_blocking(move || look(question));
         let (question, shallow) = looked.await.map_err(|_| Status::internal("the 2-ply search failed"))??;
+        let variant = question.position.variant();
         let (id, updates) = self.hub.analyze(question, shallow.clone());
         let (sender, stream) = mpsc::channel(4);
-        let analysis = Running { hub: Arc::clone(&self.hub), id, shallow, begun: Instant::now() };
+        let analysis = Running { hub: Arc::clone(&self.hub), id, variant, shallow, begun: Instant::now() };
         let shutdown = self.shutdown.clone();
         tokio::spawn(async move {
             tokio::select! {
@@ -52,21 +54,22 @@ impl Analysis for AnalysisService {
     }
 }
 
-/// The question with its 2-ply answer, if its moves can be made and its variant can be searched.
+/// The question with its 2-ply answer, if its moves can be made.
 fn look(question: Question) -> Result<(Question, Answer), Status> {
     let legal = question.position.legal_moves();
     if let Some(m) = question.moves.iter().find(|m| !legal.contains(m)) {
         let (position, code) = (&question.position, m.code());
         return Err(Status::invalid_argument(format!("the move with code {code} cannot be made in {position}")));
     }
-    let shallow = kagetsu_search::shallow(&question.position);
-    shallow.map(|shallow| (question, shallow)).map_err(|error| Status::invalid_argument(error.to_string()))
+    let shallow = shallow(&question.position).map_err(|error| Status::invalid_argument(error.to_string()))?;
+    Ok((question, shallow))
 }
 
 /// A question that somebody waits for; cancelled when dropped.
 struct Running {
     hub: Arc<Hub>,
     id: QuestionId,
+    variant: Variant,
     /// What is told while no part of the answer is there.
     shallow: Answer,
     begun: Instant,
@@ -95,7 +98,7 @@ impl Running {
             answer: Some(answer.into()),
             nodes: update.nodes,
             time_ms: self.begun.elapsed().as_millis() as u64,
-            workers: self.hub.worker_count(),
+            workers: self.hub.worker_count(self.variant),
             is_final,
         }
     }

@@ -145,7 +145,7 @@ fn message(view: &JobView, hub: &Hub) -> v1::Job {
         frontier: *frontier,
         set_aside: *set_aside,
         reason,
-        workers: hub.worker_count(),
+        workers: hub.worker_count(view.job.spec.variant),
     }
 }
 
@@ -164,9 +164,6 @@ fn spec(request: &v1::StartRequest) -> Result<JobSpec, Status> {
     let roots: Result<Vec<Position>, _> = request.roots.iter().map(Position::try_from).collect();
     let roots = roots.map_err(|error| wrong(error.to_string()))?;
     let variant = roots.first().ok_or_else(|| wrong("a build needs a root".into()))?.variant();
-    if !kagetsu_search::Engine::supports(variant) {
-        return Err(wrong(format!("no search for {variant} yet")));
-    }
     let effort =
         request.effort.as_ref().ok_or_else(|| wrong("a build needs an effort: depth, nodes or time".into()))?;
     let narrow = |what, value: u32| u16::try_from(value).map_err(|_| wrong(format!("{what} {value} is too large")));

@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use kagetsu_book::Work;
-use kagetsu_game::{Answer, Position, Question};
+use kagetsu_game::{Answer, Position, Question, Variant};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::to_worker::Message;
-use kagetsu_schedule::{Effect, Options, QuestionId, Report, Scheduler, Split, TaskId, WorkerId, WorkerStatus};
+use kagetsu_schedule::{
+    Capacity, Effect, Options, QuestionId, Report, Scheduler, Split, TaskId, WorkerId, WorkerStatus,
+};
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::keeper::KeeperDesk;
@@ -104,9 +106,9 @@ impl Hub {
         held: &[(TaskId, u32)],
     ) -> (u64, mpsc::Receiver<v1::ToWorker>) {
         self.with(|state, now| {
-            let slots = about.slots;
+            let capacity = Capacity { slots: about.slots, plays: Some(Arc::clone(&about.plays)) };
             let link = state.links.add(worker, about);
-            state.scheduler.join(now, worker, slots, held);
+            state.scheduler.join(now, worker, capacity, held);
             link
         })
     }
@@ -221,14 +223,14 @@ impl Hub {
         self.with(|state, _| ids.iter().for_each(|&id| state.scheduler.settle(id)));
     }
 
-    /// How many more positions the workers could take at once.
-    pub(crate) fn appetite(&self) -> usize {
-        usize::try_from(self.lock().scheduler.appetite()).unwrap_or(usize::MAX)
+    /// How many more positions of the variant the workers could take at once.
+    pub(crate) fn appetite(&self, variant: Variant) -> usize {
+        usize::try_from(self.lock().scheduler.appetite_for(variant)).unwrap_or(usize::MAX)
     }
 
-    /// Workers connected.
-    pub(crate) fn worker_count(&self) -> u32 {
-        self.lock().links.len()
+    /// Workers connected that play the variant.
+    pub(crate) fn worker_count(&self, variant: Variant) -> u32 {
+        self.lock().links.count(variant)
     }
 
     pub(crate) fn workers(&self) -> Vec<(WorkerStatus, Introduction)> {

@@ -8,12 +8,13 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use kagetsu_book::{Book, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, Work};
-use kagetsu_game::{Answer, Position};
+use kagetsu_game::{Answer, Position, Variant};
 use kagetsu_schedule::QuestionId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use crate::hub::Hub;
 use crate::progress::Rates;
+use crate::shallow::shallow;
 
 /// Commands done between two writes to the disk.
 const BATCH: usize = 256;
@@ -154,7 +155,7 @@ pub(crate) struct Keeper {
     end: KeeperEnd,
     hub: Weak<Hub>,
     /// Jobs that are running, to ask for work without reading all.
-    running: Vec<JobId>,
+    running: Vec<(JobId, Variant)>,
     rates: BTreeMap<JobId, Rates>,
 }
 
@@ -259,7 +260,8 @@ impl Keeper {
     fn show(&mut self) -> Result<()> {
         let now = Instant::now();
         let jobs = self.book.jobs()?;
-        self.running = jobs.iter().filter(|job| job.state == JobState::Running).map(|job| job.id).collect();
+        let running = jobs.iter().filter(|job| job.state == JobState::Running);
+        self.running = running.map(|job| (job.id, job.spec.variant)).collect();
         let view = |job: Job| {
             let rate = self.rates.entry(job.id).or_default().rate(now, job.positions);
             JobView { job, rate }
@@ -272,8 +274,8 @@ impl Keeper {
     /// Gives the workers what they can take, from all running jobs in turn.
     fn refill(&mut self) -> Result<()> {
         let Some(hub) = self.hub.upgrade() else { return Ok(()) };
-        for (index, id) in self.running.clone().into_iter().enumerate() {
-            let share = hub.appetite().div_ceil(self.running.len() - index);
+        for (index, (id, variant)) in self.running.clone().into_iter().enumerate() {
+            let share = hub.appetite(variant).div_ceil(self.running.len() - index);
             let works = self.book.next_work(id, share)?;
             if works.is_empty() {
                 continue;
@@ -281,7 +283,7 @@ impl Keeper {
             let split = self.book.job(id)?.spec.split;
             for work in works {
                 // Only a question that may be divided needs to know its candidates.
-                let shallow = if split { kagetsu_search::shallow(&work.question.position)? } else { Answer::new() };
+                let shallow = if split { shallow(&work.question.position)? } else { Answer::new() };
                 hub.build(work, shallow, split);
             }
         }

@@ -16,6 +16,7 @@ mod keeper;
 mod links;
 mod progress;
 mod server;
+mod shallow;
 mod watched;
 mod workers;
 

@@ -1,7 +1,9 @@
 //! Who is connected, and what is sent to them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use kagetsu_game::Variant;
 use kagetsu_proto::v1;
 use kagetsu_schedule::WorkerId;
 use tokio::sync::mpsc;
@@ -16,6 +18,8 @@ pub(crate) struct Introduction {
     pub(crate) engine: String,
     pub(crate) slots: u32,
     pub(crate) threads: u32,
+    /// What it can be asked about.
+    pub(crate) plays: Arc<BTreeSet<Variant>>,
 }
 
 struct Link {
@@ -64,8 +68,9 @@ impl Links {
         self.all.get(&worker).map(|link| &link.about)
     }
 
-    pub(crate) fn len(&self) -> u32 {
-        self.all.len() as u32
+    /// How many play the variant.
+    pub(crate) fn count(&self, variant: Variant) -> u32 {
+        self.all.values().filter(|link| link.about.plays.contains(&variant)).count() as u32
     }
 
     /// Ends all streams.

@@ -1,13 +1,16 @@
 //! The service of workers.
 
+use std::collections::BTreeSet;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use kagetsu_game::{Variant, VariantError};
 use kagetsu_proto::v1::from_worker::Message;
 use kagetsu_proto::v1::workers_server::Workers;
 use kagetsu_proto::{MOST_NAME, PROTOCOL, v1};
 use kagetsu_schedule::{TaskId, WorkerId};
+use kagetsu_search::Engine;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
@@ -20,6 +23,8 @@ use crate::links::Introduction;
 const HEARTBEAT: Duration = Duration::from_secs(2);
 /// How long a worker has to say hello.
 const HELLO: Duration = Duration::from_secs(10);
+/// Most variants that a worker can name.
+const MOST_VARIANTS: usize = 1_000;
 /// Most slots of one worker.
 const MOST_SLOTS: u32 = 4_096;
 
@@ -96,8 +101,24 @@ fn introduction(hello: &v1::Hello) -> Result<(Introduction, Vec<(TaskId, u32)>),
         engine: hello.engine.clone(),
         slots: hello.slots,
         threads: hello.threads,
+        plays: repertoire(&hello.variants)?,
     };
     Ok((about, hello.held.iter().map(|held| (TaskId(held.task), held.attempt)).collect()))
+}
+
+/// What a worker's engine plays.
+fn repertoire(names: &[String]) -> Result<Arc<BTreeSet<Variant>>, Status> {
+    /// What our own engine plays.
+    static OURS: LazyLock<Arc<BTreeSet<Variant>>> =
+        LazyLock::new(|| Arc::new(Variant::all().filter(|variant| Engine::supports(*variant)).collect()));
+    if names.is_empty() {
+        return Ok(Arc::clone(&OURS));
+    }
+    if names.len() > MOST_VARIANTS {
+        return Err(Status::invalid_argument(format!("{} variants are more than {MOST_VARIANTS}", names.len())));
+    }
+    let variants: Result<_, _> = names.iter().map(|name| name.parse()).collect();
+    variants.map(Arc::new).map_err(|error: VariantError| Status::invalid_argument(error.to_string()))
 }
 
 /// One stream of one worker.

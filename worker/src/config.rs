@@ -1,7 +1,10 @@
 use std::time::Duration;
 
 use clap::Args;
+use kagetsu_game::Variant;
 use kagetsu_search::Split;
+
+use crate::engine_args::EngineArgs;
 
 /// How a worker works.
 #[derive(Args, Clone, Debug)]
@@ -25,6 +28,13 @@ pub struct Config {
     /// How long a search may go on after SIGTERM before it is handed back
     #[arg(long, default_value = "10s", value_name = "TIME", value_parser = humantime::parse_duration)]
     pub grace: Duration,
+    /// Whose engine searches
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// What the engine of --engine is to play; may be given more than once [default: those of xiangqi, freestyle-15,
+    /// standard-15 and renju-15 that it knows]
+    #[arg(long, value_name = "VARIANT", requires = "engine")]
+    pub variant: Vec<Variant>,
     /// Whether the coordinator is in this process: then its end is told by others, and is no news
     #[arg(skip)]
     pub is_embedded: bool,
@@ -34,7 +44,17 @@ impl Config {
     /// A worker inside this process.
     #[must_use]
     pub fn embedded(name: String, table_mib: u64) -> Self {
-        Self { slots: 1, threads: 1, split: Split::Shared, table_mib, name, grace: Duration::ZERO, is_embedded: true }
+        Self {
+            slots: 1,
+            threads: 1,
+            split: Split::Shared,
+            table_mib,
+            name,
+            grace: Duration::ZERO,
+            engine: EngineArgs::default(),
+            variant: Vec::new(),
+            is_embedded: true,
+        }
     }
 
     /// Positions searched at the same time.

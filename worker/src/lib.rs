@@ -8,22 +8,28 @@
 
 mod config;
 mod desk;
+mod engine_args;
 mod outcome;
 mod session;
 mod slot;
+mod thinker;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use kagetsu_proto::Connector;
+use kagetsu_search::Control;
 use rand::RngExt;
 use tokio_util::sync::CancellationToken;
 
 pub use config::Config;
+pub use engine_args::EngineArgs;
+pub use thinker::Thinker;
 
 use crate::desk::Desk;
-use crate::session::{End, Session};
+use crate::session::{End, Repertoire, Session};
+use crate::thinker::Team;
 
 /// The wait after the first failure to connect, and the longest.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(15));
@@ -37,10 +43,12 @@ const LAST_WORDS: Duration = Duration::from_secs(3);
 /// # Errors
 /// If the coordinator refuses this worker, or the engines cannot be made.
 pub async fn run(config: Config, connector: Connector, shutdown: CancellationToken) -> Result<()> {
+    let Some(Team { thinkers, name, variants }) = assemble(&config, &shutdown).await? else { return Ok(()) };
     let desk = Desk::new(config.slots());
-    let slots = slot::start(&config, &desk)?;
+    let slots = slot::start(&config, thinkers, &desk)?;
+    let engine = Repertoire { name, variants };
     let worked = tokio::select! {
-        worked = stay_connected(&config, &connector, &desk, &shutdown) => worked,
+        worked = stay_connected(&config, &engine, &connector, &desk, &shutdown) => worked,
         () = retire(&desk, &shutdown, config.grace) => Ok(()),
     };
     desk.close();
@@ -49,6 +57,23 @@ pub async fn run(config: Config, connector: Connector, shutdown: CancellationTok
         let _ = tokio::task::spawn_blocking(move || slot.join()).await;
     }
     worked
+}
+
+/// The engines; none if the shutdown comes before they are ready.
+async fn assemble(config: &Config, shutdown: &CancellationToken) -> Result<Option<Team>> {
+    let control = Control::new();
+    let assembled = {
+        let (config, control) = (config.clone(), control.clone());
+        tokio::task::spawn_blocking(move || slot::assemble(&config, &control))
+    };
+    tokio::pin!(assembled);
+    tokio::select! {
+        team = &mut assembled => return team?.map(Some),
+        () = shutdown.cancelled() => control.stop(),
+    }
+    // It ends at once, and what it says of being stopped is no news.
+    drop(assembled.await?);
+    Ok(None)
 }
 
 /// After the shutdown nothing new is begun; after the grace what is at work is handed back. Ends when nobody needs to wait
@@ -65,6 +90,7 @@ async fn retire(desk: &Desk, shutdown: &CancellationToken, grace: Duration) {
 
 async fn stay_connected(
     config: &Config,
+    engine: &Repertoire,
     connector: &Connector,
     desk: &Arc<Desk>,
     shutdown: &CancellationToken,
@@ -72,7 +98,7 @@ async fn stay_connected(
     let instance = rand::random();
     let mut failures = 0;
     loop {
-        let session = Session { config, instance, desk };
+        let session = Session { config, engine, instance, desk };
         let reason = match session.run(connector).await {
             End::Done => return Ok(()),
             End::Refused(error) => return Err(error),

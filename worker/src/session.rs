@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Error, anyhow};
-use kagetsu_game::Question;
+use kagetsu_game::{Question, Variant};
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{Connector, MESSAGE_LIMIT, PROTOCOL, explain, v1};
-use kagetsu_search::Engine;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
@@ -30,9 +29,17 @@ pub(crate) enum End {
     Lost { reason: String, was_connected: bool },
 }
 
+/// What a worker says of its engines.
+pub(crate) struct Repertoire {
+    pub(crate) name: String,
+    /// What they play; none: what our own engine plays.
+    pub(crate) variants: Vec<Variant>,
+}
+
 /// What a connection needs to know.
 pub(crate) struct Session<'a> {
     pub(crate) config: &'a Config,
+    pub(crate) engine: &'a Repertoire,
     /// The same for every connection of this process.
     pub(crate) instance: u64,
     pub(crate) desk: &'a Arc<Desk>,
@@ -62,10 +69,11 @@ impl Session<'_> {
             protocol: PROTOCOL,
             name: self.config.name(),
             instance: self.instance,
-            engine: Engine::NAME.into(),
+            engine: self.engine.name.clone(),
             slots: self.desk.slots(),
             threads: self.config.threads.into(),
             held: self.desk.held(),
+            variants: self.engine.variants.iter().map(ToString::to_string).collect(),
         }
     }
 

@@ -30,6 +30,7 @@ pub(crate) fn hello(instance: u64) -> v1::Hello {
         slots: 1,
         threads: 1,
         held: Vec::new(),
+        variants: Vec::new(),
     }
 }
 

@@ -35,12 +35,18 @@ impl External {
     /// Starts the engine and hears its name.
     ///
     /// # Errors
-    /// If it does not start, or does not speak the protocol.
-    pub fn start(settings: Settings) -> Result<Self, Fault> {
+    /// If it does not start, does not speak the protocol, or is stopped before it has.
+    pub fn start(settings: Settings, control: &Control) -> Result<Self, Fault> {
         let name = settings.address.program.clone();
         let mut engine = Self { settings, name, talk: None, failures: 0, is_unruly: false };
-        engine.talk().map(drop).map_err(|wrong| engine.fault(wrong))?;
+        engine.talk(control).map(drop).map_err(|wrong| engine.fault(wrong))?;
         Ok(engine)
+    }
+
+    /// Another of the same, which is started with its first question.
+    #[must_use]
+    pub fn twin(&self) -> Self {
+        Self { settings: self.settings.clone(), name: self.name.clone(), talk: None, failures: 0, ..*self }
     }
 
     /// Its name and version, as verdicts carry it.
@@ -53,8 +59,8 @@ impl External {
     ///
     /// # Errors
     /// The first thing that it does wrong.
-    pub fn check(&mut self, variant: Variant) -> Result<(), Fault> {
-        self.try_check(variant).map_err(|wrong| {
+    pub fn check(&mut self, variant: Variant, control: &Control) -> Result<(), Fault> {
+        self.try_check(variant, control).map_err(|wrong| {
             self.talk = None;
             self.fault(wrong)
         })
@@ -109,11 +115,11 @@ impl External {
         }
     }
 
-    fn talk(&mut self) -> Result<&mut dyn Talk, Wrong> {
+    fn talk(&mut self, control: &Control) -> Result<&mut dyn Talk, Wrong> {
         let talk: Box<dyn Talk> = match self.talk.take() {
             Some(talk) => talk,
             None => match self.settings.address.protocol {
-                Protocol::Uci | Protocol::Ucci => Box::new(uci::Session::start(&self.settings)?),
+                Protocol::Uci | Protocol::Ucci => Box::new(uci::Session::start(&self.settings, control)?),
                 Protocol::Gomocup => return Err(Wrong::Refuses("not yet".into())),
             },
         };
@@ -122,8 +128,8 @@ impl External {
         Ok(&mut **self.talk.insert(talk))
     }
 
-    fn restricts(&mut self) -> Result<bool, Wrong> {
-        Ok(!self.is_unruly && self.talk()?.restricts())
+    fn restricts(&mut self, control: &Control) -> Result<bool, Wrong> {
+        Ok(!self.is_unruly && self.talk(control)?.restricts())
     }
 
     fn supported(&self, variant: Variant) -> Result<(), Wrong> {
@@ -135,15 +141,17 @@ impl External {
         if is_supported { Ok(()) } else { Err(Wrong::Unsupported { variant, reason }) }
     }
 
-    fn try_check(&mut self, variant: Variant) -> Result<(), Wrong> {
+    fn try_check(&mut self, variant: Variant, control: &Control) -> Result<(), Wrong> {
         self.supported(variant)?;
-        let (control, patience) = (Control::new(), self.settings.patience);
-        let mut watch = Watch::new(&control, patience);
-        let talk = self.talk()?;
+        let mut watch = Watch::new(control, self.settings.patience);
+        let talk = self.talk(control)?;
         for Known { position, moves } in known_answers(variant) {
             let ask = Ask { position: &position, moves: &[], lines: 1, effort: EFFORT };
             let found = talk.search(ask, &mut watch, &mut |_| {})?;
             let best = found.lines.first().map(|line| line.m);
+            if control.is_stopped() {
+                return Err(Wrong::Stopped);
+            }
             let best = best.ok_or_else(|| Wrong::NoMove(position.to_string()))?;
             if !moves.is_empty() && !moves.contains(&best) {
                 let names: Vec<String> = moves.iter().map(|&m| position.write_move(m)).collect();
@@ -163,7 +171,8 @@ impl External {
         let least = position.legal_moves().first().copied();
         let moves: Vec<Move> = least.into_iter().collect();
         let ask = Ask { position: &position, moves: &moves, lines: 1, effort: EFFORT };
-        match self.talk()?.search(ask, watch, &mut |_| {}) {
+        let control = watch.control;
+        match self.talk(control)?.search(ask, watch, &mut |_| {}) {
             Ok(_) => Ok(true),
             Err(Wrong::Unasked { .. }) => Ok(false),
             Err(wrong) => Err(wrong),
@@ -205,13 +214,13 @@ impl External {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<(), Wrong> {
         let Question { position, width, effort, .. } = inquiry.question;
-        let restricts = self.restricts()?;
+        let restricts = self.restricts(inquiry.control)?;
         if !restricts && !moves.is_empty() {
             return self.inquire_behind(inquiry, moves, progress);
         }
         let all = if moves.is_empty() { position.legal_moves() } else { moves.to_vec() };
         let wanted = usize::from(*width).min(all.len());
-        let lines = (wanted as u16).min(self.talk()?.most_lines());
+        let lines = (wanted as u16).min(self.talk(inquiry.control)?.most_lines());
         let rounds = if restricts { wanted.div_ceil(lines.into()) } else { 1 };
         let effort = shared(*effort, rounds);
         self.round(inquiry, Ask { position, moves, lines, effort }, progress)?;
@@ -251,7 +260,7 @@ impl External {
             let depth = found.lines.first().map_or(0, |line| line.depth);
             progress(&Progress { depth, answer, nodes, elapsed: inquiry.begun.elapsed() });
         };
-        let found = self.talk()?.search(ask, &mut watch, &mut told)?;
+        let found = self.talk(inquiry.control)?.search(ask, &mut watch, &mut told)?;
         inquiry.add(found);
         Ok(())
     }
@@ -274,7 +283,7 @@ impl External {
             }
             let mut watch = Watch::new(inquiry.control, self.settings.patience);
             let ask = Ask { position: &next, moves: &[], lines: 1, effort };
-            let found = self.talk()?.search(ask, &mut watch, &mut |_| {})?;
+            let found = self.talk(inquiry.control)?.search(ask, &mut watch, &mut |_| {})?;
             let Some(best) = found.lines.into_iter().next() else { continue };
             let line = Line {
                 m,

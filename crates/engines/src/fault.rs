@@ -89,6 +89,9 @@ pub enum Wrong {
         /// Why not.
         reason: &'static str,
     },
+    /// Nothing: somebody stopped it while it was getting ready.
+    #[error("was stopped while it was getting ready")]
+    Stopped,
     /// A question about a move that cannot be made.
     #[error("was asked about a move that cannot be made: {0}")]
     Question(MoveError),

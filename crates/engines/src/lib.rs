@@ -5,10 +5,11 @@
 //! use kagetsu_game::{Effort, Position, Question, Variant};
 //! use kagetsu_search::Control;
 //!
-//! let mut engine = External::start(Settings::new("uci:fairy-stockfish".parse()?))?;
-//! engine.check(Variant::XIANGQI)?; // does it know the rules?
+//! let control = Control::new();
+//! let mut engine = External::start(Settings::new("uci:fairy-stockfish".parse()?), &control)?;
+//! engine.check(Variant::XIANGQI, &control)?; // does it know the rules?
 //! let question = Question::new(Position::start(Variant::XIANGQI), Effort::depth(8));
-//! let answer = engine.answer(&question, &Control::new(), &mut |_| {})?;
+//! let answer = engine.answer(&question, &control, &mut |_| {})?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

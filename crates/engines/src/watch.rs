@@ -86,9 +86,10 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Waits for a line that `want` takes, of all that comes within the time.
+/// Waits for a line that `want` takes, of all that comes within the time. Whoever stops does not wait.
 pub(crate) fn await_line<T>(
     process: &mut Process,
+    control: &Control,
     time: Duration,
     doing: &'static str,
     mut want: impl FnMut(&str) -> Result<Option<T>, Wrong>,
@@ -98,7 +99,10 @@ pub(crate) fn await_line<T>(
         let Some(left) = until.checked_duration_since(Instant::now()) else {
             return Err(Wrong::Silent { doing, time });
         };
-        if let Some(line) = process.hear(left)?
+        if control.is_stopped() {
+            return Err(Wrong::Stopped);
+        }
+        if let Some(line) = process.hear(left.min(LOOK))?
             && let Some(found) = want(&line)?
         {
             return Ok(found);

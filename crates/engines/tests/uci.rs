@@ -14,13 +14,17 @@ fn question(line: &str) -> Question {
     Question { width: 3, ..Question::new(position, Effort::depth(3)) }
 }
 
+fn start(settings: Settings) -> Result<External, Fault> {
+    External::start(settings, &Control::new())
+}
+
 fn ask(engine: &mut External, question: &Question) -> Result<Answer, Fault> {
     engine.answer(question, &Control::new(), &mut |_| {})
 }
 
 /// What an engine that behaves says.
 fn truth(question: &Question) -> Answer {
-    let mut engine = External::start(stub("uci", "good")).expect("it starts");
+    let mut engine = start(stub("uci", "good")).expect("it starts");
     ask(&mut engine, question).expect("an answer")
 }
 
@@ -50,8 +54,8 @@ fn only_the_moves_asked_about_are_judged_however_the_engine_is_told() {
     assert_eq!(truth.len(), 4);
     assert!(truth.verdicts().iter().all(|(m, _)| asked.contains(m)));
     for mode in ["one-line", "from-one"] {
-        let mut engine = External::start(stub("uci", mode)).expect("it starts");
-        engine.check(Variant::XIANGQI).expect("it knows the rules");
+        let mut engine = start(stub("uci", mode)).expect("it starts");
+        engine.check(Variant::XIANGQI, &Control::new()).expect("it knows the rules");
         for question in [&some, &whole] {
             let answer = ask(&mut engine, question).expect("an answer");
             assert_eq!(moves(&answer), moves(&self::truth(question)), "{mode}");
@@ -64,9 +68,9 @@ fn an_engine_that_plays_what_it_likes_is_asked_about_the_positions_behind() {
     let whole = question("h2e2 h9g7 h0g2");
     let asked: Vec<Move> = whole.position.legal_moves().into_iter().take(2).collect();
     let some = Question { moves: asked.clone(), ..whole };
-    let mut checked = External::start(stub("uci", "unruly")).expect("it starts");
-    checked.check(Variant::XIANGQI).expect("it knows the rules");
-    let mut unchecked = External::start(stub("uci", "unruly")).expect("it starts");
+    let mut checked = start(stub("uci", "unruly")).expect("it starts");
+    checked.check(Variant::XIANGQI, &Control::new()).expect("it knows the rules");
+    let mut unchecked = start(stub("uci", "unruly")).expect("it starts");
     for engine in [&mut checked, &mut unchecked] {
         let answer = ask(engine, &some).expect("an answer");
         assert_eq!(answer.len(), 2);
@@ -76,7 +80,7 @@ fn an_engine_that_plays_what_it_likes_is_asked_about_the_positions_behind() {
 
 #[test]
 fn a_mate_is_a_claim_until_it_is_on_the_board() {
-    let mut engine = External::start(stub("uci", "mates")).expect("it starts");
+    let mut engine = start(stub("uci", "mates")).expect("it starts");
     let answer = ask(&mut engine, &question("h2e2 h9g7")).expect("an answer");
     let (_, best) = answer.best().expect("a move");
     assert!(best.score > Score::opinion(29_000) && best.proof.is_none() && !best.score.is_mate(), "{best:?}");
@@ -90,7 +94,7 @@ fn a_mate_is_a_claim_until_it_is_on_the_board() {
 
 #[test]
 fn iterations_are_told_and_nodes_are_counted() {
-    let mut engine = External::start(stub("uci", "good")).expect("it starts");
+    let mut engine = start(stub("uci", "good")).expect("it starts");
     let (control, mut depths) = (Control::new(), Vec::new());
     let mut told = |progress: &Progress| depths.push((progress.depth, progress.answer.len()));
     engine.answer(&question("h2e2"), &control, &mut told).expect("an answer");
@@ -105,8 +109,8 @@ fn trouble_that_passes_costs_a_second_try() {
     for mode in ["crash", "hang", "flood", "chatter", "illegal", "nonsense"] {
         let settings =
             Settings { patience: Duration::from_secs(2), ..stub_once("uci", mode, &folder.path().join(mode)) };
-        let mut engine = External::start(settings).expect("it starts");
-        engine.check(Variant::XIANGQI).expect("it knows the rules");
+        let mut engine = start(settings).expect("it starts");
+        engine.check(Variant::XIANGQI, &Control::new()).expect("it knows the rules");
         let answer = ask(&mut engine, &question).unwrap_or_else(|fault| panic!("{mode}: {fault}"));
         assert_eq!(moves(&answer), moves(&truth(&question)), "{mode}");
     }
@@ -124,7 +128,7 @@ fn trouble_that_stays_is_told_in_words() {
     ];
     for (mode, words) in rows {
         let settings = Settings { patience: Duration::from_secs(2), ..stub("uci", mode) };
-        let mut engine = External::start(settings).expect("it starts");
+        let mut engine = start(settings).expect("it starts");
         let fault = ask(&mut engine, &question("h2e2")).expect_err(mode).to_string();
         assert!(fault.contains(words) && fault.contains(&format!("Stub {mode}")), "{fault}");
         // It is asked again all the same: the next position may suit it.
@@ -144,28 +148,30 @@ fn an_engine_that_does_not_begin_well_does_not_begin() {
     ];
     for (settings, words) in rows {
         let settings = Settings { patience: Duration::from_secs(2), ..settings };
-        let fault = External::start(settings).err().expect(words).to_string();
+        let fault = start(settings).err().expect(words).to_string();
         assert!(fault.contains(words), "{fault}, not {words}");
     }
     let option = "Hsh=3".parse().expect("an option");
-    let fault =
-        External::start(Settings { options: vec![option], ..stub("uci", "good") }).err().expect("no such option");
+    let fault = start(Settings { options: vec![option], ..stub("uci", "good") }).err().expect("no such option");
     assert!(fault.to_string().ends_with("has no option 'Hsh'; it has Hash, MultiPV"), "{fault}");
 }
 
 #[test]
 fn known_answers_find_who_cannot_play() {
-    let mut engine = External::start(stub("uci", "illegal-check")).expect("it starts");
-    let fault = engine.check(Variant::XIANGQI).expect_err("illegal");
+    let mut engine = start(stub("uci", "illegal-check")).expect("it starts");
+    let fault = engine.check(Variant::XIANGQI, &Control::new()).expect_err("illegal");
     assert!(matches!(&fault.wrong, Wrong::Illegal { said, .. } if said == "a0a9"), "{fault}");
-    let mut engine = External::start(stub("uci", "good")).expect("it starts");
-    assert!(matches!(engine.check(Variant::RENJU_15), Err(Fault { wrong: Wrong::Unsupported { .. }, .. })));
+    let mut engine = start(stub("uci", "good")).expect("it starts");
+    assert!(matches!(
+        engine.check(Variant::RENJU_15, &Control::new()),
+        Err(Fault { wrong: Wrong::Unsupported { .. }, .. })
+    ));
 }
 
 #[test]
 fn a_search_that_is_stopped_ends_at_once() {
     let settings = Settings { patience: Duration::from_secs(300), ..stub("uci", "hang") };
-    let mut engine = External::start(settings).expect("it starts");
+    let mut engine = start(settings).expect("it starts");
     let control = Control::new();
     std::thread::scope(|scope| {
         scope.spawn(|| {

@@ -118,6 +118,14 @@ impl Variant {
     /// The smallest and the largest gomoku board.
     pub const GOMOKU_SIZES: core::ops::RangeInclusive<u8> = 5..=22;
 
+    /// All of them, in the order of their codes.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let sizes = |rule| Self::GOMOKU_SIZES.map(move |size| Self::Gomoku { rule, size });
+        let gomoku = RuleName::ALL.into_iter().flat_map(sizes);
+        let xiangqi = [Chase::None, Chase::Simple].map(|chase| Self::Xiangqi { chase });
+        gomoku.chain(xiangqi).chain((1..=u8::MAX).map(|limit| Self::Surakarta { limit }))
+    }
+
     /// Four bytes that name the variant on disk and in keys: game, rule, size, options. Frozen.
     #[must_use]
     pub const fn code(self) -> u32 {

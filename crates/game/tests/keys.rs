@@ -39,6 +39,14 @@ fn variant_codes_are_what_they_ever_were() {
 }
 
 #[test]
+fn all_variants_are_all_in_the_order_of_their_codes() {
+    let all: Vec<Variant> = Variant::all().collect();
+    assert_eq!(all.len(), 3 * 18 + 2 + 255);
+    assert!(all.windows(2).all(|pair| pair[0].code() < pair[1].code()));
+    assert!(all.iter().all(|variant| variant.to_string().parse() == Ok(*variant)));
+}
+
+#[test]
 fn every_code_names_one_variant_or_none() {
     let mut known = BTreeMap::new();
     for code in

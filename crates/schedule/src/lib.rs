@@ -34,6 +34,7 @@
 
 extern crate alloc;
 
+mod capacity;
 mod dispatch;
 mod effect;
 mod id;
@@ -48,6 +49,7 @@ mod split;
 mod status;
 mod worker;
 
+pub use capacity::Capacity;
 pub use effect::{Effect, Report, Task};
 pub use id::{QuestionId, TaskId, WorkerId};
 pub use options::Options;

@@ -2,6 +2,8 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use core::ops::Bound::{Excluded, Unbounded};
 use core::time::Duration;
 
+use kagetsu_game::Variant;
+
 use crate::worker::Worker;
 use crate::{Options, WorkerId};
 
@@ -121,10 +123,18 @@ impl Roster {
         self.loaded.last().map(|(_, id)| *id)
     }
 
-    /// Whether there is a sound worker that is none of `tried`.
-    pub(crate) fn has_sound_but(&self, tried: impl Iterator<Item = WorkerId>) -> bool {
-        let tried: BTreeSet<_> = tried.filter(|id| self.sound.contains(id)).collect();
-        self.sound.len() > tried.len()
+    /// Whether there is a sound worker that plays the variant and is none of `tried`.
+    pub(crate) fn has_sound_but(&self, tried: impl Iterator<Item = WorkerId>, variant: Variant) -> bool {
+        let tried: BTreeSet<_> = tried.collect();
+        let mut others = self.sound.iter().filter(|id| !tried.contains(id));
+        others.any(|id| self.workers.get(id).is_some_and(|worker| worker.has(variant)))
+    }
+
+    /// Tasks that the workers that play the variant could take beyond what they have.
+    pub(crate) fn room_for(&self, variant: Variant) -> u64 {
+        let workers = self.workers.values().filter(|worker| worker.has(variant));
+        let room = |w: &Worker| w.queue_limit(self.options.prefetch).saturating_sub(w.load());
+        workers.map(|worker| u64::from(room(worker))).sum()
     }
 
     /// When somebody is to be looked after.

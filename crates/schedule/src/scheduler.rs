@@ -3,13 +3,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use kagetsu_game::{Answer, Question};
+use kagetsu_game::{Answer, Question, Variant};
 
 use crate::inquiry::Inquiry;
 use crate::part::Part;
 use crate::roster::Roster;
-use crate::worker::Worker;
-use crate::{Census, Effect, Options, QuestionId, Report, Split, TaskId, Totals, WorkerId, WorkerStatus};
+use crate::worker::{Waits, Worker};
+use crate::{Capacity, Census, Effect, Options, QuestionId, Report, Split, TaskId, Totals, WorkerId, WorkerStatus};
 
 /// The state machine. After every call, drain [`Scheduler::poll`]; wake up at [`Scheduler::deadline`] to call
 /// [`Scheduler::tick`].
@@ -92,16 +92,16 @@ impl Scheduler {
         }
     }
 
-    /// A worker is there, for the first time or again. It runs `slots` tasks at the same time. `holding` names what it
+    /// A worker is there, for the first time or again, and can take so much. `holding` names what it
     /// still has from before, with the attempt: begun, queued, or answered and not acknowledged. It keeps what nobody
     /// else has answered and is told to forget the rest; what it held before and does not name is given to others.
-    pub fn join(&mut self, now: Duration, worker: WorkerId, slots: u32, holding: &[(TaskId, u32)]) {
-        let now = self.advance(now);
+    pub fn join(&mut self, now: Duration, worker: WorkerId, capacity: impl Into<Capacity>, holding: &[(TaskId, u32)]) {
+        let (now, capacity) = (self.advance(now), capacity.into());
         if self.roster.get(worker).is_none() {
-            self.roster.insert(worker, Worker::new(now, slots));
+            self.roster.insert(worker, Worker::new(now, capacity.clone()));
         }
         let before = self.roster.with(worker, |w| {
-            (w.slots, w.is_draining) = (slots, false);
+            (w.slots, w.plays, w.is_draining) = (capacity.slots, capacity.plays, false);
             w.sign(now);
             w.tasks()
         });
@@ -182,9 +182,25 @@ impl Scheduler {
         self.roster.room.saturating_sub(self.waiting.len() as u64)
     }
 
+    /// The same of one variant's questions: only workers that play it count, and only what waits of it. Looks at every
+    /// worker, and at all that waits.
+    #[must_use]
+    pub fn appetite_for(&self, variant: Variant) -> u64 {
+        let is_of_it = |task: &TaskId| self.parts.get(task).is_some_and(|part| part.ask.position.variant() == variant);
+        let waiting = self.waiting.iter().filter(|(_, task)| is_of_it(task)).count() as u64;
+        self.roster.room_for(variant).saturating_sub(waiting)
+    }
+
     /// All workers that have joined and not left, in the order of their names.
     pub fn workers(&self) -> impl Iterator<Item = WorkerStatus> + '_ {
-        self.roster.iter().map(|(id, worker)| worker.status(id, !self.waiting.is_empty()))
+        self.roster.iter().map(|(id, worker)| worker.status(id, self.waits_for(worker)))
+    }
+
+    /// What a worker with a free slot does not get, if something waits.
+    fn waits_for(&self, worker: &Worker) -> Option<Waits> {
+        let plays = |task: &TaskId| self.parts.get(task).is_some_and(|part| worker.has(part.ask.position.variant()));
+        self.waiting.first()?;
+        Some(if self.waiting.iter().any(|(_, task)| plays(task)) { Waits::Playable } else { Waits::Foreign })
     }
 
     /// How many there are of everything. Looks at every question.

@@ -36,6 +36,8 @@ pub enum Idle {
     Probation,
     /// What waits has failed here before, and waits for another worker.
     Avoided,
+    /// What waits is of variants that its engine does not play.
+    Foreign,
 }
 
 /// `no tasks`, `silent`, ...: one word or two for a table.
@@ -47,6 +49,7 @@ impl fmt::Display for Idle {
             Self::Draining => "draining",
             Self::Probation => "on probation",
             Self::Avoided => "tasks avoid it",
+            Self::Foreign => "no tasks of its variants",
         })
     }
 }

@@ -1,13 +1,18 @@
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::{Idle, Options, TaskId, WorkerId, WorkerStatus};
+use kagetsu_game::Variant;
+
+use crate::{Capacity, Idle, Options, TaskId, WorkerId, WorkerStatus};
 
 /// One worker as the scheduler sees it.
 #[derive(Debug)]
 pub(crate) struct Worker {
     pub(crate) slots: u32,
+    /// The variants that it can be asked about; `None`: all.
+    pub(crate) plays: Option<Arc<BTreeSet<Variant>>>,
     /// When it last was given a task, in assignments; who waits longest is next.
     pub(crate) turn: u64,
     pub(crate) is_silent: bool,
@@ -18,6 +23,15 @@ pub(crate) struct Worker {
     held: BTreeMap<TaskId, Hold>,
     last_sign: Duration,
     meter: Meter,
+}
+
+/// What waits, as one worker sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// Some of it is of a variant that it plays.
+    Playable,
+    /// Nothing of it is.
+    Foreign,
 }
 
 /// A task in a worker's hands.
@@ -34,9 +48,10 @@ pub(crate) struct Hold {
 }
 
 impl Worker {
-    pub(crate) fn new(now: Duration, slots: u32) -> Self {
+    pub(crate) fn new(now: Duration, capacity: Capacity) -> Self {
         Self {
-            slots,
+            slots: capacity.slots,
+            plays: capacity.plays,
             turn: 0,
             is_silent: false,
             is_draining: false,
@@ -112,6 +127,11 @@ impl Worker {
         if slots == 0 || self.strikes > 0 { slots } else { slots.saturating_add(prefetch) }
     }
 
+    /// Whether it can be asked about the variant.
+    pub(crate) fn has(&self, variant: Variant) -> bool {
+        self.plays.as_ref().is_none_or(|plays| plays.contains(&variant))
+    }
+
     /// Whether it would do well whatever it is given.
     pub(crate) fn is_sound(&self) -> bool {
         self.slot_limit() > 0 && self.strikes == 0
@@ -169,8 +189,8 @@ impl Worker {
         order
     }
 
-    /// What the world may know; `are_waiting`: whether there is a task that nobody has.
-    pub(crate) fn status(&self, id: WorkerId, are_waiting: bool) -> WorkerStatus {
+    /// What the world may know; `waits`: the tasks that nobody has.
+    pub(crate) fn status(&self, id: WorkerId, waits: Option<Waits>) -> WorkerStatus {
         WorkerStatus {
             id,
             slots: self.slots,
@@ -178,17 +198,19 @@ impl Worker {
             done: self.done,
             speed: self.meter.speed,
             last_sign: self.last_sign,
-            idle: if self.load() < self.slots { Some(self.why_idle(are_waiting)) } else { None },
+            idle: if self.load() < self.slots { Some(self.why_idle(waits)) } else { None },
         }
     }
 
-    fn why_idle(&self, are_waiting: bool) -> Idle {
+    fn why_idle(&self, waits: Option<Waits>) -> Idle {
         match () {
             () if self.is_silent => Idle::Silent,
             () if self.is_draining => Idle::Draining,
             () if self.load() >= self.slot_limit() => Idle::Probation,
-            () if are_waiting => Idle::Avoided,
-            () => Idle::NoTasks,
+            () => waits.map_or(Idle::NoTasks, |waits| match waits {
+                Waits::Playable => Idle::Avoided,
+                Waits::Foreign => Idle::Foreign,
+            }),
         }
     }
 }

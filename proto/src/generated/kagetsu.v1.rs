@@ -276,6 +276,9 @@ pub struct Hello {
     /// What it still holds from before: at work, waiting, or reported and not acknowledged.
     #[prost(message, repeated, tag = "7")]
     pub held: ::prost::alloc::vec::Vec<Held>,
+    /// What its engine plays, as in freestyle-15; none: what the engine of this project plays.
+    #[prost(string, repeated, tag = "8")]
+    pub variants: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Held {

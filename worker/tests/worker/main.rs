@@ -3,4 +3,5 @@
 mod connections;
 mod coordinator;
 mod endings;
+mod engines;
 mod tasks;

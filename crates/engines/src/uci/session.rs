@@ -34,7 +34,7 @@ pub(crate) struct Session {
 
 impl Session {
     /// Starts the engine, sets its options and finds out how it counts ranks.
-    pub(crate) fn start(settings: &Settings) -> Result<Self, Wrong> {
+    pub(crate) fn start(settings: &Settings, control: &Control) -> Result<Self, Wrong> {
         let dialect = if settings.address.protocol == Protocol::Ucci { Dialect::Ucci } else { Dialect::Uci };
         let process = Process::start(&settings.address, "quit")?;
         let mut session = Self {
@@ -46,10 +46,10 @@ impl Session {
             counts_from_one: false,
             lines: 1,
         };
-        session.greet()?;
+        session.greet(control)?;
         session.set_options(settings)?;
-        session.make_ready()?;
-        session.counts_from_one = session.find_lowest_rank()?;
+        session.make_ready(control)?;
+        session.counts_from_one = session.find_lowest_rank(control)?;
         Ok(session)
     }
 
@@ -57,14 +57,14 @@ impl Session {
         self.process.send(&line.write(self.dialect))
     }
 
-    fn greet(&mut self) -> Result<(), Wrong> {
+    fn greet(&mut self, control: &Control) -> Result<(), Wrong> {
         self.say(&ToEngine::Hello)?;
         let Self { process, dialect, name, options, patience, .. } = self;
         let doing = match dialect {
             Dialect::Uci => "say uciok",
             Dialect::Ucci => "say ucciok",
         };
-        await_line(process, *patience, doing, |line| {
+        await_line(process, control, *patience, doing, |line| {
             match FromEngine::read(*dialect, line) {
                 FromEngine::Id { key, value } if key == "name" && !value.is_empty() => *name = value,
                 FromEngine::Option(option) if options.len() < MOST_OPTIONS => options.push(option),
@@ -75,11 +75,11 @@ impl Session {
         })
     }
 
-    fn make_ready(&mut self) -> Result<(), Wrong> {
+    fn make_ready(&mut self, control: &Control) -> Result<(), Wrong> {
         self.say(&ToEngine::IsReady)?;
         let dialect = self.dialect;
         let is_ready = |line: &str| Ok((FromEngine::read(dialect, line) == FromEngine::ReadyOk).then_some(()));
-        await_line(&mut self.process, self.patience, "say readyok", is_ready)
+        await_line(&mut self.process, control, self.patience, "say readyok", is_ready)
     }
 
     /// The option of this name; engines do not agree on capital letters.
@@ -122,15 +122,16 @@ impl Session {
     }
 
     /// Whether ranks are counted from 1: what can be read both ways elsewhere cannot at the start of a game.
-    fn find_lowest_rank(&mut self) -> Result<bool, Wrong> {
+    fn find_lowest_rank(&mut self, control: &Control) -> Result<bool, Wrong> {
         let start = Position::start(Variant::XIANGQI);
-        let (control, doing) = (Control::new(), "play a move at the start");
-        let mut watch = Watch::new(&control, self.patience);
+        let mut watch = Watch::new(control, self.patience);
         self.say(&ToEngine::Position { fen: None, moves: Vec::new() })?;
         self.say(&ToEngine::Go(Go { depth: Some(1), ..Go::default() }))?;
         watch.begin(None);
         loop {
-            let Event::Line(line) = watch.next(&mut self.process, doing)? else { continue };
+            let Event::Line(line) = watch.next(&mut self.process, "play a move at the start")? else {
+                return Err(Wrong::Stopped);
+            };
             let FromEngine::BestMove { best, .. } = FromEngine::read(self.dialect, &line) else { continue };
             let best = best.ok_or_else(|| Wrong::NoMove(start.to_string()))?;
             let is_legal = |m: Option<Move>| m.is_some_and(|m| start.play(m).is_ok());
@@ -203,7 +204,7 @@ impl Session {
     fn stop(&mut self, position: &Position, asked: &[Move]) -> Result<Option<Move>, Wrong> {
         self.say(&ToEngine::Stop)?;
         let dialect = self.dialect;
-        let best = await_line(&mut self.process, STOPPING, "stop", |line| {
+        let best = await_line(&mut self.process, &Control::new(), STOPPING, "stop", |line| {
             let FromEngine::BestMove { best, .. } = FromEngine::read(dialect, line) else { return Ok(None) };
             Ok(Some(best))
         })?;
@@ -230,7 +231,7 @@ impl Talk for Session {
         let legal = ask.position.legal_moves();
         self.say(&ToEngine::NewGame)?;
         self.set_lines(ask.lines)?;
-        self.make_ready()?;
+        self.make_ready(watch.control)?;
         self.set_position(ask.position)?;
         if self.dialect == Dialect::Ucci && !ask.moves.is_empty() {
             let others = legal.iter().filter(|m| !ask.moves.contains(m));

@@ -1,6 +1,9 @@
 //! Who gets what, and in which order.
 
-use kagetsu_schedule::{Effect, Idle, Options, Split, WorkerId};
+use std::sync::Arc;
+
+use kagetsu_game::{Answer, Effort, Position, Question, Variant};
+use kagetsu_schedule::{Capacity, Effect, Idle, Options, Split, WorkerId};
 
 use crate::desk::{ANN, BOB, Desk, acknowledge, question, revoke, workers_of};
 use crate::engine;
@@ -170,4 +173,33 @@ fn a_worker_that_failed_has_one_task_until_it_succeeds() {
     let effects = desk.effects();
     let given = effects.iter().filter(|effect| matches!(effect, Effect::Assign { .. })).count();
     assert_eq!(given, 2, "full hands after a success: {effects:?}");
+}
+
+#[test]
+fn a_worker_gets_only_what_its_engine_plays() {
+    let xiangqi = || Question::new(Position::start(Variant::XIANGQI), Effort::depth(8));
+    let only = |variant| Capacity { slots: 1, plays: Some(Arc::new([variant].into())) };
+    let mut desk = Desk::direct();
+    desk.scheduler.join(desk.now, ANN, only(question(1).position.variant()), &[]);
+    let first = desk.scheduler.submit(desk.now, xiangqi(), Answer::new(), Split::Auto, 0);
+    assert_eq!((desk.effects().len(), desk.status(ANN).idle), (0, Some(Idle::Foreign)));
+    let appetite = |desk: &Desk| {
+        [question(1).position.variant(), Variant::XIANGQI].map(|variant| desk.scheduler.appetite_for(variant))
+    };
+    assert_eq!(appetite(&desk), [1, 0]);
+    desk.ask(1, Split::Never, 9);
+    let (worker, gomoku) = desk.one_assigned();
+    assert_eq!(worker, ANN);
+
+    // A failure of the only one who can play it does not let the task wait for those who cannot.
+    desk.scheduler.join(desk.now, BOB, only(Variant::XIANGQI), &[]);
+    let (worker, task) = desk.one_assigned();
+    assert_eq!((worker, task.question), (BOB, first));
+    desk.finish(ANN, &gomoku);
+    desk.effects();
+    desk.fail(BOB, &task);
+    let effects = desk.effects();
+    let [_, Effect::Assign { worker: BOB, task: again }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((again.id, again.attempt), (task.id, 2));
+    assert_eq!(appetite(&desk), [1, 0]);
 }
