@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use kagetsu_game::{Answer, Bound, Position, Verdict};
 
-use crate::derive::{Seen, child_value};
+use crate::derive::{Seen, value_after};
 use crate::entry::{AnswerBody, LogEntry};
 use crate::growth::apply;
 use crate::id::{Id, Place};
@@ -150,7 +150,7 @@ impl Book {
         let mut index = self.index();
         let Some(node) = index.node(id)? else { return Ok(None) };
         let derived = index.value(id)?.ok_or(BookError::Store("a value"))?;
-        let answer = believed(&mut index, &node)?;
+        let answer = believed(&mut index, id, &node)?;
         Ok(Some(Entry { position: node.position.clone(), answer, facts: node.facts.clone(), derived }))
     }
 
@@ -239,9 +239,9 @@ impl Book {
 }
 
 /// The facts of a node, with the values from the book for the moves that lead to its positions.
-fn believed(index: &mut Index, node: &Node) -> Result<Answer, BookError> {
+fn believed(index: &mut Index, id: Id, node: &Node) -> Result<Answer, BookError> {
     let believe = |(m, verdict): &(_, Verdict)| {
-        let value = node.child(*m).map(|child| child_value(index, child)).transpose()?.flatten();
+        let value = value_after(index, id, node, *m)?;
         let Some(seen) = value.map(Seen::from_child) else { return Ok((*m, verdict.clone())) };
         let depth = u8::try_from(seen.depth).unwrap_or(u8::MAX);
         let (score, proof, line) = (seen.score, seen.proof, vec![*m]);

@@ -1,6 +1,6 @@
 //! Jobs: what is to be built, what is next, and what has come of it.
 
-use kagetsu_game::{Answer, Effort, Move, Position, Question};
+use kagetsu_game::{Answer, Effort, Move, Position, Question, Variant};
 
 use crate::BookError;
 use crate::book::{Book, answered};
@@ -32,6 +32,10 @@ impl Book {
             (spec.target == 0, "at least one position (--positions)"),
             (spec.effort == Effort::default(), "an effort: depth, nodes or time"),
             (!(0.0..=MOST_ALPHA).contains(&alpha), "an alpha of 0 to 1000 (--alpha)"),
+            (
+                spec.max_ply.is_some() && !matches!(spec.variant, Variant::Gomoku { .. }),
+                "a game of stones for a greatest ply (--max-ply): pieces that move do not tell how many plies were played",
+            ),
         ];
         if let Some((_, needs)) = wrong.iter().find(|(wrong, _)| *wrong) {
             return Err(BookError::JobSpec(needs));

@@ -84,7 +84,7 @@ impl Book {
         Ok(())
     }
 
-    /// Every value is derived again from the values behind it. They lead to positions with more stones, and so in the end
+    /// Every value is derived again from the values behind it. Links never lead back to where they come from, and so in the end
     /// to facts alone: where each is right, all are. Returns how many positions this one leads to.
     fn check_position(&self, index: &mut Index, id: Id, report: &mut CheckReport) -> Result<u64, BookError> {
         let node = index.node(id)?.ok_or(BookError::Record(id.key()))?;
@@ -93,27 +93,36 @@ impl Book {
         report.hold(Id::of(id.variant(), &canonical) == id, || format!("position {name}: its key is another"));
         let is_canonical = node.position.setup() == Some(&canonical.packed);
         report.hold(is_canonical, || format!("position {name}: it is not canonical"));
-        let value = derive(index, &node)?;
+        let value = derive(index, id, &node)?;
         report.hold(index.value(id)? == Some(value), || format!("position {name}: its value is not what follows"));
         let stage = if value.is_open { Stage::Open } else { Stage::Closed };
         report.hold(index.reach(id)?.stage == stage, || format!("position {name}: its stage is another"));
         let children: BTreeSet<Id> = node.followed.iter().map(|(_, child)| *child).collect();
+        let mut links = 0;
         for child in &children {
-            let is_linked = index.reach(*child)?.is_from(id);
-            report.hold(is_linked, || format!("position {name}: a link to {} is missing", child.key()));
+            let reach = index.reach(*child)?;
+            let may_lead_back = reach.is_known() && child.stones() == id.stones();
+            links += u64::from(reach.is_from(id));
+            let is_right = reach.is_from(id) || may_lead_back;
+            report.hold(is_right, || format!("position {name}: a link to {} is missing", child.key()));
         }
-        Ok(children.len() as u64)
+        Ok(links)
     }
 
     /// Each position that a job comes to waits in its place, if anything is left to search there; and no other waits. As
     /// all links of the records were found, there are no others if there are no more.
     fn check_ways(&self, index: &mut Index, links: u64, report: &mut CheckReport) -> Result<(), BookError> {
         let (mut due, mut known): (BTreeMap<u32, u64>, u64) = Default::default();
+        let mut above: BTreeMap<Id, Vec<Id>> = BTreeMap::new();
         for pair in self.store.range(&[REACH], &[REACH]) {
             let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
             let reach = index.reach(id)?;
             known += u64::from(reach.is_known());
             report.links += reach.parents().count() as u64;
+            let same: Vec<Id> = reach.parents().filter(|parent| parent.stones() == id.stones()).collect();
+            if !same.is_empty() {
+                above.insert(id, same);
+            }
             for (job, priority) in reach.jobs().into_iter().filter_map(|job| Some((job, reach.waiting(job)?))) {
                 *due.entry(job).or_default() += 1;
                 let waits = self.store.get(&queue_key(FRONTIER, job, priority, id))?.is_some();
@@ -121,6 +130,8 @@ impl Book {
             }
         }
         let (found, positions) = (report.links, report.positions);
+        let circle = circle(above);
+        report.hold(circle.is_none(), || format!("links lead from {circle:?} back to it"));
         report.hold(found == links, || format!("{found} links, but the records have {links}"));
         report.hold(known == positions, || format!("{known} positions are said to be known, {positions} are"));
         for (job, state) in index.jobs()? {
@@ -135,4 +146,22 @@ impl Book {
         }
         Ok(())
     }
+}
+
+/// A position that its own links lead back to, of those whose parents with as many stones are given.
+fn circle(mut above: BTreeMap<Id, Vec<Id>>) -> Option<kagetsu_game::Key> {
+    let mut children: BTreeMap<Id, usize> = BTreeMap::new();
+    above.values().flatten().for_each(|parent| *children.entry(*parent).or_default() += 1);
+    let mut ends: Vec<Id> = above.keys().copied().filter(|id| !children.contains_key(id)).collect();
+    // What leads nowhere is no part of a circle.
+    while let Some(id) = ends.pop() {
+        for parent in above.remove(&id).unwrap_or_default() {
+            let left = children.entry(parent).or_default();
+            *left -= 1;
+            if *left == 0 {
+                ends.push(parent);
+            }
+        }
+    }
+    children.into_iter().find(|(_, left)| *left > 0).map(|(id, _)| id.key())
 }

@@ -9,12 +9,11 @@ use crate::node::Node;
 use crate::value::Derived;
 
 /// The value of a position, from the values of the positions that it leads to as the index has them now.
-pub(crate) fn derive(index: &mut Index, node: &Node) -> Result<Derived, BookError> {
+pub(crate) fn derive(index: &mut Index, id: Id, node: &Node) -> Result<Derived, BookError> {
     let mut values: Vec<(Move, Seen)> = Vec::with_capacity(node.facts.len());
     let mut rest = None;
     for (m, verdict) in node.facts.verdicts() {
-        let child = node.child(*m).map(|child| child_value(index, child)).transpose()?.flatten();
-        match child {
+        match value_after(index, id, node, *m)? {
             Some(child) => values.push((*m, Seen::from_child(child))),
             None if verdict.is_exact() || verdict.bound == Bound::Lower => {
                 values.push((*m, Seen::from_verdict(verdict)));
@@ -23,6 +22,14 @@ pub(crate) fn derive(index: &mut Index, node: &Node) -> Result<Derived, BookErro
         }
     }
     Ok(best_of(node, &values, rest))
+}
+
+/// The value of the position that a move leads to, if it is followed and known.
+pub(crate) fn value_after(index: &mut Index, id: Id, node: &Node, m: Move) -> Result<Option<Derived>, BookError> {
+    match node.child(m) {
+        Some(child) if index.reach(child)?.is_from(id) => child_value(index, child),
+        _ => Ok(None),
+    }
 }
 
 /// The value of a position that a move leads to, if it is known.

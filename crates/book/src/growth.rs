@@ -72,7 +72,8 @@ fn extent(facts: &Answer) -> (usize, usize) {
     (facts.len(), facts.verdicts().iter().filter(|(_, verdict)| verdict.is_exact()).count())
 }
 
-/// Tells the positions that a node leads to, and those that it led to before.
+/// Tells the positions that a node leads to, and those that it led to before. A move by which the game may come back to the
+/// node is not followed: in a game that can repeat itself no value must come from the position that it is the value of.
 fn relink(index: &mut Index, id: Id, before: Option<&Node>, now: &Node) -> Result<(), BookError> {
     for (_, child) in before.iter().flat_map(|node| &node.followed).filter(|(_, child)| !now.leads_to(*child)) {
         for job in index.reach(*child)?.jobs() {
@@ -80,10 +81,33 @@ fn relink(index: &mut Index, id: Id, before: Option<&Node>, now: &Node) -> Resul
         }
         index.put_reach(*child, |reach| reach.unlink(id))?;
     }
+    let mut above = None;
     for (_, child) in &now.followed {
-        index.put_reach(*child, |reach| reach.link(id))?;
+        let reach = index.reach(*child)?;
+        // Only a position with moves of its own leads anywhere, and back only if no stone came or went.
+        if reach.is_from(id) || *child != id && !(reach.is_known() && child.stones() == id.stones()) {
+            index.put_reach(*child, |reach| reach.link(id))?;
+            continue;
+        }
+        let above = match &mut above {
+            Some(above) => above,
+            none => none.insert(ancestors(index, id)?),
+        };
+        if !above.contains(child) {
+            index.put_reach(*child, |reach| reach.link(id))?;
+        }
     }
     Ok(())
+}
+
+/// The position, and all with as many stones that lead to it.
+fn ancestors(index: &mut Index, id: Id) -> Result<BTreeSet<Id>, BookError> {
+    let (mut above, mut left) = (BTreeSet::from([id]), vec![id]);
+    while let Some(at) = left.pop() {
+        let parents = index.reach(at)?;
+        left.extend(parents.parents().filter(|parent| parent.stones() == id.stones() && above.insert(*parent)));
+    }
+    Ok(above)
 }
 
 /// Derives the position anew, and then whatever leads to it, as long as something changes.
@@ -91,7 +115,7 @@ fn propagate(index: &mut Index, id: Id) -> Result<(), BookError> {
     let mut changed = BTreeSet::from([id]);
     while let Some(id) = changed.pop_last() {
         let Some(node) = index.node(id)? else { continue };
-        let value = derive(index, &node)?;
+        let value = derive(index, id, &node)?;
         if index.value(id)? == Some(value) {
             continue;
         }

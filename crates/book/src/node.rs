@@ -9,6 +9,7 @@ pub(crate) struct Node {
     pub(crate) position: Position,
     pub(crate) facts: Answer,
     /// The moves with an exact value but without a proof, and the positions that they lead to; no move that ends the game.
+    /// Of these the links tell which are followed: all but those by which the game may come back here.
     pub(crate) followed: Vec<(Move, Id)>,
 }
 

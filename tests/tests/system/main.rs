@@ -7,3 +7,4 @@ mod disk;
 mod kills;
 mod relay;
 mod wrong;
+mod xiangqi;

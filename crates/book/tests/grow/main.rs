@@ -73,6 +73,34 @@ fn a_grown_book_is_whole_whatever_the_order_of_the_answers() {
     }
 }
 
+/// Generals and a soldier come back to where they were again and again: no value must come from its own position.
+#[test]
+fn a_game_that_repeats_itself_goes_round_in_no_circle() {
+    let fens = ["4k4/9/9/9/9/9/9/9/9/4K4 w", "3k5/9/9/4P4/9/9/9/9/9/4K4 w", "4k4/9/4b4/9/9/9/9/4B4/9/3K5 b"];
+    for (seed, fen) in (0..).zip(fens) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut book = open(folder.path());
+        let root = Position::from_fen(Variant::XIANGQI, fen).expect("a position");
+        let spec = JobSpec { variant: Variant::XIANGQI, roots: vec![root], width: 4, ..spec(300) };
+        let job = book.create_job(&spec).expect("a job");
+        grow(&mut book, job, 3, &mut StdRng::seed_from_u64(seed));
+        assert!(book.len() > 9, "{fen}: {}", book.len());
+        assert_clean(&book);
+        let before = dump(&book);
+        book.close().expect("room");
+        fs::remove_dir_all(folder.path().join("store")).expect("it is there");
+        let (mut book, _) = Book::open(folder.path(), &BookOptions::default()).expect("opens");
+        assert_eq!(dump(&book), before, "{fen}");
+        let deepest = before.len();
+        let depths = book.positions().map(|entry| entry.expect("readable").derived.depth);
+        assert!(
+            depths.max().is_some_and(|depth| usize::from(depth) <= deepest + 3),
+            "{fen}: a value has gone in a circle"
+        );
+        assert!(book.create_job(&JobSpec { name: "b".into(), max_ply: Some(4), ..spec.clone() }).is_err());
+    }
+}
+
 #[test]
 fn a_small_game_is_searched_to_its_end_and_proven() {
     // Eighteen stones stand; the points that are left are played out.
