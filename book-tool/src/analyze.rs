@@ -7,6 +7,7 @@ use kagetsu_book::Book;
 use kagetsu_game::{Answer, Effort, Move, Position, Question};
 use kagetsu_program::Exit;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress, Split, shallow};
+use kagetsu_worker::{EngineArgs, Thinker};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::cli::{runtime, write_json};
@@ -18,6 +19,9 @@ use crate::place::Place;
 use crate::source::open_book;
 use crate::{remote, table};
 
+/// Why --engine and --coordinator do not go together.
+pub(crate) const ENGINE_OF_A_CLUSTER: &str =
+    "--engine searches in this process; to let a cluster search with it, give it to `kagetsu-worker --engine`";
 /// How long a search may take to end after Ctrl-C; it needs a few milliseconds.
 const PATIENCE: Duration = Duration::from_millis(40);
 
@@ -51,6 +55,8 @@ pub(crate) struct Args {
     /// Memory for the transposition table, in MiB
     #[arg(long, default_value_t = 256, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     table_mib: u64,
+    #[command(flatten)]
+    engine: EngineArgs,
     /// Asks the cluster of this coordinator, as in http://127.0.0.1:7615
     #[arg(long, value_name = "URL")]
     coordinator: Option<String>,
@@ -64,9 +70,14 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     let position = args.place.position()?;
-    if !Engine::supports(position.variant()) {
+    if args.engine.engine.is_some() && args.coordinator.is_some() {
+        bail!(ENGINE_OF_A_CLUSTER);
+    }
+    let is_ours = args.engine.engine.is_none() && args.coordinator.is_none();
+    if is_ours && !Engine::supports(position.variant()) {
         bail!(
-            "no search for {} yet: only its rules are known (see `kagetsu moves` and `kagetsu perft`)",
+            "no search for {} yet: only its rules are known (see `kagetsu moves` and `kagetsu perft`); --engine takes \
+             somebody else's",
             position.variant()
         );
     }
@@ -106,19 +117,28 @@ impl Args {
 async fn here(args: &Args, question: &Question, live: &mut Live<'_>) -> Result<Answer> {
     let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let table_bytes = usize::try_from(args.table_mib << 20).context("--table-mib")?;
-    let mut engine =
-        Engine::new(EngineOptions { threads, table_bytes, split: args.split, ..EngineOptions::default() })?;
+    let options = EngineOptions { threads, table_bytes, split: args.split, ..EngineOptions::default() };
+    let external = args.engine.settings(u16::try_from(threads).unwrap_or(u16::MAX), args.table_mib);
+    let is_ours = external.is_none();
     let control = Control::new();
     let (sender, mut iterations) = mpsc::unbounded_channel();
     let (answers, mut answered) = oneshot::channel();
     let search = {
         let (question, control) = (question.clone(), control.clone());
         move || {
+            let thinker = match external {
+                Some(settings) => Thinker::external(settings, question.position.variant(), &control),
+                None => Engine::new(options).map(Thinker::Own).map_err(Into::into),
+            };
+            let mut thinker = match thinker {
+                Ok(thinker) => thinker,
+                Err(error) => return drop(answers.send(Err(error))),
+            };
             // Nobody listens any more once the answer is taken from the last iteration.
-            let answer = engine.answer(&question, &control, &mut |progress| drop(sender.send(progress.clone())));
+            let answer = thinker.answer(&question, &control, &mut |progress| drop(sender.send(progress.clone())));
             drop(answers.send(answer));
             // Only now is the table given back, which takes longer than it takes to stop.
-            drop(engine);
+            drop(thinker);
         }
     };
     tokio::task::spawn_blocking(search);
@@ -139,13 +159,13 @@ async fn here(args: &Args, question: &Question, live: &mut Live<'_>) -> Result<A
         tokio::select! {
             biased;
             () = &mut interrupted => {
-                return if last.is_empty() { Ok(shallow(&question.position)?) } else { Ok(last) };
+                return if last.is_empty() && is_ours { Ok(shallow(&question.position)?) } else { Ok(last) };
             }
             Some(Progress { answer, nodes, elapsed: time, .. }) = iterations.recv() => {
                 live.show(&Shown { answer: answer.clone(), nodes, time, who: Some(who.clone()) })?;
                 last = answer;
             }
-            answer = &mut answered => return Ok(answer.context("the search failed")??),
+            answer = &mut answered => return answer.context("the search failed")?,
             _ = tick.tick() => live.count(control.nodes()),
         }
     }

@@ -9,9 +9,13 @@ use kagetsu_coordinator::Server;
 use kagetsu_game::{Position, Variant};
 use kagetsu_program::Exit;
 use kagetsu_proto::{Connector, v1};
+use kagetsu_search::Engine;
+use kagetsu_worker::EngineArgs;
 use serde::Serialize;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::analyze::ENGINE_OF_A_CLUSTER;
 use crate::cli::{runtime, write_json};
 use crate::effort::{EffortArgs, parse_time};
 use crate::jobs::{JobJson, state};
@@ -71,6 +75,8 @@ pub(crate) struct Args {
     /// Memory for each worker's transposition table, in MiB
     #[arg(long, default_value_t = 64, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     table_mib: u64,
+    #[command(flatten)]
+    engine: EngineArgs,
     /// Builds on the cluster of this coordinator, into its book; then --book is not used
     #[arg(long, value_name = "URL")]
     coordinator: Option<String>,
@@ -140,8 +146,15 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
 
 impl Args {
     fn request(&self) -> Result<v1::StartRequest> {
-        if !kagetsu_search::Engine::supports(self.variant) {
-            bail!("no search for {} yet: only its rules are known (see `kagetsu moves`)", self.variant);
+        if self.engine.engine.is_some() && self.coordinator.is_some() {
+            bail!(ENGINE_OF_A_CLUSTER);
+        }
+        let is_ours = self.engine.engine.is_none() && self.coordinator.is_none();
+        if is_ours && !Engine::supports(self.variant) {
+            bail!(
+                "no search for {} yet: only its rules are known (see `kagetsu moves`); --engine takes somebody else's",
+                self.variant
+            );
         }
         let mut roots = Vec::new();
         for line in &self.moves {
@@ -174,6 +187,26 @@ impl Args {
     }
 }
 
+impl Args {
+    /// The workers of this process: one for each core, or one with a process of somebody else's engine for each.
+    fn workers(&self) -> Vec<kagetsu_worker::Config> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = self.threads.map_or(cores, usize::from);
+        let config = |name: String| kagetsu_worker::Config::embedded(name, self.table_mib);
+        if self.engine.engine.is_none() {
+            return (0..threads).map(|n| config(format!("worker-{n}"))).collect();
+        }
+        let slots = threads as u32;
+        vec![kagetsu_worker::Config {
+            slots,
+            table_mib: self.table_mib.saturating_mul(slots.into()),
+            engine: self.engine.clone(),
+            variant: vec![self.variant],
+            ..config("worker-0".into())
+        }]
+    }
+}
+
 /// The same for the same roots: the variant, and what remains of the roots' keys.
 fn default_name(roots: &[Position]) -> String {
     let mixed = roots.iter().fold(0_u128, |mixed, root| mixed.rotate_left(1) ^ root.key().0);
@@ -186,17 +219,22 @@ async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
     let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
     let config = kagetsu_coordinator::Config { book: args.book.clone(), cache_mib: 128 };
     let coordinator = Server::start(&config, shutdown.clone())?.embed();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let workers: Vec<_> = (0..args.threads.map_or(cores, usize::from))
-        .map(|n| {
-            let config = kagetsu_worker::Config::embedded(format!("worker-{n}"), args.table_mib);
-            tokio::spawn(kagetsu_worker::run(config, coordinator.connector().clone(), retire.clone()))
-        })
-        .collect();
-    let built = follow(args, coordinator.connector(), request, true).await;
+    let mut workers = JoinSet::new();
+    for config in args.workers() {
+        workers.spawn(kagetsu_worker::run(config, coordinator.connector().clone(), retire.clone()));
+    }
+    let built = tokio::select! {
+        built = follow(args, coordinator.connector(), request, true) => built,
+        // None ends before it is told to, but for an engine that cannot play.
+        Some(ended) = workers.join_next() => ended?.and_then(|()| bail!("a worker ended before the build did")),
+    };
     retire.cancel();
-    for worker in workers {
-        worker.await??;
+    while let Some(ended) = workers.join_next().await {
+        let ended = ended?;
+        // What went wrong first says why.
+        if built.is_ok() {
+            ended?;
+        }
     }
     shutdown.cancel();
     // The coordinator's end says why, where the book could not be written.

@@ -6,7 +6,9 @@
 mod data;
 mod program;
 mod scratch;
+mod stub;
 
 pub use data::shared_data;
 pub use program::{Finished, Program, Running};
 pub use scratch::Scratch;
+pub use stub::stub_engine;

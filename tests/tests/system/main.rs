@@ -4,6 +4,7 @@ mod analyze;
 mod build;
 mod cluster;
 mod disk;
+mod engines;
 mod kills;
 mod relay;
 mod wrong;

@@ -1,0 +1,129 @@
+//! Other people's engines as workers, over real processes.
+
+use std::path::PathBuf;
+
+use kagetsu_tests::{Program, Running, Scratch, stub_engine};
+use serde_json::json;
+
+use crate::cluster::{Cluster, until};
+
+/// Fairy-Stockfish, where it is installed; a line that says so where it is not.
+fn fairy_stockfish() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/games")]);
+    let found = folders.map(|folder| folder.join("fairy-stockfish")).find(|program| program.exists());
+    if found.is_none() {
+        eprintln!("skipped: fairy-stockfish is not installed");
+    }
+    found
+}
+
+fn worker(url: &str, engine: &str, more: &[&str]) -> Running {
+    Program::Worker.start(&[&["--coordinator", url, "--slots", "2", "--engine", engine], more].concat())
+}
+
+#[test]
+fn fairy_stockfish_grows_a_book_of_xiangqi() {
+    let Some(engine) = fairy_stockfish() else { return };
+    let scratch = Scratch::new();
+    let path = scratch.path("xiangqi.book");
+    let book = path.to_str().expect("a plain name");
+    let cluster = Cluster::start(&path, "127.0.0.1:0");
+    let engine = format!("uci:'{}'", engine.display());
+    let workers = [worker(&cluster.url, &engine, &[]), worker(&cluster.url, &engine, &["--engine-option", "Hash=16"])];
+    let build = ["build", "--coordinator", &cluster.url, "--variant", "xiangqi", "--positions", "100", "--depth", "5"];
+    let job = Program::Kagetsu.run(&[&build[..], &["--json"]].concat()).json();
+    assert_eq!((&job["state"], &job["positions"]), (&json!("done"), &json!(100)), "{job}");
+    drop(workers);
+    cluster.stop();
+
+    let answer = Program::Kagetsu.run(&["query", "--book", book, "--variant", "xiangqi", "--json"]).json();
+    let best = &answer["answers"][0];
+    let by = best["engine"].as_str().expect("a name");
+    assert!(by.starts_with("Fairy-Stockfish"), "{by}");
+    assert!(best["depth"].as_u64() >= Some(5) && best["nodes"].as_u64() > Some(0) && best["proof"] == "none", "{best}");
+    assert_eq!(best["line"][0], best["move"]);
+    assert!(answer["answers"].as_array().is_some_and(|answers| answers.len() > 3), "every move has a bound: {answer}");
+    let check = Program::Kagetsu.run(&["check", "--book", book]);
+    assert_eq!(check.code, Some(0), "{check:#?}");
+}
+
+#[test]
+fn fairy_stockfish_analyses_and_builds_without_a_cluster() {
+    let Some(engine) = fairy_stockfish() else { return };
+    let engine = format!("uci:'{}'", engine.display());
+    let scratch = Scratch::new();
+    let path = scratch.path("book");
+    let common = ["--variant", "xiangqi", "--engine", &engine, "--threads", "1", "--json"];
+    let analyze = Program::Kagetsu.run(&[&["analyze", "--depth", "6", "--moves", "h2e2"], &common[..]].concat()).json();
+    let names = |answer: &serde_json::Value| answer["answers"][0]["engine"].as_str().map(String::from);
+    assert!(names(&analyze).is_some_and(|name| name.starts_with("Fairy")), "{analyze}");
+    let book = path.to_str().expect("a plain name");
+    let build = ["build", "--book", book, "--moves", "h2e2", "--nodes", "2000", "--positions", "5"];
+    let job = Program::Kagetsu.run(&[&build[..], &common[..]].concat()).json();
+    assert_eq!((&job["state"], &job["positions"]), (&json!("done"), &json!(5)), "{job}");
+}
+
+#[test]
+fn an_engine_that_cannot_play_is_refused_by_name() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book").display().to_string();
+    let stub = |mode: &str| format!("uci:'{}' uci {mode}", stub_engine().display());
+    let illegal = "the engine Stub illegal-check played 'a0a9'";
+    let rows: [(&[&str], &str, &str); 5] = [
+        (&["analyze", "--variant", "xiangqi"], "illegal-check", illegal),
+        (&["build", "--book", &book, "--variant", "xiangqi"], "illegal-check", illegal),
+        (&["analyze", "--variant", "freestyle-15"], "good", "the engine Stub good does not play freestyle-15"),
+        (&["analyze", "--variant", "xiangqi"], "chess", "played 'e2e4' in xiangqi, which is not legal"),
+        (
+            &["analyze", "--variant", "xiangqi", "--coordinator", "http://127.0.0.1:1"],
+            "good",
+            "kagetsu-worker --engine",
+        ),
+    ];
+    for (command, mode, words) in rows {
+        let engine = stub(mode);
+        let refused = Program::Kagetsu.run(&[command, &["--depth", "3", "--engine", &engine]].concat());
+        assert_eq!(refused.code, Some(2), "{refused:#?}");
+        assert!(refused.stderr.contains(words), "{refused:#?}");
+    }
+    let engine = stub("chess");
+    let worker = Program::Worker.run(&["--coordinator", "http://127.0.0.1:1", "--engine", &engine]);
+    assert_eq!(worker.code, Some(2), "{worker:#?}");
+    let unknown = Program::Worker.run(&["--engine", "xboard:gnuchess"]);
+    assert!(unknown.code == Some(2) && unknown.stderr.contains("gomocup:, uci: or ucci:"), "{unknown:#?}");
+}
+
+/// The processes that this one has started, as Linux tells.
+#[cfg(target_os = "linux")]
+fn children(parent: u32) -> Vec<u32> {
+    let all =
+        std::fs::read_dir("/proc").expect("Linux").filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    all.filter(|&id| status(id).is_some_and(|(_, by)| by == parent)).collect()
+}
+
+/// State and parent of a process; `None` when it is gone.
+#[cfg(target_os = "linux")]
+fn status(id: u32) -> Option<(String, u32)> {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    let mut words = stat.rsplit_once(')')?.1.split_whitespace();
+    Some((words.next()?.to_string(), words.next()?.parse().ok()?))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_engine_outlives_its_worker_however_that_ends() {
+    use nix::sys::signal::Signal;
+    let scratch = Scratch::new();
+    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+        let engine = format!("uci:'{}' uci hang", stub_engine().display());
+        let mut worker = worker(&cluster.url, &engine, &["--grace", "0s"]);
+        let engines = until("the engine has started", || Some(children(worker.id())).filter(|all| !all.is_empty()));
+        worker.signal(signal);
+        worker.wait();
+        let is_gone = |id: &u32| status(*id).is_none_or(|(state, _)| state == "Z" || state == "X");
+        until("the engines are gone", || engines.iter().all(is_gone).then_some(()));
+    }
+    cluster.stop();
+}
