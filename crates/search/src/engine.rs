@@ -4,7 +4,7 @@ use kagetsu_game::{Answer, Question, RuleName, Variant};
 use crate::gomoku::Board;
 use crate::root::Search;
 use crate::table::Table;
-use crate::{Control, EngineError, EngineOptions, Progress, xiangqi};
+use crate::{Control, EngineError, EngineOptions, Progress, surakarta, xiangqi};
 
 /// Answers questions, one after another. Keeps its threads and its table, but no knowledge from one question to the next.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Engine {
     /// Whether [`Engine::answer`] can think about the variant.
     #[must_use]
     pub const fn supports(variant: Variant) -> bool {
-        matches!(variant, Variant::Gomoku { .. } | Variant::Xiangqi { .. })
+        matches!(variant, Variant::Gomoku { .. } | Variant::Xiangqi { .. } | Variant::Surakarta { .. })
     }
 
     /// Thinks until the effort is spent, the value is proven, or `control` stops it.
@@ -59,7 +59,7 @@ impl Engine {
             Variant::Gomoku { rule: RuleName::Standard, .. } => search.run::<Board<Standard>>(progress),
             Variant::Gomoku { rule: RuleName::Renju, .. } => search.run::<Board<Renju>>(progress),
             Variant::Xiangqi { .. } => search.run::<xiangqi::Board>(progress),
-            other => Err(EngineError::Unsupported(other)),
+            Variant::Surakarta { .. } => search.run::<surakarta::Board>(progress),
         }
     }
 }

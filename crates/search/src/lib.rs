@@ -55,6 +55,7 @@ mod settings;
 mod shallow;
 #[cfg(test)]
 mod small;
+mod surakarta;
 mod table;
 pub mod threats;
 pub mod tuning;

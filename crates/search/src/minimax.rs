@@ -9,6 +9,8 @@ use crate::alphabeta::{AlphaBeta, Found};
 use crate::gomoku::Board;
 use crate::heuristics::{Heuristics, Moves, Situation};
 use crate::limits::Limits;
+use crate::surakarta;
+use crate::surakarta::laws::few_stones;
 use crate::table::Table;
 use crate::xiangqi::{self, laws::few_pieces};
 use crate::{Control, EngineOptions};
@@ -120,5 +122,18 @@ proptest! {
     fn the_table_changes_no_value_of_xiangqi(position in few_pieces(2), depth in 1u8..=3) {
         prop_assume!(position.outcome().is_none());
         compare::<xiangqi::Board>(&position, depth, 0, &Table::new(1 << 20))?;
+    }
+
+    #[test]
+    fn alpha_beta_has_the_value_of_minimax_where_numbers_decide(position in few_stones(40), depth in 1u8..=3) {
+        prop_assume!(position.outcome().is_none());
+        compare::<surakarta::Board>(&position, depth, 0, &Table::new(0))?;
+    }
+
+    /// Where too few plies are allowed for a repetition.
+    #[test]
+    fn the_table_changes_no_value_of_surakarta(position in few_stones(7), depth in 1u8..=3) {
+        prop_assume!(position.outcome().is_none());
+        compare::<surakarta::Board>(&position, depth, 0, &Table::new(1 << 20))?;
     }
 }

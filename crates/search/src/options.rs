@@ -5,7 +5,7 @@ pub struct EngineOptions {
     pub threads: usize,
     /// Memory of the transposition table; less than one entry switches the table off.
     pub table_bytes: usize,
-    /// What the patterns are worth.
+    /// What patterns or stones are worth; a set of another game stands for Kagetsu's own.
     pub constants: Constants,
     /// Which empty cells are worth a thought.
     pub neighbourhood: Neighbourhood,
@@ -55,18 +55,24 @@ pub enum Split {
     Seeded,
 }
 
-/// Named sets of pattern values.
+/// Named sets of values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Constants {
     /// Kagetsu's.
     #[default]
     Own,
-    /// Zheng and Kuang's paper on a multi-threaded gobang engine, table 1.
+    /// Gomoku: Zheng and Kuang's paper on a multi-threaded gobang engine, table 1.
     Paper,
-    /// Kou Yinghan's patent of 2021.
+    /// Gomoku: Kou Yinghan's patent of 2021.
     Patent,
-    /// The blog on kill search by the author of `gobang`, 2016.
+    /// Gomoku: the blog on kill search by the author of `gobang`, 2016.
     Blog,
+    /// Surakarta: what the points under the stones are worth, by Li, Hu and Wang's paper ("Value").
+    Matrix,
+    /// Surakarta: how many stones there are ("Value-2" of the same paper).
+    Count,
+    /// Surakarta: both together ("Evalue" of the same paper).
+    Evalue,
 }
 
 /// Which empty cells around a stone are candidates.

@@ -12,8 +12,15 @@ const DEFAULT: &str = "default";
 /// All keys, as they are told to who wrote another.
 const KEYS: &str = "threads, table, constants, neighbourhood, candidates, seed, leaf-fours, selective, vct, split";
 
-const CONSTANTS: [(Constants, &str); 4] =
-    [(Constants::Own, "own"), (Constants::Paper, "paper"), (Constants::Patent, "patent"), (Constants::Blog, "blog")];
+const CONSTANTS: [(Constants, &str); 7] = [
+    (Constants::Own, "own"),
+    (Constants::Paper, "paper"),
+    (Constants::Patent, "patent"),
+    (Constants::Blog, "blog"),
+    (Constants::Matrix, "matrix"),
+    (Constants::Count, "count"),
+    (Constants::Evalue, "evalue"),
+];
 const NEIGHBOURHOODS: [(Neighbourhood, &str); 4] = [
     (Neighbourhood::Paper12, "paper-12"),
     (Neighbourhood::Star16, "star-16"),
@@ -235,7 +242,7 @@ mod tests {
         for (text, said) in [
             ("fast", "'fast' is not a setting; write key=value"),
             ("seed=on,speed=9", "no engine option is called 'speed'; there are threads, table, constants"),
-            ("constants=blag", "constants=blag: constants must be own, paper, patent, blog"),
+            ("constants=blag", "constants=blag: constants must be own, paper, patent, blog, matrix, count, evalue"),
             ("seed=yes", "seed=yes: seed must be on, off"),
             ("threads=0", "threads=0: threads must be a whole number from 1"),
             ("candidates=-3", "candidates must be a whole number from 1, or all"),

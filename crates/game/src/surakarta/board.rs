@@ -10,8 +10,8 @@ pub struct Board {
 
 const ALL: u64 = (1 << POINTS) - 1;
 
-/// The up to eight points around each.
-static NEIGHBOURS: [u64; POINTS] = neighbours();
+/// The up to eight points around each, bit `n` for point `n`.
+pub static NEIGHBOURS: [u64; POINTS] = neighbours();
 
 const fn neighbours() -> [u64; POINTS] {
     let mut table = [0; POINTS];

@@ -24,7 +24,7 @@ mod notation;
 mod packing;
 mod rules;
 
-pub use board::Board;
+pub use board::{Board, NEIGHBOURS};
 pub use circuits::{CIRCUITS, routes};
 pub use rules::Surakarta;
 

@@ -32,10 +32,6 @@ struct Past {
     captured: bool,
 }
 
-fn number(side: Side, point: u8) -> u128 {
-    NUMBERS[side.index()][usize::from(point)]
-}
-
 fn limit(variant: Variant) -> Option<u8> {
     match variant {
         Variant::Surakarta { limit } => Some(limit),
@@ -48,6 +44,15 @@ impl Surakarta {
         let mut game = Self { board, side, limit, quiet, zobrist: 0, past: Vec::new(), history: Vec::new() };
         game.zobrist = game.zobrist(Symmetry::IDENTITY);
         game
+    }
+
+    /// What a stone on a point adds to the Zobrist value.
+    ///
+    /// # Panics
+    /// If it is no point of the board.
+    #[must_use]
+    pub const fn number(side: Side, point: u8) -> u128 {
+        NUMBERS[side.index()][point as usize]
     }
 
     /// The stones.
@@ -171,11 +176,11 @@ impl Game for Surakarta {
         let captured = self.board.stones(enemy) >> to & 1 != 0;
         self.past.push(Past { zobrist: self.zobrist, quiet: self.quiet, captured });
         self.history.push(m);
-        self.zobrist ^= number(mover, from) ^ number(mover, to) ^ zobrist::SECOND_TO_MOVE;
+        self.zobrist ^= Self::number(mover, from) ^ Self::number(mover, to) ^ zobrist::SECOND_TO_MOVE;
         self.board.flip(from, mover);
         self.board.flip(to, mover);
         if captured {
-            self.zobrist ^= number(enemy, to);
+            self.zobrist ^= Self::number(enemy, to);
             self.board.flip(to, enemy);
         }
         self.quiet = if captured { 0 } else { self.quiet.saturating_add(1) };
@@ -209,7 +214,8 @@ impl Game for Surakarta {
         }
         for owner in [Side::First, Side::Second] {
             let shown = packing::image_side(symmetry, owner);
-            points(self.board.stones(owner)).for_each(|point| value ^= number(shown, packing::image(symmetry, point)));
+            points(self.board.stones(owner))
+                .for_each(|point| value ^= Self::number(shown, packing::image(symmetry, point)));
         }
         zobrist::marked(value, side)
     }

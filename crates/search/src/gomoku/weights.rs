@@ -48,10 +48,10 @@ pub(super) struct Weights {
 /// Values of the shapes that one more stone makes, in their order; what is forbidden is worth nothing.
 const fn line_values(constants: Constants) -> [i32; SHAPES] {
     match constants {
-        Constants::Own => [0, 1, 3, 5, 12, 14, 45, 50, 160, 400, 0, 0],
         Constants::Paper => [0, 1, 2, 5, 20, 15, 200, 200, 1_000_000, 9_999_999, 0, 0],
         Constants::Patent => [0, 1, 1, 1, 10, 10, 100, 100, 1_000, 10_000, 0, 0],
         Constants::Blog => [0, 1, 10, 10, 100, 100, 1_000, 1_000, 10_000, 100_000, 0, 0],
+        _ => [0, 1, 3, 5, 12, 14, 45, 50, 160, 400, 0, 0],
     }
 }
 
@@ -69,9 +69,13 @@ const fn compound(constants: Constants, kind: Kind) -> i32 {
 }
 
 impl Weights {
-    /// The weights of a set for one side, made once.
+    /// The weights of a set for one side, made once; of Kagetsu's own where the set is of another game.
     pub(super) fn of(constants: Constants, rule: RuleName, side: Side) -> &'static Self {
         static SETS: [[[OnceLock<Weights>; 2]; 3]; 4] = [const { [const { [const { OnceLock::new() }; 2] }; 3] }; 4];
+        let constants = match constants {
+            Constants::Paper | Constants::Patent | Constants::Blog => constants,
+            _ => Constants::Own,
+        };
         let set = &SETS[constants as usize][rule as usize][side.index()];
         set.get_or_init(|| Self::new(constants, rule, side))
     }

@@ -1,0 +1,194 @@
+use kagetsu_game::surakarta::{POINTS, Surakarta};
+use kagetsu_game::{Game, Move, Side, Variant, zobrist};
+
+use super::rings::{Captures, Rings};
+use super::weights::Weights;
+use crate::EngineOptions;
+
+/// Quiet plies before the limit from which their number is a part of the hash: no search goes farther without a capture.
+const NEAR: u8 = 40;
+
+/// What one ply has left behind.
+#[derive(Clone, Debug)]
+struct Past {
+    state: State,
+    from: u8,
+    to: u8,
+    captured: bool,
+}
+
+/// What changes with every ply beside the stones.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    /// Of stones and side to move.
+    hash: u64,
+    /// Plies since the last capture, as the rules count them.
+    quiet: u8,
+    /// Plies since the last one that no later position can repeat.
+    back: u8,
+    sums: [i32; 2],
+}
+
+/// The stones of a game and what they may capture. Kept up to date by play and undo.
+#[derive(Clone, Debug)]
+pub(crate) struct Board {
+    pub(super) side: Side,
+    pub(super) stones: [u64; 2],
+    rings: Rings,
+    pub(super) captures: [Captures; 2],
+    state: State,
+    limit: u8,
+    past: Vec<Past>,
+    /// Hashes of the positions before this one, those of the game among them as far back as they may be repeated.
+    hashes: Vec<u64>,
+    pub(super) weights: &'static Weights,
+}
+
+impl Board {
+    pub(super) fn of_game(game: &Surakarta, options: &EngineOptions) -> Self {
+        let Variant::Surakarta { limit } = game.variant() else { unreachable!("a game of surakarta") };
+        let weights = Weights::of(options.constants);
+        let hashes = earlier(game);
+        let mut board = Self {
+            side: game.side(),
+            stones: [Side::First, Side::Second].map(|side| game.board().stones(side)),
+            rings: Rings::default(),
+            captures: Default::default(),
+            state: State { hash: game.hash(), quiet: game.quiet(), back: hashes.len() as u8, sums: [0; 2] },
+            limit,
+            past: Vec::with_capacity(128),
+            hashes,
+            weights,
+        };
+        for side in 0..2 {
+            for point in points(board.stones[side]) {
+                board.rings.flip(point);
+                board.state.sums[side] += i32::from(weights.points[usize::from(point)]);
+            }
+        }
+        board.captures = board.rings.captures(board.stones[0]);
+        board
+    }
+
+    pub(super) fn empty(&self) -> u64 {
+        !(self.stones[0] | self.stones[1]) & ((1 << POINTS) - 1)
+    }
+
+    /// How many stones the side has.
+    pub(super) fn count(&self, side: Side) -> u32 {
+        self.stones[side.index()].count_ones()
+    }
+
+    /// What the side's stones are worth where they stand.
+    pub(super) fn sum(&self, side: Side) -> i32 {
+        self.state.sums[side.index()]
+    }
+
+    /// Of stones and side to move, and of the quiet plies where the limit is near.
+    pub(super) fn hash_with_count(&self) -> u64 {
+        let State { hash, quiet, .. } = self.state;
+        let left = self.limit.saturating_sub(quiet);
+        if left > NEAR { hash } else { hash ^ zobrist::number(1 << 20 | u64::from(left)) as u64 }
+    }
+
+    /// Whether the game is over by what was played: how many plies before this position those begin that it rests on.
+    pub(super) fn is_over_by_history(&self) -> Option<usize> {
+        let State { hash, quiet, back, .. } = self.state;
+        if quiet >= self.limit {
+            return Some(quiet.into());
+        }
+        if back < 8 {
+            return None;
+        }
+        let earlier = self.hashes.iter().rev().take(back.into()).enumerate().skip(3).step_by(2);
+        let mut same = earlier.filter(|&(_, &known)| known == hash);
+        same.nth(1).map(|(plies, _)| plies + 1)
+    }
+
+    pub(super) fn play_stone(&mut self, from: u8, to: u8) {
+        let (mover, enemy) = (self.side, self.side.other());
+        let (me, other) = (mover.index(), enemy.index());
+        let captured = self.stones[other] >> to & 1 != 0;
+        self.past.push(Past { state: self.state, from, to, captured });
+        self.hashes.push(self.state.hash);
+        self.move_stone(from, to, captured);
+        let State { hash, quiet, back, sums } = &mut self.state;
+        let point = |point: u8| i32::from(self.weights.points[usize::from(point)]);
+        *hash ^= (Surakarta::number(mover, from) ^ Surakarta::number(mover, to) ^ zobrist::SECOND_TO_MOVE) as u64;
+        sums[me] += point(to) - point(from);
+        if captured {
+            *hash ^= Surakarta::number(enemy, to) as u64;
+            sums[other] -= point(to);
+            (*quiet, *back) = (0, 0);
+        } else {
+            (*quiet, *back) = (quiet.saturating_add(1), back.saturating_add(1));
+        }
+        self.side = enemy;
+        self.captures = self.rings.captures(self.stones[0]);
+    }
+
+    /// Gives the move to the other side; that counts as a quiet ply that nothing before can be repeated after.
+    pub(super) fn pass_turn(&mut self) {
+        self.past.push(Past { state: self.state, from: 0, to: 0, captured: false });
+        self.hashes.push(self.state.hash);
+        self.state.hash ^= zobrist::SECOND_TO_MOVE as u64;
+        self.state.quiet = self.state.quiet.saturating_add(1);
+        self.state.back = 0;
+        self.side = self.side.other();
+    }
+
+    pub(super) fn undo_ply(&mut self) {
+        let Past { state, from, to, captured } = self.past.pop().expect("a ply to take back");
+        self.hashes.pop();
+        self.side = self.side.other();
+        self.state = state;
+        if from != to {
+            self.move_stone(from, to, captured);
+            self.captures = self.rings.captures(self.stones[0]);
+        }
+    }
+
+    /// Moves a stone of the side to move there, or back again.
+    fn move_stone(&mut self, from: u8, to: u8, captured: bool) {
+        let (me, other) = (self.side.index(), self.side.other().index());
+        self.stones[me] ^= 1 << from | 1 << to;
+        self.rings.flip(from);
+        if captured {
+            self.stones[other] ^= 1 << to;
+        } else {
+            self.rings.flip(to);
+        }
+    }
+}
+
+/// The hashes of the positions that the game may still repeat, oldest first.
+fn earlier(game: &Surakarta) -> Vec<u64> {
+    let mut game = game.clone();
+    let plies = game.history().len().min(game.quiet().into());
+    let mut hashes: Vec<u64> = (0..plies)
+        .map(|_| {
+            game.undo();
+            game.hash()
+        })
+        .collect();
+    hashes.reverse();
+    hashes
+}
+
+/// The numbers of the bits that are set, rising.
+pub(super) fn points(mut set: u64) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let point = set.trailing_zeros() as u8;
+        let rest = set & set.wrapping_sub(1);
+        (std::mem::replace(&mut set, rest) != 0).then_some(point)
+    })
+}
+
+/// Where a move comes from and goes to.
+pub(super) fn ends(m: Move) -> (u8, u8) {
+    ((m.index() / POINTS) as u8, (m.index() % POINTS) as u8)
+}
+
+pub(super) fn join(from: u8, to: u8) -> Move {
+    Move::new(u16::from(from) * POINTS as u16 + u16::from(to))
+}

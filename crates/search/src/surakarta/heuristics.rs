@@ -1,0 +1,154 @@
+use kagetsu_game::surakarta::{NEIGHBOURS, POINTS, Surakarta};
+use kagetsu_game::{Move, ProofKind, Score, Side};
+
+use super::board::{Board, ends, join, points};
+use crate::EngineOptions;
+use crate::heuristics::{Force, Heuristics, Moves, Situation, Style};
+
+/// What a capture promises beyond what history and killers may say of a quiet move.
+const CAPTURE: i32 = 2_000;
+/// What it promises to move a stone that can be captured.
+const ESCAPE: i32 = 60;
+/// Stones below which no move is given away: with few of them, having to move may do harm.
+const LEAST: u32 = 3;
+
+impl Heuristics for Board {
+    type Rules = Surakarta;
+
+    const STYLE: Style = Style { ply: 60, codes: POINTS * POINTS, killer: 120, kill: ProofKind::Search };
+
+    fn new(game: &Surakarta, options: &EngineOptions) -> Self {
+        Self::of_game(game, options)
+    }
+
+    fn play(&mut self, m: Move) {
+        let (from, to) = ends(m);
+        self.play_stone(from, to);
+    }
+
+    fn undo(&mut self) {
+        self.undo_ply();
+    }
+
+    fn pass(&mut self) -> bool {
+        let may = self.count(self.side) >= LEAST;
+        if may {
+            self.pass_turn();
+        }
+        may
+    }
+
+    fn hash(&self) -> u64 {
+        self.hash_with_count()
+    }
+
+    /// Stones where they stand, mine less the opponent's, and what each side could capture.
+    fn evaluate(&self) -> Score {
+        let (me, other) = (self.side, self.side.other());
+        let [mine, theirs] = self.weights.victims.map(i32::from);
+        let captures = |side: Side| self.captures[side.index()].len() as i32;
+        let stones = self.sum(me) - self.sum(other);
+        Score::opinion(stones + i32::from(self.weights.turn) + mine * captures(me) - theirs * captures(other))
+    }
+
+    fn situation(&self) -> Situation {
+        let (me, other) = (self.side, self.side.other());
+        if self.stones.contains(&0) || !self.can_move() {
+            return Situation::Over(self.majority());
+        }
+        if let Some(plies) = self.is_over_by_history() {
+            return Situation::Repeated { score: self.majority(), plies };
+        }
+        if self.count(other) == 1 && !self.captures[me.index()].is_empty() {
+            return Situation::Known(Score::win_in(1));
+        }
+        Situation::Free
+    }
+
+    fn moves(&self, _: &Situation) -> Moves {
+        let mut moves = self.list_captures();
+        let (empty, values) = (self.empty(), &self.weights.points);
+        let at_risk = self.victims(self.side.other());
+        for from in points(self.stones[self.side.index()]) {
+            let escape = if at_risk >> from & 1 != 0 { ESCAPE } else { 0 };
+            for to in points(NEIGHBOURS[usize::from(from)] & empty) {
+                let gain = i32::from(values[usize::from(to)]) - i32::from(values[usize::from(from)]);
+                moves.push(escape + gain, join(from, to));
+            }
+        }
+        moves
+    }
+
+    fn captures(&self) -> Option<Moves> {
+        let moves = self.list_captures();
+        (!moves.is_empty()).then_some(moves)
+    }
+
+    fn force(&self, m: Move) -> Force {
+        let (from, to) = ends(m);
+        let theirs = self.stones[self.side.other().index()];
+        Force {
+            is_four: false,
+            attacks: theirs >> to & 1 != 0,
+            defends: self.victims(self.side.other()) >> from & 1 != 0,
+        }
+    }
+
+    /// Whether the opponent could capture something.
+    fn is_threatened(&self) -> bool {
+        !self.captures[self.side.other().index()].is_empty()
+    }
+
+    fn legal(&self) -> Vec<Move> {
+        self.moves(&Situation::Free).sorted()
+    }
+
+    fn urgent(&self) -> Vec<Move> {
+        let captures = self.captures[self.side.index()].iter();
+        if self.count(self.side.other()) == 1 {
+            captures.map(|&(from, to)| join(from, to)).collect()
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn has_kill(&self) -> bool {
+        false
+    }
+
+    fn kill(&mut self, _: &mut u32, _: u32) -> Option<Vec<Move>> {
+        None
+    }
+}
+
+impl Board {
+    /// More stones win; for the side to move.
+    fn majority(&self) -> Score {
+        match self.count(self.side).cmp(&self.count(self.side.other())) {
+            std::cmp::Ordering::Greater => Score::win_in(0),
+            std::cmp::Ordering::Less => Score::loss_in(0),
+            std::cmp::Ordering::Equal => Score::ZERO,
+        }
+    }
+
+    /// Whether the side to move has a move.
+    fn can_move(&self) -> bool {
+        let empty = self.empty();
+        let has_room = points(self.stones[self.side.index()]).any(|from| NEIGHBOURS[usize::from(from)] & empty != 0);
+        has_room || !self.captures[self.side.index()].is_empty()
+    }
+
+    /// The stones that `side` could capture, a bit each.
+    fn victims(&self, side: Side) -> u64 {
+        self.captures[side.index()].iter().fold(0, |set, &(_, to)| set | 1 << to)
+    }
+
+    /// The captures of the side to move.
+    fn list_captures(&self) -> Moves {
+        let mut moves = Moves::new(true);
+        for &(from, to) in &self.captures[self.side.index()] {
+            moves.push(CAPTURE + i32::from(self.weights.points[usize::from(to)]), join(from, to));
+        }
+        moves
+    }
+}
