@@ -6,9 +6,10 @@
 use std::io::{BufRead, Write};
 use std::path::Path;
 
+use kagetsu_engines::gomocup::{self, Eval, Point};
 use kagetsu_engines::uci::{Dialect, FromEngine, Info, OptionKind, OptionLine, ToEngine, Value};
 use kagetsu_game::xiangqi::{parse_from_one, write_from_one};
-use kagetsu_game::{Move, Outcome, Position, Variant};
+use kagetsu_game::{Move, Outcome, Position, RuleName, Variant};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -17,6 +18,7 @@ fn main() {
     let run = match protocol.as_str() {
         "uci" => Chess::new(Dialect::Uci, manners).run(),
         "ucci" => Chess::new(Dialect::Ucci, manners).run(),
+        "gomocup" => Brain::new(manners).run(),
         other => panic!("no protocol {other}"),
     };
     // Whoever does not listen any more is gone.
@@ -28,6 +30,9 @@ struct Manners {
     mode: String,
     once: Option<String>,
 }
+
+/// No move of xiangqi, and none of gomoku on any board.
+const ILLEGAL: &str = "a1i8";
 
 /// What to do in place of an answer.
 enum Trouble {
@@ -72,7 +77,7 @@ impl Manners {
                     std::process::exit(0);
                 }
             },
-            "illegal" => Trouble::Play("a1i8"),
+            "illegal" => Trouble::Play(ILLEGAL),
             "nonsense" => Trouble::Play("\u{fffd}!"),
             _ => Trouble::None,
         }
@@ -206,6 +211,155 @@ impl Chess {
             }
         }
         said.extend(best(self.write(*first)));
+        said
+    }
+}
+
+/// An engine of gomoku; in the mode `yixin` and those that begin so with Yixin's words.
+struct Brain {
+    manners: Manners,
+    size: u8,
+    rule: RuleName,
+    depth: u32,
+    /// Stones and whose they are, 1 for our own.
+    stones: Vec<(Point, u8)>,
+    blocked: Vec<Point>,
+    /// The block that is being read.
+    block: Option<gomocup::ToEngine>,
+}
+
+impl Brain {
+    fn new(manners: Manners) -> Self {
+        let (stones, blocked) = (Vec::new(), Vec::new());
+        Self { manners, size: 15, rule: RuleName::Freestyle, depth: 2, stones, blocked, block: None }
+    }
+
+    fn is_yixin(&self) -> bool {
+        self.manners.mode.starts_with("yixin")
+    }
+
+    fn run(&mut self) -> std::io::Result<()> {
+        use gomocup::ToEngine;
+        for line in std::io::stdin().lock().lines() {
+            let line = ToEngine::read(&line?);
+            if line == ToEngine::End {
+                return Ok(());
+            }
+            let answers = self.answer(line);
+            let mut out = std::io::stdout().lock();
+            for answer in answers {
+                // As Windows has it.
+                write!(out, "{answer}\r\n")?;
+            }
+            out.flush()?;
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, line: gomocup::ToEngine) -> Vec<String> {
+        use gomocup::ToEngine;
+        match line {
+            ToEngine::About if self.manners.is("nameless") => Vec::new(),
+            ToEngine::About => vec![format!("name=\"Stub {}\", version=\"1\", author=\"nobody\"", self.manners.mode)],
+            ToEngine::YxShowInfo if self.is_yixin() => {
+                vec!["MESSAGE INFO MAX_THREAD_NUM 256".into(), "MESSAGE INFO MAX_HASH_SIZE 30".into()]
+            }
+            ToEngine::Start(size) => self.start(size),
+            ToEngine::Info { key, value } => {
+                self.set(&key, &value);
+                Vec::new()
+            }
+            ToEngine::Begin => {
+                self.stones.clear();
+                self.think(1)
+            }
+            ToEngine::YxBlockReset if self.is_yixin() => {
+                self.blocked.clear();
+                Vec::new()
+            }
+            ToEngine::Board | ToEngine::YxBoard | ToEngine::YxBlock => {
+                if line != ToEngine::YxBlock {
+                    self.stones.clear();
+                }
+                self.block = Some(line);
+                Vec::new()
+            }
+            ToEngine::Stone(point, field) => {
+                match (&self.block, field) {
+                    (Some(ToEngine::YxBlock), _) => self.blocked.push(point),
+                    (_, Some(field)) => self.stones.push((point, field)),
+                    _ => {}
+                }
+                Vec::new()
+            }
+            ToEngine::Done if self.block.take() == Some(ToEngine::Board) => self.think(1),
+            ToEngine::Done => Vec::new(),
+            ToEngine::YxNBest(lines) if self.is_yixin() => self.think(lines as usize),
+            ToEngine::YxHashClear if self.is_yixin() => Vec::new(),
+            _ => vec!["UNKNOWN command".into()],
+        }
+    }
+
+    fn start(&mut self, size: u32) -> Vec<String> {
+        self.stones.clear();
+        let size = if self.manners.is("yixin-size") { 20 } else { size };
+        match u8::try_from(size).ok().filter(|size| Variant::GOMOKU_SIZES.contains(size)) {
+            Some(_) if self.manners.is("refuses") => vec!["ERROR only boards of 20".into()],
+            Some(size) => {
+                self.size = size;
+                vec!["OK".into()]
+            }
+            None => vec!["ERROR size".into()],
+        }
+    }
+
+    fn set(&mut self, key: &str, value: &str) {
+        match (key, value) {
+            ("rule", _) if self.manners.is("freestyle") => {}
+            ("rule", "0") => self.rule = RuleName::Freestyle,
+            ("rule", "1") => self.rule = RuleName::Standard,
+            ("rule", "4") => self.rule = RuleName::Renju,
+            ("max_depth", _) => self.depth = value.parse().unwrap_or(2),
+            _ => {}
+        }
+    }
+
+    fn think(&self, lines: usize) -> Vec<String> {
+        match self.manners.misbehave(self.stones.len()) {
+            Trouble::Play(ILLEGAL) => return vec!["99,99".into()],
+            Trouble::Play(text) => return vec![text.into()],
+            Trouble::None => {}
+        }
+        let variant = Variant::Gomoku { rule: self.rule, size: self.size };
+        let moves: Vec<Move> = self.stones.iter().filter_map(|(point, _)| point.to_move(self.size)).collect();
+        let Ok(position) = Position::new(variant, None, &moves) else { return vec!["ERROR stones".into()] };
+        let is_free = |m: &Move| !self.blocked.contains(&Point::of(*m, self.size));
+        let free = position.legal_moves().into_iter().filter(|m| self.manners.is("yixin-unruly") || is_free(m));
+        let mut valued: Vec<(i32, Move)> = free.map(|m| (value(&position, m), m)).collect();
+        valued.sort_by_key(|(value, m)| (-value, *m));
+        let Some((_, best)) = valued.first() else { return vec!["ERROR no move".into()] };
+        let mut said = vec!["MESSAGE thinking".to_string(), "DEBUG 1,1".into()];
+        if self.is_yixin() {
+            for depth in 1..=self.depth.min(2) {
+                for (rank, (value, m)) in valued.iter().take(lines).enumerate() {
+                    let eval = match value {
+                        9_000 => Eval::Win(1),
+                        value if self.manners.is("yixin-mates") => Eval::Win(value.unsigned_abs()),
+                        value => Eval::Centi(*value),
+                    };
+                    said.extend([
+                        format!("INFO PV {rank}"),
+                        format!("INFO NUMPV {lines}"),
+                        format!("INFO DEPTH {depth}"),
+                        format!("INFO TOTALNODES {}", depth * 100),
+                        format!("INFO EVAL {}", eval.write()),
+                        format!("INFO BESTLINE {}", Point::of(*m, self.size)),
+                        "INFO PV DONE".into(),
+                    ]);
+                }
+            }
+        }
+        said.push(Point::of(*best, self.size).to_string());
         said
     }
 }

@@ -6,6 +6,7 @@ use kagetsu_search::{Control, Engine, Progress, shallow};
 
 use crate::address::{Protocol, Settings};
 use crate::fault::{Fault, Wrong};
+use crate::gomocup;
 use crate::known_answers::{EFFORT, Known, known_answers};
 use crate::talk::{Ask, Found, Line, Talk, Value};
 use crate::uci;
@@ -120,7 +121,7 @@ impl External {
             Some(talk) => talk,
             None => match self.settings.address.protocol {
                 Protocol::Uci | Protocol::Ucci => Box::new(uci::Session::start(&self.settings, control)?),
-                Protocol::Gomocup => return Err(Wrong::Refuses("not yet".into())),
+                Protocol::Gomocup => Box::new(gomocup::Session::start(&self.settings, control)?),
             },
         };
         let plain = talk.name().chars().filter(|letter| !letter.is_control()).take(MOST_NAME).collect::<String>();
@@ -233,7 +234,8 @@ impl External {
                 break;
             }
         }
-        if !restricts && inquiry.found.lines.len() < wanted && inquiry.goes_on() {
+        let has_values = inquiry.found.lines.iter().any(|line| line.value.is_some());
+        if !restricts && has_values && inquiry.found.lines.len() < wanted && inquiry.goes_on() {
             // Which others are worth a question, our own 2-ply search says.
             let Ok(shallow) = shallow(position) else { return Ok(()) };
             let others = shallow.verdicts().iter().map(|(m, _)| *m).filter(|m| !inquiry.knows(*m));
@@ -311,10 +313,12 @@ impl External {
         for (n, line) in lines.iter().enumerate() {
             let nodes = if n == 0 { inquiry.found.nodes - share * (lines.len() as u64 - 1) } else { share };
             let Some(value) = line.value else {
-                if lines.len() == 1 {
-                    let valued = verdicts::valued(position, line.m, &self.name, control);
-                    answer.extend([valued.ok_or_else(|| Wrong::NoValue(position.write_move(line.m)))?]);
+                let is_alone = lines.len() == 1;
+                let valued = is_alone.then(|| verdicts::valued(position, line.m, &self.name, control)).flatten();
+                if valued.is_none() && lines.iter().all(|line| line.value.is_none()) && !control.is_stopped() {
+                    return Err(Wrong::NoValue(position.write_move(line.m)));
                 }
+                answer.extend(valued);
                 continue;
             };
             answer.extend([verdicts::verdict(line, value, nodes, &by)]);

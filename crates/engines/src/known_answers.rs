@@ -60,14 +60,16 @@ fn gomoku(variant: Variant, rule: RuleName, size: u8) -> Result<Vec<Known>, Posi
     let five = known(&four, &[point(last - 4, last)]).map_err(wrong)?;
     let mut all = vec![Known { moves: five, position: four }];
     if rule != RuleName::Freestyle && size >= 8 {
-        // .XXXX.X : the left point makes five, the right one six.
-        let mut line = String::new();
-        for (column, other) in [(1, 0), (2, 2), (3, 4), (4, 6), (6, 1)] {
-            line += &format!("{} {} ", point(column, 3), point(other, last));
+        // .XXXX.X and X.XXXX. : one end makes five, the gap six. Whoever takes six for five errs in one of them.
+        for (columns, end) in [([1, 2, 3, 4, 6], 0), ([0, 2, 3, 4, 5], 6)] {
+            let mut line = String::new();
+            for (column, other) in columns.into_iter().zip([0, 2, 4, 6, 1]) {
+                line += &format!("{} {} ", point(column, 3), point(other, last));
+            }
+            let six = Position::from_line(variant, &line)?;
+            let five = known(&six, &[point(end, 3)]).map_err(wrong)?;
+            all.push(Known { moves: five, position: six });
         }
-        let two = Position::from_line(variant, &line)?;
-        let five = known(&two, &[point(0, 3)]).map_err(wrong)?;
-        all.push(Known { moves: five, position: two });
     }
     Ok(all)
 }

@@ -25,6 +25,8 @@
 mod address;
 mod engine;
 mod fault;
+mod gathered;
+pub mod gomocup;
 mod known_answers;
 mod process;
 mod talk;

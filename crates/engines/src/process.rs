@@ -21,8 +21,10 @@ use crate::fault::{Wrong, clip};
 
 /// Most bytes of a line.
 pub(crate) const MOST_LINE: usize = 1 << 16;
-/// Lines on their way, in either direction.
+/// Lines that were said and not heard.
 const WAITING: usize = 256;
+/// Lines that were sent and are not read; a position of gomoku takes some hundreds.
+const UNREAD: usize = 4_096;
 /// How long a program has to end when it is told to.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -80,7 +82,7 @@ impl Process {
         let started = start.recv().map_err(|_| failed("no thread".into()))?;
         let (id, stdin) = started.map_err(failed)?;
         let group = Pid::from_raw(i32::try_from(id).map_err(|error| failed(error.to_string()))?);
-        let (lines, queue) = sync_channel(WAITING);
+        let (lines, queue) = sync_channel(UNREAD);
         let process =
             Self { group, said: Some(said), lines: Some(lines), release: Some(release), reaped, farewell, end: None };
         let stdin = stdin.ok_or_else(|| failed("it has no stdin".into()))?;

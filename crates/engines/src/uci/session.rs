@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kagetsu_game::xiangqi::{parse_from_one, write_from_one};
@@ -8,6 +7,7 @@ use kagetsu_search::Control;
 use super::{Clock, Dialect, FromEngine, Go, Info, OptionLine, ToEngine, Value};
 use crate::address::{OptionValue, Protocol, Settings};
 use crate::fault::{Wrong, clip};
+use crate::gathered::Gathered;
 use crate::process::Process;
 use crate::talk::{self, Ask, Found, Line, Talk, playable};
 use crate::watch::{Event, Watch, await_line};
@@ -156,6 +156,14 @@ impl Session {
         playable(position, texts.iter().map_while(|text| self.parse_move_of(position.variant(), text)))
     }
 
+    /// The line that an info tells of, if it tells of one.
+    fn line(&self, position: &Position, info: &Info) -> Option<Line> {
+        let line = self.parse_line(position, &info.line);
+        let (m, value) = (*line.first()?, Some(value(info.score?)));
+        let depth = u8::try_from(info.depth.unwrap_or(1)).unwrap_or(u8::MAX).max(1);
+        Some(Line { m, value, bound: info.bound.unwrap_or(Bound::Exact), depth, line })
+    }
+
     /// A move of some position.
     fn parse_move_of(&self, variant: Variant, text: &str) -> Option<Move> {
         use kagetsu_game::{Game, xiangqi::Xiangqi};
@@ -256,8 +264,10 @@ impl Talk for Session {
             match FromEngine::read(self.dialect, &line) {
                 FromEngine::Info(info) => {
                     watch.progress(info.depth.unwrap_or(0), info.nodes.unwrap_or(0));
-                    let moves = self.parse_line(ask.position, &info.line);
-                    let is_iteration = gathered.add(&info, moves, asked, ask.lines);
+                    gathered.count(info.nodes.unwrap_or(0));
+                    let line = self.line(ask.position, &info);
+                    let rank = info.multi_pv.unwrap_or(1);
+                    let is_iteration = line.is_some_and(|line| gathered.add(rank, line, asked, ask.lines));
                     if is_iteration {
                         told(&gathered.found(None));
                     }
@@ -281,68 +291,6 @@ impl Talk for Session {
                 _ => {}
             }
         }
-    }
-}
-
-/// What an engine has said of its lines so far.
-#[derive(Default)]
-struct Gathered {
-    /// By their rank.
-    lines: BTreeMap<u32, Line>,
-    /// Lines that are only bounds, for want of others.
-    bounds: BTreeMap<u32, Line>,
-    nodes: u64,
-    /// The deepest iteration that was told of.
-    told: u32,
-}
-
-impl Gathered {
-    /// Takes in what it said; whether that ended an iteration.
-    fn add(&mut self, info: &Info, moves: Vec<Move>, asked: &[Move], most: u16) -> bool {
-        self.nodes = self.nodes.max(info.nodes.unwrap_or(0));
-        let (Some(&m), Some(score)) = (moves.first(), info.score) else { return false };
-        let rank = info.multi_pv.unwrap_or(1);
-        if !asked.contains(&m) || !(1..=u32::from(most)).contains(&rank) {
-            return false;
-        }
-        let depth = info.depth.unwrap_or(1);
-        let line = Line {
-            m,
-            value: Some(value(score)),
-            bound: info.bound.unwrap_or(Bound::Exact),
-            depth: u8::try_from(depth).unwrap_or(u8::MAX).max(1),
-            line: moves,
-        };
-        if line.bound != Bound::Exact {
-            self.bounds.insert(rank, line);
-            return false;
-        }
-        self.lines.insert(rank, line);
-        let is_iteration = depth > self.told && rank as usize == usize::from(most).min(asked.len());
-        if is_iteration {
-            self.told = depth;
-        }
-        is_iteration
-    }
-
-    /// What is known, `best` first.
-    fn found(&self, best: Option<Move>) -> Found {
-        let known = if self.lines.is_empty() { &self.bounds } else { &self.lines };
-        let mut lines: Vec<Line> = Vec::with_capacity(known.len());
-        for line in known.values() {
-            match lines.iter_mut().find(|known| known.m == line.m) {
-                Some(known) if known.depth >= line.depth => {}
-                Some(known) => *known = line.clone(),
-                None => lines.push(line.clone()),
-            }
-        }
-        if let Some(best) = best {
-            let bare = Line { m: best, value: None, bound: Bound::Exact, depth: 1, line: vec![best] };
-            let at = lines.iter().position(|line| line.m == best);
-            let line = at.map_or(bare, |at| lines.remove(at));
-            lines.insert(0, line);
-        }
-        Found { lines, nodes: self.nodes }
     }
 }
 

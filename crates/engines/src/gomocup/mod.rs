@@ -1,0 +1,17 @@
+//! The words of Gomocup's protocol, and of Yixin's extensions to it as Rapfi speaks them.
+//!
+//! Lines are read into values and values are written as lines, in both directions, so that who drives an engine and who
+//! is one use the same words. Reading is tolerant where engines and managers differ: keywords in any case, blanks anywhere.
+//!
+//! Sources: the protocol's document of Piskvork (2023), Gomocup's judge, the Yixin protocol document, and what Rapfi
+//! 0.43.02 says.
+
+mod from_engine;
+mod point;
+mod session;
+mod to_engine;
+
+pub use from_engine::{Eval, FromEngine};
+pub use point::Point;
+pub(crate) use session::Session;
+pub use to_engine::ToEngine;

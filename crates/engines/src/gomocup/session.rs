@@ -1,0 +1,337 @@
+use std::path::Path;
+use std::time::Duration;
+
+use kagetsu_game::gomoku::{Cell, Freestyle, Gomoku, Renju, Standard};
+use kagetsu_game::{Bound, Effort, Move, Position, RuleName, Side, Variant};
+use kagetsu_search::Control;
+
+use super::from_engine::points;
+use super::{Eval, FromEngine, Point, ToEngine};
+use crate::address::Settings;
+use crate::fault::{Wrong, clip};
+use crate::gathered::Gathered;
+use crate::process::Process;
+use crate::talk::{Ask, Found, Line, Talk, Value, playable};
+use crate::watch::{Event, Watch, await_line};
+
+/// How long an engine has to say who it is, after which it goes nameless; the protocol does not make it answer.
+const NAMING: Duration = Duration::from_secs(5);
+/// How long an engine has to play when it is told to stop.
+const STOPPING: Duration = Duration::from_secs(3);
+/// Before a line that was lost while an engine ended its search is said again.
+const AGAIN: Duration = Duration::from_millis(300);
+/// What an engine that knows no limit but time gets where none was asked for.
+const TIME: Duration = Duration::from_secs(5);
+/// What managers tolerate beyond an engine's time.
+const LATE: Duration = Duration::from_secs(2);
+/// Most lines that are asked of an engine at a time.
+const MOST_LINES: u16 = 64;
+/// The least memory that an engine is told it may use, in MiB: engines do not expect less.
+const LEAST_MEMORY: u64 = 350;
+
+/// A conversation by Gomocup's protocol.
+pub(crate) struct Session {
+    process: Process,
+    settings: Settings,
+    name: String,
+    /// Whether it says who it is when it is asked.
+    is_named: bool,
+    /// Whether it knows Yixin's commands.
+    is_yixin: bool,
+    /// Whether limits of depth or nodes were set, and have to be taken back.
+    has_limits: bool,
+}
+
+impl Session {
+    /// Starts the engine, and finds out who it is and what it knows.
+    pub(crate) fn start(settings: &Settings, control: &Control) -> Result<Self, Wrong> {
+        let process = Process::start(&settings.address, "END")?;
+        let program = Path::new(&settings.address.program).file_stem();
+        let name = program.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let settings = settings.clone();
+        let (is_named, is_yixin, has_limits) = (false, false, false);
+        let mut session = Self { process, settings, name, is_named, is_yixin, has_limits };
+        session.greet(control)?;
+        Ok(session)
+    }
+
+    fn say(&mut self, line: &ToEngine) -> Result<(), Wrong> {
+        self.process.send(&line.write())
+    }
+
+    fn set(&mut self, key: &str, value: impl ToString) -> Result<(), Wrong> {
+        self.say(&ToEngine::Info { key: key.into(), value: value.to_string() })
+    }
+
+    fn greet(&mut self, control: &Control) -> Result<(), Wrong> {
+        self.say(&ToEngine::About)?;
+        let naming = NAMING.min(self.settings.patience);
+        let about = await_line(&mut self.process, control, naming, "say who it is", |line| {
+            let FromEngine::About { name, version } = FromEngine::read(line) else { return Ok(None) };
+            Ok(Some(format!("{name} {version}").trim().to_string()))
+        });
+        match about {
+            Ok(name) => (self.name, self.is_named) = (name, true),
+            Err(Wrong::Silent { .. }) => return Ok(()),
+            Err(wrong) => return Err(wrong),
+        }
+        self.say(&ToEngine::YxShowInfo)?;
+        self.say(&ToEngine::About)?;
+        let mut is_yixin = false;
+        await_line(&mut self.process, control, naming, "say who it is", |line| match FromEngine::read(line) {
+            FromEngine::Message(text) => {
+                is_yixin |= text.starts_with("INFO MAX_THREAD_NUM");
+                Ok(None)
+            }
+            FromEngine::About { .. } => Ok(Some(())),
+            _ => Ok(None),
+        })?;
+        self.is_yixin = is_yixin;
+        Ok(())
+    }
+
+    /// Waits until the engine listens: some lose what they hear while their last search winds down.
+    fn make_ready(&mut self, control: &Control) -> Result<(), Wrong> {
+        if !self.is_named {
+            return Ok(());
+        }
+        let mut left = self.settings.patience;
+        loop {
+            self.say(&ToEngine::About)?;
+            let is_about = |line: &str| Ok(matches!(FromEngine::read(line), FromEngine::About { .. }).then_some(()));
+            match await_line(&mut self.process, control, AGAIN.min(left), "say who it is", is_about) {
+                Err(Wrong::Silent { .. }) if left > AGAIN => left -= AGAIN,
+                other => return other,
+            }
+        }
+    }
+
+    fn begin(&mut self, size: u8, control: &Control) -> Result<(), Wrong> {
+        self.make_ready(control)?;
+        self.say(&ToEngine::Start(size.into()))?;
+        await_line(
+            &mut self.process,
+            control,
+            self.settings.patience,
+            "say OK to START",
+            |line| match FromEngine::read(line) {
+                FromEngine::Ok(_) => Ok(Some(())),
+                FromEngine::Error(text) | FromEngine::Unknown(text) => {
+                    Err(Wrong::Refuses(clip(&format!("START {size}: {text}"))))
+                }
+                _ => Ok(None),
+            },
+        )
+    }
+
+    /// Sets all that limits a search; the time that the engine has for it.
+    fn limit(&mut self, rule: RuleName, effort: Effort) -> Result<Duration, Wrong> {
+        let Effort { depth, nodes, time } = effort;
+        let patience = self.settings.patience / 2;
+        let time = time.unwrap_or(if self.is_yixin { patience } else { patience.min(TIME) });
+        self.set("timeout_turn", time.as_millis().max(1))?;
+        self.set("timeout_match", 0)?;
+        self.set("time_left", i32::MAX)?;
+        self.set("max_memory", self.settings.memory_mib.max(LEAST_MEMORY) << 20)?;
+        self.set("game_type", 1)?;
+        let rule = match rule {
+            RuleName::Freestyle => 0,
+            RuleName::Standard => 1,
+            RuleName::Renju => 4,
+        };
+        self.set("rule", rule)?;
+        if depth.is_some() || nodes.is_some() || self.has_limits {
+            self.set("max_depth", depth.unwrap_or(Effort::MAX_DEPTH))?;
+            self.set("max_node", nodes.unwrap_or(u64::MAX))?;
+            self.has_limits = true;
+        }
+        if self.settings.threads > 1 {
+            self.set("thread_num", self.settings.threads)?;
+        }
+        if self.is_yixin {
+            self.set("show_detail", 2)?;
+        }
+        for option in self.settings.options.clone() {
+            self.set(&option.name, &option.value)?;
+        }
+        Ok(time)
+    }
+
+    /// Sends the stones, and lets the engine think.
+    fn think(&mut self, size: u8, ask: &Ask<'_>) -> Result<(), Wrong> {
+        let stones = stones(ask.position);
+        if !self.is_yixin && stones.is_empty() {
+            return self.say(&ToEngine::Begin);
+        }
+        self.say(if self.is_yixin { &ToEngine::YxBoard } else { &ToEngine::Board })?;
+        let us = ask.position.side();
+        for (m, side) in stones {
+            self.say(&ToEngine::Stone(Point::of(m, size), Some(if side == us { 1 } else { 2 })))?;
+        }
+        self.say(&ToEngine::Done)?;
+        if !self.is_yixin {
+            return Ok(());
+        }
+        self.say(&ToEngine::YxHashClear)?;
+        self.say(&ToEngine::YxBlockReset)?;
+        if !ask.moves.is_empty() {
+            self.say(&ToEngine::YxBlock)?;
+            for m in ask.position.legal_moves().into_iter().filter(|m| !ask.moves.contains(m)) {
+                self.say(&ToEngine::Stone(Point::of(m, size), None))?;
+            }
+            self.say(&ToEngine::Done)?;
+        }
+        self.say(&ToEngine::YxNBest(ask.lines.into()))
+    }
+
+    /// Tells it to stop. Gives its move, if that is one of those asked about: nobody waits for a better one.
+    fn stop(&mut self, size: u8, asked: &[Move]) -> Result<Option<Move>, Wrong> {
+        if !self.is_yixin {
+            // There is no word for it.
+            return Err(Wrong::Stopped);
+        }
+        self.say(&ToEngine::YxStop)?;
+        let point = await_line(&mut self.process, &Control::new(), STOPPING, "stop", |line| {
+            let FromEngine::Points(points) = FromEngine::read(line) else { return Ok(None) };
+            Ok(points.first().copied())
+        })?;
+        Ok(point.to_move(size).filter(|m| asked.contains(m)))
+    }
+}
+
+impl Talk for Session {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn restricts(&self) -> bool {
+        self.is_yixin
+    }
+
+    fn most_lines(&self) -> u16 {
+        if self.is_yixin { MOST_LINES } else { 1 }
+    }
+
+    fn search(&mut self, ask: Ask<'_>, watch: &mut Watch<'_>, told: &mut dyn FnMut(&Found)) -> Result<Found, Wrong> {
+        let Variant::Gomoku { rule, size } = ask.position.variant() else {
+            return Err(Wrong::Unsupported { variant: ask.position.variant(), reason: "it is no gomoku" });
+        };
+        let legal = ask.position.legal_moves();
+        let asked = if ask.moves.is_empty() { &legal } else { ask.moves };
+        self.begin(size, watch.control)?;
+        let time = self.limit(rule, ask.effort)?;
+        self.think(size, &ask)?;
+        watch.begin(Some(time + time / 10 + LATE));
+        let (mut gathered, mut thought, mut unknown) = (Gathered::default(), Thought::default(), None);
+        loop {
+            let line = match watch.next(&mut self.process, "think")? {
+                Event::Line(line) => line,
+                Event::Late if !self.is_yixin => {
+                    let silent = Wrong::Silent { doing: "play in its time", time };
+                    return Err(unknown.map_or(silent, Wrong::Refuses));
+                }
+                Event::Late | Event::Stopped => return Ok(gathered.found(self.stop(size, asked)?)),
+            };
+            match FromEngine::read(&line) {
+                FromEngine::Points(points) => {
+                    let best = points.first().filter(|_| points.len() == 1).and_then(|point| point.to_move(size));
+                    let best = best.filter(|m| legal.contains(m));
+                    let best = best.ok_or_else(|| Wrong::illegal(&line, ask.position))?;
+                    if !asked.contains(&best) {
+                        return Err(Wrong::unasked(&line, ask.position));
+                    }
+                    return Ok(gathered.found(Some(best)));
+                }
+                FromEngine::Suggest(point) => self.say(&ToEngine::Play(point))?,
+                FromEngine::Info { key, value } => {
+                    let done = thought.add(&key, &value, ask.position, size);
+                    watch.progress(thought.depth, thought.nodes);
+                    gathered.count(thought.nodes);
+                    if done.is_some_and(|(rank, line)| gathered.add(rank, line, asked, ask.lines)) {
+                        told(&gathered.found(None));
+                    }
+                }
+                FromEngine::Error(text) => return Err(Wrong::Refuses(clip(&text))),
+                // Perhaps it was only a setting that it does not know.
+                FromEngine::Unknown(text) => unknown = Some(clip(&format!("UNKNOWN {text}"))),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// All stones, in the order in which they were played; those of a drawn board first, the sides in turn.
+fn stones(position: &Position) -> Vec<(Move, Side)> {
+    let mut all = Vec::new();
+    let mut side = Side::First;
+    if let Some(packed) = position.setup() {
+        // It was checked when the position was made.
+        let Ok(first) = Position::unpack(position.variant(), packed.clone()) else { return all };
+        let of = |stone: Side| {
+            let cells = cells(&first).into_iter().enumerate();
+            cells.filter(move |(_, cell)| *cell == Some(stone)).map(|(code, _)| Move::new(code as u16))
+        };
+        let (mut black, mut white) = (of(Side::First), of(Side::Second));
+        loop {
+            let (one, other) = (black.next(), white.next());
+            all.extend(one.map(|m| (m, Side::First)));
+            all.extend(other.map(|m| (m, Side::Second)));
+            if one.is_none() && other.is_none() {
+                break;
+            }
+        }
+        side = first.side();
+    }
+    for &m in position.moves() {
+        all.push((m, side));
+        side = side.other();
+    }
+    all
+}
+
+fn cells(position: &Position) -> Vec<Cell> {
+    match position.variant() {
+        Variant::Gomoku { rule: RuleName::Freestyle, .. } => position.game::<Gomoku<Freestyle>>().cells().to_vec(),
+        Variant::Gomoku { rule: RuleName::Standard, .. } => position.game::<Gomoku<Standard>>().cells().to_vec(),
+        Variant::Gomoku { rule: RuleName::Renju, .. } => position.game::<Gomoku<Renju>>().cells().to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// What Yixin's engines say, word by word.
+#[derive(Default)]
+struct Thought {
+    /// From 0.
+    rank: u32,
+    depth: u32,
+    nodes: u64,
+    eval: Option<Eval>,
+    line: Vec<Point>,
+}
+
+impl Thought {
+    /// Takes in a word; the whole line and its rank from 1 where that was its last.
+    fn add(&mut self, key: &str, value: &str, position: &Position, size: u8) -> Option<(u32, Line)> {
+        match key {
+            "PV" => (self.rank, self.eval, self.line) = (value.parse().unwrap_or(u32::MAX), None, Vec::new()),
+            "DEPTH" => self.depth = value.parse().unwrap_or(self.depth),
+            "TOTALNODES" => self.nodes = value.parse().map_or(self.nodes, |nodes| self.nodes.max(nodes)),
+            "EVAL" => self.eval = Eval::read(value),
+            "BESTLINE" => self.line = points(value).unwrap_or_default(),
+            "PV DONE" => {
+                let line = playable(position, self.line.iter().map_while(|point| point.to_move(size)));
+                let value = match self.eval.take()? {
+                    Eval::Centi(centi) => Value::Centi(centi),
+                    Eval::Win(plies) => Value::Win(plies),
+                    Eval::Loss(plies) => Value::Loss(plies),
+                };
+                let depth = u8::try_from(self.depth).unwrap_or(u8::MAX).max(1);
+                let m = *line.first()?;
+                let line = Line { m, value: Some(value), bound: Bound::Exact, depth, line };
+                return Some((self.rank.saturating_add(1), line));
+            }
+            _ => {}
+        }
+        None
+    }
+}
