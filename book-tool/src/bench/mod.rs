@@ -6,9 +6,11 @@ mod elo;
 mod matches;
 mod openings;
 mod pair;
+mod puzzles;
 mod search;
 mod seeds;
 mod signature;
+mod threats;
 
 use std::io::Write;
 
@@ -28,6 +30,7 @@ enum What {
     Signature(signature::Args),
     Seeds(seeds::Args),
     Search(search::Args),
+    Threats(threats::Args),
     Match(matches::Args),
     Cluster(cluster::Args),
 }
@@ -37,6 +40,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         What::Signature(args) => signature::run(args, out)?,
         What::Seeds(args) => seeds::run(args, out)?,
         What::Search(args) => search::run(args, out)?,
+        What::Threats(args) => threats::run(args, out)?,
         What::Match(args) => matches::run(args, out)?,
         What::Cluster(args) => cluster::run(args, out)?,
     }
