@@ -13,7 +13,7 @@ use crate::uci;
 use crate::verdicts;
 use crate::watch::Watch;
 
-/// Most letters of an engine's name.
+/// Most bytes of an engine's name.
 const MOST_NAME: usize = 120;
 /// How often a question is put to it: an engine that fails is started anew.
 const TRIES: u32 = 2;
@@ -124,8 +124,7 @@ impl External {
                 Protocol::Gomocup => Box::new(gomocup::Session::start(&self.settings, control)?),
             },
         };
-        let plain = talk.name().chars().filter(|letter| !letter.is_control()).take(MOST_NAME).collect::<String>();
-        self.name = plain.trim().to_string();
+        self.name = plain(talk.name());
         Ok(&mut **self.talk.insert(talk))
     }
 
@@ -329,9 +328,15 @@ impl External {
             };
             answer.extend(checked.filter(|(m, _)| open.contains(m)));
         }
-        // A search of several lines, or of all moves, has compared them with all others that it was asked about.
-        let width = usize::from(inquiry.question.width);
-        let last = answer.verdicts().iter().filter(|(_, v)| v.is_exact()).nth(width - 1).map(|(_, v)| v.clone());
+        let last = if self.restricts(control)? {
+            // The last of several lines has been compared with all other moves.
+            let width = usize::from(inquiry.question.width);
+            answer.verdicts().iter().filter(|(_, v)| v.is_exact()).nth(width - 1).map(|(_, verdict)| verdict.clone())
+        } else {
+            // Its choice has; of the others each was asked about alone.
+            let choice = lines.first().filter(|_| inquiry.question.moves.is_empty());
+            choice.and_then(|line| answer.get(line.m)).cloned()
+        };
         if let Some(last) = last.filter(|last| last.proof.is_none()) {
             let rest = rest(position, open);
             let rest: Vec<_> = rest.into_iter().filter(|m| answer.get(*m).is_none()).collect();
@@ -376,9 +381,28 @@ impl Inquiry<'_> {
     }
 }
 
+/// A name as it is kept: of one line, and not longer than messages take.
+fn plain(name: &str) -> String {
+    let mut plain: String = name.chars().filter(|letter| !letter.is_control()).collect();
+    let end = (0..=MOST_NAME.min(plain.len())).rev().find(|&end| plain.is_char_boundary(end)).unwrap_or(0);
+    plain.truncate(end);
+    plain.trim().to_string()
+}
+
 /// What one of so many searches may cost.
 fn shared(effort: Effort, searches: usize) -> Effort {
     let searches = u32::try_from(searches.max(1)).unwrap_or(u32::MAX);
     let nodes = effort.nodes.map(|nodes| nodes.div_ceil(searches.into()));
     Effort { nodes, time: effort.time.map(|time| time / searches), ..effort }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_line_that_fits_into_a_message() {
+        assert_eq!(plain(" Fairy-Stockfish\t14 "), "Fairy-Stockfish14");
+        assert!((MOST_NAME - 3..=MOST_NAME).contains(&plain(&"象".repeat(100)).len()));
+    }
 }

@@ -1,4 +1,4 @@
-use kagetsu_game::{Bound, Effort, Move, Position};
+use kagetsu_game::{Bound, Effort, Game, Move, Position, with_game};
 
 use crate::fault::Wrong;
 use crate::watch::Watch;
@@ -75,13 +75,15 @@ pub(crate) trait Talk: Send {
 
 /// The longest beginning of `line` that can be played in `position`.
 pub(crate) fn playable(position: &Position, line: impl IntoIterator<Item = Move>) -> Vec<Move> {
-    let (mut at, mut played) = (position.clone(), Vec::new());
-    for m in line {
-        match at.play(m) {
-            Ok(next) if at.outcome().is_none() => at = next,
-            _ => break,
+    with_game!(position.variant(), G => {
+        let (mut game, mut played) = (position.game::<G>(), Vec::new());
+        for m in line {
+            if game.outcome().is_some() || game.check(m).is_err() {
+                break;
+            }
+            game.play(m);
+            played.push(m);
         }
-        played.push(m);
-    }
-    played
+        played
+    })
 }

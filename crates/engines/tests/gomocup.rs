@@ -69,6 +69,10 @@ fn an_engine_without_values_plays_and_we_value_what_it_plays() {
     let answer = ask(&mut engine, &question).expect("an answer");
     let (m, best) = answer.best().expect("a move");
     assert!(question.position.play(m).is_ok() && best.is_exact());
+    assert!(
+        answer.len() > 5
+            && answer.verdicts()[1..].iter().all(|(_, v)| (v.bound, v.score) == (Bound::Upper, best.score))
+    );
     let by = format!("Stub good 1, value by {}", Engine::NAME);
     assert_eq!(&*best.by.engine, by);
     let two = Question { moves: question.position.legal_moves()[..2].to_vec(), ..question };

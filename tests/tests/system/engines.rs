@@ -65,6 +65,35 @@ fn fairy_stockfish_analyses_and_builds_without_a_cluster() {
 }
 
 #[test]
+fn each_worker_gets_what_its_engine_plays() {
+    let scratch = Scratch::new();
+    let path = scratch.path("both.book");
+    let book = path.to_str().expect("a plain name");
+    let cluster = Cluster::start(&path, "127.0.0.1:0");
+    let stub = |protocol: &str, mode: &str| format!("{protocol}:'{}' {protocol} {mode}", stub_engine().display());
+    let workers = [
+        worker(&cluster.url, &stub("gomocup", "yixin"), &["--variant", "standard-15"]),
+        worker(&cluster.url, &stub("ucci", "good"), &[]),
+    ];
+    let variants = ["standard-15", "xiangqi"];
+    let builds = variants.map(|variant| {
+        let build = ["build", "--coordinator", &cluster.url, "--variant", variant, "--positions", "30", "--depth", "2"];
+        Program::Kagetsu.start(&build)
+    });
+    for mut build in builds {
+        assert!(build.wait().success());
+    }
+    drop(workers);
+    cluster.stop();
+    for (variant, name) in variants.into_iter().zip(["Stub yixin 1", "Stub good"]) {
+        let answer = Program::Kagetsu.run(&["query", "--book", book, "--variant", variant, "--json"]).json();
+        assert_eq!(answer["answers"][0]["engine"], name, "{answer}");
+    }
+    let stats = Program::Kagetsu.run(&["stats", "--book", book, "--json"]).json();
+    assert_eq!(stats["positions"], json!(60), "none was set aside");
+}
+
+#[test]
 fn an_engine_that_cannot_play_is_refused_by_name() {
     let scratch = Scratch::new();
     let book = scratch.path("book").display().to_string();

@@ -51,7 +51,6 @@ fn words_that_are_no_position() {
     refused(&analyze(&["--variant", "freestyle-99"]), &["freestyle-99", "5 to 22"]);
     refused(&analyze(&["--split", "other-split"]), &["other-split", "shared, seeded"]);
     refused(&analyze(&["--variant", "chess"]), &["unknown variant 'chess'", "freestyle"]);
-    refused(&analyze(&["--variant", "surakarta"]), &["no search for surakarta", "kagetsu moves"]);
 }
 
 #[test]

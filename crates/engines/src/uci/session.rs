@@ -94,14 +94,20 @@ impl Session {
         self.say(&line)
     }
 
+    /// Sets a number to the nearest that the engine takes, if it has the option.
+    fn set_number(&mut self, name: &str, number: u64) -> Result<(), Wrong> {
+        let [least, most] = self.option(name).map_or([None; 2], |option| option.range);
+        let number = i64::try_from(number).unwrap_or(i64::MAX).min(most.unwrap_or(i64::MAX));
+        self.set(name, &number.max(least.unwrap_or(0)).to_string())
+    }
+
     fn set_options(&mut self, settings: &Settings) -> Result<(), Wrong> {
         if self.option("UCI_Variant").is_some_and(|option| option.choices.iter().any(|c| c == "xiangqi")) {
             self.set("UCI_Variant", "xiangqi")?;
         }
-        self.set("Threads", &settings.threads.to_string())?;
-        let memory = settings.memory_mib.to_string();
-        self.set("Hash", &memory)?;
-        self.set("hashsize", &memory)?;
+        self.set_number("Threads", settings.threads.into())?;
+        self.set_number("Hash", settings.memory_mib)?;
+        self.set_number("hashsize", settings.memory_mib)?;
         // A book's move has no value.
         self.set("OwnBook", "false")?;
         self.set("usebook", "false")?;
