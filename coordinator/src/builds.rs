@@ -170,7 +170,7 @@ fn spec(request: &v1::StartRequest) -> Result<JobSpec, Status> {
     Ok(JobSpec {
         name: request.name.clone(),
         variant,
-        roots,
+        roots: roots.into(),
         policy: Policy::DropOut { alpha: request.alpha },
         effort: effort.try_into().map_err(|error: kagetsu_proto::WireError| wrong(error.to_string()))?,
         width: narrow("width", request.width)?,

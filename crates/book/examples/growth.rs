@@ -1,23 +1,26 @@
 //! Grows a book with an engine that takes no time, and says what the book itself costs:
-//! `cargo run --release -p kagetsu-book --example growth -- 20000`.
+//! `cargo run --release -p kagetsu-book --example growth -- 20000`, with the MiB of cache after the positions.
 
 use std::time::{Duration, Instant};
 
 use kagetsu_book::{Book, BookError, BookOptions, JobSpec, Policy};
 use kagetsu_game::{Answer, Bound, Effort, Move, Position, Provenance, Question, Score, Variant, Verdict};
 
+/// Positions between two looks at the memory.
+const STEP: u64 = 20_000;
 /// Moves that an answer speaks of, as many as a search looks at.
 const CANDIDATES: usize = 40;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let target = std::env::args().nth(1).map_or(Ok(10_000), |text| text.parse())?;
+    let cache_mib: u64 = std::env::args().nth(2).map_or(Ok(64), |text| text.parse())?;
     let folder = tempfile::tempdir()?;
-    let (mut book, _) = Book::open(folder.path(), &BookOptions { create: true, ..BookOptions::default() })?;
+    let (mut book, _) = Book::open(folder.path(), &BookOptions { create: true, cache_bytes: cache_mib << 20 })?;
     let variant: Variant = "freestyle-15".parse()?;
     let job = book.create_job(&JobSpec {
         name: "growth".into(),
         variant,
-        roots: vec![Position::from_line(variant, "h8")?],
+        roots: [Position::from_line(variant, "h8")?].into(),
         policy: Policy::DropOut { alpha: 2.0 },
         effort: Effort::depth(1),
         width: 5,
@@ -44,10 +47,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let begin = Instant::now();
         book.syncer().sync()?;
         sync += begin.elapsed();
+        if book.len() % STEP < works.len() as u64 {
+            println!("{} positions: {}", book.len(), memory());
+        }
     }
     report(&book, times, sync)?;
     opening(book, folder.path())?;
     Ok(())
+}
+
+/// What Linux says of this process.
+fn memory() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.map_or_else(|| "nobody says how much memory".into(), |peak| format!("{} of memory at most", peak.trim()))
 }
 
 fn report(book: &Book, mut times: Vec<Duration>, sync: Duration) -> Result<(), BookError> {

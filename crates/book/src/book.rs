@@ -9,7 +9,7 @@ use crate::entry::{AnswerBody, LogEntry};
 use crate::growth::apply;
 use crate::id::{Id, Place};
 use crate::index::{Cache, Index, Marker, RECORD, key};
-use crate::job::JobId;
+use crate::job::{JobId, JobSpec};
 use crate::journal::{Journal, Sequence, Syncer};
 use crate::lock::Lock;
 use crate::node::Node;
@@ -25,7 +25,7 @@ const FLUSH_EVERY: u64 = 2_000;
 pub struct BookOptions {
     /// Makes the book where there is none.
     pub create: bool,
-    /// Memory for the store's cache.
+    /// Memory for the store's cache. The store takes half a KiB more for each position, whatever this is.
     pub cache_bytes: u64,
 }
 
@@ -48,6 +48,8 @@ pub struct Book {
     is_broken: bool,
     pub(crate) next_work: u64,
     pub(crate) at_hand: BTreeMap<(JobId, Id), u64>,
+    /// What the jobs were made of: long, and asked for with every answer.
+    pub(crate) specs: BTreeMap<JobId, JobSpec>,
     _lock: Lock,
 }
 
@@ -89,8 +91,10 @@ impl Book {
             is_broken: false,
             next_work: 0,
             at_hand: BTreeMap::new(),
+            specs: BTreeMap::new(),
             _lock: lock,
         };
+        book.read_specs()?;
         book.walk_on()?;
         Ok((book, opened.notices))
     }

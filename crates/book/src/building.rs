@@ -46,8 +46,20 @@ impl Book {
         }
         let id = u32::try_from(jobs.len()).map_err(|_| BookError::JobSpec("fewer jobs before it"))?;
         self.log(&LogEntry::Job(SpecBody::from(spec)))?;
+        self.read_specs()?;
         self.walk_on()?;
         Ok(JobId(id))
+    }
+
+    /// Reads what the store has and memory has not.
+    pub(crate) fn read_specs(&mut self) -> Result<(), BookError> {
+        for (id, _) in self.index().jobs()? {
+            if !self.specs.contains_key(&JobId(id)) {
+                let spec = self.index().spec(id)?.and_then(|spec| spec.spec());
+                self.specs.insert(JobId(id), spec.ok_or(BookError::Store("a job"))?);
+            }
+        }
+        Ok(())
     }
 
     /// The job of this name with these settings, made or resumed, with the target of `spec`.
@@ -91,11 +103,9 @@ impl Book {
     /// # Errors
     /// If there is no such job.
     pub fn job(&self, id: JobId) -> Result<Job, BookError> {
-        let mut index = self.index();
-        let spec = index.spec(id.0)?.ok_or_else(|| BookError::NoJob(id.0.to_string()))?;
-        let spec = spec.spec().ok_or(BookError::Store("a job"))?;
-        let body = index.job(id.0)?.clone();
-        let spec = JobSpec { target: body.target, ..spec };
+        let spec = self.specs.get(&id).ok_or_else(|| BookError::NoJob(id.0.to_string()))?;
+        let body = self.index().job(id.0)?.clone();
+        let spec = JobSpec { target: body.target, ..spec.clone() };
         let (positions, set_aside, frontier) = (body.positions, body.set_aside, body.frontier);
         Ok(Job { id, spec, state: body.state, positions, set_aside, frontier })
     }

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use kagetsu_game::{Effort, Position, Question, Variant};
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +28,8 @@ pub struct JobSpec {
     pub name: String,
     /// What is played.
     pub variant: Variant,
-    /// Where it begins.
-    pub roots: Vec<Position>,
+    /// Where it begins; many, and shared by all copies.
+    pub roots: Arc<[Position]>,
     /// Which position comes next.
     pub policy: Policy,
     /// How hard to think about each.

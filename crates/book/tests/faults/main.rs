@@ -17,7 +17,7 @@ fn spec(target: u64) -> JobSpec {
     JobSpec {
         name: "test".into(),
         variant,
-        roots: vec![Position::from_line(variant, "d4").expect("legal")],
+        roots: [Position::from_line(variant, "d4").expect("legal")].into(),
         policy: Policy::DropOut { alpha: 2.0 },
         effort: Effort::depth(3),
         width: 3,

@@ -17,7 +17,7 @@ fn spec(target: u64) -> JobSpec {
     JobSpec {
         name: "test".into(),
         variant,
-        roots: vec![Position::from_line(variant, "d4").expect("legal"), Position::start(variant)],
+        roots: [Position::from_line(variant, "d4").expect("legal"), Position::start(variant)].into(),
         policy: Policy::DropOut { alpha: 2.0 },
         effort: Effort::depth(3),
         width: 3,
@@ -110,7 +110,7 @@ fn a_small_game_is_searched_to_its_end_and_proven() {
     let root = Position::from_board(variant, &rows.join("\n"), Some(kagetsu_game::Side::First)).expect("a board");
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let spec = JobSpec { variant, roots: vec![root.clone()], width: 30, target: u64::MAX, ..spec(1) };
+    let spec = JobSpec { variant, roots: [root.clone()].into(), width: 30, target: u64::MAX, ..spec(1) };
     let job = book.create_job(&spec).expect("a job");
     grow(&mut book, job, 4, &mut StdRng::seed_from_u64(1));
     assert_eq!(book.job(job).expect("known").state, JobState::Done);
@@ -150,7 +150,7 @@ fn a_job_of_the_same_name_must_be_the_same() {
     book.create_job(&spec(10)).expect("a job");
     let other = JobSpec { width: 5, ..spec(10) };
     assert!(book.start_job(&other).expect_err("another width").to_string().contains("--top"));
-    assert!(book.create_job(&JobSpec { name: "b".into(), roots: vec![], ..spec(1) }).is_err());
+    assert!(book.create_job(&JobSpec { name: "b".into(), roots: Vec::new().into(), ..spec(1) }).is_err());
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_position_that_cannot_be_searched_is_left_out_for_good() {
 fn a_position_that_stays_open_is_not_asked_about_for_ever() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let job = book.create_job(&JobSpec { roots: vec![Position::start(spec(1).variant)], ..spec(9) }).expect("a job");
+    let job = book.create_job(&JobSpec { roots: [Position::start(spec(1).variant)].into(), ..spec(9) }).expect("a job");
     let [work] = &book.next_work(job, 1).expect("readable")[..] else { panic!("one root") };
     // An engine that gives nothing but a bound, whatever it is asked.
     let mut bounded = engine::answer(&work.question);
