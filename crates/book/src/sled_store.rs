@@ -16,6 +16,9 @@ use crate::store::{Batch, Pair, Store};
 /// How long another may still have the store's file.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// With less sled does not open.
+const LEAST_CACHE: u64 = 1 << 10;
+
 /// One sled tree.
 #[derive(Debug)]
 pub(crate) struct SledStore {
@@ -24,10 +27,12 @@ pub(crate) struct SledStore {
 }
 
 impl SledStore {
-    /// Opens or makes the store.
+    /// Opens or makes the store; its cache takes about `cache_bytes` of memory.
     pub(crate) fn open(path: &Path, cache_bytes: u64) -> Result<Self, BookError> {
         wait_until_free(&path.join("db"))?;
-        let config = sled::Config::new().path(path).cache_capacity(cache_bytes).flush_every_ms(None);
+        // sled counts what pages take on disk; in memory they take some two and a half times that.
+        let capacity = (cache_bytes / 5 * 2).max(LEAST_CACHE);
+        let config = sled::Config::new().path(path).cache_capacity(capacity).flush_every_ms(None);
         let db = config.open().map_err(|error| failure(path, error))?;
         Ok(Self { path: path.to_path_buf(), db })
     }
