@@ -4,6 +4,7 @@ mod cluster;
 mod documents;
 mod elo;
 mod matches;
+mod mechanisms;
 mod openings;
 mod pair;
 mod puzzles;
@@ -32,6 +33,7 @@ enum What {
     Search(search::Args),
     Threats(threats::Args),
     Match(matches::Args),
+    Mechanisms(mechanisms::Args),
     Cluster(cluster::Args),
 }
 
@@ -42,6 +44,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         What::Search(args) => search::run(args, out)?,
         What::Threats(args) => threats::run(args, out)?,
         What::Match(args) => matches::run(args, out)?,
+        What::Mechanisms(args) => mechanisms::run(args, out)?,
         What::Cluster(args) => cluster::run(args, out)?,
     }
     Ok(Exit::Done)

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use arrayvec::ArrayVec;
 use kagetsu_game::{Bound, Move, Score};
 
-use crate::EngineOptions;
 use crate::heuristics::{Heuristics, Moves, Situation};
 use crate::history::History;
 use crate::limits::Limits;
 use crate::selection::{self, Node};
 use crate::table::{Entry, Table};
+use crate::{EngineOptions, Mechanism};
 
 /// Plies from the root beyond which nothing is searched, however forced.
 const DEEPEST: usize = 120;
@@ -142,7 +142,8 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         }
         // An answer to a check costs no depth.
         let is_check = self.board.is_check();
-        let depth = depth.max(0) + i32::from(is_check && self.options.selective && ply < self.horizon);
+        let extends = is_check && self.selects(Mechanism::CheckExtension) && ply < self.horizon;
+        let depth = depth.max(0) + i32::from(extends);
         if depth == 0 || ply >= DEEPEST {
             return self.leaf(alpha, beta, ply);
         }
@@ -179,11 +180,9 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         }
         let mut moves = self.board.moves(&situation);
         if self.options.selective {
-            let side = self.side();
-            moves
-                .adjust(|m| self.history.value(side, m) / 16 + if self.is_known(ply, m) { H::STYLE.killer } else { 0 });
+            moves.adjust(|m| self.earned(m) / 16 + if self.is_known(ply, m) { H::STYLE.killer } else { 0 });
         }
-        if let Some(entry) = known {
+        if let Some(entry) = known.filter(|_| self.has(Mechanism::TableMove)) {
             moves.promote(entry.best);
         }
         // What the moves that are left out are worth: nothing is called lost because a choice of moves is.
@@ -245,6 +244,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             || beta.is_mate()
             || self.before() == Move::NONE
             || self.is_verifying
+            || !self.has(Mechanism::NullMove)
             || !self.board.pass()
         {
             return ControlFlow::Continue(());
@@ -271,12 +271,27 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         }
     }
 
+    /// Whether a part of the search is not left out.
+    pub(crate) fn has(&self, mechanism: Mechanism) -> bool {
+        !self.options.without.has(mechanism)
+    }
+
+    /// The same of one that only a selective search has.
+    pub(crate) fn selects(&self, mechanism: Mechanism) -> bool {
+        self.options.selective && self.has(mechanism)
+    }
+
     fn side(&self) -> usize {
         self.path.len() % 2
     }
 
     fn is_known(&self, ply: usize, m: Move) -> bool {
-        self.history.is_known(self.side(), ply, self.before(), m)
+        self.has(Mechanism::Killers) && self.history.is_known(self.side(), ply, self.before(), m)
+    }
+
+    /// What the side to move has seen of the move elsewhere.
+    fn earned(&self, m: Move) -> i32 {
+        if self.has(Mechanism::History) { self.history.value(self.side(), m) } else { 0 }
     }
 
     fn before(&self) -> Move {
@@ -293,14 +308,13 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         let mut since = NOTHING;
         while let Some((_, m)) = moves.take() {
             let mut reduction = 0;
-            if self.options.selective && node.is_quiet && best > -Score::OPINION_MAX {
+            if self.selects(Mechanism::LateMoves) && node.is_quiet && best > -Score::OPINION_MAX {
                 let force = self.board.force(m);
-                if selection::is_hopeless(&node, alpha, searched.len(), force, H::STYLE.ply) {
+                if selection::is_hopeless(&node, alpha, searched.len(), force, &H::STYLE) {
                     floor = floor.max(-Score::OPINION_MAX);
                     continue;
                 }
-                let value = self.history.value(self.side(), m);
-                reduction = selection::reduction(&node, searched.len(), force, value);
+                reduction = selection::reduction(&node, searched.len(), force, self.earned(m), &H::STYLE);
             }
             self.play(m);
             let score = self.child(searched.is_empty(), alpha, beta, next, reduction, ply + 1);
@@ -368,7 +382,8 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         reduction: i32,
         ply: usize,
     ) -> Option<Score> {
-        if !is_first && let Some(above) = Score::from_raw(alpha.raw() + 1).filter(|&above| above <= beta) {
+        let above = if self.has(Mechanism::NullWindow) { Score::from_raw(alpha.raw() + 1) } else { Some(beta) };
+        if !is_first && let Some(above) = above.filter(|&above| above <= beta) {
             if reduction > 0 {
                 let score = self.search(above.after(), alpha.after(), depth - reduction, ply)?.before();
                 if score <= alpha {
@@ -376,7 +391,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 }
             }
             let score = self.search(above.after(), alpha.after(), depth, ply)?.before();
-            if score <= alpha || score >= beta {
+            if score <= alpha || score >= beta || above == beta {
                 return Some(score);
             }
         }

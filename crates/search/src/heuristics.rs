@@ -28,6 +28,16 @@ pub(crate) enum Situation {
     Free,
 }
 
+/// How the search treats moves that come late in the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Late {
+    /// What the product of the logarithms of depth and number, in hundredths, is divided by to make plies of reduction.
+    pub(crate) divisor: usize,
+    /// How many moves are searched at least where those after them need not be, and how many more for the depth squared, in
+    /// quarters.
+    pub(crate) moves: (i32, i32),
+}
+
 /// What differs from game to game in how a search selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style {
@@ -37,6 +47,8 @@ pub(crate) struct Style {
     pub(crate) codes: usize,
     /// What a killer or a counter move is worth among what moves promise.
     pub(crate) killer: i32,
+    /// How much less late moves promise than early ones.
+    pub(crate) late: Late,
     /// What a win that [`Heuristics::kill`] finds is a proof by.
     pub(crate) kill: ProofKind,
 }

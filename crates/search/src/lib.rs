@@ -45,6 +45,7 @@ mod heuristics;
 mod history;
 mod kth;
 mod limits;
+mod mechanisms;
 #[cfg(test)]
 mod minimax;
 mod options;
@@ -65,6 +66,7 @@ mod xiangqi;
 pub use control::{Control, Progress};
 pub use engine::Engine;
 pub use error::EngineError;
+pub use mechanisms::{Mechanism, Mechanisms};
 pub use options::{Constants, EngineOptions, Neighbourhood, Split};
 pub use settings::OptionsError;
 pub use shallow::shallow;

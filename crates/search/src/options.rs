@@ -1,3 +1,5 @@
+use crate::Mechanisms;
+
 /// How an [`Engine`](crate::Engine) is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineOptions {
@@ -24,6 +26,8 @@ pub struct EngineOptions {
     pub vct: bool,
     /// How threads work together.
     pub split: Split,
+    /// Parts of the search that are left out, to measure what they are worth.
+    pub without: Mechanisms,
 }
 
 impl Default for EngineOptions {
@@ -40,6 +44,7 @@ impl Default for EngineOptions {
             selective: true,
             vct: true,
             split: Split::Shared,
+            without: Mechanisms::NONE,
         }
     }
 }

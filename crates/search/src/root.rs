@@ -9,7 +9,7 @@ use crate::kth::Kth;
 use crate::limits::Limits;
 use crate::table::Table;
 use crate::verdicts::provenance;
-use crate::{Control, EngineError, EngineOptions, Progress, Split, selection};
+use crate::{Control, EngineError, EngineOptions, Mechanism, Progress, Split, selection};
 
 /// Fours tried at the root, and the longest line of them.
 const ROOT_FOURS: (u32, u32) = (20_000, 30);
@@ -330,9 +330,10 @@ impl Search<'_> {
         // Not beyond beta: once a move has passed it, the others are asked whether they do.
         let below = Score::from_raw(beta.raw() - 1).unwrap_or(Score::MIN);
         let alpha = kth.score().min(below);
-        let above = Score::from_raw(alpha.raw() + 1).filter(|&above| above < beta && kth.is_full());
-        let reduced = if above.is_some() && self.options.selective {
-            selection::at_root(depth, at, search.board.force(found.m))
+        let above = Score::from_raw(alpha.raw() + 1)
+            .filter(|&above| above < beta && kth.is_full() && search.has(Mechanism::NullWindow));
+        let reduced = if above.is_some() && search.selects(Mechanism::LateMoves) {
+            selection::at_root(depth, at, search.board.force(found.m), &H::STYLE)
         } else {
             depth
         };

@@ -2,7 +2,7 @@
 
 use kagetsu_game::{Effort, Score};
 
-use crate::heuristics::{Force, Situation};
+use crate::heuristics::{Force, Situation, Style};
 
 /// A node as its search begins.
 #[derive(Clone, Copy, Debug)]
@@ -43,37 +43,42 @@ pub(crate) fn is_far_below(node: &Node, ply: i32) -> bool {
 }
 
 /// Whether a move that threatens nothing, so late in the order, need not be searched.
-pub(crate) fn is_hopeless(node: &Node, alpha: Score, searched: usize, force: Force, ply: i32) -> bool {
+pub(crate) fn is_hopeless(node: &Node, alpha: Score, searched: usize, force: Force, style: &Style) -> bool {
     if node.is_pv() || force.attacks || searched == 0 {
         return false;
     }
-    let depth = node.depth;
-    let is_late = depth <= 8 && searched as i32 >= 3 + depth * depth / 2;
+    let (depth, &Style { ply, late, .. }) = (node.depth, style);
+    let is_late = depth <= 8 && searched as i32 >= late.moves.0 + depth * depth * late.moves.1 / 4;
     let is_futile = depth <= 5 && !alpha.is_mate() && node.opinion() + ply + ply * depth <= alpha.raw().into();
     is_late || is_futile
 }
 
 /// Plies by which a move is searched less deeply.
-pub(crate) fn reduction(node: &Node, searched: usize, force: Force, history: i32) -> i32 {
+pub(crate) fn reduction(node: &Node, searched: usize, force: Force, history: i32, style: &Style) -> i32 {
     if node.depth < 3 || searched < 2 {
         return 0;
     }
-    let mut reduction = i32::from(LATE[(node.depth as usize).min(63)][searched.min(63)]);
+    let mut reduction = late(node.depth as usize, searched, style);
     reduction -= i32::from(node.is_pv()) + i32::from(force.attacks) + i32::from(force.defends) + history / 2_048;
     reduction.clamp(0, node.depth - 2)
 }
 
 /// Plies to search a root move first, that stands so far behind in the order.
-pub(crate) fn at_root(depth: u8, at: usize, force: Force) -> u8 {
-    let late = i32::from(LATE[usize::from(depth).min(63)][at.min(63)]);
+pub(crate) fn at_root(depth: u8, at: usize, force: Force, style: &Style) -> u8 {
+    let late = late(usize::from(depth), at, style);
     let reduction = late - 1 - i32::from(force.attacks) - i32::from(force.defends);
     depth - reduction.clamp(0, i32::from(depth.saturating_sub(2))) as u8
 }
 
-/// By depth and moves searched, about 1.2 * ln(depth) * ln(moves).
-static LATE: [[u8; 64]; 64] = late();
+/// Plies by depth and moves searched, where a divisor of 80 makes about 1.2 * ln(depth) * ln(moves).
+fn late(depth: usize, moves: usize, style: &Style) -> i32 {
+    (usize::from(LOGARITHMS[depth.min(63)][moves.min(63)]) / style.late.divisor) as i32
+}
 
-const fn late() -> [[u8; 64]; 64] {
+/// By depth and moves searched, about a hundred times ln(depth) * ln(moves).
+static LOGARITHMS: [[u16; 64]; 64] = logarithms();
+
+const fn logarithms() -> [[u16; 64]; 64] {
     let mut table = [[0; 64]; 64];
     let mut depth = 1;
     while depth < 64 {
@@ -81,7 +86,7 @@ const fn late() -> [[u8; 64]; 64] {
         while moves < 64 {
             // Logarithms to the base 2 in tenths, from whole numbers alone.
             let product = tenths(depth) * tenths(moves);
-            table[depth][moves] = (product * 48 / 100 / 80) as u8;
+            table[depth][moves] = (product * 48 / 100) as u16;
             moves += 1;
         }
         depth += 1;
@@ -134,11 +139,12 @@ mod tests {
     fn later_moves_and_deeper_searches_are_reduced_more() {
         for depth in 1..63 {
             for moves in 1..63 {
-                assert!(LATE[depth][moves] <= LATE[depth + 1][moves]);
-                assert!(LATE[depth][moves] <= LATE[depth][moves + 1]);
+                assert!(LOGARITHMS[depth][moves] <= LOGARITHMS[depth + 1][moves]);
+                assert!(LOGARITHMS[depth][moves] <= LOGARITHMS[depth][moves + 1]);
             }
         }
-        assert_eq!(LATE[3][2], 0);
-        assert!(LATE[10][20] >= 7 && LATE[10][20] <= 9, "{}", LATE[10][20]);
+        let style = &<crate::gomoku::Board<kagetsu_game::gomoku::Freestyle> as crate::heuristics::Heuristics>::STYLE;
+        assert_eq!(late(3, 2, style), 0);
+        assert!((7..=9).contains(&late(10, 20, style)), "{}", late(10, 20, style));
     }
 }

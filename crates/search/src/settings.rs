@@ -5,12 +5,13 @@ use std::num::IntErrorKind;
 use std::ops::RangeFrom;
 use std::str::FromStr;
 
-use crate::{Constants, EngineOptions, Neighbourhood, Split};
+use crate::{Constants, EngineOptions, Mechanism, Mechanisms, Neighbourhood, Split};
 
 /// What stands for the default options; it may stand before other settings too.
 const DEFAULT: &str = "default";
 /// All keys, as they are told to who wrote another.
-const KEYS: &str = "threads, table, constants, neighbourhood, candidates, seed, leaf-fours, selective, vct, split";
+const KEYS: &str =
+    "threads, table, constants, neighbourhood, candidates, seed, leaf-fours, selective, vct, split, without";
 
 const CONSTANTS: [(Constants, &str); 7] = [
     (Constants::Own, "own"),
@@ -66,12 +67,12 @@ impl fmt::Display for EngineOptions {
     }
 }
 
-fn texts_of_default() -> [(&'static str, String); 10] {
+fn texts_of_default() -> [(&'static str, String); 11] {
     texts(&EngineOptions::default())
 }
 
 /// Every option by its key and its value.
-fn texts(options: &EngineOptions) -> [(&'static str, String); 10] {
+fn texts(options: &EngineOptions) -> [(&'static str, String); 11] {
     let &EngineOptions {
         threads,
         table_bytes,
@@ -83,6 +84,7 @@ fn texts(options: &EngineOptions) -> [(&'static str, String); 10] {
         selective,
         vct,
         split,
+        without,
     } = options;
     [
         ("threads", threads.to_string()),
@@ -95,6 +97,7 @@ fn texts(options: &EngineOptions) -> [(&'static str, String); 10] {
         ("selective", name(&SWITCH, selective)),
         ("vct", name(&SWITCH, vct)),
         ("split", name(&SPLITS, split)),
+        ("without", mechanisms(without)),
     ]
 }
 
@@ -148,6 +151,7 @@ impl EngineOptions {
             "selective" => self.selective = named(&SWITCH, value).map_err(wrong)?,
             "vct" => self.vct = named(&SWITCH, value).map_err(wrong)?,
             "split" => self.split = named(&SPLITS, value).map_err(wrong)?,
+            "without" => self.without = without(value).map_err(wrong)?,
             _ => return Err(OptionsError::Key(key.into())),
         }
         Ok(())
@@ -163,6 +167,21 @@ fn named<T: Copy>(names: &[(T, &str)], text: &str) -> Result<T, String> {
 fn name<T: PartialEq>(names: &[(T, &'static str)], value: T) -> String {
     let found = names.iter().find(|(named, _)| *named == value).map(|(_, name)| *name);
     found.expect("every value has its name in the table").to_string()
+}
+
+/// What a set of mechanisms is written as where there is none in it.
+const NOTHING: &str = "nothing";
+
+fn mechanisms(set: Mechanisms) -> String {
+    let names: Vec<&str> = Mechanism::ALL.into_iter().filter(|m| set.has(*m)).map(Mechanism::name).collect();
+    if names.is_empty() { NOTHING.into() } else { names.join("+") }
+}
+
+fn without(text: &str) -> Result<Mechanisms, String> {
+    let all = Mechanism::ALL.map(|mechanism| (mechanism, mechanism.name()));
+    let names = text.split('+').filter(|name| *name != NOTHING);
+    let set = names.map(|name| named(&all, name)).try_fold(Mechanisms::NONE, |set, m| Ok(set.with(m?)));
+    set.map_err(|names: String| format!("{NOTHING}, or some of {names}, with + between them"))
 }
 
 /// A whole number of the range; else what it must be.
@@ -201,7 +220,8 @@ mod tests {
         let candidates = prop_oneof![1..300_usize, Just(usize::MAX)];
         let table = (0_usize..2_000, 0_u32..31).prop_map(|(count, power)| count << power);
         let names = (select(&CONSTANTS[..]), select(&NEIGHBOURHOODS[..]), select(&SPLITS[..]));
-        let rest = (any::<bool>(), any::<u32>(), any::<bool>(), any::<bool>());
+        let without = prop::collection::vec(select(&Mechanism::ALL[..]), 0..9);
+        let rest = (any::<bool>(), any::<u32>(), any::<bool>(), any::<bool>(), without);
         (1_usize..100, table, candidates, names, rest).prop_map(|(threads, table_bytes, candidates, names, rest)| {
             EngineOptions {
                 threads,
@@ -214,6 +234,7 @@ mod tests {
                 selective: rest.2,
                 vct: rest.3,
                 split: names.2.0,
+                without: rest.4.into_iter().fold(Mechanisms::NONE, Mechanisms::with),
             }
         })
     }
@@ -248,6 +269,7 @@ mod tests {
             ("candidates=-3", "candidates must be a whole number from 1, or all"),
             ("table=64MB", "table=64MB: table must be memory, as in 64MiB, or 0"),
             ("table=99999999999GiB", "table must be less memory"),
+            ("without=pawns", "without must be nothing, or some of table-move, killers, history"),
             ("leaf-fours=5000000000", "leaf-fours must be a smaller number"),
         ] {
             let error = text.parse::<EngineOptions>().expect_err(text).to_string();

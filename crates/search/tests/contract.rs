@@ -18,6 +18,7 @@ const SMALL: EngineOptions = EngineOptions {
     selective: false,
     vct: true,
     split: Split::Shared,
+    without: kagetsu_search::Mechanisms::NONE,
 };
 
 fn ask(options: EngineOptions, question: &Question) -> Answer {
@@ -187,13 +188,18 @@ fn a_search_is_stopped_between_two_iterations_with_the_last_answer() {
 }
 
 #[test]
+fn every_game_is_answered() {
+    for name in ["freestyle-15", "standard-9", "renju-15", "xiangqi", "xiangqi-chase", "surakarta", "surakarta-20"] {
+        let variant: Variant = name.parse().expect("a variant");
+        assert!(Engine::supports(variant));
+        assert!(!ask(SMALL, &Question::new(Position::start(variant), Effort::depth(1))).is_empty(), "{name}");
+    }
+}
+
+#[test]
 fn what_cannot_be_answered_is_refused() {
     let mut engine = Engine::new(SMALL).expect("an engine");
     let mut ask = |question: &Question| engine.answer(question, &Control::new(), &mut |_| {});
-    let variant = Variant::SURAKARTA;
-    assert!(!Engine::supports(variant));
-    let refused = ask(&Question::new(Position::start(variant), Effort::depth(1)));
-    assert_eq!(refused, Err(EngineError::Unsupported(variant)));
     let position = Position::from_line(Variant::FREESTYLE_15, "h8").expect("legal");
     let taken = position.moves().to_vec();
     let refused = ask(&Question { moves: taken, ..Question::new(position, Effort::depth(1)) });

@@ -1,6 +1,7 @@
 use kagetsu_game::Score;
 
 use super::{AlphaBeta, DEEPEST, NOTHING};
+use crate::Mechanism;
 use crate::heuristics::Heuristics;
 
 impl<H: Heuristics> AlphaBeta<'_, H> {
@@ -14,7 +15,11 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         if let Some(score) = self.kill(self.options.leaf_fours, ply) {
             return Some(score);
         }
-        if ply >= DEEPEST { Some(opinion) } else { self.capture(opinion, alpha, beta, ply) }
+        if ply >= DEEPEST || !self.has(Mechanism::Quiescence) {
+            Some(opinion)
+        } else {
+            self.capture(opinion, alpha, beta, ply)
+        }
     }
 
     /// A win by fours, if so many tried ones find it.

@@ -3,7 +3,7 @@ use kagetsu_game::{Move, ProofKind, Score, Side};
 
 use super::board::{Board, ends, join, points};
 use crate::EngineOptions;
-use crate::heuristics::{Force, Heuristics, Moves, Situation, Style};
+use crate::heuristics::{Force, Heuristics, Late, Moves, Situation, Style};
 
 /// What a capture promises beyond what history and killers may say of a quiet move.
 const CAPTURE: i32 = 2_000;
@@ -15,7 +15,13 @@ const LEAST: u32 = 3;
 impl Heuristics for Board {
     type Rules = Surakarta;
 
-    const STYLE: Style = Style { ply: 60, codes: POINTS * POINTS, killer: 120, kill: ProofKind::Search };
+    const STYLE: Style = Style {
+        ply: 60,
+        codes: POINTS * POINTS,
+        killer: 120,
+        late: Late { divisor: 80, moves: (3, 2) },
+        kill: ProofKind::Search,
+    };
 
     fn new(game: &Surakarta, options: &EngineOptions) -> Self {
         Self::of_game(game, options)

@@ -6,7 +6,7 @@ use super::exchange::exchange;
 use super::mate::Mate;
 use super::values::{value, worth};
 use crate::EngineOptions;
-use crate::heuristics::{Force, Heuristics, Moves, Situation, Style};
+use crate::heuristics::{Force, Heuristics, Late, Moves, Situation, Style};
 
 /// What a capture that loses nothing promises beyond any quiet move, and one that loses lacks.
 const GOOD: i32 = 10_000;
@@ -15,7 +15,13 @@ const BAD: i32 = -2_000;
 impl Heuristics for Board {
     type Rules = Xiangqi;
 
-    const STYLE: Style = Style { ply: 90, codes: 90 * 90, killer: 300, kill: ProofKind::Search };
+    const STYLE: Style = Style {
+        ply: 90,
+        codes: 90 * 90,
+        killer: 300,
+        late: Late { divisor: 130, moves: (4, 4) },
+        kill: ProofKind::Search,
+    };
 
     fn new(game: &Xiangqi, _: &EngineOptions) -> Self {
         Self::of_game(game)

@@ -6,7 +6,7 @@ use super::super::vcf::Vcf;
 use super::super::vct::{Decision, Table as ProofTable, Vct};
 use super::super::weights::Weights;
 use super::{Board, is_judged};
-use crate::heuristics::{Attack, Force, Heuristics, Moves, Situation, Style};
+use crate::heuristics::{Attack, Force, Heuristics, Late, Moves, Situation, Style};
 use crate::{Control, EngineOptions};
 
 /// Entries of the largest table of a search for continuous threats.
@@ -15,7 +15,8 @@ const MOST_PROOFS: usize = 1 << 20;
 impl<R: Rule> Heuristics for Board<R> {
     type Rules = Gomoku<R>;
 
-    const STYLE: Style = Style { ply: 60, codes: 22 * 22, killer: 120, kill: ProofKind::Vcf };
+    const STYLE: Style =
+        Style { ply: 60, codes: 22 * 22, killer: 120, late: Late { divisor: 80, moves: (3, 2) }, kill: ProofKind::Vcf };
 
     fn new(game: &Gomoku<R>, options: &EngineOptions) -> Self {
         Self::of_game(game, options)
