@@ -50,9 +50,10 @@ pub(crate) fn verdict(line: &Line, value: Value, nodes: u64, by: &Provenance) ->
     (line.m, verdict)
 }
 
-/// A move that is worth no more than the last of those that have a value.
+/// A move that is worth no more than the last of those that have a value. Its depth is the least there is: whatever is
+/// searched of the move itself, however shallow, says more than that another one was preferred.
 pub(crate) fn no_better(m: Move, than: &Verdict) -> (Move, Verdict) {
-    (m, Verdict { bound: Bound::Upper, nodes: 0, line: Vec::new(), proof: None, ..than.clone() })
+    (m, Verdict { bound: Bound::Upper, depth: 1, nodes: 0, line: Vec::new(), proof: None, ..than.clone() })
 }
 
 /// The verdict of the rules on a move that ends the game.

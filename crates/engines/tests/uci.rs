@@ -184,3 +184,13 @@ fn a_search_that_is_stopped_ends_at_once() {
         assert!(engine.answer(&question("h2e2"), &control, &mut |_| {}).is_err());
     });
 }
+
+#[test]
+fn what_is_searched_says_more_than_that_another_move_was_preferred() {
+    let whole = question("h2e2 h9g7");
+    let mut known = truth(&whole);
+    let beside = known.verdicts().last().expect("a move").0;
+    let shallow = Question { moves: vec![beside], ..Question::new(whole.position, Effort::depth(1)) };
+    known.merge(truth(&shallow));
+    assert!(known.get(beside).is_some_and(|verdict| verdict.is_exact()), "{known:?}");
+}
