@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 use kagetsu_program::{Exit, LogFormat, start_log};
 
-use crate::{analyze, bench, build, check, jobs, moves, perft, pick, query, stats, tree, workers};
+use crate::{analyze, bench, brain, build, check, jobs, moves, perft, pick, query, stats, tree, workers};
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
 ///
@@ -41,6 +41,7 @@ enum Command {
     Perft(perft::Args),
     Moves(moves::Args),
     Workers(workers::Args),
+    Brain(brain::Args),
     Bench(bench::Args),
     /// Prints a completion script for a shell
     ///
@@ -74,6 +75,7 @@ impl Cli {
             Command::Perft(args) => perft::run(&args, out),
             Command::Moves(args) => moves::run(&args, out),
             Command::Workers(args) => workers::run(args, out),
+            Command::Brain(args) => brain::run(args),
             Command::Bench(args) => bench::run(&args, out),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Self::command(), "kagetsu", &mut &mut *out);

@@ -5,6 +5,7 @@
 
 mod analyze;
 mod bench;
+mod brain;
 mod build;
 mod check;
 mod cli;

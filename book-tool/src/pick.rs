@@ -39,7 +39,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-fn temperature(text: &str) -> Result<f64, String> {
+pub(crate) fn temperature(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| "not a number".to_string())?;
     if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("must be 0 or more".into()) }
 }
