@@ -27,4 +27,5 @@ mod table;
 mod tree;
 mod workers;
 
+pub use brain::{PlayArgs, gomocup};
 pub use cli::Cli;

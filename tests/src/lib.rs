@@ -4,11 +4,13 @@
 #![forbid(unsafe_code)]
 
 mod data;
+mod dialogue;
 mod program;
 mod scratch;
 mod stub;
 
 pub use data::shared_data;
+pub use dialogue::Dialogue;
 pub use program::{Finished, Program, Running};
 pub use scratch::Scratch;
 pub use stub::stub_engine;

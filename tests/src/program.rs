@@ -16,6 +16,8 @@ pub enum Program {
     Coordinator,
     /// The worker.
     Worker,
+    /// The engine for managers of gomoku games.
+    Pbrain,
 }
 
 /// A program that has ended.
@@ -72,12 +74,13 @@ impl Program {
     }
 
     fn path(self) -> &'static Path {
-        static PATHS: OnceLock<[PathBuf; 3]> = OnceLock::new();
+        static PATHS: OnceLock<[PathBuf; 4]> = OnceLock::new();
         let paths = PATHS.get_or_init(|| {
             [
                 ("book-tool", "kagetsu"),
                 ("kagetsu-coordinator", "kagetsu-coordinator"),
                 ("kagetsu-worker", "kagetsu-worker"),
+                ("book-tool", "pbrain-kagetsu"),
             ]
             .map(|(package, bin)| build(package, bin))
         });

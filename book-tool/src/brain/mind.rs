@@ -1,3 +1,5 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -107,6 +109,14 @@ impl Mind {
         self.engine().map(|_| ())
     }
 
+    /// The answer of the search, whatever the book says.
+    ///
+    /// # Errors
+    /// If there is no search for it.
+    pub(crate) fn ask(&mut self, question: &Question) -> Result<Answer> {
+        Ok(self.engine()?.answer(question, &Control::new(), &mut |_| {})?)
+    }
+
     fn think(&mut self, order: &Order, control: &Control, report: &mut dyn FnMut(Report)) -> Thought {
         if order.asks_book {
             match self.look_up(&order.question.position) {
@@ -129,6 +139,7 @@ impl Mind {
 pub(crate) struct Thinking {
     control: Control,
     release: Sender<()>,
+    is_over: Arc<AtomicBool>,
     thread: JoinHandle<Mind>,
 }
 
@@ -138,16 +149,19 @@ impl Thinking {
         let control = Control::new();
         let (release, released) = channel();
         let own = control.clone();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let over = Arc::clone(&is_over);
         let thread = std::thread::spawn(move || {
             let thought = mind.think(&order, &own, &mut report);
             if order.waits {
                 // Ends too when the sender is gone.
                 let _ = released.recv();
             }
+            over.store(true, Relaxed);
             report(Report::Done(thought));
             mind
         });
-        Self { control, release, thread }
+        Self { control, release, is_over, thread }
     }
 
     /// Ends it with what it has.
@@ -168,9 +182,9 @@ impl Thinking {
         }
     }
 
-    /// Whether all was said.
+    /// Whether its answer is being said, or was.
     pub(crate) fn is_over(&self) -> bool {
-        self.thread.is_finished()
+        self.is_over.load(Relaxed)
     }
 
     /// Waits for its end. The mind is lost only where the search panicked; the reason is on stderr then.

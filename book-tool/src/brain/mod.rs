@@ -1,6 +1,7 @@
 //! Kagetsu as an engine: what a match runner or a graphical interface starts, and talks with on stdin and stdout.
 
 mod budget;
+mod gomocup;
 mod lines;
 mod mind;
 mod uci;
@@ -18,9 +19,9 @@ use crate::brain::mind::{Mind, Settings};
 
 /// Plays as an engine: from the book first, then by search
 ///
-/// UCI and UCCI are for xiangqi; over UCI, surakarta and gomoku are played too, with Kagetsu's own names of moves. Where
-/// the book has a move it is played at once and said so in an info line; else a search answers within the limits that it is
-/// given.
+/// `gomocup` is for gomoku, `uci` and `ucci` for xiangqi; over UCI the other games are played too, with Kagetsu's own names
+/// of moves. Where the book has a move it is played at once and said so; else a search answers within the limits that it is
+/// given. `pbrain-kagetsu` is the same as `kagetsu brain --protocol gomocup`.
 ///
 /// Example: kagetsu brain --protocol uci --variant xiangqi --book cannon.book
 #[derive(Debug, clap::Args)]
@@ -28,9 +29,16 @@ pub(crate) struct Args {
     /// What is spoken on stdin and stdout
     #[arg(long, value_enum, value_name = "PROTOCOL")]
     protocol: Protocol,
-    /// What is played, until the other side says otherwise
+    /// What is played by UCI and UCCI, until the other side says otherwise
     #[arg(long, default_value = "xiangqi", value_name = "VARIANT")]
     variant: Variant,
+    #[command(flatten)]
+    play: PlayArgs,
+}
+
+/// How an engine plays.
+#[derive(Debug, clap::Args)]
+pub struct PlayArgs {
     /// A book's folder, or the URL of a coordinator
     #[arg(long, value_name = "BOOK")]
     book: Option<String>,
@@ -49,13 +57,15 @@ pub(crate) struct Args {
     /// Threads to search with
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
-    /// Memory for the transposition table, in MiB
+    /// Memory for the transposition table, in MiB; a manager may allow less
     #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     table_mib: u64,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Protocol {
+    /// Gomocup's, of Piskvork and its relatives, with the words of Yixin
+    Gomocup,
     /// Universal Chess Interface
     Uci,
     /// Universal Chinese Chess Interface
@@ -73,21 +83,38 @@ pub(crate) fn say(voice: &Voice, line: &str) {
 }
 
 pub(crate) fn run(args: Args) -> Result<Exit> {
-    let settings = Settings {
-        threads: args.threads.into(),
-        table_mib: args.table_mib,
-        choice: Choice { temperature: args.temperature, seed: args.seed, min_depth: args.min_depth },
-        book_depth: args.book_depth,
-    };
-    let mut mind = Mind::new(settings);
-    if let Some(book) = &args.book {
+    let Args { protocol, variant, play } = args;
+    match protocol {
+        Protocol::Gomocup => gomocup(&play),
+        Protocol::Uci => uci(Dialect::Uci, variant, &play),
+        Protocol::Ucci => uci(Dialect::Ucci, variant, &play),
+    }
+}
+
+/// Plays gomoku by Gomocup's protocol on stdin and stdout, until it is told to end.
+///
+/// # Errors
+/// A book that cannot be opened.
+pub fn gomocup(play: &PlayArgs) -> Result<Exit> {
+    gomocup::Brain::new(mind(play)?, voice()).run(lines::read(std::io::stdin()));
+    Ok(Exit::Done)
+}
+
+fn uci(dialect: Dialect, variant: Variant, play: &PlayArgs) -> Result<Exit> {
+    uci::Brain::new(dialect, variant, mind(play)?, voice()).run(lines::read(std::io::stdin()));
+    Ok(Exit::Done)
+}
+
+fn voice() -> Voice {
+    Arc::new(Mutex::new(std::io::stdout()))
+}
+
+fn mind(play: &PlayArgs) -> Result<Mind> {
+    let choice = Choice { temperature: play.temperature, seed: play.seed, min_depth: play.min_depth };
+    let (threads, table_mib, book_depth) = (play.threads.into(), play.table_mib, play.book_depth);
+    let mut mind = Mind::new(Settings { threads, table_mib, choice, book_depth });
+    if let Some(book) = &play.book {
         mind.open(book)?;
     }
-    let voice: Voice = Arc::new(Mutex::new(std::io::stdout()));
-    let dialect = match args.protocol {
-        Protocol::Uci => Dialect::Uci,
-        Protocol::Ucci => Dialect::Ucci,
-    };
-    uci::Brain::new(dialect, args.variant, mind, voice).run(lines::read(std::io::stdin()));
-    Ok(Exit::Done)
+    Ok(mind)
 }

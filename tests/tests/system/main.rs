@@ -1,6 +1,7 @@
 //! The whole system: programs as a user starts them, on real sockets, with real kills.
 
 mod analyze;
+mod brain;
 mod build;
 mod cluster;
 mod disk;

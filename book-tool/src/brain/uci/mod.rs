@@ -89,8 +89,13 @@ impl Brain {
             ToEngine::Go(go) => self.go(&go),
             ToEngine::Stop => match &self.state {
                 State::Thinking { thinking, .. } if !thinking.is_over() => thinking.stop(),
-                _ if self.dialect == Dialect::Ucci => self.say(&FromEngine::BestMove { best: None, ponder: None }),
-                _ => {}
+                _ => {
+                    // The answer to the search before comes first.
+                    let _ = self.mind();
+                    if self.dialect == Dialect::Ucci {
+                        self.say(&FromEngine::BestMove { best: None, ponder: None });
+                    }
+                }
             },
             ToEngine::PonderHit => {
                 if let State::Thinking { thinking, time } = &self.state {

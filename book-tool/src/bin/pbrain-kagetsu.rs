@@ -1,0 +1,46 @@
+//! The engine `pbrain-kagetsu`, as managers of gomoku games start it: without arguments.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use book_tool::PlayArgs;
+use clap::{CommandFactory, FromArgMatches, Parser};
+use kagetsu_program::{LogFormat, start_log};
+
+/// Plays gomoku by Gomocup's protocol: from a book first, then by search.
+///
+/// Every flag --some-name can also be given as the environment variable KAGETSU_SOME_NAME, or as the key some-name of a
+/// TOML file: that which --config names, else `pbrain-kagetsu.toml` beside the program, if it is there.
+#[derive(Debug, Parser)]
+#[command(name = "pbrain-kagetsu", version, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    play: PlayArgs,
+    /// The least important log lines to show on stderr: error, warn, info, debug, trace
+    #[arg(long, default_value = "warn", value_name = "LEVEL")]
+    log_level: String,
+}
+
+fn main() -> ExitCode {
+    kagetsu_program::run("pbrain-kagetsu", || {
+        let matches = kagetsu_program::parse_from(Cli::command(), arguments())?.unwrap_or_else(|error| error.exit());
+        let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut Cli::command()).exit());
+        start_log(&cli.log_level, LogFormat::Text);
+        book_tool::gomocup(&cli.play)
+    })
+}
+
+/// What it was started with, and the settings file beside the program where no other is named.
+fn arguments() -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    let names_file = |argument: &OsString| argument.to_string_lossy().starts_with("--config");
+    let beside = std::env::current_exe().ok().map(|path| path.with_extension("toml")).filter(|path| path.is_file());
+    if let Some(path) = beside
+        && !arguments.iter().any(names_file)
+        && std::env::var_os("KAGETSU_CONFIG").is_none()
+    {
+        arguments.extend([OsString::from("--config"), path.into_os_string()]);
+    }
+    arguments
+}

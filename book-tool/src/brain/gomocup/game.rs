@@ -1,0 +1,147 @@
+use kagetsu_engines::gomocup::Point;
+use kagetsu_game::{Move, Position, RuleName, Side, Variant};
+
+/// Whose stone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// The brain's.
+    Own,
+    /// Its opponent's.
+    Other,
+}
+
+/// The stones of a game as a manager tells them: whose each is, and not what colour.
+#[derive(Clone, Debug)]
+pub(super) struct Game {
+    pub(super) size: u8,
+    stones: Vec<(Move, Owner)>,
+}
+
+impl Game {
+    /// An empty board.
+    ///
+    /// # Errors
+    /// A size that is not searched.
+    pub(super) fn new(size: u32) -> Result<Self, String> {
+        let sizes = Variant::GOMOKU_SIZES;
+        let known = u8::try_from(size).ok().filter(|size| sizes.contains(size));
+        let size =
+            known.ok_or_else(|| format!("boards are {} to {} points wide, not {size}", sizes.start(), sizes.end()))?;
+        Ok(Self { size, stones: Vec::new() })
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.stones.clear();
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.stones.is_empty()
+    }
+
+    /// Puts a stone on an empty point.
+    ///
+    /// # Errors
+    /// If the point is not there, or taken.
+    pub(super) fn put(&mut self, point: Point, owner: Owner) -> Result<(), String> {
+        let size = self.size;
+        let m = point.to_move(size).ok_or_else(|| format!("{point} is off the board of {size} by {size} points"))?;
+        if self.stones.iter().any(|(taken, _)| *taken == m) {
+            return Err(format!("{point} is taken"));
+        }
+        self.stones.push((m, owner));
+        Ok(())
+    }
+
+    /// Takes a stone off the board.
+    ///
+    /// # Errors
+    /// If none is there.
+    pub(super) fn take(&mut self, point: Point) -> Result<(), String> {
+        let at = point.to_move(self.size).and_then(|m| self.stones.iter().position(|(taken, _)| *taken == m));
+        self.stones.remove(at.ok_or_else(|| format!("there is no stone on {point}"))?);
+        Ok(())
+    }
+
+    /// The position with the brain to move.
+    ///
+    /// The colours follow from the numbers of stones, or, in a game with handicap, from the first stone, which is black
+    /// then. Where the stones can have been played in turn, in the order they were told, the position has these moves.
+    ///
+    /// # Errors
+    /// If the stones are no position.
+    pub(super) fn position(&self, rule: RuleName) -> Result<Position, String> {
+        let variant = Variant::Gomoku { rule, size: self.size };
+        let of = |owner: Owner| self.stones.iter().filter(move |(_, own)| *own == owner).map(|(m, _)| *m);
+        let (own, other) = (of(Owner::Own).count(), of(Owner::Other).count());
+        let is_black = match () {
+            () if own == other => true,
+            () if own + 1 == other => false,
+            () => self.stones.first().is_some_and(|(_, owner)| *owner == Owner::Own),
+        };
+        let (first, second) = if is_black { (Owner::Own, Owner::Other) } else { (Owner::Other, Owner::Own) };
+        let in_turn = own == other || own + 1 == other;
+        if in_turn {
+            let mut seconds = of(second);
+            let moves: Vec<Move> = of(first).flat_map(|m| [Some(m), seconds.next()]).flatten().collect();
+            if let Ok(position) = Position::new(variant, None, &moves) {
+                return Ok(position);
+            }
+        }
+        let drawing = self.draw(first);
+        let side = if is_black { Side::First } else { Side::Second };
+        Position::from_board(variant, &drawing, Some(side)).map_err(|error| error.to_string())
+    }
+
+    /// As rows from the top, the first player's stones as `X`.
+    fn draw(&self, first: Owner) -> String {
+        let size = usize::from(self.size);
+        let mut rows = vec![vec!['.'; size]; size];
+        for (m, owner) in &self.stones {
+            let (row, column) = (m.index() / size, m.index() % size);
+            rows[size - 1 - row][column] = if *owner == first { 'X' } else { 'O' };
+        }
+        rows.into_iter().map(|row| row.into_iter().collect::<String>()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn game(stones: &[(i32, i32, Owner)]) -> Game {
+        let mut game = Game::new(15).expect("a size");
+        for &(x, y, owner) in stones {
+            game.put(Point { x, y }, owner).expect("empty");
+        }
+        game
+    }
+
+    #[test]
+    fn colours_follow_from_the_numbers() {
+        use Owner::{Other, Own};
+        let line = |stones: &[(i32, i32, Owner)]| {
+            let position = game(stones).position(RuleName::Freestyle).expect("a position");
+            let moves: Vec<String> = position.moves().iter().map(|m| position.write_move(*m)).collect();
+            (moves.join(" "), position.side(), position.setup().is_some())
+        };
+        assert_eq!(line(&[]), (String::new(), Side::First, false));
+        assert_eq!(line(&[(7, 7, Other)]), ("h8".into(), Side::Second, false));
+        // White's stones told first.
+        let told = [(8, 6, Own), (7, 7, Other), (6, 6, Own), (7, 8, Other), (7, 9, Other)];
+        assert_eq!(line(&told), ("h8 i9 h7 g9 h6".into(), Side::Second, false));
+        // A handicap of two stones.
+        assert_eq!(line(&[(7, 7, Own), (7, 9, Own)]), (String::new(), Side::First, true));
+        assert_eq!(line(&[(7, 7, Other), (7, 9, Other)]), (String::new(), Side::Second, true));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let mut game = game(&[(7, 7, Owner::Other)]);
+        for (x, y) in [(7, 7), (15, 0), (0, -1), (i32::MAX, i32::MIN)] {
+            assert!(game.put(Point { x, y }, Owner::Own).is_err(), "{x},{y}");
+        }
+        assert!(game.take(Point { x: 0, y: 0 }).is_err());
+        assert!(game.take(Point { x: 7, y: 7 }).is_ok() && game.is_empty());
+        assert!(Game::new(4).is_err() && Game::new(23).is_err() && Game::new(u32::MAX).is_err());
+    }
+}

@@ -1,0 +1,88 @@
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// How long a program may be silent that has something to say.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A program that is spoken with line by line. It is killed when this value is dropped.
+#[derive(Debug)]
+pub struct Dialogue {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Dialogue {
+    /// Starts a command.
+    ///
+    /// # Panics
+    /// If it does not start.
+    #[must_use]
+    pub fn of(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
+        let output = BufReader::new(child.stdout.take().expect("piped"));
+        let (sender, lines) = channel();
+        std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        let input = child.stdin.take();
+        Self { child, input, lines }
+    }
+
+    /// Says some lines, or any bytes.
+    ///
+    /// # Panics
+    /// If nobody listens any more.
+    pub fn say(&mut self, text: impl AsRef<[u8]>) {
+        let input = self.input.as_mut().expect("not hung up");
+        input.write_all(text.as_ref()).and_then(|()| input.write_all(b"\n")).expect("it listens");
+        input.flush().expect("it listens");
+    }
+
+    /// The next line that begins so, and those before it.
+    ///
+    /// # Panics
+    /// If none comes.
+    pub fn until(&self, begin: &str) -> (String, Vec<String>) {
+        self.find(&format!("a line that begins with '{begin}'"), |line| line.starts_with(begin))
+    }
+
+    /// The next line of which this is true, and those before it.
+    ///
+    /// # Panics
+    /// If none comes.
+    pub fn find(&self, what: &str, is_it: impl Fn(&str) -> bool) -> (String, Vec<String>) {
+        let mut before = Vec::new();
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(line) if is_it(&line) => return (line, before),
+                Ok(line) => before.push(line),
+                Err(error) => panic!("{error} waiting for {what} after {before:#?}"),
+            }
+        }
+    }
+
+    /// Closes its stdin, and waits for its end. Gives what it said last.
+    ///
+    /// # Panics
+    /// If it goes on for too long.
+    pub fn hang_up(mut self) -> (ExitStatus, Vec<String>) {
+        drop(self.input.take());
+        let mut last = Vec::new();
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(line) => last.push(line),
+                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
+                Err(error) => panic!("{error}: it goes on after the end of its stdin: {last:#?}"),
+            }
+        }
+        (self.child.wait().expect("our own child"), last)
+    }
+}
+
+impl Drop for Dialogue {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,286 @@
+//! Kagetsu as an engine: a manager, a match runner or a person speaks with it through two pipes.
+
+use kagetsu_game::{Move, Position, Variant};
+use kagetsu_tests::{Dialogue, Program, Scratch};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+fn brain(arguments: &[&str]) -> Dialogue {
+    Dialogue::of(Program::Kagetsu.command(&[&["brain", "--table-mib", "8"], arguments].concat()))
+}
+
+fn pbrain() -> Dialogue {
+    Dialogue::of(Program::Pbrain.command(&["--table-mib", "8"]))
+}
+
+/// `7,8`: column from the left and row from the top.
+fn point(line: &str) -> Option<(u16, u16)> {
+    let (x, y) = line.split_once(',')?;
+    Some((x.parse().ok()?, y.parse().ok()?))
+}
+
+fn to_move((x, y): (u16, u16), size: u16) -> Move {
+    Move::new((size - 1 - y) * size + x)
+}
+
+fn to_text(m: Move, size: u16) -> String {
+    format!("{},{}", m.code() % size, size - 1 - m.code() / size)
+}
+
+/// The next line that is a move, and those before it.
+fn next_move(engine: &Dialogue) -> ((u16, u16), Vec<String>) {
+    let (line, before) = engine.find("a move", |line| point(line).is_some());
+    (point(&line).expect("found so"), before)
+}
+
+#[test]
+fn uci_from_hello_to_quit() {
+    let mut engine = brain(&["--protocol", "uci"]);
+    engine.say("uci");
+    let (_, lines) = engine.until("uciok");
+    assert!(lines.iter().any(|line| line.starts_with("id name kagetsu")), "{lines:?}");
+    for option in ["Threads", "Hash", "MultiPV", "Ponder", "Book", "BookDepth", "UCI_Variant"] {
+        assert!(lines.iter().any(|line| line.starts_with(&format!("option name {option} type "))), "{option}");
+    }
+    engine.say("setoption name MultiPV value 3\nisready");
+    engine.until("readyok");
+    engine.say("position startpos moves h3e3 h10g8\ngo depth 4");
+    let (best, lines) = engine.until("bestmove ");
+    let start = Position::from_line(Variant::XIANGQI, "h2e2 h9g7").expect("a line");
+    let text = best.split(' ').nth(1).expect("a move");
+    let m = kagetsu_game::xiangqi::parse_from_one(text).expect("a move, ranks from 1");
+    assert!(start.legal_moves().contains(&m), "{best}");
+    for part in ["depth 4 multipv 1", "depth 4 multipv 3", " nodes ", " score cp ", " pv "] {
+        assert!(lines.iter().any(|line| line.contains(part)), "{part} in {lines:#?}");
+    }
+    // A mate in one, and a position without a move.
+    engine.say("position fen 3k5/R8/9/9/9/9/9/9/R8/4K4 w\ngo depth 3");
+    let (_, lines) = engine.until("bestmove ");
+    assert!(lines.iter().any(|line| line.contains("score mate 1")), "{lines:#?}");
+    engine.say("position fen R2k5/R8/9/9/9/9/9/9/9/4K4 b\ngo depth 3");
+    assert_eq!(engine.until("bestmove ").0, "bestmove (none)");
+    // Only what was asked about.
+    engine.say("position startpos\ngo depth 3 searchmoves a4a5 i4i5");
+    let best = engine.until("bestmove ").0;
+    assert!(best.starts_with("bestmove a4a5") || best.starts_with("bestmove i4i5"), "{best}");
+    engine.say("quit");
+    assert!(engine.hang_up().0.success());
+}
+
+#[test]
+fn a_search_is_stopped_and_pondered() {
+    let mut engine = brain(&["--protocol", "uci"]);
+    engine.say("position startpos\ngo infinite");
+    engine.until("info depth 3");
+    engine.say("isready");
+    engine.until("readyok");
+    engine.say("stop");
+    engine.until("bestmove ");
+    // The guess was right: what is left of the time counts from now.
+    engine.say("position startpos moves h3e3\ngo ponder wtime 3000 btime 3000 movestogo 10");
+    engine.until("info depth 2");
+    engine.say("ponderhit");
+    let (best, _) = engine.until("bestmove ");
+    assert!(best.contains(" ponder "), "{best}");
+    // A finished search that ponders says nothing before it is asked to.
+    engine.say("position startpos\ngo ponder depth 1");
+    engine.until("info depth 1");
+    engine.say("isready");
+    let (_, lines) = engine.until("readyok");
+    assert!(!lines.iter().any(|line| line.starts_with("bestmove")), "{lines:?}");
+    engine.say("stop");
+    engine.until("bestmove ");
+    // The other side is gone.
+    engine.say("go infinite");
+    let (status, last) = engine.hang_up();
+    assert!(status.success() && last.iter().any(|line| line.starts_with("bestmove ")), "{status} {last:?}");
+}
+
+#[test]
+fn uci_of_other_games_and_wrong_words() {
+    let mut engine = brain(&["--protocol", "uci", "--variant", "surakarta"]);
+    engine.say("position startpos\ngo depth 3");
+    let (best, _) = engine.until("bestmove ");
+    let start = Position::start(Variant::SURAKARTA);
+    let text = best.split(' ').nth(1).expect("a move");
+    assert!(start.parse_move(text).is_ok_and(|m| start.legal_moves().contains(&m)), "{best}");
+    engine.say("setoption name UCI_Variant value freestyle-15\nposition startpos moves h8\ngo nodes 2000");
+    assert!(!engine.until("bestmove ").0.contains("h8 "));
+    for (line, words) in [
+        ("setoption name Hash value many", "option Hash must be a number"),
+        ("setoption name Threads value 0", "option Threads must be a number from 1"),
+        ("setoption name Colour value red", "there is no option 'Colour'"),
+        ("setoption name Variant value chess", "unknown variant 'chess'"),
+        ("setoption name Book value /nowhere", "no book: "),
+        ("position startpos moves h8 h8", "'h8' is not a legal move of freestyle-15"),
+        ("position fen x y z", "the position stays as it was"),
+    ] {
+        engine.say(line);
+        let (said, _) = engine.until("info string ");
+        assert!(said.contains(words), "{line}: {said}");
+    }
+    engine.say("\u{1}\u{2}\ngo\u{0}\nposition\nsetoption\nxyzzy\nisready");
+    let (_, lines) = engine.until("readyok");
+    assert!(lines.is_empty(), "{lines:?}");
+    engine.say("go depth 2");
+    engine.until("bestmove ");
+}
+
+#[test]
+fn ucci_bans_moves_and_counts_seconds() {
+    let mut engine = brain(&["--protocol", "ucci"]);
+    engine.say("ucci");
+    let (_, lines) = engine.until("ucciok");
+    assert!(lines.iter().any(|line| line.starts_with("option usemillisec type check")), "{lines:?}");
+    engine.say("position startpos\ngo depth 4");
+    let first = engine.until("bestmove ").0;
+    let first = first.split(' ').nth(1).expect("a move").to_string();
+    engine.say(format!("position startpos\nbanmoves {first}\ngo depth 4"));
+    let second = engine.until("bestmove ").0;
+    assert!(!second.starts_with(&format!("bestmove {first}")), "{second}");
+    engine.say("stop");
+    engine.until("nobestmove");
+    engine.say("setoption usemillisec true\nposition startpos\ngo time 2000 increment 0");
+    engine.until("bestmove ");
+    engine.say("quit");
+    assert_eq!(engine.hang_up().1, ["bye"]);
+}
+
+/// A game of two brains, each in a process of its own; gives how it ended.
+fn game(variant: &str, rule: u8, size: u16) -> Position {
+    let variant: Variant = variant.parse().expect("a variant");
+    let mut brains = [pbrain(), pbrain()];
+    for brain in &mut brains {
+        brain.say(format!(
+            "START {size}\nINFO rule {rule}\nINFO timeout_turn 0\nINFO max_node 2000\nINFO timeout_turn 9000"
+        ));
+        brain.until("OK");
+    }
+    let mut position = Position::start(variant);
+    brains[0].say("BEGIN");
+    while position.outcome().is_none() {
+        let ply = position.moves().len();
+        let (played, _) = next_move(&brains[ply % 2]);
+        let m = to_move(played, size);
+        assert!(position.legal_moves().contains(&m), "{played:?} after {position}");
+        position = position.play(m).expect("legal");
+        if position.outcome().is_none() {
+            brains[(ply + 1) % 2].say(format!("TURN {}", to_text(m, size)));
+        }
+    }
+    for brain in brains {
+        assert!(brain.hang_up().0.success());
+    }
+    position
+}
+
+#[test]
+fn two_brains_play_to_the_end() {
+    for (variant, rule, size) in [("freestyle-20", 0, 20), ("standard-15", 1, 15), ("renju-15", 4, 15)] {
+        let end = game(variant, rule, size);
+        assert!(end.moves().len() >= 9, "{end}");
+    }
+}
+
+#[test]
+fn hostile_lines_change_nothing() {
+    let mut engine = pbrain();
+    engine.say("TURN 7,7");
+    engine.until("ERROR there is no board yet");
+    engine.say("START 15\r\nINFO max_node 1000\r\nINFO timeout_turn 20000");
+    engine.until("OK");
+    let wrong: [(&str, &str); 10] = [
+        ("RECTSTART 10,20", "ERROR boards are square"),
+        ("START 100", "ERROR boards are 5 to 22"),
+        ("START", "UNKNOWN"),
+        ("TURN 15,0", "ERROR 15,0 is off the board"),
+        ("TURN -1,3", "ERROR -1,3 is off the board"),
+        ("DONE", "ERROR DONE ends what was not begun"),
+        ("3,3,1", "ERROR a point belongs between"),
+        ("TAKEBACK 3,3", "ERROR there is no stone on 3,3"),
+        ("BOARD\n1,1,1\n1,1,2\nDONE", "ERROR 1,1 is taken"),
+        ("BOARD\n1,1,3\nDONE", "ERROR 1,1: a game that goes on"),
+    ];
+    for (line, answer) in wrong {
+        engine.say(line);
+        engine.find(answer, |line| line.starts_with(answer));
+    }
+    let mut chance = StdRng::seed_from_u64(7);
+    for _ in 0..200 {
+        let length = chance.random_range(1..200);
+        let words = ["TURN", "BOARD", "INFO", "INFO rule", "PLAY", "TAKEBACK", "YXNBEST", "SWAP2BOARD", "7,7", ",", ""];
+        let mut line = words[chance.random_range(0..words.len())].as_bytes().to_vec();
+        // No digits: what it says must not be a command by chance.
+        line.extend((0..length).map(|_| chance.random_range(58..=255u8)));
+        engine.say(line);
+    }
+    engine.say([b'x'; 100_000]);
+    engine.say("INFO rule 0\nBOARD\n7,7,1\n8,8,2\nDONE");
+    let (played, before) = next_move(&engine);
+    assert!(played.0 < 15 && played.1 < 15 && ![(7, 7), (8, 8)].contains(&played), "{played:?}");
+    assert!(before.iter().all(|line| line.len() < 8_000), "a line is too long for a manager");
+    engine.say("INFO rule 8\nRESTART\nBEGIN");
+    engine.until("ERROR rule 8 is not played here");
+    engine.say("END");
+    assert!(engine.hang_up().0.success());
+}
+
+#[test]
+fn swap_2_is_answered_as_it_is_asked() {
+    let mut engine = pbrain();
+    engine.say("START 15\nINFO max_node 5000\nSWAP2BOARD\nDONE");
+    let (line, _) =
+        engine.find("three stones", |line| line.split(' ').filter(|word| point(word).is_some()).count() == 3);
+    let stones: Vec<&str> = line.split(' ').collect();
+    engine.say(format!("SWAP2BOARD\n{}\nDONE", stones.join("\n")));
+    let decides = |line: &str| line == "SWAP" || point(line).is_some();
+    engine.find("a decision", decides);
+    // Black's three are as good as a win: nobody wants to be white.
+    engine.say("SWAP2BOARD\n7,7\n0,0\n7,8\nDONE");
+    assert_eq!(engine.find("a decision", decides).0, "SWAP");
+    engine.say("SWAP2BOARD\n7,7\n0,0\nDONE");
+    engine.until("ERROR swap 2 has openings of 0, 3 or 5 stones");
+}
+
+#[test]
+fn a_gui_asks_for_lines_and_forbidden_points() {
+    let mut engine = pbrain();
+    engine.say("start 15\ninfo rule 4\ninfo max_node 3000\ninfo show_detail 3");
+    engine.until("OK");
+    // A cross of two open threes of Black's.
+    engine.say("yxboard\n7,6,1\n0,0,2\n7,8,1\n14,0,2\n6,7,1\n0,14,2\n8,7,1\n14,14,2\ndone\nyxshowforbid");
+    assert_eq!(engine.until("FORBID").0, "FORBID 0707.");
+    engine.say("yxblock\n7,7\n7,9\ndone\nyxnbest 2");
+    let (played, lines) = next_move(&engine);
+    assert!(![(7, 7), (7, 9)].contains(&played));
+    for word in ["INFO PV 0", "INFO PV 1", "INFO NUMPV 2", "INFO EVAL ", "INFO BESTLINE ", "INFO PV DONE"] {
+        assert!(lines.iter().any(|line| line.starts_with(word)), "{word} in {lines:#?}");
+    }
+}
+
+#[test]
+fn book_moves_are_played_and_said() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let book = book.to_str().expect("text");
+    let build =
+        ["build", "--variant", "freestyle-15", "--moves", "h8", "--positions", "5", "--depth", "2", "--book", book];
+    assert_eq!(Program::Kagetsu.run(&build).code, Some(0));
+    let picked = Program::Kagetsu.run(&["pick", "--book", book, "--variant", "freestyle-15", "--moves", "h8"]);
+    let position = Position::start(Variant::FREESTYLE_15);
+    let picked = position.parse_move(picked.stdout.trim()).expect("a move");
+    let mut engine = Dialogue::of(Program::Pbrain.command(&["--book", book]));
+    engine.say("START 15\nINFO timeout_turn 60000\nTURN 7,7");
+    let (played, before) = next_move(&engine);
+    assert_eq!(to_move(played, 15), picked);
+    assert!(before.iter().any(|line| line.starts_with("MESSAGE book move ")), "{before:?}");
+    drop(engine);
+    let mut engine = brain(&["--protocol", "uci", "--variant", "freestyle-15", "--book", book]);
+    engine.say("position startpos moves h8\ngo movetime 60000");
+    let (best, before) = engine.until("bestmove ");
+    assert_eq!(best.split(' ').nth(1), Some(position.write_move(picked).as_str()));
+    assert!(before.iter().any(|line| line.starts_with("info string book move ")), "{before:?}");
+    let missing = Program::Pbrain.run(&["--book", "/nowhere"]);
+    assert_eq!(missing.code, Some(2), "{missing:?}");
+    assert!(missing.stderr.contains("/nowhere"), "{missing:?}");
+}
