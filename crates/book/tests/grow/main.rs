@@ -81,7 +81,7 @@ fn a_game_that_repeats_itself_goes_round_in_no_circle() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut book = open(folder.path());
         let root = Position::from_fen(Variant::XIANGQI, fen).expect("a position");
-        let spec = JobSpec { variant: Variant::XIANGQI, roots: vec![root], width: 4, ..spec(300) };
+        let spec = JobSpec { variant: Variant::XIANGQI, roots: [root].into(), width: 4, ..spec(300) };
         let job = book.create_job(&spec).expect("a job");
         grow(&mut book, job, 3, &mut StdRng::seed_from_u64(seed));
         assert!(book.len() > 9, "{fen}: {}", book.len());
