@@ -65,6 +65,29 @@ fn fairy_stockfish_analyses_and_builds_without_a_cluster() {
 }
 
 #[test]
+fn our_own_brain_serves_as_somebody_elses_engine() {
+    let program = Program::Pbrain.command(&[]).get_program().to_string_lossy().into_owned();
+    let engine = format!("gomocup:'{program}' --table-mib 4");
+    for variant in ["freestyle-15", "standard-15", "renju-15"] {
+        // Black has an open three: White must answer it, and says so over the pipe.
+        let question =
+            ["analyze", "--variant", variant, "--moves", "h8 a1 h9 a15 h10", "--depth", "4", "--engine", &engine];
+        let answer = Program::Kagetsu.run(&[&question[..], &["--threads", "1", "--json"]].concat()).json();
+        let best = &answer["answers"][0];
+        let m = best["move"].as_str().expect("a move");
+        assert!(["h6", "h7", "h11", "h12"].contains(&m), "{variant}: {best}");
+        assert!(best["engine"].as_str().is_some_and(|name| name.starts_with("Kagetsu")), "{best}");
+    }
+    let scratch = Scratch::new();
+    let path = scratch.path("book");
+    let book = path.to_str().expect("a plain name");
+    let build = ["build", "--book", book, "--variant", "freestyle-15", "--moves", "h8", "--positions", "5"];
+    let job = Program::Kagetsu.run(&[&build[..], &["--depth", "3", "--engine", &engine, "--json"]].concat()).json();
+    assert_eq!((&job["state"], &job["positions"]), (&json!("done"), &json!(5)), "{job}");
+    assert_eq!(Program::Kagetsu.run(&["check", "--book", book]).code, Some(0));
+}
+
+#[test]
 fn each_worker_gets_what_its_engine_plays() {
     let scratch = Scratch::new();
     let path = scratch.path("both.book");
