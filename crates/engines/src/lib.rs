@@ -27,6 +27,7 @@ mod engine;
 mod fault;
 mod gathered;
 pub mod gomocup;
+mod inquiry;
 mod known_answers;
 mod process;
 mod talk;

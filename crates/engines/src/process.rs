@@ -199,9 +199,9 @@ fn listen(stdout: impl Read, said: &SyncSender<Heard>) {
 }
 
 /// How the program ended, as far as can be seen without reaping it, and the last that it complained of.
-fn end(child: &Child, complaint: &Mutex<String>) -> String {
+fn end(child: &Child, complaint: &Complaint) -> String {
     /// A program that closes its output is about to end.
-    const SOON: Duration = Duration::from_millis(300);
+    const SOON: Duration = Duration::from_secs(1);
     let until = Instant::now() + SOON;
     let how = loop {
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
@@ -212,15 +212,27 @@ fn end(child: &Child, complaint: &Mutex<String>) -> String {
             _ => std::thread::sleep(Duration::from_millis(5)),
         }
     };
-    let complaint = complaint.lock().unwrap_or_else(PoisonError::into_inner);
+    // What it said last may still be on its way.
+    let _ = complaint.read.recv_timeout(until.saturating_duration_since(Instant::now()));
+    let complaint = complaint.last.lock().unwrap_or_else(PoisonError::into_inner);
     if complaint.is_empty() { how } else { format!("{how}; it said: {complaint}") }
 }
 
+/// What a program complains of.
+struct Complaint {
+    /// The last line.
+    last: Arc<Mutex<String>>,
+    /// Ends when all of it is read.
+    read: Receiver<()>,
+}
+
 /// Reads what the program complains of, and keeps the last line.
-fn complaint(child: &mut Child) -> Arc<Mutex<String>> {
+fn complaint(child: &mut Child) -> Complaint {
     let last = Arc::new(Mutex::new(String::new()));
-    let Some(stderr) = child.stderr.take() else { return last };
     let kept = Arc::clone(&last);
+    let (reads, read) = sync_channel(0);
+    let complaint = Complaint { last, read };
+    let Some(stderr) = child.stderr.take() else { return complaint };
     let read = move || {
         let (sender, lines) = sync_channel(1);
         std::thread::scope(|scope| {
@@ -232,10 +244,11 @@ fn complaint(child: &mut Child) -> Arc<Mutex<String>> {
                 }
             }
         });
+        drop(reads);
     };
     // Without a thread nothing is kept, and its complaints wait in the pipe.
     let _ = Builder::new().name("engine-stderr".into()).spawn(read);
-    last
+    complaint
 }
 
 fn write_all(mut stdin: ChildStdin, lines: &Receiver<String>) {

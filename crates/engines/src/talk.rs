@@ -3,6 +3,9 @@ use kagetsu_game::{Bound, Effort, Game, Move, Position, with_game};
 use crate::fault::Wrong;
 use crate::watch::Watch;
 
+/// Most bytes of an engine's name.
+const MOST_NAME: usize = 120;
+
 /// What an engine is asked at a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask<'a> {
@@ -86,4 +89,23 @@ pub(crate) fn playable(position: &Position, line: impl IntoIterator<Item = Move>
         }
         played
     })
+}
+
+/// A name as it is kept: of one line, and not longer than messages take.
+pub(crate) fn plain(name: &str) -> String {
+    let mut plain: String = name.chars().filter(|letter| !letter.is_control()).collect();
+    let end = (0..=MOST_NAME.min(plain.len())).rev().find(|&end| plain.is_char_boundary(end)).unwrap_or(0);
+    plain.truncate(end);
+    plain.trim().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_line_that_fits_into_a_message() {
+        assert_eq!(plain(" Fairy-Stockfish\t14 "), "Fairy-Stockfish14");
+        assert!((MOST_NAME - 3..=MOST_NAME).contains(&plain(&"象".repeat(100)).len()));
+    }
 }

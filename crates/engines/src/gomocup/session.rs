@@ -11,7 +11,7 @@ use crate::address::Settings;
 use crate::fault::{Wrong, clip};
 use crate::gathered::Gathered;
 use crate::process::Process;
-use crate::talk::{Ask, Found, Line, Talk, Value, playable};
+use crate::talk::{Ask, Found, Line, Talk, Value, plain, playable};
 use crate::watch::{Event, Watch, await_line};
 
 /// How long an engine has to say who it is, after which it goes nameless; the protocol does not make it answer.
@@ -47,7 +47,7 @@ impl Session {
     pub(crate) fn start(settings: &Settings, control: &Control) -> Result<Self, Wrong> {
         let process = Process::start(&settings.address, "END")?;
         let program = Path::new(&settings.address.program).file_stem();
-        let name = program.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let name = program.map_or_else(String::new, |name| plain(&name.to_string_lossy()));
         let settings = settings.clone();
         let (is_named, is_yixin, has_limits) = (false, false, false);
         let mut session = Self { process, settings, name, is_named, is_yixin, has_limits };
@@ -71,7 +71,7 @@ impl Session {
             Ok(Some(format!("{name} {version}").trim().to_string()))
         });
         match about {
-            Ok(name) => (self.name, self.is_named) = (name, true),
+            Ok(name) => (self.name, self.is_named) = (plain(&name), true),
             Err(Wrong::Silent { .. }) => return Ok(()),
             Err(wrong) => return Err(wrong),
         }

@@ -9,7 +9,7 @@ use crate::address::{OptionValue, Protocol, Settings};
 use crate::fault::{Wrong, clip};
 use crate::gathered::Gathered;
 use crate::process::Process;
-use crate::talk::{self, Ask, Found, Line, Talk, playable};
+use crate::talk::{self, Ask, Found, Line, Talk, plain, playable};
 use crate::watch::{Event, Watch, await_line};
 
 /// How long an engine has to say the best move when it is told to stop.
@@ -40,7 +40,7 @@ impl Session {
         let mut session = Self {
             process,
             dialect,
-            name: settings.address.program.clone(),
+            name: plain(&settings.address.program),
             options: Vec::new(),
             patience: settings.patience,
             counts_from_one: false,
@@ -66,7 +66,7 @@ impl Session {
         };
         await_line(process, control, *patience, doing, |line| {
             match FromEngine::read(*dialect, line) {
-                FromEngine::Id { key, value } if key == "name" && !value.is_empty() => *name = value,
+                FromEngine::Id { key, value } if key == "name" && !value.is_empty() => *name = plain(&value),
                 FromEngine::Option(option) if options.len() < MOST_OPTIONS => options.push(option),
                 FromEngine::HelloOk => return Ok(Some(())),
                 _ => {}
