@@ -46,6 +46,8 @@ pub(crate) struct Process {
     reaped: Receiver<()>,
     /// Told to a program that is to end.
     farewell: &'static str,
+    /// The last line that spoke of an error: some say on stdout why they end.
+    error: String,
     /// How it ended, once that was heard.
     end: Option<Wrong>,
 }
@@ -83,8 +85,16 @@ impl Process {
         let (id, stdin) = started.map_err(failed)?;
         let group = Pid::from_raw(i32::try_from(id).map_err(|error| failed(error.to_string()))?);
         let (lines, queue) = sync_channel(UNREAD);
-        let process =
-            Self { group, said: Some(said), lines: Some(lines), release: Some(release), reaped, farewell, end: None };
+        let process = Self {
+            group,
+            said: Some(said),
+            lines: Some(lines),
+            release: Some(release),
+            reaped,
+            farewell,
+            error: String::new(),
+            end: None,
+        };
         let stdin = stdin.ok_or_else(|| failed("it has no stdin".into()))?;
         let write = move || write_all(stdin, &queue);
         Builder::new().name("engine-stdin".into()).spawn(write).map_err(|error| failed(error.to_string()))?;
@@ -112,11 +122,15 @@ impl Process {
         let wrong = match said.recv_timeout(time) {
             Ok(Heard::Line(line)) => {
                 tracing::trace!(line, "from the engine");
+                if line.to_ascii_lowercase().contains("error") {
+                    self.error = clip(&line);
+                }
                 return Ok(Some(line));
             }
             Err(RecvTimeoutError::Timeout) => return Ok(None),
             Ok(Heard::Flood) => Wrong::Flood(MOST_LINE),
-            Ok(Heard::End(how)) => Wrong::Ended(how),
+            Ok(Heard::End(how)) if self.error.is_empty() => Wrong::Ended(how),
+            Ok(Heard::End(how)) => Wrong::Ended(format!("{how}; it said: {}", self.error)),
             Err(RecvTimeoutError::Disconnected) => Wrong::Ended("its keeper is gone".into()),
         };
         self.end = Some(wrong.clone());

@@ -144,6 +144,7 @@ fn an_engine_that_does_not_begin_well_does_not_begin() {
         (shell("uci", "exec 1>&-; sleep 60"), "it has closed its output"),
         (shell("uci", "yes | tr -d '\\n'"), "wrote a line of more than 65536 bytes"),
         (shell("uci", "exit 7"), "exit code 7"),
+        (shell("uci", "echo info string ERROR: no network; exit 1"), "it said: info string ERROR: no network"),
         (Settings::new("uci:/nowhere/engine".parse().expect("an address")), "cannot be started: /nowhere/engine"),
     ];
     for (settings, words) in rows {
