@@ -305,7 +305,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         // The answer to a four keeps its depth; every other move costs one.
         let next = if floor == Score::loss_in(2) { depth } else { depth - 1 };
         let mut searched: ArrayVec<Move, 64> = ArrayVec::new();
-        let mut since = NOTHING;
+        let (mut since, mut of_best) = (NOTHING, NOTHING);
         while let Some((_, m)) = moves.take() {
             let mut reduction = 0;
             if self.selects(Mechanism::LateMoves) && node.is_quiet && best > -Score::OPINION_MAX {
@@ -324,7 +324,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             // Beyond the first 64 moves nothing is learned.
             let _ = searched.try_push(m);
             if score > best {
-                best = score;
+                (best, of_best) = (score, self.since);
                 if score > floor {
                     self.lead(m, ply);
                 }
@@ -340,7 +340,8 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 break;
             }
         }
-        self.since = since;
+        // One win is enough, whatever the other moves rest on.
+        self.since = if best.win_plies().is_some() { of_best } else { since };
         // What was chosen is lost: perhaps the rest is so too.
         if best.loss_plies().is_some()
             && floor == -Score::OPINION_MAX

@@ -1,13 +1,14 @@
 //! Laws of the board: what is kept up to date is what a fresh look would find, and the rules' own board agrees.
 
 use kagetsu_game::xiangqi::{Square, Xiangqi, ends};
-use kagetsu_game::{Chase, Game, Move, Outcome, Position, Score, Symmetry, Variant};
+use kagetsu_game::{Answer, Chase, Effort, Game, Move, Outcome, Position, Question, Score, Symmetry, Variant};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use super::Board;
 use super::exchange::exchange;
 use crate::heuristics::{Heuristics, Situation};
+use crate::{Control, Engine, EngineOptions};
 
 /// Positions with few pieces and much to capture, to check and to repeat.
 const SPARSE: [&str; 8] = [
@@ -46,6 +47,12 @@ fn played(numbers: std::ops::Range<usize>, most: usize) -> impl Strategy<Value =
         }
         position
     })
+}
+
+fn ask(options: EngineOptions, question: &Question, control: &Control) -> Answer {
+    let options = EngineOptions { table_bytes: options.table_bytes.min(1 << 16), ..options };
+    let mut engine = Engine::new(options).expect("an engine");
+    engine.answer(question, control, &mut |_| {}).expect("supported and legal")
 }
 
 fn legal(game: &Xiangqi) -> Vec<Move> {
@@ -116,6 +123,38 @@ proptest! {
             worths
         };
         prop_assert_eq!(worths(&board), worths(&image));
+    }
+
+    #[test]
+    fn a_search_of_an_image_finds_the_same_value(position in few_pieces(30), number in 1u8..4, depth in 1u8..=3) {
+        prop_assume!(position.outcome().is_none());
+        let game: Xiangqi = position.game();
+        let options =
+            EngineOptions { table_bytes: 0, leaf_fours: 0, selective: false, ..EngineOptions::default() };
+        let value = |symmetry| {
+            let image = Position::unpack(position.variant(), game.pack(symmetry)).expect("an image is a position");
+            let answer = ask(options, &Question::new(image, Effort::depth(depth)), &Control::new());
+            answer.best().map(|(_, verdict)| verdict.score)
+        };
+        prop_assert_eq!(value(Symmetry::IDENTITY), value(Symmetry::new(number)));
+    }
+
+    /// However early it is stopped, every move has a verdict, every line can be played, and no mate is without its proof.
+    #[test]
+    fn a_search_that_is_stopped_tells_no_lies(position in position(60), nodes in 0u64..3_000) {
+        prop_assume!(position.outcome().is_none());
+        let answer = ask(EngineOptions::default(), &Question::new(position.clone(), Effort::nodes(nodes)), &Control::new());
+        prop_assert!(answer.best().is_some());
+        for (m, verdict) in answer.verdicts() {
+            let line: Vec<String> = verdict.line.iter().map(|&m| position.write_move(m)).collect();
+            prop_assert!(position.play_line(&line.join(" ")).is_ok(), "{position}: {line:?}");
+            prop_assert!(line.is_empty() || verdict.line[0] == *m);
+            prop_assert_eq!(verdict.score.is_mate(), verdict.proof.is_some());
+        }
+        let stopped = Control::new();
+        stopped.stop();
+        let answer = ask(EngineOptions::default(), &Question::new(position, Effort::depth(9)), &stopped);
+        prop_assert!(answer.best().is_some());
     }
 
     #[test]
