@@ -4,7 +4,9 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 use kagetsu_program::{Exit, LogFormat, start_log};
 
-use crate::{analyze, bench, brain, build, check, jobs, moves, perft, pick, query, stats, tree, workers};
+use crate::{
+    analyze, bench, brain, build, check, diff, exchange, jobs, merge, moves, perft, pick, query, stats, tree, workers,
+};
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
 ///
@@ -38,6 +40,10 @@ enum Command {
     Tree(tree::Args),
     Stats(stats::Args),
     Check(check::Args),
+    Merge(merge::Args),
+    Diff(diff::Args),
+    Import(exchange::ImportArgs),
+    Export(exchange::ExportArgs),
     Perft(perft::Args),
     Moves(moves::Args),
     Workers(workers::Args),
@@ -72,6 +78,10 @@ impl Cli {
             Command::Tree(args) => tree::run(&args, out),
             Command::Stats(args) => stats::run(&args, out),
             Command::Check(args) => check::run(&args, out),
+            Command::Merge(args) => merge::run(&args, out),
+            Command::Diff(args) => diff::run(&args, out),
+            Command::Import(args) => exchange::import(&args, out),
+            Command::Export(args) => exchange::export(&args, out),
             Command::Perft(args) => perft::run(&args, out),
             Command::Moves(args) => moves::run(&args, out),
             Command::Workers(args) => workers::run(args, out),

@@ -3,6 +3,7 @@
 mod analyze;
 mod brain;
 mod build;
+mod care;
 mod cluster;
 mod disk;
 mod engines;

@@ -1,0 +1,250 @@
+use std::str::FromStr;
+
+use anyhow::{Context, Result, anyhow, bail};
+use kagetsu_game::{Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Score, Side, Variant, Verdict};
+use serde::{Deserialize, Serialize};
+use time::Date;
+use time::macros::{date, format_description};
+
+use crate::json::date;
+
+/// A position and what was searched there, as one line.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Record {
+    variant: String,
+    /// Xiangqi and surakarta.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fen: Option<String>,
+    /// Gomoku: rows from the top, `X` the first player's stones, `O` the second's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    board: Vec<String>,
+    side: String,
+    answers: Vec<Line>,
+}
+
+/// What was searched of one move; its value is that of the player who makes it.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    r#move: String,
+    /// Centi-units, where it is no mate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    score: Option<i16>,
+    /// Plies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    win_in: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    loss_in: Option<u16>,
+    bound: String,
+    depth: u8,
+    nodes: u64,
+    #[serde(default)]
+    line: Vec<String>,
+    /// `none`, `win`, `loss` or `draw`.
+    proof: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proof_kind: Option<String>,
+    engine: String,
+    /// As 2026-11-21.
+    date: String,
+}
+
+const BOUNDS: [Bound; 3] = [Bound::Exact, Bound::Lower, Bound::Upper];
+const CLAIMS: [Claim; 3] = [Claim::Win, Claim::Loss, Claim::Draw];
+const KINDS: [ProofKind; 6] =
+    [ProofKind::Manual, ProofKind::Search, ProofKind::Vct, ProofKind::Vcf, ProofKind::Tree, ProofKind::Terminal];
+
+/// The one that is written so.
+fn named<T: Copy + ToString>(all: &[T], what: &str, text: &str) -> Result<T> {
+    let names = || all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let found = all.iter().copied().find(|one| one.to_string() == text);
+    found.ok_or_else(|| anyhow!("{what} '{text}' is none of {}", names()))
+}
+
+impl Record {
+    /// What is known of a position.
+    pub(super) fn new(position: &Position, answer: &Answer) -> Self {
+        let (fen, board) = match position.fen() {
+            Ok(fen) => (Some(fen), Vec::new()),
+            Err(_) => (None, rows(position)),
+        };
+        let names = |moves: &[Move]| moves.iter().map(|&m| position.write_move(m)).collect();
+        let line = |(m, verdict): &(Move, Verdict)| Line {
+            r#move: position.write_move(*m),
+            score: (!verdict.score.is_mate()).then(|| verdict.score.raw()),
+            win_in: verdict.score.win_plies(),
+            loss_in: verdict.score.loss_plies(),
+            bound: verdict.bound.to_string(),
+            depth: verdict.depth,
+            nodes: verdict.nodes,
+            line: names(&verdict.line),
+            proof: verdict.proof.map_or_else(|| "none".into(), |proof| proof.claim.to_string()),
+            proof_kind: verdict.proof.map(|proof| proof.kind.to_string()),
+            engine: verdict.by.engine.to_string(),
+            date: date(verdict.by.day),
+        };
+        Self {
+            variant: position.variant().to_string(),
+            fen,
+            board,
+            side: position.side().to_string(),
+            answers: answer.verdicts().iter().map(line).collect(),
+        }
+    }
+
+    /// The position and the answer.
+    ///
+    /// # Errors
+    /// The first thing in it that cannot be.
+    pub(super) fn meaning(&self) -> Result<(Position, Answer)> {
+        let variant: Variant = self.variant.parse()?;
+        let side = named(&[Side::First, Side::Second], "the side", &self.side)?;
+        let position = match &self.fen {
+            Some(fen) => Position::from_fen(variant, fen)?,
+            None => Position::from_board(variant, &self.board.join("\n"), Some(side))?,
+        };
+        if position.side() != side {
+            bail!("the side to move is said to be {side}, but the FEN says {}", position.side());
+        }
+        let answers: Result<Answer> = self.answers.iter().map(|line| line.meaning(&position)).collect();
+        Ok((position, answers?))
+    }
+}
+
+impl FromStr for Record {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        serde_json::from_str(text).context("not what export writes")
+    }
+}
+
+impl Line {
+    fn meaning(&self, position: &Position) -> Result<(Move, Verdict)> {
+        let m = position.parse_move(&self.r#move)?;
+        let about = || format!("move {}", self.r#move);
+        let score = self.value().with_context(about)?;
+        let claim = if self.proof == "none" { None } else { Some(named(&CLAIMS, "the proof", &self.proof)?) };
+        let kind = self.proof_kind.as_deref().map(|kind| named(&KINDS, "the kind of proof", kind)).transpose()?;
+        let proof = match (claim, kind) {
+            (None, None) => None,
+            (Some(claim), Some(kind)) => {
+                let plies = score.win_plies().or_else(|| score.loss_plies()).unwrap_or(0);
+                Some(Proof { claim, kind, plies })
+            }
+            _ => bail!("{}: a proof and its kind go together", about()),
+        };
+        if proof.is_some_and(|proof| proof.score() != score) || proof.is_none() && score.is_mate() {
+            bail!("{}: a mate is a proof, and a proof has the value that it proves", about());
+        }
+        let mut after = position.clone();
+        let mut line = Vec::with_capacity(self.line.len());
+        for text in &self.line {
+            let next = after.parse_move(text).with_context(about)?;
+            after = after.play(next).with_context(about)?;
+            line.push(next);
+        }
+        let bound = named(&BOUNDS, "the bound", &self.bound).with_context(about)?;
+        let by = Provenance { engine: self.engine.as_str().into(), day: day(&self.date)? };
+        Ok((m, Verdict { score, bound, depth: self.depth, nodes: self.nodes, line, proof, by }))
+    }
+
+    fn value(&self) -> Result<Score> {
+        let within = |plies: u16| (plies <= Score::MAX_PLIES).then_some(plies);
+        let score = match (self.score, self.win_in, self.loss_in) {
+            (Some(score), None, None) => Score::from_raw(score).filter(|score| !score.is_mate()),
+            (None, Some(plies), None) => within(plies).map(Score::win_in),
+            (None, None, Some(plies)) => within(plies).map(Score::loss_in),
+            _ => bail!("there must be one of score, win_in and loss_in"),
+        };
+        score.context("the value is beyond all bounds")
+    }
+}
+
+/// Days since 1970-01-01.
+fn day(text: &str) -> Result<u32> {
+    let date = Date::parse(text, format_description!("[year]-[month]-[day]"));
+    let days = date.ok().map(|date| (date - date!(1970 - 01 - 01)).whole_days());
+    days.and_then(|days| u32::try_from(days).ok()).with_context(|| format!("'{text}' is no date as in 2026-11-21"))
+}
+
+/// The rows of a gomoku board from the top, a character a point.
+fn rows(position: &Position) -> Vec<String> {
+    let is_point = |c: &char| matches!(c, 'X' | 'O' | '.');
+    let drawing = position.draw();
+    // The last line of a drawing has the letters of the columns.
+    let lines = drawing.lines().collect::<Vec<_>>();
+    let rows = lines.split_last().map_or(&[][..], |(_, rows)| rows);
+    rows.iter().map(|row| row.chars().filter(is_point).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_game::Effort;
+    use kagetsu_game::Question;
+    use kagetsu_search::{Control, Engine, EngineOptions};
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+
+    use super::*;
+
+    fn around(position: &Position, answer: &Answer) -> (Position, Answer) {
+        let text = serde_json::to_string(&Record::new(position, answer)).expect("plain data");
+        let read: Record = text.parse().unwrap_or_else(|error| panic!("{error:#}: {text}"));
+        read.meaning().unwrap_or_else(|error| panic!("{error:#}: {text}"))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn what_is_written_is_read(
+            name in prop::sample::select(vec!["freestyle-15", "renju-15", "standard-7", "xiangqi", "surakarta"]),
+            picks in prop::collection::vec(any::<Index>(), 0..30),
+            depth in 1u8..4,
+        ) {
+            let mut position = Position::start(name.parse().expect("a variant"));
+            for pick in picks {
+                let legal = position.legal_moves();
+                if !legal.is_empty() {
+                    position = position.play(*pick.get(&legal)).expect("legal");
+                }
+            }
+            let mut engine = Engine::new(EngineOptions { table_bytes: 1 << 16, ..EngineOptions::default() }).expect("one");
+            let question = Question::new(position.clone(), Effort::depth(depth));
+            let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("it is searched");
+            let (read, same) = around(&position, &answer);
+            prop_assert_eq!(read.key(), position.key());
+            prop_assert_eq!(read.side(), position.side());
+            prop_assert_eq!(same, answer);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_name() {
+        let good = r#"{"variant":"freestyle-5","board":[".....",".....","..X..",".....","....."],"side":"second","answers":
+            [{"move":"a1","score":12,"bound":"exact","depth":3,"nodes":9,"line":["a1"],"proof":"none","engine":"e","date":"2026-11-21"}]}"#;
+        let meaning = |text: &str| text.parse::<Record>().and_then(|record| record.meaning());
+        assert!(meaning(good).is_ok());
+        for (from, to, words) in [
+            ("freestyle-5", "freestyle-99", "5 to 22"),
+            ("\"second\"", "\"third\"", "the side 'third' is none of first, second"),
+            ("..X..", "..Y..", "'Y'"),
+            ("\"a1\",\"score\"", "\"z9\",\"score\"", "z9"),
+            ("\"score\":12", "\"score\":32767", "beyond all bounds"),
+            ("\"score\":12", "\"win_in\":3", "a mate is a proof"),
+            ("\"score\":12", "\"score\":12,\"win_in\":3", "one of score, win_in and loss_in"),
+            ("\"none\"", "\"win\"", "go together"),
+            ("exact", "about", "the bound 'about' is none of exact, lower, upper"),
+            ("2026-11-21", "yesterday", "no date"),
+            ("\"nodes\":9", "\"nodes\":-9", "not what export writes"),
+            ("\"side\"", "\"colour\"", "not what export writes"),
+        ] {
+            let text = good.replace(from, to);
+            assert_ne!(text, good, "{from}");
+            let error = format!("{:#}", meaning(&text).expect_err(&text));
+            assert!(error.contains(words), "{words}: {error}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use kagetsu_book::Book;
+use kagetsu_game::{Answer, Position, Proof};
+use kagetsu_program::Exit;
+use serde::Serialize;
+
+use crate::cli::write_json;
+use crate::source::open_book;
+
+/// Answers between two times that all is made durable.
+const SYNC_EVERY: u64 = 1_000;
+/// Conflicts that are told.
+const TOLD: usize = 100;
+
+/// Brings what was searched for other books into one
+///
+/// Of each move the stronger evidence stays: a proof, then the deeper search. The order of the books makes no difference, and
+/// doing it twice changes nothing. Where two books prove the contrary of each other, both proofs are told, the stronger one
+/// stays, and the exit code is 1. Jobs are left where they are.
+///
+/// Example: kagetsu merge --into all.book h8.book h9.book
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The folder of the book that grows; it is made where it is not there
+    #[arg(long, value_name = "DIR")]
+    into: PathBuf,
+    /// The folders of the others; they stay as they are
+    #[arg(value_name = "BOOK", required = true)]
+    books: Vec<PathBuf>,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct MergeJson {
+    read: u64,
+    new: u64,
+    changed: u64,
+    positions: u64,
+    conflicts: Vec<String>,
+    conflict_count: u64,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    let mut into = open_book(&args.into, true)?;
+    let mut done = MergeJson { read: 0, new: 0, changed: 0, positions: 0, conflicts: Vec::new(), conflict_count: 0 };
+    let merged = args.books.iter().try_for_each(|path| {
+        let book = open_book(path, false)?;
+        bring(&book, &mut into, &mut done).with_context(|| format!("merging {}", path.display()))
+    });
+    done.positions = into.len();
+    // What was brought before an error stays.
+    into.close()?;
+    merged?;
+    let exit = if done.conflict_count == 0 { Exit::Done } else { Exit::No };
+    if args.json {
+        write_json(out, &done)?;
+        return Ok(exit);
+    }
+    let MergeJson { read, new, changed, positions, conflicts, conflict_count } = &done;
+    for conflict in conflicts {
+        writeln!(out, "conflict: {conflict}")?;
+    }
+    if *conflict_count > conflicts.len() as u64 {
+        writeln!(out, "and {} more conflicts", conflict_count - conflicts.len() as u64)?;
+    }
+    let name = args.into.display();
+    writeln!(out, "{name}: {read} positions read, {new} new, {changed} changed; {positions} in all")?;
+    Ok(exit)
+}
+
+/// Brings everything that was searched for `book` into another.
+fn bring(book: &Book, into: &mut Book, done: &mut MergeJson) -> Result<()> {
+    for entry in book.positions() {
+        let entry = entry?;
+        done.read += 1;
+        let known = into.lookup(&entry.position)?.map(|known| known.facts);
+        let mut merged = known.clone().unwrap_or_default();
+        for conflict in conflicts(&entry.position, &merged, &entry.facts) {
+            done.conflict_count += 1;
+            if done.conflicts.len() < TOLD {
+                done.conflicts.push(conflict);
+            }
+        }
+        merged.merge(entry.facts.clone());
+        if entry.facts.is_empty() || known.as_ref() == Some(&merged) {
+            continue;
+        }
+        if known.is_some() {
+            done.changed += 1
+        } else {
+            done.new += 1
+        }
+        into.learn(&entry.position, &entry.facts)?;
+        if (done.new + done.changed).is_multiple_of(SYNC_EVERY) {
+            into.syncer().sync()?;
+        }
+    }
+    Ok(())
+}
+
+/// The moves of which one answer proves what the other disproves.
+fn conflicts(position: &Position, one: &Answer, other: &Answer) -> Vec<String> {
+    let proofs = other.verdicts().iter().filter_map(|(m, verdict)| {
+        let (own, other) = (one.get(*m)?.proof?, verdict.proof?);
+        own.contradicts(other).then_some((*m, own, other))
+    });
+    let say = |proof: Proof| format!("{} in {} by {}", proof.claim, proof.plies, proof.kind);
+    proofs
+        .map(|(m, own, other)| {
+            let (name, key) = (position.write_move(m), position.key());
+            format!("{} {key}, {name}: {} against {}", position.variant(), say(own), say(other))
+        })
+        .collect()
+}

@@ -1,0 +1,145 @@
+//! Care of books: copied, merged and compared by the commands.
+
+use std::path::Path;
+use std::time::Duration;
+
+use kagetsu_tests::{Finished, Program, Scratch};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use serde_json::{Value, json};
+
+fn kagetsu(arguments: &[&str]) -> Finished {
+    Program::Kagetsu.run(arguments)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a plain name")
+}
+
+fn build(book: &str, variant: &str, moves: &str, positions: &str) {
+    let arguments = ["build", "--book", book, "--variant", variant, "--moves", moves, "--positions", positions];
+    let built = kagetsu(&[&arguments[..], &["--depth", "3"]].concat());
+    assert_eq!(built.code, Some(0), "{built:#?}");
+}
+
+fn is_clean(book: &str) {
+    let check = kagetsu(&["check", "--book", book]);
+    assert_eq!(check.code, Some(0), "{check:#?}");
+}
+
+fn differences(a: &str, b: &str) -> Value {
+    let found = kagetsu(&["diff", a, b, "--json"]);
+    serde_json::from_str(&found.stdout).unwrap_or_else(|error| panic!("{error}: {found:#?}"))
+}
+
+#[test]
+fn a_book_of_any_game_goes_out_and_comes_back_whole() {
+    for (variant, moves) in [("freestyle-15", "h8"), ("renju-15", "h8 h9"), ("xiangqi", "h2e2"), ("surakarta", "")] {
+        let scratch = Scratch::new();
+        let [own, file, copy, again] = ["own", "own.jsonl", "copy", "again.jsonl"].map(|name| scratch.path(name));
+        let [own, file, copy, again] = [text(&own), text(&file), text(&copy), text(&again)];
+        build(own, variant, moves, "12");
+        let export = |book: &str, file: &str| kagetsu(&["export", "--format", "json", "--book", book, file]);
+        assert_eq!(export(own, file).code, Some(0));
+        let import = ["import", "--format", "json", "--book", copy, file, "--json"];
+        assert_eq!(kagetsu(&import).json(), json!({"read": 12, "positions": 12, "new": 12}));
+        // A second time changes nothing.
+        assert_eq!(kagetsu(&import).json(), json!({"read": 12, "positions": 12, "new": 0}));
+        is_clean(copy);
+        assert_eq!(kagetsu(&["diff", own, copy]).code, Some(0), "{variant}");
+        assert_eq!(export(copy, again).code, Some(0));
+        let read = |path: &str| std::fs::read_to_string(path).expect("written");
+        assert_eq!(read(file), read(again), "{variant}");
+        // What is there is not written over.
+        let refused = export(own, file);
+        assert!(refused.code == Some(2) && refused.stderr.contains("is there already"), "{refused:#?}");
+        assert_eq!(kagetsu(&["export", "--format", "json", "--book", own, "-"]).stdout, read(file));
+    }
+}
+
+#[test]
+fn merging_has_no_order_and_no_second_time() {
+    let scratch = Scratch::new();
+    let [a, b, one, other] = ["a", "b", "one", "other"].map(|name| scratch.path(name));
+    let [a, b, one, other] = [text(&a), text(&b), text(&one), text(&other)];
+    build(a, "freestyle-15", "h8 h9", "15");
+    build(b, "freestyle-15", "h8 i9", "10");
+    let merge = |into: &str, books: [&str; 2]| kagetsu(&["merge", "--into", into, books[0], books[1], "--json"]).json();
+    let merged = merge(one, [a, b]);
+    assert_eq!((&merged["read"], &merged["conflict_count"]), (&json!(25), &json!(0)), "{merged}");
+    assert_eq!(merge(other, [b, a])["positions"], merged["positions"]);
+    assert_eq!(kagetsu(&["diff", one, other]).code, Some(0));
+    let again = merge(one, [b, a]);
+    assert_eq!((&again["new"], &again["changed"]), (&json!(0), &json!(0)), "{again}");
+    is_clean(one);
+    let found = differences(a, one);
+    assert_eq!(found["only_a"], json!(0), "{found}");
+    let itself = kagetsu(&["merge", "--into", one, one]);
+    assert!(itself.code == Some(2) && !itself.stderr.is_empty(), "{itself:#?}");
+    is_clean(one);
+}
+
+#[test]
+fn a_conflict_of_proofs_is_told() {
+    let scratch = Scratch::new();
+    let (a, b, file) = (scratch.path("a"), scratch.path("b"), scratch.path("file"));
+    let record = |proof: &str, plies: u16| {
+        json!({"variant": "freestyle-5", "board": [".....", ".....", "..X..", ".....", "....."], "side": "second",
+            "answers": [{"move": "a1", format!("{proof}_in"): plies, "bound": "exact", "depth": 9, "nodes": 1, "line": ["a1"],
+                "proof": proof, "proof_kind": "search", "engine": "somebody", "date": "2026-11-21"}]})
+    };
+    for (book, record) in [(&a, record("win", 7)), (&b, record("loss", 8))] {
+        std::fs::write(&file, record.to_string()).expect("room for it");
+        assert_eq!(kagetsu(&["import", "--format", "json", "--book", text(book), text(&file)]).code, Some(0));
+    }
+    let merged = kagetsu(&["merge", "--into", text(&a), text(&b)]);
+    assert_eq!(merged.code, Some(1), "{merged:#?}");
+    assert!(merged.stdout.contains("win in 7 by search against loss in 8 by search"), "{merged:#?}");
+    is_clean(text(&a));
+}
+
+#[test]
+fn a_wrong_line_is_named_and_what_stood_before_it_stays() {
+    let scratch = Scratch::new();
+    let (own, file, copy) = (scratch.path("own"), scratch.path("file"), scratch.path("copy"));
+    build(text(&own), "freestyle-15", "h8", "5");
+    assert_eq!(kagetsu(&["export", "--format", "json", "--book", text(&own), text(&file)]).code, Some(0));
+    let good = std::fs::read(&file).expect("written");
+    let lines: Vec<&[u8]> = good.split_inclusive(|byte| *byte == b'\n').collect();
+    for wrong in [&b"{}\n"[..], b"\xff\n", b"[1, 2\n", &lines[0][..lines[0].len() / 2]] {
+        let _ = std::fs::remove_dir_all(&copy);
+        std::fs::write(&file, [lines[0], lines[1], wrong].concat()).expect("room for it");
+        let import = kagetsu(&["import", "--format", "json", "--book", text(&copy), text(&file)]);
+        assert_eq!(import.code, Some(2), "{import:#?}");
+        assert!(import.stderr.contains("line 3") && import.stderr.contains("2 positions before it"), "{import:#?}");
+        let found = differences(text(&own), text(&copy));
+        assert_eq!((&found["only_a"], &found["only_b"]), (&json!(3), &json!(0)), "{found}");
+        is_clean(text(&copy));
+    }
+}
+
+#[test]
+fn a_merge_and_an_import_are_killed_and_done_again() {
+    let scratch = Scratch::new();
+    let [own, file, copy, merged] = ["own", "file", "copy", "merged"].map(|name| scratch.path(name));
+    let [own, file, copy, merged] = [text(&own), text(&file), text(&copy), text(&merged)];
+    build(own, "freestyle-15", "h8", "150");
+    assert_eq!(kagetsu(&["export", "--format", "json", "--book", own, file]).code, Some(0));
+    let import = ["import", "--format", "json", "--book", copy, file];
+    let merge = ["merge", "--into", merged, own];
+    let mut chance = StdRng::seed_from_u64(3);
+    for (command, book) in [(&import[..], copy), (&merge[..], merged)] {
+        for _ in 0..8 {
+            let mut running = Program::Kagetsu.start(command);
+            std::thread::sleep(Duration::from_millis(chance.random_range(0..120)));
+            running.kill();
+            // Killed before there was a book: there is nothing to be wrong.
+            if Path::new(book).join("journal").exists() {
+                is_clean(book);
+            }
+        }
+        assert_eq!(kagetsu(command).code, Some(0));
+        is_clean(book);
+        assert_eq!(kagetsu(&["diff", own, book]).code, Some(0));
+    }
+}
