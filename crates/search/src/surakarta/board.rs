@@ -1,12 +1,16 @@
-use kagetsu_game::surakarta::{POINTS, Surakarta};
+use kagetsu_game::surakarta::{POINTS, SIZE, Surakarta};
 use kagetsu_game::{Game, Move, Side, Variant, zobrist};
 
-use super::rings::{Captures, Rings};
+use super::rings::{Rings, View};
 use super::weights::Weights;
 use crate::EngineOptions;
 
 /// Quiet plies before the limit from which their number is a part of the hash: no search goes farther without a capture.
 const NEAR: u8 = 40;
+
+/// The points of the first and of the last file.
+const FILE_A: u64 = 0x41041041;
+const FILE_F: u64 = FILE_A << (SIZE - 1);
 
 /// What one ply has left behind.
 #[derive(Clone, Debug)]
@@ -35,7 +39,7 @@ pub(crate) struct Board {
     pub(super) side: Side,
     pub(super) stones: [u64; 2],
     rings: Rings,
-    pub(super) captures: [Captures; 2],
+    pub(super) view: View,
     state: State,
     limit: u8,
     past: Vec<Past>,
@@ -53,7 +57,7 @@ impl Board {
             side: game.side(),
             stones: [Side::First, Side::Second].map(|side| game.board().stones(side)),
             rings: Rings::default(),
-            captures: Default::default(),
+            view: View::default(),
             state: State { hash: game.hash(), quiet: game.quiet(), back: hashes.len() as u8, sums: [0; 2] },
             limit,
             past: Vec::with_capacity(128),
@@ -66,7 +70,7 @@ impl Board {
                 board.state.sums[side] += i32::from(weights.points[usize::from(point)]);
             }
         }
-        board.captures = board.rings.captures(board.stones[0]);
+        board.view = board.rings.view(board.stones[0]);
         board
     }
 
@@ -82,6 +86,17 @@ impl Board {
     /// What the side's stones are worth where they stand.
     pub(super) fn sum(&self, side: Side) -> i32 {
         self.state.sums[side.index()]
+    }
+
+    /// Pairs of a stone of the side's and an empty point beside it.
+    pub(super) fn steps(&self, side: Side) -> i32 {
+        let stones = self.stones[side.index()];
+        let (left, right) = (stones & !FILE_A, stones & !FILE_F);
+        let sizes = [SIZE, SIZE - 1, SIZE + 1];
+        let up = [stones << sizes[0], left << sizes[1], right << sizes[2], right << 1];
+        let down = [stones >> sizes[0], right >> sizes[1], left >> sizes[2], left >> 1];
+        let empty = self.empty();
+        up.into_iter().chain(down).map(|reached| (reached & empty).count_ones() as i32).sum()
     }
 
     /// Of stones and side to move, and of the quiet plies where the limit is near.
@@ -124,7 +139,7 @@ impl Board {
             (*quiet, *back) = (quiet.saturating_add(1), back.saturating_add(1));
         }
         self.side = enemy;
-        self.captures = self.rings.captures(self.stones[0]);
+        self.view = self.rings.view(self.stones[0]);
     }
 
     /// Gives the move to the other side; that counts as a quiet ply that nothing before can be repeated after.
@@ -144,7 +159,7 @@ impl Board {
         self.state = state;
         if from != to {
             self.move_stone(from, to, captured);
-            self.captures = self.rings.captures(self.stones[0]);
+            self.view = self.rings.view(self.stones[0]);
         }
     }
 

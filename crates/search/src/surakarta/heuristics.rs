@@ -2,6 +2,8 @@ use kagetsu_game::surakarta::{NEIGHBOURS, POINTS, Surakarta};
 use kagetsu_game::{Move, ProofKind, Score, Side};
 
 use super::board::{Board, ends, join, points};
+use super::rings::View;
+use super::weights::Weights;
 use crate::EngineOptions;
 use crate::heuristics::{Force, Heuristics, Late, Moves, Situation, Style};
 
@@ -9,6 +11,8 @@ use crate::heuristics::{Force, Heuristics, Late, Moves, Situation, Style};
 const CAPTURE: i32 = 2_000;
 /// What it promises to move a stone that can be captured.
 const ESCAPE: i32 = 60;
+/// Stones of a side at the start.
+const STONES: i32 = 12;
 /// Stones below which no move is given away: with few of them, having to move may do harm.
 const LEAST: u32 = 3;
 
@@ -48,13 +52,22 @@ impl Heuristics for Board {
         self.hash_with_count()
     }
 
-    /// Stones where they stand, mine less the opponent's, and what each side could capture.
+    /// Stones where they stand, and what else counts, mine less the opponent's.
     fn evaluate(&self) -> Score {
         let (me, other) = (self.side, self.side.other());
-        let [mine, theirs] = self.weights.victims.map(i32::from);
-        let captures = |side: Side| self.captures[side.index()].len() as i32;
         let stones = self.sum(me) - self.sum(other);
-        Score::opinion(stones + i32::from(self.weights.turn) + mine * captures(me) - theirs * captures(other))
+        let Weights { turn, capture, end, step, lead, .. } = *self.weights;
+        if (capture, end, step, lead) == (0, 0, 0, 0) {
+            return Score::opinion(stones + turn);
+        }
+        let worth = |side: Side| {
+            let View { captures, ends } = &self.view;
+            let (captures, ends) = (captures[side.index()].len() as i32, i32::from(ends[side.index()]));
+            capture * captures + end * ends + step * self.steps(side)
+        };
+        let (mine, his) = (self.count(me) as i32, self.count(other) as i32);
+        let gone = 2 * STONES - mine - his;
+        Score::opinion(stones + turn + worth(me) - worth(other) + lead * (mine - his) * gone / (2 * STONES))
     }
 
     fn situation(&self) -> Situation {
@@ -65,7 +78,7 @@ impl Heuristics for Board {
         if let Some(plies) = self.is_over_by_history() {
             return Situation::Repeated { score: self.majority(), plies };
         }
-        if self.count(other) == 1 && !self.captures[me.index()].is_empty() {
+        if self.count(other) == 1 && !self.view.captures[me.index()].is_empty() {
             return Situation::Known(Score::win_in(1));
         }
         Situation::Free
@@ -102,7 +115,7 @@ impl Heuristics for Board {
 
     /// Whether the opponent could capture something.
     fn is_threatened(&self) -> bool {
-        !self.captures[self.side.other().index()].is_empty()
+        !self.view.captures[self.side.other().index()].is_empty()
     }
 
     fn legal(&self) -> Vec<Move> {
@@ -110,7 +123,7 @@ impl Heuristics for Board {
     }
 
     fn urgent(&self) -> Vec<Move> {
-        let captures = self.captures[self.side.index()].iter();
+        let captures = self.view.captures[self.side.index()].iter();
         if self.count(self.side.other()) == 1 {
             captures.map(|&(from, to)| join(from, to)).collect()
         } else {
@@ -141,18 +154,18 @@ impl Board {
     fn can_move(&self) -> bool {
         let empty = self.empty();
         let has_room = points(self.stones[self.side.index()]).any(|from| NEIGHBOURS[usize::from(from)] & empty != 0);
-        has_room || !self.captures[self.side.index()].is_empty()
+        has_room || !self.view.captures[self.side.index()].is_empty()
     }
 
     /// The stones that `side` could capture, a bit each.
     fn victims(&self, side: Side) -> u64 {
-        self.captures[side.index()].iter().fold(0, |set, &(_, to)| set | 1 << to)
+        self.view.captures[side.index()].iter().fold(0, |set, &(_, to)| set | 1 << to)
     }
 
     /// The captures of the side to move.
     fn list_captures(&self) -> Moves {
         let mut moves = Moves::new(true);
-        for &(from, to) in &self.captures[self.side.index()] {
+        for &(from, to) in &self.view.captures[self.side.index()] {
             moves.push(CAPTURE + i32::from(self.weights.points[usize::from(to)]), join(from, to));
         }
         moves

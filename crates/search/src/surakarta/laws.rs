@@ -184,3 +184,17 @@ fn a_stone_alone_on_its_circuit_passes_the_point_where_it_began() {
     assert_eq!(board.situation(), Situation::Known(Score::win_in(1)));
     assert_eq!(board.side, Side::First);
 }
+
+#[test]
+fn steps_and_ends_of_arcs_are_counted() {
+    let of = |fen: &str| {
+        let board = board(&Position::from_fen(Variant::SURAKARTA, fen).expect("a board").game());
+        ([Side::First, Side::Second].map(|side| board.steps(side)), board.view.ends)
+    };
+    // Four inner points of a rank have three empty ones beside them, the corners two.
+    assert_eq!(of("wwwwww/wwwwww/6/6/bbbbbb/bbbbbb b"), ([16, 16], [8, 8]));
+    // A stone in the corner is on no circuit, one on a2 on the outer, one on b2 twice.
+    assert_eq!(of("w5/6/6/6/6/5b b"), ([3, 3], [0, 0]));
+    assert_eq!(of("6/6/6/6/b4w/6 b"), ([5, 5], [4, 4]));
+    assert_eq!(of("6/6/6/6/1b4/6 b"), ([8, 0], [8, 0]));
+}

@@ -31,6 +31,15 @@ const fn places() -> [[u32; 2]; POINTS] {
     places
 }
 
+/// What there is to see on the rings, by the number of the side.
+#[derive(Clone, Debug, Default)]
+pub(super) struct View {
+    /// What each could capture.
+    pub(super) captures: [Captures; 2],
+    /// Ends of arcs, of 16, where the first stone to be met is the side's.
+    pub(super) ends: [u8; 2],
+}
+
 /// Captures of one side, from where to where, each once: at most two for each arc.
 pub(super) type Captures = ArrayVec<(u8, u8), 16>;
 
@@ -43,10 +52,10 @@ impl Rings {
         self.0[1] ^= outer;
     }
 
-    /// All captures by the number of the side that makes them; `first` are the first side's stones.
+    /// What both sides see; `first` are the first side's stones.
     #[inline]
-    pub(super) fn captures(self, first: u64) -> [Captures; 2] {
-        let mut found = [Captures::new_const(), Captures::new_const()];
+    pub(super) fn view(self, first: u64) -> View {
+        let View { captures: mut found, mut ends } = View::default();
         let mut note = |from: u8, to: u8| {
             let side = owner(first, from);
             let list = &mut found[side];
@@ -56,7 +65,7 @@ impl Rings {
             }
         };
         for (circuit, taken) in CIRCUITS.iter().zip(self.0) {
-            if taken & taken.wrapping_sub(1) == 0 {
+            if taken == 0 {
                 continue;
             }
             // Twice around, so that nothing wraps.
@@ -69,6 +78,8 @@ impl Rings {
             for arc in 1..=LENGTH / STRAIGHT {
                 let (right, left) = (next(arc * STRAIGHT), last(arc * STRAIGHT + LENGTH - 1));
                 let (after, before) = (point(right), point(left));
+                ends[owner(first, after)] += 1;
+                ends[owner(first, before)] += 1;
                 if after != before {
                     note(before, after);
                     note(after, before);
@@ -80,7 +91,7 @@ impl Rings {
                 note(before, behind);
             }
         }
-        found
+        View { captures: found, ends }
     }
 }
 

@@ -8,9 +8,15 @@ pub(super) struct Weights {
     /// By point.
     pub(super) points: [i16; POINTS],
     /// For being to move.
-    pub(super) turn: i16,
-    /// For each stone of the opponent's that can be captured, by who is to move: the side itself or the opponent.
-    pub(super) victims: [i16; 2],
+    pub(super) turn: i32,
+    /// For each capture that could be made.
+    pub(super) capture: i32,
+    /// For each end of an arc where the side's stone is the first to be met.
+    pub(super) end: i32,
+    /// For each pair of a stone and an empty point beside it.
+    pub(super) step: i32,
+    /// For each stone more than the opponent when all others are gone; nothing at the start, in between in proportion.
+    pub(super) lead: i32,
 }
 
 /// A value for each of the six sorts of points that the symmetries leave apart: the corner, its neighbours b1 and c1 on the
@@ -20,16 +26,18 @@ type Sorts = [i16; 6];
 /// Li, Hu and Wang's matrix.
 const MATRIX: Sorts = [5, 20, 20, 30, 50, 40];
 
+const NOTHING: Weights = Weights { points: [0; POINTS], turn: 0, capture: 0, end: 0, step: 0, lead: 0 };
 /// A set of ours, fitted to games of the engine against itself.
-const OWN: Weights = Weights { points: board([95, 100, 104, 108, 118, 112], 0), turn: 10, victims: [15, 5] };
+const OWN: Weights =
+    Weights { points: board([74, 96, 97, 119, 105, 109], 0), turn: 6, capture: 11, end: 7, step: 4, lead: 40 };
 /// The matrix alone: a stone is worth its point.
-const VALUE: Weights = Weights { points: board(MATRIX, 0), turn: 0, victims: [0; 2] };
+const VALUE: Weights = Weights { points: board(MATRIX, 0), ..NOTHING };
 /// The number of stones alone. The paper counts its own; the difference of both sides is meant, for a move of one's own
 /// never changes one's own number.
-const COUNT: Weights = Weights { points: board([0; 6], 100), turn: 0, victims: [0; 2] };
+const COUNT: Weights = Weights { points: board([0; 6], 100), ..NOTHING };
 /// Matrix and number together. The paper does not say in what proportion; here a stone weighs as much as two of its best
 /// points.
-const EVALUE: Weights = Weights { points: board(MATRIX, 100), turn: 0, victims: [0; 2] };
+const EVALUE: Weights = Weights { points: board(MATRIX, 100), ..NOTHING };
 
 impl Weights {
     /// The weights of a set; Kagetsu's own where the set is of another game.
