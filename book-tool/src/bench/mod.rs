@@ -11,6 +11,7 @@ mod puzzles;
 mod search;
 mod seeds;
 mod signature;
+mod surakarta;
 mod threats;
 
 use std::io::Write;

@@ -1,8 +1,14 @@
+use std::ops::RangeInclusive;
+
 use anyhow::{Context, Result, bail};
 use kagetsu_game::{Effort, Move, Position, Question, Score, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 use rand::prelude::*;
 
+/// Stones of an opening of gomoku.
+const STONES: RangeInclusive<usize> = 4..=6;
+/// Plies of an opening of a game whose pieces move.
+const PLIES: RangeInclusive<usize> = 6..=9;
 /// Points from the centre, in columns and in rows, in which the stones stand.
 const REACH: i16 = 3;
 /// Plies by which an opening is judged. The value after one ply less is looked at too: it favours the other side.
@@ -33,24 +39,21 @@ impl Openings<'_> {
     }
 }
 
-/// Makes balanced openings: 4 to 6 random stones near the centre, whose values for the side to move after searches of
+/// Makes balanced openings: 4 to 6 random stones near the centre of a gomoku board, 6 to 9 random moves of other games, whose
+/// values for the side to move after searches of
 /// [`DEPTH`] plies and of one less are near zero in the mean.
 pub(super) struct Balanced {
     variant: Variant,
-    size: i16,
     seed: u64,
     judge: Engine,
 }
 
 impl Balanced {
     /// # Errors
-    /// If it is not gomoku, or there is no memory for an engine.
+    /// If there is no memory for an engine.
     pub(super) fn new(variant: Variant, seed: u64) -> Result<Self> {
-        let Variant::Gomoku { size, .. } = variant else {
-            bail!("openings are made for gomoku only; give a file of openings of {variant} with --openings");
-        };
         let judge = Engine::new(EngineOptions { table_bytes: 16 << 20, ..EngineOptions::default() })?;
-        Ok(Self { variant, size: size.into(), seed, judge })
+        Ok(Self { variant, seed, judge })
     }
 
     /// The opening of this number: the same for the same seed and the same engine, whoever asks in whatever order.
@@ -68,17 +71,35 @@ impl Balanced {
         bail!("no balanced opening of {} in {TRIES} tries; give a file of openings with --openings", self.variant)
     }
 
-    /// Any stones that the rules allow.
     fn random(&self, dice: &mut StdRng) -> Position {
-        let stones = dice.random_range(4..=6);
+        match self.variant {
+            Variant::Gomoku { size, .. } => self.stones(size.into(), dice),
+            Variant::Xiangqi { .. } | Variant::Surakarta { .. } => self.moves(dice),
+        }
+    }
+
+    /// Any stones that the rules allow.
+    fn stones(&self, size: i16, dice: &mut StdRng) -> Position {
+        let stones = dice.random_range(STONES);
         let mut position = Position::start(self.variant);
         while position.moves().len() < stones {
-            let mut coordinate = || (self.size / 2 + dice.random_range(-REACH..=REACH)).clamp(0, self.size - 1);
+            let mut coordinate = || (size / 2 + dice.random_range(-REACH..=REACH)).clamp(0, size - 1);
             let (column, row) = (coordinate(), coordinate());
-            let m = Move::new((row * self.size + column) as u16);
+            let m = Move::new((row * size + column) as u16);
             if let Ok(next) = position.play(m) {
                 position = next;
             }
+        }
+        position
+    }
+
+    /// Any moves from the start, as long as there are some.
+    fn moves(&self, dice: &mut StdRng) -> Position {
+        let plies = dice.random_range(PLIES);
+        let mut position = Position::start(self.variant);
+        for _ in 0..plies {
+            let Some(&m) = position.legal_moves().choose(dice) else { break };
+            position = position.play(m).expect("legal");
         }
         position
     }
@@ -105,18 +126,20 @@ mod tests {
 
     #[test]
     fn openings_depend_on_seed_and_number_alone() {
-        let made = |seed, numbers: [u32; 3]| {
-            let mut balanced = Balanced::new(Variant::FREESTYLE_15, seed).expect("an engine");
-            numbers.map(|number| balanced.opening(number).expect("there are many"))
-        };
-        let ([a, b, c], [again, _, first]) = (made(1, [0, 1, 2]), made(1, [2, 3, 0]));
-        assert_eq!((&c, &a), (&again, &first));
-        let [other, ..] = made(2, [0, 1, 2]);
-        assert!(a != b && a != other, "{a}, {b}, {other}");
-        for opening in [a, b, c, other] {
-            assert!((4..=6).contains(&opening.moves().len()) && opening.outcome().is_none(), "{opening}");
+        for (variant, lengths) in
+            [(Variant::FREESTYLE_15, STONES), (Variant::XIANGQI, PLIES), (Variant::SURAKARTA, PLIES)]
+        {
+            let made = |seed, numbers: [u32; 3]| {
+                let mut balanced = Balanced::new(variant, seed).expect("an engine");
+                numbers.map(|number| balanced.opening(number).expect("there are many"))
+            };
+            let ([a, b, c], [again, _, first]) = (made(1, [0, 1, 2]), made(1, [2, 3, 0]));
+            assert_eq!((&c, &a), (&again, &first));
+            let [other, ..] = made(2, [0, 1, 2]);
+            assert!(a != b && a != other, "{a}, {b}, {other}");
+            for opening in [a, b, c, other] {
+                assert!(lengths.contains(&opening.moves().len()) && opening.outcome().is_none(), "{opening}");
+            }
         }
-        let xiangqi = Balanced::new("xiangqi".parse().expect("a variant"), 1);
-        assert!(xiangqi.err().is_some_and(|error| error.to_string().contains("--openings")));
     }
 }

@@ -5,6 +5,7 @@ use kagetsu_search::EngineOptions;
 use kagetsu_search::seeds::{self, Row};
 
 use super::documents::{self, Depths, Figure, Moves};
+use super::surakarta;
 use crate::table;
 
 /// The tables of the documents that Kagetsu grew from, side by side with its own figures on this machine
@@ -12,12 +13,21 @@ use crate::table;
 /// Example: kagetsu bench seeds --depth 2,4
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Plies to search
-    #[arg(long, value_delimiter = ',', default_values_t = [2, 4, 6], value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
+    /// Whose documents
+    #[arg(long, default_value = "gomoku", value_name = "GAME")]
+    game: Game,
+    /// Plies to search [default: 2,4,6 for gomoku, 7 for surakarta]
+    #[arg(long, value_delimiter = ',', value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
     depth: Vec<u8>,
     /// Settings of the engine where the documents' ways leave a choice, as in constants=paper; see `bench match --help`
     #[arg(long, default_value = "default", value_name = "SETTINGS")]
     engine: EngineOptions,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Game {
+    Gomoku,
+    Surakarta,
 }
 
 /// A way to search, and what the documents say of theirs.
@@ -65,6 +75,14 @@ const PATENT: &[Setting] = &[
 ];
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    let depths = |default: &[u8]| if args.depth.is_empty() { default.to_vec() } else { args.depth.clone() };
+    match args.game {
+        Game::Gomoku => gomoku(args.engine, &depths(&[2, 4, 6]), out),
+        Game::Surakarta => depths(&[7]).iter().try_for_each(|&depth| surakarta::run(args.engine, depth, out)),
+    }
+}
+
+fn gomoku(engine: EngineOptions, depths: &[u8], out: &mut dyn Write) -> Result<()> {
     writeln!(out, "Ours: the positions after each move of {}, searched to a fixed", seeds::LINE.join(" "))?;
     writeln!(
         out,
@@ -74,14 +92,14 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         out,
         "games of their own; no figure where they print none. Means, medians and geometric means are a move's."
     )?;
-    for &depth in &args.depth {
+    for &depth in depths {
         let (least, all) = documents::least_and_all(depth);
         writeln!(out, "\n== depth {depth}")?;
         if depth % 2 == 0 {
             writeln!(out, "A tree of 225 cells has {all:.4e} leaves; alpha-beta visits {least:.4e} of them at least.")?;
         }
         writeln!(out, "\nAs in the paper (tables 2 to 6): all moves to the same depth, no table")?;
-        let paper = measure(PAPER, args.engine, depth)?;
+        let paper = measure(PAPER, engine, depth)?;
         write_settings(&paper, depth, out)?;
         for (_, one, four) in documents::BY_MOVE.iter().filter(|(at, ..)| *at == depth) {
             writeln!(out, "\nBy move, local with the seed move (paper, table 7)")?;
@@ -91,7 +109,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
             out,
             "\nAs in the patent: all moves to the same depth; the 20 most promising candidates, fours at leaves"
         )?;
-        write_settings(&measure(PATENT, args.engine, depth)?, depth, out)?;
+        write_settings(&measure(PATENT, engine, depth)?, depth, out)?;
         out.flush()?;
     }
     Ok(())
@@ -174,7 +192,7 @@ fn summary(values: impl Iterator<Item = f64>) -> [Option<f64>; 3] {
 }
 
 /// A number with as many digits as matter.
-fn cell(value: Option<f64>) -> String {
+pub(super) fn cell(value: Option<f64>) -> String {
     match value {
         None => String::new(),
         Some(value) if value < 10.0 => format!("{value:.2}"),
