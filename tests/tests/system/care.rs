@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use kagetsu_tests::{Finished, Program, Scratch};
+use kagetsu_tests::{Finished, Program, Scratch, shared_data};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
@@ -142,4 +142,33 @@ fn a_merge_and_an_import_are_killed_and_done_again() {
         is_clean(book);
         assert_eq!(kagetsu(&["diff", own, book]).code, Some(0));
     }
+}
+
+#[test]
+fn a_database_of_rapfi_comes_in_and_goes_out() {
+    let Some(raw) = shared_data("gomoku/yxdb/rapfi_search_raw.db") else { return };
+    let Some(packed) = shared_data("gomoku/yxdb/rapfi_search_lz4.db") else { return };
+    let scratch = Scratch::new();
+    let [one, other, again, file, broken] =
+        ["one", "other", "again", "out.db", "broken.db"].map(|name| scratch.path(name));
+    let import =
+        |file: &Path, book: &Path| kagetsu(&["import", "--format", "yxdb", "--book", text(book), text(file), "--json"]);
+    let read = import(&raw, &one).json();
+    assert_eq!(read, import(&packed, &other).json());
+    assert_eq!((&read["read"], &read["losses"]["texts"]), (&json!(353), &json!(0)), "{read}");
+    is_clean(text(&one));
+    assert_eq!(kagetsu(&["diff", text(&one), text(&other)]).code, Some(0));
+    // All 941 positions go out again, and what a program reads of them is the same.
+    let export = kagetsu(&["export", "--format", "yxdb", "--book", text(&one), text(&file)]);
+    assert!(export.code == Some(0) && export.stdout.contains("941 positions"), "{export:#?}");
+    assert_eq!(import(&file, &again).json(), read);
+    let found = differences(text(&one), text(&again));
+    assert_eq!((&found["only_a"], &found["only_b"]), (&json!(0), &json!(0)), "{found}");
+    // A damaged file makes no book.
+    let bytes = std::fs::read(&packed).expect("readable");
+    std::fs::write(&broken, &bytes[..bytes.len() / 2]).expect("room for it");
+    let never = scratch.path("never");
+    let refused = import(&broken, &never);
+    assert!(refused.code == Some(2) && refused.stderr.contains("no database of Yixin or Rapfi"), "{refused:#?}");
+    assert!(!never.exists());
 }

@@ -1,0 +1,244 @@
+//! What a database of Yixin or Rapfi says of positions, as what a book says of moves.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::SystemTime;
+
+use anyhow::{Context, Result};
+use kagetsu_book::{Book, Entry};
+use kagetsu_game::{Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Provenance, Score, Variant, Verdict};
+
+use super::yxdb::{Label, Record, Value};
+
+/// Who is said to have found what was read.
+const ENGINE: &str = "yixin database";
+
+/// What could not be carried over.
+#[derive(Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub(super) struct Losses {
+    /// Values of positions that no other position of the file leads to: a book has values of moves.
+    pub(super) values_without_a_move: u64,
+    /// Wins and losses without a distance, and marks that are no value.
+    pub(super) labels: u64,
+    /// Comments, and texts on points.
+    pub(super) texts: u64,
+}
+
+/// The positions that lead to others of the records, each with what these say of its moves.
+///
+/// # Errors
+/// A record whose stones are no position.
+pub(super) fn answers(records: &[Record]) -> Result<(Vec<(Position, Answer)>, Losses)> {
+    let mut losses = Losses::default();
+    let mut known: HashMap<(Variant, Key), (usize, Option<Told>)> = HashMap::new();
+    let mut positions = Vec::with_capacity(records.len());
+    for (at, record) in records.iter().enumerate() {
+        let position = position(record).with_context(|| format!("record {}", at + 1))?;
+        let told = told(record);
+        losses.texts += u64::from(!record.text.is_empty());
+        losses.labels += u64::from(record.label != Label::None && told.is_none_or(|told| told.proof.is_none()));
+        known.insert((record.variant, position.key()), (at, told));
+        positions.push(position);
+    }
+    let day = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| (since.as_secs() / 86_400) as u32);
+    let by = Provenance { engine: ENGINE.into(), day };
+    let mut used = vec![false; records.len()];
+    let mut found = Vec::new();
+    for position in positions {
+        let moves = position.legal_moves();
+        let children = position.children(&moves);
+        let mut verdicts: Vec<(Move, Verdict)> = Vec::new();
+        for (m, child) in moves.into_iter().zip(children) {
+            let Some(&(at, Some(told))) = known.get(&(position.variant(), child.key)) else { continue };
+            used[at] = true;
+            verdicts.push((m, told.before(m, &by)));
+        }
+        if !verdicts.is_empty() {
+            found.push((position, verdicts.into_iter().collect()));
+        }
+    }
+    let is_lost = |(at, told): &&(usize, Option<Told>)| told.is_some() && !used[*at];
+    losses.values_without_a_move = known.values().filter(is_lost).count() as u64;
+    Ok((found, losses))
+}
+
+/// What a record says, from the view of the side to move.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    score: Score,
+    proof: Option<Proof>,
+    bound: Bound,
+    depth: u16,
+}
+
+impl Told {
+    /// Of the move that leads there, for who makes it.
+    fn before(self, m: Move, by: &Provenance) -> Verdict {
+        let proof = self.proof.map(Proof::before);
+        let bound = match self.bound {
+            Bound::Exact => Bound::Exact,
+            Bound::Lower => Bound::Upper,
+            Bound::Upper => Bound::Lower,
+        };
+        Verdict {
+            score: proof.map_or_else(|| self.score.before(), Proof::score),
+            bound: if proof.is_some() { Bound::Exact } else { bound },
+            depth: u8::try_from(self.depth + 1).unwrap_or(u8::MAX),
+            nodes: 0,
+            line: vec![m],
+            proof,
+            by: by.clone(),
+        }
+    }
+}
+
+/// `None`: nothing that a book could hold.
+fn told(record: &Record) -> Option<Told> {
+    let manual = |claim, plies| Proof { claim, kind: ProofKind::Manual, plies };
+    let proof = match (record.value, record.label) {
+        (Value::Win(plies), _) => Some(manual(Claim::Win, plies)),
+        (Value::Loss(plies), _) => Some(manual(Claim::Loss, plies)),
+        (_, Label::Draw) => Some(manual(Claim::Draw, 0)),
+        _ => None,
+    };
+    let opinion = match record.value {
+        Value::Centi(centi) => Score::opinion(centi.into()),
+        Value::Win(_) | Value::Loss(_) => Score::ZERO,
+    };
+    let bound = if proof.is_some() { Some(Bound::Exact) } else { record.bound };
+    Some(Told { score: proof.map_or(opinion, Proof::score), proof, bound: bound?, depth: record.depth })
+}
+
+fn position(record: &Record) -> Result<Position> {
+    let Variant::Gomoku { size, .. } = record.variant else { anyhow::bail!("not gomoku") };
+    let size = usize::from(size);
+    let mut rows = vec![vec!['.'; size]; size];
+    for (cells, stone) in [(&record.first, 'X'), (&record.second, 'O')] {
+        for &cell in cells {
+            rows[size - 1 - usize::from(cell) / size][usize::from(cell) % size] = stone;
+        }
+    }
+    let rows: Vec<String> = rows.into_iter().map(|row| row.into_iter().collect()).collect();
+    Ok(Position::from_board(record.variant, &rows.join("\n"), Some(record.side))?)
+}
+
+/// A book's gomoku positions as records, and those that its moves lead to; how many positions of other games there are.
+///
+/// # Errors
+/// A damaged record of the book.
+pub(super) fn records(book: &Book) -> Result<(Vec<Record>, u64)> {
+    let mut own: BTreeMap<(Variant, Key), Record> = BTreeMap::new();
+    let mut leaves: BTreeMap<(Variant, Key), Record> = BTreeMap::new();
+    let mut others = 0;
+    for entry in book.positions() {
+        let entry = entry?;
+        let variant = entry.position.variant();
+        if !matches!(variant, Variant::Gomoku { .. }) {
+            others += 1;
+            continue;
+        }
+        own.insert((variant, entry.position.key()), of_entry(&entry));
+        for (m, verdict) in entry.answer.verdicts() {
+            // A foul of renju ends the game; there is no position after it.
+            let Ok(child) = entry.position.play(*m) else { continue };
+            leaves.insert((variant, child.key()), of_move(&child, verdict));
+        }
+    }
+    leaves.extend(own);
+    Ok((leaves.into_values().collect(), others))
+}
+
+fn of_entry(entry: &Entry) -> Record {
+    let derived = &entry.derived;
+    // A move without a value may be better than the best.
+    let bound = if derived.is_open { Bound::Lower } else { Bound::Exact };
+    record(&entry.position, derived.score, derived.proof, bound, derived.depth)
+}
+
+/// The position after a move, from the view of who is to move there.
+fn of_move(child: &Position, verdict: &Verdict) -> Record {
+    let bound = match verdict.bound {
+        Bound::Exact => Bound::Exact,
+        Bound::Lower => Bound::Upper,
+        Bound::Upper => Bound::Lower,
+    };
+    let claim = |proof: Proof| Proof { claim: proof.claim.negated(), plies: proof.plies.saturating_sub(1), ..proof };
+    let depth = u16::from(verdict.depth).saturating_sub(1);
+    record(child, verdict.score.after(), verdict.proof.map(claim), bound, depth)
+}
+
+fn record(position: &Position, score: Score, proof: Option<Proof>, bound: Bound, depth: u16) -> Record {
+    let Variant::Gomoku { size, .. } = position.variant() else { unreachable!("only gomoku comes here") };
+    let size = usize::from(size);
+    let drawing = position.draw();
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for (row, text) in drawing.lines().take(size).enumerate() {
+        for (column, stone) in text.chars().filter(|c| matches!(c, 'X' | 'O' | '.')).enumerate() {
+            let cell = ((size - 1 - row) * size + column) as u16;
+            match stone {
+                'X' => first.push(cell),
+                'O' => second.push(cell),
+                _ => {}
+            }
+        }
+    }
+    let (value, label) = match proof {
+        Some(Proof { claim: Claim::Win, plies, .. }) => (Value::Win(plies), Label::Loss),
+        Some(Proof { claim: Claim::Loss, plies, .. }) => (Value::Loss(plies), Label::Win),
+        Some(Proof { claim: Claim::Draw, .. }) => (Value::Centi(0), Label::Draw),
+        None => (Value::Centi(score.raw()), Label::None),
+    };
+    Record {
+        variant: position.variant(),
+        first,
+        second,
+        side: position.side(),
+        label,
+        value,
+        depth,
+        bound: Some(bound),
+        text: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_game::Side;
+
+    use super::*;
+
+    #[test]
+    fn values_of_positions_are_values_of_moves() {
+        let stones = |first: &[u16], second: &[u16], side, label, value, depth, bound| Record {
+            variant: Variant::FREESTYLE_15,
+            first: first.to_vec(),
+            second: second.to_vec(),
+            side,
+            label,
+            value,
+            depth,
+            bound,
+            text: Vec::new(),
+        };
+        let exact = Some(Bound::Exact);
+        let records = [
+            stones(&[112], &[], Side::Second, Label::None, Value::Centi(-40), 9, exact),
+            stones(&[112], &[113], Side::First, Label::None, Value::Centi(55), 8, Some(Bound::Lower)),
+            stones(&[112], &[128], Side::First, Label::Loss, Value::Win(17), 0, None),
+            stones(&[112], &[0], Side::First, Label::Win, Value::Centi(0), 0, None),
+        ];
+        let (answers, losses) = answers(&records).expect("positions");
+        assert_eq!(losses, Losses { values_without_a_move: 1, labels: 1, texts: 0 });
+        let [(position, answer)] = &answers[..] else { panic!("one position leads to others: {answers:?}") };
+        assert_eq!(position.side(), Side::Second);
+        // i8 and its three images, i9 and its three.
+        let of = |name: &str| answer.get(position.parse_move(name).expect("a move")).expect("known").clone();
+        assert_eq!(answer.len(), 8);
+        for name in ["i8", "g8", "h7", "h9"] {
+            let Verdict { score, bound, depth, proof, .. } = of(name);
+            assert_eq!((score, bound, depth, proof), (Score::opinion(-55), Bound::Upper, 9, None));
+        }
+        let loss = Proof { claim: Claim::Loss, kind: ProofKind::Manual, plies: 18 };
+        assert_eq!(of("i9").proof, Some(loss));
+        assert_eq!(of("i9").score, Score::loss_in(18));
+    }
+}

@@ -1,0 +1,330 @@
+//! The bytes of a position database of Yixin and Rapfi (`.db`).
+//!
+//! A file is one LZ4 frame, or its content as it is: a number of records, each a key (rule, size, stones) and a value. All
+//! numbers are little-endian. Values are from the view of the side to move; labels from that of who moved last.
+
+use std::io::Read;
+
+use anyhow::{Context, Result, bail};
+use kagetsu_game::{Bound, RuleName, Side, Variant};
+
+/// How a compressed file begins.
+const LZ4: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
+/// Bytes that a file may have, so that a small one cannot unpack into all memory.
+const MOST_BYTES: u64 = 4 << 30;
+/// A value beyond this is a mate: what is missing to [`MATE`] are the plies.
+const LEAST_MATE: i32 = 29_500;
+const MATE: i32 = 30_000;
+/// What stands for a stone that was not made.
+const PASS: (i8, i8) = (-1, -1);
+/// Key and value of the record that says how the texts are written.
+const CHARSET: (&[u8], &[u8]) = (&[0, 0, 0], b"\0\0\0\0\0charset=\"UTF-8\"");
+
+/// A position, and what is said of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    pub(super) variant: Variant,
+    /// Cells `row * size + column` of the first player's stones.
+    pub(super) first: Vec<u16>,
+    /// And of the second's.
+    pub(super) second: Vec<u16>,
+    /// Whose turn it is.
+    pub(super) side: Side,
+    pub(super) label: Label,
+    pub(super) value: Value,
+    pub(super) depth: u16,
+    /// Where the value is one.
+    pub(super) bound: Option<Bound>,
+    /// Comments, and texts on points.
+    pub(super) text: Vec<u8>,
+}
+
+/// What is said of who moved last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Label {
+    /// Nothing.
+    None,
+    Win,
+    Loss,
+    Draw,
+    /// A mark that is no value.
+    Mark(u8),
+}
+
+/// A value from the view of the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    Centi(i16),
+    /// Plies to the end.
+    Win(u16),
+    Loss(u16),
+}
+
+impl Value {
+    fn read(raw: i16) -> Self {
+        let plies = |raw: i32| (MATE - raw).max(0) as u16;
+        match i32::from(raw) {
+            raw if raw > LEAST_MATE => Self::Win(plies(raw)),
+            raw if raw < -LEAST_MATE => Self::Loss(plies(-raw)),
+            _ => Self::Centi(raw),
+        }
+    }
+
+    fn write(self) -> i16 {
+        let mate = |plies: u16| MATE - i32::from(plies).min(MATE - LEAST_MATE - 1);
+        match self {
+            Self::Centi(centi) => centi.clamp(-LEAST_MATE as i16, LEAST_MATE as i16),
+            Self::Win(plies) => mate(plies) as i16,
+            Self::Loss(plies) => -mate(plies) as i16,
+        }
+    }
+}
+
+impl Label {
+    fn read(byte: u8) -> Self {
+        match byte.to_ascii_lowercase() {
+            0 | 0xff => Self::None,
+            b'w' => Self::Win,
+            b'l' => Self::Loss,
+            b'd' => Self::Draw,
+            mark => Self::Mark(mark),
+        }
+    }
+
+    fn write(self) -> u8 {
+        match self {
+            Self::None => 0xff,
+            Self::Win => b'w',
+            Self::Loss => b'l',
+            Self::Draw => b'd',
+            Self::Mark(mark) => mark,
+        }
+    }
+}
+
+/// The records of a file, without that of the character set.
+///
+/// # Errors
+/// The first record that cannot be, by its number.
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<Record>> {
+    let mut unpacked = Vec::new();
+    let mut rest = if bytes.starts_with(&LZ4) {
+        let mut frame = lz4_flex::frame::FrameDecoder::new(bytes).take(MOST_BYTES);
+        frame.read_to_end(&mut unpacked).context("the LZ4 frame is damaged")?;
+        &unpacked[..]
+    } else {
+        bytes
+    };
+    let count = u32::from_le_bytes(cut(&mut rest).context("it is shorter than a number of records")?);
+    let mut records = Vec::new();
+    for number in 1..=count {
+        let record = record(&mut rest).with_context(|| format!("record {number} of {count}"))?;
+        records.extend(record);
+    }
+    if !rest.is_empty() {
+        bail!("{} bytes follow after the last of its {count} records", rest.len());
+    }
+    Ok(records)
+}
+
+/// Takes some bytes off the front.
+fn cut<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (bytes, after) = rest.split_first_chunk()?;
+    *rest = after;
+    Some(*bytes)
+}
+
+fn part<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8]> {
+    let length = u16::from_le_bytes(cut(rest).context("it ends in the middle")?);
+    let (bytes, after) = rest.split_at_checked(length.into()).context("it ends in the middle")?;
+    *rest = after;
+    Ok(bytes)
+}
+
+fn record(rest: &mut &[u8]) -> Result<Option<Record>> {
+    let key = part(rest)?;
+    if key.is_empty() {
+        return Ok(None);
+    }
+    let body = part(rest)?;
+    if key == CHARSET.0 {
+        return Ok(None);
+    }
+    let (&[rule, width, height], stones) = key.split_first_chunk().context("the key is too short")?;
+    let rule = match rule {
+        0 => RuleName::Freestyle,
+        1 => RuleName::Standard,
+        2 => RuleName::Renju,
+        other => bail!("there is no rule {other}"),
+    };
+    if width != height || !Variant::GOMOKU_SIZES.contains(&width) {
+        bail!("boards of {width} by {height} points are not played here");
+    }
+    let (pairs, odd) = stones.as_chunks::<2>();
+    if !odd.is_empty() {
+        bail!("half a stone");
+    }
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for (at, &[x, y]) in pairs.iter().enumerate() {
+        if (x as i8, y as i8) == PASS {
+            continue;
+        }
+        if x >= width || y >= width {
+            bail!("a stone off the board");
+        }
+        let cell = u16::from(y) * u16::from(width) + u16::from(x);
+        if at < pairs.len().div_ceil(2) { first.push(cell) } else { second.push(cell) }
+    }
+    let byte = |at: usize| body.get(at).copied().unwrap_or(0);
+    let depth_and_bound = u16::from_le_bytes([byte(3), byte(4)]);
+    let bound = match depth_and_bound & 3 {
+        1 => Some(Bound::Upper),
+        2 => Some(Bound::Lower),
+        3 => Some(Bound::Exact),
+        _ => None,
+    };
+    Ok(Some(Record {
+        variant: Variant::Gomoku { rule, size: width },
+        first,
+        second,
+        side: if pairs.len().is_multiple_of(2) { Side::First } else { Side::Second },
+        label: Label::read(byte(0)),
+        value: Value::read(i16::from_le_bytes([byte(1), byte(2)])),
+        depth: depth_and_bound >> 2,
+        bound,
+        text: body.get(5..).unwrap_or_default().to_vec(),
+    }))
+}
+
+/// The bytes of a file with these records, not compressed: Yixin and Rapfi both read it. Each position is turned as they
+/// turn it, and all are in their order.
+pub(super) fn write(records: &[Record]) -> Vec<u8> {
+    let mut parts: Vec<(Vec<u8>, Vec<u8>)> = records.iter().map(|record| (key(record), body(record))).collect();
+    // By rule and size, then by the number of stones, then by their bytes.
+    parts.sort_by(|(a, _), (b, _)| (&a[..3], a.len(), a).cmp(&(&b[..3], b.len(), b)));
+    parts.dedup_by(|(a, _), (b, _)| a == b);
+    let charset = (CHARSET.0.to_vec(), CHARSET.1.to_vec());
+    let mut bytes = (parts.len() as u32 + 1).to_le_bytes().to_vec();
+    for (key, body) in [charset].iter().chain(&parts) {
+        for part in [key, body] {
+            bytes.extend((part.len() as u16).to_le_bytes());
+            bytes.extend(part);
+        }
+    }
+    bytes
+}
+
+/// Where a point goes, by its column, its row and the last of them.
+type Image = fn(u8, u8, u8) -> (u8, u8);
+
+/// The least of the eight images of a position.
+fn key(record: &Record) -> Vec<u8> {
+    let Variant::Gomoku { rule, size } = record.variant else { return Vec::new() };
+    let rule = match rule {
+        RuleName::Freestyle => 0,
+        RuleName::Standard => 1,
+        RuleName::Renju => 2,
+    };
+    let last = size.saturating_sub(1);
+    let images: [Image; 8] = [
+        |x, y, _| (x, y),
+        |x, y, s| (y, s - x),
+        |x, y, s| (s - x, s - y),
+        |x, y, s| (s - y, x),
+        |x, y, s| (x, s - y),
+        |x, y, s| (s - x, y),
+        |x, y, _| (y, x),
+        |x, y, s| (s - y, s - x),
+    ];
+    let turned = |image: Image| {
+        let stones = |cells: &[u16]| {
+            let point = |cell: &u16| image((cell % u16::from(size)) as u8, (cell / u16::from(size)) as u8, last);
+            let mut points: Vec<(u8, u8)> = cells.iter().map(point).collect();
+            points.sort_unstable();
+            points
+        };
+        let (mut first, mut second) = (stones(&record.first), stones(&record.second));
+        // The number of stones must tell the colours and whose turn it is.
+        let pass = (PASS.0 as u8, PASS.1 as u8);
+        let ahead = usize::from(record.side == Side::Second);
+        while first.len() < second.len() + ahead {
+            first.push(pass);
+        }
+        while second.len() + ahead < first.len() {
+            second.push(pass);
+        }
+        first.into_iter().chain(second).flat_map(|(x, y)| [x, y]).collect::<Vec<u8>>()
+    };
+    let least = images.into_iter().map(turned).min().unwrap_or_default();
+    [&[rule, size, size], &least[..]].concat()
+}
+
+fn body(record: &Record) -> Vec<u8> {
+    let bound = match record.bound {
+        None => 0,
+        Some(Bound::Upper) => 1,
+        Some(Bound::Lower) => 2,
+        Some(Bound::Exact) => 3,
+    };
+    let depth_and_bound = (record.depth.min(u16::MAX >> 2) << 2) | bound;
+    let mut bytes = vec![record.label.write()];
+    bytes.extend(record.value.write().to_le_bytes());
+    bytes.extend(depth_and_bound.to_le_bytes());
+    // A part has 16 bits for its length.
+    bytes.extend(record.text.iter().take(usize::from(u16::MAX) - bytes.len()));
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::{btree_set, vec};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn some_record() -> impl Strategy<Value = Record> {
+        let stones = btree_set(0u16..225, 0..40).prop_map(Vec::from_iter).prop_shuffle();
+        let label = prop::sample::select(vec![Label::None, Label::Win, Label::Loss, Label::Draw, Label::Mark(b'!')]);
+        let value = prop_oneof![
+            (-29_500i16..=29_500).prop_map(Value::Centi),
+            (0u16..400).prop_map(Value::Win),
+            (0u16..400).prop_map(Value::Loss),
+        ];
+        let bound = prop::sample::select(vec![None, Some(Bound::Exact), Some(Bound::Lower), Some(Bound::Upper)]);
+        (stones, label, value, 0u16..5_000, bound, vec(any::<u8>(), 0..20)).prop_map(
+            |(stones, label, value, depth, bound, text)| {
+                let variant = Variant::FREESTYLE_15;
+                let (first, second) = stones.split_at(stones.len().div_ceil(2));
+                let side = if first.len() == second.len() { Side::First } else { Side::Second };
+                let (first, second) = (first.to_vec(), second.to_vec());
+                Record { variant, first, second, side, label, value, depth, bound, text }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(record in some_record()) {
+            let bytes = write(std::slice::from_ref(&record));
+            let records = read(&bytes).expect("our own");
+            prop_assert_eq!(records.len(), 1);
+            let turned = &records[0];
+            prop_assert_eq!(write(&records), bytes);
+            prop_assert_eq!(
+                Record { first: record.first.clone(), second: record.second.clone(), ..turned.clone() },
+                record
+            );
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in vec(any::<u8>(), 0..200), record in some_record(), at: prop::sample::Index, byte: u8) {
+            let _ = read(&bytes);
+            let _ = read(&[&LZ4[..], &bytes].concat());
+            let mut damaged = write(&[record]);
+            let at = at.index(damaged.len());
+            damaged[at] = byte;
+            let _ = read(&damaged);
+            let _ = read(&damaged[..at]);
+        }
+    }
+}
