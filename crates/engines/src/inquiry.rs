@@ -19,6 +19,8 @@ pub(crate) struct Inquiry<'a> {
     control: &'a Control,
     begun: Instant,
     found: Found,
+    /// Whether some moves were asked about alone, by the positions behind them.
+    is_apart: bool,
 }
 
 impl<'a> Inquiry<'a> {
@@ -29,7 +31,8 @@ impl<'a> Inquiry<'a> {
         question: &'a Question,
         control: &'a Control,
     ) -> Self {
-        Self { talk, restricts, patience, question, control, begun: Instant::now(), found: Found::default() }
+        let (begun, found, is_apart) = (Instant::now(), Found::default(), false);
+        Self { talk, restricts, patience, question, control, begun, found, is_apart }
     }
 
     /// Asks for the best of these moves, of all if there are none, until there are as many as are wanted; all at once where
@@ -85,6 +88,7 @@ impl<'a> Inquiry<'a> {
 
     /// Asks about the positions behind these moves, one by one.
     fn ask_behind(&mut self, moves: &[Move], progress: &mut dyn FnMut(&Progress)) -> Result<(), Wrong> {
+        self.is_apart = true;
         let position = &self.question.position;
         let mut effort = shared(self.question.effort, moves.len());
         effort.depth = effort.depth.map(|depth| depth.saturating_sub(1).max(1));
@@ -141,12 +145,12 @@ impl<'a> Inquiry<'a> {
             };
             answer.extend(checked.filter(|(m, _)| open.contains(m)));
         }
-        let last = if self.restricts {
-            // The last of several lines has been compared with all other moves.
+        let last = if !self.is_apart && self.found.lines.iter().all(|line| line.value.is_some()) {
+            // The last of its lines has been compared with all other moves that it was asked about.
             let width = usize::from(self.question.width);
             answer.verdicts().iter().filter(|(_, v)| v.is_exact()).nth(width - 1).map(|(_, verdict)| verdict.clone())
         } else {
-            // Its choice has; of the others each was asked about alone.
+            // Its choice has.
             let choice = lines.first().filter(|_| self.question.moves.is_empty());
             choice.and_then(|line| answer.get(line.m)).cloned()
         };

@@ -78,6 +78,12 @@ fn our_own_brain_serves_as_somebody_elses_engine() {
         assert!(["h6", "h7", "h11", "h12"].contains(&m), "{variant}: {best}");
         assert!(best["engine"].as_str().is_some_and(|name| name.starts_with("Kagetsu")), "{best}");
     }
+    // It has Yixin's words: three lines come of one search.
+    let three = ["analyze", "--variant", "freestyle-15", "--moves", "h8 i9 h10", "--depth", "4", "--top", "3"];
+    let answer =
+        Program::Kagetsu.run(&[&three[..], &["--engine", &engine, "--threads", "1", "--json"]].concat()).json();
+    let exact = |rank: usize| answer["answers"][rank]["bound"] == "exact" && answer["answers"][rank]["depth"] == 4;
+    assert!((0..3).all(exact) && !exact(3), "{answer}");
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");

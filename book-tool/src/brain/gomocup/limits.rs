@@ -4,6 +4,9 @@ use kagetsu_game::{Effort, RuleName};
 
 use super::super::budget::budget;
 
+/// Most threads that can be asked for.
+pub(super) const MOST_THREADS: u64 = 1_024;
+
 /// What `INFO` has said.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
@@ -62,7 +65,7 @@ impl Limits {
             "max_memory" => self.memory = positive,
             "max_depth" => self.depth = positive.map(|depth| depth.min(Effort::MAX_DEPTH.into()) as u8),
             "max_node" => self.nodes = positive,
-            "thread_num" => self.threads = positive.map(|threads| threads.min(1_024) as usize),
+            "thread_num" => self.threads = positive.map(|threads| threads.min(MOST_THREADS) as usize),
             "show_detail" => self.is_detailed = number >= 2,
             _ => {}
         }

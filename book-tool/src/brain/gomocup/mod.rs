@@ -16,7 +16,7 @@ use kagetsu_search::Engine;
 use super::mind::{Mind, Order, Report, Settings, Thinking};
 use super::{Voice, say};
 use game::{Game, Owner};
-use limits::Limits;
+use limits::{Limits, MOST_THREADS};
 use talk::{Played, Talk, one_line};
 
 /// Memory that the engine needs beside its table.
@@ -172,7 +172,9 @@ impl Brain {
             ToEngine::YxShowForbid => self.forbidden().map(Some),
             ToEngine::YxShowInfo => {
                 self.limits.is_detailed = true;
-                Ok(Some(FromEngine::Message(Engine::NAME.into())))
+                self.say(&FromEngine::Message(Engine::NAME.into()));
+                // By this a manager knows who has Yixin's words.
+                Ok(Some(FromEngine::Message(format!("INFO MAX_THREAD_NUM {MOST_THREADS}"))))
             }
             // Every search begins with an empty table.
             ToEngine::YxHashClear => Ok(Some(FromEngine::Message("Transposition table cleared.".into()))),
