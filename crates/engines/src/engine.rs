@@ -65,8 +65,8 @@ impl External {
         })
     }
 
-    /// Thinks as [`Engine::answer`] does, with these differences: the window is not used; a move beyond the best `width`
-    /// has an upper bound; the engine's claims of wins and losses are opinions near
+    /// Thinks as [`kagetsu_search::Engine::answer`] does, with these differences: the window is not used; a move beyond the
+    /// best `width` has an upper bound; the engine's claims of wins and losses are opinions near
     /// [`OPINION_MAX`](kagetsu_game::Score::OPINION_MAX), unless our rules or our search of threats show them to be true.
     /// An engine that fails is started again, and asked once more.
     ///
