@@ -243,7 +243,7 @@ impl Book {
 }
 
 /// The facts of a node, with the values from the book for the moves that lead to its positions.
-fn believed(index: &mut Index, id: Id, node: &Node) -> Result<Answer, BookError> {
+pub(crate) fn believed(index: &mut Index, id: Id, node: &Node) -> Result<Answer, BookError> {
     let believe = |(m, verdict): &(_, Verdict)| {
         let value = value_after(index, id, node, *m)?;
         let Some(seen) = value.map(Seen::from_child) else { return Ok((*m, verdict.clone())) };

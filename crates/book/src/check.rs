@@ -33,7 +33,7 @@ impl CheckReport {
         self.count == 0
     }
 
-    fn fault(&mut self, fault: String) {
+    pub(crate) fn fault(&mut self, fault: String) {
         const TOLD: usize = 100;
         self.count += 1;
         if self.faults.len() < TOLD {
@@ -41,7 +41,7 @@ impl CheckReport {
         }
     }
 
-    fn hold(&mut self, is_so: bool, fault: impl FnOnce() -> String) {
+    pub(crate) fn hold(&mut self, is_so: bool, fault: impl FnOnce() -> String) {
         if !is_so {
             self.fault(fault());
         }

@@ -85,6 +85,23 @@ pub enum BookError {
     /// The book could not be written once; what it holds in memory may be less than its journal.
     #[error("the book {0} could not be written before; open it again, nothing acknowledged is lost")]
     Broken(PathBuf),
+    /// A file that should be a compiled book.
+    #[error("{0} is not a compiled book; `kagetsu compile` makes one of a book's folder")]
+    NotCompiled(PathBuf),
+    /// A compiled book has bytes that nobody wrote.
+    #[error("the compiled book {path} is damaged: {what}; compile it again from its folder")]
+    Compiled {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// A compiled book would take the place of something else.
+    #[error("{0} is there and is not a compiled book; give another name, or move it away")]
+    Taken(PathBuf),
+    /// More than a compiled book may hold.
+    #[error("{0} are too many for one compiled book, whose positions take 4 GiB at most")]
+    TooMany(u64),
     /// A position in it cannot be.
     #[error(transparent)]
     Position(#[from] PositionError),

@@ -5,14 +5,19 @@
 //! acknowledged when its journal entry is on disk ([`Syncer`]); the store follows, and is rebuilt from the journal where it
 //! is damaged. `FORMAT.md` draws the bytes.
 //!
+//! [`Book::compile`] writes what a book believes into one file that never changes, which any number of processes
+//! look into at once: a [`Compiled`] book.
+//!
 //! What this crate refuses: networks, searching, async.
-#![forbid(unsafe_code)]
 
 mod book;
 mod building;
 mod bytes;
 mod check;
 mod choice;
+mod compact;
+mod compile;
+mod compiled;
 mod derive;
 mod entry;
 mod error;
@@ -23,6 +28,7 @@ mod job;
 mod journal;
 mod lock;
 mod manifest;
+mod map;
 mod node;
 mod opening;
 mod reach;
@@ -36,6 +42,9 @@ mod value;
 pub use book::{Book, BookOptions, Entry};
 pub use check::CheckReport;
 pub use choice::Choice;
+pub use compact::{Compact, CompactMove};
+pub use compile::{CompileReport, Compiler};
+pub use compiled::{Compiled, ENGINE};
 pub use error::BookError;
 pub use id::Place;
 pub use job::{Job, JobChange, JobId, JobSpec, JobState, Policy, Work};

@@ -36,6 +36,9 @@ struct MoveBody {
     line: Vec<u16>,
 }
 
+/// Of proofs.
+const KINDS: u8 = 6;
+
 /// A proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProofBody {
@@ -64,6 +67,16 @@ impl From<Proof> for ProofBody {
 }
 
 impl ProofBody {
+    /// Claim and kind in a number, 0 to 17.
+    pub(crate) fn code(self) -> u8 {
+        self.claim * KINDS + self.kind
+    }
+
+    /// The inverse of [`ProofBody::code`].
+    pub(crate) fn of_code(code: u8, plies: u16) -> Self {
+        Self { claim: code / KINDS, kind: code % KINDS, plies }
+    }
+
     pub(crate) fn proof(self) -> Option<Proof> {
         let claim = match self.claim {
             0 => Claim::Draw,

@@ -3,11 +3,12 @@ use std::fs;
 use std::path::Path;
 
 use kagetsu_game::Claim;
+use serde::{Deserialize, Serialize};
 
 use crate::{Book, BookError};
 
 /// A book in numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
     /// Positions with a record.
     pub positions: u64,

@@ -1,0 +1,162 @@
+//! How a compiled book is written.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use kagetsu_game::{Answer, Key};
+
+use crate::book::believed;
+use crate::compact;
+use crate::compiled::{Header, MAGIC, bucket_of, checksum, tail_of};
+use crate::{Book, BookError, Derived, Stats};
+
+/// Positions in a bucket, on the average.
+const SHARE: u64 = 8;
+
+/// What was compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompileReport {
+    /// Positions.
+    pub positions: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+}
+
+/// Gathers what a compiled book shall hold, in memory: some 60 bytes a position.
+#[derive(Debug, Default)]
+pub struct Compiler {
+    /// Keys, and where in the bytes what is known begins.
+    keys: Vec<(Key, u64)>,
+    bytes: Vec<u8>,
+    day: u32,
+}
+
+impl Compiler {
+    /// Adds a position by the key of its canonical form: its value and what is known of its moves, both in canonical
+    /// orientation.
+    ///
+    /// # Errors
+    /// If the answer has a move that no game has.
+    pub fn add(&mut self, key: Key, value: &Derived, answer: &Answer) -> Result<(), BookError> {
+        let bytes = compact::write(value, answer).ok_or(BookError::Record(key))?;
+        self.keys.push((key, self.bytes.len() as u64));
+        self.bytes.push(u8::try_from(bytes.len()).map_err(|_| BookError::Record(key))?);
+        self.bytes.extend(bytes);
+        self.day = answer.verdicts().iter().map(|(_, v)| v.by.day).fold(self.day, u32::max);
+        Ok(())
+    }
+
+    /// Writes the file: whole, or not at all. A compiled book that has the name is replaced.
+    ///
+    /// # Errors
+    /// If two positions have one key, there is something else by that name, or the disk says no.
+    pub fn write(mut self, path: &Path, stats: &Stats) -> Result<CompileReport, BookError> {
+        leave_others_alone(path)?;
+        let positions = self.keys.len() as u64;
+        let buckets = u32::try_from(positions / SHARE + 1).map_err(|_| BookError::TooMany(positions))?;
+        self.keys.sort_unstable_by_key(|(key, _)| (bucket_of(*key, buckets), tail_of(*key)));
+        let (directory, data) = self.buckets(buckets)?;
+        let summary = postcard::to_allocvec(stats).expect("plain data, and memory grows");
+        let header = Header {
+            day: self.day,
+            positions,
+            buckets,
+            directory: crc32fast::hash(&directory),
+            data_bytes: data.len() as u64,
+            summary_bytes: summary.len() as u32,
+            summary: crc32fast::hash(&summary),
+        };
+        let header = header.bytes();
+        let parts = [&header, &directory, &data, &summary].map(|part| &part[..]);
+        put(path, &parts).map_err(BookError::io("cannot write", path))?;
+        Ok(CompileReport { positions, bytes: parts.iter().map(|part| part.len() as u64).sum() })
+    }
+
+    /// Directory and buckets of the sorted keys.
+    fn buckets(&self, buckets: u32) -> Result<(Vec<u8>, Vec<u8>), BookError> {
+        let (mut directory, mut data) = (Vec::new(), Vec::new());
+        let mut keys = self.keys.iter().peekable();
+        let mut before = None;
+        for number in 0..buckets {
+            directory.extend(offset(&data)?);
+            let begin = data.len();
+            while let Some((key, at)) = keys.next_if(|(key, _)| bucket_of(*key, buckets) == number) {
+                if data.len() == begin {
+                    data.extend([0; 4]);
+                }
+                let name = Some((number, tail_of(*key)));
+                if before == name {
+                    return Err(BookError::Collision(*key));
+                }
+                before = name;
+                let known = &self.bytes[*at as usize..];
+                let length = known[0];
+                data.push(length + tail_of(*key).len() as u8);
+                data.extend(tail_of(*key));
+                data.extend(&known[1..=usize::from(length)]);
+            }
+            if data.len() > begin {
+                let sum = checksum(number, &data[begin + 4..]);
+                data[begin..begin + 4].copy_from_slice(&sum.to_le_bytes());
+            }
+        }
+        directory.extend(offset(&data)?);
+        Ok((directory, data))
+    }
+}
+
+fn offset(data: &[u8]) -> Result<[u8; 4], BookError> {
+    u32::try_from(data.len()).map(u32::to_le_bytes).map_err(|_| BookError::TooMany(data.len() as u64))
+}
+
+/// Only a compiled book gives way to one.
+fn leave_others_alone(path: &Path) -> Result<(), BookError> {
+    let mut magic = [0; MAGIC.len()];
+    match File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut magic)) {
+        Ok(()) if magic == MAGIC => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        _ => Err(BookError::Taken(path.into())),
+    }
+}
+
+/// Writes a file under another name, makes it durable, and gives it its own.
+fn put(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
+    let mut name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_os_string();
+    name.push(format!(".{}.new", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let folder =
+        path.parent().filter(|folder| *folder != Path::new("")).map_or_else(|| PathBuf::from("."), Path::to_path_buf);
+    let write = || {
+        let mut file = BufWriter::new(File::create(&temporary)?);
+        parts.iter().try_for_each(|part| file.write_all(part))?;
+        file.into_inner()?.sync_all()?;
+        fs::rename(&temporary, path)?;
+        File::open(&folder)?.sync_all()
+    };
+    let written = write();
+    if written.is_err() {
+        // Whatever there is of it is of no use.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+impl Book {
+    /// Compiles the book into one file. `progress` hears how many positions are done.
+    ///
+    /// # Errors
+    /// A damaged record, or the disk says no; then there is no new file.
+    pub fn compile(&self, path: &Path, progress: &mut dyn FnMut(u64)) -> Result<CompileReport, BookError> {
+        leave_others_alone(path)?;
+        let (mut compiler, mut index) = (Compiler::default(), self.index());
+        for id in self.ids() {
+            let id = id?;
+            let node = index.node(id)?.ok_or(BookError::Record(id.key()))?;
+            let value = index.value(id)?.ok_or(BookError::Store("a value"))?;
+            compiler.add(id.key(), &value, &believed(&mut index, id, &node)?)?;
+            progress(compiler.keys.len() as u64);
+        }
+        compiler.write(path, &self.stats()?)
+    }
+}

@@ -1,0 +1,258 @@
+//! The compiled book: one file that never changes, for any number of processes at once.
+
+use std::path::{Path, PathBuf};
+
+use kagetsu_game::{Answer, Key, Position, Provenance};
+
+use crate::compact::Compact;
+use crate::map::Map;
+use crate::{BookError, CheckReport, Derived, Stats};
+
+pub(crate) const MAGIC: [u8; 8] = *b"kagetsub";
+pub(crate) const VERSION: u32 = 1;
+/// What the answers of a compiled book say of who gave them: that is in the book that it was compiled from.
+pub const ENGINE: &str = "compiled book";
+
+/// The first bytes of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    /// Of the latest search, since 1970-01-01.
+    pub(crate) day: u32,
+    pub(crate) positions: u64,
+    pub(crate) buckets: u32,
+    /// Checksum of the directory.
+    pub(crate) directory: u32,
+    pub(crate) data_bytes: u64,
+    pub(crate) summary_bytes: u32,
+    /// Checksum of the summary.
+    pub(crate) summary: u32,
+}
+
+impl Header {
+    pub(crate) const LEN: usize = 52;
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut bytes = [&MAGIC[..], &VERSION.to_le_bytes(), &self.day.to_le_bytes()].concat();
+        bytes.extend(self.positions.to_le_bytes());
+        bytes.extend(self.buckets.to_le_bytes());
+        bytes.extend(self.directory.to_le_bytes());
+        bytes.extend(self.data_bytes.to_le_bytes());
+        bytes.extend(self.summary_bytes.to_le_bytes());
+        bytes.extend(self.summary.to_le_bytes());
+        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (body, sum) = bytes.get(..Self::LEN)?.split_last_chunk()?;
+        let u32_at = |at: usize| body.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+        let u64_at = |at: usize| body.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+        if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
+            return None;
+        }
+        Some(Self {
+            day: u32_at(12)?,
+            positions: u64_at(16)?,
+            buckets: u32_at(24)?,
+            directory: u32_at(28)?,
+            data_bytes: u64_at(32)?,
+            summary_bytes: u32_at(40)?,
+            summary: u32_at(44)?,
+        })
+    }
+}
+
+/// Into which of so many buckets a key goes. By its low half: the high bits of a least value are small.
+pub(crate) fn bucket_of(key: Key, buckets: u32) -> u32 {
+    ((u64::from(key.0 as u32) * u64::from(buckets)) >> 32) as u32
+}
+
+/// The bytes of a key that stand in a bucket. With the bucket's number, the other names of a position, 97 bits of a key
+/// are told apart in a book of a million positions.
+pub(crate) type Tail = [u8; 10];
+
+pub(crate) fn tail_of(key: Key) -> Tail {
+    let bytes = key.0.to_le_bytes();
+    std::array::from_fn(|at| bytes[at + 4])
+}
+
+/// Over the number of a bucket and its bytes, so that none can stand in another's place.
+pub(crate) fn checksum(bucket: u32, bytes: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new_with_initial(bucket);
+    hasher.update(bytes);
+    hasher.finalize()
+}
+
+/// An open compiled book. It takes no memory but the pages of the file that were looked at, which all processes share and
+/// the system may take back.
+#[derive(Debug)]
+pub struct Compiled {
+    path: PathBuf,
+    map: Map,
+    header: Header,
+    data: usize,
+    by: Provenance,
+    stats: Stats,
+}
+
+impl Compiled {
+    /// Opens the file. Of its bytes header, directory and summary are held against their checksums now, all others when
+    /// they are looked at.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is no compiled book, or is damaged.
+    pub fn open(path: &Path) -> Result<Self, BookError> {
+        let map = Map::open(path)?;
+        let Some((version, _)) = map.strip_prefix(&MAGIC).and_then(|rest| rest.split_first_chunk()) else {
+            return Err(BookError::NotCompiled(path.into()));
+        };
+        let version = u32::from_le_bytes(*version);
+        if version > VERSION {
+            return Err(BookError::Newer { path: path.into(), found: version, known: VERSION });
+        }
+        let damaged = |what| BookError::Compiled { path: path.into(), what };
+        let header =
+            Header::read(&map).filter(|_| version == VERSION).ok_or(damaged("its header is not what was written"))?;
+        let data = Header::LEN + 4 * (header.buckets as usize + 1);
+        let size =
+            (data as u64).checked_add(header.data_bytes).and_then(|size| size.checked_add(header.summary_bytes.into()));
+        if size != Some(map.len() as u64) {
+            return Err(damaged("it has not the length that it was written with"));
+        }
+        let directory = map.get(Header::LEN..data).filter(|bytes| crc32fast::hash(bytes) == header.directory);
+        directory.ok_or(damaged("its directory does not match its checksum"))?;
+        let summary = map.get(map.len() - header.summary_bytes as usize..);
+        let summary = summary.filter(|bytes| crc32fast::hash(bytes) == header.summary);
+        let stats = summary.and_then(|bytes| postcard::from_bytes(bytes).ok());
+        let stats = stats.ok_or(damaged("its summary does not match its checksum"))?;
+        let by = Provenance { engine: ENGINE.into(), day: header.day };
+        Ok(Self { path: path.into(), map, header, data, by, stats })
+    }
+
+    /// Positions that it holds.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.header.positions
+    }
+
+    /// Whether it holds no position.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.map.len() as u64
+    }
+
+    /// The book that it was compiled from, in numbers.
+    #[must_use]
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    fn damaged(&self, what: &'static str) -> BookError {
+        BookError::Compiled { path: self.path.clone(), what }
+    }
+
+    /// What it holds of the position with this key. Reads two places of the file, and takes no memory.
+    ///
+    /// # Errors
+    /// If the bytes there are not those that were written.
+    pub fn find(&self, key: Key) -> Result<Option<Compact<'_>>, BookError> {
+        let number = bucket_of(key, self.header.buckets);
+        let wanted = tail_of(key);
+        for entry in self.bucket(number)? {
+            let (tail, bytes) = entry.ok_or_else(|| self.damaged("a bucket is torn"))?;
+            if *tail == wanted {
+                return Compact::read(bytes).map(Some).ok_or_else(|| self.damaged("a position is torn"));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The positions of a bucket.
+    fn bucket(&self, number: u32) -> Result<Bucket<'_>, BookError> {
+        let at = Header::LEN + 4 * number as usize;
+        let bound = |at: usize| self.map.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes) as usize);
+        let whole = || {
+            let (from, to) = (bound(at)?, bound(at + 4)?);
+            self.map.get(self.data..)?.get(from..to)
+        };
+        let whole = whole().ok_or_else(|| self.damaged("its directory leads nowhere"))?;
+        let Some((sum, rest)) = whole.split_first_chunk() else { return Ok(Bucket { rest: &[] }) };
+        if checksum(number, rest) != u32::from_le_bytes(*sum) {
+            return Err(self.damaged("a bucket does not match its checksum"));
+        }
+        Ok(Bucket { rest })
+    }
+
+    /// What it holds of a position, whichever way it is turned and by whichever moves it was reached: the answer, and the
+    /// value of the position.
+    ///
+    /// # Errors
+    /// If the bytes there are not those that were written.
+    pub fn lookup(&self, position: &Position) -> Result<Option<(Answer, Derived)>, BookError> {
+        let canonical = position.canonical();
+        let Some(found) = self.find(canonical.key)? else { return Ok(None) };
+        let answer = found.answer(&self.by).ok_or_else(|| self.damaged("a move is torn"))?;
+        let (variant, back) = (position.variant(), position.variant().inverse(canonical.symmetry));
+        let answer = answer.turned(variant, back);
+        let value = found.value();
+        let best = value.best.map(|m| variant.image(m, back));
+        Ok(Some((answer, Derived { best, ..value })))
+    }
+
+    /// Reads every byte and holds it against its checksum. `progress` hears how many positions are done.
+    #[must_use]
+    pub fn check(&self, progress: &mut dyn FnMut(u64)) -> CheckReport {
+        let mut report = CheckReport::default();
+        for number in 0..self.header.buckets {
+            match self.bucket(number) {
+                Ok(bucket) => self.check_bucket(bucket, number, &mut report),
+                Err(error) => report.fault(format!("bucket {number}: {error}")),
+            }
+            if number % 1_024 == 0 {
+                progress(report.positions);
+            }
+        }
+        let (found, said) = (report.positions, self.header.positions);
+        report.hold(found == said, || format!("{found} positions, its header says {said}"));
+        let said = self.stats.positions;
+        report.hold(found == said, || format!("{found} positions, its summary says {said}"));
+        report
+    }
+
+    fn check_bucket(&self, bucket: Bucket, number: u32, report: &mut CheckReport) {
+        let mut before: Option<Tail> = None;
+        for entry in bucket {
+            let Some((tail, bytes)) = entry else { return report.fault(format!("bucket {number} is torn")) };
+            let is_whole = Compact::read(bytes).and_then(|compact| compact.answer(&self.by)).is_some();
+            report.hold(is_whole, || format!("bucket {number}: a position is torn"));
+            report.hold(before < Some(*tail), || format!("bucket {number}: its positions are not in order"));
+            before = Some(*tail);
+            report.positions += 1;
+        }
+    }
+}
+
+/// The positions of a bucket: tail of the key and what is known. `None` for bytes that nobody wrote.
+struct Bucket<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Bucket<'a> {
+    type Item = Option<(&'a Tail, &'a [u8])>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (&length, rest) = self.rest.split_first()?;
+        let Some((entry, rest)) = rest.split_at_checked(length.into()) else {
+            self.rest = &[];
+            return Some(None);
+        };
+        self.rest = rest;
+        Some(entry.split_first_chunk())
+    }
+}

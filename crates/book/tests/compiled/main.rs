@@ -1,0 +1,172 @@
+//! Compiled books: they say what the book says, or that they are damaged.
+
+#[path = "../engine/mod.rs"]
+mod engine;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kagetsu_book::{Book, BookError, BookOptions, Choice, Compiled, Entry, JobSpec, Policy};
+use kagetsu_game::{Bound, Effort, Move, Position, Variant, Verdict};
+use tempfile::TempDir;
+
+/// A book of so many positions, and what is compiled of it.
+fn compiled(positions: u64) -> (TempDir, Book, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = BookOptions { create: true, ..BookOptions::default() };
+    let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
+    let variant: Variant = "freestyle-7".parse().expect("a variant");
+    let job = book.create_job(&JobSpec {
+        name: "test".into(),
+        variant,
+        // In the second one there is a four.
+        roots: ["d4", "c4 a1 d4 a7 e4 g1 f4 g7"].map(|line| Position::from_line(variant, line).expect("legal")).into(),
+        policy: Policy::DropOut { alpha: 2.0 },
+        effort: Effort::depth(3),
+        width: 3,
+        max_ply: None,
+        target: positions,
+        split: false,
+    });
+    let job = job.expect("a job");
+    while let Some(work) = book.next_work(job, 1).expect("readable").first() {
+        book.finish(work, &engine::answer(&work.question)).expect("room");
+    }
+    let path = folder.path().join("book.kbk");
+    let report = book.compile(&path, &mut |_| {}).expect("room");
+    assert_eq!((report.positions, report.bytes), (book.len(), fs::metadata(&path).expect("it is there").len()));
+    (folder, book, path)
+}
+
+fn entries(book: &Book) -> Vec<Entry> {
+    book.positions().map(|entry| entry.expect("readable")).collect()
+}
+
+#[test]
+fn a_compiled_book_says_what_the_book_says() {
+    let (_folder, book, path) = compiled(120);
+    let compiled = Compiled::open(&path).expect("just written");
+    assert_eq!((compiled.len(), compiled.stats()), (book.len(), &book.stats().expect("readable")));
+    let report = compiled.check(&mut |_| {});
+    assert!(report.is_clean() && report.positions == book.len(), "{report:#?}");
+    let mut proven = 0;
+    for entry in entries(&book) {
+        for position in images(&entry.position) {
+            let entry = book.lookup(&position).expect("readable").expect("it holds it");
+            let (answer, value) = compiled.lookup(&position).expect("whole").expect("it holds it");
+            assert_eq!(value, entry.derived, "{position}");
+            proven += u64::from(value.proof.is_some());
+            let choice = Choice::default();
+            let chosen = |said: Option<&(Move, Verdict)>| said.map(|(m, v)| (*m, v.score, v.bound, v.depth, v.proof));
+            assert_eq!(chosen(choice.pick(&answer)), chosen(choice.pick(&entry.answer)), "{position}");
+            let known = |v: &Verdict| v.bound != Bound::Upper;
+            let known: Vec<_> = entry.answer.verdicts().iter().filter(|(_, v)| known(v)).collect();
+            // Twelve have a place; of equals at the end which do is nobody's business.
+            let last = known.get(11).map(|(_, v)| v.score);
+            for (m, verdict) in known.into_iter().filter(|(_, v)| last.is_none_or(|last| v.score > last)) {
+                let found = answer.get(*m).expect("one of the best");
+                let said = |v: &Verdict| (v.score, v.bound, v.depth, v.proof);
+                assert_eq!(said(found), said(verdict), "{position}");
+            }
+        }
+    }
+    assert!(proven > 0, "no proof was ever looked up");
+    let other = Position::from_line("freestyle-7".parse().expect("a variant"), "a1 g7 a2").expect("legal");
+    assert_eq!(compiled.lookup(&other).expect("whole"), None);
+}
+
+/// A position of the book turned in all ways: as its packed form, which is canonical, and by the moves of its images.
+fn images(position: &Position) -> Vec<Position> {
+    let variant = position.variant();
+    let text = position.draw();
+    let mut found = vec![position.clone()];
+    // A mirrored board: rows from the last to the first.
+    let rows: Vec<&str> = text.lines().filter(|row| row.contains(['.', 'X', 'O'])).collect();
+    let mirrored: Vec<&str> = rows.into_iter().rev().collect();
+    found.extend(Position::from_board(variant, &mirrored.join("\n"), Some(position.side())));
+    found
+}
+
+/// Whether every answer of this file is right, or none: and whether `check` finds what is wrong.
+fn is_refused_or_right(path: &Path, entries: &[Entry], right: &[String]) -> bool {
+    let Ok(compiled) = Compiled::open(path) else { return true };
+    for (entry, right) in entries.iter().zip(right) {
+        match compiled.lookup(&entry.position) {
+            Ok(found) if format!("{found:?}") != *right => return false,
+            _ => {}
+        }
+    }
+    !compiled.check(&mut |_| {}).is_clean()
+}
+
+#[test]
+fn a_flipped_byte_is_found_and_never_a_wrong_answer() {
+    let (folder, book, path) = compiled(20);
+    let (whole, entries) = (fs::read(&path).expect("it is there"), entries(&book));
+    let right = {
+        let compiled = Compiled::open(&path).expect("just written");
+        let found = |entry: &Entry| format!("{:?}", compiled.lookup(&entry.position).expect("whole"));
+        entries.iter().map(found).collect::<Vec<_>>()
+    };
+    let damaged = folder.path().join("damaged.kbk");
+    for at in 0..whole.len() {
+        for bit in [at % 8, (at + 5) % 8] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1 << bit;
+            fs::write(&damaged, &bytes).expect("room");
+            assert!(is_refused_or_right(&damaged, &entries, &right), "byte {at} of {}, bit {bit}", whole.len());
+        }
+    }
+    for length in 0..whole.len() {
+        fs::write(&damaged, &whole[..length]).expect("room");
+        assert!(Compiled::open(&damaged).is_err(), "{length} bytes of {}", whole.len());
+    }
+    fs::write(&damaged, [&whole[..], &[0]].concat()).expect("room");
+    assert!(Compiled::open(&damaged).is_err());
+}
+
+#[test]
+fn what_is_no_compiled_book_is_refused_and_left_alone() {
+    let (folder, book, path) = compiled(3);
+    let letter = folder.path().join("letter.txt");
+    fs::write(&letter, "Dear Kou").expect("room");
+    assert!(matches!(Compiled::open(&letter), Err(BookError::NotCompiled(_))));
+    assert!(matches!(book.compile(&letter, &mut |_| {}), Err(BookError::Taken(_))));
+    assert_eq!(fs::read(&letter).expect("it is there"), b"Dear Kou");
+    assert!(matches!(book.compile(book.path(), &mut |_| {}), Err(BookError::Taken(_))));
+    let mut newer = fs::read(&path).expect("it is there");
+    newer[8] = 2;
+    fs::write(&letter, newer).expect("room");
+    assert!(matches!(Compiled::open(&letter), Err(BookError::Newer { found: 2, known: 1, .. })));
+    assert!(matches!(Compiled::open(&folder.path().join("missing.kbk")), Err(BookError::Io { .. })));
+}
+
+#[test]
+fn a_file_that_is_open_goes_on_when_it_is_compiled_anew() {
+    let (folder, mut book, path) = compiled(10);
+    let before = Compiled::open(&path).expect("just written");
+    let root = Position::from_line("freestyle-5".parse().expect("a variant"), "c3").expect("legal");
+    book.learn(&root, &engine::answer(&kagetsu_game::Question::new(root.clone(), Effort::depth(1)))).expect("room");
+    book.compile(&path, &mut |_| {}).expect("room");
+    let after = Compiled::open(&path).expect("just written");
+    assert_eq!((before.len(), after.len()), (10, 11));
+    assert!(before.lookup(&root).expect("whole").is_none() && after.lookup(&root).expect("whole").is_some());
+    let names = fs::read_dir(folder.path()).expect("it is there").count();
+    assert_eq!(names, 2, "something was left behind");
+    let again = fs::read(&path).expect("it is there");
+    book.compile(&path, &mut |_| {}).expect("room");
+    assert_eq!(fs::read(&path).expect("it is there"), again, "the same book gives other bytes");
+}
+
+#[test]
+fn an_empty_book_compiles_to_an_empty_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = BookOptions { create: true, ..BookOptions::default() };
+    let (book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
+    let path = folder.path().join("empty.kbk");
+    book.compile(&path, &mut |_| {}).expect("room");
+    let compiled = Compiled::open(&path).expect("just written");
+    assert!(compiled.is_empty() && compiled.check(&mut |_| {}).is_clean());
+    let root = Position::start("renju-15".parse().expect("a variant"));
+    assert_eq!(compiled.lookup(&root).expect("whole"), None);
+}
