@@ -8,7 +8,7 @@ use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::cli::write_json;
-use crate::source::open_book;
+use crate::source::{Any, open_any};
 
 /// Proves a book whole: every checksum, key, canonical form, link, derived value and count
 ///
@@ -17,8 +17,8 @@ use crate::source::open_book;
 /// Example: kagetsu check --book h8.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The book's folder
-    #[arg(long, value_name = "DIR")]
+    /// The book's folder, or a compiled book, of which every byte is held against its checksum
+    #[arg(long, value_name = "DIR|FILE")]
     book: PathBuf,
     /// Prints one JSON object
     #[arg(long)]
@@ -37,11 +37,18 @@ struct CheckJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let book = open_book(&args.book, false)?;
-    let bar = ProgressBar::new(book.len());
+    let book = open_any(&args.book)?;
+    let bar = ProgressBar::new(match &book {
+        Any::Folder(book) => book.len(),
+        Any::File(compiled) => compiled.len(),
+    });
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} positions, {eta} left")?);
     let begun = Instant::now();
-    let report = book.check(&mut |done| bar.set_position(done))?;
+    let mut progress = |done| bar.set_position(done);
+    let report = match &book {
+        Any::Folder(book) => book.check(&mut progress)?,
+        Any::File(compiled) => compiled.check(&mut progress),
+    };
     bar.finish_and_clear();
     let exit = if report.is_clean() { Exit::Done } else { Exit::No };
     let json = CheckJson {

@@ -5,7 +5,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use kagetsu_program::{Exit, LogFormat, start_log};
 
 use crate::{
-    analyze, bench, brain, build, check, diff, exchange, jobs, merge, moves, perft, pick, query, stats, tree, workers,
+    analyze, bench, brain, build, check, compile, diff, exchange, jobs, merge, moves, perft, pick, query, stats, tree,
+    workers,
 };
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
@@ -44,6 +45,7 @@ enum Command {
     Diff(diff::Args),
     Import(exchange::ImportArgs),
     Export(exchange::ExportArgs),
+    Compile(compile::Args),
     Perft(perft::Args),
     Moves(moves::Args),
     Workers(workers::Args),
@@ -82,6 +84,7 @@ impl Cli {
             Command::Diff(args) => diff::run(&args, out),
             Command::Import(args) => exchange::import(&args, out),
             Command::Export(args) => exchange::export(&args, out),
+            Command::Compile(args) => compile::run(&args, out),
             Command::Perft(args) => perft::run(&args, out),
             Command::Moves(args) => moves::run(&args, out),
             Command::Workers(args) => workers::run(args, out),

@@ -9,6 +9,7 @@ mod brain;
 mod build;
 mod check;
 mod cli;
+mod compile;
 mod diff;
 mod effort;
 mod exchange;

@@ -20,7 +20,7 @@ use crate::source::Source;
 /// Example: kagetsu pick --book h8.book --variant freestyle-15 --moves h8 --temperature 20 --seed 7
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A book's folder, or the URL of a coordinator
+    /// A book's folder, a compiled book, or the URL of a coordinator
     #[arg(long, value_name = "BOOK")]
     book: String,
     #[command(flatten)]

@@ -18,7 +18,7 @@ use crate::table;
 /// Example: kagetsu query --book h8.book --variant freestyle-15 --moves h8
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A book's folder, or the URL of a coordinator, as in http://127.0.0.1:7615
+    /// A book's folder, a compiled book, or the URL of a coordinator, as in http://127.0.0.1:7615
     #[arg(long, value_name = "BOOK")]
     book: String,
     #[command(flatten)]

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow};
-use kagetsu_book::{Book, BookOptions, Notice};
+use anyhow::{Context, Result, anyhow, bail};
+use kagetsu_book::{Book, BookOptions, Compiled, Notice};
 use kagetsu_game::{Answer, Position};
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::{Connector, explain, v1};
@@ -13,10 +13,12 @@ use tonic::transport::Channel;
 
 use crate::cli::runtime;
 
-/// A book's folder, or a coordinator that has one.
+/// A book's folder, what was compiled of one, or a coordinator that has one.
 pub(crate) enum Source {
     /// The folder.
     Folder(Box<Book>),
+    /// The compiled book.
+    File(Box<Compiled>),
     /// The coordinator.
     Server(Box<Server>),
 }
@@ -35,7 +37,10 @@ impl Source {
     /// If it is not there, or another process has it.
     pub(crate) fn open(book: &str) -> Result<Self> {
         if !book.contains("://") {
-            return Ok(Self::Folder(Box::new(open_book(Path::new(book), false)?)));
+            return Ok(match open_any(Path::new(book))? {
+                Any::Folder(book) => Self::Folder(book),
+                Any::File(compiled) => Self::File(compiled),
+            });
         }
         let connector = Connector::to_url(book)?;
         let runtime = runtime()?;
@@ -53,6 +58,8 @@ impl Source {
                 let entry = book.lookup(position)?;
                 Ok(entry.map(|entry| if searched { entry.facts } else { entry.answer }))
             }
+            Self::File(_) if searched => bail!("a compiled book holds no values as they were searched; ask its folder"),
+            Self::File(compiled) => Ok(compiled.lookup(position)?.map(|(answer, _)| answer)),
             Self::Server(server) => {
                 let Server { url, client, runtime } = &mut **server;
                 let found = runtime.block_on(client.lookup(v1::Position::from(position)));
@@ -65,11 +72,36 @@ impl Source {
     }
 }
 
+/// A book on this machine.
+pub(crate) enum Any {
+    /// Its folder.
+    Folder(Box<Book>),
+    /// What was compiled of it.
+    File(Box<Compiled>),
+}
+
+/// Opens a folder, or a compiled book.
+///
+/// # Errors
+/// If it cannot be opened.
+pub(crate) fn open_any(path: &Path) -> Result<Any> {
+    if path.is_file() {
+        return Ok(Any::File(Box::new(Compiled::open(path)?)));
+    }
+    Ok(Any::Folder(Box::new(open_book(path, false)?)))
+}
+
 /// Opens a folder and tells what there is to tell.
 ///
 /// # Errors
 /// If it cannot be opened.
 pub(crate) fn open_book(path: &Path, create: bool) -> Result<Book> {
+    if path.is_file() {
+        bail!(
+            "{} is a file, and this needs the folder of a book: a compiled book is only for looking up",
+            path.display()
+        );
+    }
     let (book, notices) = Book::open(path, &BookOptions { create, ..BookOptions::default() })?;
     tell(path, &notices)?;
     Ok(book)

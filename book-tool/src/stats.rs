@@ -8,7 +8,7 @@ use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::cli::write_json;
-use crate::source::open_book;
+use crate::source::{Any, open_any};
 use crate::table;
 
 /// Counts what a book holds
@@ -16,8 +16,8 @@ use crate::table;
 /// Example: kagetsu stats --book h8.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The book's folder
-    #[arg(long, value_name = "DIR")]
+    /// The book's folder, or a compiled book
+    #[arg(long, value_name = "DIR|FILE")]
     book: PathBuf,
     /// Prints one JSON object
     #[arg(long)]
@@ -38,8 +38,10 @@ struct StatsJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let book = open_book(&args.book, false)?;
-    let stats = book.stats()?;
+    let (stats, bytes) = match open_any(&args.book)? {
+        Any::Folder(book) => (book.stats()?, book.bytes()?),
+        Any::File(compiled) => (compiled.stats().clone(), compiled.bytes()),
+    };
     let json = StatsJson {
         positions: stats.positions,
         wins: stats.wins,
@@ -47,7 +49,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         draws: stats.draws,
         nodes: stats.nodes,
         entries: stats.entries,
-        bytes: book.bytes()?,
+        bytes,
         by_stones: stats.by_stones,
         by_depth: stats.by_depth,
     };

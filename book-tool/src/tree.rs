@@ -16,7 +16,7 @@ use crate::table;
 /// Example: kagetsu tree --book h8.book --variant freestyle-15 --moves h8 --plies 4
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A book's folder, or the URL of a coordinator
+    /// A book's folder, a compiled book, or the URL of a coordinator
     #[arg(long, value_name = "BOOK")]
     book: String,
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! Measurements, each of which prints its own method.
 
+mod book;
 mod cluster;
 mod documents;
 mod elo;
@@ -33,6 +34,7 @@ enum What {
     Seeds(seeds::Args),
     Search(search::Args),
     Threats(threats::Args),
+    Book(book::Args),
     Match(matches::Args),
     Mechanisms(mechanisms::Args),
     Cluster(cluster::Args),
@@ -44,6 +46,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         What::Seeds(args) => seeds::run(args, out)?,
         What::Search(args) => search::run(args, out)?,
         What::Threats(args) => threats::run(args, out)?,
+        What::Book(args) => book::run(args, out)?,
         What::Match(args) => matches::run(args, out)?,
         What::Mechanisms(args) => mechanisms::run(args, out)?,
         What::Cluster(args) => cluster::run(args, out)?,

@@ -5,6 +5,7 @@ mod brain;
 mod build;
 mod care;
 mod cluster;
+mod compiled;
 mod disk;
 mod engines;
 mod kills;

@@ -1,0 +1,136 @@
+use std::hint::black_box;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use kagetsu_book::{Compiled, Compiler, Derived, Stats};
+use kagetsu_game::{Answer, Bound, Key, Move, Provenance, Score, Verdict};
+use serde::Serialize;
+
+use crate::cli::write_json;
+
+/// Look-ups in each run.
+const LOOKUPS: u64 = 1_000_000;
+const RUNS: usize = 5;
+/// Moves of a position of which the value is known.
+const MOVES: u64 = 5;
+
+/// What a look-up in a compiled book takes, by the key of the position, and what opening it takes
+///
+/// Example: kagetsu bench book --positions 1000000
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Positions of the book, with five moves each; keys and values are by chance
+    #[arg(long, default_value_t = 1_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=50_000_000))]
+    positions: u64,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    positions: u64,
+    bytes_each: f64,
+    /// Medians of the runs, and their least.
+    found_ns: f64,
+    found_least_ns: f64,
+    absent_ns: f64,
+    absent_least_ns: f64,
+    open_ms: f64,
+    check_ms: f64,
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    let folder = std::env::temp_dir().join(format!("kagetsu-bench-book-{}", std::process::id()));
+    std::fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let measured = measure(args.positions, &folder.join("bench.kbk"));
+    std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    let report = measured?;
+    if args.json {
+        return write_json(out, &report);
+    }
+    let Report { positions, bytes_each, found_ns, found_least_ns, absent_ns, absent_least_ns, open_ms, check_ms } =
+        report;
+    writeln!(out, "{positions} positions by chance with {MOVES} moves each, {bytes_each:.1} bytes a position")?;
+    writeln!(out, "{LOOKUPS} look-ups by key one after the other on one core, warm, all moves read; {RUNS} runs")?;
+    writeln!(out, "found:  median {found_ns:.0} ns, least {found_least_ns:.0} ns")?;
+    writeln!(out, "absent: median {absent_ns:.0} ns, least {absent_least_ns:.0} ns")?;
+    writeln!(out, "opened in {open_ms:.2} ms, every byte checked in {check_ms:.0} ms")?;
+    Ok(())
+}
+
+fn measure(positions: u64, path: &std::path::Path) -> Result<Report> {
+    let mut compiler = Compiler::default();
+    for number in 0..positions {
+        let (value, answer) = known(number);
+        compiler.add(key(number), &value, &answer)?;
+    }
+    let written = compiler.write(path, &Stats { positions, ..Stats::default() })?;
+    let begun = Instant::now();
+    let book = Compiled::open(path)?;
+    let opened = begun.elapsed();
+    let begun = Instant::now();
+    let report = book.check(&mut |_| {});
+    ensure!(report.is_clean(), "the book is damaged: {:?}", report.faults);
+    let check = begun.elapsed();
+    let found = lookups(&book, |at| key(mix(at) % positions))?;
+    let absent = lookups(&book, |at| key(positions + at))?;
+    Ok(Report {
+        positions,
+        bytes_each: written.bytes as f64 / positions as f64,
+        found_ns: nanos(found[RUNS / 2]),
+        found_least_ns: nanos(found[0]),
+        absent_ns: nanos(absent[RUNS / 2]),
+        absent_least_ns: nanos(absent[0]),
+        open_ms: opened.as_secs_f64() * 1e3,
+        check_ms: check.as_secs_f64() * 1e3,
+    })
+}
+
+fn nanos(run: Duration) -> f64 {
+    run.as_secs_f64() * 1e9 / LOOKUPS as f64
+}
+
+/// The times of all runs, ascending. What it takes to make the keys is not among them.
+fn lookups(book: &Compiled, key_of: impl Fn(u64) -> Key) -> Result<Vec<Duration>> {
+    let keys: Vec<Key> = (0..LOOKUPS).map(key_of).collect();
+    let mut times = Vec::with_capacity(RUNS);
+    for _ in 0..RUNS {
+        let (begun, mut sum) = (Instant::now(), 0_i64);
+        for key in &keys {
+            if let Some(found) = book.find(*key)? {
+                sum += found.moves().flatten().map(|m| i64::from(m.score.raw())).sum::<i64>();
+            }
+        }
+        black_box(sum);
+        times.push(begun.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times)
+}
+
+/// A number that looks like chance (Steele, Lea and Flood: "Fast splittable pseudorandom number generators", 2014).
+fn mix(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}
+
+fn key(number: u64) -> Key {
+    Key(u128::from(mix(2 * number)) << 64 | u128::from(mix(2 * number + 1)))
+}
+
+fn known(number: u64) -> (Derived, Answer) {
+    let (chance, by) = (mix(!number), Provenance { engine: "bench".into(), day: 0 });
+    let verdict = |rank: u64| {
+        let m = Move::new((chance.rotate_left(8 * rank as u32) % 225) as u16);
+        let score = Score::opinion(chance as i32 % 300 - 12 * rank as i32);
+        (m, Verdict { score, bound: Bound::Exact, depth: 8, nodes: 0, line: vec![m], proof: None, by: by.clone() })
+    };
+    let answer: Answer = (0..MOVES).map(verdict).collect();
+    let best = answer.best().map(|(m, v)| (m, v.score));
+    let score = best.map_or(Score::ZERO, |(_, score)| score);
+    (Derived { score, proof: None, best: best.map(|(m, _)| m), depth: 9, is_open: false }, answer)
+}
