@@ -10,5 +10,6 @@ mod disk;
 mod engines;
 mod kills;
 mod relay;
+mod surakarta;
 mod wrong;
 mod xiangqi;
