@@ -67,3 +67,14 @@ fn a_cluster_analyses_surakarta() {
     }
     cluster.stop();
 }
+
+#[test]
+fn our_example_of_roots_is_built() {
+    let scratch = Scratch::new();
+    let path = scratch.path("book");
+    let book = path.to_str().expect("a plain name");
+    let roots = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/surakarta-openings.txt");
+    let fixed = ["build", "--book", book, "--variant", "surakarta", "--depth", "3", "--json"];
+    let job = Program::Kagetsu.run(&[&fixed[..], &["--roots", roots, "--positions", "12"]].concat()).json();
+    assert_eq!(job["positions"], json!(12), "{job}");
+}

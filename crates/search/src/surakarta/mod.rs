@@ -4,6 +4,8 @@ mod board;
 mod heuristics;
 #[cfg(test)]
 pub(crate) mod laws;
+#[cfg(test)]
+mod opening;
 mod rings;
 mod weights;
 
