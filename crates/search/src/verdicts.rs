@@ -21,6 +21,11 @@ impl Search<'_> {
         for found in known {
             let proof = self.proof(found);
             let (score, bound, line) = match () {
+                // A mate by what was played before is no more than the best opinion.
+                () if found.is_bound_to_path && found.score.is_mate() => {
+                    let most = Score::OPINION_MAX;
+                    (found.score.clamp(-most, most), found.bound, found.line.clone())
+                }
                 () if proof.is_some() => (found.score, Bound::Exact, found.line.clone()),
                 () if kept.contains(&found.m) || found.bound == Bound::Lower => {
                     (found.score, found.bound, found.line.clone())

@@ -1,14 +1,14 @@
 use std::collections::BTreeSet;
 
 use kagetsu_game::surakarta::{POINTS, Surakarta};
-use kagetsu_game::{Game, Move, Outcome, Position, Score, Side, Symmetry, Variant};
+use kagetsu_game::{Claim, Effort, Game, Move, Outcome, Position, Question, Score, Side, Symmetry, Variant};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::Board;
 use super::board::join;
 use crate::heuristics::{Heuristics, Situation};
-use crate::{Constants, EngineOptions};
+use crate::{Constants, Control, Engine, EngineOptions};
 
 /// Two to seven stones on any points, any side to move, any count of quiet plies below the limit, and up to 12 moves after it.
 pub(crate) fn few_stones(limit: u8) -> impl Strategy<Value = Position> {
@@ -197,4 +197,20 @@ fn steps_and_ends_of_arcs_are_counted() {
     assert_eq!(of("w5/6/6/6/6/5b b"), ([3, 3], [0, 0]));
     assert_eq!(of("6/6/6/6/b4w/6 b"), ([5, 5], [4, 4]));
     assert_eq!(of("6/6/6/6/1b4/6 b"), ([8, 0], [8, 0]));
+}
+
+#[test]
+fn a_win_by_the_limit_is_no_proof_and_a_win_of_all_stones_is() {
+    let best = |fen: &str| {
+        let position = Position::from_fen(Variant::Surakarta { limit: 6 }, fen).expect("a board");
+        let mut engine = Engine::new(EngineOptions::default()).expect("an engine");
+        let answer = engine.answer(&Question::new(position, Effort::depth(5)), &Control::new(), &mut |_| {});
+        let answer = answer.expect("a game that the engine plays");
+        let (_, verdict) = answer.best().expect("the game is not over");
+        (verdict.score, verdict.proof.map(|proof| proof.claim))
+    };
+    // A stone in the corner cannot be taken in one move, and two are more than one.
+    assert_eq!(best("w5/6/6/6/6/bb4 b 5"), (Score::OPINION_MAX, None));
+    assert_eq!(best("w5/6/6/6/6/bb4 w 5"), (-Score::OPINION_MAX, None));
+    assert_eq!(best("6/1w4/6/6/1b4/6 b 3"), (Score::win_in(1), Some(Claim::Win)));
 }
