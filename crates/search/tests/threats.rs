@@ -132,11 +132,11 @@ fn check_by<R: Rule>(position: &Position, class: Class, nodes: u64) -> Result<us
 }
 
 /// Stones thrown onto the middle of a board, so that there is much to threaten.
-fn crowded(name: &'static str, middle: u8) -> impl Strategy<Value = Position> {
+fn crowded(name: &'static str, middle: u8, most: usize) -> impl Strategy<Value = Position> {
     let variant: Variant = name.parse().expect("a variant");
     let Variant::Gomoku { size, .. } = variant else { unreachable!("gomoku") };
     let (low, high) = ((size - middle) / 2, (size - middle) / 2 + middle);
-    proptest::collection::vec((low..high, low..high), 6..60).prop_map(move |points| {
+    proptest::collection::vec((low..high, low..high), 6..most).prop_map(move |points| {
         let mut position = Position::start(variant);
         for (x, y) in points {
             let m = Move::new(u16::from(y) * u16::from(size) + u16::from(x));
@@ -154,13 +154,25 @@ proptest! {
     #[test]
     fn no_defence_stands_on_random_boards(
         position in prop_oneof![
-            crowded("freestyle-15", 9), crowded("standard-15", 9), crowded("renju-15", 9), crowded("freestyle-7", 7),
-            crowded("standard-8", 8), crowded("renju-9", 9), crowded("freestyle-20", 11),
+            crowded("freestyle-15", 9, 60), crowded("standard-15", 9, 60), crowded("renju-15", 9, 60), crowded("freestyle-7", 7, 60),
+            crowded("standard-8", 8, 60), crowded("renju-9", 9, 60), crowded("freestyle-20", 11, 60),
         ],
         class in prop_oneof![1 => Just(Class::Vcf), 4 => Just(Class::Vct)],
     ) {
         prop_assume!(position.outcome().is_none());
         check(&position, class, 3_000).map_err(TestCaseError::fail)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn no_defence_stands_against_fours_on_crowded_boards(
+        position in prop_oneof![crowded("standard-15", 13, 120), crowded("renju-15", 13, 120), crowded("freestyle-15", 13, 120)],
+    ) {
+        prop_assume!(position.outcome().is_none());
+        check(&position, Class::Vcf, 20_000).map_err(TestCaseError::fail)?;
     }
 }
 
@@ -183,6 +195,35 @@ fn game_positions(step: usize) -> Option<Vec<Position>> {
         }
     }
     Some(positions)
+}
+
+/// A four of White's stands beside the five that another four of his promised: six in a row are no five any more.
+const SPOILED: &str = "
+    ...............
+    ...............
+    ...............
+    ...X.....XO....
+    .....OX.O......
+    ...XO.XO.O.....
+    .....X...OX....
+    ....OXOO.X.....
+    ...OXXXOX.O....
+    ...O.O....X....
+    ...X.XXO.......
+    ...............
+    ...............
+    ...............
+    ...............";
+
+#[test]
+fn a_four_that_becomes_an_overline_wins_nothing() {
+    for (variant, side) in [("standard-15", Side::First), ("standard-15", Side::Second), ("renju-15", Side::First)] {
+        let variant = variant.parse().expect("a variant");
+        let position = Position::from_board(variant, SPOILED, Some(side)).expect("a board");
+        for class in [Class::Vcf, Class::Vct] {
+            check(&position, class, 20_000).expect("every claim holds");
+        }
+    }
 }
 
 #[test]

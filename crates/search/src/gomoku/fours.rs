@@ -136,6 +136,14 @@ impl<R: Rule> Fours<R> {
         found
     }
 
+    /// Whether the attacker's stone on a cell may have taken a four from him that another cell made before: he makes no five
+    /// there any more, but six.
+    #[inline]
+    pub(super) fn may_spoil(&self, cell: usize, four: usize) -> bool {
+        let [cell, four] = [cell, four].map(|cell| &self.geometry.places[cell]);
+        is_exact::<R>(self.attacker) && cell.iter().zip(four).any(|(cell, four)| cell.line == four.line)
+    }
+
     /// Puts a four and its answer on empty cells, or takes them off again.
     #[inline]
     pub(super) fn put(&mut self, four: usize, answer: usize) {
@@ -182,6 +190,15 @@ const fn beside(cell: usize, place: u8, places: u64, stride: isize) -> u16 {
     (cell as isize + steps * stride) as u16
 }
 
+/// Whether more than five in a row are no five of the side's.
+const fn is_exact<R: Rule>(side: Side) -> bool {
+    match R::NAME {
+        RuleName::Freestyle => false,
+        RuleName::Standard => true,
+        RuleName::Renju => matches!(side, Side::First),
+    }
+}
+
 /// The windows of five that hold no stone of the other side nor leave the board, and where exactly five wins are not next
 /// to a stone of one's own: a bit at the first place of each. And in how many of their places there are own stones, as
 /// three bits: ones, twos, fours.
@@ -189,13 +206,8 @@ const fn beside(cell: usize, place: u8, places: u64, stride: isize) -> u16 {
 fn windows<R: Rule>(side: Side, line: Line) -> (u64, [u64; 3]) {
     let (own, empty) = (line.stones(side), line.empty());
     let free = own | empty;
-    let is_exact = match R::NAME {
-        RuleName::Freestyle => false,
-        RuleName::Standard => true,
-        RuleName::Renju => matches!(side, Side::First),
-    };
     let mut open = free & free >> 2 & free >> 4 & free >> 6 & free >> 8;
-    if is_exact {
+    if is_exact::<R>(side) {
         open &= !(own << 2) & !(own >> 10);
     }
     let add = |a: u64, b: u64, c: u64| (a ^ b ^ c, a & b | c & (a ^ b));

@@ -196,8 +196,10 @@ impl<'a, R: Rule> Vcf<'a, R> {
             if is_gone || beside.contains(&usize::from(way.cell)) {
                 continue;
             }
-            // What was not allowed before may be now; and the answer may be forbidden now.
-            let is_won = if way.point == Way::MANY { self.add(way.cell, must) } else { self.add_way(way, must) };
+            // What was not allowed before may be now; the answer may be forbidden now; and a stone next to the five may have
+            // made an overline of it.
+            let may_differ = way.point == Way::MANY || self.fours.may_spoil(last.cell.into(), way.cell.into());
+            let is_won = if may_differ { self.add(way.cell, must) } else { self.add_way(way, must) };
             if is_won {
                 return End::Win;
             }
