@@ -20,9 +20,12 @@ pub(super) struct Puzzle {
 pub(super) enum Mark {
     /// It wins.
     Won,
-    /// It does not win by fours alone.
-    NoFours,
+    /// It does not win by so many fours, or fewer, alone.
+    NoFours(u8),
 }
+
+/// Fours up to which a win by them was looked for where a row does not say it.
+const FOURS: u8 = 14;
 
 #[derive(Deserialize)]
 struct Row {
@@ -33,6 +36,7 @@ struct Row {
     black: Vec<String>,
     white: Vec<String>,
     vcf: Option<bool>,
+    max_fours_searched: Option<u8>,
 }
 
 /// The puzzles of a file with one row a line; a row that does not say whether it is won by fours is won.
@@ -60,7 +64,7 @@ fn parse(line: &str) -> Result<Puzzle> {
     let rows: Vec<String> = board.into_iter().map(String::from_iter).collect();
     let side = if row.side == "white" { Side::Second } else { Side::First };
     let position = Position::from_board(variant, &rows.join("\n"), Some(side))?;
-    let mark = if row.vcf == Some(false) { Mark::NoFours } else { Mark::Won };
+    let mark = if row.vcf == Some(false) { Mark::NoFours(row.max_fours_searched.unwrap_or(FOURS)) } else { Mark::Won };
     Ok(Puzzle { name: row.id, position, mark })
 }
 
@@ -77,7 +81,8 @@ mod tests {
         for (side, more, mark) in [
             ("white", "", Mark::Won),
             ("black", r#", "vcf": true"#, Mark::Won),
-            ("black", r#", "vcf": false"#, Mark::NoFours),
+            ("black", r#", "vcf": false"#, Mark::NoFours(14)),
+            ("black", r#", "vcf": false, "max_fours_searched": 9"#, Mark::NoFours(9)),
         ] {
             let puzzle = parse(&row(side, more)).expect("a puzzle");
             assert_eq!((puzzle.name.as_str(), puzzle.mark), ("one", mark));

@@ -100,7 +100,7 @@ struct Set {
     mean_ms: f64,
     median_ms: f64,
     worst_ms: f64,
-    /// Puzzles marked as not won by fours, and those of them in which no win by fours was found.
+    /// Puzzles marked as not won by so many fours, and those of them in which no win by fours was found.
     no_fours: usize,
     none_found: usize,
     unsolved: Vec<String>,
@@ -179,9 +179,9 @@ fn solve_all(args: &Args, file: &str, puzzles: &[Puzzle]) -> Result<Set> {
                 }
                 times.extend(way.map(|_| begun.elapsed().as_secs_f64() * 1e3));
             }
-            Mark::NoFours => {
+            Mark::NoFours(fours) => {
                 set.no_fours += 1;
-                let effort = Effort::nodes(FOURS);
+                let effort = Effort { depth: Some(2 * fours + 1), ..Effort::nodes(FOURS) };
                 let found = threats.search(&puzzle.position, Class::Vcf, effort, &Control::new())?;
                 set.none_found += usize::from(!matches!(found.outcome, Outcome::Win { .. }));
             }
