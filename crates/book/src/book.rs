@@ -14,7 +14,7 @@ use crate::journal::{Journal, Sequence, Syncer};
 use crate::lock::Lock;
 use crate::node::Node;
 use crate::opening::{self, Notice};
-use crate::store::Store;
+use crate::store::{Pair, Store};
 use crate::{BookError, Derived, record};
 
 /// Changes after which the store is made durable too, so that little is replayed after a crash.
@@ -124,6 +124,7 @@ impl Book {
     }
 
     /// What the book holds of a position, whichever way it is turned and by whichever moves it was reached.
+    /// What is [not believed](Self::distrust) is as if it were not there.
     ///
     /// # Errors
     /// A damaged record.
@@ -153,6 +154,9 @@ impl Book {
     pub(crate) fn entry(&self, id: Id) -> Result<Option<Entry>, BookError> {
         let mut index = self.index();
         let Some(node) = index.node(id)? else { return Ok(None) };
+        if index.reach(id)?.is_distrusted() {
+            return Ok(None);
+        }
         let derived = index.value(id)?.ok_or(BookError::Store("a value"))?;
         let answer = believed(&mut index, id, &node)?;
         Ok(Some(Entry { position: node.position.clone(), answer, facts: node.facts.clone(), derived }))
@@ -160,7 +164,7 @@ impl Book {
 
     /// All entries, in canonical orientation: by variant, then by stones, then by key.
     pub fn positions(&self) -> impl Iterator<Item = Result<Entry, BookError>> + '_ {
-        self.ids().map(|id| self.entry(id?)?.ok_or(BookError::Store("a record")))
+        self.ids().filter_map(|id| id.and_then(|id| self.entry(id)).transpose())
     }
 
     /// The next `most` entries after a place, in the order of [`Book::positions`]; from the first where none is given.
@@ -173,9 +177,9 @@ impl Book {
             from.extend(id.0);
             from.push(0);
         }
-        let ids = self.store.range(&[RECORD], &from).take(most);
-        let entry = |id: Id| self.entry(id)?.ok_or(BookError::Store("a record"));
-        ids.map(|pair| entry(Id::at_end(&pair?.0).ok_or(BookError::Store("a key"))?)).collect()
+        let ids = self.store.range(&[RECORD], &from);
+        let entry = |pair: Result<Pair, BookError>| self.entry(Id::at_end(&pair?.0).ok_or(BookError::Store("a key"))?);
+        ids.filter_map(|pair| entry(pair).transpose()).take(most).collect()
     }
 
     pub(crate) fn ids(&self) -> impl Iterator<Item = Result<Id, BookError>> + '_ {

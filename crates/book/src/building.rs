@@ -6,8 +6,8 @@ use crate::BookError;
 use crate::book::{Book, answered};
 use crate::entry::{LogEntry, SpecBody};
 use crate::id::Id;
-use crate::index::{FRONTIER, key, queued, unpack};
-use crate::job::{Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
+use crate::index::{AsideBody, FRONTIER, key, queued, unpack};
+use crate::job::{Aside, Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
 use crate::journal::Sequence;
 use crate::node::Node;
 
@@ -156,6 +156,9 @@ impl Book {
     /// What is to be asked about a position that waits.
     fn question(&self, spec: &JobSpec, id: Id) -> Result<Question, BookError> {
         match self.index().node(id)? {
+            Some(node) if self.index().reach(id)?.is_distrusted() => {
+                Ok(Question { width: spec.width, ..Question::new(node.position.clone(), spec.effort) })
+            }
             Some(node) => Ok(widening(spec, &node)),
             None => Ok(Question { width: spec.width, ..Question::new(self.unknown(id)?, spec.effort) }),
         }
@@ -198,7 +201,29 @@ impl Book {
         self.at_hand.remove(&(work.job, work.at));
     }
 
-    /// The work cannot be done: the job goes on without it.
+    /// What was learned of a position for a job, or for none, is not to be believed: nothing follows from it any more, and
+    /// it waits to be searched anew; the next answer replaces it. Harmless for a position that the book does not have.
+    ///
+    /// # Errors
+    /// If the disk says no.
+    pub fn distrust(&mut self, job: Option<JobId>, position: &Position) -> Result<Sequence, BookError> {
+        let (variant, packed) = (position.variant().code(), position.canonical().packed.0);
+        let sequence = self.log(&LogEntry::Distrust { job: job.map(|job| job.0), variant, packed })?;
+        self.walk_on()?;
+        Ok(sequence)
+    }
+
+    /// The first `most` positions that a job goes on without, and why.
+    ///
+    /// # Errors
+    /// A damaged store.
+    pub fn asides(&self, job: JobId, most: usize) -> Result<Vec<Aside>, BookError> {
+        let variant = self.specs.get(&job).ok_or_else(|| BookError::NoJob(job.0.to_string()))?.variant.code();
+        let aside = |(_, AsideBody { packed, reason })| Ok(Aside { position: unpack(variant, &packed)?, reason });
+        self.index().asides(job.0, most)?.into_iter().map(aside).collect()
+    }
+
+    /// The work cannot be done: the job goes on without it, until it is [told to try again](JobChange::Retry).
     ///
     /// # Errors
     /// If the disk says no.

@@ -96,7 +96,8 @@ impl Book {
         let value = derive(index, id, &node)?;
         report.hold(index.value(id)? == Some(value), || format!("position {name}: its value is not what follows"));
         let stage = if value.is_open { Stage::Open } else { Stage::Closed };
-        report.hold(index.reach(id)?.stage == stage, || format!("position {name}: its stage is another"));
+        let reach = index.reach(id)?;
+        report.hold(reach.stage == stage || reach.is_distrusted(), || format!("position {name}: its stage is another"));
         let children: BTreeSet<Id> = node.followed.iter().map(|(_, child)| *child).collect();
         let mut links = 0;
         for child in &children {
@@ -135,6 +136,10 @@ impl Book {
         report.hold(found == links, || format!("{found} links, but the records have {links}"));
         report.hold(known == positions, || format!("{known} positions are said to be known, {positions} are"));
         for (job, state) in index.jobs()? {
+            let aside = index.asides(job, usize::MAX)?.len() as u64;
+            report.hold(aside == state.set_aside, || {
+                format!("job {job}: {aside} positions are set aside, it says {}", state.set_aside)
+            });
             let prefix = key(FRONTIER, &[&job.to_be_bytes()]);
             let waiting = self.store.range(&prefix, &prefix).count() as u64;
             let due = due.get(&job).copied().unwrap_or(0);

@@ -32,9 +32,10 @@ pub(crate) fn value_after(index: &mut Index, id: Id, node: &Node, m: Move) -> Re
     }
 }
 
-/// The value of a position that a move leads to, if it is known.
+/// The value of a position that a move leads to, if it is known and believed.
 pub(crate) fn child_value(index: &mut Index, child: Id) -> Result<Option<Derived>, BookError> {
-    if index.reach(child)?.is_known() { index.value(child) } else { Ok(None) }
+    let reach = index.reach(child)?;
+    if reach.is_known() && !reach.is_distrusted() { index.value(child) } else { Ok(None) }
 }
 
 /// One move's value, from the view of the side that makes it.

@@ -21,6 +21,8 @@ pub(crate) enum LogEntry {
     SetAside { job: u32, variant: u32, packed: Vec<u8>, reason: String },
     /// A job goes on from known positions that it has come to.
     Walk { job: u32, steps: u32 },
+    /// What was learned of a position, for a job or for none, is not to be believed.
+    Distrust { job: Option<u32>, variant: u32, packed: Vec<u8> },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -10,7 +10,8 @@ use crate::BookError;
 use crate::derive::{Seen, child_value, derive};
 use crate::entry::{AnswerBody, LogEntry, SpecBody};
 use crate::id::Id;
-use crate::index::{Index, unpack};
+use crate::index::{AsideBody, Index, unpack};
+use crate::job::JobChange;
 use crate::node::Node;
 use crate::reach::Stage;
 use crate::record;
@@ -24,12 +25,21 @@ pub(crate) fn apply(index: &mut Index, entry: &LogEntry) -> Result<(), BookError
     match entry {
         LogEntry::Answer(body) => learn(index, body)?,
         LogEntry::Job(spec) => create(index, spec)?,
-        LogEntry::Change(id, change) => index.job(*id)?.change(change),
-        LogEntry::SetAside { job, variant, packed, .. } => {
+        LogEntry::Change(id, change) => {
+            if *change == JobChange::Retry {
+                take_up(index, *id)?;
+            }
+            index.job(*id)?.change(change);
+        }
+        LogEntry::SetAside { job, variant, packed, reason } => {
             let id = Id::of(*variant, &unpack(*variant, packed)?.canonical());
-            set_aside(index, *job, id)?;
+            set_aside(index, *job, id, packed, reason)?;
         }
         LogEntry::Walk { job, steps } => walk(index, *job, *steps)?,
+        LogEntry::Distrust { job, variant, packed } => {
+            let id = Id::of(*variant, &unpack(*variant, packed)?.canonical());
+            distrust(index, *job, id)?;
+        }
     }
     index.settle();
     index.marker.applied += 1;
@@ -46,25 +56,50 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
     let names: Vec<Arc<str>> = body.engines.iter().map(|name| name.as_str().into()).collect();
     let facts = record::read(&body.groups, |number| names.get(number as usize).cloned());
     let mut facts = facts.ok_or(BookError::Store("an answer in the journal"))?;
-    if let Some(known) = &known {
+    let is_distrusted = index.reach(id)?.is_distrusted();
+    if is_distrusted && body.is_widening {
+        return Ok(()); // it goes with what it was to complete
+    }
+    if let Some(known) = known.as_ref().filter(|_| !is_distrusted) {
         facts.merge(known.facts.clone());
     }
     let illegal = |m| BookError::Illegal { position: position.clone(), text: position.write_move(m) };
     let node = Arc::new(Node::new(position.clone(), facts).map_err(illegal)?);
     index.put_node(id, Arc::clone(&node))?;
     relink(index, id, known.as_deref(), &node)?;
-    if let Some(job) = body.job.filter(|_| known.is_none()) {
+    if let Some(job) = body.job.filter(|_| known.is_none() || is_distrusted) {
         index.job(job)?.positions += 1;
     }
-    propagate(index, id)?;
+    let mut changed = BTreeSet::from([id]);
+    if is_distrusted {
+        let before = index.put_reach(id, |reach| reach.stage = Stage::Open)?;
+        changed.extend(before.parents());
+    }
+    propagate(index, changed)?;
     grow(index, id)?;
     if let (Some(job), Some(known)) = (body.job.filter(|_| body.is_widening), known) {
         let is_stuck = extent(&node.facts) == extent(&known.facts);
         if is_stuck && index.reach(id)?.stage == Stage::Open {
-            set_aside(index, job, id)?;
+            set_aside(index, job, id, &body.packed, "a second search gave no more moves a value")?;
         }
     }
     Ok(())
+}
+
+/// What is known of a position waits to be replaced. The job that had it has it no more.
+fn distrust(index: &mut Index, job: Option<u32>, id: Id) -> Result<(), BookError> {
+    let before = index.reach(id)?;
+    if !before.is_known() || before.is_distrusted() {
+        return Ok(());
+    }
+    index.put_reach(id, |reach| reach.stage = Stage::Distrusted)?;
+    if let Some(job) = job {
+        let state = index.job(job)?;
+        state.positions = state.positions.saturating_sub(1);
+        state.reopen();
+    }
+    propagate(index, before.parents().collect())?;
+    before.parents().try_for_each(|parent| grow(index, parent))
 }
 
 /// How much is known, apart from how well: moves spoken of, and those with a value.
@@ -110,18 +145,19 @@ fn ancestors(index: &mut Index, id: Id) -> Result<BTreeSet<Id>, BookError> {
     Ok(above)
 }
 
-/// Derives the position anew, and then whatever leads to it, as long as something changes.
-fn propagate(index: &mut Index, id: Id) -> Result<(), BookError> {
-    let mut changed = BTreeSet::from([id]);
+/// Derives these positions anew, and then whatever leads to it, as long as something changes.
+fn propagate(index: &mut Index, mut changed: BTreeSet<Id>) -> Result<(), BookError> {
     while let Some(id) = changed.pop_last() {
         let Some(node) = index.node(id)? else { continue };
         let value = derive(index, id, &node)?;
+        let stage = if value.is_open { Stage::Open } else { Stage::Closed };
+        if !index.reach(id)?.is_distrusted() {
+            index.put_reach(id, |reach| reach.stage = stage)?;
+        }
         if index.value(id)? == Some(value) {
             continue;
         }
         index.put_value(id, value)?;
-        let stage = if value.is_open { Stage::Open } else { Stage::Closed };
-        index.put_reach(id, |reach| reach.stage = stage)?;
         grow(index, id)?;
         changed.extend(index.reach(id)?.parents());
     }
@@ -142,10 +178,20 @@ fn create(index: &mut Index, spec: &SpecBody) -> Result<(), BookError> {
     Ok(())
 }
 
-/// The job goes on without the position, for good.
-fn set_aside(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
+/// The job goes on without the position, until it is told to try again.
+fn set_aside(index: &mut Index, job: u32, id: Id, packed: &[u8], reason: &str) -> Result<(), BookError> {
     let before = index.put_reach(id, |reach| reach.set_aside(job))?;
     index.job(job)?.set_aside += u64::from(!before.is_aside(job));
+    index.put_aside(job, id, Some(&AsideBody { packed: packed.to_vec(), reason: reason.to_string() }))
+}
+
+/// What the job went on without waits for it again.
+fn take_up(index: &mut Index, job: u32) -> Result<(), BookError> {
+    for (id, _) in index.asides(job, usize::MAX)? {
+        index.put_aside(job, id, None)?;
+        index.put_reach(id, |reach| reach.take_up(job))?;
+    }
+    index.job(job)?.set_aside = 0;
     Ok(())
 }
 

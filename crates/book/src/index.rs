@@ -54,6 +54,14 @@ pub(crate) const WALK: u8 = b'w';
 pub(crate) const SPEC: u8 = b's';
 pub(crate) const JOB: u8 = b'j';
 pub(crate) const ENGINE: u8 = b'e';
+pub(crate) const ASIDE: u8 = b'a';
+
+/// A position that a job goes on without.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AsideBody {
+    pub(crate) packed: Vec<u8>,
+    pub(crate) reason: String,
+}
 
 pub(crate) fn key(prefix: u8, parts: &[&[u8]]) -> Vec<u8> {
     let mut key = vec![prefix];
@@ -333,6 +341,20 @@ impl<'a> Index<'a> {
             self.marker.walking += 1;
             self.job(job)?.walking += 1;
         }
+        Ok(())
+    }
+
+    /// The first `most` positions that a job goes on without.
+    pub(crate) fn asides(&self, job: u32, most: usize) -> Result<Vec<(Id, AsideBody)>, BookError> {
+        let body = |(key, value): Pair| Id::at_end(&key).zip(unseal(&key, &value)).ok_or(BookError::Store("a reason"));
+        self.first(&key(ASIDE, &[&job.to_be_bytes()]), most)?.into_iter().map(body).collect()
+    }
+
+    /// Writes why a job goes on without a position; `None`: it does not any more.
+    pub(crate) fn put_aside(&mut self, job: u32, id: Id, now: Option<&AsideBody>) -> Result<(), BookError> {
+        let key = key(ASIDE, &[&job.to_be_bytes(), &id.0]);
+        let before: Option<AsideBody> = self.body(&key, "a reason")?;
+        self.put(key, before.as_ref(), now);
         Ok(())
     }
 

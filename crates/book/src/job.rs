@@ -101,6 +101,17 @@ pub enum JobChange {
     Fail(String),
     /// Another number of positions to add; a job that was done goes on if it is greater.
     Target(u64),
+    /// What was set aside waits again; a job that was done goes on.
+    Retry,
+}
+
+/// A position that a job goes on without.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aside {
+    /// Which, in canonical orientation.
+    pub position: Position,
+    /// What went wrong the last time.
+    pub reason: String,
 }
 
 /// One position to search for a job.

@@ -47,7 +47,7 @@ pub use compile::{CompileReport, Compiler};
 pub use compiled::{Compiled, ENGINE};
 pub use error::BookError;
 pub use id::Place;
-pub use job::{Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
+pub use job::{Aside, Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
 pub use journal::{Sequence, Syncer};
 pub use opening::Notice;
 pub use stats::Stats;

@@ -7,7 +7,7 @@ use crate::BookError;
 use crate::bytes::{VERSION, unseal, version_of};
 use crate::entry::LogEntry;
 use crate::growth::apply;
-use crate::index::{Cache, Index, MARKER, Marker};
+use crate::index::{ASIDE, Cache, Index, MARKER, Marker};
 use crate::journal::{Journal, Sequence};
 use crate::manifest::Manifest;
 use crate::sled_store::{self, SledStore};
@@ -108,6 +108,9 @@ fn sound(at: &Path, cache_bytes: u64, entries: u64) -> Result<Sound, BookError> 
         let store = SledStore::open(at, cache_bytes)?;
         refuse_newer(&store, at)?;
         let marker = marker_of(&store)?;
+        if marker.is_some() && !has_reasons(&store)? {
+            return Err(BookError::Store("an earlier version wrote it, without why positions were set aside"));
+        }
         Ok(marker.map(|marker| (Box::new(store) as Box<dyn Store>, marker)))
     });
     Ok(match examined {
@@ -138,6 +141,13 @@ fn marker_of(store: &dyn Store) -> Result<Option<Marker>, BookError> {
         found.count(&key, &value);
     }
     Ok(Some(marker).filter(|marker| *marker == found))
+}
+
+/// Whether the store says of every position that was set aside why that was so.
+fn has_reasons(store: &dyn Store) -> Result<bool, BookError> {
+    let jobs = Index::new(store, Marker::default(), Cache::default()).jobs()?;
+    let aside: u64 = jobs.iter().map(|(_, job)| job.set_aside).sum();
+    Ok(store.range(&[ASIDE], &[ASIDE]).count() as u64 == aside)
 }
 
 /// An empty store; what was in its place is moved aside.

@@ -13,6 +13,8 @@ pub(crate) enum Stage {
     Open,
     /// A record.
     Closed,
+    /// A record that is not to be believed: it waits to be replaced, and nothing follows from it.
+    Distrusted,
 }
 
 /// Where a position stands: how it is reached, from which positions of the book, and by which jobs with what priority.
@@ -57,6 +59,14 @@ impl Reach {
 
     pub(crate) fn set_aside(&mut self, job: u32) {
         insert(&mut self.aside, job);
+    }
+
+    pub(crate) fn take_up(&mut self, job: u32) {
+        self.aside.retain(|aside| *aside != job);
+    }
+
+    pub(crate) fn is_distrusted(&self) -> bool {
+        self.stage == Stage::Distrusted
     }
 
     pub(crate) fn is_aside(&self, job: u32) -> bool {

@@ -43,11 +43,17 @@ impl JobBody {
             JobChange::Fail(reason) => self.state = JobState::Failed(reason.clone()),
             JobChange::Target(target) => {
                 self.target = *target;
-                if self.state == JobState::Done {
-                    self.state = JobState::Running;
-                }
+                self.reopen();
             }
+            JobChange::Retry => self.reopen(),
             JobChange::Pause | JobChange::Resume => {}
+        }
+    }
+
+    /// There may be more for it to do.
+    pub(crate) fn reopen(&mut self) {
+        if self.state == JobState::Done {
+            self.state = JobState::Running;
         }
     }
 

@@ -2,6 +2,7 @@
 
 #[path = "../engine/mod.rs"]
 mod engine;
+mod trust;
 
 use std::fs;
 use std::path::Path;
