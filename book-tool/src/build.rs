@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_coordinator::Server;
 use kagetsu_game::{Position, Variant};
+use kagetsu_http::{JobJson, state};
 use kagetsu_program::Exit;
 use kagetsu_proto::{Connector, v1};
 use kagetsu_search::Engine;
@@ -18,7 +19,6 @@ use tokio_util::sync::CancellationToken;
 use crate::analyze::ENGINE_OF_A_CLUSTER;
 use crate::cli::{runtime, write_json};
 use crate::effort::{EffortArgs, parse_time};
-use crate::jobs::{JobJson, state};
 use crate::remote::Builds;
 use crate::roots;
 

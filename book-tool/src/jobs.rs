@@ -3,10 +3,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args as Flags, Subcommand};
-use kagetsu_book::{Book, Job, JobChange};
+use kagetsu_book::{Book, JobChange};
+use kagetsu_http::JobJson;
 use kagetsu_program::Exit;
 use kagetsu_proto::{Connector, v1};
-use serde::Serialize;
 
 use crate::cli::{runtime, write_json};
 use crate::remote::Builds;
@@ -57,69 +57,6 @@ struct Named {
     name: String,
     #[command(flatten)]
     at: Where,
-}
-
-/// A job, in the words of every list of jobs.
-#[derive(Debug, Serialize)]
-pub(crate) struct JobJson {
-    name: String,
-    variant: String,
-    state: String,
-    positions: u64,
-    target: Option<u64>,
-    rate: f64,
-    frontier: u64,
-    set_aside: u64,
-    reason: Option<String>,
-}
-
-impl From<&v1::Job> for JobJson {
-    fn from(job: &v1::Job) -> Self {
-        Self {
-            name: job.name.clone(),
-            variant: job.variant.clone(),
-            state: state(job.state()).into(),
-            positions: job.positions,
-            target: job.target,
-            rate: (job.rate * 100.0).round() / 100.0,
-            frontier: job.frontier,
-            set_aside: job.set_aside,
-            reason: (!job.reason.is_empty()).then(|| job.reason.clone()),
-        }
-    }
-}
-
-impl From<&Job> for JobJson {
-    /// Nobody works on the job of a book in its folder: its rate is 0.
-    fn from(job: &Job) -> Self {
-        let reason = match &job.state {
-            kagetsu_book::JobState::Failed(reason) => Some(reason.clone()),
-            _ => None,
-        };
-        Self {
-            name: job.spec.name.clone(),
-            variant: job.spec.variant.to_string(),
-            state: job.state.to_string(),
-            positions: job.positions,
-            target: (job.spec.target != u64::MAX).then_some(job.spec.target),
-            rate: 0.0,
-            frontier: job.frontier,
-            set_aside: job.set_aside,
-            reason,
-        }
-    }
-}
-
-/// The word for a state.
-pub(crate) fn state(state: v1::JobState) -> &'static str {
-    match state {
-        v1::JobState::Unspecified => "unknown",
-        v1::JobState::Running => "running",
-        v1::JobState::Paused => "paused",
-        v1::JobState::Done => "done",
-        v1::JobState::Cancelled => "cancelled",
-        v1::JobState::Failed => "failed",
-    }
 }
 
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {

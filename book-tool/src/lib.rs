@@ -14,7 +14,6 @@ mod diff;
 mod effort;
 mod exchange;
 mod jobs;
-mod json;
 mod live;
 mod merge;
 mod moves;
@@ -33,3 +32,4 @@ mod workers;
 
 pub use brain::{PlayArgs, gomocup};
 pub use cli::Cli;
+use kagetsu_http::json;

@@ -2,8 +2,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Subcommand;
+use kagetsu_http::WorkerJson;
 use kagetsu_program::Exit;
-use serde::Serialize;
 
 use crate::cli::{runtime, write_json};
 use crate::{remote, table};
@@ -30,32 +30,10 @@ enum Action {
     },
 }
 
-#[derive(Serialize)]
-struct WorkerJson {
-    name: String,
-    engine: String,
-    slots: u32,
-    threads: u32,
-    tasks: u32,
-    done: u64,
-    speed: u64,
-    idle: Option<String>,
-}
-
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     let Action::List { coordinator, json } = args.command;
     let workers = runtime()?.block_on(remote::workers(&coordinator))?;
-    let worker = |w: kagetsu_proto::v1::Worker| WorkerJson {
-        name: w.name,
-        engine: w.engine,
-        slots: w.slots,
-        threads: w.threads,
-        tasks: w.tasks,
-        done: w.done,
-        speed: w.speed,
-        idle: (!w.idle.is_empty()).then_some(w.idle),
-    };
-    let workers: Vec<WorkerJson> = workers.into_iter().map(worker).collect();
+    let workers: Vec<WorkerJson> = workers.into_iter().map(WorkerJson::from).collect();
     if json {
         write_json(out, &workers)?;
         return Ok(Exit::Done);

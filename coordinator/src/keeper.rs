@@ -1,7 +1,7 @@
 //! The keeper: the thread that has the book.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -59,6 +59,31 @@ pub(crate) struct KeeperDesk {
     places: Arc<Semaphore>,
     is_refilling: Arc<AtomicBool>,
     jobs: watch::Receiver<Arc<Vec<JobView>>>,
+    extent: Arc<Extent>,
+}
+
+/// How far the book has come, as it is on disk.
+#[derive(Debug, Default)]
+pub(crate) struct Extent {
+    entries: AtomicU64,
+    positions: AtomicU64,
+}
+
+impl Extent {
+    /// Entries of the journal: another number after every change of the book.
+    pub(crate) fn entries(&self) -> u64 {
+        self.entries.load(Ordering::Acquire)
+    }
+
+    /// Positions with a record.
+    pub(crate) fn positions(&self) -> u64 {
+        self.positions.load(Ordering::Acquire)
+    }
+
+    fn set(&self, book: &Book) {
+        self.positions.store(book.len(), Ordering::Release);
+        self.entries.store(book.sequence().0, Ordering::Release);
+    }
 }
 
 /// A job as it is on disk, and how fast it grows.
@@ -81,8 +106,10 @@ impl KeeperDesk {
         let (shown, jobs) = watch::channel(Arc::default());
         let is_refilling = Arc::new(AtomicBool::new(false));
         let places = Arc::new(Semaphore::new(MOST_ASKED));
-        let desk = Self { commands, places, is_refilling: Arc::clone(&is_refilling), jobs };
-        (desk, KeeperEnd { orders, is_refilling, shown })
+        let extent = Arc::default();
+        let desk =
+            Self { commands, places, is_refilling: Arc::clone(&is_refilling), jobs, extent: Arc::clone(&extent) };
+        (desk, KeeperEnd { orders, is_refilling, shown, extent })
     }
 
     fn send(&self, command: Command) {
@@ -140,6 +167,11 @@ impl KeeperDesk {
     pub(crate) fn jobs(&self) -> watch::Receiver<Arc<Vec<JobView>>> {
         self.jobs.clone()
     }
+
+    /// How far the book has come.
+    pub(crate) fn extent(&self) -> &Extent {
+        &self.extent
+    }
 }
 
 /// The keeper's end of the desk.
@@ -147,6 +179,7 @@ pub(crate) struct KeeperEnd {
     orders: Receiver<Command>,
     is_refilling: Arc<AtomicBool>,
     shown: watch::Sender<Arc<Vec<JobView>>>,
+    extent: Arc<Extent>,
 }
 
 /// Who has the book.
@@ -259,6 +292,7 @@ impl Keeper {
     /// Shows all jobs as they are on disk now.
     fn show(&mut self) -> Result<()> {
         let now = Instant::now();
+        self.end.extent.set(&self.book);
         let jobs = self.book.jobs()?;
         let running = jobs.iter().filter(|job| job.state == JobState::Running);
         self.running = running.map(|job| (job.id, job.spec.variant)).collect();

@@ -11,6 +11,7 @@ mod analysis;
 mod books;
 mod builds;
 mod config;
+mod door;
 mod hub;
 mod keeper;
 mod links;

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Divides positions among workers and keeps the book.
 ///
-/// Prints "listening on ADDRESS" when it is ready. Build jobs that were running when it stopped go on by themselves.
+/// Prints "listening on ADDRESS" when it is ready, and then "http on ADDRESS" for the explorer page and the JSON API. Build jobs that were running when it stopped go on by themselves.
 /// Ends cleanly on Ctrl-C and on SIGTERM.
 #[derive(Debug, Parser)]
 #[command(name = "kagetsu-coordinator", version, max_term_width = 100)]
@@ -27,6 +27,12 @@ struct Arguments {
     /// Where to listen; port 0 lets the system choose
     #[arg(long, default_value = "127.0.0.1:7615", value_name = "ADDRESS")]
     listen: SocketAddr,
+    /// Where the explorer page and the JSON API are; off for neither [default: 127.0.0.1:7616, if that is free]
+    #[arg(long, value_name = "ADDRESS|off", value_parser = http_address)]
+    http: Option<HttpAddress>,
+    /// Pages of this origin, as in https://example.org, may read the JSON API; may be given more than once
+    #[arg(long, value_name = "ORIGIN")]
+    http_origin: Vec<String>,
     /// Listens beyond this machine although anybody who reaches the address may use it
     #[arg(long)]
     insecure: bool,
@@ -41,6 +47,23 @@ struct Arguments {
     log_level: String,
 }
 
+/// Where HTTP is served, if anywhere.
+#[derive(Clone, Copy, Debug)]
+enum HttpAddress {
+    At(SocketAddr),
+    Off,
+}
+
+fn http_address(text: &str) -> Result<HttpAddress, String> {
+    if text == "off" {
+        return Ok(HttpAddress::Off);
+    }
+    text.parse().map(HttpAddress::At).map_err(|_| "must be an address as in 127.0.0.1:7616, or off".into())
+}
+
+/// Where HTTP is served when nothing is said.
+const HTTP: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 7616);
+
 fn main() -> ExitCode {
     kagetsu_program::run("kagetsu-coordinator", || {
         let arguments: Arguments = kagetsu_program::parse()?;
@@ -52,20 +75,62 @@ fn main() -> ExitCode {
 
 async fn serve(arguments: Arguments) -> Result<()> {
     let listen = arguments.listen;
-    if !listen.ip().is_loopback() && !arguments.insecure {
-        bail!("{listen} can be reached from other machines; give --insecure if everybody who can may use the cluster");
+    let http_at = if let Some(HttpAddress::At(address)) = arguments.http { Some(address) } else { None };
+    for address in [Some(listen), http_at].into_iter().flatten() {
+        if !address.ip().is_loopback() && !arguments.insecure {
+            bail!(
+                "{address} can be reached from other machines; give --insecure if everybody who can may use the cluster"
+            );
+        }
     }
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
     let address = listener.local_addr()?;
-    let server = Server::start(&arguments.config, shutdown)?;
+    let http = listen_http(arguments.http).await?;
+    let server = Server::start(&arguments.config, shutdown.clone())?;
     if let Some(file) = &arguments.address_file {
         write_address(file, address).with_context(|| format!("cannot write {}", file.display()))?;
     }
     let mut out = std::io::stdout();
     writeln!(out, "listening on {address}").and_then(|()| out.flush())?;
-    server.listen(listener).await
+    let http = http.map(|listener| serve_http(&server, listener, &arguments.http_origin, &shutdown)).transpose()?;
+    let served = server.listen(listener).await;
+    shutdown.cancel();
+    let http = match http {
+        Some(http) => http.await?,
+        None => Ok(()),
+    };
+    served.and(http)
+}
+
+/// The socket for HTTP. That the usual one is taken is no error where nobody asked for it.
+async fn listen_http(asked: Option<HttpAddress>) -> Result<Option<TcpListener>> {
+    match asked {
+        Some(HttpAddress::Off) => Ok(None),
+        Some(HttpAddress::At(address)) => {
+            TcpListener::bind(address).await.map(Some).with_context(|| format!("cannot serve HTTP on {address}"))
+        }
+        None => Ok(TcpListener::bind(HTTP)
+            .await
+            .map_err(|error| tracing::warn!("no HTTP: {HTTP} cannot be listened on ({error}); --http says where else"))
+            .ok()),
+    }
+}
+
+/// Serves HTTP beside gRPC. Prints "http on ADDRESS" when it is ready.
+fn serve_http(
+    server: &Server,
+    listener: TcpListener,
+    origins: &[String],
+    shutdown: &CancellationToken,
+) -> Result<tokio::task::JoinHandle<Result<()>>> {
+    let address = listener.local_addr()?;
+    let access = kagetsu_http::Access { origins: origins.to_vec(), ..kagetsu_http::Access::at(address) };
+    let door = server.door(access);
+    let mut out = std::io::stdout();
+    writeln!(out, "http on {address}").and_then(|()| out.flush())?;
+    Ok(tokio::spawn(kagetsu_http::serve(listener, door, shutdown.clone())))
 }
 
 /// Whole or not at all: who waits for the file finds an address in it.

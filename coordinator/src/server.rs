@@ -24,6 +24,7 @@ use crate::analysis::AnalysisService;
 use crate::books::BooksService;
 use crate::builds::BuildsService;
 use crate::config::Config;
+use crate::door::Door;
 use crate::hub::Hub;
 use crate::keeper::{Keeper, KeeperDesk};
 use crate::workers::WorkersService;
@@ -88,6 +89,12 @@ impl Server {
             .tcp_nodelay(true);
         let incoming = TcpListenerStream::new(listener);
         self.serve(server, incoming).await
+    }
+
+    /// Its door for HTTP, to be served beside it. Must be called in a tokio runtime.
+    pub fn door(&self, access: kagetsu_http::Access) -> axum::Router {
+        let door = Door::new(&self.hub, self.keeper.as_ref(), &self.shutdown);
+        kagetsu_http::router(door, access, self.shutdown.clone())
     }
 
     /// Serves inside this process, over memory.

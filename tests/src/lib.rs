@@ -5,12 +5,14 @@
 
 mod data;
 mod dialogue;
+mod http;
 mod program;
 mod scratch;
 mod stub;
 
 pub use data::shared_data;
 pub use dialogue::Dialogue;
+pub use http::{Answered, events, http};
 pub use program::{Finished, Program, Running};
 pub use scratch::Scratch;
 pub use stub::stub_engine;

@@ -8,6 +8,7 @@ mod cluster;
 mod compiled;
 mod disk;
 mod engines;
+mod http;
 mod kills;
 mod relay;
 mod surakarta;

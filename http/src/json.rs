@@ -8,7 +8,7 @@ use time::{Date, Duration};
 
 /// What is known of one position. Values are from the side to move's view.
 #[derive(Debug, Serialize)]
-pub(crate) struct AnswerJson {
+pub struct AnswerJson {
     variant: String,
     moves: Vec<String>,
     side: String,
@@ -24,7 +24,7 @@ pub(crate) struct AnswerJson {
 
 /// A value: a score in centi-units, or the plies to a forced win or loss.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct ValueJson {
+pub struct ValueJson {
     score: Option<i16>,
     win_in: Option<u16>,
     loss_in: Option<u16>,
@@ -34,7 +34,7 @@ pub(crate) struct ValueJson {
 
 /// What is known of one move.
 #[derive(Debug, Serialize)]
-pub(crate) struct VerdictJson {
+pub struct VerdictJson {
     r#move: String,
     #[serde(flatten)]
     value: ValueJson,
@@ -49,7 +49,7 @@ pub(crate) struct VerdictJson {
 impl AnswerJson {
     /// `time_ms` is the time that the answer took; 0 for one that was only looked up.
     #[must_use]
-    pub(crate) fn new(position: &Position, answer: &Answer, time_ms: u64) -> Self {
+    pub fn new(position: &Position, answer: &Answer, time_ms: u64) -> Self {
         let names = |moves: &[Move]| moves.iter().map(|&m| position.write_move(m)).collect();
         // What is only bounded from above may stand first, and is no choice.
         let best = Choice::default().pick(answer);
@@ -76,6 +76,12 @@ impl AnswerJson {
             depth: best.map_or(0, |(_, v)| v.depth),
         }
     }
+
+    /// The same with the positions that all workers have visited so far.
+    #[must_use]
+    pub fn with_nodes(self, nodes: u64) -> Self {
+        Self { nodes, ..self }
+    }
 }
 
 impl ValueJson {
@@ -85,7 +91,7 @@ impl ValueJson {
 
     /// A score, and what is proven of it.
     #[must_use]
-    pub(crate) fn new(score: Score, proof: Option<Proof>) -> Self {
+    pub fn new(score: Score, proof: Option<Proof>) -> Self {
         Self {
             score: (!score.is_mate()).then(|| score.raw()),
             win_in: score.win_plies(),
@@ -98,7 +104,7 @@ impl ValueJson {
 
 /// `2026-11-21` from days since 1970-01-01; empty for a day that no calendar has.
 #[must_use]
-pub(crate) fn date(day: u32) -> String {
+pub fn date(day: u32) -> String {
     let first = Date::from_ordinal_date(1970, 1).expect("a date");
     let date = first.checked_add(Duration::days(i64::from(day)));
     date.and_then(|date| date.format(format_description!("[year]-[month]-[day]")).ok()).unwrap_or_default()

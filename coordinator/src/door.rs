@@ -1,0 +1,68 @@
+use std::sync::Arc;
+
+use kagetsu_http::Services;
+use tokio_util::sync::CancellationToken;
+
+use crate::analysis::AnalysisService;
+use crate::books::BooksService;
+use crate::builds::BuildsService;
+use crate::hub::Hub;
+use crate::keeper::KeeperDesk;
+use crate::workers::WorkersService;
+
+/// The coordinator's services, as its HTTP door calls them.
+pub(crate) struct Door {
+    analysis: AnalysisService,
+    books: BooksService,
+    builds: BuildsService,
+    workers: WorkersService,
+    keeper: Option<KeeperDesk>,
+}
+
+impl Door {
+    pub(crate) fn new(hub: &Arc<Hub>, keeper: Option<&KeeperDesk>, shutdown: &CancellationToken) -> Self {
+        let (hub, keeper, shutdown) = (|| Arc::clone(hub), keeper.cloned(), || shutdown.clone());
+        Self {
+            analysis: AnalysisService { hub: hub(), shutdown: shutdown() },
+            books: BooksService { keeper: keeper.clone(), shutdown: shutdown() },
+            builds: BuildsService { hub: hub(), keeper: keeper.clone(), shutdown: shutdown() },
+            workers: WorkersService { hub: hub(), shutdown: shutdown() },
+            keeper,
+        }
+    }
+}
+
+impl Services for Door {
+    type Analysis = AnalysisService;
+    type Books = BooksService;
+    type Builds = BuildsService;
+    type Workers = WorkersService;
+
+    fn analysis(&self) -> &AnalysisService {
+        &self.analysis
+    }
+
+    fn books(&self) -> &BooksService {
+        &self.books
+    }
+
+    fn builds(&self) -> &BuildsService {
+        &self.builds
+    }
+
+    fn workers(&self) -> &WorkersService {
+        &self.workers
+    }
+
+    fn epoch(&self) -> Option<u64> {
+        self.keeper.as_ref().map(|keeper| keeper.extent().entries())
+    }
+
+    fn positions(&self) -> u64 {
+        self.keeper.as_ref().map_or(0, |keeper| keeper.extent().positions())
+    }
+
+    fn is_cluster(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,152 @@
+//! Who may come through the door, and do what.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_SECURITY_POLICY,
+    CONTENT_TYPE, HOST, ORIGIN, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::refusal::Refusal;
+use crate::routes::Door;
+use crate::services::Services;
+
+/// The page loads from its own server alone, and stands in no frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Who may come through the door, and do what.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// Whether requests may start an analysis, and start, pause, resume and cancel builds.
+    pub may_change: bool,
+    /// Whether the door is on this machine alone. Then only a request to a name of this machine is answered, so that no
+    /// page elsewhere reaches it by a name of its own that leads here.
+    pub is_local: bool,
+    /// Pages of these origins, as in `https://example.org`, may read what is answered; by default none.
+    pub origins: Vec<String>,
+}
+
+impl Access {
+    /// Of a door at this address: everything on this machine, reading alone beyond it.
+    #[must_use]
+    pub fn at(address: SocketAddr) -> Self {
+        let is_local = address.ip().is_loopback();
+        Self { may_change: is_local, is_local, origins: Vec::new() }
+    }
+
+    /// # Errors
+    /// Why not.
+    fn check(&self, method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
+        let forbidden = |message: &str| Err(Refusal::new(StatusCode::FORBIDDEN, "forbidden", message));
+        let host = text(headers, &HOST);
+        if self.is_local && !host.is_some_and(is_this_machine) {
+            return forbidden("this server answers to 127.0.0.1, [::1] and localhost alone: use one of them");
+        }
+        if matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
+            return Ok(());
+        }
+        if !self.may_change {
+            return forbidden("this server is read-only for you: ask from its own machine");
+        }
+        let is_ours = |origin: &str| origin.split_once("://").is_some_and(|(_, name)| Some(name) == host);
+        if text(headers, &ORIGIN).is_some_and(|origin| !is_ours(origin)) {
+            return forbidden("a page of another origin may not change anything here");
+        }
+        // A page elsewhere can send a form without being asked first, but not this.
+        let is_json = text(headers, &CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/json"));
+        if !is_json {
+            let message = "the body must be JSON: send the header Content-Type: application/json";
+            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", message));
+        }
+        Ok(())
+    }
+
+    /// The origin of the page that asks, if it may read the answer.
+    fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+        let origin = headers.get(ORIGIN)?;
+        self.origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()).then(|| origin.clone())
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// Whether a `Host` names this machine, whatever the port.
+fn is_this_machine(host: &str) -> bool {
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
+    let name = name.map_or(host, |(name, _)| name);
+    name.eq_ignore_ascii_case("localhost") || name == "[::1]" || is_loopback_number(name)
+}
+
+fn is_loopback_number(name: &str) -> bool {
+    name.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Lets a request through, or not; tells the browser what the answer may do.
+pub(crate) async fn guard<S: Services>(State(door): State<Arc<Door<S>>>, request: Request, next: Next) -> Response {
+    let origin = door.access.allowed(request.headers());
+    let is_question = request.method() == Method::OPTIONS && origin.is_some();
+    let mut response = match door.access.check(request.method(), request.headers()) {
+        Err(refusal) => refusal.into_response(),
+        Ok(()) if is_question => StatusCode::NO_CONTENT.into_response(),
+        Ok(()) => next.run(request).await,
+    };
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    if let Some(origin) = origin {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET"));
+        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("authorization"));
+        headers.append(VARY, HeaderValue::from_static("origin"));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(all: &[(HeaderName, &str)]) -> HeaderMap {
+        let value = |text: &str| HeaderValue::from_str(text).expect("plain text");
+        all.iter().map(|(name, text)| (name.clone(), value(text))).collect()
+    }
+
+    #[test]
+    fn names_of_this_machine() {
+        for host in ["localhost", "LOCALHOST:7616", "127.0.0.1:7616", "127.9.9.9", "[::1]", "[::1]:80"] {
+            assert!(is_this_machine(host), "{host}");
+        }
+        for host in ["", "example.org", "localhost.example.org:7616", "10.0.0.1", "127.0.0.1.example.org", "[::2]:1"] {
+            assert!(!is_this_machine(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn pages_elsewhere_change_nothing() {
+        let local = Access::at("127.0.0.1:1".parse().expect("an address"));
+        let json = (CONTENT_TYPE, "application/json");
+        let host = (HOST, "127.0.0.1:1");
+        let post = |access: &Access, all: &[(HeaderName, &str)]| {
+            access.check(&Method::POST, &headers(all)).map_err(|refusal| refusal.status.as_u16())
+        };
+        assert_eq!(post(&local, &[host.clone(), json.clone()]), Ok(()));
+        assert_eq!(post(&local, &[host.clone(), json.clone(), (ORIGIN, "http://127.0.0.1:1")]), Ok(()));
+        assert_eq!(post(&local, &[host.clone(), json.clone(), (ORIGIN, "http://example.org")]), Err(403));
+        assert_eq!(post(&local, &[host.clone(), json.clone(), (ORIGIN, "null")]), Err(403));
+        assert_eq!(post(&local, &[host, (CONTENT_TYPE, "text/plain")]), Err(415));
+        assert_eq!(post(&local, &[(HOST, "example.org"), json.clone()]), Err(403));
+        assert_eq!(post(&local, std::slice::from_ref(&json)), Err(403));
+        let open = Access::at("0.0.0.0:1".parse().expect("an address"));
+        assert_eq!(post(&open, &[(HOST, "example.org"), json]), Err(403));
+        assert_eq!(open.check(&Method::GET, &headers(&[(HOST, "example.org")])), Ok(()));
+    }
+}

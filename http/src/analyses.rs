@@ -1,0 +1,125 @@
+//! Analyses: `/analyses`, told as they deepen.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::extract::rejection::JsonRejection;
+use axum::http::StatusCode;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::analysis_server::Analysis as _;
+use serde::{Deserialize, Serialize};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_stream::StreamExt;
+use tonic::{Request, Status};
+
+use crate::books::read;
+use crate::builds::refused;
+use crate::json::AnswerJson;
+use crate::place;
+use crate::refusal::Refusal;
+use crate::routes::Door;
+use crate::services::Services;
+
+/// How hard to think; whichever limit comes first.
+#[derive(Debug, Deserialize)]
+pub(crate) struct EffortJson {
+    pub(crate) depth: Option<u32>,
+    pub(crate) nodes: Option<u64>,
+    pub(crate) time_ms: Option<u64>,
+}
+
+impl EffortJson {
+    pub(crate) fn message(&self) -> v1::Effort {
+        v1::Effort { depth: self.depth, nodes: self.nodes, time_ms: self.time_ms }
+    }
+}
+
+/// What to analyse.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QuestionJson {
+    variant: String,
+    fen: Option<String>,
+    #[serde(default)]
+    moves: String,
+    depth: Option<u32>,
+    nodes: Option<u64>,
+    time_ms: Option<u64>,
+    #[serde(default = "five")]
+    top: u32,
+}
+
+const fn five() -> u32 {
+    5
+}
+
+/// What is known so far.
+#[derive(Serialize)]
+struct UpdateJson {
+    #[serde(flatten)]
+    answer: AnswerJson,
+    /// Workers connected; 0 while the question waits for the first.
+    workers: u32,
+    /// Whether this is the answer.
+    is_final: bool,
+}
+
+impl<S: Services> Door<S> {
+    /// Streams are open for long: there are only so many.
+    ///
+    /// # Errors
+    /// If all are taken.
+    pub(crate) fn place_of_a_listener(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        let full = |_| {
+            let message = "too many listen to events here at this time: close another page, or try again later";
+            Refusal::new(StatusCode::TOO_MANY_REQUESTS, "exhausted", message)
+        };
+        Arc::clone(&self.listeners).try_acquire_owned().map_err(full)
+    }
+}
+
+/// One event of a stream, or its end with the reason.
+pub(crate) fn told<T: Serialize>(name: &str, what: Result<T, Status>) -> Result<Event, Infallible> {
+    let event = |what: T| Event::default().event(name).json_data(what);
+    Ok(match what.map(event) {
+        Ok(Ok(event)) => event,
+        Ok(Err(error)) => refused(&Refusal::from(Status::internal(error.to_string()))),
+        Err(status) => refused(&Refusal::from(status)),
+    })
+}
+
+/// `POST /api/v1/analyses`: events `answer` as the answer grows, the last with `is_final`. Ends when the client goes away.
+pub(crate) async fn analyze<S: Services>(
+    State(door): State<Arc<Door<S>>>,
+    body: Result<Json<QuestionJson>, JsonRejection>,
+) -> Result<Response, Refusal> {
+    let Json(asked) = body?;
+    let place = door.place_of_a_listener()?;
+    let position = place::read(&asked.variant, asked.fen.as_deref(), &asked.moves)?;
+    if position.outcome().is_some() {
+        return Err(Refusal::wrong(format!("the game is over in {position}: there is nothing to search")));
+    }
+    let question = v1::Question {
+        position: Some((&position).into()),
+        effort: Some(EffortJson { depth: asked.depth, nodes: asked.nodes, time_ms: asked.time_ms }.message()),
+        width: asked.top,
+        ..v1::Question::default()
+    };
+    let request = v1::AnalyzeRequest { question: Some(question) };
+    let updates = door.services.analysis().analyze(Request::new(request)).await?.into_inner();
+    let events = updates.map(move |update| {
+        let _place = &place;
+        let json = update.and_then(|update| {
+            let answer = read(update.answer.as_ref()).map_err(|refusal| Status::internal(refusal.message))?;
+            let answer = AnswerJson::new(&position, &answer.unwrap_or_default(), update.time_ms);
+            let answer = answer.with_nodes(update.nodes);
+            Ok(UpdateJson { answer, workers: update.workers, is_final: update.is_final })
+        });
+        told("answer", json)
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response())
+}

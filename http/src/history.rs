@@ -1,0 +1,131 @@
+//! How the jobs grew while this server was up: what their plots are drawn from.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::builds_server::Builds as _;
+use serde::Serialize;
+use tonic::Request;
+
+use crate::routes::Door;
+use crate::services::Services;
+
+/// Points of one job; when there are more every second one is left out, and fewer are taken from then on.
+const MOST_POINTS: usize = 512;
+/// Jobs that are followed; of more, those that were first seen.
+const MOST_JOBS: usize = 256;
+/// Between two points, at first.
+const STEP: Duration = Duration::from_secs(2);
+
+/// A job at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Point {
+    /// Milliseconds since 1970.
+    at_ms: u64,
+    positions: u64,
+    frontier: u64,
+}
+
+#[derive(Debug, Default)]
+struct Track {
+    points: Vec<Point>,
+    /// Of how many points one is kept.
+    every: usize,
+    seen: usize,
+}
+
+impl Track {
+    fn add(&mut self, point: Point) {
+        // A job that stands still needs no more points than its last two.
+        if let [.., before, last] = self.points[..]
+            && (before.positions, before.frontier) == (last.positions, last.frontier)
+            && (last.positions, last.frontier) == (point.positions, point.frontier)
+        {
+            if let Some(last) = self.points.last_mut() {
+                *last = point;
+            }
+            return;
+        }
+        self.seen += 1;
+        if self.seen.is_multiple_of(self.every.max(1)) {
+            self.points.push(point);
+        }
+        if self.points.len() > MOST_POINTS {
+            let mut at = 0;
+            self.points.retain(|_| {
+                at += 1;
+                at % 2 == 1
+            });
+            self.every = 2 * self.every.max(1);
+        }
+    }
+}
+
+/// How the jobs grew.
+#[derive(Debug, Default)]
+pub(crate) struct History(Mutex<BTreeMap<String, Track>>);
+
+impl History {
+    /// The points of a job, oldest first.
+    pub(crate) fn of(&self, name: &str) -> Vec<Point> {
+        let tracks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tracks.get(name).map_or_else(Vec::new, |track| track.points.clone())
+    }
+
+    fn add(&self, at_ms: u64, jobs: &[v1::Job]) {
+        let mut tracks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for job in jobs {
+            if tracks.len() < MOST_JOBS || tracks.contains_key(&job.name) {
+                let point = Point { at_ms, positions: job.positions, frontier: job.frontier };
+                tracks.entry(job.name.clone()).or_default().add(point);
+            }
+        }
+    }
+}
+
+/// Takes points until the shutdown.
+pub(crate) async fn follow<S: Services>(door: Arc<Door<S>>) {
+    let mut ticks = tokio::time::interval(STEP);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = door.shutdown.cancelled() => return,
+        }
+        if door.services.epoch().is_none() {
+            continue;
+        }
+        if let Ok(listed) = door.services.builds().list(Request::new(v1::ListJobsRequest {})).await {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            door.history.add(now.as_millis() as u64, &listed.into_inner().jobs);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_job_keeps_its_whole_shape_in_few_points() {
+        let mut track = Track::default();
+        for at in 0..100_000 {
+            track.add(Point { at_ms: at, positions: at, frontier: 0 });
+        }
+        assert!(track.points.len() <= MOST_POINTS);
+        assert!(track.points.first().is_some_and(|point| point.at_ms == 0));
+        assert!(track.points.last().is_some_and(|point| point.at_ms > 99_000));
+        assert!(track.points.is_sorted_by_key(|point| point.at_ms));
+    }
+
+    #[test]
+    fn a_job_that_stands_still_takes_no_room() {
+        let mut track = Track::default();
+        for at in 0..1_000 {
+            track.add(Point { at_ms: at, positions: 7, frontier: 1 });
+        }
+        assert_eq!(track.points.iter().map(|point| point.at_ms).collect::<Vec<_>>(), [0, 999]);
+    }
+}

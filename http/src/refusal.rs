@@ -1,0 +1,51 @@
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+use tonic::{Code, Status};
+
+/// Why a request gets no answer: `{"error": {"code": "...", "message": "..."}}`. The code is a word for programs, the
+/// message says to a person what happened and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into() }
+    }
+
+    /// A parameter or a body that cannot be.
+    pub(crate) fn wrong(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad_request", message)
+    }
+}
+
+/// The one place where a service's refusal becomes an HTTP status.
+impl From<Status> for Refusal {
+    fn from(status: Status) -> Self {
+        let (http, code) = match status.code() {
+            Code::InvalidArgument | Code::OutOfRange => (StatusCode::BAD_REQUEST, "bad_request"),
+            Code::NotFound => (StatusCode::NOT_FOUND, "not_found"),
+            Code::AlreadyExists | Code::FailedPrecondition | Code::Aborted => (StatusCode::CONFLICT, "conflict"),
+            Code::PermissionDenied => (StatusCode::FORBIDDEN, "forbidden"),
+            Code::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated"),
+            Code::ResourceExhausted => (StatusCode::TOO_MANY_REQUESTS, "exhausted"),
+            Code::Unavailable | Code::Cancelled => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+            Code::DeadlineExceeded => (StatusCode::GATEWAY_TIMEOUT, "too_late"),
+            Code::DataLoss => (StatusCode::INTERNAL_SERVER_ERROR, "damaged_book"),
+            _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+        };
+        Self::new(http, code, status.message())
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let body = json!({"error": {"code": self.code, "message": self.message}});
+        (self.status, Json(body)).into_response()
+    }
+}

@@ -1,0 +1,137 @@
+//! Which ways lead to a position, and which moves lead to the same one: `/transpositions`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use kagetsu_game::{Move, Position, Variant};
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::books_server::Books as _;
+use serde::Serialize;
+use tonic::Request;
+
+use crate::json::ValueJson;
+use crate::params::Params;
+use crate::place;
+use crate::refusal::Refusal;
+use crate::routes::Door;
+use crate::services::Services;
+
+/// Moves of a position, and stones of a line, that are looked up.
+const MOST: usize = 400;
+
+#[derive(Serialize)]
+struct TranspositionsJson {
+    /// Moves that lead to a position of the book, those that lead to the same one together.
+    behind: Vec<BehindJson>,
+    /// Other ways to this position.
+    before: Vec<BeforeJson>,
+}
+
+#[derive(Serialize)]
+struct BehindJson {
+    key: String,
+    moves: Vec<String>,
+}
+
+/// A position of the book from which one move leads here.
+#[derive(Serialize)]
+struct BeforeJson {
+    moves: Vec<String>,
+    r#move: String,
+    /// What the book says of the move there, where it says anything.
+    #[serde(flatten)]
+    value: Option<ValueJson>,
+}
+
+/// `GET /api/v1/transpositions`.
+pub(crate) async fn transpositions<S: Services>(
+    State(door): State<Arc<Door<S>>>,
+    params: Params,
+) -> Result<Response, Refusal> {
+    params.only(&place::PLACE)?;
+    let position = place::position(&params)?;
+    let json = TranspositionsJson { behind: door.behind(&position).await?, before: door.before(&position).await? };
+    Ok(Json(json).into_response())
+}
+
+impl<S: Services> Door<S> {
+    async fn lookup_all(&self, positions: &[Position]) -> Result<Vec<v1::Found>, Refusal> {
+        let positions = positions.iter().map(Into::into).collect();
+        let request = Request::new(v1::LookupManyRequest { positions });
+        Ok(self.services.books().lookup_many(request).await?.into_inner().found)
+    }
+
+    /// The moves whose positions the book holds, by position.
+    async fn behind(&self, position: &Position) -> Result<Vec<BehindJson>, Refusal> {
+        let moves: Vec<Move> = position.legal_moves().into_iter().take(MOST).collect();
+        let mut alike: BTreeMap<_, Vec<Move>> = BTreeMap::new();
+        for (m, child) in moves.iter().zip(position.children(&moves)) {
+            alike.entry(child.key).or_default().push(*m);
+        }
+        let next = |(_, moves): (&_, &Vec<Move>)| moves.first().and_then(|&m| position.play(m).ok());
+        let next: Vec<Position> = alike.iter().filter_map(next).collect();
+        let found = self.lookup_all(&next).await?;
+        let held = alike.iter().zip(found).filter(|(_, found)| found.answer.is_some());
+        let behind = |((key, moves), _): ((&kagetsu_game::Key, &Vec<Move>), v1::Found)| BehindJson {
+            key: key.to_string(),
+            moves: moves.iter().map(|&m| position.write_move(m)).collect(),
+        };
+        Ok(held.map(behind).collect())
+    }
+
+    /// The positions of the book that another order of the moves comes through last. Only of gomoku, where every stone of
+    /// the side that moved may have been the last.
+    async fn before(&self, position: &Position) -> Result<Vec<BeforeJson>, Refusal> {
+        if !matches!(position.variant(), Variant::Gomoku { .. }) || position.setup().is_some() {
+            return Ok(Vec::new());
+        }
+        let last = position.moves().len().saturating_sub(1);
+        let others = (0..last).rev().filter(|at| at % 2 == last % 2);
+        let ways: Vec<(Position, Move)> = others.take(MOST).filter_map(|at| without(position, at)).collect();
+        let positions: Vec<Position> = ways.iter().map(|(before, _)| before.clone()).collect();
+        let found = self.lookup_all(&positions).await?;
+        let mut all = Vec::new();
+        for ((before, m), found) in ways.into_iter().zip(found) {
+            let Some(answer) = crate::books::read(found.answer.as_ref())? else { continue };
+            all.push(BeforeJson {
+                moves: before.moves().iter().map(|&m| before.write_move(m)).collect(),
+                r#move: before.write_move(m),
+                value: answer.get(m).map(|verdict| ValueJson::new(verdict.score, verdict.proof)),
+            });
+        }
+        Ok(all)
+    }
+}
+
+/// The position in which the stone of move `at` is still to come, and its move; the side's later stones come earlier.
+fn without(position: &Position, at: usize) -> Option<(Position, Move)> {
+    let mut moves = position.moves().to_vec();
+    let missing = *moves.get(at)?;
+    let mut gap = at;
+    while gap + 2 < moves.len() {
+        moves[gap] = moves[gap + 2];
+        gap += 2;
+    }
+    moves.pop();
+    let before = Position::new(position.variant(), None, &moves).ok()?;
+    before.play(missing).is_ok().then_some((before, missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stone_that_comes_last_leads_to_the_same_position() {
+        let position = Position::from_line(Variant::FREESTYLE_15, "h8 i9 j10 a1 c3").expect("legal");
+        let ways: Vec<_> = [2, 0].into_iter().filter_map(|at| without(&position, at)).collect();
+        assert_eq!(ways.len(), 2);
+        for (before, m) in ways {
+            assert_eq!(before.play(m).expect("legal").key(), position.key());
+        }
+        assert!(without(&position, 9).is_none());
+    }
+}

@@ -1,0 +1,92 @@
+//! The best lines of the book as a tree: `/tree`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use kagetsu_game::{Answer, Position};
+use serde::Serialize;
+
+use crate::json::ValueJson;
+use crate::params::Params;
+use crate::place;
+use crate::refusal::Refusal;
+use crate::routes::Door;
+use crate::services::Services;
+
+/// Positions that one tree may look up.
+const MOST_LOOKED_UP: usize = 2_000;
+
+/// A move of the tree; its value is from the view of the side that makes it.
+#[derive(Serialize)]
+struct BranchJson {
+    r#move: String,
+    #[serde(flatten)]
+    value: ValueJson,
+    depth: u8,
+    /// What the book knows behind it, best first; empty where it knows nothing, or the tree ends.
+    branches: Vec<BranchJson>,
+}
+
+#[derive(Serialize)]
+struct TreeJson {
+    variant: String,
+    moves: Vec<String>,
+    branches: Vec<BranchJson>,
+    /// Whether the book knows more than was looked up.
+    is_cut: bool,
+}
+
+/// `GET /api/v1/tree`.
+pub(crate) async fn tree<S: Services>(State(door): State<Arc<Door<S>>>, params: Params) -> Result<Response, Refusal> {
+    params.only(&[&place::PLACE[..], &["plies", "top"]].concat())?;
+    let position = place::position(&params)?;
+    let plies = params.number("plies", 1..=32)?.unwrap_or(4);
+    let top = params.number("top", 1..=50)?.unwrap_or(3);
+    let mut growing = Growing { door: &door, top, left: MOST_LOOKED_UP };
+    let branches = growing.branches(&position, plies).await?;
+    let not_held = || Refusal::new(StatusCode::NOT_FOUND, "not_in_book", format!("the book does not hold {position}"));
+    let tree = TreeJson {
+        variant: position.variant().to_string(),
+        moves: position.moves().iter().map(|&m| position.write_move(m)).collect(),
+        branches: branches.ok_or_else(not_held)?,
+        is_cut: growing.left == 0,
+    };
+    Ok(Json(tree).into_response())
+}
+
+struct Growing<'a, S> {
+    door: &'a Door<S>,
+    top: usize,
+    left: usize,
+}
+
+impl<S: Services> Growing<'_, S> {
+    /// The best moves of a position with what is behind them; `None` if the book does not hold it.
+    async fn branches(&mut self, position: &Position, plies: u32) -> Result<Option<Vec<BranchJson>>, Refusal> {
+        self.left = self.left.saturating_sub(1);
+        let Some(answer) = self.door.lookup(position, false).await? else { return Ok(None) };
+        let mut branches = Vec::new();
+        for (m, verdict) in exact(&answer, self.top) {
+            let next = position.play(*m).ok().filter(|_| plies > 1 && self.left > 0);
+            let behind = match next {
+                Some(next) => Box::pin(self.branches(&next, plies - 1)).await?,
+                None => None,
+            };
+            branches.push(BranchJson {
+                r#move: position.write_move(*m),
+                value: ValueJson::new(verdict.score, verdict.proof),
+                depth: verdict.depth,
+                branches: behind.unwrap_or_default(),
+            });
+        }
+        Ok(Some(branches))
+    }
+}
+
+/// The best moves of exact value.
+fn exact(answer: &Answer, top: usize) -> impl Iterator<Item = &(kagetsu_game::Move, kagetsu_game::Verdict)> {
+    answer.verdicts().iter().filter(|(_, verdict)| verdict.is_exact()).take(top)
+}

@@ -1,0 +1,60 @@
+//! Who works: `/workers`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::workers_server::Workers as _;
+use serde::Serialize;
+use tonic::Request;
+
+use crate::params::Params;
+use crate::refusal::Refusal;
+use crate::routes::Door;
+use crate::services::Services;
+
+/// A worker, in the words of every list of workers.
+#[derive(Clone, Debug, Serialize)]
+pub struct WorkerJson {
+    /// Its name.
+    pub name: String,
+    /// Its engine and version.
+    pub engine: String,
+    /// Tasks at the same time.
+    pub slots: u32,
+    /// Threads for each.
+    pub threads: u32,
+    /// Tasks in its hands.
+    pub tasks: u32,
+    /// Tasks that it has answered.
+    pub done: u64,
+    /// Positions a second.
+    pub speed: u64,
+    /// Why a slot is free, if one is.
+    pub idle: Option<String>,
+}
+
+impl From<v1::Worker> for WorkerJson {
+    fn from(worker: v1::Worker) -> Self {
+        Self {
+            name: worker.name,
+            engine: worker.engine,
+            slots: worker.slots,
+            threads: worker.threads,
+            tasks: worker.tasks,
+            done: worker.done,
+            speed: worker.speed,
+            idle: (!worker.idle.is_empty()).then_some(worker.idle),
+        }
+    }
+}
+
+/// `GET /api/v1/workers`.
+pub(crate) async fn list<S: Services>(State(door): State<Arc<Door<S>>>, params: Params) -> Result<Response, Refusal> {
+    params.only(&[])?;
+    let listed = door.services.workers().list(Request::new(v1::ListWorkersRequest {})).await?.into_inner();
+    let workers: Vec<WorkerJson> = listed.workers.into_iter().map(Into::into).collect();
+    Ok(Json(workers).into_response())
+}

@@ -1,0 +1,114 @@
+//! The HTTP door of a coordinator.
+
+use kagetsu_tests::{Program, Running, Scratch, events, http};
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use crate::cluster::{until, worker};
+
+/// A coordinator with HTTP on a port that the system chose.
+pub(crate) struct Door {
+    pub(crate) coordinator: Running,
+    pub(crate) grpc: String,
+    pub(crate) http: String,
+}
+
+impl Door {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        let all = [arguments, &["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]].concat();
+        let mut coordinator = Program::Coordinator.start(&all);
+        let grpc = coordinator.address();
+        let line = coordinator.line();
+        let http = line.strip_prefix("http on ").unwrap_or_else(|| panic!("no address in '{line}'")).to_string();
+        Self { coordinator, grpc, http }
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Value {
+        let answered = http(&self.http, "GET", path, "");
+        assert_eq!(answered.status, 200, "{answered:#?}");
+        answered.json()
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
+        let answered = http(&self.http, "POST", path, &body.to_string());
+        assert!(answered.status < 300, "{answered:#?}");
+        answered.json()
+    }
+}
+
+#[test]
+fn a_build_is_started_watched_and_read_over_http() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let mut door = Door::start(&["--book", book.to_str().expect("a plain name")]);
+    assert_eq!(door.get("/api/v1/jobs"), json!([]));
+    let _worker = worker(&door.grpc);
+    until("the worker", || door.get("/api/v1/workers").as_array().is_some_and(|all| all.len() == 1).then_some(()));
+
+    let body = json!({"name": "test", "variant": "freestyle-15", "roots": ["h8"], "positions": 12, "depth": 2});
+    assert_eq!(door.post("/api/v1/jobs", &body)["name"], "test");
+    let mut seen = Vec::new();
+    events(&door.http, "GET", "/api/v1/jobs/test/events", "", |name, job| {
+        assert_eq!(name, "job");
+        seen.push(job["positions"].as_u64().expect("a number"));
+        job["state"] == "done"
+    });
+    assert!(seen.is_sorted() && seen.last() == Some(&12), "{seen:?}");
+
+    let url = "/api/v1/book?variant=freestyle-15&moves=h8";
+    let asked =
+        Program::Kagetsu.run(&["query", "--book", &door.grpc, "--variant", "freestyle-15", "--moves", "h8", "--json"]);
+    assert_eq!(door.get(url), asked.json(), "one JSON for all doors");
+    assert_eq!(door.get("/api/v1/status")["positions"], 12);
+    let listed = Program::Kagetsu.run(&["jobs", "list", "--coordinator", &door.grpc, "--json"]).json();
+    assert_eq!(door.get("/api/v1/jobs")[0]["positions"], listed[0]["positions"]);
+    let history = until("a point of the history", || {
+        let history = door.get("/api/v1/jobs/test/history");
+        history.as_array().and_then(|points| points.last().cloned())
+    });
+    assert!(history["at_ms"].is_u64(), "{history}");
+    // A transposition: the parent of a line is found though its moves came in another order.
+    let ways = door.get("/api/v1/transpositions?variant=freestyle-15&moves=");
+    assert!(ways["behind"].as_array().is_some_and(|all| all.len() == 1), "{ways}");
+
+    let refused = http(&door.http, "POST", "/api/v1/jobs/none/pause", "{}");
+    assert_eq!((refused.status, &refused.json()["error"]["code"]), (404, &"not_found".into()));
+    door.coordinator.signal(Signal::SIGTERM);
+    assert_eq!(door.coordinator.wait().code(), Some(0), "a clean stop");
+}
+
+#[test]
+fn an_analysis_deepens_over_http_and_its_client_may_go() {
+    let mut door = Door::start(&[]);
+    let _worker = worker(&door.grpc);
+    let body = json!({"variant": "renju-15", "moves": "h8 h9", "depth": 3, "top": 2}).to_string();
+    let mut last = Value::Null;
+    events(&door.http, "POST", "/api/v1/analyses", &body, |name, answer| {
+        assert_eq!(name, "answer", "{answer}");
+        last = answer.clone();
+        answer["is_final"] == true
+    });
+    assert_eq!(last["is_final"], true);
+    assert_eq!((&last["depth"], &last["variant"]), (&3.into(), &"renju-15".into()));
+    // Nobody thinks on for a client that has gone.
+    let body = json!({"variant": "freestyle-15", "moves": "h8", "depth": 60}).to_string();
+    events(&door.http, "POST", "/api/v1/analyses", &body, |_, answer| answer["workers"] == 1);
+    until("the worker to be free", || (door.get("/api/v1/workers")[0]["tasks"] == 0).then_some(()));
+    let refused = http(&door.http, "POST", "/api/v1/analyses", "{\"variant\": \"freestyle-15\"}");
+    assert_eq!(refused.status, 400, "{refused:#?}");
+    assert!(refused.body.contains("an effort is needed"), "{refused:#?}");
+    let refused = http(&door.http, "GET", "/api/v1/book?variant=freestyle-15", "");
+    assert_eq!(refused.status, 409, "{refused:#?}");
+    door.coordinator.signal(Signal::SIGTERM);
+    assert_eq!(door.coordinator.wait().code(), Some(0), "a clean stop");
+}
+
+#[test]
+fn http_beyond_this_machine_is_asked_for() {
+    let run = Program::Coordinator.run(&["--listen", "127.0.0.1:0", "--http", "0.0.0.0:0"]);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stderr.contains("--insecure"), "{run:#?}");
+    let run = Program::Coordinator.run(&["--listen", "127.0.0.1:0", "--http", "nowhere"]);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stderr.contains("127.0.0.1:7616"), "{run:#?}");
+}
