@@ -1,0 +1,391 @@
+// Draws a board as SVG and hears clicks and keys on it. Knows no rules: what may be played is told to it.
+
+import { s } from "./element.js";
+import { pointName, pointOf, pointsOf } from "./games.js";
+import { t } from "./words.js";
+
+const CELL = 40;
+const MARGIN = { gomoku: 44, xiangqi: 44, surakarta: 118 };
+const GLYPHS = {
+  K: "帥", A: "仕", B: "相", N: "傌", R: "俥", C: "炮", P: "兵",
+  k: "將", a: "士", b: "象", n: "馬", r: "車", c: "砲", p: "卒",
+};
+
+/** A board in an element; `play(from, to)` hears what a person does. */
+export class Board {
+  constructor(holder, { play, announce }) {
+    this.holder = holder;
+    this.play = play;
+    this.announce = announce;
+    this.flipped = false;
+    this.numbers = false;
+    this.cursor = null;
+    this.selected = null;
+    this.state = null;
+    holder.addEventListener("keydown", (event) => this.key(event));
+    holder.addEventListener("blur", () => this.walk(null));
+  }
+
+  /** Shows a state: {shape, board, legal, forbidden, last, marks, line, isOver}. Marks: {move, tone, label, rank}. */
+  show(state) {
+    const isSame = this.state && this.state.shape.kind === state.shape.kind && this.state.shape.columns === state.shape.columns;
+    if (!isSame) this.cursor = null;
+    this.selected = null;
+    this.state = state;
+    this.draw();
+  }
+
+  turn() {
+    this.flipped = !this.flipped;
+    this.draw();
+  }
+
+  setNumbers(on) {
+    this.numbers = on;
+    this.draw();
+  }
+
+  // Where a point is drawn.
+  at([column, row]) {
+    const { shape } = this.state;
+    const margin = MARGIN[shape.kind];
+    const [x, y] = this.flipped ? [shape.columns - 1 - column, row] : [column, shape.rows - 1 - row];
+    return [margin + x * CELL, margin + y * CELL];
+  }
+
+  draw() {
+    if (!this.state) return;
+    const { shape } = this.state;
+    const margin = MARGIN[shape.kind];
+    const width = 2 * margin + (shape.columns - 1) * CELL;
+    const height = 2 * margin + (shape.rows - 1) * CELL;
+    const svg = s(
+      "svg",
+      { viewBox: `0 0 ${width} ${height}`, class: `board ${shape.kind}`, role: "img", "aria-label": t("boardLabel") },
+      s("defs", {}, this.gradients()),
+      s("rect", { class: "wood", x: 1, y: 1, width: width - 2, height: height - 2, rx: 14 }),
+      s("rect", { class: "wood-edge", x: 5, y: 5, width: width - 10, height: height - 10, rx: 10 }),
+      this[`${shape.kind}Lines`](),
+      this.coordinates(width, height),
+      this.lastMove(),
+      this.pieces(),
+      this.marks(),
+      this.preview(),
+      this.targets(),
+      this.cursorMark(),
+      this.touch(),
+    );
+    this.holder.replaceChildren(svg);
+  }
+
+  gradients() {
+    const ball = (id, ...stops) =>
+      s("radialGradient", { id, cx: "36%", cy: "30%", r: "75%" },
+        stops.map(([offset, name]) => s("stop", { offset, class: name })));
+    return [
+      ball("black-stone", ["0%", "black-light"], ["100%", "black-deep"]),
+      ball("white-stone", ["0%", "white-light"], ["75%", "white-middle"], ["100%", "white-deep"]),
+      ball("tile", ["0%", "tile-light"], ["100%", "tile-deep"]),
+    ];
+  }
+
+  segment(from, to, name = "line") {
+    const [x1, y1] = this.at(from);
+    const [x2, y2] = this.at(to);
+    return s("line", { class: name, x1, y1, x2, y2 });
+  }
+
+  gomokuLines() {
+    const { columns, rows } = this.state.shape;
+    const lines = [];
+    for (let column = 0; column < columns; column += 1) {
+      lines.push(this.segment([column, 0], [column, rows - 1], column % (columns - 1) ? "line" : "line edge"));
+    }
+    for (let row = 0; row < rows; row += 1) {
+      lines.push(this.segment([0, row], [columns - 1, row], row % (rows - 1) ? "line" : "line edge"));
+    }
+    const near = columns >= 13 ? 3 : 2;
+    const middle = (columns - 1) / 2;
+    const marks = columns % 2 === 1 ? [near, middle, columns - 1 - near] : [near, columns - 1 - near];
+    const points = columns >= 9 ? marks.flatMap((column) => marks.map((row) => [column, row])) : [[middle, middle]];
+    const shown = columns === 15 ? points.filter(([c, r]) => (c === middle) === (r === middle)) : points;
+    for (const point of shown.filter((p) => p.every(Number.isInteger))) {
+      const [cx, cy] = this.at(point);
+      lines.push(s("circle", { class: "star", cx, cy, r: 3.6 }));
+    }
+    return s("g", {}, lines);
+  }
+
+  xiangqiLines() {
+    const lines = [];
+    for (let row = 0; row < 10; row += 1) lines.push(this.segment([0, row], [8, row]));
+    for (let column = 0; column < 9; column += 1) {
+      const isEdge = column % 8 === 0;
+      if (isEdge) lines.push(this.segment([column, 0], [column, 9]));
+      else lines.push(this.segment([column, 0], [column, 4]), this.segment([column, 5], [column, 9]));
+    }
+    for (const row of [0, 7]) {
+      lines.push(this.segment([3, row], [5, row + 2]), this.segment([5, row], [3, row + 2]));
+    }
+    for (const point of [[1, 2], [7, 2], [1, 7], [7, 7], ...[0, 2, 4, 6, 8].flatMap((c) => [[c, 3], [c, 6]])]) {
+      lines.push(this.corner(point));
+    }
+    const [x1, y1] = this.at([0, 0]);
+    const [x2, y2] = this.at([8, 9]);
+    lines.push(s("rect", {
+      class: "frame", x: Math.min(x1, x2) - 5, y: Math.min(y1, y2) - 5,
+      width: Math.abs(x2 - x1) + 10, height: Math.abs(y2 - y1) + 10,
+    }));
+    const y = (this.at([0, 4])[1] + this.at([0, 5])[1]) / 2;
+    const text = (name, x) => s("text", { class: "river", x, y, "aria-hidden": "true" }, name);
+    const [left, right] = [this.at([2, 0])[0], this.at([6, 0])[0]].sort((a, b) => a - b);
+    lines.push(text("楚　河", left), text("漢　界", right));
+    return s("g", {}, lines);
+  }
+
+  // The four small angles around a point where cannons and soldiers begin.
+  corner([column, row]) {
+    const [x, y] = this.at([column, row]);
+    const angles = [];
+    for (const dx of [-1, 1]) {
+      const isOff = this.flipped ? (dx === -1 ? column === 8 : column === 0) : dx === -1 ? column === 0 : column === 8;
+      if (isOff) continue;
+      for (const dy of [-1, 1]) {
+        angles.push(`M${x + dx * 4} ${y + dy * 11}V${y + dy * 4}H${x + dx * 11}`);
+      }
+    }
+    return s("path", { class: "line thin", d: angles.join("") });
+  }
+
+  surakartaLines() {
+    const lines = [];
+    for (let at = 0; at < 6; at += 1) {
+      const name = { 1: "line inner", 4: "line inner", 2: "line outer", 3: "line outer" }[at] ?? "line";
+      lines.push(this.segment([at, 0], [at, 5], name), this.segment([0, at], [5, at], name));
+    }
+    const margin = MARGIN.surakarta;
+    const far = margin + 5 * CELL;
+    for (const [radius, name] of [[1, "inner"], [2, "outer"]]) {
+      const r = radius * CELL;
+      for (const [x, y] of [[margin, margin], [far, margin], [far, far], [margin, far]]) {
+        const [sx, sy] = [x === margin ? 1 : -1, y === margin ? 1 : -1];
+        // From the line that runs across to the one that runs up and down, three quarters of a circle about the corner.
+        const sweep = sx * sy > 0 ? 1 : 0;
+        const d = `M${x} ${y + sy * r}A${r} ${r} 0 1 ${sweep} ${x + sx * r} ${y}`;
+        lines.push(s("path", { class: `line ${name}`, d }));
+      }
+    }
+    return s("g", {}, lines);
+  }
+
+  coordinates(width, height) {
+    const { shape } = this.state;
+    const margin = MARGIN[shape.kind];
+    const off = shape.kind === "surakarta" ? 16 : margin - 28;
+    const texts = [];
+    const text = (x, y, name) => texts.push(s("text", { class: "coordinate", x, y, "aria-hidden": "true" }, name));
+    for (let column = 0; column < shape.columns; column += 1) {
+      const [x] = this.at([column, 0]);
+      text(x, height - (shape.kind === "surakarta" ? 14 : off - 1), String.fromCharCode(97 + column));
+    }
+    for (let row = 0; row < shape.rows; row += 1) {
+      const [, y] = this.at([0, row]);
+      text(shape.kind === "surakarta" ? 14 : off - 1, y, String(row + shape.firstRank));
+    }
+    return s("g", {}, texts);
+  }
+
+  lastMove() {
+    const { shape, last } = this.state;
+    if (!last || shape.moves === "stones") return null;
+    const [from, to] = pointsOf(shape, last).map((point) => this.at(point));
+    return s("g", {},
+      s("circle", { class: "left", cx: from[0], cy: from[1], r: 9 }),
+      s("circle", { class: "came", cx: to[0], cy: to[1], r: 21 }));
+  }
+
+  pieces() {
+    const { board } = this.state;
+    return s("g", { class: "pieces" }, [...board].map(([name, what]) => this.piece(name, what)));
+  }
+
+  piece(name, { piece, side, number }) {
+    const { shape, last } = this.state;
+    const [cx, cy] = this.at(pointOf(shape, name));
+    const isLast = shape.moves === "stones" && last === name;
+    if (shape.kind === "xiangqi") {
+      return s("g", { class: `tile-piece ${side}${this.selected === name ? " selected" : ""}` },
+        s("circle", { class: "shadow", cx: cx + 1, cy: cy + 2, r: 18 }),
+        s("circle", { class: "body", cx, cy, r: 18, fill: "url(#tile)" }),
+        s("circle", { class: "ring", cx, cy, r: 14.6 }),
+        s("text", { class: "glyph", x: cx, y: cy }, GLYPHS[piece] ?? piece));
+    }
+    const r = shape.kind === "surakarta" ? 14.5 : 18;
+    const fill = side === "first" ? "url(#black-stone)" : "url(#white-stone)";
+    const children = [
+      s("circle", { class: "shadow", cx: cx + 1.2, cy: cy + 2, r }),
+      s("circle", { class: "body", cx, cy, r, fill }),
+    ];
+    if (this.numbers && number) {
+      children.push(s("text", { class: `number${isLast ? " last" : ""}`, x: cx, y: cy }, String(number)));
+    } else if (isLast) {
+      children.push(s("circle", { class: "last", cx, cy, r: 5 }));
+    }
+    return s("g", { class: `stone ${side}${this.selected === name ? " selected" : ""}` }, children);
+  }
+
+  marks() {
+    const { shape, marks, forbidden } = this.state;
+    const shown = [];
+    for (const { move } of forbidden) {
+      const [x, y] = this.at(pointOf(shape, move));
+      shown.push(s("path", { class: "forbidden", d: `M${x - 7} ${y - 7}l14 14m0-14l-14 14` }));
+    }
+    if (shape.moves === "stones") {
+      for (const { move, tone, label, rank, isBound } of marks) {
+        const [cx, cy] = this.at(pointOf(shape, move));
+        const name = `mark ${tone}${rank === 0 ? " best" : ""}${isBound ? " bound" : ""}`;
+        shown.push(s("g", { class: name, "data-move": move },
+          s("circle", { cx, cy, r: rank === 0 ? 17 : 15.5 }),
+          label.length > 0 && s("text", { x: cx, y: cy, class: label.length > 3 ? "long" : null }, label)));
+      }
+      return s("g", { class: "marks" }, shown);
+    }
+    for (const { move, tone, label, rank, isBound } of marks.filter(({ isBound }) => !isBound).slice(0, 6).toReversed()) {
+      shown.push(this.arrow(move, `mark arrow ${tone}${rank === 0 ? " best" : ""}${isBound ? " bound" : ""}`, label, rank));
+    }
+    return s("g", { class: "marks" }, shown);
+  }
+
+  arrow(move, name, label, rank) {
+    const { shape } = this.state;
+    const [[x1, y1], [x2, y2]] = pointsOf(shape, move).map((point) => this.at(point));
+    const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+    const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
+    const width = rank === 0 ? 7 : 5;
+    const [sx, sy] = [x1 + ux * 15, y1 + uy * 15];
+    const [ex, ey] = [x2 - ux * 10, y2 - uy * 10];
+    const [nx, ny] = [-uy, ux];
+    const head = `M${x2} ${y2}L${ex + nx * width * 1.25} ${ey + ny * width * 1.25}L${ex - nx * width * 1.25} ${ey - ny * width * 1.25}Z`;
+    const [lx, ly] = [x1 + (x2 - x1) * 0.55, y1 + (y2 - y1) * 0.55];
+    return s("g", { class: name, "data-move": move },
+      s("line", { x1: sx, y1: sy, x2: ex, y2: ey, "stroke-width": width }),
+      s("path", { d: head }),
+      rank < 3 && label && s("g", {},
+        s("rect", { class: "plate", x: lx - 15, y: ly - 8.5, width: 30, height: 17, rx: 8.5 }),
+        s("text", { x: lx, y: ly }, label)));
+  }
+
+  // The expected play of a move that is pointed at.
+  preview() {
+    const { shape, line, side } = this.state;
+    if (!line || line.length === 0) return null;
+    if (shape.moves === "pieces") return this.arrow(line[0], "mark arrow preview", "", 9);
+    return s("g", { class: "preview" }, line.slice(0, 9).map((move, at) => {
+      const [cx, cy] = this.at(pointOf(shape, move));
+      const mine = (at % 2 === 0) === (side === "first") ? "first" : "second";
+      return s("g", { class: `ghost ${mine}` }, s("circle", { cx, cy, r: 16 }), s("text", { x: cx, y: cy }, String(at + 1)));
+    }));
+  }
+
+  targets() {
+    const { shape, legal, board } = this.state;
+    if (!this.selected) return null;
+    const to = legal.filter((move) => pointName(shape, pointsOf(shape, move)[0]) === this.selected);
+    return s("g", {}, to.map((move) => {
+      const point = pointsOf(shape, move)[1];
+      const [cx, cy] = this.at(point);
+      const isCapture = board.has(pointName(shape, point));
+      return s("circle", { class: isCapture ? "target capture" : "target", cx, cy, r: isCapture ? 20 : 7 });
+    }));
+  }
+
+  cursorMark() {
+    if (!this.cursor) return null;
+    const [x, y] = this.at(this.cursor);
+    return s("rect", { class: "cursor", x: x - 19, y: y - 19, width: 38, height: 38, rx: 6 });
+  }
+
+  // One clear square over every point, to be clicked.
+  touch() {
+    const { shape } = this.state;
+    const squares = [];
+    for (let row = 0; row < shape.rows; row += 1) {
+      for (let column = 0; column < shape.columns; column += 1) {
+        const [x, y] = this.at([column, row]);
+        const name = pointName(shape, [column, row]);
+        squares.push(s("rect", {
+          class: `touch${this.canPlay(name) ? " can" : ""}`, "data-point": name,
+          x: x - CELL / 2, y: y - CELL / 2, width: CELL, height: CELL, onclick: () => this.choose(name),
+        }, s("title", {}, this.describe(name))));
+      }
+    }
+    return s("g", {}, squares);
+  }
+
+  canPlay(name) {
+    const { shape, legal, board, side } = this.state;
+    if (shape.moves === "stones") return legal.includes(name);
+    if (this.selected && legal.includes(this.selected + name)) return true;
+    return board.get(name)?.side === side && legal.length > 0;
+  }
+
+  choose(name) {
+    const { shape, legal, board, side } = this.state;
+    if (shape.moves === "stones") {
+      const isForbidden = this.state.forbidden.some(({ move }) => move === name);
+      if (legal.includes(name) || isForbidden) this.play(name);
+      else this.announce(this.describe(name));
+      return;
+    }
+    if (this.selected && this.selected !== name && legal.includes(this.selected + name)) {
+      const move = this.selected + name;
+      this.selected = null;
+      this.play(move);
+      return;
+    }
+    const isOurs = board.get(name)?.side === side && legal.length > 0;
+    this.selected = isOurs && this.selected !== name ? name : null;
+    if (this.selected) this.announce(t("selected", { point: name }));
+    this.draw();
+  }
+
+  /** A point in words. */
+  describe(name) {
+    const { board, forbidden, marks } = this.state;
+    const what = board.get(name);
+    const isForbidden = forbidden.find(({ move }) => move === name);
+    const mark = marks.find(({ move }) => move === name);
+    let text = t("pointEmpty", { point: name });
+    if (what) text = t("pointPiece", { point: name, piece: t(`piece_${what.piece}`) });
+    else if (isForbidden) text = t("pointForbidden", { point: name, reason: isForbidden.reason });
+    return mark ? `${text}; ${t("bookSays", { value: mark.words })}` : text;
+  }
+
+  walk(point) {
+    this.cursor = point;
+    this.draw();
+    if (point) this.announce(this.describe(pointName(this.state.shape, point)));
+  }
+
+  key(event) {
+    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+    const { shape } = this.state ?? {};
+    if (!shape || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.key in steps) {
+      const [dx, dy] = steps[event.key].map((step) => (this.flipped ? -step : step));
+      const [column, row] = this.cursor ?? [Math.floor(shape.columns / 2), Math.floor(shape.rows / 2)];
+      const within = (value, most) => Math.min(most - 1, Math.max(0, value));
+      this.walk(this.cursor ? [within(column + dx, shape.columns), within(row + dy, shape.rows)] : [column, row]);
+    } else if ((event.key === "Enter" || event.key === " ") && this.cursor) {
+      this.choose(pointName(shape, this.cursor));
+    } else if (event.key === "Escape") {
+      this.selected = null;
+      this.walk(null);
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}

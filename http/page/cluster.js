@@ -1,0 +1,180 @@
+// The cluster page: builds with their progress, and who works on them.
+
+import { get, post } from "./api.js";
+import { h, s } from "./element.js";
+import { VARIANTS } from "./games.js";
+import { duration, language, number, short, t } from "./words.js";
+
+const EVERY = 2000;
+const STATES = { running: "running", paused: "paused", done: "doneState", cancelled: "cancelled", failed: "failed" };
+
+export class Cluster {
+  constructor(app) {
+    this.app = app;
+    this.jobs = [];
+    this.workers = [];
+    this.history = new Map();
+    this.build();
+  }
+
+  build() {
+    this.tiles = h("div", { class: "tiles" });
+    this.list = h("div", { class: "jobs" });
+    this.table = h("div", { class: "workers" });
+    this.form = this.startForm();
+    this.element = h("main", { class: "cluster", id: "main" },
+      this.tiles,
+      h("section", { "aria-labelledby": "jobs-title" }, h("h2", { id: "jobs-title" }, t("jobs")), this.list, this.form),
+      h("section", { "aria-labelledby": "workers-title" }, h("h2", { id: "workers-title" }, t("workersTitle")), this.table));
+    this.render();
+  }
+
+  get isShown() {
+    return this.element.isConnected;
+  }
+
+  /** Reads what is new while the page is in front. */
+  async follow() {
+    clearTimeout(this.timer);
+    if (!this.isShown) return;
+    try {
+      [this.jobs, this.workers] = await Promise.all([get("/jobs"), get("/workers")]);
+      await Promise.all(this.jobs.slice(0, 20).map(async ({ name }) => {
+        this.history.set(name, await get(`/jobs/${encodeURIComponent(name)}/history`));
+      }));
+      await this.app.look();
+      this.render();
+    } catch (error) {
+      this.app.complain(error);
+    }
+    if (this.isShown) this.timer = setTimeout(() => this.follow(), EVERY);
+  }
+
+  render() {
+    const { status } = this.app;
+    const tile = (label, value) => h("div", { class: "tile" }, h("span", { class: "quiet" }, label), h("strong", {}, value));
+    const speed = this.workers.reduce((sum, worker) => sum + worker.speed, 0);
+    this.tiles.replaceChildren(
+      tile(t("bookSize"), number(status?.positions ?? 0)),
+      tile(t("runningJobs"), String(this.jobs.filter(({ state }) => state === "running").length)),
+      tile(t("workersTitle"), String(this.workers.length)),
+      tile(t("totalSpeed"), short(speed)));
+    this.list.replaceChildren(...(this.jobs.length > 0
+      ? this.jobs.map((job) => this.job(job))
+      : [h("p", { class: "quiet" }, t(status && !status.is_cluster ? "notCluster" : "noJobs"))]));
+    this.table.replaceChildren(this.workersTable());
+    this.form.hidden = !status?.may_change || !status.has_book;
+  }
+
+  job(job) {
+    const { name, variant, state, positions, target, rate, frontier, set_aside: aside, reason } = job;
+    const share = target ? Math.min(1, positions / target) : null;
+    const left = target && rate > 0 && state === "running" ? t("left", { t: duration((target - positions) / rate) }) : null;
+    const facts = [
+      target ? t("ofTarget", { n: number(positions), m: number(target) }) : t("noEnd", { n: number(positions) }),
+      state === "running" && t("rate", { n: rate.toFixed(1) }), left,
+      frontier > 0 && t("frontier", { n: number(frontier) }), aside > 0 && t("setAside", { n: number(aside) }),
+    ].filter(Boolean);
+    const action = (word, kind, does) => h("button", { type: "button", class: kind, "data-action": word, onclick: does }, t(word));
+    const change = async (what) => {
+      try {
+        await post(`/jobs/${encodeURIComponent(name)}/${what}`);
+        await this.follow();
+      } catch (error) {
+        this.app.complain(error);
+      }
+    };
+    const isOpen = state === "running" || state === "paused";
+    const buttons = this.app.status?.may_change && isOpen && h("div", { class: "actions" },
+      state === "running" ? action("pause", "", () => change("pause")) : action("resume", "primary", () => change("resume")),
+      action("cancel", "danger", async () => {
+        const isSure = await this.app.confirm(t("reallyCancel", { name }), t("cancelBuild"), t("keep"));
+        if (isSure) await change("cancel");
+      }));
+    return h("article", { class: `job ${state}`, "data-job": name, "aria-label": name },
+      h("header", {}, h("h3", {}, name), h("span", { class: "quiet" }, variant), h("span", { class: `state ${state}` }, t(STATES[state] ?? "unknown"))),
+      h("div", { class: "bar", role: "progressbar", "aria-label": name, "aria-valuemin": "0", "aria-valuemax": target ? String(target) : null, "aria-valuenow": String(positions) },
+        this.fill(share, state)),
+      h("p", { class: "facts" }, facts.join(" · ")),
+      reason && h("p", { class: "complaint" }, reason),
+      this.plot(name, isOpen), buttons);
+  }
+
+  fill(share, state) {
+    const fill = h("span", { class: share === null && state === "running" ? "fill endless" : "fill" });
+    fill.style.width = `${Math.round(1000 * (share ?? (state === "running" ? 0.3 : 1))) / 10}%`;
+    return fill;
+  }
+
+  plot(name, isOpen) {
+    const points = this.history.get(name) ?? [];
+    const isFlat = points.every(({ positions }) => positions === points[0].positions);
+    if (!isOpen && isFlat) return null;
+    if (points.length < 2) return h("p", { class: "quiet small" }, t("plotEmpty"));
+    const [width, height, left, foot] = [innerWidth < 600 ? 360 : 720, 112, 46, 20];
+    const first = points[0].at_ms;
+    const span = Math.max(1, points.at(-1).at_ms - first);
+    const most = Math.max(...points.map(({ positions }) => positions), 1);
+    const least = Math.min(...points.map(({ positions }) => positions));
+    const room = Math.max(1, most - least);
+    const x = (point) => left + ((point.at_ms - first) / span) * (width - left - 8);
+    const y = (point) => 8 + (1 - (point.positions - least) / room) * (height - foot - 16);
+    const line = points.map((point) => `${x(point).toFixed(1)} ${y(point).toFixed(1)}`).join("L");
+    const clock = (at) => new Intl.DateTimeFormat(language() === "zh" ? "zh-CN" : "en-GB", { timeStyle: "medium" }).format(at);
+    const [from, to] = [clock(first), clock(points.at(-1).at_ms)];
+    const ground = height - foot - 8;
+    return h("figure", { class: "plot" },
+      s("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": t("plot", { from, to }) },
+        s("line", { class: "axis", x1: left, y1: ground, x2: width - 8, y2: ground }),
+        s("line", { class: "axis", x1: left, y1: 8, x2: width - 8, y2: 8 }),
+        s("path", { class: "area", d: `M${left} ${ground}L${line}L${x(points.at(-1)).toFixed(1)} ${ground}Z` }),
+        s("path", { class: "curve", d: `M${line}` }),
+        s("circle", { class: "now", cx: x(points.at(-1)), cy: y(points.at(-1)), r: 3.5 }),
+        s("text", { x: left - 6, y: 12, class: "end" }, short(most)),
+        s("text", { x: left - 6, y: ground + 4, class: "end" }, short(least)),
+        s("text", { x: left, y: height - 4 }, from),
+        s("text", { x: width - 8, y: height - 4, class: "end" }, to)));
+  }
+
+  workersTable() {
+    if (this.workers.length === 0) {
+      return h("div", { class: "empty" }, h("p", {}, t("noWorkersTitle")), h("code", {}, t("noWorkersHint")));
+    }
+    const head = ["name", "engine", "slots", "doneTasks", "speed", "state"];
+    const row = ({ name, engine, slots, tasks, done, speed, idle }) => h("tr", {},
+      h("td", {}, name), h("td", { class: "engine" }, engine), h("td", { class: "num" }, `${tasks}/${slots}`),
+      h("td", { class: "num" }, number(done)), h("td", { class: "num" }, t("perSecond", { n: short(speed) })),
+      h("td", {}, idle ? h("span", { class: "quiet" }, idle) : h("span", { class: "state running" }, t("busy"))));
+    return h("table", { class: "verdicts" },
+      h("thead", {}, h("tr", {}, head.map((name) => h("th", { scope: "col", class: ["slots", "doneTasks", "speed"].includes(name) ? "num" : name === "engine" ? "engine" : null }, t(name))))),
+      h("tbody", {}, this.workers.map(row)));
+  }
+
+  startForm() {
+    const field = (name, word, attributes) => h("label", {}, t(word), h("input", { name, ...attributes }));
+    const submit = async (event) => {
+      event.preventDefault();
+      const data = new FormData(event.target);
+      const text = (name) => String(data.get(name) ?? "").trim();
+      const body = { name: text("name"), variant: text("variant"), depth: Number(text("depth")), top: Number(text("top")) };
+      if (text("roots")) body.roots = text("roots").split(";").map((root) => root.trim()).filter(Boolean);
+      if (text("positions")) body.positions = Number(text("positions"));
+      try {
+        await post("/jobs", body);
+        event.target.closest("details").open = false;
+        await this.follow();
+      } catch (error) {
+        this.app.complain(error);
+      }
+    };
+    return h("details", { class: "start" }, h("summary", {}, t("newJob")),
+      h("form", { onsubmit: submit },
+        field("name", "name", { type: "text", required: true, maxlength: "200" }),
+        h("label", {}, t("variant"), h("select", { name: "variant" }, VARIANTS.map((name) => h("option", { value: name }, name)))),
+        field("roots", "roots", { type: "text", placeholder: "h8; h8 i9" }),
+        field("positions", "wantPositions", { type: "number", min: "1", value: "1000" }),
+        field("depth", "searchDepth", { type: "number", min: "1", max: "100", value: "6", required: true }),
+        field("top", "topMoves", { type: "number", min: "1", max: "1000", value: "3", required: true }),
+        h("button", { type: "submit", class: "primary" }, t("startJob"))));
+  }
+}

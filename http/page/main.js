@@ -1,0 +1,176 @@
+// The page: its head, its two views, and what both need.
+
+import { get, token } from "./api.js";
+import { Cluster } from "./cluster.js";
+import { h, icon, recall, remember } from "./element.js";
+import { Explorer } from "./explorer.js";
+import { choose, language, number, t } from "./words.js";
+
+const THEMES = ["auto", "light", "dark"];
+const LOOK = 5000;
+
+class App {
+  constructor() {
+    this.status = null;
+    this.live = h("div", { class: "hidden", role: "status", "aria-live": "polite" });
+    this.toasts = h("div", { class: "toasts", role: "alert" });
+    this.paint(recall("theme") ?? "auto");
+    this.explorer = new Explorer(this);
+    this.cluster = new Cluster(this);
+    this.frame();
+    addEventListener("hashchange", () => this.route());
+    document.addEventListener("keydown", (event) => this.key(event));
+    this.look().then(() => this.route());
+    setInterval(() => document.visibilityState === "visible" && this.look(), LOOK);
+  }
+
+  paint(theme) {
+    this.theme = THEMES.includes(theme) ? theme : "auto";
+    document.documentElement.dataset.theme = this.theme;
+    remember("theme", this.theme);
+  }
+
+  // What stands around the views; made anew with every change of language.
+  frame() {
+    document.documentElement.lang = language() === "zh" ? "zh-CN" : "en";
+    document.title = language() === "zh" ? "花月 Kagetsu" : "Kagetsu";
+    const themeWord = () => t(`theme${this.theme[0].toUpperCase()}${this.theme.slice(1)}`);
+    const theme = h("button", { type: "button", class: "icon", id: "theme", title: themeWord(), "aria-label": themeWord() }, icon(this.theme));
+    theme.addEventListener("click", () => {
+      this.paint(THEMES[(THEMES.indexOf(this.theme) + 1) % THEMES.length]);
+      theme.replaceChildren(icon(this.theme));
+      theme.title = themeWord();
+      theme.setAttribute("aria-label", themeWord());
+    });
+    this.pill = h("span", { class: "pill" });
+    this.links = {
+      explorer: h("a", { href: "#/", id: "to-explorer" }, t("explorer")),
+      cluster: h("a", { href: "#/cluster", id: "to-cluster" }, t("cluster")),
+    };
+    this.body = h("div", { class: "view" });
+    this.keys = h("dialog", { class: "keys", "aria-label": t("help") },
+      h("h2", {}, t("help")),
+      h("dl", {}, t("keys").map(([key, does]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, does)])),
+      h("form", { method: "dialog" }, h("button", {}, t("close"))));
+    this.head = h("header", { class: "head" },
+      h("a", { class: "skip", href: "#board", onclick: (event) => { event.preventDefault(); document.getElementById("board")?.focus(); } }, t("skip")),
+      h("a", { class: "brand", href: "#/", "aria-label": "Kagetsu" }, h("img", { src: "/page/icon.svg", alt: "", width: "28", height: "28" }), h("span", { lang: "ja" }, "花月"), h("span", { class: "latin" }, "Kagetsu")),
+      h("nav", {}, Object.values(this.links)),
+      this.pill,
+      h("button", { type: "button", class: "icon wide", id: "language", "aria-label": t("languageLabel"), lang: language() === "zh" ? "en" : "zh-CN", onclick: () => this.speak() }, t("language")),
+      theme,
+      h("button", { type: "button", class: "icon", id: "help", title: t("help"), "aria-label": t("help"), onclick: () => this.keys.showModal() }, icon("help")));
+    document.body.replaceChildren(this.head, this.body, this.keys, this.live, this.toasts);
+    this.showStatus();
+  }
+
+  speak() {
+    choose(language() === "zh" ? "en" : "zh");
+    this.frame();
+    this.explorer.build();
+    this.cluster.build();
+    this.front();
+    document.getElementById("language").focus();
+  }
+
+  /** What the link asks for. */
+  route() {
+    const path = location.hash.replace(/^#\/?/, "");
+    this.isCluster = path === "cluster";
+    this.front();
+    if (!this.isCluster && (path || !this.explorer.position)) this.explorer.read(path);
+    if (!this.isCluster && path) this.links.explorer.href = location.hash;
+  }
+
+  /** Puts the view in front that the link names. */
+  front() {
+    const view = this.isCluster ? this.cluster : this.explorer;
+    this.body.replaceChildren(view.element);
+    for (const [name, link] of Object.entries(this.links)) {
+      if ((name === "cluster") === Boolean(this.isCluster)) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    if (this.explorer.position) this.links.explorer.href = this.explorer.link();
+    if (this.isCluster) this.cluster.follow();
+    else if (this.explorer.position) this.explorer.render();
+  }
+
+  /** Looks at the server; an answer about an older book is forgotten. */
+  async look() {
+    const before = this.status;
+    try {
+      this.status = await get("/status");
+    } catch (error) {
+      this.status = null;
+      if (before || error.status === 401) this.complain(error);
+    }
+    this.showStatus();
+    if (before && this.status && before.epoch !== this.status.epoch) this.explorer.forget();
+    if (before?.may_change !== this.status?.may_change && this.explorer.isShown && this.explorer.position) this.explorer.render();
+  }
+
+  showStatus() {
+    const { status } = this;
+    this.pill.className = `pill ${status ? "up" : "down"}`;
+    const book = status?.has_book ? t("positions", { n: number(status.positions) }) : t("noBook");
+    const parts = status ? [book, !status.may_change && t("readOnly")] : [t("offline")];
+    this.pill.replaceChildren(h("span", { class: "dot", "aria-hidden": "true" }), parts.filter(Boolean).join(" · "));
+  }
+
+  announce(text, isSeen = false) {
+    this.live.textContent = text;
+    if (isSeen) this.toast(text, "said");
+  }
+
+  toast(text, kind) {
+    const toast = h("p", { class: `toast ${kind}` }, text);
+    this.toasts.replaceChildren(toast);
+    setTimeout(() => toast.remove(), 6000);
+  }
+
+  complain(error) {
+    if (error.status === 401) {
+      this.askToken();
+      return;
+    }
+    this.toast(error.code === "offline" ? t("offline") : error.message, "complaint");
+  }
+
+  askToken() {
+    if (document.querySelector("dialog.token")) return;
+    const input = h("input", { type: "password", autocomplete: "off", "aria-label": t("token") });
+    const dialog = h("dialog", { class: "token" },
+      h("form", { method: "dialog", onsubmit: () => token.set(input.value.trim()) },
+        h("p", {}, t("tokenHint")), input, h("button", { class: "primary" }, t("tokenSet"))));
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      this.look().then(() => this.route());
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  /** Asks before something that cannot be undone. */
+  confirm(text, yes, no) {
+    return new Promise((answer) => {
+      const dialog = h("dialog", { class: "confirm", "aria-label": text },
+        h("p", {}, text),
+        h("form", { method: "dialog", class: "actions" }, h("button", { value: "no" }, no), h("button", { value: "yes", class: "danger" }, yes)));
+      dialog.addEventListener("close", () => {
+        dialog.remove();
+        answer(dialog.returnValue === "yes");
+      });
+      document.body.append(dialog);
+      dialog.showModal();
+    });
+  }
+
+  key(event) {
+    const isTaken = event.target.closest?.("input, select, textarea, dialog") || event.ctrlKey || event.altKey || event.metaKey;
+    if (isTaken) return;
+    if (event.key === "?") this.keys.showModal();
+    else if (!this.isCluster) this.explorer.pressed(event);
+  }
+}
+
+new App();

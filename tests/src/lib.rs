@@ -3,6 +3,7 @@
 //! What this crate refuses: anything that could be tested inside one process.
 #![forbid(unsafe_code)]
 
+mod browser;
 mod data;
 mod dialogue;
 mod http;
@@ -10,6 +11,7 @@ mod program;
 mod scratch;
 mod stub;
 
+pub use browser::Browser;
 pub use data::shared_data;
 pub use dialogue::Dialogue;
 pub use http::{Answered, events, http};

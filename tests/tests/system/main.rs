@@ -10,6 +10,7 @@ mod disk;
 mod engines;
 mod http;
 mod kills;
+mod page;
 mod relay;
 mod surakarta;
 mod wrong;
