@@ -25,7 +25,7 @@ const FLUSH_EVERY: u64 = 2_000;
 pub struct BookOptions {
     /// Makes the book where there is none.
     pub create: bool,
-    /// Memory for the store's cache. The store takes half a KiB more for each position, whatever this is.
+    /// Memory for the store. It takes about twice that at most, and three bytes more for each position.
     pub cache_bytes: u64,
 }
 

@@ -7,10 +7,11 @@ use crate::BookError;
 use crate::bytes::{VERSION, unseal, version_of};
 use crate::entry::LogEntry;
 use crate::growth::apply;
-use crate::index::{ASIDE, Cache, Index, MARKER, Marker};
+use crate::index::{Cache, Index, MARKER, Marker};
 use crate::journal::{Journal, Sequence};
+use crate::layers::Layers;
 use crate::manifest::Manifest;
-use crate::sled_store::{self, SledStore};
+use crate::sled_store::guarded;
 use crate::store::Store;
 
 /// What a person should hear about the opening of a book.
@@ -98,25 +99,22 @@ pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Opened, BookError>
 
 type Sound = Result<(Box<dyn Store>, Marker), String>;
 
-/// The store, if it holds just what its marker says and the journal has all of that; else what is wrong with it. It is an
-/// error where the disk or the permissions are, and not the store.
+/// The store, if each of its parts holds just what was written there and the journal has all of that; else what is wrong with
+/// it. It is an error where the disk or the permissions are, and not the store.
 fn sound(at: &Path, cache_bytes: u64, entries: u64) -> Result<Sound, BookError> {
     if !at.exists() {
         return Ok(Err("it was missing".into()));
     }
-    let examined = sled_store::guarded(|| {
-        let store = SledStore::open(at, cache_bytes)?;
+    let examined = guarded(|| {
+        let store = Layers::open(at, cache_bytes)?;
         refuse_newer(&store, at)?;
-        let marker = marker_of(&store)?;
-        if marker.is_some() && !has_reasons(&store)? {
-            return Err(BookError::Store("an earlier version wrote it, without why positions were set aside"));
-        }
+        let marker = store.get(MARKER)?.and_then(|bytes| unseal::<Marker>(MARKER, &bytes));
         Ok(marker.map(|marker| (Box::new(store) as Box<dyn Store>, marker)))
     });
     Ok(match examined {
         Ok(Some((_, marker))) if marker.applied > entries => Err("it had entries that the journal never got".into()),
         Ok(Some(sound)) => Ok(sound),
-        Ok(None) => Err("it did not hold what it should".into()),
+        Ok(None) => Err("it did not say what it holds".into()),
         Err(BookError::Store(what)) => Err(what.into()),
         Err(error) => return Err(error),
     })
@@ -131,34 +129,17 @@ fn refuse_newer(store: &dyn Store, at: &Path) -> Result<(), BookError> {
     }
 }
 
-/// The store's marker, if the store holds just what it says.
-fn marker_of(store: &dyn Store) -> Result<Option<Marker>, BookError> {
-    let bytes = store.get(MARKER)?;
-    let Some(marker) = bytes.and_then(|bytes| unseal::<Marker>(MARKER, &bytes)) else { return Ok(None) };
-    let mut found = Marker { applied: marker.applied, ..Marker::default() };
-    for pair in store.range(&[], &[]) {
-        let (key, value) = pair?;
-        found.count(&key, &value);
-    }
-    Ok(Some(marker).filter(|marker| *marker == found))
-}
-
-/// Whether the store says of every position that was set aside why that was so.
-fn has_reasons(store: &dyn Store) -> Result<bool, BookError> {
-    let jobs = Index::new(store, Marker::default(), Cache::default()).jobs()?;
-    let aside: u64 = jobs.iter().map(|(_, job)| job.set_aside).sum();
-    Ok(store.range(&[ASIDE], &[ASIDE]).count() as u64 == aside)
-}
-
-/// An empty store; what was in its place is moved aside.
+/// An empty store; what was in its place is moved aside, or removed where nothing is wrong with it but its format.
 fn anew(at: &Path, cache_bytes: u64) -> Result<Box<dyn Store>, BookError> {
-    if at.exists() {
+    if at.join("db").exists() {
+        fs::remove_dir_all(at).map_err(BookError::io("cannot remove", at))?;
+    } else if at.exists() {
         let aside = at.with_extension("damaged");
         // One damaged store is kept for a curious eye, not all that ever were.
         let _ = fs::remove_dir_all(&aside);
         fs::rename(at, &aside).map_err(BookError::io("cannot move aside", at))?;
     }
-    Ok(Box::new(SledStore::open(at, cache_bytes)?))
+    Ok(Box::new(Layers::create(at, cache_bytes)?))
 }
 
 /// Applies what the store lacks of the journal.
@@ -191,7 +172,8 @@ fn apply_all(
     let (batch, after, read) = index.into_parts();
     store.apply(batch)?;
     (*marker, *cache) = (after, read);
-    Ok(())
+    // So that no part of the store becomes greater than parts are.
+    if (marker.applied / CHUNK).is_multiple_of(8) { store.flush() } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -209,7 +191,8 @@ mod tests {
             bytes[0] = version;
             let sum = crc32fast::hash(&[MARKER, &bytes[..body]].concat()) ^ u32::from(flip);
             bytes[body..].copy_from_slice(&sum.to_le_bytes());
-            let mut store = SledStore::open(&path, 1 << 20).expect("opens");
+            let _ = fs::remove_dir_all(&path);
+            let mut store = Layers::create(&path, 1 << 20).expect("opens");
             store.apply(Batch(vec![(MARKER.to_vec(), Some(bytes))])).expect("room");
             store.flush().expect("room");
             drop(store);

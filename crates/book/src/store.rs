@@ -59,11 +59,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sled_store::SledStore;
+    use crate::layers::Layers;
 
     #[derive(Clone, Debug)]
     enum Step {
         Apply(Vec<(u8, Option<u8>)>),
+        Flush,
         Reopen,
     }
 
@@ -71,14 +72,15 @@ mod tests {
         let change = (0u8..40, proptest::option::of(any::<u8>()));
         let step = prop_oneof![
             4 => proptest::collection::vec(change, 0..8).prop_map(Step::Apply),
+            2 => Just(Step::Flush),
             1 => Just(Step::Reopen),
         ];
-        proptest::collection::vec(step, 1..12)
+        proptest::collection::vec(step, 1..16)
     }
 
     /// Keys of one to three bytes, so that some are beginnings of others.
     fn key(number: u8) -> Vec<u8> {
-        vec![number % 5; 1 + usize::from(number / 5 % 3)]
+        vec![b'a' + number % 5; 1 + usize::from(number / 5 % 3)]
     }
 
     fn pairs(store: &dyn Store, prefix: &[u8], from: &[u8]) -> Vec<Pair> {
@@ -89,11 +91,14 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
         #[test]
-        fn sled_keeps_what_memory_keeps_and_finds_it_again(steps in steps()) {
+        fn the_layers_keep_what_memory_keeps_and_find_it_again(
+            steps in steps(), cache in prop::sample::select(vec![0, 4 << 10, 1 << 20]),
+        ) {
             let folder = tempfile::tempdir().expect("a folder");
             let path = folder.path().join("store");
-            let open = || SledStore::open(&path, 1 << 20).expect("opens");
-            let (mut store, mut model) = (open(), MemoryStore::default());
+            // So little cache that a handful of entries fill a tree.
+            let mut store = Layers::create(&path, cache).expect("room");
+            let mut model = MemoryStore::default();
             for step in steps {
                 match step {
                     Step::Apply(changes) => {
@@ -102,14 +107,15 @@ mod tests {
                         model.apply(batch.clone()).expect("memory");
                         store.apply(batch).expect("room");
                     }
+                    Step::Flush => store.flush().expect("room"),
                     Step::Reopen => {
                         store.flush().expect("room");
                         drop(store);
-                        store = open();
+                        store = Layers::open(&path, cache).expect("whole");
                     }
                 }
-                for prefix in [&[][..], &[1], &[2, 2]] {
-                    for from in [&[][..], &[2], &[2, 2, 2], &[9]] {
+                for prefix in [&b""[..], b"b", b"cc"] {
+                    for from in [&b""[..], b"c", b"ccc", b"z"] {
                         prop_assert_eq!(pairs(&store, prefix, from), pairs(&model, prefix, from));
                     }
                 }
