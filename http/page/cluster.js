@@ -43,7 +43,7 @@ export class Cluster {
         this.history.set(name, await get(`/jobs/${encodeURIComponent(name)}/history`));
       }));
       await this.app.look();
-      this.render();
+      this.app.redraw(() => this.render());
     } catch (error) {
       this.app.complain(error);
     }

@@ -181,7 +181,7 @@ export class Explorer {
       if (isElsewhere) this.showsAll = false;
       if (this.analysis && this.analysis.key !== this.key()) this.stop();
       this.pointed = null;
-      this.render();
+      this.app.redraw(() => this.render());
       if (!isQuiet) this.app.announce(this.headline.textContent);
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -413,7 +413,7 @@ export class Explorer {
     const word = { thinking: t("thinking"), done: t("done"), stopped: t("stopped") }[state];
     const line = h("p", { class: "progress", "aria-live": "off" },
       h("span", { class: isThinking ? "pulse" : "dot" }), `${word} · ${who} · ${short(answer?.nodes ?? 0)} ${t("nodes").toLowerCase()} · ${((answer?.time_ms ?? 0) / 1000).toFixed(1)} s`);
-    const deepened = log.length > 0 && h("details", { class: "deepened", open: true }, h("summary", {}, t("deepened")),
+    const deepened = log.length > 0 && h("details", { class: "deepened", open: !this.isFolded, ontoggle: (event) => { this.isFolded = !event.target.open; } }, h("summary", {}, t("deepened")),
       h("ol", {}, log.toReversed().slice(0, 12).map((entry) => h("li", {},
         h("span", { class: "quiet" }, `${t("depth")} ${entry.depth}`), h("strong", {}, entry.best),
         h("span", {}, entry.value), h("span", { class: "quiet" }, `${(entry.time_ms / 1000).toFixed(1)} s`)))));
@@ -439,7 +439,7 @@ export class Explorer {
         analysis.log.push({ depth: data.depth, best: data.best, value: sayValue(data), time_ms: data.time_ms });
       }
       if (data.is_final) analysis.state = "done";
-      if (this.isShown && this.tab === "analysis") this.render();
+      if (this.isShown && this.tab === "analysis") this.app.redraw(() => this.render());
     };
     try {
       await listen("/analyses", body, hear, controller.signal);
@@ -447,7 +447,7 @@ export class Explorer {
       if (error.name !== "AbortError") this.app.complain(error);
     }
     if (analysis.state === "thinking") analysis.state = "stopped";
-    if (this.isShown && this.analysis === analysis) this.render();
+    if (this.isShown && this.analysis === analysis) this.app.redraw(() => this.render());
   }
 
   /** Ends the analysis; what it found stays to be looked at if a person ended it. */

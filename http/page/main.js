@@ -19,6 +19,11 @@ class App {
     this.cluster = new Cluster(this);
     this.frame();
     addEventListener("hashchange", () => this.route());
+    // What is drawn anew under a finger that is down would lose its click.
+    addEventListener("pointerdown", () => { this.isPressed = true; }, true);
+    for (const end of ["pointerup", "pointercancel", "blur"]) {
+      addEventListener(end, () => setTimeout(() => this.release(), 0), true);
+    }
     document.addEventListener("keydown", (event) => this.key(event));
     this.look().then(() => this.route());
     setInterval(() => document.visibilityState === "visible" && this.look(), LOOK);
@@ -115,6 +120,30 @@ class App {
     const book = status?.has_book ? t("positions", { n: number(status.positions) }) : t("noBook");
     const parts = status ? [book, !status.may_change && t("readOnly")] : [t("offline")];
     this.pill.replaceChildren(h("span", { class: "dot", "aria-hidden": "true" }), parts.filter(Boolean).join(" · "));
+  }
+
+  release() {
+    this.isPressed = false;
+    const waiting = this.waiting;
+    this.waiting = null;
+    if (waiting) this.redraw(waiting);
+  }
+
+  /** Draws anew what has changed by itself: not under a finger, and the focus stays where it was. */
+  redraw(draw) {
+    if (this.isPressed) {
+      this.waiting = draw;
+      return;
+    }
+    const active = document.activeElement;
+    const { action } = active?.dataset ?? {};
+    const job = active?.closest?.("[data-job]")?.dataset.job;
+    const move = active?.closest?.("tr[data-move]")?.dataset.move;
+    let place = active?.id ? `#${CSS.escape(active.id)}` : null;
+    if (action && job) place = `[data-job="${CSS.escape(job)}"] [data-action="${action}"]`;
+    if (move) place = `tr[data-move="${move}"] button`;
+    draw();
+    if (place && !active.isConnected) document.querySelector(place)?.focus({ preventScroll: true });
   }
 
   announce(text, isSeen = false) {
