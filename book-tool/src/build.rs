@@ -296,6 +296,15 @@ fn show(bar: &ProgressBar, job: &v1::Job) {
     bar.set_message(format!("{:.1}/s, {} waiting{left}", job.rate, job.frontier));
 }
 
+/// Where the job is, as `kagetsu jobs` takes it.
+fn place(args: &Args) -> String {
+    match (&args.coordinator, &args.book) {
+        (Some(url), _) => format!("--coordinator {url}"),
+        (None, Some(book)) => format!("--book {}", book.display()),
+        (None, None) => String::new(),
+    }
+}
+
 fn write_end(out: &mut dyn Write, args: &Args, job: &v1::Job, time: Duration) -> Result<()> {
     let folder = args.book.as_ref().map(|path| path.display().to_string());
     let book = args.coordinator.clone().or(folder).unwrap_or_default();
@@ -308,5 +317,13 @@ fn write_end(out: &mut dyn Write, args: &Args, job: &v1::Job, time: Duration) ->
     let (state, seconds) = (state(job.state()), time.as_secs_f64());
     writeln!(out, "{book}: job {} {state}, {}{target} positions{aside}", job.name, job.positions)?;
     writeln!(out, "{} positions wait; {seconds:.1} s", job.frontier)?;
+    if let Some(aside) = job.asides.first().filter(|_| job.set_aside > 0) {
+        let (at, name) = (place(args), &job.name);
+        writeln!(
+            out,
+            "set aside: {}; `kagetsu jobs show {name} {at}` lists all, `jobs retry` tries again",
+            aside.reason
+        )?;
+    }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::{Args as Flags, Subcommand};
 use kagetsu_book::{Book, JobChange};
-use kagetsu_http::JobJson;
+use kagetsu_http::{AsideJson, JobJson};
 use kagetsu_program::Exit;
 use kagetsu_proto::{Connector, v1};
 
@@ -26,7 +26,7 @@ pub(crate) struct Args {
 enum Action {
     /// All jobs
     List(Where),
-    /// One job
+    /// One job, with the positions that it has set aside, and why
     Show(Named),
     /// One job, whenever it has moved on, until it is over
     Watch(Named),
@@ -36,6 +36,8 @@ enum Action {
     Resume(Named),
     /// Give it up; the book keeps what it has
     Cancel(Named),
+    /// Try again what was set aside; a job that was done goes on
+    Retry(Named),
 }
 
 #[derive(Debug, Flags)]
@@ -59,6 +61,9 @@ struct Named {
     at: Where,
 }
 
+/// Positions set aside that are named.
+const MOST_ASIDES: usize = 20;
+
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     match args.action {
         Action::List(at) => {
@@ -74,6 +79,9 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         Action::Show(named) => {
             let job = named.ask(None, async |builds, name| builds.get(name).await)?;
             named.write(out, &job)?;
+            if !named.at.json {
+                write_asides(out, &job)?;
+            }
         }
         Action::Watch(named) => watch(&named, out)?,
         Action::Pause(named) => {
@@ -86,6 +94,10 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         }
         Action::Cancel(named) => {
             let job = named.ask(Some(JobChange::Cancel), async |builds, name| builds.cancel(name).await)?;
+            named.write(out, &job)?;
+        }
+        Action::Retry(named) => {
+            let job = named.ask(Some(JobChange::Retry), async |builds, name| builds.retry(name).await)?;
             named.write(out, &job)?;
         }
     }
@@ -123,7 +135,9 @@ fn in_folder(path: &Path, name: &str, change: Option<JobChange>) -> Result<JobJs
     if let Some(change) = change {
         book.change_job(job.id, change)?;
     }
-    let job = JobJson::from(&find(&book)?);
+    let asides = book.asides(job.id, MOST_ASIDES)?;
+    let asides = asides.iter().map(AsideJson::from).collect();
+    let job = JobJson { asides, ..JobJson::from(&find(&book)?) };
     book.close()?;
     Ok(job)
 }
@@ -156,6 +170,21 @@ fn write_line(out: &mut dyn Write, job: &v1::Job, json: bool) -> Result<()> {
     let JobJson { name, state, positions, rate, frontier, .. } = line;
     writeln!(out, "{name} {state}: {positions}{target} positions, {rate:.1}/s, {frontier} waiting")?;
     out.flush()?;
+    Ok(())
+}
+
+/// The positions that were set aside, a line each.
+fn write_asides(out: &mut dyn Write, job: &JobJson) -> Result<()> {
+    for AsideJson { position, reason } in &job.asides {
+        writeln!(out, "set aside: {position}: {reason}")?;
+    }
+    let more = job.set_aside.saturating_sub(job.asides.len() as u64);
+    if more > 0 {
+        writeln!(out, "{more} more are set aside")?;
+    }
+    if job.set_aside > 0 {
+        writeln!(out, "`kagetsu jobs retry {}` tries them again", job.name)?;
+    }
     Ok(())
 }
 

@@ -132,6 +132,13 @@ impl Builds {
 
     /// # Errors
     /// If there is no such job.
+    pub(crate) async fn retry(&mut self, name: &str) -> Result<v1::Job> {
+        let refused = self.refused();
+        Ok(self.client.retry(v1::JobName { name: name.into() }).await.map_err(refused)?.into_inner())
+    }
+
+    /// # Errors
+    /// If there is no such job.
     pub(crate) async fn cancel(&mut self, name: &str) -> Result<v1::Job> {
         let refused = self.refused();
         Ok(self.client.cancel(v1::JobName { name: name.into() }).await.map_err(refused)?.into_inner())

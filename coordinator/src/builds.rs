@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kagetsu_book::{BookError, Job, JobChange, JobSpec, JobState, Policy};
+use kagetsu_book::{Aside, BookError, Job, JobChange, JobSpec, JobState, Policy};
 use kagetsu_game::Position;
 use kagetsu_proto::v1::builds_server::Builds;
 use kagetsu_proto::{MOST_NAME, MOST_ROOTS, v1};
@@ -92,6 +92,10 @@ impl Builds for BuildsService {
         self.change(request, JobChange::Resume).await
     }
 
+    async fn retry(&self, request: Request<v1::JobName>) -> Result<Response<v1::Job>, Status> {
+        self.change(request, JobChange::Retry).await
+    }
+
     async fn cancel(&self, request: Request<v1::JobName>) -> Result<Response<v1::Job>, Status> {
         self.change(request, JobChange::Cancel).await
     }
@@ -125,6 +129,10 @@ impl BuildsService {
     }
 }
 
+fn aside(aside: &Aside) -> v1::Aside {
+    v1::Aside { position: Some((&aside.position).into()), reason: aside.reason.clone() }
+}
+
 fn message(view: &JobView, hub: &Hub) -> v1::Job {
     let Job { spec, state, positions, set_aside, frontier, .. } = &view.job;
     let reason = if let JobState::Failed(reason) = state { reason.clone() } else { String::new() };
@@ -146,6 +154,7 @@ fn message(view: &JobView, hub: &Hub) -> v1::Job {
         set_aside: *set_aside,
         reason,
         workers: hub.worker_count(view.job.spec.variant),
+        asides: view.asides.iter().map(aside).collect(),
     }
 }
 

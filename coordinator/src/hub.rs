@@ -48,13 +48,15 @@ pub(crate) struct Hub {
     state: Mutex<State>,
     /// Rung when the scheduler's deadline may have come nearer.
     bell: Notify,
-    epoch: Instant,
+    begun: Instant,
+    /// The same as long as this process lives.
+    epoch: u64,
 }
 
 impl Hub {
     pub(crate) fn new(keeper: Option<KeeperDesk>) -> Arc<Self> {
         // Ids above all that were used before a restart: late reports of an earlier life are unknown, never mistaken.
-        let first_id = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_micros() as u64);
+        let first_id = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_micros() as u64).max(1);
         let state = State {
             scheduler: Scheduler::new(Options { first_id, ..Options::default() }),
             links: Links::default(),
@@ -62,7 +64,12 @@ impl Hub {
             asked: BTreeMap::new(),
             keeper,
         };
-        Arc::new(Self { state: Mutex::new(state), bell: Notify::new(), epoch: Instant::now() })
+        Arc::new(Self { state: Mutex::new(state), bell: Notify::new(), begun: Instant::now(), epoch: first_id })
+    }
+
+    /// Tells the lives of a coordinator from each other; never 0.
+    pub(crate) const fn epoch(&self) -> u64 {
+        self.epoch
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -72,7 +79,7 @@ impl Hub {
 
     /// Changes the state, then does what follows from it.
     fn with<T>(&self, change: impl FnOnce(&mut State, Duration) -> T) -> T {
-        let now = self.epoch.elapsed();
+        let now = self.begun.elapsed();
         let mut state = self.lock();
         let value = change(&mut state, now);
         state.follow();
@@ -87,7 +94,7 @@ impl Hub {
             let deadline = self.lock().scheduler.deadline();
             let due = async {
                 match deadline {
-                    Some(at) => tokio::time::sleep_until((self.epoch + at).into()).await,
+                    Some(at) => tokio::time::sleep_until((self.begun + at).into()).await,
                     None => std::future::pending().await,
                 }
             };
@@ -103,12 +110,17 @@ impl Hub {
         &self,
         worker: WorkerId,
         about: Introduction,
-        held: &[(TaskId, u32)],
+        held: Held,
     ) -> (u64, mpsc::Receiver<v1::ToWorker>) {
         self.with(|state, now| {
             let capacity = Capacity { slots: about.slots, plays: Some(Arc::clone(&about.plays)) };
             let link = state.links.add(worker, about);
-            state.scheduler.join(now, worker, capacity, held);
+            state.scheduler.join(now, worker, capacity, &held.ours);
+            // Before the keeper hears that there is room: what is at work already goes first.
+            match &state.keeper {
+                Some(keeper) if !held.earlier.is_empty() => keeper.reclaim(worker, held.earlier),
+                _ => held.earlier.into_iter().for_each(|(task, _)| state.revoke(worker, task)),
+            }
             link
         })
     }
@@ -204,6 +216,32 @@ impl Hub {
         });
     }
 
+    /// A worker has at hand, from an earlier life of the coordinator, what is to be asked for a build.
+    pub(crate) fn resume(&self, worker: WorkerId, work: Work) {
+        self.with(|state, now| {
+            let priority = work.priority.saturating_add(AT_ONCE + 1);
+            let id = state.scheduler.resume(now, work.question.clone(), priority, worker);
+            state.purposes.insert(id, Purpose::Build(work));
+        });
+    }
+
+    /// A worker need not go on with a task.
+    pub(crate) fn drop_task(&self, worker: WorkerId, task: TaskId) {
+        self.with(|state, _| state.revoke(worker, task));
+    }
+
+    /// A worker has a task of an earlier life of the coordinator at hand that nobody waits to have done: perhaps it was
+    /// asked already.
+    pub(crate) fn share(&self, worker: WorkerId, task: TaskId, question: &Question) {
+        self.with(|state, now| {
+            let is_it = |purpose: &Purpose| matches!(purpose, Purpose::Build(work) if work.question == *question);
+            let id = state.purposes.iter().find(|(_, purpose)| is_it(purpose)).map(|(id, _)| *id);
+            if !id.is_some_and(|id| state.scheduler.share(now, id, worker)) {
+                state.revoke(worker, task);
+            }
+        });
+    }
+
     /// Drops the questions of a job; gives back its works.
     pub(crate) fn withdraw(&self, job: kagetsu_book::JobId) -> Vec<Work> {
         self.with(|state, now| {
@@ -245,7 +283,20 @@ impl Hub {
     }
 }
 
+/// What a worker says that it holds from before.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    /// Tasks of this life of the coordinator, with their attempts.
+    pub(crate) ours: Vec<(TaskId, u32)>,
+    /// Tasks of earlier ones, with what was asked.
+    pub(crate) earlier: Vec<(TaskId, Option<Question>)>,
+}
+
 impl State {
+    fn revoke(&mut self, worker: WorkerId, task: TaskId) {
+        self.links.send(worker, Message::Revoke(v1::Revoke { task: task.0 }));
+    }
+
     fn name(&self, worker: WorkerId) -> &str {
         self.links.about(worker).map_or("unknown", |about| &about.name)
     }
@@ -266,10 +317,11 @@ impl State {
                     self.links.send(worker, Message::Task(message));
                 }
                 Effect::Revoke { worker, task } => {
-                    self.links.send(worker, Message::Revoke(v1::Revoke { task: task.0 }));
+                    self.revoke(worker, task);
                 }
                 Effect::Acknowledge { worker, task, attempt } => {
-                    self.links.send(worker, Message::Acknowledge(v1::Held { task: task.0, attempt }));
+                    self.links
+                        .send(worker, Message::Acknowledge(v1::Held { task: task.0, attempt, ..Default::default() }));
                 }
                 Effect::Progress { question, answer } => self.progress(question, answer),
                 Effect::Finished { question, answer, nodes } => self.finished(question, answer, nodes),

@@ -7,9 +7,9 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use kagetsu_book::{Book, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, Work};
-use kagetsu_game::{Answer, Position, Variant};
-use kagetsu_schedule::QuestionId;
+use kagetsu_book::{Aside, Book, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, Work};
+use kagetsu_game::{Answer, Position, Question, Variant};
+use kagetsu_schedule::{QuestionId, TaskId, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use crate::hub::Hub;
@@ -21,6 +21,9 @@ const BATCH: usize = 256;
 
 /// Questions of clients that wait for the keeper at a time. Who comes later waits before its desk.
 const MOST_ASKED: usize = 64;
+
+/// Positions that a job goes on without of which clients hear.
+const MOST_ASIDES: usize = 20;
 
 /// Who asked. Has one of the places at the desk until it is answered, whether anybody still listens or not.
 struct Reply<T> {
@@ -43,6 +46,7 @@ impl<T> Reply<T> {
 enum Command {
     Finish(QuestionId, Box<Work>, Answer),
     SetAside(Box<Work>, String),
+    Reclaim(WorkerId, Vec<(TaskId, Option<Question>)>),
     Refill,
     Start(Box<JobSpec>, Reply<Job>),
     Change(String, JobChange, Reply<Job>),
@@ -90,6 +94,8 @@ impl Extent {
 #[derive(Clone, Debug)]
 pub(crate) struct JobView {
     pub(crate) job: Job,
+    /// The first positions that it goes on without.
+    pub(crate) asides: Arc<[Aside]>,
     /// Positions a second, of late.
     pub(crate) rate: f64,
 }
@@ -123,6 +129,11 @@ impl KeeperDesk {
 
     pub(crate) fn set_aside(&self, work: Work, reason: String) {
         self.send(Command::SetAside(Box::new(work), reason));
+    }
+
+    /// A worker has tasks of an earlier life of the coordinator at hand.
+    pub(crate) fn reclaim(&self, worker: WorkerId, held: Vec<(TaskId, Option<Question>)>) {
+        self.send(Command::Reclaim(worker, held));
     }
 
     /// There may be workers without work.
@@ -190,13 +201,15 @@ pub(crate) struct Keeper {
     /// Jobs that are running, to ask for work without reading all.
     running: Vec<(JobId, Variant)>,
     rates: BTreeMap<JobId, Rates>,
+    /// What each job goes on without, and how much that is.
+    asides: BTreeMap<JobId, (u64, Arc<[Aside]>)>,
 }
 
 impl Keeper {
     /// A keeper whose jobs can be seen before it runs.
     pub(crate) fn new(book: Book, end: KeeperEnd, hub: &Arc<Hub>) -> Result<Self> {
         let hub = Arc::downgrade(hub);
-        let mut keeper = Self { book, end, hub, running: Vec::new(), rates: BTreeMap::new() };
+        let mut keeper = Self { book, end, hub, running: Vec::new(), rates: BTreeMap::new(), asides: BTreeMap::new() };
         keeper.show()?;
         Ok(keeper)
     }
@@ -230,6 +243,7 @@ impl Keeper {
                     self.book.set_aside(&work, &reason).context("cannot set a position aside")?;
                     is_hungry = true;
                 }
+                Command::Reclaim(worker, held) => self.reclaim(worker, held)?,
                 Command::Refill => {
                     self.end.is_refilling.store(false, Ordering::Release);
                     is_hungry = true;
@@ -266,6 +280,25 @@ impl Keeper {
         Ok(goes_on)
     }
 
+    /// What a worker has at hand from before is its own, if any running job still waits for it.
+    fn reclaim(&mut self, worker: WorkerId, held: Vec<(TaskId, Option<Question>)>) -> Result<()> {
+        let Some(hub) = self.hub.upgrade() else { return Ok(()) };
+        for (task, question) in held {
+            let mut work = None;
+            for (job, _) in &self.running {
+                if let (None, Some(question)) = (&work, &question) {
+                    work = self.book.claim(*job, question)?;
+                }
+            }
+            match (work, question) {
+                (Some(work), _) => hub.resume(worker, work),
+                (None, Some(question)) => hub.share(worker, task, &question),
+                (None, None) => hub.drop_task(worker, task),
+            }
+        }
+        Ok(())
+    }
+
     /// Learns an answer. One that the book refuses for what it says must not end the coordinator.
     fn finish(&mut self, work: &Work, answer: &Answer) -> Result<()> {
         let refused = match self.book.finish(work, answer) {
@@ -296,11 +329,16 @@ impl Keeper {
         let jobs = self.book.jobs()?;
         let running = jobs.iter().filter(|job| job.state == JobState::Running);
         self.running = running.map(|job| (job.id, job.spec.variant)).collect();
-        let view = |job: Job| {
+        let mut views = Vec::with_capacity(jobs.len());
+        for job in jobs {
             let rate = self.rates.entry(job.id).or_default().rate(now, job.positions);
-            JobView { job, rate }
-        };
-        let views = jobs.into_iter().map(view).collect();
+            let (count, mut asides) = self.asides.get(&job.id).cloned().unwrap_or_default();
+            if count != job.set_aside {
+                asides = self.book.asides(job.id, MOST_ASIDES)?.into();
+                self.asides.insert(job.id, (job.set_aside, Arc::clone(&asides)));
+            }
+            views.push(JobView { job, asides, rate });
+        }
         self.end.shown.send_replace(Arc::new(views));
         Ok(())
     }

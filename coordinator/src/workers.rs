@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use kagetsu_game::{Variant, VariantError};
+use kagetsu_game::{Question, Variant, VariantError};
 use kagetsu_proto::v1::from_worker::Message;
 use kagetsu_proto::v1::workers_server::Workers;
 use kagetsu_proto::{MOST_NAME, PROTOCOL, v1};
@@ -16,7 +16,7 @@ use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Request, Response, Status, Streaming};
 
-use crate::hub::Hub;
+use crate::hub::{Held, Hub};
 use crate::links::Introduction;
 
 /// How often a worker gives a sign of life.
@@ -27,6 +27,8 @@ const HELLO: Duration = Duration::from_secs(10);
 const MOST_VARIANTS: usize = 1_000;
 /// Most slots of one worker.
 const MOST_SLOTS: u32 = 4_096;
+/// Most tasks that a worker can have at hand when it comes back.
+const MOST_HELD: usize = 16_384;
 
 pub(crate) struct WorkersService {
     pub(crate) hub: Arc<Hub>,
@@ -47,9 +49,9 @@ impl Workers for WorkersService {
             return Err(Status::invalid_argument("the first message must be a hello"));
         };
         let worker = WorkerId(hello.instance);
-        let (about, held) = introduction(&hello)?;
+        let (about, held) = introduction(&hello, self.hub.epoch())?;
         tracing::info!(worker = about.name, slots = about.slots, "a worker has connected");
-        let (stream, messages) = self.hub.join(worker, about.clone(), &held);
+        let (stream, messages) = self.hub.join(worker, about.clone(), held);
         let session = Session { hub: Arc::clone(&self.hub), worker, stream, name: about.name };
         let shutdown = self.shutdown.clone();
         tokio::spawn(async move {
@@ -59,7 +61,8 @@ impl Workers for WorkersService {
             };
             session.end(goodbye);
         });
-        let welcome = v1::Welcome { protocol: PROTOCOL, heartbeat_ms: HEARTBEAT.as_millis() as u32 };
+        let welcome =
+            v1::Welcome { protocol: PROTOCOL, heartbeat_ms: HEARTBEAT.as_millis() as u32, epoch: self.hub.epoch() };
         let welcome = v1::ToWorker { message: Some(v1::to_worker::Message::Welcome(welcome)) };
         let messages = tokio_stream::once(welcome).chain(ReceiverStream::new(messages)).map(Ok);
         Ok(Response::new(Box::pin(messages)))
@@ -75,13 +78,14 @@ impl Workers for WorkersService {
             done: status.done,
             speed: status.speed,
             idle: status.idle.map_or_else(String::new, |idle| idle.to_string()),
+            ..v1::Worker::default()
         };
         Ok(Response::new(v1::ListWorkersResponse { workers: self.hub.workers().into_iter().map(worker).collect() }))
     }
 }
 
 /// What a worker says of itself, if it can be.
-fn introduction(hello: &v1::Hello) -> Result<(Introduction, Vec<(TaskId, u32)>), Status> {
+fn introduction(hello: &v1::Hello, epoch: u64) -> Result<(Introduction, Held), Status> {
     if hello.protocol != PROTOCOL {
         let version = env!("CARGO_PKG_VERSION");
         return Err(Status::failed_precondition(format!(
@@ -103,7 +107,20 @@ fn introduction(hello: &v1::Hello) -> Result<(Introduction, Vec<(TaskId, u32)>),
         threads: hello.threads,
         plays: repertoire(&hello.variants)?,
     };
-    Ok((about, hello.held.iter().map(|held| (TaskId(held.task), held.attempt)).collect()))
+    if hello.held.len() > MOST_HELD {
+        return Err(Status::invalid_argument(format!("{} tasks at hand are more than {MOST_HELD}", hello.held.len())));
+    }
+    let mut held = Held::default();
+    for v1::Held { task, attempt, epoch: given, question } in &hello.held {
+        // A worker that does not know of lives has its tasks from this one, or from one whose numbers are not known.
+        if *given == epoch || *given == 0 {
+            held.ours.push((TaskId(*task), *attempt));
+        } else {
+            let question = question.as_ref().and_then(|question| Question::try_from(question).ok());
+            held.earlier.push((TaskId(*task), question));
+        }
+    }
+    Ok((about, held))
 }
 
 /// What a worker's engine plays.

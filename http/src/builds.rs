@@ -8,7 +8,8 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use kagetsu_book::Job;
+use kagetsu_book::{Aside, Job};
+use kagetsu_game::Position;
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::builds_server::Builds as _;
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,30 @@ pub struct JobJson {
     pub set_aside: u64,
     /// Why it failed.
     pub reason: Option<String>,
+    /// The first positions that could not be searched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub asides: Vec<AsideJson>,
+}
+
+/// A position that a job goes on without.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AsideJson {
+    /// Variant and moves, or the stones, for people.
+    pub position: String,
+    /// What went wrong the last time.
+    pub reason: String,
+}
+
+impl From<&Aside> for AsideJson {
+    fn from(aside: &Aside) -> Self {
+        Self { position: aside.position.to_string(), reason: aside.reason.clone() }
+    }
+}
+
+/// A later coordinator may have positions that this program does not know.
+fn aside(aside: &v1::Aside) -> Option<AsideJson> {
+    let position = Position::try_from(aside.position.as_ref()?).ok()?;
+    Some(AsideJson { position: position.to_string(), reason: aside.reason.clone() })
 }
 
 impl From<&v1::Job> for JobJson {
@@ -57,6 +82,7 @@ impl From<&v1::Job> for JobJson {
             frontier: job.frontier,
             set_aside: job.set_aside,
             reason: (!job.reason.is_empty()).then(|| job.reason.clone()),
+            asides: job.asides.iter().filter_map(aside).collect(),
         }
     }
 }
@@ -78,6 +104,7 @@ impl From<&Job> for JobJson {
             frontier: job.frontier,
             set_aside: job.set_aside,
             reason,
+            asides: Vec::new(),
         }
     }
 }

@@ -26,7 +26,7 @@ mod tree;
 mod workers;
 
 pub use access::Access;
-pub use builds::{JobJson, state};
+pub use builds::{AsideJson, JobJson, state};
 pub use nobody::Nobody;
 pub use routes::{router, serve};
 pub use services::Services;

@@ -50,6 +50,10 @@ impl Builds for Nobody {
         refused("a build")
     }
 
+    async fn retry(&self, _: Request<v1::JobName>) -> Result<Response<v1::Job>, Status> {
+        refused("a build")
+    }
+
     async fn cancel(&self, _: Request<v1::JobName>) -> Result<Response<v1::Job>, Status> {
         refused("a build")
     }

@@ -34,6 +34,12 @@ pub struct WorkerJson {
     pub speed: u64,
     /// Why a slot is free, if one is.
     pub idle: Option<String>,
+    /// Why it gets no tasks until it is started anew, if it gets none.
+    pub quarantine: Option<String>,
+    /// Answers of it that others confirmed.
+    pub confirmed: u64,
+    /// Answers of it that were wrong.
+    pub refuted: u64,
 }
 
 impl From<v1::Worker> for WorkerJson {
@@ -47,6 +53,9 @@ impl From<v1::Worker> for WorkerJson {
             done: worker.done,
             speed: worker.speed,
             idle: (!worker.idle.is_empty()).then_some(worker.idle),
+            quarantine: (!worker.quarantine.is_empty()).then_some(worker.quarantine),
+            confirmed: worker.confirmed,
+            refuted: worker.refuted,
         }
     }
 }

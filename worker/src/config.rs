@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -28,6 +29,10 @@ pub struct Config {
     /// How long a search may go on after SIGTERM before it is handed back
     #[arg(long, default_value = "10s", value_name = "TIME", value_parser = humantime::parse_duration)]
     pub grace: Duration,
+    /// A folder of its own where results lie until the coordinator has them on disk, so that none is lost with the worker
+    /// [default: none; then a worker that is killed loses what was not acknowledged]
+    #[arg(long, value_name = "DIR")]
+    pub spool: Option<PathBuf>,
     /// Whose engine searches
     #[command(flatten)]
     pub engine: EngineArgs,
@@ -51,6 +56,7 @@ impl Config {
             table_mib,
             name,
             grace: Duration::ZERO,
+            spool: None,
             engine: EngineArgs::default(),
             variant: Vec::new(),
             is_embedded: true,

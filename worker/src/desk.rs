@@ -8,27 +8,40 @@ use kagetsu_game::Question;
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_search::{Control, Progress};
+use prost::Message;
 use tokio::sync::Notify;
 
 use crate::outcome;
+use crate::spool::Spool;
 
 /// The priority of a question that a person asks.
 const WATCHED: u64 = 0;
+/// Bytes of questions in a hello; what comes after is known by its number alone.
+const MOST_ASKED: usize = 1 << 20;
 /// Iterations of a search younger than this are not worth a message each.
 const YOUNG: Duration = Duration::from_millis(200);
+
+/// What the coordinator calls a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Name {
+    /// The life of the coordinator that gave it.
+    epoch: u64,
+    task: u64,
+    attempt: u32,
+}
 
 /// A task that is not begun.
 #[derive(Debug)]
 struct Waiting {
-    task: u64,
-    attempt: u32,
+    name: Name,
     question: Question,
 }
 
 /// A task at work.
 #[derive(Debug)]
 struct Running {
-    attempt: u32,
+    name: Name,
+    question: Question,
     control: Control,
     /// Nobody wants its answer any more.
     is_revoked: bool,
@@ -38,16 +51,27 @@ struct Running {
     so_far: Option<v1::Answer>,
 }
 
+/// A task that is done and not acknowledged.
+#[derive(Debug)]
+struct Done {
+    name: Name,
+    /// What was asked, if there is an answer.
+    question: Option<Question>,
+    outcome: Outcome,
+}
+
 #[derive(Default)]
 struct Papers {
     /// By priority, then in the order in which they came.
     waiting: BTreeMap<(u64, u64), Waiting>,
+    /// By the number under which they came, as what is done.
     running: BTreeMap<u64, Running>,
-    /// What is done and not acknowledged, by task.
-    done: BTreeMap<u64, (u32, Outcome)>,
-    /// Tasks whose report is not sent on this connection.
+    done: BTreeMap<u64, Done>,
+    /// What is done and not sent on this connection.
     unsent: Vec<u64>,
     arrivals: u64,
+    /// The life of the coordinator of this connection; `None` before its welcome.
+    epoch: Option<u64>,
     is_retired: bool,
     is_closed: bool,
 }
@@ -55,6 +79,7 @@ struct Papers {
 /// The desk of a worker, between its connection and its slots.
 pub(crate) struct Desk {
     slots: u32,
+    spool: Option<Spool>,
     papers: Mutex<Papers>,
     /// Rung for the slots: there is something to begin, or nothing ever more.
     work: Condvar,
@@ -63,9 +88,20 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(slots: u32) -> Arc<Self> {
-        let papers = Mutex::new(Papers::default());
-        Arc::new(Self { slots, papers, work: Condvar::new(), news: Notify::new() })
+    /// With what an earlier worker left in the spool, by number.
+    pub(crate) fn new(slots: u32, spool: Option<(Spool, Vec<(u64, v1::Spooled)>)>) -> Arc<Self> {
+        let (spool, left) = spool.map_or((None, Vec::new()), |(spool, left)| (Some(spool), left));
+        let mut papers = Papers::default();
+        for (number, v1::Spooled { epoch, question, report }) in left {
+            papers.arrivals = papers.arrivals.max(number);
+            let question = question.as_ref().and_then(|question| Question::try_from(question).ok());
+            let Some(v1::Report { task, attempt, outcome: Some(outcome) }) = report else { continue };
+            papers.done.insert(number, Done { name: Name { epoch, task, attempt }, question, outcome });
+        }
+        if !papers.done.is_empty() {
+            tracing::info!(reports = papers.done.len(), "the spool has reports that were not acknowledged");
+        }
+        Arc::new(Self { slots, spool, papers: Mutex::new(papers), work: Condvar::new(), news: Notify::new() })
     }
 
     fn lock(&self) -> MutexGuard<'_, Papers> {
@@ -77,49 +113,80 @@ impl Desk {
         self.slots
     }
 
-    /// A task has come. One that is known already goes on under the newer attempt; one that is done is said again.
+    /// The coordinator has said who it is: reports of tasks that it gave are sent from now on.
+    pub(crate) fn welcomed(&self, epoch: u64) {
+        self.lock().epoch = Some(epoch);
+        self.news.notify_one();
+    }
+
+    /// A task has come. One that is known already goes on under the newer name, be it by its number or, after another life
+    /// of the coordinator, by its question; one that is done is said again.
     pub(crate) fn take(&self, task: u64, attempt: u32, priority: u64, question: Question) {
         let mut papers = self.lock();
         let papers = &mut *papers;
-        if let Some((known, _)) = papers.done.get_mut(&task) {
-            *known = attempt;
-            papers.unsent.push(task);
+        let epoch = papers.epoch.unwrap_or_default();
+        let now = Name { epoch, task, attempt };
+        let is_it = |name: Name, asked: Option<&Question>| {
+            if name.epoch == epoch { name.task == task } else { asked == Some(&question) }
+        };
+        let known = papers.done.iter_mut().find(|(_, done)| is_it(done.name, done.question.as_ref()));
+        if let Some((&number, done)) = known {
+            done.name = now;
+            papers.unsent.push(number);
             self.news.notify_one();
-        } else if let Some(running) = papers.running.get_mut(&task).filter(|running| !running.is_revoked) {
-            running.attempt = attempt;
-        } else if let Some(waiting) = papers.waiting.values_mut().find(|waiting| waiting.task == task) {
-            waiting.attempt = attempt;
+            return;
+        }
+        let mut running = papers.running.values_mut().filter(|running| !running.is_revoked);
+        let mut waiting = papers.waiting.values_mut();
+        if let Some(running) = running.find(|running| is_it(running.name, Some(&running.question))) {
+            running.name = now;
+        } else if let Some(waiting) = waiting.find(|waiting| is_it(waiting.name, Some(&waiting.question))) {
+            waiting.name = now;
         } else if papers.is_retired {
-            papers.report(task, attempt, Outcome::HandedBack(v1::HandedBack {}));
+            papers.report(now, Outcome::HandedBack(v1::HandedBack {}));
             self.news.notify_one();
         } else {
             papers.arrivals += 1;
-            papers.waiting.insert((priority, papers.arrivals), Waiting { task, attempt, question });
+            papers.waiting.insert((priority, papers.arrivals), Waiting { name: now, question });
             self.work.notify_one();
         }
     }
 
     /// A task that cannot be read.
     pub(crate) fn refuse(&self, task: u64, attempt: u32, reason: String) {
-        self.lock().report(task, attempt, Outcome::Failed(reason));
+        let mut papers = self.lock();
+        let epoch = papers.epoch.unwrap_or_default();
+        papers.report(Name { epoch, task, attempt }, Outcome::Failed(reason));
         self.news.notify_one();
     }
 
-    /// A task is no longer wanted; what is reported of it stays reported.
+    /// A task is no longer wanted. What is reported of it stays reported, but for tasks of an earlier life of the
+    /// coordinator: nobody waits for these.
     pub(crate) fn revoke(&self, task: u64) {
         let mut papers = self.lock();
-        papers.waiting.retain(|_, waiting| waiting.task != task);
-        if let Some(running) = papers.running.get_mut(&task) {
+        papers.waiting.retain(|_, waiting| waiting.name.task != task);
+        if let Some(running) = papers.running.values_mut().find(|running| running.name.task == task) {
             running.is_revoked = true;
             running.control.stop();
         }
+        let epoch = papers.epoch.unwrap_or_default();
+        self.forget(&mut papers, |name| name.task == task && name.epoch != epoch);
     }
 
     /// A report is safe.
     pub(crate) fn acknowledge(&self, task: u64, attempt: u32) {
         let mut papers = self.lock();
-        if papers.done.get(&task).is_some_and(|(known, _)| *known == attempt) {
-            papers.done.remove(&task);
+        let safe = Name { epoch: papers.epoch.unwrap_or_default(), task, attempt };
+        self.forget(&mut papers, |name| name == safe);
+    }
+
+    fn forget(&self, papers: &mut Papers, is_over: impl Fn(Name) -> bool) {
+        let over = papers.done.iter().filter(|(_, done)| is_over(done.name)).map(|(number, _)| *number);
+        for number in over.collect::<Vec<_>>() {
+            papers.done.remove(&number);
+            if let Some(spool) = &self.spool {
+                spool.forget(number);
+            }
         }
         if papers.is_empty() {
             self.news.notify_one();
@@ -133,12 +200,18 @@ impl Desk {
             if papers.is_closed {
                 return None;
             }
-            if let Some(((priority, _), Waiting { task, attempt, question })) = papers.waiting.pop_first() {
+            if let Some(((priority, number), Waiting { name, question })) = papers.waiting.pop_first() {
                 let (control, is_watched) = (Control::new(), priority == WATCHED);
-                let running =
-                    Running { attempt, control: control.clone(), is_revoked: false, is_watched, so_far: None };
-                papers.running.insert(task, running);
-                return Some((task, question, control));
+                let running = Running {
+                    name,
+                    question: question.clone(),
+                    control: control.clone(),
+                    is_revoked: false,
+                    is_watched,
+                    so_far: None,
+                };
+                papers.running.insert(number, running);
+                return Some((number, question, control));
             }
             papers = self.work.wait(papers).unwrap_or_else(PoisonError::into_inner);
         }
@@ -146,9 +219,9 @@ impl Desk {
 
     /// For a slot: an iteration is done. What it found is said at once if the search is not young, else with the next
     /// heartbeat: the first iterations take no time.
-    pub(crate) fn iterated(&self, task: u64, width: u16, progress: &Progress) {
+    pub(crate) fn iterated(&self, number: u64, width: u16, progress: &Progress) {
         let mut papers = self.lock();
-        if let Some(running) = papers.running.get_mut(&task).filter(|running| running.is_watched) {
+        if let Some(running) = papers.running.get_mut(&number).filter(|running| running.is_watched) {
             running.so_far = Some(outcome::so_far(&progress.answer, width));
             if progress.elapsed >= YOUNG {
                 self.news.notify_one();
@@ -161,51 +234,81 @@ impl Desk {
         self.lock().running.values().any(|running| running.so_far.is_some() && !running.is_revoked)
     }
 
-    /// For a slot: a task is done, or was stopped.
-    pub(crate) fn end(&self, task: u64, outcome: Outcome) {
-        let mut papers = self.lock();
-        let Some(Running { attempt, is_revoked, control, .. }) = papers.running.remove(&task) else { return };
+    /// For a slot: a task is done, or was stopped. An answer is on disk, where there is a spool, before it is sent.
+    pub(crate) fn end(&self, number: u64, outcome: Outcome) {
+        let ended = {
+            let papers = self.lock();
+            papers.running.get(&number).map(|running| (running.name, running.is_revoked, running.control.is_stopped()))
+        };
+        let Some((name, is_revoked, is_stopped)) = ended else { return };
         // Who stops a search without revoking it hands it back: half an answer is none.
         let outcome = match outcome {
-            Outcome::Answer(_) if control.is_stopped() => Outcome::HandedBack(v1::HandedBack {}),
+            Outcome::Answer(_) if is_stopped => Outcome::HandedBack(v1::HandedBack {}),
             outcome => outcome,
         };
-        if !is_revoked {
-            papers.report(task, attempt, outcome);
+        let has_answer = matches!(outcome, Outcome::Answer(_));
+        let spool = self.spool.as_ref().filter(|_| has_answer && !is_revoked);
+        if let Some(spool) = spool {
+            let question = self.lock().running.get(&number).map(|running| (&running.question).into());
+            let report = v1::Report { task: name.task, attempt: name.attempt, outcome: Some(outcome.clone()) };
+            spool.keep(number, &v1::Spooled { epoch: name.epoch, question, report: Some(report) });
+        }
+        let mut papers = self.lock();
+        let Some(Running { name, question, is_revoked, .. }) = papers.running.remove(&number) else { return };
+        // What is not an answer concerns only the life of the coordinator that gave the task.
+        if !is_revoked && (has_answer || papers.epoch.is_none_or(|epoch| epoch == name.epoch)) {
+            papers.done.insert(number, Done { name, question: has_answer.then_some(question), outcome });
+            papers.unsent.push(number);
+        } else if let Some(spool) = spool {
+            spool.forget(number);
         }
         self.news.notify_one();
     }
 
-    /// Everything that the worker still has, for a hello; all that is done will be said again.
+    /// Everything that the worker still has, for a hello; all that is done will be said again, after the welcome.
     pub(crate) fn held(&self) -> Vec<v1::Held> {
         let mut papers = self.lock();
+        let papers = &mut *papers;
         papers.unsent = papers.done.keys().copied().collect();
-        let running = papers.running.iter().filter(|(_, running)| !running.is_revoked);
-        let running = running.map(|(&task, running)| v1::Held { task, attempt: running.attempt });
-        let waiting = papers.waiting.values().map(|w| v1::Held { task: w.task, attempt: w.attempt });
-        let done = papers.done.iter().map(|(&task, &(attempt, _))| v1::Held { task, attempt });
-        running.chain(waiting).chain(done).collect()
+        papers.epoch = None;
+        let mut room = MOST_ASKED;
+        let mut held = |name: &Name, question: Option<&Question>| {
+            let question = question.map(v1::Question::from).filter(|question| {
+                let bytes = question.encoded_len();
+                room = room.saturating_sub(bytes);
+                room > 0
+            });
+            v1::Held { task: name.task, attempt: name.attempt, epoch: name.epoch, question }
+        };
+        let running = papers.running.values().filter(|running| !running.is_revoked);
+        let mut all: Vec<_> = running.map(|running| held(&running.name, Some(&running.question))).collect();
+        all.extend(papers.waiting.values().map(|waiting| held(&waiting.name, Some(&waiting.question))));
+        all.extend(papers.done.values().map(|done| held(&done.name, done.question.as_ref())));
+        all
     }
 
     /// Positions visited so far, by task at work, and what was found and not said before.
     pub(crate) fn progress(&self) -> Vec<v1::TaskProgress> {
         let mut papers = self.lock();
-        let running = papers.running.iter_mut().filter(|(_, running)| !running.is_revoked);
-        let progress = |(&task, running): (&u64, &mut Running)| v1::TaskProgress {
-            task,
+        let epoch = papers.epoch.unwrap_or_default();
+        let is_its = |running: &&mut Running| !running.is_revoked && running.name.epoch == epoch;
+        let running = papers.running.values_mut().filter(is_its);
+        let progress = |running: &mut Running| v1::TaskProgress {
+            task: running.name.task,
             nodes: running.control.nodes(),
             so_far: running.so_far.take(),
         };
         running.map(progress).collect()
     }
 
-    /// Reports that are not sent yet.
+    /// Reports of tasks of this coordinator that are not sent yet; none before its welcome.
     pub(crate) fn reports(&self) -> Vec<v1::Report> {
         let mut papers = self.lock();
+        let Some(epoch) = papers.epoch else { return Vec::new() };
         let unsent = std::mem::take(&mut papers.unsent);
-        let report = |task| {
-            let (attempt, outcome) = papers.done.get(&task)?;
-            Some(v1::Report { task, attempt: *attempt, outcome: Some(outcome.clone()) })
+        let report = |number| {
+            let Done { name, outcome, .. } = papers.done.get(&number).filter(|done| done.name.epoch == epoch)?;
+            Some(v1::Report { task: name.task, attempt: name.attempt, outcome: Some(outcome.clone()) })
         };
         unsent.into_iter().filter_map(report).collect()
     }
@@ -220,8 +323,8 @@ impl Desk {
         let mut papers = self.lock();
         papers.is_retired = true;
         let waiting = std::mem::take(&mut papers.waiting);
-        for Waiting { task, attempt, .. } in waiting.into_values() {
-            papers.report(task, attempt, Outcome::HandedBack(v1::HandedBack {}));
+        for Waiting { name, .. } in waiting.into_values() {
+            papers.report(name, Outcome::HandedBack(v1::HandedBack {}));
         }
         self.news.notify_one();
     }
@@ -248,9 +351,10 @@ impl Desk {
 }
 
 impl Papers {
-    fn report(&mut self, task: u64, attempt: u32, outcome: Outcome) {
-        self.done.insert(task, (attempt, outcome));
-        self.unsent.push(task);
+    fn report(&mut self, name: Name, outcome: Outcome) {
+        self.arrivals += 1;
+        self.done.insert(self.arrivals, Done { name, question: None, outcome });
+        self.unsent.push(self.arrivals);
     }
 
     fn is_empty(&self) -> bool {

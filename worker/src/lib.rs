@@ -12,6 +12,7 @@ mod engine_args;
 mod outcome;
 mod session;
 mod slot;
+mod spool;
 mod thinker;
 
 use std::sync::Arc;
@@ -29,12 +30,13 @@ pub use thinker::Thinker;
 
 use crate::desk::Desk;
 use crate::session::{End, Repertoire, Session};
+use crate::spool::Spool;
 use crate::thinker::Team;
 
 /// The wait after the first failure to connect, and the longest.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(15));
 /// How long a worker that stops waits for its last reports to be acknowledged.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+pub const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// Works for a coordinator until the shutdown: then it finishes what it searches, as far as the grace allows, hands back
 /// the rest, and says goodbye. Lost connections are made again, for ever. After the shutdown it always ends, whether there
@@ -44,7 +46,8 @@ const LAST_WORDS: Duration = Duration::from_secs(3);
 /// If the coordinator refuses this worker, or the engines cannot be made.
 pub async fn run(config: Config, connector: Connector, shutdown: CancellationToken) -> Result<()> {
     let Some(Team { thinkers, name, variants }) = assemble(&config, &shutdown).await? else { return Ok(()) };
-    let desk = Desk::new(config.slots());
+    let spool = config.spool.as_deref().map(Spool::open).transpose()?;
+    let desk = Desk::new(config.slots(), spool);
     let slots = slot::start(&config, thinkers, &desk)?;
     let engine = Repertoire { name, variants };
     let worked = tokio::select! {

@@ -4,11 +4,11 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Parser;
 use kagetsu_program::{Exit, LogFormat, start_log};
 use kagetsu_proto::Connector;
-use kagetsu_worker::Config;
+use kagetsu_worker::{Config, LAST_WORDS};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +25,8 @@ struct Arguments {
     /// The coordinator to work for
     #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
     coordinator: String,
-    /// Stops by itself after this time, as if by SIGTERM; for clusters with a wall-clock limit
+    /// Ends by itself within this time, for clusters with a wall-clock limit: it begins nothing more when only --grace is
+    /// left, and a little time to say so
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     max_runtime: Option<Duration>,
     /// How log lines look on stderr
@@ -49,11 +50,27 @@ fn main() -> ExitCode {
     })
 }
 
+/// How long a worker may begin tasks that is to have ended after `limit`.
+fn working_time(limit: Duration, grace: Duration) -> Result<Duration> {
+    let end = grace + LAST_WORDS;
+    let left = limit.checked_sub(end).filter(|left| !left.is_zero());
+    left.with_context(|| {
+        format!(
+            "--max-runtime {} leaves no time to work before the {} that its end takes; give it more, or a --grace shorter \
+             than {}",
+            humantime::format_duration(limit),
+            humantime::format_duration(end),
+            humantime::format_duration(grace),
+        )
+    })
+}
+
 async fn work(arguments: Arguments) -> Result<()> {
     let connector = Connector::to_url(&arguments.coordinator)?;
+    let limit = arguments.max_runtime.map(|limit| working_time(limit, arguments.config.grace)).transpose()?;
     let shutdown = CancellationToken::new();
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let (stop, limit) = (shutdown.clone(), arguments.max_runtime);
+    let stop = shutdown.clone();
     tokio::spawn(async move {
         let time_is_up = async {
             match limit {

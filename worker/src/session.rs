@@ -74,6 +74,8 @@ impl Session<'_> {
             threads: self.config.threads.into(),
             held: self.desk.held(),
             variants: self.engine.variants.iter().map(ToString::to_string).collect(),
+            oldest: PROTOCOL,
+            version: env!("CARGO_PKG_VERSION").into(),
         }
     }
 
@@ -120,6 +122,7 @@ impl Session<'_> {
     fn hear(&self, message: v1::ToWorker) -> Option<Duration> {
         match message.message {
             Some(Heard::Welcome(welcome)) => {
+                self.desk.welcomed(welcome.epoch);
                 return Some(Duration::from_millis(welcome.heartbeat_ms.clamp(100, 60_000).into()));
             }
             Some(Heard::Task(v1::Task { task, attempt, question, priority })) => {

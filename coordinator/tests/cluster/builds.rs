@@ -60,7 +60,10 @@ async fn a_report_is_on_disk_before_it_is_acknowledged_and_a_restart_goes_on() {
     for done in 1..=3 {
         let task = puppet.task().await;
         puppet.answer(&task).await;
-        assert_eq!(puppet.acknowledged().await, v1::Held { task: task.task, attempt: task.attempt });
+        assert_eq!(
+            puppet.acknowledged().await,
+            v1::Held { task: task.task, attempt: task.attempt, ..Default::default() }
+        );
         let job = cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
         assert_eq!((job.state(), job.positions), (JobState::Running, done));
     }

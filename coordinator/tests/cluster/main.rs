@@ -4,5 +4,6 @@ mod analyses;
 mod builds;
 mod cluster;
 mod hostile;
+mod lives;
 mod puppet;
 mod workers;

@@ -31,6 +31,8 @@ pub(crate) fn hello(instance: u64) -> v1::Hello {
         threads: 1,
         held: Vec::new(),
         variants: Vec::new(),
+        oldest: PROTOCOL,
+        version: String::new(),
     }
 }
 

@@ -53,7 +53,7 @@ async fn a_worker_that_comes_back_keeps_what_it_holds() {
     let mut puppet = Puppet::join(&cluster, 1).await;
     let task = puppet.task().await;
     drop(puppet);
-    let held = vec![v1::Held { task: task.task, attempt: task.attempt }];
+    let held = vec![v1::Held { task: task.task, attempt: task.attempt, ..Default::default() }];
     let again = Said::Hello(v1::Hello { held, ..hello(1) });
     let mut puppet = Puppet::say_first(cluster.channel().await, again).await.expect("welcome");
     // Whatever was said of it while it was away, the answer counts.
@@ -103,6 +103,14 @@ async fn a_position_that_nobody_can_search_is_set_aside() {
     }
     let job = cluster.finished("test").await;
     assert_eq!((job.state(), job.positions, job.set_aside), (JobState::Done, 0, 1), "{job:?}");
+    assert_eq!(job.asides.len(), 1);
+    assert!(job.asides[0].reason.contains("no idea"), "{job:?}");
+    assert_eq!(job.asides[0].position.as_ref().map(|position| &*position.variant), Some("freestyle-15"));
+    drop(puppet);
+    let job = cluster.builds().await.retry(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+    assert_eq!((job.state(), job.set_aside, &job.asides[..]), (JobState::Running, 0, &[][..]), "{job:?}");
+    cluster.worker("worker");
+    assert_eq!(cluster.finished("test").await.positions, 10);
     cluster.end().await;
 }
 

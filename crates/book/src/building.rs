@@ -137,6 +137,27 @@ impl Book {
         Ok(works)
     }
 
+    /// The work of a running job that asks just this, if it waits and is not at hand; then it is at hand.
+    ///
+    /// # Errors
+    /// If there is no such job, or the store is damaged.
+    pub fn claim(&mut self, job: JobId, question: &Question) -> Result<Option<Work>, BookError> {
+        let Job { spec, state, positions, .. } = self.job(job)?;
+        let variant = question.position.variant();
+        if state != JobState::Running || positions >= spec.target || variant != spec.variant {
+            return Ok(None);
+        }
+        let at = Id::of(variant.code(), &question.position.canonical());
+        let Some(priority) = self.index().reach(at)?.waiting(job.0) else { return Ok(None) };
+        if self.at_hand.contains_key(&(job, at)) || self.question(&spec, at)? != *question {
+            return Ok(None);
+        }
+        self.next_work += 1;
+        let work = Work { id: self.next_work, job, question: question.clone(), priority, at };
+        self.at_hand.insert((job, at), work.id);
+        Ok(Some(work))
+    }
+
     /// The first positions of a job's frontier that are not at hand.
     fn most_urgent(&self, job: JobId, n: usize) -> Result<Vec<(u64, Id)>, BookError> {
         let prefix = key(FRONTIER, &[&job.0.to_be_bytes()]);

@@ -43,7 +43,7 @@ impl Scheduler {
         inquiry.parts.clear();
         self.parts.remove(&task);
         self.waiting.remove(&(priority, task));
-        parts.into_iter().for_each(|part| self.add_part(id, part, priority));
+        parts.into_iter().for_each(|part| _ = self.add_part(id, part, priority));
     }
 
     fn fill(&mut self, room: Room) {
@@ -87,7 +87,7 @@ impl Scheduler {
         }
     }
 
-    fn assign(&mut self, worker: WorkerId, task: TaskId) {
+    pub(crate) fn assign(&mut self, worker: WorkerId, task: TaskId) {
         let Some(part) = self.parts.get_mut(&task) else { return };
         let attempt = part.issue(worker);
         let (question, priority) = (part.question, part.priority);

@@ -43,6 +43,7 @@ mod lease;
 mod options;
 mod part;
 mod reception;
+mod resumption;
 mod roster;
 mod scheduler;
 mod split;

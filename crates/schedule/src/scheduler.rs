@@ -219,12 +219,12 @@ impl Scheduler {
     }
 
     /// Moves the clock, never back; the time it is.
-    fn advance(&mut self, now: Duration) -> Duration {
+    pub(crate) fn advance(&mut self, now: Duration) -> Duration {
         self.now = self.now.max(now);
         self.now
     }
 
-    fn fresh_id(&mut self) -> u64 {
+    pub(crate) fn fresh_id(&mut self) -> u64 {
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
         id
@@ -234,11 +234,12 @@ impl Scheduler {
         self.roster.get(worker).map(Worker::tasks).unwrap_or_default()
     }
 
-    pub(crate) fn add_part(&mut self, question: QuestionId, ask: Question, priority: u64) {
+    pub(crate) fn add_part(&mut self, question: QuestionId, ask: Question, priority: u64) -> TaskId {
         let task = TaskId(self.fresh_id());
         self.parts.insert(task, Part::new(question, ask, priority));
         self.waiting.insert((priority, task));
         self.inquiries.entry(question).and_modify(|inquiry| inquiry.parts.push(task));
+        task
     }
 
     /// Forgets a question and all its parts.

@@ -170,6 +170,18 @@ pub struct Job {
     /// Workers connected to the coordinator.
     #[prost(uint32, tag = "10")]
     pub workers: u32,
+    /// The first 20 positions that were set aside.
+    #[prost(message, repeated, tag = "11")]
+    pub asides: ::prost::alloc::vec::Vec<Aside>,
+}
+/// A position that a job goes on without.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Aside {
+    #[prost(message, optional, tag = "1")]
+    pub position: ::core::option::Option<Position>,
+    /// What went wrong the last time.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct JobName {
@@ -279,13 +291,26 @@ pub struct Hello {
     /// What its engine plays, as in freestyle-15; none: what the engine of this project plays.
     #[prost(string, repeated, tag = "8")]
     pub variants: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The oldest version of this protocol that it speaks as well; 0: no other than `protocol`.
+    #[prost(uint32, tag = "9")]
+    pub oldest: u32,
+    /// Version of the program, as in 0.1.0.
+    #[prost(string, tag = "10")]
+    pub version: ::prost::alloc::string::String,
 }
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Held {
     #[prost(uint64, tag = "1")]
     pub task: u64,
     #[prost(uint32, tag = "2")]
     pub attempt: u32,
+    /// In a hello: the life of the coordinator that gave the task; 0: not known.
+    #[prost(uint64, tag = "3")]
+    pub epoch: u64,
+    /// In a hello, of a task of an earlier life: what was asked. If that is still wanted the task comes again under a new
+    /// number, else it is revoked.
+    #[prost(message, optional, tag = "4")]
+    pub question: ::core::option::Option<Question>,
 }
 /// A sign of life, with the positions visited so far.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -329,6 +354,17 @@ pub mod report {
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct HandedBack {}
+/// What a worker keeps on its disk until it is acknowledged.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Spooled {
+    /// The life of the coordinator that gave the task.
+    #[prost(uint64, tag = "1")]
+    pub epoch: u64,
+    #[prost(message, optional, tag = "2")]
+    pub question: ::core::option::Option<Question>,
+    #[prost(message, optional, tag = "3")]
+    pub report: ::core::option::Option<Report>,
+}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Goodbye {}
 /// One thing that a worker hears.
@@ -360,6 +396,9 @@ pub struct Welcome {
     /// How often to send a heartbeat, in milliseconds.
     #[prost(uint32, tag = "2")]
     pub heartbeat_ms: u32,
+    /// The same as long as the coordinator's process lives; tasks of other lives are known by their questions alone.
+    #[prost(uint64, tag = "3")]
+    pub epoch: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Task {
@@ -407,6 +446,15 @@ pub struct Worker {
     /// Why a slot is free; empty if none is.
     #[prost(string, tag = "8")]
     pub idle: ::prost::alloc::string::String,
+    /// Why it gets no tasks until it is started anew; empty if it gets some.
+    #[prost(string, tag = "9")]
+    pub quarantine: ::prost::alloc::string::String,
+    /// Answers of it that another worker, or the coordinator, has confirmed.
+    #[prost(uint64, tag = "10")]
+    pub confirmed: u64,
+    /// Answers of it that were found to be wrong.
+    #[prost(uint64, tag = "11")]
+    pub refuted: u64,
 }
 /// What a score says about the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -1099,6 +1147,25 @@ pub mod builds_client {
             req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Builds", "Cancel"));
             self.inner.unary(req, path, codec).await
         }
+        /// What was set aside waits again; a job that was done goes on.
+        pub async fn retry(
+            &mut self,
+            request: impl tonic::IntoRequest<super::JobName>,
+        ) -> std::result::Result<tonic::Response<super::Job>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/kagetsu.v1.Builds/Retry");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Builds", "Retry"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1156,6 +1223,11 @@ pub mod builds_server {
         ) -> std::result::Result<tonic::Response<super::Job>, tonic::Status>;
         /// Give it up; the book keeps what it has.
         async fn cancel(
+            &self,
+            request: tonic::Request<super::JobName>,
+        ) -> std::result::Result<tonic::Response<super::Job>, tonic::Status>;
+        /// What was set aside waits again; a job that was done goes on.
+        async fn retry(
             &self,
             request: tonic::Request<super::JobName>,
         ) -> std::result::Result<tonic::Response<super::Job>, tonic::Status>;
@@ -1524,6 +1596,49 @@ pub mod builds_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = CancelSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/kagetsu.v1.Builds/Retry" => {
+                    #[allow(non_camel_case_types)]
+                    struct RetrySvc<T: Builds>(pub Arc<T>);
+                    impl<T: Builds> tonic::server::UnaryService<super::JobName>
+                    for RetrySvc<T> {
+                        type Response = super::Job;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::JobName>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Builds>::retry(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RetrySvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -90,9 +90,14 @@ impl Coordinator {
 
     /// The next connection, from its hello to its welcome.
     pub(crate) async fn welcome(&mut self) -> (Call, v1::Hello) {
+        self.welcome_in(1).await
+    }
+
+    /// The same in this life of the coordinator.
+    pub(crate) async fn welcome_in(&mut self, epoch: u64) -> (Call, v1::Hello) {
         let mut call = within(self.calls.recv()).await.expect("it serves");
         let Some(Said::Hello(hello)) = call.hear().await else { panic!("the first message is a hello") };
-        call.tell(Told::Welcome(v1::Welcome { protocol: PROTOCOL, heartbeat_ms: 100 })).await;
+        call.tell(Told::Welcome(v1::Welcome { protocol: PROTOCOL, heartbeat_ms: 100, epoch })).await;
         (call, hello)
     }
 
@@ -147,7 +152,8 @@ impl Call {
     }
 
     pub(crate) async fn acknowledge(&self, report: &v1::Report) {
-        self.tell(Told::Acknowledge(v1::Held { task: report.task, attempt: report.attempt })).await;
+        self.tell(Told::Acknowledge(v1::Held { task: report.task, attempt: report.attempt, ..Default::default() }))
+            .await;
     }
 }
 

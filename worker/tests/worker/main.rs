@@ -4,4 +4,5 @@ mod connections;
 mod coordinator;
 mod endings;
 mod engines;
+mod lives;
 mod tasks;
