@@ -21,6 +21,7 @@ use crate::cli::{runtime, write_json};
 use crate::effort::{EffortArgs, parse_time};
 use crate::remote::Builds;
 use crate::roots;
+use crate::terminal::Unechoed;
 
 /// Plies of each search where no effort is given.
 const DEPTH: u8 = 6;
@@ -252,7 +253,7 @@ async fn follow(args: &Args, connector: &Connector, request: v1::StartRequest, p
     let name = request.name.clone();
     let mut builds = Builds::connect(connector).await?;
     let first = builds.start(request).await?;
-    let bar = progress_bar(&first);
+    let (bar, _keys) = (progress_bar(&first), Unechoed::new());
     let stop = stopped(args.time);
     let ended = tokio::select! {
         job = builds.watch(&name, |job| show(&bar, job)) => Ended::Over(job?),

@@ -27,6 +27,7 @@ mod roots;
 mod source;
 mod stats;
 mod table;
+mod terminal;
 mod tree;
 mod workers;
 

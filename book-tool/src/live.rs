@@ -7,6 +7,7 @@ use kagetsu_game::{Answer, Move, Position, Verdict};
 
 use crate::paint::Paint;
 use crate::table;
+use crate::terminal::Unechoed;
 
 /// What a person sees of an analysis while it goes on.
 #[derive(Clone, Debug)]
@@ -30,6 +31,7 @@ pub(crate) struct Live<'a> {
     has_lines: bool,
     /// The last line.
     last: String,
+    _keys: Unechoed,
 }
 
 impl<'a> Live<'a> {
@@ -44,7 +46,7 @@ impl<'a> Live<'a> {
         let bar = ProgressBar::no_length().with_style(style.with_key("counts", rate));
         bar.enable_steady_tick(Duration::from_millis(100));
         let has_lines = !is_quiet && bar.is_hidden();
-        Self { position, top, bar, paint: Paint::stderr(), has_lines, last: String::new() }
+        Self { position, top, bar, paint: Paint::stderr(), has_lines, last: String::new(), _keys: Unechoed::new() }
     }
 
     /// The number of positions visited by now.

@@ -14,6 +14,7 @@ use super::openings::{Balanced, Openings};
 use super::pair::{Pair, Players, Work};
 use crate::cli::runtime;
 use crate::effort::{EffortArgs, parse_time};
+use crate::terminal::Unechoed;
 use crate::{roots, table};
 
 /// Games between two settings of the engine, in pairs of one opening with colours changed, and the difference in Elo
@@ -72,7 +73,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     }
     let openings = args.openings.as_deref().map(|path| roots::read(path, args.variant)).transpose()?;
     let pairs = openings.as_ref().map_or(args.pairs, |all| args.pairs.min(all.len() as u32));
-    let control = Control::new();
+    let (control, _keys) = (Control::new(), Unechoed::new());
     let runtime = runtime()?;
     let stopped = control.clone();
     runtime.spawn(async move {

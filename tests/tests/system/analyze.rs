@@ -1,9 +1,11 @@
 //! One position, as a person sees it who starts `kagetsu analyze` by hand.
 
-use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::process::{Command, Stdio};
 
 use kagetsu_tests::{Program, Scratch};
+use nix::pty::{OpenptyResult, Winsize, openpty};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -38,6 +40,35 @@ fn ctrl_c_ends_an_analysis_with_its_best_answer() {
     let board: String = printed.lines().take(15).map(|line| line[2..].to_string()).collect();
     assert_eq!(["1", "2", "3", "4"].map(|rank| board.matches(rank).count()), [1, 1, 1, 0], "{printed}");
     assert!(!printed.contains('\u{1b}'), "escapes without a terminal: {printed}");
+}
+
+#[test]
+fn nothing_is_left_of_the_live_view_after_ctrl_c_at_the_keyboard() {
+    let size = Winsize { ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+    let OpenptyResult { master, slave } = openpty(&size, None).expect("a terminal");
+    let arguments = ["analyze", "--variant", "freestyle-15", "--moves", OPENING, "--time", "10m"];
+    let analyze = Program::Kagetsu.command(&arguments);
+    let end = || Stdio::from(slave.try_clone().expect("a descriptor"));
+    let mut command = Command::new("setsid");
+    command.args(["--ctty", "--wait"]).arg(analyze.get_program()).args(analyze.get_args());
+    command.env("TERM", "xterm").stdin(end()).stdout(end()).stderr(end());
+    let mut child = command.spawn().expect("setsid of util-linux");
+    drop((command, slave));
+    let (mut screen, mut keyboard) = (File::from(master.try_clone().expect("a descriptor")), File::from(master));
+    let (mut seen, mut piece, mut is_pressed) = (Vec::new(), [0; 4096], false);
+    // It fails to read when nobody has the other end any more.
+    while let Ok(length) = screen.read(&mut piece) {
+        seen.extend(&piece[..length]);
+        if !is_pressed && String::from_utf8_lossy(&seen).contains("  depth ") {
+            keyboard.write_all(b"\x03").expect("a terminal");
+            is_pressed = true;
+        }
+    }
+    let seen = String::from_utf8_lossy(&seen);
+    assert!(child.wait().expect("our own child").success(), "{seen:?}");
+    assert!(is_pressed && seen.contains("best "), "{seen:?}");
+    // It would move the cursor, and the first line of the view would stay.
+    assert!(!seen.contains("^C"), "{seen:?}");
 }
 
 #[test]
