@@ -4,6 +4,7 @@ mod analyze;
 mod brain;
 mod build;
 mod care;
+mod clients;
 mod cluster;
 mod compiled;
 mod disk;
