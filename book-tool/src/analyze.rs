@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{Answer, Effort, Move, Position, Question};
 use kagetsu_program::Exit;
+use kagetsu_proto::Access;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress, Split, shallow};
 use kagetsu_worker::{EngineArgs, Thinker};
 use tokio::sync::{mpsc, oneshot};
@@ -60,6 +61,8 @@ pub(crate) struct Args {
     /// Asks the cluster of this coordinator, as in http://127.0.0.1:7615
     #[arg(long, value_name = "URL")]
     coordinator: Option<String>,
+    #[command(flatten)]
+    access: Access,
     /// Keeps the answer in this book; it is made if it is not there
     #[arg(long, value_name = "DIR")]
     book: Option<PathBuf>,
@@ -87,7 +90,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     let begun = Instant::now();
     let runtime = runtime()?;
     let answer = match &args.coordinator {
-        Some(url) => runtime.block_on(remote::analyze(url, &question, &mut live)),
+        Some(url) => runtime.block_on(remote::analyze(&args.access.connector(url)?, &question, &mut live)),
         None => runtime.block_on(here(&args, &question, &mut live)),
     };
     let time = begun.elapsed();

@@ -9,7 +9,7 @@ use kagetsu_coordinator::Server;
 use kagetsu_game::{Position, Variant};
 use kagetsu_http::{JobJson, state};
 use kagetsu_program::Exit;
-use kagetsu_proto::{Connector, v1};
+use kagetsu_proto::{Access, Connector, v1};
 use kagetsu_search::Engine;
 use kagetsu_worker::EngineArgs;
 use serde::Serialize;
@@ -81,6 +81,8 @@ pub(crate) struct Args {
     /// Builds on the cluster of this coordinator, into its book; then --book is not used
     #[arg(long, value_name = "URL")]
     coordinator: Option<String>,
+    #[command(flatten)]
+    access: Access,
     /// The job's name in the book [default: made of the variant and the roots]
     #[arg(long, value_name = "JOB")]
     name: Option<String>,
@@ -245,7 +247,7 @@ async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
 
 /// Builds on a cluster.
 async fn there(args: &Args, url: &str, request: v1::StartRequest) -> Result<Ended> {
-    follow(args, &Connector::to_url(url)?, request, args.time.is_some()).await
+    follow(args, &args.access.connector(url)?, request, args.time.is_some()).await
 }
 
 /// Starts the job and watches it to its end, or until it is to stop; then `pauses` it, or leaves it at work.

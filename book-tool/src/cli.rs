@@ -5,8 +5,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use kagetsu_program::{Exit, LogFormat, start_log};
 
 use crate::{
-    analyze, bench, brain, build, check, compile, diff, exchange, jobs, merge, moves, perft, pick, query, stats, tree,
-    workers,
+    analyze, bench, brain, build, certs, check, compile, diff, exchange, jobs, merge, moves, perft, pick, query, stats,
+    token, tree, workers,
 };
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
@@ -49,6 +49,8 @@ enum Command {
     Perft(perft::Args),
     Moves(moves::Args),
     Workers(workers::Args),
+    Certs(certs::Args),
+    Token(token::Args),
     Brain(brain::Args),
     Bench(bench::Args),
     /// Prints a completion script for a shell
@@ -88,6 +90,8 @@ impl Cli {
             Command::Perft(args) => perft::run(&args, out),
             Command::Moves(args) => moves::run(&args, out),
             Command::Workers(args) => workers::run(args, out),
+            Command::Certs(args) => certs::run(&args, out),
+            Command::Token(args) => token::run(args, out),
             Command::Brain(args) => brain::run(args),
             Command::Bench(args) => bench::run(&args, out),
             Command::Completions { shell } => {

@@ -6,7 +6,7 @@ use clap::{Args as Flags, Subcommand};
 use kagetsu_book::{Book, JobChange};
 use kagetsu_http::{AsideJson, JobJson};
 use kagetsu_program::Exit;
-use kagetsu_proto::{Connector, v1};
+use kagetsu_proto::{Access, Connector, v1};
 
 use crate::cli::{runtime, write_json};
 use crate::remote::Builds;
@@ -45,6 +45,8 @@ struct Where {
     /// The coordinator
     #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
     coordinator: String,
+    #[command(flatten)]
+    access: Access,
     /// The folder of a book that nobody has open
     #[arg(long, value_name = "DIR")]
     book: Option<PathBuf>,
@@ -70,7 +72,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             let jobs = match &at.book {
                 Some(path) => open_book(path, false)?.jobs()?.iter().map(JobJson::from).collect(),
                 None => runtime()?.block_on(async {
-                    let jobs = Builds::connect(&Connector::to_url(&at.coordinator)?).await?.list().await?;
+                    let jobs = Builds::connect(&at.connector()?).await?.list().await?;
                     anyhow::Ok(jobs.iter().map(JobJson::from).collect::<Vec<_>>())
                 })?,
             };
@@ -104,6 +106,12 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+impl Where {
+    fn connector(&self) -> Result<Connector> {
+        Ok(self.access.connector(&self.coordinator)?)
+    }
+}
+
 impl Named {
     /// Changes or reads the job, in its folder or at its coordinator.
     fn ask(
@@ -115,7 +123,7 @@ impl Named {
             return in_folder(path, &self.name, change);
         }
         runtime()?.block_on(async {
-            let mut builds = Builds::connect(&Connector::to_url(&self.at.coordinator)?).await?;
+            let mut builds = Builds::connect(&self.at.connector()?).await?;
             Ok(JobJson::from(&ask(&mut builds, &self.name).await?))
         })
     }
@@ -148,7 +156,7 @@ fn watch(named: &Named, out: &mut dyn Write) -> Result<()> {
         return named.write(out, &job);
     }
     runtime()?.block_on(async {
-        let mut builds = Builds::connect(&Connector::to_url(&named.at.coordinator)?).await?;
+        let mut builds = Builds::connect(&named.at.connector()?).await?;
         let mut written = Ok(());
         builds
             .watch(&named.name, |job| {

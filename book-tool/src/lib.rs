@@ -7,6 +7,7 @@ mod analyze;
 mod bench;
 mod brain;
 mod build;
+mod certs;
 mod check;
 mod cli;
 mod compile;
@@ -28,6 +29,7 @@ mod source;
 mod stats;
 mod table;
 mod terminal;
+mod token;
 mod tree;
 mod workers;
 

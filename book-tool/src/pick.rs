@@ -3,6 +3,7 @@ use std::io::Write;
 use anyhow::Result;
 use kagetsu_book::Choice;
 use kagetsu_program::Exit;
+use kagetsu_proto::Access;
 use serde::Serialize;
 
 use crate::cli::write_json;
@@ -23,6 +24,8 @@ pub(crate) struct Args {
     /// A book's folder, a compiled book, or the URL of a coordinator
     #[arg(long, value_name = "BOOK")]
     book: String,
+    #[command(flatten)]
+    access: Access,
     #[command(flatten)]
     place: Place,
     /// Centi-units of value that make a move e times less likely; 0 takes the best
@@ -56,7 +59,7 @@ struct PickJson {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let position = args.place.position()?;
-    let answer = Source::open(&args.book)?.lookup(&position, false)?;
+    let answer = Source::open(&args.book, &args.access)?.lookup(&position, false)?;
     let choice = Choice { temperature: args.temperature, seed: args.seed, min_depth: args.min_depth };
     let answer = answer.unwrap_or_default();
     let Some((m, verdict)) = choice.pick(&answer) else {

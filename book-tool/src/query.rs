@@ -3,6 +3,7 @@ use std::io::Write;
 use anyhow::Result;
 use kagetsu_book::Choice;
 use kagetsu_program::Exit;
+use kagetsu_proto::Access;
 
 use crate::cli::write_json;
 use crate::json::AnswerJson;
@@ -22,6 +23,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BOOK")]
     book: String,
     #[command(flatten)]
+    access: Access,
+    #[command(flatten)]
     place: Place,
     /// Shows values as they were searched, not what follows from the positions behind the moves
     #[arg(long)]
@@ -36,7 +39,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let position = args.place.position()?;
-    let mut source = Source::open(&args.book)?;
+    let mut source = Source::open(&args.book, &args.access)?;
     let Some(answer) = source.lookup(&position, args.searched)? else {
         writeln!(std::io::stderr(), "the book does not hold {position}")?;
         return Ok(Exit::No);

@@ -7,8 +7,7 @@ use kagetsu_game::{Answer, Question};
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use kagetsu_proto::v1::builds_client::BuildsClient;
 use kagetsu_proto::v1::workers_client::WorkersClient;
-use kagetsu_proto::{Connector, explain, v1};
-use tonic::transport::Channel;
+use kagetsu_proto::{Caller, Connector, explain, v1};
 
 use crate::live::{Live, Shown};
 
@@ -16,8 +15,9 @@ use crate::live::{Live, Shown};
 ///
 /// # Errors
 /// If the coordinator is not there, or refuses.
-pub(crate) async fn analyze(url: &str, question: &Question, live: &mut Live<'_>) -> Result<Answer> {
-    let mut client = AnalysisClient::new(Connector::to_url(url)?.connect().await?);
+pub(crate) async fn analyze(connector: &Connector, question: &Question, live: &mut Live<'_>) -> Result<Answer> {
+    let mut client = AnalysisClient::new(connector.connect().await?);
+    let url = connector.name();
     let request = v1::AnalyzeRequest { question: Some(question.into()) };
     let refused = |status| anyhow!(explain(url, &status));
     let mut updates = client.analyze(request).await.map_err(refused)?.into_inner();
@@ -51,16 +51,17 @@ pub(crate) async fn analyze(url: &str, question: &Question, live: &mut Live<'_>)
 ///
 /// # Errors
 /// If the coordinator is not there, or refuses.
-pub(crate) async fn workers(url: &str) -> Result<Vec<v1::Worker>> {
-    let mut client = WorkersClient::new(Connector::to_url(url)?.connect().await?);
-    let listed = client.list(v1::ListWorkersRequest {}).await.map_err(|status| anyhow!(explain(url, &status)))?;
+pub(crate) async fn workers(connector: &Connector) -> Result<Vec<v1::Worker>> {
+    let mut client = WorkersClient::new(connector.connect().await?);
+    let listed =
+        client.list(v1::ListWorkersRequest {}).await.map_err(|status| anyhow!(explain(connector.name(), &status)))?;
     Ok(listed.into_inner().workers)
 }
 
 /// The build jobs of a coordinator.
 pub(crate) struct Builds {
     name: String,
-    client: BuildsClient<Channel>,
+    client: BuildsClient<Caller>,
 }
 
 impl Builds {

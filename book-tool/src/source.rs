@@ -7,9 +7,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use kagetsu_book::{Book, BookOptions, Compiled, Notice};
 use kagetsu_game::{Answer, Position};
 use kagetsu_proto::v1::books_client::BooksClient;
-use kagetsu_proto::{Connector, explain, v1};
+use kagetsu_proto::{Access, Caller, explain, v1};
 use tokio::runtime::Runtime;
-use tonic::transport::Channel;
 
 use crate::cli::runtime;
 
@@ -26,23 +25,23 @@ pub(crate) enum Source {
 /// A connection to a coordinator.
 pub(crate) struct Server {
     url: String,
-    client: BooksClient<Channel>,
+    client: BooksClient<Caller>,
     runtime: Runtime,
 }
 
 impl Source {
-    /// Opens a book; text with `://` is a URL.
+    /// Opens a book; text with `://` is a URL, to be spoken to by `access`.
     ///
     /// # Errors
     /// If it is not there, or another process has it.
-    pub(crate) fn open(book: &str) -> Result<Self> {
+    pub(crate) fn open(book: &str, access: &Access) -> Result<Self> {
         if !book.contains("://") {
             return Ok(match open_any(Path::new(book))? {
                 Any::Folder(book) => Self::Folder(book),
                 Any::File(compiled) => Self::File(compiled),
             });
         }
-        let connector = Connector::to_url(book)?;
+        let connector = access.connector(book)?;
         let runtime = runtime()?;
         let client = BooksClient::new(runtime.block_on(connector.connect())?);
         Ok(Self::Server(Box::new(Server { url: book.to_string(), client, runtime })))

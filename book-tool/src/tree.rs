@@ -3,6 +3,7 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use kagetsu_game::Position;
 use kagetsu_program::Exit;
+use kagetsu_proto::Access;
 
 use crate::place::Place;
 use crate::source::Source;
@@ -20,6 +21,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BOOK")]
     book: String,
     #[command(flatten)]
+    access: Access,
+    #[command(flatten)]
     place: Place,
     /// How deep to follow the moves
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=100))]
@@ -31,7 +34,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let position = args.place.position()?;
-    let mut source = Source::open(&args.book)?;
+    let mut source = Source::open(&args.book, &args.access)?;
     let mut branch = Branch { args, source: &mut source, out };
     if branch.grow(&position, 0)? {
         return Ok(Exit::Done);

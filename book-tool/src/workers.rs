@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::Subcommand;
 use kagetsu_http::WorkerJson;
 use kagetsu_program::Exit;
+use kagetsu_proto::Access;
 
 use crate::cli::{runtime, write_json};
 use crate::{remote, table};
@@ -24,6 +25,8 @@ enum Action {
         /// The coordinator
         #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
         coordinator: String,
+        #[command(flatten)]
+        access: Access,
         /// Prints one JSON array
         #[arg(long)]
         json: bool,
@@ -31,8 +34,9 @@ enum Action {
 }
 
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
-    let Action::List { coordinator, json } = args.command;
-    let workers = runtime()?.block_on(remote::workers(&coordinator))?;
+    let Action::List { coordinator, access, json } = args.command;
+    let connector = access.connector(&coordinator)?;
+    let workers = runtime()?.block_on(remote::workers(&connector))?;
     let workers: Vec<WorkerJson> = workers.into_iter().map(WorkerJson::from).collect();
     if json {
         write_json(out, &workers)?;

@@ -12,6 +12,7 @@ mod books;
 mod builds;
 mod config;
 mod door;
+mod guard;
 mod hub;
 mod keeper;
 mod links;
@@ -22,4 +23,5 @@ mod watched;
 mod workers;
 
 pub use config::Config;
+pub use guard::{Guard, GuardLayer, Need, Pass, Protected, Protection, Refusal, Role, TokenEntry, Tokens, TokensError};
 pub use server::{Coordinator, Server};

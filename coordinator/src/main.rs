@@ -5,19 +5,21 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Parser;
-use kagetsu_coordinator::{Config, Server};
+use kagetsu_coordinator::{Config, Protected, Protection, Server};
 use kagetsu_program::{Exit, LogFormat, start_log};
-use tokio::net::TcpListener;
+use kagetsu_proto::Listener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// Divides positions among workers and keeps the book.
 ///
-/// Prints "listening on ADDRESS" when it is ready, and then "http on ADDRESS" for the explorer page and the JSON API. Build jobs that were running when it stopped go on by themselves.
-/// Ends cleanly on Ctrl-C and on SIGTERM.
+/// Prints "listening on ADDRESS" when it is ready, and then "http on ADDRESS" for the explorer page and the JSON API. Build
+/// jobs that were running when it stopped go on by themselves. Ends cleanly on Ctrl-C and on SIGTERM; on SIGHUP it reads
+/// changed certificates and tokens at once.
 #[derive(Debug, Parser)]
 #[command(name = "kagetsu-coordinator", version, max_term_width = 100)]
 #[command(after_help = "Example: kagetsu-coordinator --book h8.book")]
@@ -33,9 +35,6 @@ struct Arguments {
     /// Pages of this origin, as in https://example.org, may read the JSON API; may be given more than once
     #[arg(long, value_name = "ORIGIN")]
     http_origin: Vec<String>,
-    /// Listens beyond this machine although anybody who reaches the address may use it
-    #[arg(long)]
-    insecure: bool,
     /// Writes the address to this file as well, when it is ready
     #[arg(long, value_name = "FILE")]
     address_file: Option<PathBuf>,
@@ -45,6 +44,8 @@ struct Arguments {
     /// The least important log lines to show: error, warn, info, debug, trace
     #[arg(long, default_value = "info", value_name = "LEVEL")]
     log_level: String,
+    #[command(flatten)]
+    protection: Protection,
 }
 
 /// Where HTTP is served, if anywhere.
@@ -74,27 +75,22 @@ fn main() -> ExitCode {
 }
 
 async fn serve(arguments: Arguments) -> Result<()> {
-    let listen = arguments.listen;
-    let http_at = if let Some(HttpAddress::At(address)) = arguments.http { Some(address) } else { None };
-    for address in [Some(listen), http_at].into_iter().flatten() {
-        if !address.ip().is_loopback() && !arguments.insecure {
-            bail!(
-                "{address} can be reached from other machines; give --insecure if everybody who can may use the cluster"
-            );
-        }
-    }
+    let protected = arguments.protection.read()?;
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;
-    let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
-    let address = listener.local_addr()?;
-    let http = listen_http(arguments.http).await?;
-    let server = Server::start(&arguments.config, shutdown.clone())?;
+    protected.reload_on_hangup()?;
+    let listener = protected.listen(arguments.listen).await?;
+    let address = listener.address();
+    let http = listen_http(&protected, arguments.http).await?;
+    let server = Server::start(&arguments.config, shutdown.clone())?.behind(Arc::clone(&protected.guard));
     if let Some(file) = &arguments.address_file {
         write_address(file, address).with_context(|| format!("cannot write {}", file.display()))?;
     }
     let mut out = std::io::stdout();
     writeln!(out, "listening on {address}").and_then(|()| out.flush())?;
-    let http = http.map(|listener| serve_http(&server, listener, &arguments.http_origin, &shutdown)).transpose()?;
+    let http = http
+        .map(|listener| serve_http(&server, listener, &protected, &arguments.http_origin, &shutdown))
+        .transpose()?;
     let served = server.listen(listener).await;
     shutdown.cancel();
     let http = match http {
@@ -105,15 +101,14 @@ async fn serve(arguments: Arguments) -> Result<()> {
 }
 
 /// The socket for HTTP. That the usual one is taken is no error where nobody asked for it.
-async fn listen_http(asked: Option<HttpAddress>) -> Result<Option<TcpListener>> {
+async fn listen_http(protected: &Protected, asked: Option<HttpAddress>) -> Result<Option<Listener>> {
     match asked {
         Some(HttpAddress::Off) => Ok(None),
-        Some(HttpAddress::At(address)) => {
-            TcpListener::bind(address).await.map(Some).with_context(|| format!("cannot serve HTTP on {address}"))
-        }
-        None => Ok(TcpListener::bind(HTTP)
+        Some(HttpAddress::At(address)) => protected.listen_http(address).await.map(Some),
+        None => Ok(protected
+            .listen_http(HTTP)
             .await
-            .map_err(|error| tracing::warn!("no HTTP: {HTTP} cannot be listened on ({error}); --http says where else"))
+            .map_err(|error| tracing::warn!("no HTTP: {error}; --http says where else"))
             .ok()),
     }
 }
@@ -121,12 +116,15 @@ async fn listen_http(asked: Option<HttpAddress>) -> Result<Option<TcpListener>> 
 /// Serves HTTP beside gRPC. Prints "http on ADDRESS" when it is ready.
 fn serve_http(
     server: &Server,
-    listener: TcpListener,
+    listener: Listener,
+    protected: &Protected,
     origins: &[String],
     shutdown: &CancellationToken,
 ) -> Result<tokio::task::JoinHandle<Result<()>>> {
-    let address = listener.local_addr()?;
-    let access = kagetsu_http::Access { origins: origins.to_vec(), ..kagetsu_http::Access::at(address) };
+    let address = listener.address();
+    let access = kagetsu_http::Access::at(address);
+    let may_change = access.may_change || protected.knows_clients();
+    let access = kagetsu_http::Access { origins: origins.to_vec(), may_change, ..access };
     let door = server.door(access);
     let mut out = std::io::stdout();
     writeln!(out, "http on {address}").and_then(|()| out.flush())?;

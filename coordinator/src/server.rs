@@ -9,15 +9,15 @@ use kagetsu_proto::v1::analysis_server::AnalysisServer;
 use kagetsu_proto::v1::books_server::BooksServer;
 use kagetsu_proto::v1::builds_server::BuildsServer;
 use kagetsu_proto::v1::workers_server::WorkersServer;
-use kagetsu_proto::{ConnectError, Connector, DESCRIPTORS, MESSAGE_LIMIT, keepalive};
+use kagetsu_proto::{ConnectError, Connector, DESCRIPTORS, Listener, MESSAGE_LIMIT, keepalive};
 use tokio::io::DuplexStream;
-use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
-use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
+use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
+use tonic::service::Routes;
 use tonic::transport::Endpoint;
-use tonic::transport::server::{Connected, Router};
+use tonic::transport::server::Connected;
 use tower::service_fn;
 
 use crate::analysis::AnalysisService;
@@ -25,6 +25,7 @@ use crate::books::BooksService;
 use crate::builds::BuildsService;
 use crate::config::Config;
 use crate::door::Door;
+use crate::guard::{Guard, GuardLayer, guard_http};
 use crate::hub::Hub;
 use crate::keeper::{Keeper, KeeperDesk};
 use crate::workers::WorkersService;
@@ -40,6 +41,7 @@ const PIPE: usize = 64 << 10;
 pub struct Server {
     hub: Arc<Hub>,
     keeper: Option<KeeperDesk>,
+    guard: Arc<Guard>,
     thread: Option<JoinHandle<Result<()>>>,
     shutdown: CancellationToken,
     /// Cancelled when the keeper ends, for whichever reason.
@@ -60,7 +62,7 @@ impl Server {
     pub fn start(config: &Config, shutdown: CancellationToken) -> Result<Self> {
         let kept = CancellationToken::new();
         let Some(path) = &config.book else {
-            return Ok(Self { hub: Hub::new(None), keeper: None, thread: None, shutdown, kept });
+            return Ok(Self { hub: Hub::new(None), keeper: None, guard: Guard::open(), thread: None, shutdown, kept });
         };
         let options = BookOptions { create: true, cache_bytes: config.cache_mib << 20 };
         let (book, notices) = Book::open(path, &options)?;
@@ -74,27 +76,32 @@ impl Server {
             keeper.run()
         };
         let thread = std::thread::Builder::new().name("keeper".into()).spawn(run)?;
-        Ok(Self { hub, keeper: Some(desk), thread: Some(thread), shutdown, kept })
+        Ok(Self { hub, keeper: Some(desk), guard: Guard::open(), thread: Some(thread), shutdown, kept })
     }
 
-    /// Serves on a socket until the shutdown, or until the book can be written no more.
+    /// Behind a guard; without one everybody may do everything.
+    #[must_use]
+    pub fn behind(self, guard: Arc<Guard>) -> Self {
+        Self { guard, ..self }
+    }
+
+    /// Serves who comes to a listener until the shutdown, or until the book can be written no more.
     ///
     /// # Errors
     /// If the book could not be written; all that was acknowledged is on disk.
-    pub async fn listen(self, listener: TcpListener) -> Result<()> {
+    pub async fn listen(self, listener: Listener) -> Result<()> {
         let (every, patience) = keepalive();
         let server = tonic::transport::Server::builder()
             .http2_keepalive_interval(Some(every))
             .http2_keepalive_timeout(Some(patience))
             .tcp_nodelay(true);
-        let incoming = TcpListenerStream::new(listener);
-        self.serve(server, incoming).await
+        self.serve(server, listener).await
     }
 
     /// Its door for HTTP, to be served beside it. Must be called in a tokio runtime.
     pub fn door(&self, access: kagetsu_http::Access) -> axum::Router {
         let door = Door::new(&self.hub, self.keeper.as_ref(), &self.shutdown);
-        kagetsu_http::router(door, access, self.shutdown.clone())
+        guard_http(kagetsu_http::router(door, access, self.shutdown.clone()), &self.guard)
     }
 
     /// Serves inside this process, over memory.
@@ -133,7 +140,10 @@ impl Server {
         S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Connected + Unpin + Send + 'static,
     {
         let thread = self.thread.take();
-        let router = self.router(&mut server.max_concurrent_streams(STREAMS)).await?;
+        let routes = self.routes().await?;
+        let guard = Arc::clone(&self.guard);
+        let mut server = server.max_concurrent_streams(STREAMS).layer(GuardLayer::new(Arc::clone(&guard)));
+        let router = server.add_routes(routes);
         let (hub, keeper) = (Arc::clone(&self.hub), self.keeper.clone());
         let ends = self.shutdown.clone();
         let kept = self.kept.clone();
@@ -145,6 +155,7 @@ impl Server {
         };
         let clock = Arc::clone(&hub);
         let clock = tokio::spawn(async move { clock.keep_time().await });
+        let guarding = tokio::spawn(async move { guard.watch().await });
         let mut serving = tokio::spawn(router.serve_with_incoming_shutdown(incoming, stop));
         let ended = tokio::select! {
             ended = &mut serving => Some(ended),
@@ -157,6 +168,7 @@ impl Server {
             None => tokio::time::timeout(GRACE, serving).await.map_or(Ok(()), |_| Ok(())),
         };
         clock.abort();
+        guarding.abort();
         if let Some(keeper) = keeper {
             keeper.stop();
         }
@@ -164,7 +176,7 @@ impl Server {
         closed.and(ended)
     }
 
-    async fn router(&self, server: &mut tonic::transport::Server) -> Result<Router> {
+    async fn routes(&self) -> Result<Routes> {
         let (hub, keeper, shutdown) = (&self.hub, &self.keeper, &self.shutdown);
         let analysis = AnalysisService { hub: Arc::clone(hub), shutdown: shutdown.clone() };
         let builds = BuildsService { hub: Arc::clone(hub), keeper: keeper.clone(), shutdown: shutdown.clone() };
@@ -179,8 +191,7 @@ impl Server {
             .register_encoded_file_descriptor_set(DESCRIPTORS)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
             .build_v1()?;
-        Ok(server
-            .add_service(healthy)
+        Ok(Routes::new(healthy)
             .add_service(reflection)
             .add_service(AnalysisServer::new(analysis).max_decoding_message_size(MESSAGE_LIMIT))
             .add_service(BuildsServer::new(builds).max_decoding_message_size(MESSAGE_LIMIT))

@@ -1,3 +1,4 @@
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -7,7 +8,7 @@ use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Router, middleware};
-use tokio::net::TcpListener;
+use kagetsu_proto::{Connection, Listener};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -122,14 +123,30 @@ async fn no_method(method: Method, uri: Uri) -> Refusal {
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "no_such_method", message)
 }
 
+/// Connections, plain or by TLS, as axum takes them.
+struct Lines(Listener);
+
+impl axum::serve::Listener for Lines {
+    type Io = Connection;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Connection, SocketAddr) {
+        self.0.accept().await
+    }
+
+    fn local_addr(&self) -> std::io::Result<SocketAddr> {
+        Ok(self.0.address())
+    }
+}
+
 /// Serves until the shutdown; streams that do not end by themselves are cut.
 ///
 /// # Errors
 /// If the socket fails.
-pub async fn serve(listener: TcpListener, router: Router, shutdown: CancellationToken) -> Result<()> {
-    let address = listener.local_addr()?;
+pub async fn serve(listener: Listener, router: Router, shutdown: CancellationToken) -> Result<()> {
+    let address = listener.address();
     let end = shutdown.clone();
-    let serving = axum::serve(listener, router).with_graceful_shutdown(async move { end.cancelled().await });
+    let serving = axum::serve(Lines(listener), router).with_graceful_shutdown(async move { end.cancelled().await });
     let mut serving = tokio::spawn(serving.into_future());
     tokio::select! {
         ended = &mut serving => ended?.with_context(|| format!("cannot serve HTTP on {address}")),

@@ -7,13 +7,18 @@
 //! What this crate refuses: any decision.
 #![forbid(unsafe_code)]
 
+mod access;
 mod convert;
+mod greeting;
 mod limits;
 mod settings;
+mod tls;
 
+pub use access::{Access, AccessError, Bearer};
 pub use convert::WireError;
 pub use limits::{MOST_MOVES, MOST_NAME, MOST_ROOTS};
-pub use settings::{ConnectError, Connector, MESSAGE_LIMIT, explain, keepalive};
+pub use settings::{Caller, ConnectError, Connector, MESSAGE_LIMIT, explain, keepalive};
+pub use tls::{Connection, Listener, ServerFiles, ServerTls, TlsError};
 
 /// The version of the worker's protocol.
 pub const PROTOCOL: u32 = 1;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Parser;
 use kagetsu_program::{Exit, LogFormat, start_log};
-use kagetsu_proto::Connector;
+use kagetsu_proto::Access;
 use kagetsu_worker::{Config, LAST_WORDS};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -35,6 +35,8 @@ struct Arguments {
     /// The least important log lines to show: error, warn, info, debug, trace
     #[arg(long, default_value = "info", value_name = "LEVEL")]
     log_level: String,
+    #[command(flatten)]
+    access: Access,
 }
 
 fn main() -> ExitCode {
@@ -66,7 +68,7 @@ fn working_time(limit: Duration, grace: Duration) -> Result<Duration> {
 }
 
 async fn work(arguments: Arguments) -> Result<()> {
-    let connector = Connector::to_url(&arguments.coordinator)?;
+    let connector = arguments.access.connector(&arguments.coordinator)?;
     let limit = arguments.max_runtime.map(|limit| working_time(limit, arguments.config.grace)).transpose()?;
     let shutdown = CancellationToken::new();
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);

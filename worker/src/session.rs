@@ -157,9 +157,11 @@ impl Session<'_> {
 fn refusal(url: &str, status: &Status, was_connected: bool) -> End {
     let reason = explain(url, status);
     match status.code() {
-        Code::FailedPrecondition | Code::InvalidArgument | Code::Unimplemented | Code::Unauthenticated => {
-            End::Refused(anyhow!(reason))
-        }
+        Code::FailedPrecondition
+        | Code::InvalidArgument
+        | Code::Unimplemented
+        | Code::Unauthenticated
+        | Code::PermissionDenied => End::Refused(anyhow!(reason)),
         _ => End::Lost { reason, was_connected },
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Result, anyhow};
 use kagetsu_book::Choice;
 use kagetsu_game::{Answer, Move, Position, Question, Verdict};
+use kagetsu_proto::Access;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
 use crate::source::Source;
@@ -25,6 +26,8 @@ pub(crate) struct Settings {
 /// A book and a search.
 pub(crate) struct Mind {
     pub(crate) settings: Settings,
+    /// How to speak to a coordinator that has the book.
+    access: Access,
     book: Option<Source>,
     /// Made when it is first asked, and again when its settings have changed.
     engine: Option<(usize, u64, Engine)>,
@@ -64,7 +67,12 @@ pub(crate) enum Thought {
 
 impl Mind {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { settings, book: None, engine: None }
+        Self { settings, access: Access::default(), book: None, engine: None }
+    }
+
+    /// Speaks so to coordinators that have a book.
+    pub(crate) fn through(self, access: Access) -> Self {
+        Self { access, ..self }
     }
 
     /// Plays from this book from now on; from none where the name is empty.
@@ -75,7 +83,7 @@ impl Mind {
         // A folder can be opened only once: the old one is let go of first.
         self.book = None;
         if !book.is_empty() {
-            self.book = Some(Source::open(book)?);
+            self.book = Some(Source::open(book, &self.access)?);
         }
         Ok(())
     }

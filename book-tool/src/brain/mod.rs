@@ -14,6 +14,7 @@ use kagetsu_book::Choice;
 use kagetsu_engines::uci::Dialect;
 use kagetsu_game::Variant;
 use kagetsu_program::Exit;
+use kagetsu_proto::Access;
 
 use crate::brain::mind::{Mind, Settings};
 
@@ -42,6 +43,8 @@ pub struct PlayArgs {
     /// A book's folder, or the URL of a coordinator
     #[arg(long, value_name = "BOOK")]
     book: Option<String>,
+    #[command(flatten)]
+    access: Access,
     /// Plies from the start of a game after which the book is not asked any more
     #[arg(long, default_value_t = 1_000, value_name = "N")]
     book_depth: u32,
@@ -112,7 +115,7 @@ fn voice() -> Voice {
 fn mind(play: &PlayArgs) -> Result<Mind> {
     let choice = Choice { temperature: play.temperature, seed: play.seed, min_depth: play.min_depth };
     let (threads, table_mib, book_depth) = (play.threads.into(), play.table_mib, play.book_depth);
-    let mut mind = Mind::new(Settings { threads, table_mib, choice, book_depth });
+    let mut mind = Mind::new(Settings { threads, table_mib, choice, book_depth }).through(play.access.clone());
     if let Some(book) = &play.book {
         mind.open(book)?;
     }

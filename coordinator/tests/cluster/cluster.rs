@@ -7,13 +7,13 @@ use std::time::Duration;
 use anyhow::Result;
 use kagetsu_coordinator::{Config, Coordinator, Server};
 use kagetsu_game::{Effort, Position, Variant};
+use kagetsu_proto::Caller;
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::v1::builds_client::BuildsClient;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use tonic::transport::Channel;
 use tonic::{Code, Response, Status};
 
 pub(crate) struct Cluster {
@@ -29,15 +29,15 @@ impl Cluster {
         Self { shutdown, coordinator }
     }
 
-    pub(crate) async fn channel(&self) -> Channel {
+    pub(crate) async fn channel(&self) -> Caller {
         self.coordinator.connector().connect().await.expect("it serves")
     }
 
-    pub(crate) async fn builds(&self) -> BuildsClient<Channel> {
+    pub(crate) async fn builds(&self) -> BuildsClient<Caller> {
         BuildsClient::new(self.channel().await)
     }
 
-    pub(crate) async fn books(&self) -> BooksClient<Channel> {
+    pub(crate) async fn books(&self) -> BooksClient<Caller> {
         BooksClient::new(self.channel().await)
     }
 

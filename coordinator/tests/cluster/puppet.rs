@@ -1,6 +1,7 @@
 //! A worker that does what the test says.
 
 use kagetsu_game::Question;
+use kagetsu_proto::Caller;
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::v1::to_worker::Message as Heard;
@@ -9,7 +10,6 @@ use kagetsu_proto::{PROTOCOL, v1};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::transport::Channel;
 use tonic::{Status, Streaming};
 
 use crate::cluster::{Cluster, within};
@@ -45,7 +45,7 @@ impl Puppet {
     }
 
     /// Opens a stream that begins with any message.
-    pub(crate) async fn say_first(channel: Channel, first: Said) -> Result<Self, Status> {
+    pub(crate) async fn say_first(channel: Caller, first: Said) -> Result<Self, Status> {
         let (out, messages) = mpsc::channel(64);
         out.send(v1::FromWorker { message: Some(first) }).await.expect("room for one");
         let heard = within(WorkersClient::new(channel).work(ReceiverStream::new(messages))).await?.into_inner();

@@ -13,6 +13,7 @@ mod http;
 mod kills;
 mod page;
 mod relay;
+mod secure;
 mod surakarta;
 mod wrong;
 mod xiangqi;

@@ -11,7 +11,7 @@ fn kagetsu(arguments: &[&str]) -> Finished {
 
 /// The command ends with code 2, prints nothing, and says each of `words`.
 #[track_caller]
-fn refused(finished: &Finished, words: &[&str]) {
+pub(crate) fn refused(finished: &Finished, words: &[&str]) {
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{finished:#?}");
     assert!(!finished.stderr.contains("panicked"), "{finished:#?}");
     for word in words {

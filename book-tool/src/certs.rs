@@ -1,0 +1,228 @@
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use kagetsu_program::Exit;
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+    SerialNumber,
+};
+use serde::{Deserialize, Serialize};
+use time::{Date, Duration, OffsetDateTime};
+
+/// How long the authority lasts, in days.
+const AUTHORITY_DAYS: i64 = 3_650;
+/// The names by which a machine knows itself.
+const HERE: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+/// What was made, to make it again.
+const RECORD: &str = "certs.toml";
+
+/// Makes a private authority and certificates for a cluster
+///
+/// DIR gets ca.pem (the authority: copy it to every machine), ca.key (its key: keep it where nobody else can read it; it
+/// is needed only for --renew), coordinator.pem and .key, and client.pem and .key for workers and for `kagetsu` itself. The
+/// coordinator answers to localhost, to this machine's name, and to each --host.
+///
+/// With --renew the coordinator and its clients get new certificates, of the same authority and for the same keys; a
+/// running coordinator takes them up by itself. Without it nothing that is there is written over.
+///
+/// Example: kagetsu certs cluster-certs --host coordinator.example --host 10.0.0.5
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The folder; it is made if it is not there
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// A name or an address by which clients reach the coordinator; may be given more than once
+    #[arg(long, value_name = "HOST", value_parser = host)]
+    host: Vec<String>,
+    /// A client that gets a certificate of its own, beside `client`; may be given more than once
+    #[arg(long, value_name = "NAME", value_parser = client)]
+    client: Vec<String>,
+    /// How long the certificates last; the authority lasts ten years
+    #[arg(long, default_value_t = 365, value_name = "DAYS", value_parser = clap::value_parser!(u16).range(1..=3650))]
+    days: u16,
+    /// New certificates of the authority that DIR has
+    #[arg(long)]
+    renew: bool,
+}
+
+/// What was made.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Record {
+    /// The authority's name.
+    authority: String,
+    /// Its last day, as in 2036-11-19.
+    until: String,
+    hosts: Vec<String>,
+    clients: Vec<String>,
+}
+
+fn host(text: &str) -> Result<String, String> {
+    let is_address = text.parse::<std::net::IpAddr>().is_ok();
+    let is_name = !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.*_".contains(&b));
+    if is_address || is_name {
+        return Ok(text.to_string());
+    }
+    Err("neither a name nor an address; write it without https:// and without a port".into())
+}
+
+fn client(text: &str) -> Result<String, String> {
+    let is_plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    if is_plain && !["ca", "coordinator"].contains(&text) {
+        return Ok(text.to_string());
+    }
+    Err("a client's name is of letters, digits, - and _, and neither ca nor coordinator".into())
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    let folder = Folder(&args.folder);
+    let (mut record, issuer) = if args.renew { folder.authority()? } else { folder.found()? };
+    let wanted = args.host.iter().filter(|host| !record.hosts.contains(host)).cloned().collect::<Vec<_>>();
+    record.hosts.extend(wanted);
+    let wanted = args.client.iter().filter(|name| !record.clients.contains(name)).cloned().collect::<Vec<_>>();
+    record.clients.extend(wanted);
+
+    let until = OffsetDateTime::now_utc() + Duration::days(args.days.into());
+    folder.certificate("coordinator", &record.hosts, ExtendedKeyUsagePurpose::ServerAuth, until, &issuer)?;
+    for name in &record.clients {
+        folder.certificate(name, std::slice::from_ref(name), ExtendedKeyUsagePurpose::ClientAuth, until, &issuer)?;
+    }
+    folder.write(RECORD, &toml::to_string(&record)?, 0o644)?;
+
+    let (shown, hosts) = (args.folder.display(), record.hosts.join(", "));
+    writeln!(out, "{shown}: coordinator ({hosts}) and clients ({}) until {}", record.clients.join(", "), until.date())?;
+    if !args.renew {
+        writeln!(
+            out,
+            "kagetsu-coordinator --tls-cert {shown}/coordinator.pem --tls-key {shown}/coordinator.key --tls-client-ca {shown}/ca.pem ..\n\
+             kagetsu-worker --tls-ca {shown}/ca.pem --tls-cert {shown}/client.pem --tls-key {shown}/client.key --coordinator https://.."
+        )?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A folder of certificates.
+struct Folder<'a>(&'a Path);
+
+impl Folder<'_> {
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// A new authority, in a folder that has none.
+    fn found(&self) -> Result<(Record, Issuer<'static, KeyPair>)> {
+        std::fs::create_dir_all(self.0).with_context(|| format!("cannot make the folder {}", self.0.display()))?;
+        for name in ["ca.pem", "ca.key", RECORD, "coordinator.pem", "coordinator.key", "client.pem", "client.key"] {
+            if self.path(name).exists() {
+                bail!(
+                    "{} is there already and is not written over: --renew makes new certificates of the same authority; for \
+                     a new authority name another folder",
+                    self.path(name).display()
+                );
+            }
+        }
+        let key = KeyPair::generate()?;
+        let authority = format!("Kagetsu cluster {:08x}", rand::random::<u32>());
+        let until = OffsetDateTime::now_utc() + Duration::days(AUTHORITY_DAYS);
+        let mut params = authority_params(&authority);
+        params.not_before = OffsetDateTime::now_utc() - Duration::DAY;
+        params.not_after = until;
+        params.serial_number = Some(serial());
+        self.write("ca.key", &key.serialize_pem(), 0o600)?;
+        self.write("ca.pem", &params.self_signed(&key)?.pem(), 0o644)?;
+        let mut hosts: Vec<String> = HERE.map(String::from).to_vec();
+        hosts.extend(this_machine().filter(|name| name != "localhost"));
+        let record = Record { authority, until: until.date().to_string(), hosts, clients: vec!["client".into()] };
+        Ok((record, Issuer::new(params, key)))
+    }
+
+    /// The authority that the folder has.
+    fn authority(&self) -> Result<(Record, Issuer<'static, KeyPair>)> {
+        let path = self.path(RECORD);
+        let text = std::fs::read_to_string(&path).with_context(|| {
+            format!("{} cannot be read: --renew is for a folder that `kagetsu certs` has made", path.display())
+        })?;
+        let record: Record = toml::from_str(&text).with_context(|| format!("{} is damaged", path.display()))?;
+        let format = time::macros::format_description!("[year]-[month]-[day]");
+        let until = Date::parse(&record.until, format).with_context(|| format!("{} is damaged", path.display()))?;
+        if until <= OffsetDateTime::now_utc().date() {
+            bail!("the authority of {} ended on {until}: make a new one in another folder", self.0.display());
+        }
+        let params = authority_params(&record.authority);
+        Ok((record, Issuer::new(params, self.key("ca.key", "only who has the authority's key can renew")?)))
+    }
+
+    fn key(&self, name: &str, why: &str) -> Result<KeyPair> {
+        let path = self.path(name);
+        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}: {why}", path.display()))?;
+        KeyPair::from_pem(&text).with_context(|| format!("{} holds no private key", path.display()))
+    }
+
+    /// A certificate; for the key that is there, else for a new one.
+    fn certificate(
+        &self,
+        name: &str,
+        hosts: &[String],
+        usage: ExtendedKeyUsagePurpose,
+        until: OffsetDateTime,
+        issuer: &Issuer<'_, KeyPair>,
+    ) -> Result<()> {
+        let file = format!("{name}.key");
+        let key = if self.path(&file).exists() {
+            self.key(&file, "its certificate cannot be renewed")?
+        } else {
+            let key = KeyPair::generate()?;
+            self.write(&file, &key.serialize_pem(), 0o600)?;
+            key
+        };
+        let mut params =
+            CertificateParams::new(hosts).with_context(|| format!("no certificate can be for {hosts:?}"))?;
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages = vec![usage];
+        params.use_authority_key_identifier_extension = true;
+        // Clocks differ.
+        params.not_before = OffsetDateTime::now_utc() - Duration::DAY;
+        params.not_after = until;
+        params.serial_number = Some(serial());
+        self.write(&format!("{name}.pem"), &params.signed_by(&key, issuer)?.pem(), 0o644)
+    }
+
+    /// Writes a file, whole or not at all.
+    fn write(&self, name: &str, text: &str, mode: u32) -> Result<()> {
+        let path = self.path(name);
+        let write = || -> io::Result<()> {
+            let new = self.path(&format!("{name}.new"));
+            let mut file = File::options().write(true).create(true).truncate(true).mode(mode).open(&new)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&new, &path)?;
+            File::open(self.0)?.sync_all()
+        };
+        write().with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+/// What the authority says of itself, as far as what it signs repeats it.
+fn authority_params(name: &str) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params.distinguished_name.push(DnType::CommonName, name);
+    params
+}
+
+/// A number that no other certificate has; its first bit says that it is positive.
+fn serial() -> SerialNumber {
+    let mut bytes: [u8; 16] = rand::random();
+    bytes[0] = bytes[0] & 0x7f | 0x40;
+    SerialNumber::from_slice(&bytes)
+}
+
+fn this_machine() -> Option<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    host(name.trim()).ok()
+}

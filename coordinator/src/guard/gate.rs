@@ -1,0 +1,341 @@
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use subtle::ConstantTimeEq;
+use tokio_util::sync::CancellationToken;
+use tonic::{Code, Status};
+
+use super::bucket::Bucket;
+use super::role::{Need, Role};
+use super::tokens::{Hash, TokenEntry, Tokens, TokensError, hash};
+
+/// Requests a second of one token, where nobody says otherwise.
+pub(super) const RATE: u32 = 100;
+/// How often a changed file is looked for.
+const RELOAD: Duration = Duration::from_secs(2);
+/// Longest text that is taken for a token, in bytes.
+const LONGEST: usize = 256;
+
+/// Decides who may ask what.
+#[derive(Debug)]
+pub struct Guard {
+    file: Option<PathBuf>,
+    rate: u32,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    version: Version,
+    holders: BTreeMap<Hash, Holder>,
+}
+
+/// Tells one state of a file from the next: when it was written, its length, and which file it is.
+type Version = Option<(SystemTime, u64, u64)>;
+
+#[derive(Debug)]
+struct Holder {
+    entry: TokenEntry,
+    name: Arc<str>,
+    bucket: Bucket,
+    revoked: CancellationToken,
+}
+
+/// Somebody who may.
+#[derive(Clone, Debug)]
+pub struct Pass {
+    /// The token's name; none where no token is needed.
+    pub name: Option<Arc<str>>,
+    /// Cancelled when the token is taken away or changed: what goes on under it must end.
+    pub revoked: CancellationToken,
+}
+
+/// Somebody who may not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// No token was shown.
+    #[error("a token is needed: give --token-file FILE or KAGETSU_TOKEN; `kagetsu token new` makes one")]
+    NoToken,
+    /// Nobody knows the token.
+    #[error("the token is not known here: it was revoked, or is another coordinator's")]
+    Unknown,
+    /// The token is for something else.
+    #[error("the token '{name}' has the role {roles}, and this needs one of: {}", .need.roles())]
+    Role {
+        /// The token's name.
+        name: Arc<str>,
+        /// Its roles.
+        roles: String,
+        /// What is needed.
+        need: Need,
+    },
+    /// The token has asked too often.
+    #[error("the token '{name}' asks more than {rate} times a second: try again in {} ms", .wait.as_millis().max(1))]
+    TooMany {
+        /// The token's name.
+        name: Arc<str>,
+        /// A second.
+        rate: u32,
+        /// When there is room again.
+        wait: Duration,
+    },
+}
+
+impl Guard {
+    /// One who lets everybody do everything.
+    #[must_use]
+    pub fn open() -> Arc<Self> {
+        Arc::new(Self { file: None, rate: RATE, state: Mutex::default() })
+    }
+
+    /// One who knows the tokens of a file; `rate` is how many requests a second each may make that has no rate of its own.
+    ///
+    /// # Errors
+    /// If the file cannot be used.
+    pub fn with_tokens(file: &Path, rate: u32) -> Result<Arc<Self>, TokensError> {
+        let guard = Self { file: Some(file.into()), rate, state: Mutex::default() };
+        guard.reload()?;
+        Ok(Arc::new(guard))
+    }
+
+    /// Whether it lets everybody do everything.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        self.file.is_none()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // The state is whole between calls; a panic elsewhere does not make it less so.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the file again if it has changed; whether it had. Tokens that are gone, or for something else, are revoked. If
+    /// it cannot be used, that is told once, and what was known stays.
+    ///
+    /// # Errors
+    /// If the file cannot be used.
+    pub fn reload(&self) -> Result<bool, TokensError> {
+        let Some(file) = &self.file else { return Ok(false) };
+        let version = version(file);
+        if version.is_some() && self.lock().version == version {
+            return Ok(false);
+        }
+        let is_news = std::mem::replace(&mut self.lock().version, version) != version;
+        let tokens = match Tokens::read(file) {
+            Err(_) if !is_news && version.is_none() && !self.lock().holders.is_empty() => return Ok(false),
+            read => read?,
+        };
+        let now = Instant::now();
+        let mut state = self.lock();
+        let mut old = std::mem::take(&mut state.holders);
+        for entry in tokens.entries() {
+            let same = old.remove(&entry.hash).filter(|holder| holder.entry == *entry);
+            let holder = same.unwrap_or_else(|| Holder {
+                name: entry.name.as_str().into(),
+                bucket: Bucket::new(entry.rate.unwrap_or(self.rate), now),
+                revoked: CancellationToken::new(),
+                entry: entry.clone(),
+            });
+            state.holders.insert(entry.hash, holder);
+        }
+        drop(state);
+        old.values().for_each(|holder| holder.revoked.cancel());
+        Ok(true)
+    }
+
+    /// Watches the file; never ends.
+    pub(crate) async fn watch(&self) {
+        loop {
+            tokio::time::sleep(RELOAD).await;
+            self.reload_and_tell();
+        }
+    }
+
+    /// Reads the file again if it has changed, and says so in the log.
+    pub(crate) fn reload_and_tell(&self) {
+        match self.reload() {
+            Ok(true) => tracing::info!(tokens = self.lock().holders.len(), "the tokens were read again"),
+            Ok(false) => {}
+            Err(error) => tracing::warn!("the tokens of before still count: {error}"),
+        }
+    }
+
+    /// Whether a request may be done now; `authorization` is its header of that name.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn admit(&self, now: Instant, authorization: Option<&str>, need: Need) -> Result<Pass, Refusal> {
+        if self.is_open() || need == Need::Nothing {
+            return Ok(Pass { name: None, revoked: CancellationToken::new() });
+        }
+        let (scheme, token) = authorization.and_then(|text| text.split_once(' ')).ok_or(Refusal::NoToken)?;
+        let token = token.trim();
+        if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
+            return Err(Refusal::NoToken);
+        }
+        if token.len() > LONGEST {
+            return Err(Refusal::Unknown);
+        }
+        let shown = hash(token);
+        let mut state = self.lock();
+        // Every hash is compared, and each to its end, so that the time tells nothing.
+        let found = state
+            .holders
+            .values_mut()
+            .fold(None, |found, holder| if bool::from(holder.entry.hash.ct_eq(&shown)) { Some(holder) } else { found });
+        let Holder { entry, name, bucket, revoked } = found.ok_or(Refusal::Unknown)?;
+        if !entry.roles.iter().any(|role| role.may(need)) {
+            let roles: Vec<_> = entry.roles.iter().copied().map(Role::word).collect();
+            return Err(Refusal::Role { name: Arc::clone(name), roles: roles.join(", "), need });
+        }
+        let rate = entry.rate.unwrap_or(self.rate);
+        bucket.take(now).map_err(|wait| Refusal::TooMany { name: Arc::clone(name), rate, wait })?;
+        Ok(Pass { name: Some(Arc::clone(name)), revoked: revoked.clone() })
+    }
+}
+
+fn version(file: &Path) -> Version {
+    let about = file.metadata().ok()?;
+    Some((about.modified().ok()?, about.len(), about.ino()))
+}
+
+impl Refusal {
+    /// A word for it, for counting.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::NoToken => "no_token",
+            Self::Unknown => "unknown_token",
+            Self::Role { .. } => "role",
+            Self::TooMany { .. } => "rate",
+        }
+    }
+
+    /// When to come again, if that helps.
+    #[must_use]
+    pub const fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::TooMany { wait, .. } => Some(*wait),
+            _ => None,
+        }
+    }
+
+    /// Its status code of HTTP.
+    #[must_use]
+    pub const fn http_code(&self) -> u16 {
+        match self {
+            Self::NoToken | Self::Unknown => 401,
+            Self::Role { .. } => 403,
+            Self::TooMany { .. } => 429,
+        }
+    }
+
+    /// Its status of gRPC; with `retry-after` (seconds) and `grpc-retry-pushback-ms` where it helps to come again.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        let code = match self {
+            Self::NoToken | Self::Unknown => Code::Unauthenticated,
+            Self::Role { .. } => Code::PermissionDenied,
+            Self::TooMany { .. } => Code::ResourceExhausted,
+        };
+        let mut status = Status::new(code, self.to_string());
+        if let Some(wait) = self.retry_after() {
+            let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1);
+            status.metadata_mut().insert("retry-after", millis.div_ceil(1_000).into());
+            status.metadata_mut().insert("grpc-retry-pushback-ms", millis.into());
+        }
+        status
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard(folder: &tempfile::TempDir, roles: &[Role], rate: Option<u32>) -> (Arc<Guard>, String) {
+        let path = folder.path().join("tokens.toml");
+        let token = Tokens::change(&path, |tokens| tokens.make("t", roles, rate, String::new())).expect("made");
+        (Guard::with_tokens(&path, RATE).expect("sound"), format!("Bearer {token}"))
+    }
+
+    #[test]
+    fn who_shows_no_token_or_a_wrong_one_is_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (guard, bearer) = guard(&folder, &[Role::Admin], None);
+        let now = Instant::now();
+        let longer = format!("{bearer}0");
+        for (shown, refusal) in [
+            (None, Refusal::NoToken),
+            (Some(""), Refusal::NoToken),
+            (Some("Bearer"), Refusal::NoToken),
+            (Some("Bearer "), Refusal::NoToken),
+            (Some("Basic a2FnZXRzdTo="), Refusal::NoToken),
+            (Some("Bearer kagetsu_0"), Refusal::Unknown),
+            (Some(&bearer[..bearer.len() - 1]), Refusal::Unknown),
+            (Some(longer.as_str()), Refusal::Unknown),
+        ] {
+            assert_eq!(guard.admit(now, shown, Need::Look).expect_err("refused"), refusal, "{shown:?}");
+            assert!(guard.admit(now, shown, Need::Nothing).is_ok());
+        }
+        assert!(guard.admit(now, Some(&bearer), Need::Admin).is_ok());
+        assert!(guard.admit(now, Some(&bearer.to_uppercase().replacen("BEARER", "bearer", 1)), Need::Look).is_err());
+    }
+
+    #[test]
+    fn a_rate_is_each_tokens_own_and_says_when_to_come_again() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (guard, bearer) = guard(&folder, &[Role::Read], Some(5));
+        let other =
+            Tokens::change(&folder.path().join("tokens.toml"), |t| t.make("o", &[Role::Read], None, String::new()));
+        let other = format!("Bearer {}", other.expect("made"));
+        assert!(guard.reload().expect("sound"));
+        let now = Instant::now();
+        let passed = (0..100).filter(|_| guard.admit(now, Some(&bearer), Need::Look).is_ok()).count();
+        assert_eq!(passed, 10);
+        let refusal = guard.admit(now, Some(&bearer), Need::Look).expect_err("too many");
+        let wait = refusal.retry_after().expect("a time");
+        let status = refusal.status();
+        assert_eq!((status.code(), refusal.http_code()), (Code::ResourceExhausted, 429));
+        assert!(status.metadata().get("grpc-retry-pushback-ms").is_some());
+        assert!(guard.admit(now, Some(&other), Need::Look).is_ok());
+        assert!(guard.admit(now + wait + Duration::from_micros(1), Some(&bearer), Need::Look).is_ok());
+    }
+
+    #[test]
+    fn a_changed_file_counts_and_a_damaged_one_does_not() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (guard, bearer) = guard(&folder, &[Role::Read], None);
+        let path = folder.path().join("tokens.toml");
+        let now = Instant::now();
+        let pass = guard.admit(now, Some(&bearer), Need::Look).expect("known");
+        std::fs::write(&path, "nonsense").expect("room");
+        assert!(matches!(guard.reload(), Err(TokensError::Damaged(..))));
+        assert!(!guard.reload().expect("told once"));
+        std::fs::remove_file(&path).expect("it is there");
+        assert!(matches!(guard.reload(), Err(TokensError::Read(..))));
+        assert!(!guard.reload().expect("told once"));
+        assert!(guard.admit(now, Some(&bearer), Need::Look).is_ok());
+        let another = Tokens::change(&path, |t| t.make("another", &[Role::Work], None, String::new())).expect("made");
+        assert!(!pass.revoked.is_cancelled());
+        assert!(guard.reload().expect("sound"));
+        assert!(pass.revoked.is_cancelled());
+        assert_eq!(guard.admit(now, Some(&bearer), Need::Look).expect_err("gone"), Refusal::Unknown);
+        let another = guard.admit(now, Some(&format!("Bearer {another}")), Need::Work).expect("new");
+        Tokens::change(&path, |t| t.make("third", &[Role::Work], None, String::new())).expect("made");
+        assert!(guard.reload().expect("sound"));
+        assert!(!another.revoked.is_cancelled(), "who stays is not disturbed");
+    }
+
+    #[test]
+    fn a_role_too_small_says_which_would_do() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (guard, bearer) = guard(&folder, &[Role::Read, Role::Work], None);
+        let refusal = guard.admit(Instant::now(), Some(&bearer), Need::Build).expect_err("too small");
+        assert_eq!(refusal.to_string(), "the token 't' has the role read, work, and this needs one of: build, admin");
+        assert_eq!((refusal.status().code(), refusal.http_code()), (Code::PermissionDenied, 403));
+    }
+}

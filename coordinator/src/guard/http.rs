@@ -1,0 +1,51 @@
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::{Json, Router};
+use http::header::{AUTHORIZATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderValue, StatusCode};
+use serde_json::json;
+
+use super::gate::{Guard, Refusal};
+use super::layer::{End, Lasting};
+use super::role::Need;
+
+/// Puts a guard before HTTP.
+pub(crate) fn guard_http(router: Router, guard: &Arc<Guard>) -> Router {
+    if guard.is_open() {
+        return router;
+    }
+    router.layer(from_fn_with_state(Arc::clone(guard), ask))
+}
+
+async fn ask(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+    let need = Need::of_http(request.method().as_str(), request.uri().path());
+    let shown = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    match guard.admit(Instant::now(), shown, need) {
+        Err(refusal) => refused(&refusal),
+        Ok(pass) => {
+            request.headers_mut().remove(AUTHORIZATION);
+            let answer = next.run(request).await;
+            answer.map(|body| Body::new(Lasting::new(tonic::body::Body::new(body), &pass.revoked, End::Silence)))
+        }
+    }
+}
+
+/// In the form of every refusal of the API.
+fn refused(refusal: &Refusal) -> Response {
+    let code = StatusCode::from_u16(refusal.http_code()).unwrap_or(StatusCode::FORBIDDEN);
+    let body = json!({"error": {"code": refusal.word(), "message": refusal.to_string()}});
+    let mut answer = (code, Json(body)).into_response();
+    if code == StatusCode::UNAUTHORIZED {
+        answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    if let Some(wait) = refusal.retry_after() {
+        let seconds = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).div_ceil(1_000).max(1);
+        answer.headers_mut().insert(RETRY_AFTER, seconds.into());
+    }
+    answer
+}

@@ -1,0 +1,261 @@
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use ring::digest::{SHA256, digest};
+use ring::rand::{SecureRandom, SystemRandom};
+use serde::{Deserialize, Serialize};
+
+use super::role::Role;
+
+/// How a token begins, so that people and programs that look for lost secrets know one.
+const BEGIN: &str = "kagetsu_";
+/// Longest name of a token, in bytes.
+const MOST_NAME: usize = 100;
+/// What stands at the head of a tokens file.
+const HEAD: &str = "# Tokens of a Kagetsu coordinator, by their hashes; `kagetsu token` writes this file.\n\n";
+
+/// The SHA-256 of a token.
+pub(super) type Hash = [u8; 32];
+
+/// A tokens file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokensError {
+    /// It cannot be read.
+    #[error("cannot read the tokens file {}: {}; `kagetsu token new` makes one", .0.display(), .1)]
+    Read(PathBuf, io::Error),
+    /// It cannot be written.
+    #[error("cannot write the tokens file {}: {}", .0.display(), .1)]
+    Write(PathBuf, io::Error),
+    /// It is not what `kagetsu token` writes.
+    #[error("the tokens file {} is damaged: {}; mend it, or move it away and make new tokens", .0.display(), .1)]
+    Damaged(PathBuf, String),
+    /// Each token has a name of its own.
+    #[error("there is a token '{0}' already: choose another name, or revoke it first")]
+    Taken(String),
+    /// No such token.
+    #[error("there is no token '{0}'; `kagetsu token list` shows all")]
+    Unknown(String),
+    /// A name that no line of a list can show.
+    #[error("'{0}' is no name for a token: 1 to {MOST_NAME} letters, digits and -_.@")]
+    Name(String),
+    /// The system has no random numbers.
+    #[error("the system gives no random numbers")]
+    Random,
+}
+
+/// What is known of a token. The token itself is not kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenEntry {
+    /// Its name, for people and logs.
+    pub name: String,
+    /// What it is for.
+    pub roles: Vec<Role>,
+    /// Requests a second; none: as many as the coordinator gives everybody.
+    pub rate: Option<u32>,
+    /// The day on which it was made, as in 2026-11-21.
+    pub created: String,
+    pub(super) hash: Hash,
+}
+
+/// The tokens of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tokens(Vec<TokenEntry>);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileBody {
+    #[serde(default, rename = "token")]
+    tokens: Vec<FileEntry>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileEntry {
+    name: String,
+    roles: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rate: Option<u32>,
+    created: String,
+    sha256: String,
+}
+
+impl Tokens {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`TokensError::Read`] and [`TokensError::Damaged`].
+    pub fn read(path: &Path) -> Result<Self, TokensError> {
+        let text = std::fs::read_to_string(path).map_err(|error| TokensError::Read(path.into(), error))?;
+        Self::parse(&text).map_err(|why| TokensError::Damaged(path.into(), why))
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let body: FileBody = toml::from_str(text).map_err(|error| error.to_string().trim().to_string())?;
+        let mut all = Self::default();
+        for FileEntry { name, roles, rate, created, sha256 } in body.tokens {
+            let roles: Result<Vec<Role>, String> = roles.iter().map(|word| word.parse()).collect();
+            let hash = from_hex(&sha256).ok_or_else(|| format!("the sha256 of '{name}' is not 64 hex digits"))?;
+            if all.0.iter().any(|entry| entry.name == name) {
+                return Err(format!("the name '{name}' stands there twice"));
+            }
+            all.0.push(TokenEntry { name, roles: roles?, rate, created, hash });
+        }
+        Ok(all)
+    }
+
+    /// Changes a file, whole or not at all; it is made if it is not there. Nobody else changes it meanwhile, and nobody but
+    /// its owner can read it.
+    ///
+    /// # Errors
+    /// If it cannot be read or written, and those of `change`.
+    pub fn change<T>(path: &Path, change: impl FnOnce(&mut Self) -> Result<T, TokensError>) -> Result<T, TokensError> {
+        let broken = |error| TokensError::Write(path.into(), error);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = File::open(folder).map_err(broken)?;
+        folder.lock().map_err(broken)?;
+        let mut tokens = match Self::read(path) {
+            Err(TokensError::Read(_, error)) if error.kind() == io::ErrorKind::NotFound => Self::default(),
+            read => read?,
+        };
+        let value = change(&mut tokens)?;
+        tokens.write(path).and_then(|()| folder.sync_all()).map_err(broken)?;
+        Ok(value)
+    }
+
+    fn write(&self, path: &Path) -> io::Result<()> {
+        let entry = |entry: &TokenEntry| FileEntry {
+            name: entry.name.clone(),
+            roles: entry.roles.iter().map(ToString::to_string).collect(),
+            rate: entry.rate,
+            created: entry.created.clone(),
+            sha256: to_hex(&entry.hash),
+        };
+        let body = FileBody { tokens: self.0.iter().map(entry).collect() };
+        let text = toml::to_string(&body).map_err(io::Error::other)?;
+        let new = path.with_extension("new");
+        let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+        file.write_all(HEAD.as_bytes())?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&new, path)
+    }
+
+    /// Makes a token. Gives its text, which is known nowhere else.
+    ///
+    /// # Errors
+    /// For a name that is taken or that is none.
+    pub fn make(
+        &mut self,
+        name: &str,
+        roles: &[Role],
+        rate: Option<u32>,
+        created: String,
+    ) -> Result<String, TokensError> {
+        let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.@".contains(&b);
+        if !(1..=MOST_NAME).contains(&name.len()) || !name.bytes().all(is_plain) {
+            return Err(TokensError::Name(name.into()));
+        }
+        if self.0.iter().any(|entry| entry.name == name) {
+            return Err(TokensError::Taken(name.into()));
+        }
+        let mut secret = [0; 32];
+        SystemRandom::new().fill(&mut secret).map_err(|_| TokensError::Random)?;
+        let token = format!("{BEGIN}{}", to_hex(&secret));
+        let mut roles = roles.to_vec();
+        roles.sort();
+        roles.dedup();
+        self.0.push(TokenEntry { name: name.into(), roles, rate, created, hash: hash(&token) });
+        Ok(token)
+    }
+
+    /// Takes a token away.
+    ///
+    /// # Errors
+    /// [`TokensError::Unknown`].
+    pub fn revoke(&mut self, name: &str) -> Result<(), TokensError> {
+        let index = self.0.iter().position(|entry| entry.name == name);
+        self.0.remove(index.ok_or_else(|| TokensError::Unknown(name.into()))?);
+        Ok(())
+    }
+
+    /// All of them, in the order in which they were made.
+    #[must_use]
+    pub fn entries(&self) -> &[TokenEntry] {
+        &self.0
+    }
+}
+
+/// A token's hash. A token is 256 bits of chance: nobody finds one by its hash, however fast hashes are made.
+pub(super) fn hash(token: &str) -> Hash {
+    let mut hash = Hash::default();
+    hash.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
+    hash
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<Hash> {
+    let mut hash = Hash::default();
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    for (byte, digits) in hash.iter_mut().zip(text.as_bytes().chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    }
+    Some(hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_file_keeps_hashes_and_no_tokens() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("tokens.toml");
+        let make = |name: &'static str| {
+            Tokens::change(&path, |tokens| tokens.make(name, &[Role::Work, Role::Read], Some(7), "2026-11-21".into()))
+        };
+        let (one, two) = (make("one").expect("made"), make("two").expect("made"));
+        assert_ne!(one, two);
+        let text = std::fs::read_to_string(&path).expect("it is there");
+        assert!(!text.contains(&one[BEGIN.len()..]) && !text.contains(&two[BEGIN.len()..]), "{text}");
+        assert_eq!(path.metadata().expect("it is there").permissions().mode() & 0o777, 0o600);
+        let tokens = Tokens::read(&path).expect("sound");
+        assert_eq!(tokens.entries().iter().map(|t| t.hash).collect::<Vec<_>>(), [hash(&one), hash(&two)]);
+        assert_eq!(tokens.entries()[0].roles, [Role::Read, Role::Work]);
+        assert!(matches!(make("one"), Err(TokensError::Taken(_))));
+        assert!(matches!(make("two\nlines"), Err(TokensError::Name(_))));
+        Tokens::change(&path, |tokens| tokens.revoke("one")).expect("it is there");
+        assert!(matches!(Tokens::change(&path, |tokens| tokens.revoke("one")), Err(TokensError::Unknown(_))));
+        assert_eq!(Tokens::read(&path).expect("sound").entries().len(), 1);
+    }
+
+    #[test]
+    fn a_damaged_file_is_refused() {
+        let hash = "0".repeat(64);
+        let entry = |name: &str, role: &str, hash: &str| {
+            format!("[[token]]\nname = '{name}'\nroles = ['{role}']\ncreated = ''\nsha256 = '{hash}'\n")
+        };
+        assert!(Tokens::parse(&entry("a", "read", &hash)).is_ok());
+        for (text, word) in [
+            (entry("a", "king", &hash), "'king' is no role"),
+            (entry("a", "read", "12"), "64 hex digits"),
+            (entry("a", "read", &"ü".repeat(32)), "64 hex digits"),
+            (entry("a", "read", &hash).repeat(2), "twice"),
+            ("[[token]]\nname = 'a'".into(), "missing field"),
+            ("[[tokens]]".into(), "unknown field"),
+            ("secret".into(), "TOML"),
+        ] {
+            let why = Tokens::parse(&text).expect_err(&text);
+            assert!(why.contains(word), "{text}: {why}");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Every method of every service, asked with every role and without a token: nobody does what is not his.
+
+mod http;
+mod tls;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kagetsu_coordinator::{Config, Guard, Need, Role, Server, Tokens};
+use kagetsu_proto::{Access, Connector, Listener};
+use prost::Message;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tonic::client::Grpc;
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::{Code, Request, Status};
+use tonic_prost::ProstCodec;
+
+/// Who may ask what; the other roles are refused. A new method needs a row.
+const TABLE: &[(&str, &[Role])] = {
+    use Role::{Admin, Analyse, Build, Read, Work};
+    const LOOK: &[Role] = &[Read, Analyse, Build, Admin];
+    &[
+        ("/grpc.health.v1.Health/Check", &Role::ALL),
+        ("/grpc.health.v1.Health/Watch", &Role::ALL),
+        ("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", &Role::ALL),
+        ("/kagetsu.v1.Analysis/Analyze", &[Analyse, Admin]),
+        ("/kagetsu.v1.Books/Export", LOOK),
+        ("/kagetsu.v1.Books/Lookup", LOOK),
+        ("/kagetsu.v1.Books/LookupMany", LOOK),
+        ("/kagetsu.v1.Books/Pick", LOOK),
+        ("/kagetsu.v1.Builds/Cancel", &[Build, Admin]),
+        ("/kagetsu.v1.Builds/Get", LOOK),
+        ("/kagetsu.v1.Builds/List", LOOK),
+        ("/kagetsu.v1.Builds/Pause", &[Build, Admin]),
+        ("/kagetsu.v1.Builds/Resume", &[Build, Admin]),
+        ("/kagetsu.v1.Builds/Retry", &[Build, Admin]),
+        ("/kagetsu.v1.Builds/Start", &[Build, Admin]),
+        ("/kagetsu.v1.Builds/Watch", LOOK),
+        ("/kagetsu.v1.Workers/List", LOOK),
+        ("/kagetsu.v1.Workers/Work", &[Work, Admin]),
+    ]
+};
+
+/// Methods that need no token at all.
+const OPEN: &[&str] = &["/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"];
+
+/// Every method that the coordinator serves, from the descriptors that it serves them by.
+fn methods() -> Vec<String> {
+    let sets = [
+        kagetsu_proto::DESCRIPTORS,
+        tonic_health::pb::FILE_DESCRIPTOR_SET,
+        tonic_reflection::pb::v1::FILE_DESCRIPTOR_SET,
+    ];
+    let mut all = Vec::new();
+    for set in sets {
+        for file in prost_types::FileDescriptorSet::decode(set).expect("our own").file {
+            let package = file.package().to_string();
+            for service in &file.service {
+                let method =
+                    |m: &prost_types::MethodDescriptorProto| format!("/{package}.{}/{}", service.name(), m.name());
+                all.extend(service.method.iter().map(method));
+            }
+        }
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+#[test]
+fn the_table_has_every_method_and_the_guard_knows_it() {
+    let table: BTreeMap<_, _> = TABLE.iter().map(|&(method, roles)| (method.to_string(), roles)).collect();
+    assert_eq!(methods(), table.keys().cloned().collect::<Vec<_>>());
+    for (method, roles) in table {
+        let need = Need::of_method(&method);
+        assert_eq!(Role::ALL.into_iter().filter(|role| role.may(need)).collect::<Vec<_>>(), roles, "{method}");
+        assert_eq!(need == Need::Nothing, OPEN.contains(&method.as_str()), "{method}");
+    }
+    assert_eq!(Need::of_method("/kagetsu.v1.Builds/Erase"), Need::Admin);
+}
+
+/// A coordinator with a book behind a guard that knows one token of each role.
+struct Guarded {
+    folder: TempDir,
+    guard: Arc<Guard>,
+    url: String,
+    tokens: Vec<(Role, String)>,
+    shutdown: CancellationToken,
+    serving: JoinHandle<anyhow::Result<()>>,
+}
+
+impl Guarded {
+    async fn start(rate: u32) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("tokens.toml");
+        let make = |role: Role| {
+            let token = Tokens::change(&file, |tokens| tokens.make(role.word(), &[role], None, String::new()));
+            (role, token.expect("made"))
+        };
+        let tokens = Role::ALL.map(make).to_vec();
+        let guard = Guard::with_tokens(&file, rate).expect("sound");
+        let config = Config { book: Some(folder.path().join("book")), cache_mib: 8 };
+        let shutdown = CancellationToken::new();
+        let server = Server::start(&config, shutdown.clone()).expect("a book").behind(Arc::clone(&guard));
+        let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let listener = Listener::new(socket, None).expect("an address");
+        let url = format!("http://{}", listener.address());
+        let serving = tokio::spawn(server.listen(listener));
+        Self { folder, guard, url, tokens, shutdown, serving }
+    }
+
+    /// The way to it for who has this token.
+    fn connector(&self, token: Option<&str>) -> Connector {
+        let Some(token) = token else { return Connector::to_url(&self.url).expect("an address") };
+        let file = self.folder.path().join("token");
+        std::fs::write(&file, format!("{token}\n")).expect("room");
+        Access { token_file: Some(file), ..Access::default() }.connector(&self.url).expect("an address")
+    }
+
+    async fn end(self) {
+        self.shutdown.cancel();
+        self.serving.await.expect("no panic").expect("a clean end");
+    }
+}
+
+/// Asks a method with an empty message, and hears no more than whether it was let in.
+async fn ask(connector: &Connector, method: &str) -> Result<(), Status> {
+    let mut client = Grpc::new(connector.connect().await.expect("it listens"));
+    client.ready().await.expect("it listens");
+    let path = PathAndQuery::try_from(method.to_string()).expect("a path");
+    let codec = ProstCodec::<(), ()>::default();
+    let answer = client.server_streaming(Request::new(()), path, codec);
+    // Who is let in may wait for the first answer as long as it likes.
+    match tokio::time::timeout(Duration::from_millis(300), async { answer.await?.into_inner().message().await }).await {
+        Ok(Err(status)) => Err(status),
+        Ok(Ok(_)) | Err(_) => Ok(()),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_role_does_what_is_anothers() {
+    let guarded = Guarded::start(100_000).await;
+    for (method, roles) in TABLE {
+        for (role, token) in &guarded.tokens {
+            let asked = ask(&guarded.connector(Some(token)), method).await;
+            let code = asked.as_ref().map_or_else(Status::code, |()| Code::Ok);
+            if roles.contains(role) {
+                assert!(!matches!(code, Code::PermissionDenied | Code::Unauthenticated), "{role} {method}: {asked:?}");
+            } else {
+                let status = asked.expect_err(method);
+                assert_eq!(status.code(), Code::PermissionDenied, "{role} {method}");
+                assert!(status.message().contains(&format!("the token '{role}' has the role {role}")), "{status}");
+            }
+        }
+        let asked = ask(&guarded.connector(None), method).await;
+        let code = asked.as_ref().map_or_else(Status::code, |()| Code::Ok);
+        assert_eq!(code == Code::Unauthenticated, !OPEN.contains(method), "nobody {method}: {asked:?}");
+        if !OPEN.contains(method) {
+            let unknown = ask(&guarded.connector(Some("kagetsu_0123")), method).await.expect_err(method);
+            assert_eq!(unknown.code(), Code::Unauthenticated, "{method}");
+            assert!(unknown.message().contains("not known"), "{unknown}");
+        }
+    }
+    guarded.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_asks_too_often_hears_when_to_come_again() {
+    let guarded = Guarded::start(1).await;
+    let token = &guarded.tokens[0].1;
+    let connector = guarded.connector(Some(token));
+    let begun = Instant::now();
+    let mut refused = None;
+    for _ in 0..1_000 {
+        match ask(&connector, "/kagetsu.v1.Builds/List").await {
+            Err(status) if status.code() == Code::ResourceExhausted => {
+                refused = Some(status);
+                break;
+            }
+            _ => assert!(begun.elapsed() < Duration::from_secs(60), "never refused"),
+        }
+    }
+    let status = refused.expect("refused");
+    let wait = |name: &str| status.metadata().get(name).and_then(|v| v.to_str().ok()?.parse::<u64>().ok());
+    assert!((1..=1_000).contains(&wait("grpc-retry-pushback-ms").expect("a time")), "{status:?}");
+    assert_eq!(wait("retry-after"), Some(1));
+    assert!(status.message().contains("more than 1 times a second: try again in"), "{status}");
+    // Others are not held up by it.
+    let other = guarded.connector(Some(&guarded.tokens[4].1));
+    assert!(ask(&other, "/kagetsu.v1.Builds/List").await.is_ok());
+    guarded.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revoked_token_ends_what_goes_on_under_it() {
+    use kagetsu_proto::v1;
+    let guarded = Guarded::start(1_000).await;
+    let connector = guarded.connector(Some(&guarded.tokens[3].1));
+    let mut client = v1::workers_client::WorkersClient::new(connector.connect().await.expect("it listens"));
+    let hello = v1::Hello { protocol: kagetsu_proto::PROTOCOL, name: "w".into(), slots: 1, ..v1::Hello::default() };
+    let hello = v1::FromWorker { message: Some(v1::from_worker::Message::Hello(hello)) };
+    let (sender, messages) = tokio::sync::mpsc::channel(4);
+    sender.send(hello).await.expect("room");
+    let stream = tokio_stream::wrappers::ReceiverStream::new(messages);
+    let mut tasks = client.work(stream).await.expect("let in").into_inner();
+    assert!(tasks.message().await.expect("a welcome").is_some());
+    Tokens::change(&guarded.folder.path().join("tokens.toml"), |tokens| tokens.revoke("work")).expect("it is there");
+    assert!(guarded.guard.reload().expect("sound"));
+    let ended = tokio::time::timeout(Duration::from_secs(60), async {
+        loop {
+            match tasks.message().await {
+                Ok(Some(_)) => {}
+                ended => return ended,
+            }
+        }
+    });
+    let status = ended.await.expect("it ends").expect_err("refused");
+    assert_eq!(status.code(), Code::Unauthenticated, "{status}");
+    assert!(ask(&connector, "/kagetsu.v1.Workers/Work").await.is_err());
+    guarded.end().await;
+}

@@ -1,0 +1,159 @@
+//! How a client shows who it is, and whom it believes.
+
+use std::io;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::service::Interceptor;
+use tonic::{Request, Status};
+
+use crate::settings::{ConnectError, Connector};
+use crate::tls;
+
+/// The environment variable that can hold a token. There is no such flag: every user of a machine can read flags.
+const VARIABLE: &str = "KAGETSU_TOKEN";
+
+/// How to speak to a coordinator that is guarded
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Access {
+    /// The authority that signed the coordinator's certificate, as ca.pem; for https://
+    #[arg(help_heading = "Connection", long, value_name = "FILE")]
+    pub tls_ca: Option<PathBuf>,
+    /// Our own certificate, where the coordinator wants one, as client.pem
+    #[arg(help_heading = "Connection", long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// Its key, as client.key
+    #[arg(help_heading = "Connection", long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// A file with our token, as `kagetsu token new` prints it; the variable KAGETSU_TOKEN can hold it too
+    #[arg(help_heading = "Connection", long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Shows the token to another machine although everybody on the way can read it
+    #[arg(help_heading = "Connection", long)]
+    pub insecure: bool,
+}
+
+/// A token that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AccessError {
+    /// The file cannot be read.
+    #[error("cannot read the token file {}: {}; `kagetsu token new` makes a token", .0.display(), .1)]
+    Read(PathBuf, io::Error),
+    /// It is none.
+    #[error("{0} holds no token: want one line as `kagetsu token new` prints it")]
+    Token(String),
+    /// Everybody on the way could read it.
+    #[error(
+        "a token must not go to {0} in plain text: everybody on the way could read it; write https://, or give --insecure \
+         on a network that you trust"
+    )]
+    Plain(String),
+    /// The address, or what is needed to speak there.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// `https` without an authority.
+    #[error(
+        "{0} needs --tls-ca FILE: the authority that signed the coordinator's certificate, as ca.pem of `kagetsu certs`"
+    )]
+    Authority(String),
+    /// A file of TLS.
+    #[error(transparent)]
+    Tls(#[from] tls::TlsError),
+}
+
+impl Access {
+    /// The way to the coordinator at a URL.
+    ///
+    /// # Errors
+    /// For text that is no address, files that cannot be used, and a token that would go out in plain text.
+    pub fn connector(&self, url: &str) -> Result<Connector, AccessError> {
+        let connector = Connector::to_address(url, || self.tls(url))?;
+        let Some(bearer) = self.bearer()? else { return Ok(connector) };
+        if url.starts_with("http:") && !is_loopback(url) && !self.insecure {
+            return Err(AccessError::Plain(url.to_string()));
+        }
+        Ok(connector.with(bearer))
+    }
+
+    fn tls(&self, url: &str) -> Result<tls::Client, AccessError> {
+        let authority = self.tls_ca.as_deref().ok_or_else(|| AccessError::Authority(url.to_string()))?;
+        let own = self.tls_cert.as_deref().zip(self.tls_key.as_deref());
+        Ok(tls::Client::new(authority, own)?)
+    }
+
+    fn bearer(&self) -> Result<Option<Bearer>, AccessError> {
+        let (text, place) = match &self.token_file {
+            Some(path) => (read(path)?, path.display().to_string()),
+            None => match std::env::var(VARIABLE) {
+                Ok(text) if !text.is_empty() => (text, VARIABLE.to_string()),
+                _ => return Ok(None),
+            },
+        };
+        Bearer::new(text.trim()).map(Some).ok_or(AccessError::Token(place))
+    }
+}
+
+fn read(path: &Path) -> Result<String, AccessError> {
+    std::fs::read_to_string(path).map_err(|error| AccessError::Read(path.into(), error))
+}
+
+/// Whether a plain URL leads nowhere but to this machine.
+fn is_loopback(url: &str) -> bool {
+    let uri = url.parse::<tonic::transport::Uri>().ok();
+    let host = uri.as_ref().and_then(|uri| uri.host()).unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Goes with every request: the token, if there is one.
+#[derive(Clone, Default)]
+pub struct Bearer(Option<MetadataValue<Ascii>>);
+
+impl Bearer {
+    fn new(token: &str) -> Option<Self> {
+        let is_token = !token.is_empty() && token.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
+        let mut value: MetadataValue<Ascii> = format!("Bearer {token}").parse().ok().filter(|_| is_token)?;
+        // Kept out of logs, and of the tables by which HTTP/2 shortens headers.
+        value.set_sensitive(true);
+        Some(Self(Some(value)))
+    }
+}
+
+impl Interceptor for Bearer {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        if let Some(value) = &self.0 {
+            request.metadata_mut().insert("authorization", value.clone());
+        }
+        Ok(request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_goes_in_plain_text_to_this_machine_alone() {
+        for (url, here) in [
+            ("http://127.0.0.1:7615", true),
+            ("http://127.8.0.1:7615", true),
+            ("http://[::1]:7615", true),
+            ("http://localhost", true),
+            ("http://10.0.0.1:7615", false),
+            ("http://localhost.example:7615", false),
+            ("http://127.0.0.1.example:7615", false),
+        ] {
+            assert_eq!(is_loopback(url), here, "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_token_is_not_sent() {
+        for text in ["", "two words", "a\nb", "ü"] {
+            assert!(Bearer::new(text).is_none(), "{text:?}");
+        }
+        assert!(Bearer::new("kagetsu_0-9.A").is_some());
+    }
+}

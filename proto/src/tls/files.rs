@@ -1,0 +1,66 @@
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::RootCertStore;
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::{Error as PemError, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+/// Certificates or a key that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TlsError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {}; `kagetsu certs DIR` makes certificates and keys", .0.display(), .1)]
+    Read(PathBuf, io::Error),
+    /// The file is there and is something else.
+    #[error("{} holds no {} in PEM, a text with -----BEGIN {}-----{}", .0.display(), .1, .2, .3)]
+    Content(PathBuf, &'static str, &'static str, String),
+    /// The certificate has another key.
+    #[error("the key in {} is not that of the certificate in {}: give the two files that were made together", .1.display(), .0.display())]
+    Pair(PathBuf, PathBuf),
+    /// The library refuses them.
+    #[error("cannot use the certificate in {}: {}", .0.display(), .1)]
+    Refused(PathBuf, String),
+}
+
+/// What computes; the one that is compiled in.
+pub(super) fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+/// A file of certificates, the owner's first.
+pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let text = std::fs::read(path).map_err(|error| TlsError::Read(path.into(), error))?;
+    let no = |why: String| TlsError::Content(path.into(), "certificate", "CERTIFICATE", why);
+    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
+    let all = all.map_err(|error| no(format!(" ({error})")))?;
+    if all.is_empty() { Err(no(String::new())) } else { Ok(all) }
+}
+
+/// A file with a private key.
+pub(super) fn key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+    let text = std::fs::read(path).map_err(|error| TlsError::Read(path.into(), error))?;
+    PrivateKeyDer::from_pem_slice(&text).map_err(|error| {
+        let why = if matches!(error, PemError::NoItemsFound) { String::new() } else { format!(" ({error})") };
+        TlsError::Content(path.into(), "private key", "PRIVATE KEY", why)
+    })
+}
+
+/// A file of authorities.
+pub(super) fn roots(path: &Path) -> Result<Arc<RootCertStore>, TlsError> {
+    let mut store = RootCertStore::empty();
+    for certificate in certificates(path)? {
+        store.add(certificate).map_err(|error| TlsError::Refused(path.into(), error.to_string()))?;
+    }
+    Ok(Arc::new(store))
+}
+
+/// What the library says of a certificate and its key.
+pub(super) fn refused(certificate: &Path, key: &Path, error: &rustls::Error) -> TlsError {
+    match error {
+        rustls::Error::InconsistentKeys(_) => TlsError::Pair(certificate.into(), key.into()),
+        error => TlsError::Refused(certificate.into(), error.to_string()),
+    }
+}

@@ -1,0 +1,11 @@
+//! TLS 1.3, with certificates on one side or on both.
+
+mod client;
+mod files;
+mod listener;
+mod server;
+
+pub(crate) use client::Client;
+pub use files::TlsError;
+pub use listener::{Connection, Listener};
+pub use server::{ServerFiles, ServerTls};

@@ -1,0 +1,108 @@
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use rustls::ServerConfig;
+use rustls::server::WebPkiClientVerifier;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use super::TlsError;
+use super::files::{certificates, key, provider, refused, roots};
+
+/// The files of a server's side of TLS.
+#[derive(Clone, Debug)]
+pub struct ServerFiles {
+    /// Its certificate, and those between it and the authority.
+    pub certificate: PathBuf,
+    /// The certificate's key.
+    pub key: PathBuf,
+    /// Whose clients may come; none: everybody may.
+    pub client_authority: Option<PathBuf>,
+}
+
+/// A server's side of TLS. It can read its files again while it serves.
+pub struct ServerTls {
+    files: ServerFiles,
+    protocols: Vec<Vec<u8>>,
+    state: Mutex<State>,
+}
+
+struct State {
+    acceptor: TlsAcceptor,
+    /// When the files were changed last, as far as that is known.
+    changed: Vec<Option<SystemTime>>,
+}
+
+impl ServerTls {
+    /// `protocols` are the names by which clients ask for a protocol, as `h2`.
+    ///
+    /// # Errors
+    /// For files that cannot be used.
+    pub fn new(files: ServerFiles, protocols: &[&str]) -> Result<Self, TlsError> {
+        let protocols: Vec<_> = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        let state = State { changed: files.changed(), acceptor: files.acceptor(&protocols)? };
+        Ok(Self { files, protocols, state: Mutex::new(state) })
+    }
+
+    /// Reads the files again if one of them has changed; connections that stand go on. Whether it did. A file that cannot be
+    /// used is told once, and what was read before stays.
+    ///
+    /// # Errors
+    /// For files that cannot be used.
+    pub fn reload(&self) -> Result<bool, TlsError> {
+        let changed = self.files.changed();
+        {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            if state.changed == changed {
+                return Ok(false);
+            }
+            state.changed = changed;
+        }
+        let acceptor = self.files.acceptor(&self.protocols)?;
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).acceptor = acceptor;
+        Ok(true)
+    }
+
+    /// Whether a client needs a certificate.
+    #[must_use]
+    pub const fn knows_clients(&self) -> bool {
+        self.files.client_authority.is_some()
+    }
+
+    /// Makes a connection secret.
+    ///
+    /// # Errors
+    /// Those of the library, inside one of the system's.
+    pub(super) async fn secure(&self, stream: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
+        let acceptor = self.state.lock().unwrap_or_else(PoisonError::into_inner).acceptor.clone();
+        acceptor.accept(stream).await
+    }
+}
+
+impl ServerFiles {
+    fn changed(&self) -> Vec<Option<SystemTime>> {
+        let files = [Some(&self.certificate), Some(&self.key), self.client_authority.as_ref()];
+        files.into_iter().flatten().map(|file| file.metadata().and_then(|about| about.modified()).ok()).collect()
+    }
+
+    fn acceptor(&self, protocols: &[Vec<u8>]) -> Result<TlsAcceptor, TlsError> {
+        let builder = ServerConfig::builder_with_provider(provider())
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .map_err(|error| TlsError::Refused(self.certificate.clone(), error.to_string()))?;
+        let builder = match &self.client_authority {
+            None => builder.with_no_client_auth(),
+            Some(authority) => {
+                let verifier = WebPkiClientVerifier::builder_with_provider(roots(authority)?, provider()).build();
+                let verifier = verifier.map_err(|error| TlsError::Refused(authority.clone(), error.to_string()))?;
+                builder.with_client_cert_verifier(verifier)
+            }
+        };
+        let mut config = builder
+            .with_single_cert(certificates(&self.certificate)?, key(&self.key)?)
+            .map_err(|error| refused(&self.certificate, &self.key, &error))?;
+        config.alpn_protocols = protocols.to_vec();
+        Ok(TlsAcceptor::from(Arc::new(config)))
+    }
+}

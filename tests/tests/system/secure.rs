@@ -1,0 +1,223 @@
+//! A cluster that is known to itself alone: certificates and tokens as an operator makes them.
+
+use std::net::TcpListener;
+
+use kagetsu_tests::{Finished, Program, Running, Scratch};
+use nix::sys::signal::Signal;
+use serde_json::json;
+
+use crate::wrong::refused;
+
+fn text(path: &std::path::Path) -> String {
+    path.to_str().expect("a plain name").to_string()
+}
+
+/// Files of a cluster, made by `kagetsu certs` and `kagetsu token`.
+struct Safe {
+    scratch: Scratch,
+}
+
+impl Safe {
+    fn new() -> Self {
+        let safe = Self { scratch: Scratch::new() };
+        let made = Program::Kagetsu.run(&["certs", &safe.path("certs")]);
+        assert_eq!(made.code, Some(0), "{made:#?}");
+        for role in ["read", "build", "work"] {
+            safe.token(role);
+        }
+        safe
+    }
+
+    fn path(&self, name: &str) -> String {
+        text(&self.scratch.path(name))
+    }
+
+    fn cert(&self, name: &str) -> String {
+        text(&self.scratch.path("certs").join(name))
+    }
+
+    /// Makes a token with the role as its name, and the file ROLE.token for its owner.
+    fn token(&self, role: &str) {
+        let made = Program::Kagetsu.run(&["token", "new", "--tokens", &self.path("tokens"), "--role", role, role]);
+        assert_eq!(made.code, Some(0), "{made:#?}");
+        std::fs::write(self.path(&format!("{role}.token")), made.stdout).expect("room");
+    }
+
+    fn coordinator(&self, listen: &str, more: &[&str]) -> Vec<String> {
+        let (certificate, key) = (self.cert("coordinator.pem"), self.cert("coordinator.key"));
+        let (authority, tokens, book) = (self.cert("ca.pem"), self.path("tokens"), self.path("book"));
+        let arguments = ["--listen", listen, "--book", &book, "--tls-cert", &certificate, "--tls-key", &key];
+        let known = ["--tls-client-ca", &authority, "--tokens", &tokens];
+        [&arguments[..], &known, more].concat().into_iter().map(String::from).collect()
+    }
+
+    /// What a client needs, with the token of a role.
+    fn client(&self, url: &str, role: &str) -> Vec<String> {
+        let (authority, certificate, key) = (self.cert("ca.pem"), self.cert("client.pem"), self.cert("client.key"));
+        let token = self.path(&format!("{role}.token"));
+        let known = ["--tls-ca", &authority, "--tls-cert", &certificate, "--tls-key", &key, "--token-file", &token];
+        [&["--coordinator", url], &known[..]].concat().into_iter().map(String::from).collect()
+    }
+
+    fn kagetsu(&self, command: &[&str], url: &str, role: &str) -> Finished {
+        run(Program::Kagetsu, command, &self.client(url, role))
+    }
+}
+
+fn run(program: Program, command: &[&str], more: &[String]) -> Finished {
+    program.run(&command.iter().copied().chain(more.iter().map(String::as_str)).collect::<Vec<_>>())
+}
+
+fn start(program: Program, arguments: &[String]) -> Running {
+    program.start(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+const PLACE: [&str; 8] = ["--variant", "freestyle-15", "--moves", "h8", "--positions", "5", "--depth", "2"];
+
+#[test]
+fn a_cluster_with_certificates_and_tokens_builds_and_each_does_what_is_his() {
+    let safe = Safe::new();
+    let mut coordinator = start(Program::Coordinator, &safe.coordinator("127.0.0.1:0", &[]));
+    let url = coordinator.address().replace("http://", "https://");
+    let _worker = start(Program::Worker, &[safe.client(&url, "work"), vec!["--slots".into(), "1".into()]].concat());
+
+    let built = safe.kagetsu(&[&["build", "--json"][..], &PLACE].concat(), &url, "build").json();
+    assert_eq!((&built["state"], &built["positions"]), (&json!("done"), &json!(5)));
+    assert_eq!(safe.kagetsu(&["jobs", "list", "--json"], &url, "read").json()[0]["state"], json!("done"));
+    assert_eq!(safe.kagetsu(&["workers", "list", "--json"], &url, "read").json().as_array().map(Vec::len), Some(1));
+    let analyze = ["analyze", "--variant", "freestyle-15", "--depth", "1"];
+
+    // A role too small, each way.
+    let name = built["name"].as_str().expect("a name");
+    refused(&safe.kagetsu(&["jobs", "cancel", name], &url, "read"), &["'read' has the role read", "build, admin"]);
+    refused(&safe.kagetsu(&[&["build"][..], &PLACE].concat(), &url, "read"), &["'read'", "build, admin"]);
+    refused(&safe.kagetsu(&analyze, &url, "build"), &["'build' has the role build", "analyse, admin"]);
+    refused(&safe.kagetsu(&["jobs", "list"], &url, "work"), &["'work'", "read, analyse, build, admin"]);
+    refused(&run(Program::Worker, &[], &safe.client(&url, "read")), &["'read' has the role read", "work, admin"]);
+
+    // No token, an unknown one, none where one should be.
+    let bare: Vec<String> = safe.client(&url, "read").into_iter().take(8).collect();
+    refused(
+        &run(Program::Kagetsu, &["jobs", "list"], &bare),
+        &["a token is needed", "--token-file", "kagetsu token new"],
+    );
+    refused(&run(Program::Worker, &[], &bare), &["a token is needed"]);
+    std::fs::write(safe.path("other.token"), format!("kagetsu_{}", "0".repeat(64))).expect("room");
+    refused(&safe.kagetsu(&["jobs", "list"], &url, "other"), &["not known", "revoked"]);
+    refused(&safe.kagetsu(&["jobs", "list"], &url, "missing"), &["missing.token", "cannot read the token file"]);
+    let from_environment = |token: &str| {
+        let mut command = Program::Kagetsu.command(&["jobs", "list", "--json"]);
+        command.args(&bare).env("KAGETSU_TOKEN", token);
+        Finished::of(command)
+    };
+    let token = std::fs::read_to_string(safe.path("read.token")).expect("made");
+    assert_eq!(from_environment(token.trim()).code, Some(0));
+    refused(&from_environment("two words"), &["KAGETSU_TOKEN holds no token"]);
+
+    // Without TLS, without a certificate.
+    let plain = url.replace("https://", "http://");
+    refused(&safe.kagetsu(&["jobs", "list"], &plain, "read"), &["speaks TLS", "https://"]);
+    let anonymous = ["--coordinator".into(), url.clone(), "--tls-ca".into(), safe.cert("ca.pem")];
+    refused(&run(Program::Kagetsu, &["jobs", "list"], &anonymous), &["wants a certificate", "--tls-cert"]);
+
+    // A token that is taken away stops to count without a restart.
+    let revoked = Program::Kagetsu.run(&["token", "revoke", "--tokens", &safe.path("tokens"), "read"]);
+    assert_eq!(revoked.code, Some(0), "{revoked:#?}");
+    coordinator.signal(Signal::SIGHUP);
+    crate::cluster::until("the token is gone", || {
+        let listed = safe.kagetsu(&["jobs", "list"], &url, "read");
+        (listed.code == Some(2)).then(|| refused(&listed, &["not known"]))
+    });
+    assert_eq!(safe.kagetsu(&["jobs", "list", "--json"], &url, "build").code, Some(0));
+    coordinator.signal(Signal::SIGTERM);
+    assert_eq!(coordinator.wait().code(), Some(0), "a clean stop");
+}
+
+#[test]
+fn other_machines_come_only_where_they_are_known_and_nobody_listens_in() {
+    let safe = Safe::new();
+    let refuses = |arguments: &[String], words: &[&str]| refused(&run(Program::Coordinator, &[], arguments), words);
+    let all = safe.coordinator("0.0.0.0:0", &[]);
+    let (tls, tokens) = (all[4..8].to_vec(), all[10..].to_vec());
+    let listen: Vec<String> = all[..2].to_vec();
+    refuses(&listen, &["0.0.0.0:0", "--tls-cert", "--tokens", "--insecure"]);
+    refuses(&[listen.clone(), tls.clone()].concat(), &["clients are known", "--tokens", "--insecure"]);
+    refuses(&[listen.clone(), tokens].concat(), &["plain text", "--tls-cert", "--insecure"]);
+    for more in [&all[4..10], &[all[4..8].to_vec(), all[10..].to_vec()].concat(), &["--insecure".to_string()]] {
+        let mut coordinator = start(Program::Coordinator, &[&listen, more].concat());
+        assert!(coordinator.address().contains("0.0.0.0"));
+    }
+
+    let port = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = port.local_addr().expect("an address").to_string();
+    refuses(&["--listen".into(), address.clone()], &[&address, "another program listens there", "another port"]);
+    refuses(&["--listen".into(), "192.0.2.1:0".into(), "--insecure".into()], &["192.0.2.1:0", "no such address"]);
+
+    let wrong = |index: usize, file: &str| {
+        let mut arguments = safe.coordinator("127.0.0.1:0", &[]);
+        arguments[index] = safe.path(file);
+        arguments
+    };
+    std::fs::write(safe.path("nonsense"), "nonsense").expect("room");
+    refuses(&wrong(5, "missing"), &["missing", "cannot read", "kagetsu certs"]);
+    refuses(&wrong(5, "nonsense"), &["nonsense", "no certificate"]);
+    refuses(&wrong(7, "nonsense"), &["nonsense", "no private key"]);
+    refuses(&wrong(9, "nonsense"), &["nonsense", "no certificate"]);
+    refuses(&wrong(11, "missing"), &["missing", "cannot read the tokens file", "kagetsu token new"]);
+    refuses(&wrong(11, "nonsense"), &["nonsense", "damaged"]);
+}
+
+#[test]
+fn certificates_are_not_written_over_and_can_be_renewed() {
+    let safe = Safe::new();
+    let certs = |more: &[&str]| Program::Kagetsu.run(&[&["certs", &safe.path("certs")], more].concat());
+    let files = || {
+        let read = |name: &str| std::fs::read_to_string(safe.cert(name)).expect("made");
+        ["ca.pem", "ca.key", "coordinator.pem", "coordinator.key", "client.pem", "client.key"].map(read)
+    };
+    let before = files();
+    refused(&certs(&[]), &["ca.pem", "not written over", "--renew"]);
+    assert_eq!(files(), before);
+    let renewed = certs(&["--renew", "--host", "a.example", "--client", "alice", "--days", "30"]);
+    assert_eq!(renewed.code, Some(0), "{renewed:#?}");
+    assert!(renewed.stdout.contains("a.example") && renewed.stdout.contains("client, alice"), "{renewed:#?}");
+    let after = files();
+    let same = [0, 1, 2, 3, 4, 5].map(|index| before[index] == after[index]);
+    assert_eq!(same, [true, true, false, true, false, true], "new certificates for the same keys");
+    assert!(std::path::Path::new(&safe.cert("alice.key")).exists());
+    // Old certificates and new ones are of one authority.
+    let mut coordinator = start(Program::Coordinator, &safe.coordinator("127.0.0.1:0", &[]));
+    let url = coordinator.address().replace("http://", "https://");
+    std::fs::write(safe.cert("client.pem"), &before[4]).expect("room");
+    assert_eq!(safe.kagetsu(&["jobs", "list", "--json"], &url, "read").code, Some(0));
+    drop(coordinator);
+
+    std::fs::remove_file(safe.cert("ca.key")).expect("made");
+    refused(&certs(&["--renew"]), &["ca.key", "authority's key"]);
+    std::fs::write(safe.cert("certs.toml"), "nonsense").expect("room");
+    refused(&certs(&["--renew"]), &["certs.toml", "damaged"]);
+    refused(&Program::Kagetsu.run(&["certs", &safe.path("none"), "--renew"]), &["certs.toml", "kagetsu certs"]);
+    let usage = Program::Kagetsu.run(&["certs", &safe.path("none"), "--host", "https://a.example:1"]);
+    assert_eq!(usage.code, Some(2));
+    assert!(usage.stderr.contains("without https://"), "{usage:#?}");
+}
+
+#[test]
+fn tokens_are_shown_once_and_listed_without_themselves() {
+    let safe = Safe::new();
+    let file = safe.path("tokens");
+    let token = |more: &[&str]| Program::Kagetsu.run(&[&["token"], more].concat());
+    let listed = token(&["list", "--tokens", &file, "--json"]).json();
+    let names: Vec<_> = listed.as_array().expect("an array").iter().map(|t| t["name"].clone()).collect();
+    assert_eq!(names, [json!("read"), json!("build"), json!("work")]);
+    let secret = std::fs::read_to_string(safe.path("read.token")).expect("made");
+    let shown = token(&["list", "--tokens", &file]).stdout + &std::fs::read_to_string(&file).expect("made");
+    assert!(!shown.contains(secret.trim()) && shown.contains("default"), "{shown}");
+    refused(&token(&["new", "--tokens", &file, "--role", "read", "read"]), &["'read' already", "another name"]);
+    refused(&token(&["new", "--tokens", &file, "--role", "read", "a b"]), &["'a b' is no name"]);
+    refused(&token(&["revoke", "--tokens", &file, "nobody"]), &["no token 'nobody'", "kagetsu token list"]);
+    refused(&token(&["list", "--tokens", &safe.path("missing")]), &["missing", "cannot read"]);
+    refused(&token(&["revoke", "--tokens", &safe.path("missing"), "read"]), &["missing", "cannot read"]);
+    let usage = token(&["new", "--tokens", &file, "--role", "king", "k"]);
+    assert!(usage.code == Some(2) && usage.stderr.contains("no role"), "{usage:#?}");
+}
