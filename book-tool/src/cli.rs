@@ -5,8 +5,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use kagetsu_program::{Exit, LogFormat, start_log};
 
 use crate::{
-    analyze, bench, brain, build, certs, check, compile, diff, exchange, jobs, merge, moves, perft, pick, query, stats,
-    token, tree, workers,
+    analyze, backup, bench, brain, build, certs, check, compile, diff, exchange, jobs, merge, moves, perft, pick,
+    prune, query, repair, stats, token, tree, workers,
 };
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
@@ -43,6 +43,10 @@ enum Command {
     Check(check::Args),
     Merge(merge::Args),
     Diff(diff::Args),
+    Prune(prune::Args),
+    Repair(repair::Args),
+    Backup(backup::BackupArgs),
+    Restore(backup::RestoreArgs),
     Import(exchange::ImportArgs),
     Export(exchange::ExportArgs),
     Compile(compile::Args),
@@ -84,6 +88,10 @@ impl Cli {
             Command::Check(args) => check::run(&args, out),
             Command::Merge(args) => merge::run(&args, out),
             Command::Diff(args) => diff::run(&args, out),
+            Command::Prune(args) => prune::run(&args, out),
+            Command::Repair(args) => repair::run(&args, out),
+            Command::Backup(args) => backup::backup(&args, out),
+            Command::Restore(args) => backup::restore(&args, out),
             Command::Import(args) => exchange::import(&args, out),
             Command::Export(args) => exchange::export(&args, out),
             Command::Compile(args) => compile::run(&args, out),

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod analyze;
+mod backup;
 mod bench;
 mod brain;
 mod build;
@@ -22,8 +23,10 @@ mod paint;
 mod perft;
 mod pick;
 mod place;
+mod prune;
 mod query;
 mod remote;
+mod repair;
 mod roots;
 mod source;
 mod stats;

@@ -1,7 +1,8 @@
 use std::io::Write;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use kagetsu_book::Choice;
+use kagetsu_game::{Move, Position};
 use kagetsu_program::Exit;
 use kagetsu_proto::Access;
 use serde::Serialize;
@@ -16,7 +17,7 @@ use crate::source::Source;
 /// Without a temperature the best move; with one, a move by chance, where a move that is T centi-units worse than the
 /// best is e times less likely; a proven win is always taken, a proven loss never while there is another move.
 /// Only a move whose value is known, exactly or from below, is chosen; those that may be better, as far as the book knows,
-/// are told on stderr. Exit code 1 if the book has no move.
+/// are told on stderr. Exit code 1 if the book has no move, or ends too soon behind it (--before-edge).
 ///
 /// Example: kagetsu pick --book h8.book --variant freestyle-15 --moves h8 --temperature 20 --seed 7
 #[derive(Debug, clap::Args)]
@@ -37,6 +38,12 @@ pub(crate) struct Args {
     /// Leaves out moves that were searched less deeply and are not proven
     #[arg(long, default_value_t = 0, value_name = "N")]
     min_depth: u8,
+    /// Leaves out moves that are more than N centi-units worse than the best
+    #[arg(long, value_name = "N")]
+    margin: Option<u16>,
+    /// Leaves the book N plies before its edge: no move behind which its best line is shorter
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    before_edge: u8,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
@@ -59,13 +66,20 @@ struct PickJson {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let position = args.place.position()?;
-    let answer = Source::open(&args.book, &args.access)?.lookup(&position, false)?;
-    let choice = Choice { temperature: args.temperature, seed: args.seed, min_depth: args.min_depth };
+    let mut source = Source::open(&args.book, &args.access)?;
+    let answer = source.lookup(&position, false)?;
+    let Args { temperature, seed, min_depth, margin, .. } = *args;
+    let choice = Choice { temperature, seed, min_depth, margin };
     let answer = answer.unwrap_or_default();
     let Some((m, verdict)) = choice.pick(&answer) else {
         writeln!(std::io::stderr(), "the book has no move for {position}")?;
         return Ok(Exit::No);
     };
+    let plies = plies_behind(&mut source, &position, *m, args.before_edge)?;
+    if plies < args.before_edge {
+        writeln!(std::io::stderr(), "the book ends {plies} plies behind {}", position.write_move(*m))?;
+        return Ok(Exit::No);
+    }
     let rivals = choice.rivals(&answer).into_iter().filter(|(rival, _)| rival != m);
     let rivals: Vec<String> = rivals.map(|(m, _)| position.write_move(*m)).collect();
     let r#move = position.write_move(*m);
@@ -80,4 +94,19 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         writeln!(std::io::stderr(), "in doubt: {rivals} may be better, the book has only an upper bound; build on")?;
     }
     Ok(Exit::Done)
+}
+
+/// For how many plies the book goes on with best moves after a move, `most` at most. A game that ends there was known to its end.
+fn plies_behind(source: &mut Source, position: &Position, m: Move, most: u8) -> Result<u8> {
+    let (mut at, mut next) = (position.clone(), m);
+    for plies in 0..most {
+        at = at.play(next).with_context(|| format!("the book has an illegal move in {at}"))?;
+        if at.outcome().is_some() {
+            return Ok(most);
+        }
+        let answer = source.lookup(&at, false)?.unwrap_or_default();
+        let Some((best, _)) = Choice::default().pick(&answer) else { return Ok(plies) };
+        next = *best;
+    }
+    Ok(most)
 }

@@ -65,7 +65,8 @@ impl Books for BooksService {
         let position = request.position.ok_or_else(|| Status::invalid_argument("the position is missing"))?;
         let position = Position::try_from(&position).map_err(|error| Status::invalid_argument(error.to_string()))?;
         let min_depth = u8::try_from(request.min_depth).unwrap_or(u8::MAX);
-        let choice = kagetsu_book::Choice { temperature: request.temperature, seed: request.seed, min_depth };
+        let choice =
+            kagetsu_book::Choice { temperature: request.temperature, seed: request.seed, min_depth, margin: None };
         if !choice.is_possible() {
             return Err(Status::invalid_argument("the temperature must be 0 or more"));
         }

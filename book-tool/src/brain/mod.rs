@@ -113,7 +113,7 @@ fn voice() -> Voice {
 }
 
 fn mind(play: &PlayArgs) -> Result<Mind> {
-    let choice = Choice { temperature: play.temperature, seed: play.seed, min_depth: play.min_depth };
+    let choice = Choice { temperature: play.temperature, seed: play.seed, min_depth: play.min_depth, margin: None };
     let (threads, table_mib, book_depth) = (play.threads.into(), play.table_mib, play.book_depth);
     let mut mind = Mind::new(Settings { threads, table_mib, choice, book_depth }).through(play.access.clone());
     if let Some(book) = &play.book {

@@ -12,6 +12,8 @@ pub struct Choice {
     pub seed: Option<u64>,
     /// Leaves out moves that were searched less deeply and are not proven.
     pub min_depth: u8,
+    /// Leaves out moves that are worse than the best by more centi-units.
+    pub margin: Option<u16>,
 }
 
 impl Choice {
@@ -36,8 +38,10 @@ impl Choice {
         if self.temperature == 0.0 || best.1.score.is_mate() {
             return Some(best);
         }
+        let least = self.margin.map_or(i16::MIN, |margin| best.1.score.raw().saturating_sub_unsigned(margin));
         let weight = |(_, v): &&(Move, Verdict)| match v.score.loss_plies() {
             Some(_) => 0.0,
+            None if v.score.raw() < least => 0.0,
             None => (f64::from(v.score.raw() - best.1.score.raw()) / self.temperature).exp(),
         };
         let weights = WeightedIndex::new(known.iter().map(weight)).ok()?;
@@ -91,7 +95,7 @@ mod tests {
     fn the_temperature_says_how_often_a_worse_move_is_chosen() {
         let answer = answer(&[Score::opinion(50), Score::opinion(30), Score::loss_in(2)]);
         let pick = |temperature, seed| {
-            let choice = Choice { temperature, seed: Some(seed), min_depth: 0 };
+            let choice = Choice { temperature, seed: Some(seed), ..Choice::default() };
             choice.pick(&answer).map(|(m, _)| m.code())
         };
         assert!((0..50).all(|seed| pick(0.0, seed) == Some(0)));
@@ -101,6 +105,18 @@ mod tests {
         assert!((30..80).contains(&second), "{second} of 200");
         assert!(chosen.iter().all(|m| *m != Some(2)), "a proven loss was chosen");
         assert_eq!(pick(20.0, 7), pick(20.0, 7));
+    }
+
+    #[test]
+    fn what_is_worse_than_the_margin_is_never_chosen() {
+        let answer = answer(&[Score::opinion(50), Score::opinion(30), Score::opinion(29)]);
+        let chosen = |margin| -> std::collections::BTreeSet<_> {
+            let choice = |seed| Choice { temperature: 1e3, seed: Some(seed), margin, ..Choice::default() };
+            (0..100).filter_map(|seed| choice(seed).pick(&answer).map(|(m, _)| m.code())).collect()
+        };
+        assert_eq!(chosen(None), [0, 1, 2].into());
+        assert_eq!(chosen(Some(20)), [0, 1].into());
+        assert_eq!(chosen(Some(0)), [0].into());
     }
 
     #[test]
@@ -128,7 +144,7 @@ mod tests {
         for (values, choice, rivals) in rows {
             let answer = bounded(values);
             for temperature in [0.0, 1e-3] {
-                let all = Choice { temperature, seed: Some(7), min_depth: 0 };
+                let all = Choice { temperature, seed: Some(7), ..Choice::default() };
                 assert_eq!(all.pick(&answer).map(|(m, _)| m.code()), choice, "{values:?} at {temperature}");
                 let found: Vec<_> = all.rivals(&answer).iter().map(|(m, _)| m.code()).collect();
                 assert_eq!(found, rivals, "{values:?}");

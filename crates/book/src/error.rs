@@ -34,7 +34,10 @@ pub enum BookError {
         known: u32,
     },
     /// The journal has bytes that nobody wrote.
-    #[error("the journal {path} is damaged at byte {at}: {what}; restore the file from a backup, nothing was changed")]
+    #[error(
+        "the journal {path} is damaged at byte {at}: {what}; restore the book from a backup, or \
+         `kagetsu repair` what can be read of it; nothing was changed"
+    )]
     Journal {
         /// The file.
         path: PathBuf,
@@ -43,10 +46,18 @@ pub enum BookError {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// A backup of one book would go over another.
+    #[error("{to} holds another book than {from}, or has more than it; give an empty or a new folder")]
+    OtherBook {
+        /// Which book.
+        from: PathBuf,
+        /// Where it should go.
+        to: PathBuf,
+    },
     /// The journal lacks entries that were on disk.
     #[error(
-        "the journal {path} ends after {found} entries, but {expected} were on disk: it was cut off; restore the folder \
-         from a backup, nothing was changed"
+        "the journal {path} ends after {found} entries, but {expected} were on disk: it was cut off; restore the book \
+         from a backup, or `kagetsu repair` it; nothing was changed"
     )]
     JournalShort {
         /// The file.

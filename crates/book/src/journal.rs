@@ -85,10 +85,12 @@ pub(crate) struct Scan {
     pub(crate) entries: u64,
     /// Bytes of an entry that was never finished, at the end.
     pub(crate) torn: u64,
-    length: u64,
+    /// Bytes of header and whole entries.
+    pub(crate) length: u64,
 }
 
-fn file_of(folder: &Path) -> PathBuf {
+/// The file of the journal in this folder.
+pub(crate) fn file_of(folder: &Path) -> PathBuf {
     folder.join("000001.journal")
 }
 
@@ -101,7 +103,7 @@ impl Journal {
         let _ = fs::remove_dir_all(&whole);
         fs::create_dir_all(&whole).map_err(fail)?;
         let mut file = File::create(file_of(&whole)).map_err(fail)?;
-        file.write_all(&[&MAGIC[..], &VERSION.to_le_bytes()].concat()).and_then(|()| file.sync_all()).map_err(fail)?;
+        file.write_all(&header()).and_then(|()| file.sync_all()).map_err(fail)?;
         File::open(&whole).and_then(|folder| folder.sync_all()).map_err(fail)?;
         fs::rename(&whole, folder).map_err(fail)?;
         let parent = folder.parent().unwrap_or(Path::new("."));
@@ -151,10 +153,7 @@ impl Journal {
     pub(crate) fn append(&mut self, entry: &[u8]) -> Result<Sequence, BookError> {
         let end = &*self.end;
         let next = end.written.load(Ordering::Acquire) + 1;
-        let length = u32::try_from(entry.len()).ok().filter(|length| *length <= LONGEST);
-        let length = length.ok_or(BookError::TooLong(entry.len()))?.to_le_bytes();
-        let sums = [checksum(next, &length), checksum(next, entry)].map(u32::to_le_bytes);
-        let bytes = [&length, &sums[0], &sums[1], entry].concat();
+        let bytes = frame(next, entry)?;
         if let Err(error) = end.file.write_all_at(&bytes, self.length) {
             // What was written of it is the torn end of a crash; the next entry goes in its place.
             let _ = end.file.set_len(self.length);
@@ -257,4 +256,104 @@ fn checksum(number: u64, bytes: &[u8]) -> u32 {
     hasher.update(&number.to_le_bytes());
     hasher.update(bytes);
     hasher.finalize()
+}
+
+/// What every journal begins with.
+pub(crate) fn header() -> Vec<u8> {
+    [&MAGIC[..], &VERSION.to_le_bytes()].concat()
+}
+
+/// An entry as it stands in the file.
+pub(crate) fn frame(number: u64, entry: &[u8]) -> Result<Vec<u8>, BookError> {
+    let length = u32::try_from(entry.len()).ok().filter(|length| *length <= LONGEST);
+    let length = length.ok_or(BookError::TooLong(entry.len()))?.to_le_bytes();
+    let sums = [checksum(number, &length), checksum(number, entry)].map(u32::to_le_bytes);
+    Ok([&length, &sums[0], &sums[1], entry].concat())
+}
+
+/// Hears each whole entry of a damaged journal, in order, and whether it is the one after the last heard.
+type Salvaged<'a> = dyn FnMut(Sequence, &[u8], bool) -> Result<(), BookError> + 'a;
+
+/// Finds what is whole in a damaged journal: beyond bytes that nobody wrote the next entry is looked for byte by byte. Returns how
+/// many bytes belong to no whole entry.
+pub(crate) fn whole_entries(bytes: &[u8], each: &mut Salvaged) -> Result<u64, BookError> {
+    let (mut at, mut last, mut lost) = (HEADER as usize, 0, 0);
+    let mut is_next = true;
+    while at < bytes.len() {
+        match entry_at(&bytes[at..], last) {
+            Some((number, entry)) => {
+                each(Sequence(number), entry, is_next && number == last + 1)?;
+                (at, last, is_next) = (at + FRAME + entry.len(), number, true);
+            }
+            None => (at, lost, is_next) = (at + 1, lost + 1, false),
+        }
+    }
+    Ok(lost)
+}
+
+/// The whole entry that these bytes begin with, if its number is greater than the last.
+fn entry_at(bytes: &[u8], last: u64) -> Option<(u64, &[u8])> {
+    let (frame, rest) = bytes.split_first_chunk::<FRAME>()?;
+    let [length, of_length, of_entry] = [0, 4, 8].map(|at| [frame[at], frame[at + 1], frame[at + 2], frame[at + 3]]);
+    let number = u64::from(number_of(u32::from_le_bytes(of_length), length));
+    let entry = rest.get(..u32::from_le_bytes(length) as usize).filter(|entry| entry.len() <= LONGEST as usize)?;
+    let is_whole = number > last && checksum(number, entry) == u32::from_le_bytes(of_entry);
+    is_whole.then_some((number, entry))
+}
+
+/// The number below 2^32 that has this checksum together with a length: four bytes reach every state of a CRC-32, each by one way,
+/// and the way can be gone back.
+fn number_of(sum: u32, length: [u8; 4]) -> u32 {
+    let zeros = [0; 4];
+    let before = length.iter().rev().chain(&zeros).chain(&zeros).fold(!sum, |state, byte| step_back(state, *byte));
+    !before
+}
+
+/// The state of a CRC-32 before a byte.
+fn step_back(state: u32, byte: u8) -> u32 {
+    const POLYNOMIAL: u32 = 0xEDB8_8320;
+    let state = (0..8).fold(state, |state, _| {
+        // The highest bit says whether the polynomial was added when the lowest fell out.
+        if state >> 31 == 1 { (state ^ POLYNOMIAL) << 1 | 1 } else { state << 1 }
+    });
+    state ^ u32::from(byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_an_entry_is_found_from_its_checksum() {
+        for number in [1, 2, 255, 256, 70_000, u32::MAX] {
+            for length in [[0; 4], [1, 2, 3, 4], [255; 4]] {
+                assert_eq!(number_of(checksum(number.into(), &length), length), number);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_whole_is_found_behind_what_is_not() {
+        let entries: Vec<Vec<u8>> = (0..30_u8).map(|n| vec![n; usize::from(n) * 7 % 40]).collect();
+        let frames: Vec<Vec<u8>> =
+            (1..).zip(&entries).map(|(number, entry)| frame(number, entry).expect("short")).collect();
+        let whole: Vec<u8> = [header(), frames.concat()].concat();
+        let begins = |nth: usize| 12 + frames[..nth].iter().map(Vec::len).sum::<usize>();
+        for (from, to) in
+            [(0, 3), (0, 13), (begins(4), begins(4) + 1), (begins(9) + 5, begins(12) + 3), (begins(29), whole.len())]
+        {
+            let mut bytes = whole.clone();
+            bytes[from..to].iter_mut().for_each(|byte| *byte ^= 0x5a);
+            let mut found = Vec::new();
+            whole_entries(&bytes, &mut |Sequence(number), entry, _| {
+                assert_eq!(entry, entries[number as usize - 1]);
+                found.push(number as usize);
+                Ok(())
+            })
+            .expect("nothing fails");
+            let is_hit = |number: &usize| begins(number - 1) < to && from < begins(*number);
+            let expected: Vec<usize> = (1..=30).filter(|number| !is_hit(number)).collect();
+            assert_eq!(found, expected, "{from}..{to}");
+        }
+    }
 }

@@ -10,6 +10,7 @@
 //!
 //! What this crate refuses: networks, searching, async.
 
+mod backup;
 mod book;
 mod building;
 mod bytes;
@@ -21,6 +22,7 @@ mod compiled;
 mod derive;
 mod entry;
 mod error;
+mod grades;
 mod growth;
 mod id;
 mod index;
@@ -32,8 +34,11 @@ mod manifest;
 mod map;
 mod node;
 mod opening;
+mod prune;
 mod reach;
 mod record;
+mod repair;
+mod rewrite;
 mod sealed;
 mod sled_store;
 mod state;
@@ -41,6 +46,7 @@ mod stats;
 mod store;
 mod value;
 
+pub use backup::{BackupReport, backup};
 pub use book::{Book, BookOptions, Entry};
 pub use check::CheckReport;
 pub use choice::Choice;
@@ -48,9 +54,12 @@ pub use compact::{Compact, CompactMove};
 pub use compile::{CompileReport, Compiler};
 pub use compiled::{Compiled, ENGINE};
 pub use error::BookError;
+pub use grades::{Grade, Grades, Hole};
 pub use id::Place;
 pub use job::{Aside, Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
 pub use journal::{Sequence, Syncer};
 pub use opening::Notice;
+pub use prune::{PruneReport, Pruning};
+pub use repair::{RepairReport, repair};
 pub use stats::Stats;
 pub use value::Derived;

@@ -41,6 +41,12 @@ impl Manifest {
     pub(crate) fn write(&mut self, entries: u64) -> Result<(), BookError> {
         self.file.write_all_at(&bytes_of(entries), 0).map_err(BookError::io("cannot write to", &self.path))
     }
+
+    /// Writes it, and waits for the disk: what comes after it is never found with a manifest from before.
+    pub(crate) fn write_durably(&mut self, entries: u64) -> Result<(), BookError> {
+        self.write(entries)?;
+        self.file.sync_all().map_err(BookError::io("cannot write to", &self.path))
+    }
 }
 
 fn path_in(folder: &Path) -> PathBuf {

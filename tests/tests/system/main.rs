@@ -15,5 +15,6 @@ mod page;
 mod relay;
 mod secure;
 mod surakarta;
+mod upkeep;
 mod wrong;
 mod xiangqi;

@@ -1,0 +1,233 @@
+//! Care of a book: copies, removal of positions, and what is saved of a damaged journal.
+
+#[path = "../engine/mod.rs"]
+mod engine;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kagetsu_book::{Book, BookError, BookOptions, Entry, JobId, JobSpec, JobState, Policy, Pruning, backup, repair};
+use kagetsu_game::{Effort, Key, Position, Variant};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use tempfile::TempDir;
+
+const OPTIONS: BookOptions = BookOptions { create: true, cache_bytes: 1 << 20 };
+
+fn variant() -> Variant {
+    "freestyle-7".parse().expect("a variant")
+}
+
+fn spec(name: &str, target: u64) -> JobSpec {
+    JobSpec {
+        name: name.into(),
+        variant: variant(),
+        roots: [Position::from_line(variant(), "d4").expect("legal")].into(),
+        policy: Policy::DropOut { alpha: 2.0 },
+        effort: Effort::depth(3),
+        width: 3,
+        max_ply: None,
+        target,
+        split: false,
+    }
+}
+
+fn open(path: &Path) -> Book {
+    Book::open(path, &OPTIONS).expect("opens").0
+}
+
+fn grow(book: &mut Book, job: JobId, most: u64) {
+    for _ in 0..most {
+        for work in book.next_work(job, 1).expect("readable") {
+            book.finish(&work, &engine::answer(&work.question)).expect("room");
+        }
+    }
+}
+
+fn grown(positions: u64) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut book = open(folder.path());
+    let job = book.create_job(&spec("test", positions)).expect("a job");
+    grow(&mut book, job, 2 * positions);
+    book.close().expect("room");
+    folder
+}
+
+#[track_caller]
+fn assert_clean(book: &Book) {
+    let report = book.check(&mut |_| {}).expect("readable");
+    assert!(report.is_clean(), "{report:#?}");
+}
+
+fn entries(book: &Book) -> BTreeMap<Key, Entry> {
+    book.positions().map(|entry| entry.expect("readable")).map(|entry| (entry.position.key(), entry)).collect()
+}
+
+fn journal(folder: &Path) -> PathBuf {
+    folder.join("journal/000001.journal")
+}
+
+#[test]
+fn a_backup_is_taken_while_the_book_grows_and_only_what_is_new_is_copied() {
+    let (folder, place) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let to = place.path().join("copy");
+    let mut book = open(folder.path());
+    let job = book.create_job(&spec("test", 60)).expect("a job");
+    let mut bytes = 0;
+    for _ in 0..3 {
+        grow(&mut book, job, 10);
+        let acknowledged = book.syncer().sync().expect("room");
+        let report = backup(folder.path(), &to).expect("room");
+        assert!(report.entries >= acknowledged.0);
+        assert_eq!(report.bytes - report.copied, bytes, "the rest was there");
+        bytes = report.bytes;
+        let copy = open(&to);
+        assert_clean(&copy);
+        assert_eq!(entries(&copy), entries(&book));
+        copy.close().expect("room");
+    }
+    // What was learned into the copy is not the book's.
+    let mut copy = open(&to);
+    let other = Position::from_line(variant(), "a1 b2").expect("legal");
+    let question = kagetsu_game::Question::new(other.clone(), Effort::depth(3));
+    copy.learn(&other, &engine::answer(&question)).expect("room");
+    copy.close().expect("room");
+    grow(&mut book, job, 5);
+    assert!(matches!(backup(folder.path(), &to), Err(BookError::OtherBook { .. })));
+    assert!(matches!(backup(&folder.path().join("none"), &to), Err(BookError::Missing(_))));
+}
+
+#[test]
+fn a_backup_that_was_cut_short_goes_on_where_it_was() {
+    let (book, place) = (grown(20), tempfile::tempdir().expect("a folder"));
+    let whole = fs::read(journal(book.path())).expect("it is there");
+    for cut in (12..whole.len()).step_by(97) {
+        let to = place.path().join(cut.to_string());
+        fs::create_dir_all(to.join("journal")).expect("room");
+        fs::write(journal(&to), &whole[..cut]).expect("room");
+        let report = backup(book.path(), &to).expect("room");
+        assert_eq!(report.copied as usize, whole.len() - cut);
+        assert_eq!(fs::read(journal(&to)).expect("it is there"), whole);
+    }
+}
+
+#[test]
+fn what_is_pruned_is_gone_and_the_rest_is_as_if_nothing_else_had_been_learned() {
+    let whole = entries(&open(grown(40).path()));
+    let least = whole.values().map(|entry| entry.position.canonical().stones).min().expect("one at least");
+    for (pruning, is_kept) in [
+        (Pruning { max_ply: Some(2), ..Pruning::default() }, 2),
+        (Pruning { max_ply: Some(0), ..Pruning::default() }, 0),
+        (Pruning::default(), u16::MAX),
+    ] {
+        let folder = grown(40);
+        let (book, report) = open(folder.path()).prune(&pruning, &OPTIONS).expect("room");
+        assert_clean(&book);
+        let left = entries(&book);
+        let should: Vec<Key> = whole
+            .iter()
+            .filter(|(_, entry)| entry.position.canonical().stones - least <= is_kept)
+            .map(|(key, _)| *key)
+            .collect();
+        assert_eq!(left.keys().copied().collect::<Vec<_>>(), should);
+        assert_eq!((report.kept, report.kept + report.removed), (should.len() as u64, 40));
+        assert!(left.iter().all(|(key, entry)| whole[key].facts == entry.facts));
+        let job = &book.jobs().expect("readable")[0];
+        let state = if report.removed > 0 { JobState::Paused } else { JobState::Done };
+        assert_eq!((&job.state, job.positions), (&state, report.kept));
+        book.close().expect("room");
+        assert_eq!(entries(&open(folder.path())), left);
+    }
+}
+
+#[test]
+fn a_worse_move_is_not_followed_and_a_given_root_is_where_it_begins() {
+    let folder = grown(40);
+    let book = open(folder.path());
+    let root = Position::from_line(variant(), "d4").expect("legal");
+    let entry = book.lookup(&root).expect("readable").expect("the root");
+    let best = entry.derived.best.expect("it has one");
+    let next = root.play(best).expect("legal");
+    let (book, report) =
+        book.prune(&Pruning { roots: vec![next.clone()], ..Pruning::default() }, &OPTIONS).expect("room");
+    assert!(report.removed > 0 && book.lookup(&root).expect("readable").is_none());
+    assert!(book.lookup(&next).expect("readable").is_some());
+    assert_clean(&book);
+    let before = book.len();
+    let (book, report) = book.prune(&Pruning { max_loss: Some(0), ..Pruning::default() }, &OPTIONS).expect("room");
+    assert_clean(&book);
+    assert!(report.removed > 0 && report.kept + report.removed == before);
+    // Of the positions that are left each leads to no more than its best moves do.
+    let left = entries(&book);
+    for entry in left.values() {
+        let best = entry.answer.verdicts().iter().find(|(_, v)| v.is_exact()).map(|(_, v)| v.score);
+        for (m, verdict) in entry.answer.verdicts().iter().filter(|(_, v)| Some(v.score) < best) {
+            let child = entry.position.play(*m).expect("legal").key();
+            let others = left.values().filter(|other| other.position.key() != entry.position.key());
+            let is_best_elsewhere = others.into_iter().any(|other| {
+                let moves = other.answer.verdicts().iter();
+                let best = moves.clone().map(|(_, v)| v.score).max();
+                moves
+                    .filter(|(_, v)| Some(v.score) == best)
+                    .any(|(m, _)| other.position.play(*m).is_ok_and(|next| next.key() == child))
+            });
+            assert!(!left.contains_key(&child) || is_best_elsewhere, "{verdict:?}");
+        }
+    }
+}
+
+#[test]
+fn the_grades_count_what_is_there_and_what_is_missing() {
+    let folder = grown(25);
+    let book = open(folder.path());
+    let (grades, stats) = (book.grades().expect("readable"), book.stats().expect("readable"));
+    let counts: BTreeMap<u16, u64> =
+        grades.by_stones.iter().map(|(stones, grade)| (*stones, grade.positions)).collect();
+    assert_eq!(counts, stats.by_stones);
+    assert_eq!(grades.by_stones.values().map(|grade| grade.depths).sum::<u64>(), 3 * 25);
+    let facts: usize = entries(&book).values().map(|entry| entry.facts.len()).sum();
+    assert_eq!(grades.engines, [("hash 1".to_string(), facts as u64)].into());
+    let holes: u64 = grades.by_stones.values().map(|grade| grade.holes).sum();
+    assert!(holes >= 10 && grades.holes.len() == 10);
+    for hole in &grades.holes {
+        let next = hole.position.play(hole.at).expect("legal");
+        assert!(book.lookup(&next).expect("readable").is_none());
+    }
+    let stones = |at: usize| grades.holes[at].position.canonical().stones;
+    assert!((1..10).all(|at| (stones(at - 1), grades.holes[at - 1].loss) <= (stones(at), grades.holes[at].loss)));
+}
+
+#[test]
+fn a_damaged_journal_gives_what_is_whole_in_it() {
+    let whole = entries(&open(grown(30).path()));
+    let chance = &mut StdRng::seed_from_u64(3);
+    for round in 0..24 {
+        let folder = grown(30);
+        let mut bytes = fs::read(journal(folder.path())).expect("it is there");
+        let at = chance.random_range(0..bytes.len());
+        let end = (at + if round % 3 == 0 { 600 } else { 1 }).min(bytes.len());
+        bytes[at..end].iter_mut().for_each(|byte| *byte ^= 0x11);
+        if round % 4 == 3 {
+            bytes.truncate(at.max(20));
+        }
+        fs::write(journal(folder.path()), &bytes).expect("room");
+        if at < 12 && round % 4 != 3 {
+            // What stands in the header tells the format: a later one is not damage.
+            let _ = repair(folder.path(), &OPTIONS);
+            continue;
+        }
+        let (book, report) = repair(folder.path(), &OPTIONS).unwrap_or_else(|error| panic!("byte {at}: {error}"));
+        assert!(!report.is_whole(), "byte {at}: {report:?}");
+        assert_clean(&book);
+        let left = entries(&book);
+        assert!(left.iter().all(|(key, entry)| whole[key].facts.len() >= entry.facts.len()));
+        if round % 4 != 3 && round % 3 != 0 {
+            assert!(left.len() + 2 >= whole.len(), "byte {at}: {} of {}", left.len(), whole.len());
+        }
+        book.close().expect("room");
+        let (book, report) = repair(folder.path(), &OPTIONS).expect("it is whole now");
+        assert!(report.is_whole() && entries(&book) == left);
+        assert_eq!(fs::read(journal(folder.path()).with_extension("damaged")).expect("it is kept"), bytes);
+    }
+}

@@ -1,0 +1,188 @@
+//! Upkeep of books by the commands: backups of a book that grows, removal of positions, repair, and kills in the midst of all that.
+
+use std::path::Path;
+use std::time::Duration;
+
+use kagetsu_tests::{Finished, Program, Scratch};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use serde_json::json;
+
+use crate::cluster::{Cluster, until};
+
+fn kagetsu(arguments: &[&str]) -> Finished {
+    Program::Kagetsu.run(arguments)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a plain name")
+}
+
+fn build(book: &str, positions: &str) {
+    let arguments = ["build", "--book", book, "--variant", "freestyle-15", "--moves", "h8", "--positions", positions];
+    let built = kagetsu(&[&arguments[..], &["--depth", "2"]].concat());
+    assert_eq!(built.code, Some(0), "{built:#?}");
+}
+
+fn is_clean(book: &str) {
+    let check = kagetsu(&["check", "--book", book]);
+    assert_eq!(check.code, Some(0), "{check:#?}");
+}
+
+fn positions(book: &str) -> u64 {
+    kagetsu(&["stats", "--book", book, "--json"]).json()["positions"].as_u64().expect("a number")
+}
+
+/// A folder like another, of a book that nobody has open.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("room");
+    for entry in std::fs::read_dir(from).expect("it is there").map(|entry| entry.expect("it is there")) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("room");
+        }
+    }
+}
+
+#[test]
+fn a_book_is_backed_up_while_a_cluster_builds_it() {
+    let scratch = Scratch::new();
+    let [book, safe, again] = ["book", "safe", "again"].map(|name| scratch.path(name));
+    let cluster = Cluster::start(&book, "127.0.0.1:0");
+    let _worker = cluster.worker();
+    let _client = cluster.build(60, 3);
+    let acknowledged = || cluster.job().and_then(|job| job["positions"].as_u64()).unwrap_or(0);
+    until("something is built", || (acknowledged() > 5).then_some(()));
+    let mut before = 0;
+    for _ in 0..3 {
+        let least = acknowledged();
+        let made = kagetsu(&["backup", "--book", text(&book), "--to", text(&safe), "--json"]).json();
+        assert_eq!(made["bytes"].as_u64().expect("a number") - made["copied"].as_u64().expect("a number"), before);
+        before = made["bytes"].as_u64().expect("a number");
+        let restored = kagetsu(&["restore", "--from", text(&safe), "--book", text(&again), "--json"]).json();
+        assert!(restored["positions"].as_u64().expect("a number") >= least, "{least} acknowledged, {restored}");
+        is_clean(text(&again));
+    }
+    // Who has the book is named by all that want it for themselves.
+    let held = kagetsu(&["prune", "--book", text(&book), "--max-ply", "1"]);
+    assert!(held.code == Some(2) && held.stderr.contains("is open in process"), "{held:#?}");
+    cluster.stop();
+}
+
+#[test]
+fn a_book_is_pruned_and_its_job_waits() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    build(text(&book), "30");
+    let pruned = kagetsu(&["prune", "--book", text(&book), "--max-ply", "1", "--json"]).json();
+    assert_eq!(pruned["kept"].as_u64().zip(pruned["removed"].as_u64()).map(|(a, b)| a + b), Some(30), "{pruned}");
+    assert_eq!(pruned["paused"].as_array().map(Vec::len), Some(1), "{pruned}");
+    is_clean(text(&book));
+    let stats = kagetsu(&["stats", "--book", text(&book), "--json"]).json();
+    assert_eq!(stats["positions"], pruned["kept"]);
+    let grades = stats["grades"].as_array().expect("grades");
+    assert!(grades.len() <= 2 && grades.iter().any(|grade| grade["holes"] != json!(0)), "{stats}");
+    let jobs = kagetsu(&["jobs", "list", "--book", text(&book), "--json"]).stdout;
+    assert!(jobs.contains("\"paused\""), "{jobs}");
+    let nothing = kagetsu(&["prune", "--book", text(&book), "--json"]).json();
+    assert_eq!(nothing["removed"], json!(0));
+}
+
+#[test]
+fn a_move_is_picked_within_a_margin_and_not_at_the_edge() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    build(text(&book), "30");
+    let pick = |more: &[&str]| {
+        let ask = ["pick", "--book", text(&book), "--variant", "freestyle-15", "--moves", "h8"];
+        kagetsu(&[&ask[..], more].concat())
+    };
+    let best = pick(&[]);
+    assert_eq!(best.code, Some(0), "{best:#?}");
+    for seed in ["1", "2", "3"] {
+        let near = pick(&["--temperature", "1000", "--margin", "0", "--seed", seed, "--json"]).json();
+        assert_eq!(near["score"], pick(&["--json"]).json()["score"]);
+    }
+    assert_eq!(pick(&["--before-edge", "1"]).stdout, best.stdout);
+    let far = pick(&["--before-edge", "100"]);
+    assert!(far.code == Some(1) && far.stderr.contains("the book ends"), "{far:#?}");
+}
+
+#[test]
+fn a_damaged_journal_is_refused_and_repaired() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    build(text(&book), "20");
+    assert_eq!(kagetsu(&["repair", "--book", text(&book)]).code, Some(0));
+    let journal = book.join("journal/000001.journal");
+    let mut bytes = std::fs::read(&journal).expect("it is there");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&journal, &bytes).expect("room");
+    let refused = kagetsu(&["stats", "--book", text(&book)]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("kagetsu repair"), "{refused:#?}");
+    let repaired = kagetsu(&["repair", "--book", text(&book), "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&repaired.stdout).expect("one object");
+    assert_eq!((repaired.code, &told["whole"], &told["positions"]), (Some(1), &json!(false), &json!(19)), "{told}");
+    is_clean(text(&book));
+    build(text(&book), "20");
+    assert_eq!(kagetsu(&["repair", "--book", text(&book)]).code, Some(0));
+}
+
+/// Kills merging, import, removal and backup at random moments, each so often, and does them again.
+fn kill(times: u32, seed: u64) {
+    println!("seed {seed}");
+    let mut chance = StdRng::seed_from_u64(seed);
+    let scratch = Scratch::new();
+    let [own, file, merged, read, safe, calm] =
+        ["own", "file", "merged", "read", "safe", "calm"].map(|name| scratch.path(name));
+    build(text(&own), "120");
+    assert_eq!(kagetsu(&["export", "--format", "json", "--book", text(&own), text(&file)]).code, Some(0));
+    copy(&own, &calm);
+    let pruned = kagetsu(&["prune", "--book", text(&calm), "--max-ply", "2", "--json"]).json()["kept"].as_u64();
+    let mut at_random = |arguments: &[&str]| {
+        let mut running = Program::Kagetsu.start(arguments);
+        std::thread::sleep(Duration::from_millis(chance.random_range(0..150)));
+        running.kill();
+    };
+    let merge = ["merge", "--into", text(&merged), text(&own)];
+    let import = ["import", "--format", "json", "--book", text(&read), text(&file)];
+    let backup = ["backup", "--book", text(&own), "--to", text(&safe)];
+    for (command, book) in [(&merge[..], &merged), (&import[..], &read), (&backup[..], &safe)] {
+        for _ in 0..times {
+            at_random(command);
+            if book.join("journal").exists() {
+                is_clean(text(book));
+            }
+        }
+        assert_eq!(kagetsu(command).code, Some(0));
+        is_clean(text(book));
+        assert_eq!(kagetsu(&["diff", text(&own), text(book)]).code, Some(0));
+    }
+    for _ in 0..times {
+        let shorn = scratch.path("shorn");
+        let _ = std::fs::remove_dir_all(&shorn);
+        copy(&own, &shorn);
+        let prune = ["prune", "--book", text(&shorn), "--max-ply", "2"];
+        at_random(&prune);
+        is_clean(text(&shorn));
+        let left = positions(text(&shorn));
+        assert!(left == 120 || Some(left) == pruned, "{left} of 120");
+        assert_eq!(kagetsu(&prune).code, Some(0));
+        is_clean(text(&shorn));
+        assert_eq!(kagetsu(&["diff", text(&calm), text(&shorn)]).code, Some(0));
+    }
+}
+
+#[test]
+fn care_is_killed_and_done_again() {
+    kill(3, 5);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn care_is_killed_fifty_times_and_done_again() {
+    kill(50, 6);
+}
