@@ -220,7 +220,8 @@ fn default_name(roots: &[Position]) -> String {
 /// Builds with a cluster inside this process.
 async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
     let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
-    let config = kagetsu_coordinator::Config { book: args.book.clone(), cache_mib: 128 };
+    let book = args.book.clone();
+    let config = kagetsu_coordinator::Config { book, cache_mib: 128, verify_share: 0.0, trusts_workers: true };
     let coordinator = Server::start(&config, shutdown.clone())?.embed();
     let mut workers = JoinSet::new();
     for config in args.workers() {

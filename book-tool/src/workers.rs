@@ -45,7 +45,10 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     let mut rows = table::plain(&["name", "engine", "slots", "threads", "tasks", "done", "nodes/s", "idle"]);
     for w in &workers {
         let numbers = [w.slots.into(), w.threads.into(), w.tasks.into(), w.done, w.speed].map(|n: u64| n.to_string());
-        let idle = w.idle.clone().unwrap_or_default();
+        let idle = match &w.quarantine {
+            Some(reason) => format!("in quarantine: {reason}"),
+            None => w.idle.clone().unwrap_or_default(),
+        };
         rows.add_row([vec![w.name.clone(), w.engine.clone()], numbers.to_vec(), vec![idle]].concat());
     }
     table::align_right(&mut rows, &[2, 3, 4, 5, 6]);

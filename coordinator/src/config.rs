@@ -11,4 +11,15 @@ pub struct Config {
     /// Memory for the book's store, in MiB; about as much again and some 60 MiB more are needed, however many positions it has
     #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(8..=1 << 20))]
     pub cache_mib: u64,
+    /// Answers of builds that are asked of a second worker too, and compared
+    #[arg(long, default_value_t = 2.0, value_name = "PERCENT", value_parser = percent)]
+    pub verify_share: f64,
+    /// Whether every worker is believed: those of this process are
+    #[arg(skip)]
+    pub trusts_workers: bool,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let percent = text.trim_end_matches('%').parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
+    percent.ok_or_else(|| format!("'{text}' is no percentage from 0 to 100"))
 }

@@ -2,19 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use kagetsu_book::Work;
-use kagetsu_game::{Answer, Position, Question, Variant};
+use kagetsu_game::{Answer, Move, Position, Question, Variant};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::to_worker::Message;
 use kagetsu_schedule::{
-    Capacity, Effect, Options, QuestionId, Report, Scheduler, Split, TaskId, WorkerId, WorkerStatus,
+    Bar, Capacity, Effect, Options, QuestionId, Report, Scheduler, Split, TaskId, WorkerId, WorkerStatus,
 };
 use tokio::sync::{Notify, mpsc, watch};
 
+use crate::audit::Check;
+use crate::exam;
 use crate::keeper::KeeperDesk;
-use crate::links::{Introduction, Links};
+use crate::links::{Introduction, Links, Told};
+use crate::prover::{Claims, Prover};
+use crate::trust::{Record, Trust};
 use crate::watched::Watched;
 
 /// A question that a person asks goes before every position of a build.
@@ -29,18 +34,24 @@ pub(crate) struct Update {
 }
 
 /// Why a question is asked.
-enum Purpose {
+pub(crate) enum Purpose {
     Analysis(Watched),
     Build(Work),
+    /// An answer of a build is asked for once more.
+    Check(Box<Check>),
 }
 
 pub(crate) struct State {
-    scheduler: Scheduler,
+    pub(crate) scheduler: Scheduler,
+    /// When the state was last changed.
+    pub(crate) now: Duration,
+    pub(crate) trust: Trust,
+    pub(crate) prover: Option<Prover>,
     links: Links,
-    purposes: BTreeMap<QuestionId, Purpose>,
+    pub(crate) purposes: BTreeMap<QuestionId, Purpose>,
     /// What each task at work is about, to hold its answer against.
     asked: BTreeMap<TaskId, (QuestionId, Position)>,
-    keeper: Option<KeeperDesk>,
+    pub(crate) keeper: Option<KeeperDesk>,
 }
 
 /// The shared state, and the bell that says it has changed.
@@ -54,11 +65,14 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    pub(crate) fn new(keeper: Option<KeeperDesk>) -> Arc<Self> {
+    pub(crate) fn new(keeper: Option<KeeperDesk>, trust: Trust) -> Arc<Self> {
         // Ids above all that were used before a restart: late reports of an earlier life are unknown, never mistaken.
         let first_id = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_micros() as u64).max(1);
         let state = State {
             scheduler: Scheduler::new(Options { first_id, ..Options::default() }),
+            now: Duration::ZERO,
+            trust,
+            prover: None,
             links: Links::default(),
             purposes: BTreeMap::new(),
             asked: BTreeMap::new(),
@@ -81,6 +95,7 @@ impl Hub {
     fn with<T>(&self, change: impl FnOnce(&mut State, Duration) -> T) -> T {
         let now = self.begun.elapsed();
         let mut state = self.lock();
+        state.now = now;
         let value = change(&mut state, now);
         state.follow();
         drop(state);
@@ -106,16 +121,14 @@ impl Hub {
     }
 
     /// A worker says hello. Gives the number of its stream, and the messages to send to it.
-    pub(crate) fn join(
-        &self,
-        worker: WorkerId,
-        about: Introduction,
-        held: Held,
-    ) -> (u64, mpsc::Receiver<v1::ToWorker>) {
+    pub(crate) fn join(&self, worker: WorkerId, about: Introduction, mut held: Held) -> (u64, mpsc::Receiver<Told>) {
+        held.ours.retain(|(task, _)| !exam::is_part(*task));
         self.with(|state, now| {
             let capacity = Capacity { slots: about.slots, plays: Some(Arc::clone(&about.plays)) };
-            let link = state.links.add(worker, about);
-            state.scheduler.join(now, worker, capacity, &held.ours);
+            let link = state.links.add(worker, about.clone());
+            let bar = if state.trust.is_blind { None } else { state.receive(worker, &about, &held) };
+            // What it must not have it must not be given first.
+            state.scheduler.join_barred(now, worker, capacity, &held.ours, bar);
             // Before the keeper hears that there is room: what is at work already goes first.
             match &state.keeper {
                 Some(keeper) if !held.earlier.is_empty() => keeper.reclaim(worker, held.earlier),
@@ -130,6 +143,7 @@ impl Hub {
         self.with(|state, now| {
             if state.links.remove(worker, stream) {
                 state.scheduler.leave(now, worker, goodbye);
+                state.look_after_checks();
             }
         });
     }
@@ -137,6 +151,8 @@ impl Hub {
     /// A worker's sign of life, with what it says of its tasks. What it has found on the way is shown to who watches, and
     /// counts for nothing.
     pub(crate) fn heartbeat(&self, worker: WorkerId, progress: &[v1::TaskProgress]) {
+        // The scheduler knows nothing of the exam.
+        let progress: Vec<_> = progress.iter().filter(|p| !exam::is_part(TaskId(p.task))).collect();
         let visited: Vec<_> = progress.iter().map(|p| (TaskId(p.task), p.nodes)).collect();
         let found: Vec<_> = progress.iter().map(|p| self.read_progress(TaskId(p.task), p.so_far.as_ref())).collect();
         self.with(|state, now| {
@@ -157,6 +173,9 @@ impl Hub {
     /// A worker's report; an answer that cannot be is a failure.
     pub(crate) fn report(&self, worker: WorkerId, report: v1::Report) {
         let task = TaskId(report.task);
+        if exam::is_part(task) {
+            return self.examined(worker, &report);
+        }
         let outcome = match report.outcome {
             Some(v1::report::Outcome::Answer(answer)) => self.read_answer(task, &answer),
             Some(v1::report::Outcome::Failed(reason)) => Report::Failed(reason),
@@ -164,6 +183,9 @@ impl Hub {
             None => Report::Failed("an empty report".into()),
         };
         self.with(|state, now| {
+            if state.trust.is_quarantined(worker) {
+                return state.acknowledge(worker, task, report.attempt);
+            }
             if let Some(watched) = state.watched(task) {
                 watched.ended(task);
             }
@@ -186,6 +208,44 @@ impl Hub {
             Ok(answer) => Report::Done(answer),
             Err(error) => Report::Failed(format!("an answer that cannot be: {error}")),
         }
+    }
+
+    /// A worker has answered a question of the exam: it passes, goes on, or is refused.
+    fn examined(&self, worker: WorkerId, report: &v1::Report) {
+        let Some(about) = self.lock().links.about(worker).cloned() else { return };
+        let marked = exam::mark(&about, report);
+        self.with(|state, now| {
+            state.acknowledge(worker, TaskId(report.task), report.attempt);
+            if let Err(fault) = marked {
+                state.quarantine(worker, fault.clone());
+                return state.links.refuse(worker, format!("this worker gives wrong answers: {fault}"));
+            }
+            let Some(record) = state.trust.record_mut(worker) else { return };
+            record.exam = record.exam.map(|left| left.saturating_sub(1));
+            if record.exam == Some(0) && record.quarantine.is_none() {
+                state.scheduler.bar(now, worker, None);
+            }
+        });
+    }
+
+    /// The prover has repeated the claims of an answer, but for these.
+    pub(crate) fn proven(&self, claims: Claims, open: &[Move]) {
+        self.with(|state, _| state.proven(claims, open.to_vec()));
+    }
+
+    /// The coordinator has searched a question itself on which workers differ.
+    pub(crate) fn refereed(&self, check: Box<Check>, answer: Option<Answer>) {
+        self.with(|state, _| state.refereed(check, answer));
+    }
+
+    /// Who repeats what workers claim.
+    pub(crate) fn employ(&self, prover: Prover) {
+        self.lock().prover = Some(prover);
+    }
+
+    /// Ends the prover, if there is one; to be waited for.
+    pub(crate) fn dismiss(&self) -> Option<JoinHandle<()>> {
+        self.lock().prover.take().map(Prover::end)
     }
 
     /// Asks a question for a person; its answer grows in the receiver.
@@ -245,14 +305,22 @@ impl Hub {
     /// Drops the questions of a job; gives back its works.
     pub(crate) fn withdraw(&self, job: kagetsu_book::JobId) -> Vec<Work> {
         self.with(|state, now| {
-            let is_its = |purpose: &Purpose| matches!(purpose, Purpose::Build(work) if work.job == job);
+            let is_its = |purpose: &Purpose| match purpose {
+                Purpose::Build(work) => work.job == job,
+                Purpose::Check(check) => check.work.job == job,
+                Purpose::Analysis(_) => false,
+            };
             let ids: Vec<_> = state.purposes.iter().filter(|(_, p)| is_its(p)).map(|(id, _)| *id).collect();
             ids.iter().for_each(|&id| state.scheduler.cancel(now, id));
-            let works = ids.into_iter().filter_map(|id| match state.forget(id) {
-                Some(Purpose::Build(work)) => Some(work),
-                _ => None,
-            });
-            works.collect()
+            let mut works = Vec::new();
+            for id in ids {
+                match state.forget(id) {
+                    Some(Purpose::Build(work)) => works.push(work),
+                    Some(Purpose::Check(check)) => state.unchecked(*check),
+                    _ => {}
+                }
+            }
+            works
         })
     }
 
@@ -271,9 +339,13 @@ impl Hub {
         self.lock().links.count(variant)
     }
 
-    pub(crate) fn workers(&self) -> Vec<(WorkerStatus, Introduction)> {
+    pub(crate) fn workers(&self) -> Vec<(WorkerStatus, Introduction, Record)> {
         let state = self.lock();
-        let about = |status: WorkerStatus| state.links.about(status.id).cloned().map(|about| (status, about));
+        let about = |status: WorkerStatus| {
+            let about = state.links.about(status.id).cloned()?;
+            let record = state.trust.record(status.id).map(Record::without_answers).unwrap_or_default();
+            Some((status, about, record))
+        };
         state.scheduler.workers().filter_map(about).collect()
     }
 
@@ -292,12 +364,40 @@ pub(crate) struct Held {
     pub(crate) earlier: Vec<(TaskId, Option<Question>)>,
 }
 
+impl Held {
+    const fn is_empty(&self) -> bool {
+        self.ours.is_empty() && self.earlier.is_empty()
+    }
+}
+
 impl State {
     fn revoke(&mut self, worker: WorkerId, task: TaskId) {
         self.links.send(worker, Message::Revoke(v1::Revoke { task: task.0 }));
     }
 
-    fn name(&self, worker: WorkerId) -> &str {
+    /// A worker that nobody knows yet is examined; one that has work at hand goes on with it meanwhile. One in quarantine
+    /// stays there.
+    fn receive(&mut self, worker: WorkerId, about: &Introduction, held: &Held) -> Option<Bar> {
+        let record = self.trust.meet(worker, about);
+        if record.quarantine.is_some() {
+            return Some(Bar::Quarantine);
+        }
+        if record.exam == Some(0) {
+            return None;
+        }
+        let tasks = exam::tasks(about);
+        let is_new = record.exam.replace(tasks.len()).is_none();
+        let goes_on = tasks.is_empty() || is_new && !held.is_empty();
+        tasks.into_iter().for_each(|task| self.links.send(worker, Message::Task(task)));
+        (!goes_on).then_some(Bar::Exam)
+    }
+
+    fn acknowledge(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
+        let held = v1::Held { task: task.0, attempt, ..Default::default() };
+        self.links.send(worker, Message::Acknowledge(held));
+    }
+
+    pub(crate) fn name(&self, worker: WorkerId) -> &str {
         self.links.about(worker).map_or("unknown", |about| &about.name)
     }
 
@@ -320,11 +420,10 @@ impl State {
                     self.revoke(worker, task);
                 }
                 Effect::Acknowledge { worker, task, attempt } => {
-                    self.links
-                        .send(worker, Message::Acknowledge(v1::Held { task: task.0, attempt, ..Default::default() }));
+                    self.acknowledge(worker, task, attempt);
                 }
                 Effect::Progress { question, answer } => self.progress(question, answer),
-                Effect::Finished { question, answer, nodes } => self.finished(question, answer, nodes),
+                Effect::Finished { question, answer, nodes, by } => self.finished(question, answer, nodes, by),
                 Effect::Failed { question, reason } => self.failed(question, &reason),
             }
             is_hungry = true;
@@ -334,7 +433,7 @@ impl State {
         }
     }
 
-    fn forget(&mut self, id: QuestionId) -> Option<Purpose> {
+    pub(crate) fn forget(&mut self, id: QuestionId) -> Option<Purpose> {
         self.asked.retain(|_, (question, _)| *question != id);
         self.purposes.remove(&id)
     }
@@ -350,21 +449,18 @@ impl State {
         let (question, _) = self.asked.get(&task)?;
         match self.purposes.get_mut(question)? {
             Purpose::Analysis(watched) => Some(watched),
-            Purpose::Build(_) => None,
+            Purpose::Build(_) | Purpose::Check(_) => None,
         }
     }
 
-    fn finished(&mut self, id: QuestionId, answer: Answer, nodes: u64) {
+    fn finished(&mut self, id: QuestionId, answer: Answer, nodes: u64, by: Vec<WorkerId>) {
         match self.forget(id) {
             Some(Purpose::Analysis(watched)) => {
                 watched.end(Ok((answer, nodes)));
                 self.scheduler.settle(id);
             }
-            Some(Purpose::Build(work)) => {
-                if let Some(keeper) = &self.keeper {
-                    keeper.finish(id, work, answer);
-                }
-            }
+            Some(Purpose::Build(work)) => self.answered(id, work, answer, by),
+            Some(Purpose::Check(check)) => self.checked(id, check, answer, by),
             None => self.scheduler.settle(id),
         }
     }
@@ -378,6 +474,7 @@ impl State {
                     keeper.set_aside(work, reason.to_string());
                 }
             }
+            Some(Purpose::Check(check)) => self.unchecked(*check),
             None => {}
         }
     }

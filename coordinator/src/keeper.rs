@@ -46,6 +46,8 @@ impl<T> Reply<T> {
 enum Command {
     Finish(QuestionId, Box<Work>, Answer),
     SetAside(Box<Work>, String),
+    Release(Box<Work>),
+    Distrust(Vec<(JobId, Position)>),
     Reclaim(WorkerId, Vec<(TaskId, Option<Question>)>),
     Refill,
     Start(Box<JobSpec>, Reply<Job>),
@@ -129,6 +131,16 @@ impl KeeperDesk {
 
     pub(crate) fn set_aside(&self, work: Work, reason: String) {
         self.send(Command::SetAside(Box::new(work), reason));
+    }
+
+    /// A position was not done: it waits again.
+    pub(crate) fn release(&self, work: Work) {
+        self.send(Command::Release(Box::new(work)));
+    }
+
+    /// What was learned of these is not to be believed.
+    pub(crate) fn distrust(&self, said: Vec<(JobId, Position)>) {
+        self.send(Command::Distrust(said));
     }
 
     /// A worker has tasks of an earlier life of the coordinator at hand.
@@ -241,6 +253,16 @@ impl Keeper {
                 }
                 Command::SetAside(work, reason) => {
                     self.book.set_aside(&work, &reason).context("cannot set a position aside")?;
+                    is_hungry = true;
+                }
+                Command::Release(work) => {
+                    self.book.release(&work);
+                    is_hungry = true;
+                }
+                Command::Distrust(said) => {
+                    for (job, position) in said {
+                        self.book.distrust(Some(job), &position).context("cannot take an answer back")?;
+                    }
                     is_hungry = true;
                 }
                 Command::Reclaim(worker, held) => self.reclaim(worker, held)?,

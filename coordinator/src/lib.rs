@@ -8,17 +8,22 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+mod audit;
 mod books;
 mod builds;
+mod compare;
 mod config;
 mod door;
+mod exam;
 mod guard;
 mod hub;
 mod keeper;
 mod links;
 mod progress;
+mod prover;
 mod server;
 mod shallow;
+mod trust;
 mod watched;
 mod workers;
 

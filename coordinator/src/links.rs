@@ -7,6 +7,7 @@ use kagetsu_game::Variant;
 use kagetsu_proto::v1;
 use kagetsu_schedule::WorkerId;
 use tokio::sync::mpsc;
+use tonic::Status;
 
 /// Messages that wait for one worker; one who lets them grow beyond it is cut off.
 const WAITING: usize = 1_024;
@@ -22,11 +23,14 @@ pub(crate) struct Introduction {
     pub(crate) plays: Arc<BTreeSet<Variant>>,
 }
 
+/// What is sent to a worker; an error is the last.
+pub(crate) type Told = Result<v1::ToWorker, Status>;
+
 struct Link {
     /// Tells one stream of a worker from the next.
     stream: u64,
     about: Introduction,
-    out: mpsc::Sender<v1::ToWorker>,
+    out: mpsc::Sender<Told>,
 }
 
 /// The streams to the workers.
@@ -38,16 +42,16 @@ pub(crate) struct Links {
 
 impl Links {
     /// A worker has connected; an older stream of it ends.
-    pub(crate) fn add(&mut self, worker: WorkerId, about: Introduction) -> (u64, mpsc::Receiver<v1::ToWorker>) {
+    pub(crate) fn add(&mut self, worker: WorkerId, about: Introduction) -> (u64, mpsc::Receiver<Told>) {
         self.streams += 1;
         let (out, messages) = mpsc::channel(WAITING);
         self.all.insert(worker, Link { stream: self.streams, about, out });
         (self.streams, messages)
     }
 
-    /// A stream has ended; whether it was the worker's last.
+    /// A stream has ended, or was ended; whether it was the worker's last.
     pub(crate) fn remove(&mut self, worker: WorkerId, stream: u64) -> bool {
-        let is_last = self.all.get(&worker).is_some_and(|link| link.stream == stream);
+        let is_last = self.all.get(&worker).is_none_or(|link| link.stream == stream);
         if is_last {
             self.all.remove(&worker);
         }
@@ -58,9 +62,18 @@ impl Links {
     pub(crate) fn send(&mut self, worker: WorkerId, message: v1::to_worker::Message) {
         let message = v1::ToWorker { message: Some(message) };
         let Some(link) = self.all.get(&worker) else { return };
-        if link.out.try_send(message).is_err() {
+        if link.out.try_send(Ok(message)).is_err() {
             tracing::warn!(worker = %link.about.name, "does not read what it is sent: cut off");
             self.all.remove(&worker);
+        }
+    }
+
+    /// Ends a worker's stream for good, in words.
+    pub(crate) fn refuse(&mut self, worker: WorkerId, why: String) {
+        if let Some(link) = self.all.remove(&worker) {
+            tracing::warn!(worker = %link.about.name, why, "a worker is refused");
+            // One who does not read finds the stream ended.
+            let _ = link.out.try_send(Err(Status::failed_precondition(why)));
         }
     }
 

@@ -28,6 +28,8 @@ use crate::door::Door;
 use crate::guard::{Guard, GuardLayer, guard_http};
 use crate::hub::Hub;
 use crate::keeper::{Keeper, KeeperDesk};
+use crate::prover::Prover;
+use crate::trust::Trust;
 use crate::workers::WorkersService;
 
 /// How long the streams have to end when the coordinator does.
@@ -61,14 +63,19 @@ impl Server {
     /// If the book cannot be opened.
     pub fn start(config: &Config, shutdown: CancellationToken) -> Result<Self> {
         let kept = CancellationToken::new();
+        let trust = Trust::new(config.trusts_workers, config.verify_share);
         let Some(path) = &config.book else {
-            return Ok(Self { hub: Hub::new(None), keeper: None, guard: Guard::open(), thread: None, shutdown, kept });
+            let hub = Hub::new(None, trust);
+            return Ok(Self { hub, keeper: None, guard: Guard::open(), thread: None, shutdown, kept });
         };
         let options = BookOptions { create: true, cache_bytes: config.cache_mib << 20 };
         let (book, notices) = Book::open(path, &options)?;
         notices.iter().for_each(|notice| tracing::warn!(book = %path.display(), "{notice}"));
         let (desk, end) = KeeperDesk::new();
-        let hub = Hub::new(Some(desk.clone()));
+        let hub = Hub::new(Some(desk.clone()), trust);
+        if !config.trusts_workers {
+            hub.employ(Prover::start(Arc::downgrade(&hub))?);
+        }
         let keeper = Keeper::new(book, end, &hub)?;
         let ended = kept.clone().drop_guard();
         let run = move || {
@@ -169,8 +176,13 @@ impl Server {
         };
         clock.abort();
         guarding.abort();
+        let prover = hub.dismiss();
         if let Some(keeper) = keeper {
             keeper.stop();
+        }
+        if let Some(prover) = prover {
+            // A claim is repeated in a moment, and a longer search is stopped.
+            let _ = tokio::task::spawn_blocking(|| prover.join()).await;
         }
         let closed = tokio::task::spawn_blocking(move || thread.map_or(Ok(()), join)).await?;
         closed.and(ended)

@@ -18,6 +18,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::hub::{Held, Hub};
 use crate::links::Introduction;
+use crate::trust::Record;
 
 /// How often a worker gives a sign of life.
 const HEARTBEAT: Duration = Duration::from_secs(2);
@@ -64,12 +65,12 @@ impl Workers for WorkersService {
         let welcome =
             v1::Welcome { protocol: PROTOCOL, heartbeat_ms: HEARTBEAT.as_millis() as u32, epoch: self.hub.epoch() };
         let welcome = v1::ToWorker { message: Some(v1::to_worker::Message::Welcome(welcome)) };
-        let messages = tokio_stream::once(welcome).chain(ReceiverStream::new(messages)).map(Ok);
+        let messages = tokio_stream::once(welcome).map(Ok).chain(ReceiverStream::new(messages));
         Ok(Response::new(Box::pin(messages)))
     }
 
     async fn list(&self, _: Request<v1::ListWorkersRequest>) -> Result<Response<v1::ListWorkersResponse>, Status> {
-        let worker = |(status, about): (kagetsu_schedule::WorkerStatus, Introduction)| v1::Worker {
+        let worker = |(status, about, record): (kagetsu_schedule::WorkerStatus, Introduction, Record)| v1::Worker {
             name: about.name,
             engine: about.engine,
             slots: about.slots,
@@ -78,7 +79,9 @@ impl Workers for WorkersService {
             done: status.done,
             speed: status.speed,
             idle: status.idle.map_or_else(String::new, |idle| idle.to_string()),
-            ..v1::Worker::default()
+            quarantine: record.quarantine.unwrap_or_default(),
+            confirmed: record.confirmed,
+            refuted: record.refuted,
         };
         Ok(Response::new(v1::ListWorkersResponse { workers: self.hub.workers().into_iter().map(worker).collect() }))
     }

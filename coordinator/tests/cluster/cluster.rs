@@ -23,9 +23,14 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn start(book: Option<&Path>) -> Self {
-        let config = Config { book: book.map(Into::into), cache_mib: 8 };
+        let config = Config { book: book.map(Into::into), cache_mib: 8, trusts_workers: true, ..Config::default() };
+        Self::start_as(&config)
+    }
+
+    /// A coordinator that believes as much as it is told to.
+    pub(crate) fn start_as(config: &Config) -> Self {
         let shutdown = CancellationToken::new();
-        let coordinator = Server::start(&config, shutdown.clone()).expect("a book").embed();
+        let coordinator = Server::start(config, shutdown.clone()).expect("a book").embed();
         Self { shutdown, coordinator }
     }
 

@@ -19,8 +19,8 @@ async fn comes_back(cluster: &Cluster, instance: u64, held: v1::Held) -> (Puppet
 async fn first_life(folder: &std::path::Path) -> (v1::Task, v1::Held) {
     let cluster = Cluster::start(Some(folder));
     cluster.builds().await.start(build("test", 10)).await.expect("a job");
-    let (mut puppet, welcome) = comes_back(&cluster, 1, v1::Held { epoch: 1, ..Default::default() }).await;
-    assert_eq!(puppet.revoked().await, 0, "nobody knows what it should be");
+    let mut puppet = Puppet::say_first(cluster.channel().await, Said::Hello(hello(1))).await.expect("welcome");
+    let Heard::Welcome(welcome) = puppet.hear().await else { panic!("the first message is a welcome") };
     let task = puppet.task().await;
     cluster.end().await;
     let question = task.question.clone();

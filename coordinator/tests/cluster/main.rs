@@ -6,4 +6,5 @@ mod cluster;
 mod hostile;
 mod lives;
 mod puppet;
+mod trust;
 mod workers;

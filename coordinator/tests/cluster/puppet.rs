@@ -61,6 +61,28 @@ impl Puppet {
         message.message.expect("not empty")
     }
 
+    /// What it hears next, if anything.
+    pub(crate) async fn next(&mut self) -> Option<Heard> {
+        self.heard.message().await.ok().flatten()?.message
+    }
+
+    /// The error with which the stream ends.
+    pub(crate) async fn refusal(&mut self) -> Status {
+        loop {
+            match within(self.heard.message()).await {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("it ended without a word"),
+                Err(status) => return status,
+            }
+        }
+    }
+
+    /// Reports to a coordinator that may have hung up; whether it has not.
+    pub(crate) async fn try_report(&self, task: &v1::Task, outcome: Outcome) -> bool {
+        let report = v1::Report { task: task.task, attempt: task.attempt, outcome: Some(outcome) };
+        self.out.send(v1::FromWorker { message: Some(Said::Report(report)) }).await.is_ok()
+    }
+
     /// Whether nothing more will come.
     pub(crate) async fn is_cut_off(&mut self) -> bool {
         within(async { while let Ok(Some(_)) = self.heard.message().await {} }).await;

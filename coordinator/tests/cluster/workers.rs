@@ -149,7 +149,7 @@ async fn a_second_stream_of_a_worker_ends_the_first() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_on_a_socket_works_and_the_services_say_that_they_are_well() {
     let folder = tempfile::tempdir().expect("a folder");
-    let config = kagetsu_coordinator::Config { book: Some(folder.path().into()), cache_mib: 8 };
+    let config = kagetsu_coordinator::Config { book: Some(folder.path().into()), cache_mib: 8, ..Default::default() };
     let shutdown = CancellationToken::new();
     let server = kagetsu_coordinator::Server::start(&config, shutdown.clone()).expect("a book");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");

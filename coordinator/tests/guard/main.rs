@@ -103,7 +103,8 @@ impl Guarded {
         };
         let tokens = Role::ALL.map(make).to_vec();
         let guard = Guard::with_tokens(&file, rate).expect("sound");
-        let config = Config { book: Some(folder.path().join("book")), cache_mib: 8 };
+        let book = Some(folder.path().join("book"));
+        let config = Config { book, cache_mib: 8, trusts_workers: true, ..Config::default() };
         let shutdown = CancellationToken::new();
         let server = Server::start(&config, shutdown.clone()).expect("a book").behind(Arc::clone(&guard));
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");

@@ -60,12 +60,12 @@ impl Scheduler {
         if self.waiting.is_empty() { None } else { self.roster.next(room, last) }
     }
 
-    /// Whether a task is for somebody else: the worker has it already, or does not play its variant; or it has gone wrong with this worker, or has gone
+    /// Whether a task is for somebody else: the worker has it already, must not have it, or does not play its variant; or it has gone wrong with this worker, or has gone
     /// wrong and so has the worker, and there is somebody sound who has not tried it.
     fn avoids(&self, task: TaskId, worker: WorkerId) -> bool {
         let (Some(part), Some(w)) = (self.parts.get(&task), self.roster.get(worker)) else { return false };
         let variant = part.ask.position.variant();
-        if w.hold(task).is_some() || !w.has(variant) {
+        if w.hold(task).is_some() || !w.has(variant) || part.barred.contains(&worker) {
             return true;
         }
         let is_suspect = (w.strikes > 0 && part.failures() > 0) || part.tried().any(|id| id == worker);

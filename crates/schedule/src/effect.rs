@@ -1,4 +1,5 @@
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use kagetsu_game::{Answer, Question};
 
@@ -46,6 +47,8 @@ pub enum Effect {
         answer: Answer,
         /// Positions visited for it by all parts; more than [`Answer::nodes`] where parts searched the seed move again.
         nodes: u64,
+        /// Whose answers it was merged from, in the order in which they came.
+        by: Vec<WorkerId>,
     },
     /// A question is set aside: it failed too often. Nothing of it remains.
     Failed {

@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 
 use kagetsu_game::{Answer, Question};
 
-use crate::{Effect, Split, TaskId};
+use crate::{Effect, Split, TaskId, WorkerId};
 
 /// A question on its way to its answer.
 #[derive(Debug)]
@@ -49,9 +49,13 @@ impl Inquiry {
         &self.answer
     }
 
-    /// The answer and the positions visited for it; what remains only waits to be settled.
-    pub(crate) fn take_answer(&mut self) -> (Answer, u64) {
-        (core::mem::take(&mut self.answer), self.nodes)
+    /// The answer, the positions visited for it, and who found it; what remains only waits to be settled.
+    pub(crate) fn take_answer(&mut self) -> (Answer, u64, Vec<WorkerId>) {
+        let by = self.receipts.iter().filter_map(|receipt| match receipt {
+            Effect::Acknowledge { worker, .. } => Some(*worker),
+            _ => None,
+        });
+        (core::mem::take(&mut self.answer), self.nodes, by.collect())
     }
 
     /// The acknowledgements that its workers wait for, in the order in which they reported.

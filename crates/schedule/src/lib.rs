@@ -34,6 +34,7 @@
 
 extern crate alloc;
 
+mod bar;
 mod capacity;
 mod dispatch;
 mod effect;
@@ -50,6 +51,7 @@ mod split;
 mod status;
 mod worker;
 
+pub use bar::Bar;
 pub use capacity::Capacity;
 pub use effect::{Effect, Report, Task};
 pub use id::{QuestionId, TaskId, WorkerId};

@@ -14,6 +14,8 @@ pub(crate) struct Part {
     pub(crate) issued: u32,
     /// Whose answer counts, under which attempt.
     pub(crate) answered: Option<(WorkerId, u32)>,
+    /// Who must not have it.
+    pub(crate) barred: Vec<WorkerId>,
     attempts: Vec<Attempt>,
 }
 
@@ -39,7 +41,7 @@ enum State {
 
 impl Part {
     pub(crate) const fn new(question: QuestionId, ask: Question, priority: u64) -> Self {
-        Self { question, ask, priority, issued: 0, answered: None, attempts: Vec::new() }
+        Self { question, ask, priority, issued: 0, answered: None, barred: Vec::new(), attempts: Vec::new() }
     }
 
     /// Hands it out; the number of the attempt.

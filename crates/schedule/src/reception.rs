@@ -31,9 +31,9 @@ impl Scheduler {
         let Some(inquiry) = self.inquiries.get_mut(&question) else { return };
         inquiry.learn(answer, Effect::Acknowledge { worker, task, attempt });
         if inquiry.is_finished() {
-            let (answer, nodes) = inquiry.take_answer();
+            let (answer, nodes, by) = inquiry.take_answer();
             self.totals.finished += 1;
-            self.effects.push_back(Effect::Finished { question, answer, nodes });
+            self.effects.push_back(Effect::Finished { question, answer, nodes, by });
         } else {
             self.effects.push_back(Effect::Progress { question, answer: inquiry.answer().clone() });
         }

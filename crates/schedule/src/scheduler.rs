@@ -9,7 +9,9 @@ use crate::inquiry::Inquiry;
 use crate::part::Part;
 use crate::roster::Roster;
 use crate::worker::{Waits, Worker};
-use crate::{Capacity, Census, Effect, Options, QuestionId, Report, Split, TaskId, Totals, WorkerId, WorkerStatus};
+use crate::{
+    Bar, Capacity, Census, Effect, Options, QuestionId, Report, Split, TaskId, Totals, WorkerId, WorkerStatus,
+};
 
 /// The state machine. After every call, drain [`Scheduler::poll`]; wake up at [`Scheduler::deadline`] to call
 /// [`Scheduler::tick`].
@@ -96,12 +98,25 @@ impl Scheduler {
     /// still has from before, with the attempt: begun, queued, or answered and not acknowledged. It keeps what nobody
     /// else has answered and is told to forget the rest; what it held before and does not name is given to others.
     pub fn join(&mut self, now: Duration, worker: WorkerId, capacity: impl Into<Capacity>, holding: &[(TaskId, u32)]) {
+        let bar = self.roster.get(worker).and_then(|w| w.bar);
+        self.join_barred(now, worker, capacity, holding, bar);
+    }
+
+    /// The same with a [bar](Self::bar) from the beginning, or with none.
+    pub fn join_barred(
+        &mut self,
+        now: Duration,
+        worker: WorkerId,
+        capacity: impl Into<Capacity>,
+        holding: &[(TaskId, u32)],
+        bar: Option<Bar>,
+    ) {
         let (now, capacity) = (self.advance(now), capacity.into());
         if self.roster.get(worker).is_none() {
             self.roster.insert(worker, Worker::new(now, capacity.clone()));
         }
         let before = self.roster.with(worker, |w| {
-            (w.slots, w.plays, w.is_draining) = (capacity.slots, capacity.plays, false);
+            (w.slots, w.plays, w.is_draining, w.bar) = (capacity.slots, capacity.plays, false, bar);
             w.sign(now);
             w.tasks()
         });

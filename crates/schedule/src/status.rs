@@ -38,6 +38,10 @@ pub enum Idle {
     Avoided,
     /// What waits is of variants that its engine does not play.
     Foreign,
+    /// It has yet to show that its answers are right.
+    Examined,
+    /// Its answers were wrong.
+    Quarantined,
 }
 
 /// `no tasks`, `silent`, ...: one word or two for a table.
@@ -50,6 +54,8 @@ impl fmt::Display for Idle {
             Self::Probation => "on probation",
             Self::Avoided => "tasks avoid it",
             Self::Foreign => "no tasks of its variants",
+            Self::Examined => "being examined",
+            Self::Quarantined => "in quarantine",
         })
     }
 }

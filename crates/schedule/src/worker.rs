@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use kagetsu_game::Variant;
 
-use crate::{Capacity, Idle, Options, TaskId, WorkerId, WorkerStatus};
+use crate::{Bar, Capacity, Idle, Options, TaskId, WorkerId, WorkerStatus};
 
 /// One worker as the scheduler sees it.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct Worker {
     pub(crate) turn: u64,
     pub(crate) is_silent: bool,
     pub(crate) is_draining: bool,
+    /// Why it gets no tasks, if it gets none.
+    pub(crate) bar: Option<Bar>,
     /// Failures since its last success.
     pub(crate) strikes: u32,
     pub(crate) done: u64,
@@ -55,6 +57,7 @@ impl Worker {
             turn: 0,
             is_silent: false,
             is_draining: false,
+            bar: None,
             strikes: 0,
             done: 0,
             held: BTreeMap::new(),
@@ -115,7 +118,7 @@ impl Worker {
     /// Slots that it may fill; a worker that failed shows first that it can.
     pub(crate) fn slot_limit(&self) -> u32 {
         match self.strikes {
-            _ if self.is_silent || self.is_draining => 0,
+            _ if self.is_silent || self.is_draining || self.bar.is_some() => 0,
             0 => self.slots,
             _ => self.slots.min(1),
         }
@@ -206,6 +209,8 @@ impl Worker {
         match () {
             () if self.is_silent => Idle::Silent,
             () if self.is_draining => Idle::Draining,
+            () if self.bar == Some(Bar::Exam) => Idle::Examined,
+            () if self.bar == Some(Bar::Quarantine) => Idle::Quarantined,
             () if self.load() >= self.slot_limit() => Idle::Probation,
             () => waits.map_or(Idle::NoTasks, |waits| match waits {
                 Waits::Playable => Idle::Avoided,

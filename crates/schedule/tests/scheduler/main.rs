@@ -1,6 +1,7 @@
 //! The scheduler seen from outside: laws of splitting and merging, tables of single events, and whole clusters under a
 //! virtual clock.
 
+mod bars;
 mod clockwork;
 mod cluster;
 mod desk;

@@ -254,7 +254,9 @@ fn brief(effect: &Effect) -> String {
         Effect::Revoke { worker, task } => format!("{worker} drop {task}"),
         Effect::Acknowledge { worker, task, attempt } => format!("{worker} forget {task} attempt {attempt}"),
         Effect::Progress { question, answer } => format!("{question}: {} moves known", answer.len()),
-        Effect::Finished { question, answer, nodes } => format!("{question} finished: {} moves, {nodes}", answer.len()),
+        Effect::Finished { question, answer, nodes, .. } => {
+            format!("{question} finished: {} moves, {nodes}", answer.len())
+        }
         Effect::Failed { question, reason } => format!("{question} failed: {reason}"),
     }
 }

@@ -1,0 +1,164 @@
+//! The prover: a thread that repeats what workers claim to have proven, as far as little work goes.
+
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Weak};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use kagetsu_book::Work;
+use kagetsu_game::{Answer, Claim, Effort, Move, Outcome, Position, Proof, ProofKind, Question};
+use kagetsu_schedule::{QuestionId, WorkerId};
+use kagetsu_search::{Control, Engine, EngineOptions};
+
+use crate::audit::Check;
+use crate::exam;
+use crate::hub::Hub;
+
+/// Claims that wait; of more, other workers are asked.
+const MOST_WAITING: usize = 32;
+/// Positions visited for the claims of one answer.
+const MOST_NODES: u64 = 60_000;
+/// How long the coordinator searches itself where two workers differ and there is no third.
+const REFEREE: Duration = Duration::from_secs(60);
+const TABLE: usize = 16 << 20;
+
+/// An answer with claims, on its way into the book.
+pub(crate) struct Claims {
+    pub(crate) id: QuestionId,
+    pub(crate) work: Work,
+    pub(crate) answer: Answer,
+    pub(crate) by: Vec<WorkerId>,
+}
+
+enum Request {
+    Claims(Box<Claims>),
+    Referee(Box<Check>),
+}
+
+/// The way to the prover.
+pub(crate) struct Prover {
+    requests: SyncSender<Request>,
+    control: Control,
+    thread: JoinHandle<()>,
+}
+
+impl Prover {
+    /// # Errors
+    /// If the system gives no thread, or no memory for an engine.
+    pub(crate) fn start(hub: Weak<Hub>) -> anyhow::Result<Self> {
+        let (requests, orders) = sync_channel(MOST_WAITING);
+        let engine = Engine::new(EngineOptions { table_bytes: TABLE, ..EngineOptions::default() })?;
+        let control = Control::new();
+        let worker = Bench { hub, engine, control: control.clone() };
+        let thread = Builder::new().name("prover".into()).spawn(move || worker.run(&orders))?;
+        Ok(Self { requests, control, thread })
+    }
+
+    /// Has claims repeated; gives them back where too many wait.
+    ///
+    /// # Errors
+    /// The claims.
+    pub(crate) fn prove(&self, claims: Box<Claims>) -> Result<(), Box<Claims>> {
+        match self.requests.try_send(Request::Claims(claims)) {
+            Err(TrySendError::Full(Request::Claims(claims)) | TrySendError::Disconnected(Request::Claims(claims))) => {
+                Err(claims)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Has a question answered by the coordinator itself.
+    ///
+    /// # Errors
+    /// The check, where too much waits.
+    pub(crate) fn referee(&self, check: Box<Check>) -> Result<(), Box<Check>> {
+        match self.requests.try_send(Request::Referee(check)) {
+            Err(TrySendError::Full(Request::Referee(check)) | TrySendError::Disconnected(Request::Referee(check))) => {
+                Err(check)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends it; what waits is not done, and its workers are not acknowledged.
+    pub(crate) fn end(self) -> JoinHandle<()> {
+        self.control.stop();
+        self.thread
+    }
+}
+
+/// The prover's own end.
+struct Bench {
+    hub: Weak<Hub>,
+    engine: Engine,
+    control: Control,
+}
+
+impl Bench {
+    fn run(mut self, orders: &Receiver<Request>) {
+        exam::prepare();
+        while let Ok(request) = orders.recv() {
+            if self.control.is_stopped() {
+                return;
+            }
+            let done: Box<dyn FnOnce(Arc<Hub>)> = match request {
+                Request::Claims(claims) => {
+                    let open = self.open(&claims.work.question.position, &claims.answer);
+                    Box::new(move |hub| hub.proven(*claims, &open))
+                }
+                Request::Referee(check) => {
+                    let question = &check.work.question;
+                    let effort = Effort { time: Some(REFEREE), ..question.effort };
+                    let question = Question { effort, ..question.clone() };
+                    let answer = self.engine.answer(&question, &self.control, &mut |_| {}).ok();
+                    Box::new(move |hub| hub.refereed(check, answer))
+                }
+            };
+            // What was searched while the coordinator ends is half a search.
+            if let Some(hub) = self.hub.upgrade().filter(|_| !self.control.is_stopped()) {
+                done(hub);
+            }
+        }
+    }
+
+    /// The moves whose claims could not be repeated.
+    fn open(&mut self, position: &Position, answer: &Answer) -> Vec<Move> {
+        let claims: Vec<(Move, Proof)> = answer.verdicts().iter().filter_map(|(m, v)| Some((*m, v.proof?))).collect();
+        let (over, searched): (Vec<_>, Vec<_>) = claims.into_iter().partition(|(_, p)| p.kind == ProofKind::Terminal);
+        let mut open: Vec<Move> =
+            over.into_iter().filter(|(m, p)| !is_over(position, *m, *p)).map(|(m, _)| m).collect();
+        open.extend(self.unrepeated(position, &searched, answer));
+        open
+    }
+
+    fn unrepeated(&mut self, position: &Position, claims: &[(Move, Proof)], answer: &Answer) -> Vec<Move> {
+        let moves: Vec<Move> = claims.iter().map(|(m, _)| *m).collect();
+        if moves.is_empty() || !Engine::supports(position.variant()) {
+            return moves;
+        }
+        let verdicts = || moves.iter().filter_map(|m| answer.get(*m));
+        let depth = verdicts().map(|verdict| verdict.depth).max().unwrap_or(1).max(2);
+        let nodes = verdicts().map(|verdict| verdict.nodes).fold(1_000_u64, u64::saturating_add);
+        let effort = Effort { nodes: Some(nodes.saturating_mul(2).min(MOST_NODES)), ..Effort::depth(depth) };
+        let width = u16::try_from(moves.len()).unwrap_or(u16::MAX);
+        let question = Question { moves: moves.clone(), width, ..Question::new(position.clone(), effort) };
+        let found = self.engine.answer(&question, &self.control, &mut |_| {}).unwrap_or_default();
+        let holds = |(m, claimed): &&(Move, Proof)| {
+            let found = found.get(*m).and_then(|verdict| verdict.proof);
+            found.is_some_and(|found| found.claim == claimed.claim && found.plies <= claimed.plies)
+        };
+        claims.iter().filter(|claim| !holds(claim)).map(|(m, _)| *m).collect()
+    }
+}
+
+/// Whether the game is over after the move, and ends as it is said.
+fn is_over(position: &Position, m: Move, proof: Proof) -> bool {
+    let Ok(next) = position.play(m) else { return false };
+    match next.outcome() {
+        Some(Outcome::Draw) => proof.claim == Claim::Draw,
+        Some(Outcome::Win(side)) => {
+            (side == position.side()) == (proof.claim == Claim::Win) && proof.claim != Claim::Draw
+        }
+        None => false,
+    }
+}

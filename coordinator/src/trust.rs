@@ -1,0 +1,136 @@
+//! What is known of each worker's word.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{BuildHasher, RandomState};
+
+use kagetsu_book::JobId;
+use kagetsu_game::{Effort, Position};
+use kagetsu_schedule::{QuestionId, WorkerId};
+
+use crate::compare::Band;
+use crate::links::Introduction;
+
+/// Answers of one worker that are searched anew when it turns out to be wrong: the last.
+const MOST_UNVERIFIED: usize = 512;
+/// Workers that are remembered, connected or not.
+const MOST_RECORDS: usize = 20_000;
+
+/// What is known of one worker's word.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    /// Name and version of its engine, and its threads.
+    engine: (String, u32),
+    /// Answers that others confirmed.
+    pub(crate) confirmed: u64,
+    /// Answers that were wrong.
+    pub(crate) refuted: u64,
+    /// Why it gets no tasks.
+    pub(crate) quarantine: Option<String>,
+    /// Questions of the exam that it has yet to answer; `None` before it was asked.
+    pub(crate) exam: Option<usize>,
+    /// What it said last that nobody has confirmed.
+    unverified: VecDeque<(JobId, Position)>,
+}
+
+impl Record {
+    /// What the world may know.
+    pub(crate) fn without_answers(&self) -> Self {
+        let Self { confirmed, refuted, quarantine, exam, .. } = self;
+        let (engine, unverified) = Default::default();
+        Self {
+            engine,
+            confirmed: *confirmed,
+            refuted: *refuted,
+            quarantine: quarantine.clone(),
+            exam: *exam,
+            unverified,
+        }
+    }
+}
+
+/// What is known of every worker's word.
+pub(crate) struct Trust {
+    /// Every word is believed.
+    pub(crate) is_blind: bool,
+    /// Of how many answers in a million another worker is asked too.
+    share: u64,
+    chance: RandomState,
+    records: BTreeMap<WorkerId, Record>,
+    /// Workers quarantined since the start.
+    pub(crate) quarantines: u64,
+}
+
+impl Trust {
+    /// `percent` of the answers are asked for twice.
+    pub(crate) fn new(is_blind: bool, percent: f64) -> Self {
+        let share = (percent.clamp(0.0, 100.0) * 1e4).round() as u64;
+        Self { is_blind, share, chance: RandomState::new(), records: BTreeMap::new(), quarantines: 0 }
+    }
+
+    /// A worker is there, for the first time or again.
+    pub(crate) fn meet(&mut self, worker: WorkerId, about: &Introduction) -> &mut Record {
+        if self.records.len() >= MOST_RECORDS {
+            // Names are drawn by chance: so is who is forgotten. A bad one is kept.
+            let gone = self.records.iter().find(|(_, record)| record.quarantine.is_none()).map(|(id, _)| *id);
+            gone.map(|id| self.records.remove(&id));
+        }
+        let record = self.records.entry(worker).or_default();
+        record.engine = (about.engine.clone(), about.threads);
+        record
+    }
+
+    pub(crate) fn record(&self, worker: WorkerId) -> Option<&Record> {
+        self.records.get(&worker)
+    }
+
+    pub(crate) fn record_mut(&mut self, worker: WorkerId) -> Option<&mut Record> {
+        self.records.get_mut(&worker)
+    }
+
+    pub(crate) fn is_quarantined(&self, worker: WorkerId) -> bool {
+        self.records.get(&worker).is_some_and(|record| record.quarantine.is_some())
+    }
+
+    /// Whether another worker is to be asked too; by chance, so that no worker can know.
+    pub(crate) fn is_sampled(&self, id: QuestionId) -> bool {
+        self.share > 0 && self.chance.hash_one(id) % 1_000_000 < self.share
+    }
+
+    /// Notes what a worker said that goes into the book.
+    pub(crate) fn said(&mut self, worker: WorkerId, job: JobId, position: &Position) {
+        if let Some(record) = self.records.get_mut(&worker) {
+            if record.unverified.len() == MOST_UNVERIFIED {
+                record.unverified.pop_front();
+            }
+            record.unverified.push_back((job, position.clone()));
+        }
+    }
+
+    /// What a worker said of a position is right.
+    pub(crate) fn confirm(&mut self, worker: WorkerId, position: &Position) {
+        if let Some(record) = self.records.get_mut(&worker) {
+            record.confirmed += 1;
+            record.unverified.retain(|(_, said)| said != position);
+        }
+    }
+
+    /// A worker is believed no more. What it said last, and nobody has confirmed; nothing of one that was quarantined before.
+    pub(crate) fn refute(&mut self, worker: WorkerId, reason: String) -> Vec<(JobId, Position)> {
+        let Some(record) = self.records.get_mut(&worker) else { return Vec::new() };
+        record.refuted += 1;
+        if record.quarantine.is_some() {
+            return Vec::new();
+        }
+        record.quarantine = Some(reason);
+        self.quarantines += 1;
+        std::mem::take(&mut record.unverified).into()
+    }
+
+    /// How near two workers' answers must be.
+    pub(crate) fn band(&self, effort: Effort, workers: &[WorkerId]) -> Band {
+        let engines = || workers.iter().map(|worker| self.records.get(worker).map(|record| &record.engine));
+        let is_one = engines()
+            .all(|engine| engine.is_some_and(|engine| engine.1 == 1 && Some(Some(engine)) == engines().next()));
+        if is_one && effort.time.is_none() { Band::Narrow } else { Band::Wide }
+    }
+}

@@ -1,0 +1,192 @@
+//! Whose word counts.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use kagetsu_coordinator::Config;
+use kagetsu_game::{Answer, Position};
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::JobState;
+use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::report::Outcome;
+use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_search::Engine;
+use tonic::Code;
+
+use crate::cluster::{Cluster, build, within};
+use crate::puppet::{Puppet, answer, hello};
+
+/// A coordinator that asks for so many percent of the answers twice.
+fn suspicious(folder: &Path, verify_share: f64) -> Cluster {
+    Cluster::start_as(&Config { book: Some(folder.into()), cache_mib: 8, verify_share, trusts_workers: false })
+}
+
+fn is_exam(task: &v1::Task) -> bool {
+    task.task >= 1 << 63
+}
+
+/// A puppet that says it is our own engine.
+async fn pretender(cluster: &Cluster, instance: u64) -> Puppet {
+    let hello = v1::Hello { engine: Engine::NAME.into(), ..hello(instance) };
+    let mut puppet = Puppet::say_first(cluster.channel().await, Said::Hello(hello)).await.expect("welcome");
+    assert!(matches!(puppet.hear().await, Heard::Welcome(_)));
+    puppet
+}
+
+/// A worker that knows what is asked in the exam, and says whatever `lie` makes of its answers to all else.
+async fn liar(cluster: &Cluster, instance: u64, lie: fn(v1::Answer) -> v1::Answer) -> tokio::task::JoinHandle<u64> {
+    let mut puppet = pretender(cluster, instance).await;
+    tokio::spawn(async move {
+        let mut lies = 0;
+        while let Some(heard) = puppet.next().await {
+            let Heard::Task(task) = heard else { continue };
+            let honest = answer(&task);
+            lies += u64::from(!is_exam(&task));
+            let said = if is_exam(&task) { honest } else { lie(honest) };
+            if !puppet.try_report(&task, Outcome::Answer(said)).await {
+                break;
+            }
+        }
+        lies
+    })
+}
+
+/// The worst move is the best by far.
+fn favour_the_worst(mut answer: v1::Answer) -> v1::Answer {
+    let best = answer.verdicts.iter().map(|verdict| verdict.score).max().unwrap_or_default();
+    if let Some(worst) = answer.verdicts.last_mut() {
+        *worst =
+            v1::Verdict { score: (best + 900).min(29_000), proof: None, line: vec![worst.r#move], ..worst.clone() };
+        worst.set_bound(v1::Bound::Exact);
+    }
+    answer
+}
+
+/// The best move wins, and nobody knows how.
+fn claim_a_win(mut answer: v1::Answer) -> v1::Answer {
+    if let Some(best) = answer.verdicts.first_mut() {
+        let proof = v1::Proof { claim: v1::Claim::Win.into(), kind: v1::ProofKind::Vct.into(), plies: 9 };
+        *best = v1::Verdict { score: 31_991, proof: Some(proof), ..best.clone() };
+        best.set_bound(v1::Bound::Exact);
+    }
+    answer
+}
+
+/// The exact verdicts of a book, by position and move.
+async fn facts(cluster: &Cluster) -> BTreeMap<(String, u32), (i32, Option<v1::Proof>)> {
+    let mut facts = BTreeMap::new();
+    for found in cluster.export().await {
+        let position = Position::try_from(found.position.as_ref().expect("named")).expect("a position");
+        let answer = Answer::try_from(found.facts.as_ref().expect("searched")).expect("an answer");
+        for verdict in v1::Answer::from(&answer).verdicts.iter().filter(|v| v.bound() == v1::Bound::Exact) {
+            facts.insert((position.key().to_string(), verdict.r#move), (verdict.score, verdict.proof));
+        }
+    }
+    facts
+}
+
+async fn calm_facts() -> BTreeMap<(String, u32), (i32, Option<v1::Proof>)> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.builds().await.start(build("test", 60)).await.expect("a job");
+    cluster.worker("calm");
+    cluster.finished("test").await;
+    let facts = facts(&cluster).await;
+    cluster.end().await;
+    facts
+}
+
+async fn worker_named(cluster: &Cluster, name: &str) -> Option<v1::Worker> {
+    cluster.workers().await.into_iter().find(|worker| worker.name == name)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_cannot_pass_the_exam_is_refused_in_words() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = suspicious(folder.path(), 0.0);
+    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let mut faulty = pretender(&cluster, 1).await;
+    let task = faulty.task().await;
+    assert!(is_exam(&task));
+    let mut wrong = answer(&task);
+    wrong.verdicts[0].score ^= 4;
+    faulty.report(&task, Outcome::Answer(wrong)).await;
+    let status = faulty.refusal().await;
+    assert_eq!(status.code(), Code::FailedPrecondition);
+    assert!(status.message().contains("wrong answers") && status.message().contains("memory"), "{status}");
+    // It may not come back under the same name, but a sound one works.
+    cluster.worker("sound");
+    let job = cluster.finished("test").await;
+    assert_eq!((job.state(), job.positions), (JobState::Done, 10));
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_lies_is_found_and_leaves_no_trace() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = suspicious(folder.path(), 30.0);
+    let liar = liar(&cluster, 7, favour_the_worst).await;
+    cluster.builds().await.start(build("test", 60)).await.expect("a job");
+    cluster.worker("honest");
+    cluster.worker("truthful");
+    let job = cluster.finished("test").await;
+    assert_eq!((job.state(), job.positions, job.set_aside), (JobState::Done, 60, 0));
+    let found = worker_named(&cluster, "puppet 7").await.expect("it is still there");
+    assert!(found.quarantine.contains("wrong about"), "{found:?}");
+    assert_eq!((found.idle.as_str(), found.tasks, found.refuted > 0), ("in quarantine", 0, true));
+    for name in ["honest", "truthful"] {
+        let worker = worker_named(&cluster, name).await.expect("connected");
+        assert!(worker.quarantine.is_empty() && worker.refuted == 0, "{worker:?}");
+    }
+    let (found, calm) = (facts(&cluster).await, calm_facts().await);
+    let shared: Vec<_> = found.iter().filter_map(|(at, fact)| Some((at, fact, calm.get(at)?))).collect();
+    assert!(shared.len() > 60, "{}", shared.len());
+    for (at, fact, calm) in shared {
+        assert_eq!(fact, calm, "{at:?}");
+    }
+    cluster.end().await;
+    assert!(within(liar).await.expect("no panic") > 0, "it was asked");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_claimed_and_cannot_be_repeated_is_no_proof() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = suspicious(folder.path(), 0.0);
+    let _liar = liar(&cluster, 7, claim_a_win).await;
+    cluster.builds().await.start(build("test", 5)).await.expect("a job");
+    let job = cluster.finished("test").await;
+    assert_eq!((job.state(), job.positions), (JobState::Done, 5), "nobody else is there to ask");
+    let facts = facts(&cluster).await;
+    assert!(facts.values().all(|(score, proof)| proof.is_none() && *score <= 30_000), "{facts:?}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_claims_what_two_others_do_not_find_is_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = suspicious(folder.path(), 0.0);
+    let _liar = liar(&cluster, 7, claim_a_win).await;
+    cluster.builds().await.start(build("test", 30)).await.expect("a job");
+    cluster.worker("honest");
+    cluster.worker("truthful");
+    let job = cluster.finished("test").await;
+    assert_eq!((job.state(), job.positions, job.set_aside), (JobState::Done, 30, 0));
+    let found = worker_named(&cluster, "puppet 7").await.expect("it is still there");
+    assert!(found.quarantine.contains("only one proven"), "{found:?}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn true_proofs_enter_the_book_as_they_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = suspicious(folder.path(), 0.0);
+    // Black wins by continuous fours; every move of White's loses but where it takes longer.
+    let roots = vec![(&crate::cluster::position("h8 a1 i8 a15 j8 o1")).into()];
+    let request = v1::StartRequest { roots, target: Some(1), ..build("test", 1) };
+    cluster.builds().await.start(request).await.expect("a job");
+    cluster.worker("honest");
+    assert_eq!(cluster.finished("test").await.positions, 1);
+    let proofs = facts(&cluster).await.into_values().filter(|(_, proof)| proof.is_some()).count();
+    assert!(proofs >= 1, "{proofs}");
+    cluster.end().await;
+}
