@@ -124,8 +124,10 @@ struct Server(Process);
 impl Server {
     fn start(book: &Path) -> Result<Self> {
         let book = book.to_str().context("the folder for temporary files has no plain name")?;
-        Process::start("kagetsu-coordinator", &["--book", book, "--listen", "127.0.0.1:0", "--log-level", QUIET])
-            .map(Self)
+        // It says no more than its address: nobody reads on.
+        let quiet = ["--http", "off", "--log-level", QUIET];
+        let arguments = [&["--book", book, "--listen", "127.0.0.1:0"][..], &quiet].concat();
+        Process::start("kagetsu-coordinator", &arguments).map(Self)
     }
 
     fn address(&mut self) -> Result<String> {
