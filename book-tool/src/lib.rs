@@ -38,4 +38,5 @@ mod workers;
 
 pub use brain::{PlayArgs, gomocup};
 pub use cli::Cli;
+pub use exchange::understand;
 use kagetsu_http::json;

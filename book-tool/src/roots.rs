@@ -27,7 +27,11 @@ pub(crate) fn read(path: &Path, variant: Variant) -> Result<Vec<Position>> {
     if roots.is_empty() { Err(anyhow!("roots file {} holds no position", path.display())) } else { Ok(roots) }
 }
 
-fn of_lines(text: &str, variant: Variant) -> Result<Vec<Position>> {
+/// Roots, a line each; see [`read`].
+///
+/// # Errors
+/// The first line that is none, by its number.
+pub(crate) fn of_lines(text: &str, variant: Variant) -> Result<Vec<Position>> {
     let mut roots = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
@@ -83,7 +87,11 @@ struct Opening {
     coordinates: Vec<Vec<i32>>,
 }
 
-fn of_json(text: &str, variant: Variant) -> Result<Vec<Position>> {
+/// Roots out of a list of openings; see [`read`].
+///
+/// # Errors
+/// The first opening that is none, by its id.
+pub(crate) fn of_json(text: &str, variant: Variant) -> Result<Vec<Position>> {
     let file: Openings = serde_json::from_str(text).context("not a list of openings")?;
     let size = match variant {
         Variant::Gomoku { size, .. } if size == file.size => size,

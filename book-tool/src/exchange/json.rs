@@ -12,42 +12,42 @@ use crate::json::date;
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
-    variant: String,
+    pub(super) variant: String,
     /// Xiangqi and surakarta.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    fen: Option<String>,
+    pub(super) fen: Option<String>,
     /// Gomoku: rows from the top, `X` the first player's stones, `O` the second's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    board: Vec<String>,
-    side: String,
-    answers: Vec<Line>,
+    pub(super) board: Vec<String>,
+    pub(super) side: String,
+    pub(super) answers: Vec<Line>,
 }
 
 /// What was searched of one move; its value is that of the player who makes it.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
-    r#move: String,
+pub(super) struct Line {
+    pub(super) r#move: String,
     /// Centi-units, where it is no mate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    score: Option<i16>,
+    pub(super) score: Option<i16>,
     /// Plies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    win_in: Option<u16>,
+    pub(super) win_in: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    loss_in: Option<u16>,
-    bound: String,
-    depth: u8,
-    nodes: u64,
+    pub(super) loss_in: Option<u16>,
+    pub(super) bound: String,
+    pub(super) depth: u8,
+    pub(super) nodes: u64,
     #[serde(default)]
-    line: Vec<String>,
+    pub(super) line: Vec<String>,
     /// `none`, `win`, `loss` or `draw`.
-    proof: String,
+    pub(super) proof: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    proof_kind: Option<String>,
-    engine: String,
+    pub(super) proof_kind: Option<String>,
+    pub(super) engine: String,
     /// As 2026-11-21.
-    date: String,
+    pub(super) date: String,
 }
 
 const BOUNDS: [Bound; 3] = [Bound::Exact, Bound::Lower, Bound::Upper];
@@ -90,6 +90,18 @@ impl Record {
             board,
             side: position.side().to_string(),
             answers: answer.verdicts().iter().map(line).collect(),
+        }
+    }
+
+    /// The position alone.
+    pub(super) fn head(&self) -> Self {
+        let Self { variant, fen, board, side, .. } = self;
+        Self {
+            variant: variant.clone(),
+            fen: fen.clone(),
+            board: board.clone(),
+            side: side.clone(),
+            answers: Vec::new(),
         }
     }
 

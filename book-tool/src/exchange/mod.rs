@@ -1,23 +1,44 @@
 //! Books in the formats of other programs, read and written.
 
+mod csv;
+mod eleeye;
+mod games;
 mod json;
+mod library;
+mod lines;
+mod pgn;
+mod psq;
+mod renlib;
+mod rif;
+mod sgf;
+#[cfg(test)]
+mod tests;
 mod yixin;
 mod yxdb;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use kagetsu_book::Book;
-use kagetsu_game::{Answer, Position};
+use kagetsu_game::{Answer, Position, Variant};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::cli::write_json;
 use crate::source::open_book;
+use games::Games;
 use json::Record;
-use yixin::Losses;
+
+/// What could not be carried over, by what it is, and how much of it.
+type Losses = BTreeMap<&'static str, u64>;
+
+/// Counts a loss; one of nothing is told too where it was looked for.
+fn lose(losses: &mut Losses, what: &'static str, count: u64) {
+    *losses.entry(what).or_default() += count;
+}
 
 /// Answers between two times that all is made durable.
 const SYNC_EVERY: u64 = 1_000;
@@ -29,20 +50,129 @@ const LONGEST: u64 = 16 << 20;
 enum Format {
     /// One JSON object a line for each position, with all that was searched; nothing is lost on the way
     Json,
+    /// A table with a line for each move, with all that was searched; nothing is lost on the way
+    Csv,
     /// A position database of Yixin or Rapfi (`.db`), of gomoku
     Yxdb,
+    /// A library of RenLib (`.lib`): a tree of moves of gomoku or renju on 15x15, with texts
+    Lib,
+    /// A game of Piskvork or Gomocup (`.psq`); import only
+    Psq,
+    /// Games and trees of gomoku in SGF; import only
+    Sgf,
+    /// Games of RenjuNet (`.rif`, XML); import only
+    Rif,
+    /// Openings of gomoku as offsets of stones from the centre, as Gomocup has them, or lines of moves
+    Openings,
+    /// A game a line, as moves, with FEN and | before them or its result behind them if need be; of any game, so of surakarta; import
+    /// only
+    Lines,
+    /// A FEN a line with the best move and its value, of xiangqi or surakarta
+    Fen,
+    /// Games of xiangqi in PGN, moves in coordinates, WXF's notation or Chinese; import only
+    Pgn,
+    /// A book of ElephantEye or XQWizard (`BOOK.DAT`), of xiangqi
+    Eleeye,
+}
+
+/// What a file says.
+struct Contents {
+    answers: Vec<(Position, Answer)>,
+    /// Records, nodes, games or lines that it has.
+    items: u64,
+    losses: Losses,
+}
+
+impl Format {
+    /// Everything that a file says. It is understood whole before a book is touched.
+    fn read(self, bytes: &[u8], variant: Option<Variant>) -> Result<Contents> {
+        let played =
+            || variant.context("--variant must say what was played, as in --variant renju-15: the file does not");
+        let text = || std::str::from_utf8(bytes).context("it is no text in UTF-8; `iconv` makes it one");
+        let named = |engine: &str, (games, items, losses): (Games, u64, Losses)| Contents {
+            answers: games.answers(engine),
+            items,
+            losses,
+        };
+        Ok(match self {
+            Self::Json => bail!("JSON is read line by line"),
+            Self::Csv => {
+                let (answers, items) = csv::read(text()?)?;
+                Contents { answers, items, losses: Losses::new() }
+            }
+            Self::Yxdb => {
+                let records = yxdb::read(bytes).context("it is no database of Yixin or Rapfi")?;
+                let (answers, losses) = yixin::answers(&records).context("it is no database of Yixin or Rapfi")?;
+                Contents { answers, items: records.len() as u64, losses }
+            }
+            Self::Lib => named("renlib", library::read(bytes, played()?)?),
+            Self::Psq => named("psq", psq::read(&String::from_utf8_lossy(bytes), played()?)?),
+            Self::Sgf => named("sgf", sgf::read(bytes, played()?)?),
+            Self::Rif => named("rif", rif::read(text()?, played()?)?),
+            Self::Openings => named("openings", lines::openings(text()?, played()?)?),
+            Self::Lines => named("lines", lines::games(text()?, played()?)?),
+            Self::Fen => named("fen", lines::fens(text()?, played()?)?),
+            Self::Pgn => named("pgn", pgn::read(bytes, variant.unwrap_or(Variant::XIANGQI))?),
+            Self::Eleeye => named("elephanteye", eleeye::read(bytes, variant.unwrap_or(Variant::XIANGQI))?),
+        })
+    }
+
+    /// Writes what a book says; how many positions that is, and what has no place there.
+    fn write(self, book: &Book, variant: Option<Variant>, out: &mut dyn Write) -> Result<(u64, Losses)> {
+        let first = || -> Result<Variant> {
+            let first = book.positions().next().transpose()?.map(|entry| entry.position.variant());
+            variant.or(first).context("the book is empty")
+        };
+        let (bytes, count, losses) = match self {
+            Self::Json => return Ok((write_lines(book, out)?, Losses::new())),
+            Self::Csv => return Ok((write_table(book, out)?, Losses::new())),
+            Self::Yxdb => {
+                let (records, losses) = yixin::records(book)?;
+                (yxdb::write(&records), records.len() as u64, losses)
+            }
+            Self::Lib => library::write(book, first()?)?,
+            Self::Openings => bytes_of(lines::write_openings(book, first()?)?),
+            Self::Fen => bytes_of(lines::write_fens(book, first()?)?),
+            Self::Eleeye => eleeye::write(book, first()?)?,
+            Self::Psq | Self::Sgf | Self::Rif | Self::Lines | Self::Pgn => {
+                bail!(
+                    "this format is for games, and a book has none: json, csv, yxdb, lib, openings, fen and eleeye are written"
+                )
+            }
+        };
+        out.write_all(&bytes)?;
+        Ok((count, losses))
+    }
+}
+
+fn bytes_of((text, count, losses): (String, u64, Losses)) -> (Vec<u8>, u64, Losses) {
+    (text.into_bytes(), count, losses)
+}
+
+/// Reads bytes as a file of a format, by its number among all, and forgets what they say: no bytes may do harm.
+///
+/// # Errors
+/// Whatever is wrong with them.
+pub fn understand(format: u8, variant: Variant, bytes: &[u8]) -> Result<()> {
+    let formats = <Format as clap::ValueEnum>::value_variants();
+    let format = formats[usize::from(format) % formats.len()];
+    if format == Format::Json {
+        let text = String::from_utf8_lossy(bytes);
+        return text.lines().try_for_each(|line| line.parse::<Record>()?.meaning().map(drop));
+    }
+    format.read(bytes, Some(variant)).map(drop)
 }
 
 /// Writes a book into a file of another format
 ///
-/// `json` has one object a line for each position, in the order of the book: the variant, the position (a FEN, or for gomoku
-/// the rows of the board), the side to move, and of each move all that was searched. It carries everything that was searched;
-/// what the book concludes from that is concluded again where it is read, and its jobs are left out.
+/// `json` and `csv` carry everything that was searched; what the book concludes from that is concluded again where it is read, and
+/// its jobs are left out. The others have what other programs open: `yxdb` (not compressed) values, depths, bounds and labels of
+/// positions and of those that their moves lead to; `lib` a tree of the moves with a value, that as a text on the point as Rapfi
+/// reads it (v34; W12 and L12 for a win and a loss that end in ply 12), depth and proof in comments; `openings` the balanced
+/// positions of few stones; `fen` each position with its best move; `eleeye` the moves worth making, weighted. What has no place
+/// there is told.
 ///
-/// `yxdb` is what Yixin and Rapfi open, not compressed: value, depth, bound and label of each position, and of those that its
-/// moves lead to. Lines, numbers of nodes, engines and dates have no place there.
-///
-/// Example: kagetsu export --format json --book h8.book h8.jsonl
+/// Example: kagetsu export --format lib --book h8.book h8.lib
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
     /// The format
@@ -51,6 +181,9 @@ pub(crate) struct ExportArgs {
     /// The book's folder
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
+    /// Which positions, where the format holds those of one game; by default those of the book's first
+    #[arg(long, value_name = "VARIANT")]
+    variant: Option<Variant>,
     /// The file to be written; - for stdout. It must not be there yet
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -59,13 +192,14 @@ pub(crate) struct ExportArgs {
 /// Reads a file of another format into a book
 ///
 /// The book is made where it is not there. Where it has a position already, the stronger evidence of each move stays: a proof,
-/// then the deeper search. Reading the same file again changes nothing. A line that is wrong ends it, with its number; what
-/// stood before it is in the book. What could not be carried over is told.
+/// then the deeper search. Reading the same file again changes nothing. A line that is wrong ends it, with its number; of a `json`
+/// file what stood before it is in the book. What could not be carried over is told.
 ///
-/// `yxdb` has values of positions, a book has values of moves: each is read as that of the moves that lead to it from other
-/// positions of the file. Its wins and losses are proofs of the kind `manual`: somebody said so.
+/// Wins and losses that somebody only says are proofs of the kind `manual`. `yxdb` has values of positions, a book has values of
+/// moves: each is read as that of the moves that lead to it. Of games with an end a move has the value of how they ended, a hundred
+/// centi-units for all won; of a move without any value the book holds that it was made. Any search is stronger evidence than that.
 ///
-/// Example: kagetsu import --format json --book copy.book h8.jsonl
+/// Example: kagetsu import --format lib --variant renju-15 --book lib.book my.lib
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
     /// The format
@@ -74,6 +208,9 @@ pub(crate) struct ImportArgs {
     /// The book's folder
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
+    /// What was played, where the file does not say it
+    #[arg(long, value_name = "VARIANT")]
+    variant: Option<Variant>,
     /// The file to be read; - for stdin
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -88,6 +225,9 @@ struct ImportJson {
     read: u64,
     positions: u64,
     new: u64,
+    /// Records, nodes, games or lines of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<u64>,
     /// What could not be carried over.
     #[serde(skip_serializing_if = "Option::is_none")]
     losses: Option<Losses>,
@@ -95,12 +235,10 @@ struct ImportJson {
 
 pub(crate) fn export(args: &ExportArgs, out: &mut dyn Write) -> Result<Exit> {
     let book = open_book(&args.book, false)?;
-    let write = |out: &mut dyn Write| match args.format {
-        Format::Json => write_lines(&book, out),
-        Format::Yxdb => write_yxdb(&book, out),
-    };
+    let write = |out: &mut dyn Write| args.format.write(&book, args.variant, out);
     if args.file.as_os_str() == "-" {
-        write(out)?;
+        let (_, losses) = write(out)?;
+        tell(&losses, &mut std::io::stderr())?;
         return Ok(Exit::Done);
     }
     // A file that is there is half written only if it is named so.
@@ -110,19 +248,20 @@ pub(crate) fn export(args: &ExportArgs, out: &mut dyn Write) -> Result<Exit> {
         bail!("{name} is there already; remove it, or name another file");
     }
     let file = File::create(&half).with_context(|| format!("cannot write {}", half.display()))?;
-    let written = || -> Result<u64> {
+    let written = || -> Result<(u64, Losses)> {
         let mut file = BufWriter::new(file);
-        let count = write(&mut file)?;
+        let done = write(&mut file)?;
         file.into_inner().map_err(|error| error.into_error())?.sync_all()?;
         std::fs::rename(&half, &args.file)?;
-        Ok(count)
+        Ok(done)
     };
-    let count = written().inspect_err(|_| {
+    let done = written().inspect_err(|_| {
         // The error that matters is the first.
         let _ = std::fs::remove_file(&half);
     });
-    let count = count.with_context(|| format!("cannot write {name}"))?;
+    let (count, losses) = done.with_context(|| format!("cannot write {name}"))?;
     writeln!(out, "{name}: {count} positions")?;
+    tell(&losses, out)?;
     Ok(Exit::Done)
 }
 
@@ -142,13 +281,28 @@ fn write_lines(book: &Book, out: &mut dyn Write) -> Result<u64> {
     Ok(count)
 }
 
-fn write_yxdb(book: &Book, out: &mut dyn Write) -> Result<u64> {
-    let (records, others) = yixin::records(book)?;
-    if others > 0 {
-        writeln!(std::io::stderr(), "{others} positions of other games are left out")?;
+fn write_table(book: &Book, out: &mut dyn Write) -> Result<u64> {
+    out.write_all(csv::head().as_bytes())?;
+    let mut count = 0;
+    for entry in book.positions() {
+        let entry = entry?;
+        out.write_all(csv::lines(&entry.position, &entry.facts).as_bytes())?;
+        count += 1;
     }
-    out.write_all(&yxdb::write(&records))?;
-    Ok(records.len() as u64)
+    Ok(count)
+}
+
+/// Tells what was lost on the way.
+fn tell(losses: &Losses, out: &mut dyn Write) -> Result<()> {
+    let told: Vec<String> = losses
+        .iter()
+        .filter(|(_, count)| **count > 0)
+        .map(|(what, count)| format!("{count} {}", what.replace('_', " ")))
+        .collect();
+    if !told.is_empty() {
+        writeln!(out, "not carried over: {}", told.join(", "))?;
+    }
+    Ok(())
 }
 
 pub(crate) fn import(args: &ImportArgs, out: &mut dyn Write) -> Result<Exit> {
@@ -158,42 +312,31 @@ pub(crate) fn import(args: &ImportArgs, out: &mut dyn Write) -> Result<Exit> {
     } else {
         Box::new(BufReader::new(File::open(&args.file).with_context(|| format!("cannot read {name}"))?))
     };
-    let mut losses = None;
-    // A database is understood whole before a book is touched.
-    let answers = match args.format {
-        Format::Json => None,
-        Format::Yxdb => {
-            let mut bytes = Vec::new();
-            source.read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
-            let read = yxdb::read(&bytes).and_then(|records| yixin::answers(&records));
-            let (answers, lost) = read.with_context(|| format!("{name} is no database of Yixin or Rapfi"))?;
-            losses = Some(lost);
-            Some(answers)
-        }
+    let contents = if args.format == Format::Json {
+        None
+    } else {
+        let mut bytes = Vec::new();
+        source.read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+        Some(args.format.read(&bytes, args.variant).with_context(|| name.to_string())?)
     };
     let book = open_book(&args.book, true)?;
     let before = book.len();
     let mut learner = Learner { book, read: 0 };
-    let end = match answers {
-        Some(answers) => answers.iter().try_for_each(|(position, answer)| learner.learn(position, answer)),
+    let end = match &contents {
+        Some(contents) => contents.answers.iter().try_for_each(|(position, answer)| learner.learn(position, answer)),
         None => read_lines(&mut *source, &name.to_string(), &mut learner),
     };
     let Learner { book, read } = learner;
     let (positions, new) = (book.len(), book.len() - before);
     book.close()?;
     end.with_context(|| format!("{read} positions before it are in the book"))?;
+    let (items, losses) = contents.map(|contents| (contents.items, contents.losses)).unzip();
     if args.json {
-        write_json(out, &ImportJson { read, positions, new, losses })?;
+        write_json(out, &ImportJson { read, positions, new, items, losses })?;
         return Ok(Exit::Done);
     }
     writeln!(out, "{}: {read} positions read, {new} of them new; {positions} in all", args.book.display())?;
-    if let Some(Losses { values_without_a_move, labels, texts }) = losses {
-        writeln!(
-            out,
-            "not carried over: {values_without_a_move} values of positions that none in the file leads to, {labels} labels \
-             without a value, {texts} texts"
-        )?;
-    }
+    tell(&losses.unwrap_or_default(), out)?;
     Ok(Exit::Done)
 }
 

@@ -8,34 +8,28 @@ use kagetsu_book::{Book, Entry};
 use kagetsu_game::{Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Provenance, Score, Variant, Verdict};
 
 use super::yxdb::{Label, Record, Value};
+use super::{Losses, lose};
 
 /// Who is said to have found what was read.
 const ENGINE: &str = "yixin database";
 
-/// What could not be carried over.
-#[derive(Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub(super) struct Losses {
-    /// Values of positions that no other position of the file leads to: a book has values of moves.
-    pub(super) values_without_a_move: u64,
-    /// Wins and losses without a distance, and marks that are no value.
-    pub(super) labels: u64,
-    /// Comments, and texts on points.
-    pub(super) texts: u64,
-}
-
 /// The positions that lead to others of the records, each with what these say of its moves.
+///
+/// A database has values of positions, a book has values of moves: a value that no other position of the file leads to is lost, and
+/// so are wins and losses without a distance, marks that are no value, comments and texts on points.
 ///
 /// # Errors
 /// A record whose stones are no position.
 pub(super) fn answers(records: &[Record]) -> Result<(Vec<(Position, Answer)>, Losses)> {
-    let mut losses = Losses::default();
+    let mut losses = Losses::new();
     let mut known: HashMap<(Variant, Key), (usize, Option<Told>)> = HashMap::new();
     let mut positions = Vec::with_capacity(records.len());
     for (at, record) in records.iter().enumerate() {
         let position = position(record).with_context(|| format!("record {}", at + 1))?;
         let told = told(record);
-        losses.texts += u64::from(!record.text.is_empty());
-        losses.labels += u64::from(record.label != Label::None && told.is_none_or(|told| told.proof.is_none()));
+        lose(&mut losses, "texts", u64::from(!record.text.is_empty()));
+        let is_lost = record.label != Label::None && told.is_none_or(|told| told.proof.is_none());
+        lose(&mut losses, "labels", u64::from(is_lost));
         known.insert((record.variant, position.key()), (at, told));
         positions.push(position);
     }
@@ -57,7 +51,7 @@ pub(super) fn answers(records: &[Record]) -> Result<(Vec<(Position, Answer)>, Lo
         }
     }
     let is_lost = |(at, told): &&(usize, Option<Told>)| told.is_some() && !used[*at];
-    losses.values_without_a_move = known.values().filter(is_lost).count() as u64;
+    lose(&mut losses, "values_without_a_move", known.values().filter(is_lost).count() as u64);
     Ok((found, losses))
 }
 
@@ -121,19 +115,19 @@ fn position(record: &Record) -> Result<Position> {
     Ok(Position::from_board(record.variant, &rows.join("\n"), Some(record.side))?)
 }
 
-/// A book's gomoku positions as records, and those that its moves lead to; how many positions of other games there are.
+/// A book's gomoku positions as records, and those that its moves lead to; positions of other games are lost.
 ///
 /// # Errors
 /// A damaged record of the book.
-pub(super) fn records(book: &Book) -> Result<(Vec<Record>, u64)> {
+pub(super) fn records(book: &Book) -> Result<(Vec<Record>, Losses)> {
     let mut own: BTreeMap<(Variant, Key), Record> = BTreeMap::new();
     let mut leaves: BTreeMap<(Variant, Key), Record> = BTreeMap::new();
-    let mut others = 0;
+    let mut losses = Losses::new();
     for entry in book.positions() {
         let entry = entry?;
         let variant = entry.position.variant();
         if !matches!(variant, Variant::Gomoku { .. }) {
-            others += 1;
+            lose(&mut losses, "positions_of_other_games", 1);
             continue;
         }
         own.insert((variant, entry.position.key()), of_entry(&entry));
@@ -144,7 +138,7 @@ pub(super) fn records(book: &Book) -> Result<(Vec<Record>, u64)> {
         }
     }
     leaves.extend(own);
-    Ok((leaves.into_values().collect(), others))
+    Ok((leaves.into_values().collect(), losses))
 }
 
 fn of_entry(entry: &Entry) -> Record {
@@ -227,7 +221,7 @@ mod tests {
             stones(&[112], &[0], Side::First, Label::Win, Value::Centi(0), 0, None),
         ];
         let (answers, losses) = answers(&records).expect("positions");
-        assert_eq!(losses, Losses { values_without_a_move: 1, labels: 1, texts: 0 });
+        assert_eq!(losses, [("values_without_a_move", 1), ("labels", 1), ("texts", 0)].into());
         let [(position, answer)] = &answers[..] else { panic!("one position leads to others: {answers:?}") };
         assert_eq!(position.side(), Side::Second);
         // i8 and its three images, i9 and its three.

@@ -1,0 +1,219 @@
+//! Books of ElephantEye and XQWizard (`BOOK.DAT`): moves of xiangqi by a 32-bit key of the position, each with a weight.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+
+use anyhow::{Result, bail};
+use kagetsu_book::Book;
+use kagetsu_game::{Bound, Move, Position, Side, Variant};
+
+use super::games::{Ending, Games, bare, is_nothing};
+use super::{Losses, lose};
+
+/// Key, move, weight.
+const RECORD: usize = 8;
+/// Pieces in the order of the keys, Red's.
+const PIECES: &str = "KABNRCP";
+/// A move this many centi-units worse than the best has no weight.
+const RANGE: i32 = 100;
+
+/// The numbers of which keys are made: for Black to move, then for each piece on each square of a board of 16x16.
+struct Locks {
+    side: u32,
+    pieces: Vec<u32>,
+}
+
+impl Locks {
+    /// Out of the stream of RC4 with a key of four zeros: of each three numbers the last.
+    fn new() -> Self {
+        let mut state: [u8; 256] = std::array::from_fn(|at| at as u8);
+        let mut j = 0_u8;
+        for at in 0..256 {
+            j = j.wrapping_add(state[at]);
+            state.swap(at, j.into());
+        }
+        let (mut x, mut y) = (0_u8, 0_u8);
+        let mut byte = || {
+            x = x.wrapping_add(1);
+            y = y.wrapping_add(state[usize::from(x)]);
+            state.swap(x.into(), y.into());
+            state[usize::from(state[usize::from(x)].wrapping_add(state[usize::from(y)]))]
+        };
+        let mut lock = || {
+            let mut number = || u32::from_le_bytes([byte(), byte(), byte(), byte()]);
+            let [_, _, lock] = [number(), number(), number()];
+            lock
+        };
+        Self { side: lock(), pieces: (0..14 * 256).map(|_| lock()).collect() }
+    }
+
+    /// The key of a position, or of its mirror image.
+    fn of(&self, position: &Position, is_mirrored: bool) -> Option<u32> {
+        let fen = position.fen().ok()?;
+        let board = fen.split(' ').next()?;
+        let mut lock = if position.side() == Side::Second { self.side } else { 0 };
+        for (row, text) in board.split('/').enumerate() {
+            let mut file = 0;
+            for letter in text.chars() {
+                if let Some(empty) = letter.to_digit(10) {
+                    file += empty as usize;
+                    continue;
+                }
+                let name = match letter.to_ascii_uppercase() {
+                    'H' => 'N',
+                    'E' => 'B',
+                    other => other,
+                };
+                let piece = PIECES.find(name)? + if letter.is_ascii_lowercase() { 7 } else { 0 };
+                let at = if is_mirrored { 8 - file } else { file };
+                lock ^= self.pieces.get(piece * 256 + 16 * (3 + row) + 3 + at)?;
+                file += 1;
+            }
+        }
+        Some(lock)
+    }
+}
+
+/// A move's two squares, in the text of our own.
+fn text(code: u16, is_mirrored: bool) -> Option<String> {
+    let square = |code: u16| {
+        let (file, row) = ((code & 15).checked_sub(3)?, (code >> 4).checked_sub(3)?);
+        let file = if is_mirrored { 8_u16.checked_sub(file)? } else { file };
+        (file < 9 && row < 10).then(|| format!("{}{}", char::from(b'a' + file as u8), 9 - row))
+    };
+    Some(square(code & 255)? + &square(code >> 8)?)
+}
+
+fn code(text: &str) -> Option<u16> {
+    let square = |text: &str| {
+        let &[file, rank] = text.as_bytes() else { return None };
+        let (file, rank) = (u16::from(file.checked_sub(b'a')?), u16::from(rank.checked_sub(b'0')?));
+        Some(16 * (3 + 9_u16.checked_sub(rank)?) + 3 + file)
+    };
+    let (from, to) = text.split_at_checked(2)?;
+    Some(square(from)? | square(to)? << 8)
+}
+
+/// What a book says of the positions that its moves lead to from the start. To look for others would be to try millions of positions
+/// against ten thousand keys of 32 bits: some would be found by mistake.
+///
+/// # Errors
+/// If the file is none.
+pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses)> {
+    if !matches!(variant, Variant::Xiangqi { .. }) {
+        bail!("these books are of xiangqi, not of {variant}");
+    }
+    let (chunks, rest) = bytes.as_chunks::<RECORD>();
+    let mut records: BTreeMap<u32, Vec<(u16, u16)>> = BTreeMap::new();
+    let mut last = 0;
+    for [a, b, c, d, e, f, g, h] in chunks {
+        let lock = u32::from_le_bytes([*a, *b, *c, *d]);
+        if lock < last {
+            bail!("it is no book of ElephantEye: its keys do not ascend");
+        }
+        last = lock;
+        records.entry(lock).or_default().push((u16::from_le_bytes([*e, *f]), u16::from_le_bytes([*g, *h])));
+    }
+    if !rest.is_empty() || chunks.is_empty() {
+        bail!("it is no book of ElephantEye: its length is no number of records of {RECORD} bytes");
+    }
+    let locks = Locks::new();
+    let (mut games, mut losses) = (Games::default(), Losses::new());
+    let mut used: HashSet<u32> = HashSet::new();
+    let start = Position::start(variant);
+    let (mut seen, mut left) = (HashSet::from([start.key()]), VecDeque::from([start]));
+    while let Some(position) = left.pop_front() {
+        let found = [false, true].into_iter().find_map(|is_mirrored| {
+            let lock = locks.of(&position, is_mirrored)?;
+            records.get(&lock).map(|moves| (lock, moves, is_mirrored))
+        });
+        let Some((lock, moves, is_mirrored)) = found else { continue };
+        used.insert(lock);
+        for (code, weight) in moves {
+            let m = text(*code, is_mirrored).and_then(|text| position.parse_move(&text).ok());
+            match m.and_then(|m| Some((m, position.play(m).ok()?))) {
+                Some((m, after)) => {
+                    games.add(&position, m, Ending::Unknown, (*weight).into());
+                    // A book's lines may come to it by any way.
+                    left.extend(bare(&after).filter(|after| seen.insert(after.key())));
+                }
+                None => lose(&mut losses, "moves_that_cannot_be_made", 1),
+            }
+        }
+    }
+    let lost = records.iter().filter(|(lock, _)| !used.contains(lock)).map(|(_, moves)| moves.len() as u64).sum();
+    lose(&mut losses, "moves_of_positions_that_nothing_leads_to", lost);
+    Ok((games, chunks.len() as u64, losses))
+}
+
+/// The moves of a book that are worth making, each with a weight: by how little worse it is than the best, or how often it was
+/// made where that is all that is known.
+///
+/// # Errors
+/// A damaged record.
+pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Losses)> {
+    if !matches!(variant, Variant::Xiangqi { .. }) {
+        bail!("these books are of xiangqi, not of {variant}");
+    }
+    let (locks, mut losses) = (Locks::new(), Losses::new());
+    let mut records: Vec<(u32, u16, u16)> = Vec::new();
+    let mut keys: HashSet<u32> = HashSet::new();
+    let mut positions = 0;
+    for entry in book.positions() {
+        let entry = entry?;
+        if entry.position.variant() != variant {
+            lose(&mut losses, "positions_of_other_games", 1);
+            continue;
+        }
+        let Some(lock) = locks.of(&entry.position, false) else { continue };
+        if !keys.insert(lock) {
+            lose(&mut losses, "positions_with_the_key_of_another", 1);
+            continue;
+        }
+        let known = |(m, v): &&(Move, kagetsu_game::Verdict)| {
+            v.bound != Bound::Upper && (v.score.loss_plies().is_none() || entry.derived.best == Some(*m))
+        };
+        let best = entry.answer.verdicts().iter().find(known).map_or(0, |(_, v)| i32::from(v.score.raw()));
+        positions += 1;
+        for (m, verdict) in entry.answer.verdicts() {
+            let weight = if is_nothing(verdict) {
+                u16::try_from(verdict.nodes).unwrap_or(u16::MAX).max(1)
+            } else {
+                (RANGE - (best - i32::from(verdict.score.raw())).clamp(0, RANGE)) as u16
+            };
+            match code(&entry.position.write_move(*m)).filter(|_| weight > 0 && known(&&(*m, verdict.clone()))) {
+                Some(code) => records.push((lock, code, weight)),
+                None => lose(&mut losses, "moves_that_are_not_worth_making", 1),
+            }
+        }
+    }
+    records.sort_unstable();
+    let mut bytes = Vec::with_capacity(records.len() * RECORD);
+    for (lock, code, weight) in records {
+        bytes.extend(lock.to_le_bytes());
+        bytes.extend(code.to_le_bytes());
+        bytes.extend(weight.to_le_bytes());
+    }
+    Ok((bytes, positions, losses))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_start_has_the_key_that_elephanteye_gives_it() {
+        let start = Position::start("xiangqi".parse().expect("a variant"));
+        assert_eq!(Locks::new().of(&start, false), Some(0x0526_56D5));
+        assert_eq!(Locks::new().of(&start, true), Some(0x0526_56D5));
+    }
+
+    #[test]
+    fn moves_are_pairs_of_squares() {
+        assert_eq!(code("h2e2"), Some(0xA7AA));
+        for name in ["h2e2", "a0a1", "i9i0"] {
+            assert_eq!(text(code(name).expect("two squares"), false).as_deref(), Some(name));
+        }
+        assert_eq!(text(0xA7AA, true).as_deref(), Some("b2e2"));
+        assert_eq!(text(0, false), None);
+    }
+}

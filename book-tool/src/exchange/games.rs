@@ -1,0 +1,144 @@
+//! Games and trees of moves, as what a book says of moves.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::SystemTime;
+
+use kagetsu_game::{Answer, Bound, Key, Move, Outcome, Position, Proof, Provenance, Score, Side, Variant, Verdict};
+
+/// How a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    Won(Side),
+    Drawn,
+    /// Nobody says.
+    Unknown,
+}
+
+impl Ending {
+    /// How the game of a position has ended by the rules.
+    pub(super) fn of(position: &Position) -> Self {
+        match position.outcome() {
+            Some(Outcome::Win(side)) => Self::Won(side),
+            Some(Outcome::Draw) => Self::Drawn,
+            None => Self::Unknown,
+        }
+    }
+}
+
+/// What is said of a move, for who makes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Said {
+    pub(super) score: Score,
+    pub(super) proof: Option<Proof>,
+}
+
+/// How the games went on in which a move was made, and what was said of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    wins: u64,
+    draws: u64,
+    losses: u64,
+    unknown: u64,
+    said: Option<Said>,
+}
+
+/// What was played from each position, however that was turned.
+#[derive(Debug, Default)]
+pub(super) struct Games {
+    known: HashMap<(Variant, Key), usize>,
+    played: Vec<(Position, BTreeMap<Move, Tally>)>,
+}
+
+impl Games {
+    fn tally(&mut self, position: &Position, m: Move) -> Option<(&mut Tally, Side)> {
+        let (variant, canonical) = (position.variant(), position.canonical());
+        let at = match self.known.get(&(variant, canonical.key)) {
+            Some(at) => *at,
+            None => {
+                let canonical_position = Position::unpack(variant, canonical.packed).ok()?;
+                self.played.push((canonical_position, BTreeMap::new()));
+                self.known.insert((variant, canonical.key), self.played.len() - 1);
+                self.played.len() - 1
+            }
+        };
+        let tally = self.played[at].1.entry(variant.image(m, canonical.symmetry)).or_default();
+        Some((tally, position.side()))
+    }
+
+    /// A move was made in so many games that ended so.
+    pub(super) fn add(&mut self, position: &Position, m: Move, ending: Ending, games: u64) {
+        let Some((tally, side)) = self.tally(position, m) else { return };
+        match ending {
+            Ending::Won(winner) if winner == side => tally.wins += games,
+            Ending::Won(_) => tally.losses += games,
+            Ending::Drawn => tally.draws += games,
+            Ending::Unknown => tally.unknown += games,
+        }
+    }
+
+    /// Somebody says this of a move.
+    pub(super) fn say(&mut self, position: &Position, m: Move, said: Said) {
+        let Some((tally, _)) = self.tally(position, m) else { return };
+        tally.said = Some(said);
+    }
+
+    /// A game from a position on, as far as its moves are legal; returns how many of them are.
+    pub(super) fn play(&mut self, start: &Position, moves: &[Move], ending: Ending) -> usize {
+        let mut positions = vec![start.clone()];
+        for m in moves {
+            match after(&positions[positions.len() - 1], *m) {
+                Some(next) => positions.push(next),
+                None => break,
+            }
+        }
+        let ending = match ending {
+            Ending::Unknown => Ending::of(&positions[positions.len() - 1]),
+            told => told,
+        };
+        let made = positions.len() - 1;
+        for (position, m) in positions.iter().zip(&moves[..made]) {
+            self.add(position, *m, ending, 1);
+        }
+        made
+    }
+
+    /// Each position with what is known of its moves: what was said of a move; else, of games with an end, a hundred centi-units
+    /// for the share of wins over losses; else that it was made and no more.
+    pub(super) fn answers(self, engine: &str) -> Vec<(Position, Answer)> {
+        let day = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| (since.as_secs() / 86_400) as u32);
+        let by = Provenance { engine: engine.into(), day };
+        let verdict = |(m, tally): (Move, Tally)| {
+            let decided = tally.wins + tally.draws + tally.losses;
+            let share = (tally.wins as f64 - tally.losses as f64) / decided.max(1) as f64;
+            let (score, bound, proof) = match tally.said {
+                Some(Said { score, proof }) => (score, Bound::Exact, proof),
+                None if decided > 0 => (Score::opinion((100.0 * share).round() as i32), Bound::Exact, None),
+                None => (nothing_known(), Bound::Lower, None),
+            };
+            let line = if bound == Bound::Exact { vec![m] } else { Vec::new() };
+            let nodes = decided + tally.unknown;
+            (m, Verdict { score, bound, depth: 0, nodes, line, proof, by: by.clone() })
+        };
+        self.played.into_iter().map(|(position, moves)| (position, moves.into_iter().map(verdict).collect())).collect()
+    }
+}
+
+/// The position after a move, also where the game was over by repetition and its players went on.
+pub(super) fn after(position: &Position, m: Move) -> Option<Position> {
+    position.play(m).ok().or_else(|| bare(position)?.play(m).ok())
+}
+
+/// The position without its history, if it has a FEN.
+pub(super) fn bare(position: &Position) -> Option<Position> {
+    Position::from_fen(position.variant(), &position.fen().ok()?).ok()
+}
+
+/// The lower bound of a move of which nobody says how good it is: the least that no mate is.
+pub(super) fn nothing_known() -> Score {
+    Score::opinion(i32::MIN)
+}
+
+/// Whether a verdict says no more than that the move was made.
+pub(super) fn is_nothing(verdict: &Verdict) -> bool {
+    verdict.bound == Bound::Lower && verdict.proof.is_none() && verdict.score == nothing_known()
+}

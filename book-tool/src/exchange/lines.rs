@@ -1,0 +1,196 @@
+//! Lists with a line for each game or position: lines of moves, openings of Gomocup, FENs.
+
+use anyhow::{Context, Result, bail};
+use kagetsu_book::Book;
+use kagetsu_game::{Bound, Move, Position, Proof, Score, Side, Variant};
+
+use super::games::{Ending, Games, Said};
+use super::{Losses, lose};
+use crate::roots;
+
+/// Balanced openings have so many stones.
+const OPENING_STONES: std::ops::RangeInclusive<u16> = 2..=12;
+/// And are worth no more than this many centi-units to either side.
+const BALANCED: i16 = 60;
+
+/// Lines of moves, or offsets of stones from the centre, as `build --roots` takes them.
+///
+/// # Errors
+/// The first line that is none, by its number.
+pub(super) fn openings(text: &str, variant: Variant) -> Result<(Games, u64, Losses)> {
+    let roots = if text.trim_start().starts_with('{') {
+        roots::of_json(text, variant)?
+    } else {
+        roots::of_lines(text, variant)?
+    };
+    let mut games = Games::default();
+    for root in &roots {
+        games.play(&Position::start(variant), root.moves(), Ending::Unknown);
+    }
+    Ok((games, roots.len() as u64, Losses::new()))
+}
+
+/// The balanced openings of a book, as offsets of stones from the centre; how many, and how many positions are none.
+///
+/// # Errors
+/// A damaged record.
+pub(super) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u64, Losses)> {
+    let Variant::Gomoku { size, .. } = variant else { bail!("openings by offsets are of gomoku, not of {variant}") };
+    let size = i32::from(size);
+    let (mut text, mut count, mut losses) = (String::new(), 0, Losses::new());
+    for entry in book.positions() {
+        let entry = entry?;
+        let derived = entry.derived;
+        let is_one = OPENING_STONES.contains(&entry.position.canonical().stones)
+            && derived.proof.is_none()
+            && !derived.is_open
+            && derived.score.raw().abs() <= BALANCED;
+        if entry.position.variant() != variant {
+            lose(&mut losses, "positions_of_other_games", 1);
+            continue;
+        }
+        let Some(line) = stones_in_turn(&entry.position).filter(|_| is_one) else {
+            lose(&mut losses, "positions_that_are_no_balanced_openings", 1);
+            continue;
+        };
+        let offset = |m: &Move| {
+            let (row, column) = (i32::from(m.code()) / size, i32::from(m.code()) % size);
+            format!("{},{}", column - size / 2, size - 1 - row - size / 2)
+        };
+        text += &line.iter().map(offset).collect::<Vec<_>>().join(", ");
+        text.push('\n');
+        count += 1;
+    }
+    Ok((text, count, losses))
+}
+
+/// The stones of a gomoku position in an order in which they may have been made, if there is one: the first player's and the
+/// second's in turn.
+pub(super) fn stones_in_turn(position: &Position) -> Option<Vec<Move>> {
+    let Variant::Gomoku { size, .. } = position.variant() else { return None };
+    let size = usize::from(size);
+    let drawing = position.draw();
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for (row, text) in drawing.lines().take(size).enumerate() {
+        for (column, stone) in text.chars().filter(|c| matches!(c, 'X' | 'O' | '.')).enumerate() {
+            let m = Move::new(((size - 1 - row) * size + column) as u16);
+            match stone {
+                'X' => first.push(m),
+                'O' => second.push(m),
+                _ => {}
+            }
+        }
+    }
+    let is_even = first.len() == second.len() && position.side() == Side::First;
+    let is_odd = first.len() == second.len() + 1 && position.side() == Side::Second;
+    let mut line = Vec::with_capacity(first.len() + second.len());
+    let mut second = second.into_iter();
+    for m in first {
+        line.push(m);
+        line.extend(second.next());
+    }
+    // An order in which somebody won on the way is none.
+    (is_even || is_odd).then(|| Position::new(position.variant(), None, &line).ok().map(|_| line)).flatten()
+}
+
+/// A game a line: its moves in any notation that a command takes, with a FEN and a `|` before them where it does not begin at the
+/// start, and `1-0`, `0-1` or `1/2-1/2` behind them where somebody knows the end. Blank lines and what follows `#` are left out.
+///
+/// # Errors
+/// The first line that is none, by its number.
+pub(super) fn games(text: &str, variant: Variant) -> Result<(Games, u64, Losses)> {
+    let (mut games, mut count) = (Games::default(), 0);
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let about = || format!("line {number}");
+        let (start, line) = match line.split_once('|') {
+            Some((fen, line)) => (Position::from_fen(variant, fen.trim()).with_context(about)?, line.trim()),
+            None => (Position::start(variant), line),
+        };
+        let (line, ending) = match line.rsplit_once(char::is_whitespace).unwrap_or(("", line)) {
+            (rest, "1-0") => (rest, Ending::Won(Side::First)),
+            (rest, "0-1") => (rest, Ending::Won(Side::Second)),
+            (rest, "1/2-1/2") => (rest, Ending::Drawn),
+            _ => (line, Ending::Unknown),
+        };
+        let end = start.play_line(line).with_context(about)?;
+        games.play(&start, &end.moves()[start.moves().len()..], ending);
+        count += 1;
+    }
+    Ok((games, count, Losses::new()))
+}
+
+/// A position a line: a FEN, and behind a semicolon each what is said of its best move: `bm h2e2`, and `ce 34` (centi-units) or `win 7`
+/// or `loss 8` (plies). What else stands there (`acd`, `id`) is passed over.
+///
+/// # Errors
+/// The first line that is none, by its number.
+pub(super) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Losses)> {
+    let (mut games, mut count, mut losses) = (Games::default(), 0, Losses::new());
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let about = || format!("line {number}");
+        let mut parts = line.split(';').map(str::trim);
+        let fen = parts.next().unwrap_or_default();
+        let position = Position::from_fen(variant, fen).with_context(about)?;
+        let (mut best, mut said) = (None, None);
+        for (name, value) in parts.filter_map(|part| part.split_once(' ')) {
+            let plies = || value.trim().parse().ok().filter(|plies| *plies <= Score::MAX_PLIES);
+            let proof = |claim| plies().map(|plies| Proof { claim, kind: kagetsu_game::ProofKind::Manual, plies });
+            let proven = |proof: Proof| Said { score: proof.score(), proof: Some(proof) };
+            match name {
+                "bm" => best = Some(position.parse_move(value.trim()).with_context(about)?),
+                "ce" => {
+                    let centi = value.trim().parse().with_context(about)?;
+                    said = Some(Said { score: Score::opinion(centi), proof: None });
+                }
+                "win" => said = proof(kagetsu_game::Claim::Win).map(proven),
+                "loss" => said = proof(kagetsu_game::Claim::Loss).map(proven),
+                _ => {}
+            }
+        }
+        match (best, said) {
+            (Some(m), Some(said)) => games.say(&position, m, said),
+            (Some(m), None) => games.add(&position, m, Ending::Unknown, 1),
+            (None, _) => lose(&mut losses, "positions_without_a_move", 1),
+        }
+        count += 1;
+    }
+    Ok((games, count, losses))
+}
+
+/// The positions of a variant with their best moves, as [`fens`] reads them.
+///
+/// # Errors
+/// A damaged record.
+pub(super) fn write_fens(book: &Book, variant: Variant) -> Result<(String, u64, Losses)> {
+    let (mut text, mut count, mut losses) = (String::new(), 0, Losses::new());
+    for entry in book.positions() {
+        let entry = entry?;
+        if entry.position.variant() != variant {
+            lose(&mut losses, "positions_of_other_games", 1);
+            continue;
+        }
+        text += &entry.position.fen()?;
+        let best = entry.answer.verdicts().iter().find(|(_, v)| v.bound != Bound::Upper || v.proof.is_some());
+        if let Some((m, verdict)) = best {
+            text += &format!("; bm {}", entry.position.write_move(*m));
+            text += &match (verdict.score.win_plies(), verdict.score.loss_plies()) {
+                (Some(plies), _) => format!("; win {plies}"),
+                (_, Some(plies)) => format!("; loss {plies}"),
+                _ => format!("; ce {}", verdict.score.raw()),
+            };
+            text += &format!("; acd {}", verdict.depth);
+            lose(&mut losses, "moves_behind_the_best", entry.answer.len() as u64 - 1);
+        }
+        text.push('\n');
+        count += 1;
+    }
+    Ok((text, count, losses))
+}

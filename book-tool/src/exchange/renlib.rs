@@ -1,0 +1,223 @@
+//! RenLib's library files (`.lib`): a tree of moves, texts at its nodes.
+//!
+//! The bytes are those of RenLib 3.4, as its program reads them: a node is a point and flags, in pre-order, with marks that say where
+//! a branch ends and where another follows.
+
+use anyhow::{Result, bail};
+
+const MAGIC: [u8; 8] = *b"\xffRenLib\xff";
+const HEADER: usize = 20;
+/// The board that its points lie on.
+pub(super) const SIZE: usize = 15;
+
+const DOWN: u8 = 0x80;
+const RIGHT: u8 = 0x40;
+const OLD_COMMENT: u8 = 0x20;
+const MARK: u8 = 0x10;
+const COMMENT: u8 = 0x08;
+const NO_MOVE: u8 = 0x02;
+const EXTENSION: u8 = 0x01;
+/// In the first of the two bytes of an extension.
+const BOARD_TEXT: u8 = 0x01;
+
+/// A node of the tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Node {
+    /// Cell `row * 15 + column` from the lower left; `None` for the root, and for a pass.
+    pub(super) cell: Option<u16>,
+    /// The node before it, by number; the root has none.
+    pub(super) parent: Option<usize>,
+    /// Whether it counts as a move.
+    pub(super) is_move: bool,
+    pub(super) is_marked: bool,
+    /// As it stands in the file, in an encoding that the file does not name.
+    pub(super) comment: Vec<u8>,
+    pub(super) board_text: Vec<u8>,
+}
+
+/// The tree of a file, the root first. Nothing follows a node that ends the file too early.
+///
+/// # Errors
+/// If it is no library, or a point is off the board.
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<Node>> {
+    let is_headed = bytes.starts_with(&MAGIC);
+    if !is_headed && bytes.first() != Some(&0x78) {
+        bail!("it does not begin as a library of RenLib does");
+    }
+    if is_headed && bytes.len() < HEADER {
+        bail!("its header is cut off");
+    }
+    if let [major, minor] = bytes[8.min(bytes.len())..].get(..2).filter(|_| is_headed).unwrap_or(&[3, 0])
+        && 100 * u32::from(*major) + u32::from(*minor) > 304
+    {
+        bail!("it has version {major}.{minor} of the format; 3.4 is the latest that is known");
+    }
+    let mut rest = if is_headed { &bytes[HEADER..] } else { bytes };
+    let mut nodes = vec![Node::default()];
+    let (mut at, mut waiting) = (0, Vec::new());
+    let mut is_first = true;
+    while let [point, flags, after @ ..] = rest {
+        let place = bytes.len() - rest.len();
+        rest = after;
+        let mut node = Node { parent: Some(at), is_move: flags & NO_MOVE == 0, ..Node::default() };
+        node.is_marked = flags & MARK != 0;
+        let (column, row) = (usize::from(point & 15), usize::from(point >> 4));
+        if *point != 0 {
+            if column == 0 || row >= SIZE {
+                bail!("byte {place}: the point {point:#04x} is off the board of 15x15");
+            }
+            node.cell = Some(((SIZE - 1 - row) * SIZE + column - 1) as u16);
+        }
+        let mut has_text = false;
+        if flags & EXTENSION != 0 {
+            let Some(([_, low], after)) = rest.split_first_chunk() else { break };
+            has_text = low & BOARD_TEXT != 0;
+            rest = after;
+        }
+        if flags & OLD_COMMENT != 0 {
+            node.comment = old_text(&mut rest);
+        } else if flags & COMMENT != 0 {
+            node.comment = text(&mut rest);
+        }
+        if has_text {
+            node.board_text = text(&mut rest);
+        }
+        // A point of zero at the beginning is the root, in whatever version.
+        if is_first && *point == 0 {
+            nodes[0] = Node { parent: None, ..node };
+            at = 0;
+        } else {
+            nodes.push(node);
+            at = nodes.len() - 1;
+        }
+        is_first = false;
+        if flags & DOWN != 0 {
+            waiting.push(at);
+        }
+        if flags & RIGHT != 0 {
+            let Some(next) = waiting.pop() else { break };
+            at = nodes[next].parent.unwrap_or(0);
+        }
+    }
+    Ok(nodes)
+}
+
+/// Pairs of bytes up to one with a zero.
+fn text(rest: &mut &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    while let [first, second, after @ ..] = *rest {
+        *rest = after;
+        if *first == 0 {
+            break;
+        }
+        text.push(*first);
+        if *second == 0 {
+            break;
+        }
+        text.push(*second);
+    }
+    text
+}
+
+/// Bytes up to one with bit 7, padded to an even number.
+fn old_text(rest: &mut &[u8]) -> Vec<u8> {
+    let end = rest.iter().position(|byte| byte & 0x80 != 0).map_or(rest.len(), |last| last + 1);
+    let text = rest[..end].iter().map(|byte| byte & 0x7f).collect();
+    *rest = rest.get(end + end % 2..).unwrap_or_default();
+    text
+}
+
+/// A node to be written; its children come in this order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Branch {
+    pub(super) cell: u16,
+    pub(super) comment: String,
+    pub(super) board_text: String,
+    pub(super) children: Vec<usize>,
+}
+
+/// The file of a tree whose first branch is the root, of which only the children count.
+pub(super) fn write(branches: &[Branch]) -> Vec<u8> {
+    let mut bytes = [&MAGIC[..], &[3, 4], &[0xff; 10]].concat();
+    let mut left = vec![(0, false)];
+    while let Some((number, is_followed)) = left.pop() {
+        let branch = &branches[number];
+        let (column, row) = (usize::from(branch.cell) % SIZE, usize::from(branch.cell) / SIZE);
+        let point = if number == 0 { 0 } else { ((SIZE - 1 - row) << 4 | (column + 1)) as u8 };
+        let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
+        let flags = flag(DOWN, is_followed)
+            | flag(RIGHT, branch.children.is_empty())
+            | flag(COMMENT, !branch.comment.is_empty())
+            | flag(EXTENSION, !branch.board_text.is_empty());
+        bytes.extend([point, flags]);
+        if !branch.board_text.is_empty() {
+            bytes.extend([0, BOARD_TEXT]);
+        }
+        for text in [&branch.comment, &branch.board_text] {
+            if !text.is_empty() {
+                bytes.extend(text.bytes().filter(|byte| *byte != 0));
+                bytes.extend(vec![0; 2 - text.bytes().filter(|byte| *byte != 0).count() % 2]);
+            }
+        }
+        let last = branch.children.last();
+        left.extend(branch.children.iter().rev().map(|child| (*child, Some(child) != last)));
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A tree: of each branch after the root the number of the one that it hangs on, and what stands there.
+    fn trees() -> impl Strategy<Value = Vec<Branch>> {
+        let node = (any::<prop::sample::Index>(), 0u16..225, "[a-z]{0,5}", "[A-Z]{0,4}");
+        proptest::collection::vec(node, 0..40).prop_map(|nodes| {
+            let mut branches = vec![Branch::default()];
+            for (parent, cell, comment, board_text) in nodes {
+                let (parent, number) = (parent.index(branches.len()), branches.len());
+                branches[parent].children.push(number);
+                branches.push(Branch { cell, comment, board_text, children: Vec::new() });
+            }
+            branches
+        })
+    }
+
+    /// The nodes as the file has them, in pre-order.
+    fn expected(branches: &[Branch]) -> Vec<Node> {
+        let (mut nodes, mut left) = (Vec::new(), vec![(0, None)]);
+        while let Some((number, parent)) = left.pop() {
+            let Branch { cell, comment, board_text, children } = &branches[number];
+            nodes.push(Node {
+                cell: (number > 0).then_some(*cell),
+                parent,
+                is_move: true,
+                is_marked: false,
+                comment: comment.as_bytes().to_vec(),
+                board_text: board_text.as_bytes().to_vec(),
+            });
+            let at = nodes.len() - 1;
+            left.extend(children.iter().rev().map(|child| (*child, Some(at))));
+        }
+        nodes
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(branches in trees()) {
+            prop_assert_eq!(read(&write(&branches)).expect("just written"), expected(&branches));
+        }
+
+        #[test]
+        fn no_bytes_are_a_surprise(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let headed = [&MAGIC[..], &[3, 4], &[0xff; 10], &bytes].concat();
+            for bytes in [&bytes, &headed] {
+                if let Ok(nodes) = read(bytes) {
+                    prop_assert!(nodes.len() <= bytes.len() / 2 + 1);
+                }
+            }
+        }
+    }
+}

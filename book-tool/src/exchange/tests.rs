@@ -1,0 +1,297 @@
+//! Every format there and back, damaged files, and the real files that lie beside the checkout.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kagetsu_book::{Book, BookOptions};
+use kagetsu_game::{Answer, Effort, Key, Position, Question, Variant};
+use kagetsu_search::{Control, Engine, EngineOptions};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use tempfile::TempDir;
+
+use super::*;
+
+/// A file of the real data; `None`, with a line that says so, where it is absent.
+fn sample(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data").join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    println!("skipped: {name} is not in ../shared/data beside the checkout");
+    None
+}
+
+/// The files of a folder of the real data with this end.
+fn samples(folder: &str, end: &str) -> Vec<PathBuf> {
+    let Some(folder) = sample(folder) else { return Vec::new() };
+    let paths = fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("it is there").path());
+    let mut paths: Vec<PathBuf> = paths.filter(|path| path.to_string_lossy().ends_with(end)).collect();
+    paths.sort();
+    paths
+}
+
+fn variant(name: &str) -> Variant {
+    name.parse().expect("a variant")
+}
+
+#[track_caller]
+fn read(format: Format, path: &Path, variant: Option<Variant>) -> Contents {
+    let bytes = fs::read(path).expect("readable");
+    format.read(&bytes, variant).unwrap_or_else(|error| panic!("{}: {error:#}", path.display()))
+}
+
+fn told(losses: &Losses) -> Losses {
+    losses.iter().filter(|(_, count)| **count > 0).map(|(what, count)| (*what, *count)).collect()
+}
+
+fn by_key(answers: &[(Position, Answer)]) -> BTreeMap<Key, usize> {
+    answers.iter().map(|(position, answer)| (position.key(), answer.len())).collect()
+}
+
+#[test]
+fn libraries_have_the_nodes_that_they_are_said_to_have() {
+    for (name, nodes, comments, texts) in [
+        ("from_sgf_24地毯之丘月_lib", 4, 0, 3),
+        ("from_sgf_24地毯之名月_lib", 19_692, 0, 281),
+        ("from_sgf_GOWrite棋谱_1_", 5, 0, 0),
+        ("from_sgf__濤开局分析_lib_1", 31_961, 886, 13_767),
+        ("from_sgf_test", 21, 0, 0),
+        ("from_sgf_山口打点_東光制作_", 15_539, 0, 8_206),
+        ("from_sgf_测试1", 11, 0, 0),
+        ("from_sgf_浙江五子棋教室", 12, 0, 0),
+        // Without a root of their own.
+        ("handmade_v30", 13, 4, 5),
+        ("handmade_v34", 13, 4, 5),
+        ("rapfi_export_of_handmade", 58, 21, 32),
+        ("rapfi_export_path_transposed", 4, 0, 0),
+        ("rapfi_header_only", 1, 0, 0),
+    ] {
+        let Some(path) = sample(&format!("renju/lib/{name}.lib")) else { return };
+        let nodes_found = renlib::read(&fs::read(&path).expect("readable")).expect(name);
+        let count = |has: fn(&renlib::Node) -> bool| nodes_found.iter().filter(|node| has(node)).count();
+        let found =
+            (nodes_found.len(), count(|node| !node.comment.is_empty()), count(|node| !node.board_text.is_empty()));
+        assert_eq!(found, (nodes, comments, texts), "{name}");
+        let contents = read(Format::Lib, &path, Some(variant("freestyle-15")));
+        assert_eq!(contents.items, nodes as u64, "{name}");
+    }
+    let wrong = fs::read(sample("renju/lib/pu_gomocupjudge.lib").expect("with the others")).expect("readable");
+    let refused = Format::Lib.read(&wrong, Some(variant("freestyle-15"))).map(|_| ()).expect_err("a game on 20x20");
+    assert!(refused.to_string().contains("off the board"), "{refused:#}");
+}
+
+#[test]
+fn a_tree_says_the_same_as_sgf_and_as_a_library() {
+    for (sgf, lib) in [
+        ("24地毯之名月.lib.sgf", "from_sgf_24地毯之名月_lib"),
+        ("!濤开局分析.lib-1.sgf", "from_sgf__濤开局分析_lib_1"),
+        ("山口打点(東光制作).sgf", "from_sgf_山口打点_東光制作_"),
+        ("测试6.sgf", "from_sgf_测试6"),
+    ] {
+        let Some(sgf) = sample(&format!("renju/sgf/{sgf}")) else { return };
+        let lib = sample(&format!("renju/lib/{lib}.lib")).expect("with the other");
+        let [one, other] = [(Format::Sgf, &sgf), (Format::Lib, &lib)]
+            .map(|(format, path)| read(format, path, Some(variant("freestyle-15"))));
+        assert_eq!(by_key(&one.answers), by_key(&other.answers), "{}", sgf.display());
+    }
+}
+
+#[test]
+fn games_of_many_programs_are_read_whole() {
+    let rules = [("std15", "standard-15"), ("renju15", "renju-15"), ("free15", "freestyle-15"), ("", "freestyle-20")];
+    let games = samples("gomoku/psq", ".psq");
+    for path in &games {
+        let name = path.to_string_lossy();
+        let (_, rule) = rules.iter().find(|(part, _)| name.contains(part)).expect("the last is of all");
+        let contents = read(Format::Psq, path, Some(variant(rule)));
+        assert!(contents.items == 1 && contents.answers.len() > 5, "{name}");
+    }
+    assert!(games.is_empty() || games.len() == 57, "{}", games.len());
+    for (path, rule, count) in [
+        ("gomoku/games/cgomokucli_free15.sgf", "freestyle-15", None),
+        ("gomoku/games/cgomokucli_std15.sgf", "standard-15", None),
+        ("gomoku/games/cgomokucli_free20.sgf", "freestyle-20", None),
+        ("renju/sgf/测试1.sgf", "renju-15", Some(1)),
+        ("renju/sgf/浙江五子棋教室.sgf", "renju-15", Some(1)),
+    ] {
+        let Some(path) = sample(path) else { return };
+        let contents = read(Format::Sgf, &path, Some(variant(rule)));
+        assert!(count.is_none_or(|count| contents.items == count) && contents.items > 0, "{}", path.display());
+        assert_eq!(contents.losses.get("moves_that_cannot_be_made"), None, "{}", path.display());
+    }
+    let rif = read(
+        Format::Rif,
+        &sample("renju/rif/handmade_sample.rif").expect("with the others"),
+        Some(variant("renju-15")),
+    );
+    assert_eq!((rif.items, rif.answers.len()), (3, 7));
+    assert_eq!(
+        told(&rif.losses),
+        [("games_without_moves", 1), ("games_cut_short", 1), ("offered_fifth_moves", 1)].into()
+    );
+    for (name, board, count) in [
+        ("piskvork_openings.txt", "freestyle-20", 41),
+        ("gomocuponline_openings.txt", "freestyle-20", 3),
+        ("gomocupjudge_openings_20.txt", "freestyle-20", 6),
+        ("gomocup-2026-15x15.json", "freestyle-15", 12),
+    ] {
+        let path = sample(&format!("gomoku/openings/{name}")).expect("with the others");
+        assert_eq!(read(Format::Openings, &path, Some(variant(board))).items, count, "{name}");
+    }
+}
+
+#[test]
+fn games_of_xiangqi_are_read_in_all_notations() {
+    let counts = |name: &str| {
+        let contents = read(Format::Pgn, &sample(name)?, None);
+        assert_eq!(told(&contents.losses), Losses::new(), "{name}");
+        Some((contents.items, by_key(&contents.answers)))
+    };
+    let Some(coordinates) = counts("xiangqi/pgn/bulk_games_uci.pgn") else { return };
+    // The same games, as they are written in the west and in China.
+    let wxf = counts("xiangqi/pgn/wukong_bulk_games_wxf.pgn").expect("with the other");
+    assert_eq!(counts("xiangqi/pgn/xqdb_international.pgn").as_ref(), Some(&wxf));
+    assert_eq!(counts("xiangqi/pgn/xqdb_traditional.pgn").as_ref(), Some(&wxf));
+    // The coordinates have one move of another soldier: e5e6 where both others say that the rear one of e3 and e5 went.
+    assert_eq!((coordinates.0, wxf.0), (15, 15));
+    let others =
+        |a: &BTreeMap<Key, usize>, b: &BTreeMap<Key, usize>| a.keys().filter(|key| !b.contains_key(key)).count();
+    assert_eq!((others(&coordinates.1, &wxf.1), others(&wxf.1, &coordinates.1)), (5, 5));
+}
+
+#[test]
+fn a_book_of_elephanteye_is_read_as_far_as_its_moves_lead() {
+    let Some(path) = sample("xiangqi/books/eleeye_BOOK.DAT") else { return };
+    let contents = read(Format::Eleeye, &path, None);
+    assert_eq!((contents.items, contents.answers.len()), (12_081, 2_880));
+    assert_eq!(told(&contents.losses), [("moves_of_positions_that_nothing_leads_to", 8_149)].into());
+}
+
+/// A book of positions of a game that were searched.
+fn searched(name: &str, picks: &[Index], count: usize) -> (TempDir, Book) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = BookOptions { create: true, cache_bytes: 1 << 16 };
+    let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
+    let mut engine = Engine::new(EngineOptions { table_bytes: 1 << 16, ..EngineOptions::default() }).expect("one");
+    let mut position = Position::start(variant(name));
+    for pick in picks.iter().take(count) {
+        let legal = position.legal_moves();
+        if legal.is_empty() {
+            break;
+        }
+        let question = Question { width: 3, ..Question::new(position.clone(), Effort::depth(2)) };
+        let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("it is searched");
+        book.learn(&position, &answer).expect("room");
+        position = position.play(*pick.get(&legal)).expect("legal");
+    }
+    (folder, book)
+}
+
+fn written(format: Format, book: &Book) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    format.write(book, None, &mut bytes).expect("memory");
+    bytes
+}
+
+fn learned(contents: &Contents) -> (TempDir, Book) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = BookOptions { create: true, cache_bytes: 1 << 16 };
+    let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
+    for (position, answer) in &contents.answers {
+        book.learn(position, answer).expect("room");
+    }
+    (folder, book)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10))]
+
+    #[test]
+    fn a_table_has_everything(
+        name in prop::sample::select(vec!["freestyle-15", "renju-15", "xiangqi", "surakarta"]),
+        picks in prop::collection::vec(any::<Index>(), 1..8),
+    ) {
+        let (_folder, book) = searched(name, &picks, 8);
+        let bytes = written(Format::Csv, &book);
+        let contents = Format::Csv.read(&bytes, None).expect("just written");
+        let facts = |book: &Book| -> Vec<_> {
+            book.positions().map(|entry| entry.map(|entry| (entry.position.key(), entry.facts)).expect("readable")).collect()
+        };
+        let (_other, copy) = learned(&contents);
+        prop_assert_eq!(facts(&copy), facts(&book));
+        prop_assert_eq!(written(Format::Csv, &copy), bytes);
+    }
+
+    #[test]
+    fn what_a_format_has_room_for_comes_back(
+        (name, format) in prop::sample::select(vec![
+            ("freestyle-15", Format::Lib),
+            ("renju-15", Format::Lib),
+            ("freestyle-20", Format::Openings),
+            ("xiangqi", Format::Fen),
+            ("surakarta", Format::Fen),
+            ("xiangqi", Format::Eleeye),
+        ]),
+        picks in prop::collection::vec(any::<Index>(), 1..10),
+    ) {
+        let (_folder, book) = searched(name, &picks, 10);
+        let first = Format::read(format, &written(format, &book), Some(variant(name)));
+        // No position of this book may be a balanced opening, and then there is nothing to read.
+        let Ok(first) = first else { return Ok(()) };
+        for (position, answer) in &first.answers {
+            for (m, verdict) in answer.verdicts().iter().filter(|(_, v)| v.is_exact()) {
+                let entry = book.lookup(position).expect("readable");
+                let known = entry.as_ref().and_then(|entry| entry.answer.get(*m));
+                prop_assert_eq!(known.map(|v| v.score), Some(verdict.score), "{}", position.write_move(*m));
+            }
+        }
+        // What was lost on the way is lost once.
+        if matches!(format, Format::Lib | Format::Fen) {
+            let (_one, copy) = learned(&first);
+            let bytes = written(format, &copy);
+            let second = format.read(&bytes, Some(variant(name))).expect("just written");
+            let (_other, again) = learned(&second);
+            prop_assert_eq!(written(format, &again), bytes);
+        }
+    }
+
+    #[test]
+    fn no_bytes_are_a_surprise(
+        format in prop::sample::select(<Format as clap::ValueEnum>::value_variants().to_vec()),
+        name in prop::sample::select(vec!["freestyle-15", "renju-15", "xiangqi", "surakarta"]),
+        mut bytes in prop::collection::vec(any::<u8>(), 0..300),
+        begin in prop::sample::select(vec![
+            &b""[..], b"\xffRenLib\xff\x03\x04", b"Piskvorky 15x15, 1:1, 0\n8,8,0\n", b"(;SZ[15];B[hh](", b"<game bresult=\"1\"><move>h8",
+            b"[Event \"x\"]\n\n1. h2e2 h9g7", b"0,0, 1,1", b"h8 i9 1-0\n", b"variant,position,side,move,score,win_in,loss_in",
+        ]),
+    ) {
+        let mut all = begin.to_vec();
+        all.append(&mut bytes);
+        // What is wrong with them is no matter here.
+        let _ = understand(format as u8, variant(name), &all);
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_or_changed_is_an_error_or_says_less() {
+    for (format, path, name) in [
+        (Format::Lib, "renju/lib/handmade_v34.lib", "renju-15"),
+        (Format::Psq, "gomoku/psq/engine_std15_01.psq", "standard-15"),
+        (Format::Sgf, "renju/sgf/test.sgf", "renju-15"),
+        (Format::Rif, "renju/rif/handmade_sample.rif", "renju-15"),
+    ] {
+        let Some(path) = sample(path) else { return };
+        let whole = fs::read(&path).expect("readable");
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 1 << (at % 8);
+            for bytes in [&whole[..at], &changed] {
+                if let Ok(contents) = format.read(bytes, Some(variant(name))) {
+                    assert!(contents.answers.len() <= whole.len());
+                }
+            }
+        }
+    }
+}
