@@ -1,4 +1,4 @@
-//! Wins by continuous threats: fours alone (VCF), or fours and open threes (VCT).
+//! Wins by continuous threats: fours alone (VCF), or whatever threatens to win by fours (VCT).
 //!
 //! ```
 //! use kagetsu_game::{Effort, Position, Variant};
@@ -27,7 +27,7 @@ use crate::{Control, EngineError, EngineOptions};
 pub enum Class {
     /// Fours alone: victory by continuous fours.
     Vcf,
-    /// Fours and open threes: victory by continuous threats.
+    /// Open threes and whatever else threatens to win by fours, too: victory by continuous threats.
     Vct,
 }
 

@@ -109,7 +109,29 @@ fn has_the_same_fours<R: Rule>(board: &Board<R>, game: &Gomoku<R>) -> Result<(),
     Ok(())
 }
 
+/// Every move that is not among the replies to a line of fours loses to it as it stands.
+fn other_replies_lose<R: Rule>(board: &Board<R>, game: &Gomoku<R>) -> Result<(), TestCaseError> {
+    let me = game.side();
+    if game.outcome().is_some() || [me, me.other()].iter().any(|&side| board.count(side, Kind::Five) > 0) {
+        return Ok(());
+    }
+    let mut board = board.clone();
+    let Some(line) = board.find_threat(&mut 64) else { return Ok(()) };
+    let replies = board.replies_to(&line);
+    for m in legal(game).into_iter().filter(|m| !replies.contains(m.index())) {
+        prop_assert!(board.still_wins(m, &line), "{m:?} against {line:?}");
+    }
+    Ok(())
+}
+
 proptest! {
+    #[test]
+    fn only_replies_stop_a_line_of_fours(picks in picks(90), size in 6u8..=12) {
+        walk::<Freestyle>(size, &picks, other_replies_lose)?;
+        walk::<Standard>(size, &picks, other_replies_lose)?;
+        walk::<Renju>(size, &picks, other_replies_lose)?;
+    }
+
     #[test]
     fn fours_are_seen_alike(picks in picks(90), size in 6u8..=16) {
         walk::<Freestyle>(size, &picks, has_the_same_fours)?;

@@ -3,16 +3,17 @@
 use kagetsu_game::gomoku::Rule;
 use kagetsu_game::{Move, zobrist};
 
+use super::super::cells::Cells;
 use super::super::kind::Kind;
+use super::super::places::empty;
+use super::super::shape::CENTRE;
 use super::super::vcf::Vcf;
 use super::Board;
 
 impl<R: Rule> Board<R> {
     /// How the opponent would win by fours if it were his move, trying at most `budget` of them.
-    pub(super) fn find_threat(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
-        let other = self.side.other();
-        let fours = [Kind::Tangle, Kind::Four, Kind::FourThree].map(|kind| self.count(other, kind));
-        if self.count(other, Kind::FourThree) == 0 && fours.iter().sum::<u16>() < 2 {
+    pub(in super::super) fn find_threat(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
+        if !self.may_threaten() {
             return None;
         }
         self.pass();
@@ -22,11 +23,69 @@ impl<R: Rule> Board<R> {
         line
     }
 
+    /// Whether the opponent has fours enough to win by them.
+    pub(in super::super) fn may_threaten(&self) -> bool {
+        let count = |kind| self.count(self.side.other(), kind);
+        let fours = [Kind::Tangle, Kind::Four, Kind::FourThree, Kind::Winning].map(count);
+        count(Kind::FourThree) + count(Kind::Winning) > 0 || fours.iter().sum::<u16>() > 1
+    }
+
+    /// The legal moves after which the opponent's line of fours may not win as it stands. Every other move loses in one ply
+    /// more than the line has.
+    pub(in super::super) fn replies_to(&mut self, line: &[Move]) -> Cells {
+        let near = self.touching(line).and(&self.empty);
+        let legal: Cells = near.iter().filter(|&cell| !self.is_forbidden(self.side, cell)).collect();
+        legal.iter().filter(|&cell| !self.still_wins(Move::new(cell as u16), line)).collect()
+    }
+
+    /// The cells where a stone could change what becomes of the opponent's line of fours:
+    /// - those of the line, and the points of which the last four leaves one;
+    /// - those that make a four, and those that could make one together with an answer;
+    /// - all, where something is decided by what renju forbids.
+    fn touching(&mut self, line: &[Move]) -> Cells {
+        let mut cells = self.cells_of(self.side, Kind::is_four);
+        for (at, m) in line.iter().enumerate() {
+            let here = [m.index()].into_iter().collect();
+            cells.add(&here, self.geometry.words());
+            if at % 2 == 1 {
+                cells.add(&self.beside(m.index()), self.geometry.words());
+            }
+        }
+        self.pass();
+        let (me, mut played, mut is_judged) = (self.side, 0, false);
+        for m in &line[..line.len().saturating_sub(2)] {
+            is_judged |= self.side == me && self.kind(me, m.index()) == Kind::Tangle;
+            self.play_cell(m.index());
+            played += 1;
+        }
+        let points = self.cells_of(me, |kind| kind == Kind::Five);
+        is_judged |= points.iter().nth(1).is_none();
+        (0..played).for_each(|_| self.undo_cell());
+        self.pass();
+        if is_judged {
+            return self.empty;
+        }
+        cells.add(&points, self.geometry.words());
+        cells
+    }
+
+    /// Empty cells within a row of five of a cell.
+    fn beside(&self, cell: usize) -> Cells {
+        let lines = self.geometry.places[cell].into_iter().zip(self.geometry.strides);
+        lines
+            .flat_map(|(at, stride)| {
+                let window = empty(self.lines[usize::from(at.line)].window(at.place.into()));
+                let steps = (0..=2 * CENTRE as isize).filter(move |&step| window >> (2 * step) & 1 != 0);
+                steps.map(move |step| (cell as isize + (step - CENTRE as isize) * stride) as usize)
+            })
+            .collect()
+    }
+
     /// Whether the opponent's line of fours still wins after a move: every four of it can be made, has no other answer than
     /// before, and none of the answers makes a five or a four that the next move does not stop.
     ///
     /// Then the move loses in one ply more than the line has: nothing else is assumed of the mover.
-    pub(super) fn still_wins(&mut self, m: Move, line: &[Move]) -> bool {
+    pub(in super::super) fn still_wins(&mut self, m: Move, line: &[Move]) -> bool {
         self.play_cell(m.index());
         let wins = self.follow(line);
         self.undo_cell();

@@ -4,14 +4,25 @@ use kagetsu_game::Side;
 use kagetsu_game::gomoku::{Lines, Rule};
 
 use super::super::cells::Cells;
-use super::super::kind::Kind;
+use super::super::kind::{Cross, Kind};
 use super::super::places::{Geometry, Line};
-use super::{Board, NUMBERS};
+use super::super::shape::Shape;
+use super::{Board, NUMBERS, ROOM, half};
 
 impl<R: Rule> Board<R> {
     /// Empty cells that may make a four or an open three of `side`, or both; those that win at once are among them.
     pub(in super::super) fn threats(&self, side: Side) -> Cells {
         self.cells_of(side, |kind| !matches!(kind, Kind::Quiet | Kind::Forbidden | Kind::Five))
+    }
+
+    /// Empty cells that make neither a four nor an open three of `side`, but after which he can make more fours than before:
+    /// a stone there makes `XOOO__`.
+    pub(in super::super) fn hidden_threats(&self, side: Side) -> Cells {
+        let makes_three = |cell: usize| {
+            let cross = half(self.crosses[cell % ROOM], side.index());
+            (0..4).any(|direction| cross >> (4 * direction) & 0xf == Shape::SleepingThree as Cross)
+        };
+        self.empty.iter().filter(|&cell| self.kind(side, cell) == Kind::Quiet && makes_three(cell)).collect()
     }
 
     /// Whether the side to move has a four to make.

@@ -31,7 +31,7 @@ impl<R: Rule> Search<'_, R> {
             return Some((five, 0));
         }
         let mut best: Option<(usize, u16)> = None;
-        let moves = self.moves();
+        let (moves, _) = self.moves();
         let legal: Vec<usize> = moves.iter().filter(|&cell| !self.board.is_forbidden(side, cell)).collect();
         for cell in legal {
             self.board.play_cell(cell);

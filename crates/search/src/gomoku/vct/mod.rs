@@ -1,4 +1,5 @@
-//! The search for a win by continuous threats (VCT): every move of the attacker makes a five, a four, or an open three.
+//! The search for a win by continuous threats (VCT): every move of the attacker makes a five, a four, or an open three, or
+//! threatens to win by continuous fours.
 //!
 //! # What is searched
 //! Depth-first proof-number search (Nagai, "Df-pn algorithm for searching AND/OR trees", 2002) with thresholds that leave
@@ -8,7 +9,9 @@
 //! ways are not counted many times.
 //!
 //! Wins of at most 5 plies are searched first, then of at most 7, 9 and so on, so that what is found is the shortest win
-//! of its class; what was decided for one length stays decided for those that follow from it.
+//! of its class; what was decided for one length stays decided for those that follow from it. Wins by fours and open threes
+//! alone, which are cheap to look for, and those by whatever threatens to win by fours take turns, each time with twice the
+//! effort.
 //!
 //! # Why a win is a win against every defence
 //! Let A attack and D defend. A node where A moves is won if one of his moves leads to a won node. A node where D moves
@@ -19,22 +22,29 @@
 //!    makes no four and stands neither on e nor on a completion point after e loses in 4: A plays e, D has no five and can
 //!    fill but one of the points, A makes five. All other moves of D are searched: [`Board::defences`].
 //!
+//! 4. Neither has one, and A would win by a line of fours if it were his move. Every move of D after which this line wins as it
+//!    stands, replayed against all that D could do, loses in one ply more than the line has. All other moves of D are searched:
+//!    [`Board::replies_to`].
+//!
 //! In every other case the node counts as refuted, though A may win it by other means: that costs wins, never truth. The
 //! same holds for what the board does not see (a cell that leaves two completion points but may be forbidden): e is then
 //! not counted, so that D has more replies to be searched.
 //!
 //! So the number of plies is 1 more than the winning move's where A moves, and 1 more than the greatest of the replies'
-//! where D moves, those that need no search among them (2 or 4): a true upper bound on the length of the game.
+//! where D moves, those that need no search among them: a true upper bound on the length of the game.
 
 mod line;
 mod search;
 mod table;
 mod value;
 
+use std::time::{Duration, Instant};
+
 use kagetsu_game::gomoku::Rule;
 use kagetsu_game::{Effort, Move};
 
-use self::search::Search;
+use self::search::{Attacks, Search};
+use self::value::Value;
 use super::board::Board;
 use crate::Control;
 use crate::limits::Limits;
@@ -42,6 +52,9 @@ pub(crate) use table::Table;
 
 /// The shortest win that is not seen without a search.
 const SHORTEST: u16 = 5;
+
+/// Positions searched for a win of one sort before one of the other is looked for; twice as many the next time.
+const SHARE: u64 = 1_000;
 
 /// The longest win that is ever searched for.
 const LONGEST: u16 = 255;
@@ -83,29 +96,57 @@ impl<'a, R: Rule> Vct<'a, R> {
 
     /// The shortest win, within `effort.depth` plies and the other limits of the effort.
     pub(crate) fn find(&mut self, effort: Effort) -> Decision {
-        let limits = Limits::new(self.control, effort);
         // The attacker makes the last move, so a win has an odd number of plies.
         let most = effort.depth.map_or(LONGEST, |plies| u16::from(plies.saturating_sub(1) | 1));
-        let mut search = Search::new(self.board, self.table, &limits);
-        let mut plies = most.min(SHORTEST);
+        let begun = Instant::now();
+        let mut open = [Attacks::Threes, Attacks::All].map(|attacks| Some((attacks, most.min(SHORTEST))));
+        let (mut share, mut lost) = (SHARE, u16::MAX);
+        while open.iter().any(Option::is_some) {
+            if open.iter().flatten().count() == 1 {
+                share = u64::MAX;
+            }
+            for stage in &mut open {
+                let Some((attacks, plies)) = stage.as_mut() else { continue };
+                let left = Effort {
+                    depth: None,
+                    nodes: Some(effort.nodes.map_or(u64::MAX, |nodes| nodes.saturating_sub(self.nodes)).min(share)),
+                    time: effort.time.map(|time| time.saturating_sub(begun.elapsed())),
+                };
+                if left.nodes == Some(0) || left.time == Some(Duration::ZERO) || self.control.is_stopped() {
+                    return Decision::Unknown;
+                }
+                let value = self.deepen(*attacks, plies, most, left);
+                if value.is_won() {
+                    return Decision::Win { plies: value.won, line: self.line(*attacks, value.won) };
+                }
+                if value.is_lost() {
+                    lost = lost.min(value.lost);
+                    *stage = None;
+                }
+            }
+            share = share.saturating_mul(2);
+        }
+        Decision::NoWin { plies: lost }
+    }
+
+    /// Searches longer and longer wins, from `plies` on to `most`, with so much effort.
+    fn deepen(&mut self, attacks: Attacks, plies: &mut u16, most: u16, effort: Effort) -> Value {
+        let limits = Limits::new(self.control, effort);
+        let mut search = Search::new(self.board, attacks, self.table, &limits);
         let value = loop {
-            let value = search.decide(plies);
+            let value = search.decide(*plies);
             if !value.is_lost() || value.lost >= most {
                 break value;
             }
-            plies = ((value.lost + 1) | 1).min(most);
+            *plies = ((value.lost + 1) | 1).min(most);
         };
-        self.nodes = search.nodes();
-        match () {
-            () if value.is_won() => Decision::Win { plies: value.won, line: self.line(value.won) },
-            () if value.is_lost() => Decision::NoWin { plies: value.lost },
-            () => Decision::Unknown,
-        }
+        self.nodes += search.nodes();
+        value
     }
 
     /// Finding a win again costs little while the table holds it; where it does not, the line ends early.
-    fn line(&mut self, plies: u16) -> Vec<Move> {
+    fn line(&mut self, attacks: Attacks, plies: u16) -> Vec<Move> {
         let limits = Limits::new(self.control, Effort::nodes(2 * self.nodes + 1_000));
-        Search::new(self.board, self.table, &limits).line(plies)
+        Search::new(self.board, attacks, self.table, &limits).line(plies)
     }
 }

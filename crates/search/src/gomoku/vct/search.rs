@@ -9,12 +9,31 @@ use crate::gomoku::kind::Kind;
 use crate::gomoku::vcf::Vcf;
 use crate::heuristics::Heuristics;
 use crate::limits::Limits;
+use kagetsu_game::Move;
 
 /// Fours tried at a new position of the attacker.
 const FOURS: u32 = 64;
 
+/// Fours tried to see whether a move threatens to win by them: fewer, so that what is threatened is found when it is done.
+const THREAT: u32 = 32;
+
+/// Replies to such a threat, before they are known.
+const REPLIES: u32 = 6;
+
 /// The hash of a position with the second side attacking.
 const SECOND: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The hash of a position in which everything that threatens is tried.
+const ALL: u64 = 0xc2b2_ae3d_27d4_eb4f;
+
+/// What the attacker may play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attacks {
+    /// Fours and open threes.
+    Threes,
+    /// Whatever threatens to win by fours.
+    All,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Child {
@@ -26,6 +45,7 @@ struct Child {
 pub(super) struct Search<'a, R> {
     pub(super) board: &'a mut Board<R>,
     pub(super) attacker: Side,
+    attacks: Attacks,
     table: &'a mut Table,
     limits: &'a Limits<'a>,
     nodes: u64,
@@ -34,9 +54,9 @@ pub(super) struct Search<'a, R> {
 }
 
 impl<'a, R: Rule> Search<'a, R> {
-    pub(super) fn new(board: &'a mut Board<R>, table: &'a mut Table, limits: &'a Limits<'a>) -> Self {
+    pub(super) fn new(board: &'a mut Board<R>, attacks: Attacks, table: &'a mut Table, limits: &'a Limits<'a>) -> Self {
         let attacker = board.side();
-        Self { board, attacker, table, limits, nodes: 0, children: Vec::with_capacity(1_024) }
+        Self { board, attacker, attacks, table, limits, nodes: 0, children: Vec::with_capacity(1_024) }
     }
 
     pub(super) const fn nodes(&self) -> u64 {
@@ -44,7 +64,9 @@ impl<'a, R: Rule> Search<'a, R> {
     }
 
     fn hash(&self) -> u64 {
-        self.board.hash() ^ if self.attacker == Side::Second { SECOND } else { 0 }
+        let attacker = if self.attacker == Side::Second { SECOND } else { 0 };
+        let attacks = if self.attacks == Attacks::All { ALL } else { 0 };
+        self.board.hash() ^ attacker ^ attacks
     }
 
     /// Searches until the position is decided within `rest` plies; open if the search had to end.
@@ -82,7 +104,7 @@ impl<'a, R: Rule> Search<'a, R> {
             }
             _ => return Value::REFUTED,
         }
-        let threats = || self.board.threats(me).iter().count() as u32;
+        let threats = || self.threats().iter().count() as u32;
         let count = if fives == 1 { 1 } else { threats() };
         match () {
             () if count == 0 => return Value::REFUTED,
@@ -106,22 +128,18 @@ impl<'a, R: Rule> Search<'a, R> {
     }
 
     /// The defender is to move.
-    fn look_out(&self, rest: u16) -> Value {
+    fn look_out(&mut self, rest: u16) -> Value {
         let (me, other) = (self.attacker, self.attacker.other());
         if self.board.count(other, Kind::Five) > 0 {
             return Value::REFUTED;
         }
         let wins = |plies: u16| Value::exactly(plies).within(rest, || (1, 1));
         let replies = match self.board.count(me, Kind::Five) {
-            0 => {
-                let is_threat = self.board.count(me, Kind::Winning) > 0;
-                match () {
-                    () if !is_threat || self.board.count(other, Kind::Winning) > 0 => return Value::REFUTED,
-                    () if rest < 4 => return Value::lost(3),
-                    () => {}
-                }
-                self.board.defences().iter().count() as u32
-            }
+            0 => match () {
+                () if !self.has_open_threat() => return self.look_for_line(rest),
+                () if rest < 4 => return Value::lost(3),
+                () => self.board.defences().iter().count() as u32,
+            },
             1 => match self.board.one(me, Kind::Five) {
                 Some(point) if self.board.is_forbidden(other, point) => return wins(2),
                 _ => 1,
@@ -135,30 +153,69 @@ impl<'a, R: Rule> Search<'a, R> {
         }
     }
 
-    /// The moves that decide: the attacker's threats, or the replies that do not lose at once.
-    pub(super) fn moves(&self) -> Cells {
-        let (side, other) = (self.board.side(), self.board.side().other());
-        match self.board.count(other, Kind::Five) {
-            0 if side == self.attacker => self.board.threats(side),
-            0 => self.board.defences(),
-            _ => self.board.cells_of(other, |kind| kind == Kind::Five),
+    /// The same, where nothing but a line of fours can be threatened.
+    fn look_for_line(&mut self, rest: u16) -> Value {
+        if self.attacks == Attacks::Threes || !self.board.may_threaten() {
+            return Value::REFUTED;
+        }
+        if let Some(known) = self.table.get(self.hash()) {
+            return known.within(rest, || (REPLIES, 1));
+        }
+        match self.threat() {
+            None => {
+                self.table.put(self.hash(), Value::REFUTED, 1);
+                Value::REFUTED
+            }
+            Some(line) if line.len() as u16 >= rest => Value::lost(line.len() as u16),
+            Some(_) => Value { pn: REPLIES, dn: 1, ..Value::UNKNOWN },
         }
     }
 
-    /// Plies within which the replies that are not among the moves lose; 0 where there are none such.
-    fn otherwise(&self) -> u16 {
-        match self.board.count(self.attacker, Kind::Five) {
-            _ if self.board.side() == self.attacker => 0,
-            0 => 4,
-            _ => 2,
+    /// The defender is to move: how the attacker would win by fours if he were.
+    fn threat(&mut self) -> Option<Vec<Move>> {
+        let mut left = THREAT;
+        let line = self.board.find_threat(&mut left);
+        // A search that is over is so at the next position.
+        self.limits.count(&mut self.nodes, (THREAT - left) / 4);
+        line
+    }
+
+    /// Whether the attacker threatens two completion points, and the defender does not.
+    fn has_open_threat(&self) -> bool {
+        let has = |side: Side| self.board.count(side, Kind::Winning) > 0;
+        has(self.attacker) && !has(self.attacker.other())
+    }
+
+    /// What the attacker may play where nothing is forced.
+    fn threats(&self) -> Cells {
+        let mut cells = self.board.threats(self.attacker);
+        if self.attacks == Attacks::All {
+            cells.add(&self.board.hidden_threats(self.attacker), usize::MAX);
+        }
+        cells
+    }
+
+    /// The moves that decide: the attacker's threats, or the replies that do not lose at once. And the plies within which
+    /// other replies lose; 0 where there are none such.
+    pub(super) fn moves(&mut self) -> (Cells, u16) {
+        let (side, other) = (self.board.side(), self.board.side().other());
+        match self.board.count(other, Kind::Five) {
+            0 if side == self.attacker => (self.threats(), 0),
+            0 if self.has_open_threat() => (self.board.defences(), 4),
+            0 => match self.threat() {
+                Some(line) => (self.board.replies_to(&line), line.len() as u16 + 1),
+                // Not where a search comes to.
+                None => (self.board.defences(), u16::MAX),
+            },
+            _ => (self.board.cells_of(other, |kind| kind == Kind::Five), if side == self.attacker { 0 } else { 2 }),
         }
     }
 
     /// Appends the children, the strongest first, with what is known of them.
-    fn add_children(&mut self, rest: u16) {
+    fn add_children(&mut self, cells: &Cells, rest: u16) {
         let side = self.board.side();
         let first = self.children.len();
-        for cell in self.moves().iter().filter(|&cell| !self.board.is_forbidden(side, cell)) {
+        for cell in cells.iter().filter(|&cell| !self.board.is_forbidden(side, cell)) {
             self.children.push(Child { cell: cell as u16, value: Value::UNKNOWN });
         }
         let board = &*self.board;
@@ -185,9 +242,14 @@ impl<'a, R: Rule> Search<'a, R> {
         }
         let before = self.nodes;
         let attacks = self.board.side() == self.attacker;
-        let otherwise = self.otherwise();
+        let (cells, otherwise) = self.moves();
+        if otherwise > rest {
+            let value = Value::lost(otherwise - 1);
+            self.table.put(self.hash(), value, 1);
+            return Some((value, 0));
+        }
         let first = self.children.len();
-        self.add_children(rest);
+        self.add_children(&cells, rest);
         let found = loop {
             let sum = Sum::of(&self.children[first..], attacks, otherwise);
             let value = sum.value;
