@@ -6,7 +6,7 @@ use kagetsu_program::{Exit, LogFormat, start_log};
 
 use crate::{
     analyze, backup, bench, brain, build, certs, check, compile, diff, exchange, jobs, merge, moves, perft, pick,
-    prune, query, repair, stats, token, tree, workers,
+    prune, query, repair, serve, stats, token, tree, workers,
 };
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
@@ -55,6 +55,7 @@ enum Command {
     Workers(workers::Args),
     Certs(certs::Args),
     Token(token::Args),
+    Serve(serve::Args),
     Brain(brain::Args),
     Bench(bench::Args),
     /// Prints a completion script for a shell
@@ -100,6 +101,7 @@ impl Cli {
             Command::Workers(args) => workers::run(args, out),
             Command::Certs(args) => certs::run(&args, out),
             Command::Token(args) => token::run(args, out),
+            Command::Serve(args) => serve::run(&args, out),
             Command::Brain(args) => brain::run(args),
             Command::Bench(args) => bench::run(&args, out),
             Command::Completions { shell } => {

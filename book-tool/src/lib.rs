@@ -28,6 +28,7 @@ mod query;
 mod remote;
 mod repair;
 mod roots;
+mod serve;
 mod source;
 mod stats;
 mod table;

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use kagetsu_book::{BookError, Entry, Place};
+use kagetsu_book::{BookError, Place};
 use kagetsu_game::Position;
 use kagetsu_proto::v1::books_server::Books;
 use kagetsu_proto::{MESSAGE_LIMIT, v1};
@@ -13,7 +13,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
-use crate::keeper::KeeperDesk;
+use crate::library::{Known, Library};
 
 /// Most positions of one look-up.
 const MOST_POSITIONS: usize = 1_024;
@@ -23,7 +23,7 @@ const PAGE: usize = 256;
 const PART: usize = 64;
 
 pub(crate) struct BooksService {
-    pub(crate) keeper: Option<KeeperDesk>,
+    pub(crate) library: Library,
     pub(crate) shutdown: CancellationToken,
 }
 
@@ -70,8 +70,8 @@ impl Books for BooksService {
         if !choice.is_possible() {
             return Err(Status::invalid_argument("the temperature must be 0 or more"));
         }
-        let entry = self.entries(vec![position]).await?.pop().flatten();
-        let answer = entry.map(|entry| entry.answer).unwrap_or_default();
+        let known = self.library.lookup(vec![position]).await?.pop().flatten();
+        let answer = known.map(|known| known.answer).unwrap_or_default();
         let verdict = choice.pick(&answer).map(Into::into);
         let verdict = verdict.ok_or_else(|| Status::not_found("the book has no move for the position"))?;
         let rivals = choice.rivals(&answer).into_iter().map(Into::into).collect();
@@ -81,12 +81,14 @@ impl Books for BooksService {
     type ExportStream = Pin<Box<dyn Stream<Item = Result<v1::Found, Status>> + Send>>;
 
     async fn export(&self, _: Request<v1::ExportRequest>) -> Result<Response<Self::ExportStream>, Status> {
-        let keeper = self.keeper()?.clone();
+        // What cannot be exported at all is refused before the stream.
+        self.library.page(None, 0).await?;
+        let library = self.library.clone();
         let (sender, stream) = mpsc::channel(PAGE);
         let shutdown = self.shutdown.clone();
         tokio::spawn(async move {
             tokio::select! {
-                () = export(&keeper, &sender) => {}
+                () = export(&library, &sender) => {}
                 () = shutdown.cancelled() => {}
             }
         });
@@ -94,19 +96,19 @@ impl Books for BooksService {
     }
 }
 
-/// Sends the book page by page; the keeper serves others in between. What is learned meanwhile may be in it or not.
-async fn export(keeper: &KeeperDesk, out: &mpsc::Sender<Result<v1::Found, Status>>) {
+/// Sends the book page by page; others are served in between. What is learned meanwhile may be in it or not.
+async fn export(library: &Library, out: &mpsc::Sender<Result<v1::Found, Status>>) {
     let mut after: Option<Place> = None;
     loop {
-        let page = match keeper.page(after, PAGE).await {
-            Ok(Ok(page)) => page,
-            Ok(Err(error)) => return drop(out.send(Err(status(&error))).await),
-            Err(closed) => return drop(out.send(Err(Status::unavailable(closed.to_string()))).await),
+        let page = match library.page(after, PAGE).await {
+            Ok(page) => page,
+            Err(status) => return drop(out.send(Err(status)).await),
         };
         let Some(last) = page.last() else { return };
         after = Some(Place::of(&last.position));
-        for entry in &page {
-            let found = v1::Found { position: Some((&entry.position).into()), ..found(entry) };
+        for entry in page {
+            let position = Some((&entry.position).into());
+            let found = v1::Found { position, ..found(&Known::from(entry)) };
             if out.send(Ok(found)).await.is_err() {
                 return;
             }
@@ -114,24 +116,19 @@ async fn export(keeper: &KeeperDesk, out: &mpsc::Sender<Result<v1::Found, Status
     }
 }
 
-fn found(entry: &Entry) -> v1::Found {
-    v1::Found { position: None, answer: Some((&entry.answer).into()), facts: Some((&entry.facts).into()) }
+fn found(known: &Known) -> v1::Found {
+    v1::Found { position: None, answer: Some((&known.answer).into()), facts: known.facts.as_ref().map(Into::into) }
 }
 
 impl BooksService {
-    fn keeper(&self) -> Result<&KeeperDesk, Status> {
-        let no_book = "this coordinator has no book; start it with --book DIR";
-        self.keeper.as_ref().ok_or_else(|| Status::failed_precondition(no_book))
-    }
-
     /// What the book knows of positions, as far as it fits into a message; others are served between its parts.
     async fn find(&self, positions: &[v1::Position]) -> Result<Vec<v1::Found>, Status> {
         let (mut all, mut bytes) = (Vec::with_capacity(positions.len()), 0);
         for part in positions.chunks(PART) {
             let part: Result<Vec<_>, _> = part.iter().map(Position::try_from).collect();
             let part = part.map_err(|error| Status::invalid_argument(error.to_string()))?;
-            for entry in self.entries(part).await? {
-                let found = entry.as_ref().map(found).unwrap_or_default();
+            for known in self.library.lookup(part).await? {
+                let found = known.as_ref().map(found).unwrap_or_default();
                 let length = found.encoded_len();
                 bytes += 1 + prost::length_delimiter_len(length) + length;
                 if bytes > MESSAGE_LIMIT {
@@ -145,10 +142,5 @@ impl BooksService {
             }
         }
         Ok(all)
-    }
-
-    async fn entries(&self, positions: Vec<Position>) -> Result<Vec<Option<Entry>>, Status> {
-        let found = self.keeper()?.lookup(positions).await;
-        found.map_err(|closed| Status::unavailable(closed.to_string()))?.map_err(|error| status(&error))
     }
 }

@@ -8,6 +8,7 @@ use crate::books::BooksService;
 use crate::builds::BuildsService;
 use crate::hub::Hub;
 use crate::keeper::KeeperDesk;
+use crate::library::Library;
 use crate::workers::WorkersService;
 
 /// The coordinator's services, as its HTTP door calls them.
@@ -24,7 +25,10 @@ impl Door {
         let (hub, keeper, shutdown) = (|| Arc::clone(hub), keeper.cloned(), || shutdown.clone());
         Self {
             analysis: AnalysisService { hub: hub(), shutdown: shutdown() },
-            books: BooksService { keeper: keeper.clone(), shutdown: shutdown() },
+            books: BooksService {
+                library: keeper.clone().map_or(Library::None, Library::Keeper),
+                shutdown: shutdown(),
+            },
             builds: BuildsService { hub: hub(), keeper: keeper.clone(), shutdown: shutdown() },
             workers: WorkersService { hub: hub(), shutdown: shutdown() },
             keeper,

@@ -18,9 +18,11 @@ mod exam;
 mod guard;
 mod hub;
 mod keeper;
+mod library;
 mod links;
 mod progress;
 mod prover;
+mod reader;
 mod server;
 mod shallow;
 mod trust;
@@ -29,4 +31,6 @@ mod workers;
 
 pub use config::Config;
 pub use guard::{Guard, GuardLayer, Need, Pass, Protected, Protection, Refusal, Role, TokenEntry, Tokens, TokensError};
+pub use library::Shelf;
+pub use reader::Reader;
 pub use server::{Coordinator, Server};

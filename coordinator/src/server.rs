@@ -30,6 +30,7 @@ use crate::hub::Hub;
 use crate::keeper::{Keeper, KeeperDesk};
 use crate::prover::Prover;
 use crate::trust::Trust;
+use crate::library::Library;
 use crate::workers::WorkersService;
 
 /// How long the streams have to end when the coordinator does.
@@ -192,7 +193,8 @@ impl Server {
         let (hub, keeper, shutdown) = (&self.hub, &self.keeper, &self.shutdown);
         let analysis = AnalysisService { hub: Arc::clone(hub), shutdown: shutdown.clone() };
         let builds = BuildsService { hub: Arc::clone(hub), keeper: keeper.clone(), shutdown: shutdown.clone() };
-        let books = BooksService { keeper: keeper.clone(), shutdown: shutdown.clone() };
+        let library = keeper.clone().map_or(Library::None, Library::Keeper);
+        let books = BooksService { library, shutdown: shutdown.clone() };
         let workers = WorkersService { hub: Arc::clone(hub), shutdown: shutdown.clone() };
         let (health, healthy) = tonic_health::server::health_reporter();
         health.set_serving::<AnalysisServer<AnalysisService>>().await;

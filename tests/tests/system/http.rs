@@ -112,3 +112,40 @@ fn http_beyond_this_machine_is_asked_for() {
     assert_eq!(run.code, Some(2), "{run:#?}");
     assert!(run.stderr.contains("127.0.0.1:7616"), "{run:#?}");
 }
+
+#[test]
+fn a_book_is_served_to_readers_alone() {
+    let scratch = Scratch::new();
+    let (book, file) = (scratch.path("book"), scratch.path("book.kbk"));
+    let (book, file) = (book.to_str().expect("a plain name"), file.to_str().expect("a plain name"));
+    let place = ["--variant", "freestyle-15", "--moves", "h8"];
+    let built =
+        Program::Kagetsu.run(&[&["build", "--book", book, "--positions", "5", "--depth", "2"], &place[..]].concat());
+    assert_eq!(built.code, Some(0), "{built:#?}");
+    assert_eq!(Program::Kagetsu.run(&["compile", "--book", book, "--out", file]).code, Some(0));
+    let query = |book: &str| Program::Kagetsu.run(&[&["query", "--json", "--book", book], &place[..]].concat()).json();
+    for served in [book, file] {
+        let expected = query(served);
+        let arguments = ["serve", "--book", served, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"];
+        let mut server = Program::Kagetsu.start(&arguments);
+        let grpc = server.address();
+        let at = server.line();
+        let at = at.strip_prefix("http on ").expect("an address");
+        assert_eq!(query(&grpc), expected, "{served}");
+        let answered = http(at, "GET", "/api/v1/book?variant=freestyle-15&moves=h8", "");
+        assert_eq!(answered.json(), expected, "{served}");
+        assert!(answered.head.to_lowercase().contains("etag: "), "{answered:#?}");
+        let status = http(at, "GET", "/api/v1/status", "").json();
+        let about = ["positions", "may_change", "is_cluster"].map(|name| status[name].clone());
+        assert_eq!(about, [json!(5), json!(false), json!(false)]);
+        assert_eq!(http(at, "GET", "/api/v1/jobs", "").json(), json!([]));
+        assert_eq!(http(at, "POST", "/api/v1/jobs", "{}").status, 403);
+        assert!(http(at, "GET", "/", "").body.contains("<!doctype html>"));
+        server.signal(Signal::SIGTERM);
+        assert_eq!(server.wait().code(), Some(0), "a clean stop");
+    }
+    let wrong = Program::Kagetsu.run(&["serve", "--book", file, "--listen", "0.0.0.0:0"]);
+    assert_eq!((wrong.code, wrong.stderr.contains("--insecure")), (Some(2), true), "{wrong:#?}");
+    let wrong = Program::Kagetsu.run(&["serve", "--book", "/nowhere"]);
+    assert_eq!(wrong.code, Some(2), "{wrong:#?}");
+}

@@ -1,0 +1,104 @@
+//! A server that only reads a book.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use kagetsu_http::{Access, Nobody, Services};
+use kagetsu_proto::v1::books_server::BooksServer;
+use kagetsu_proto::{DESCRIPTORS, MESSAGE_LIMIT, keepalive};
+use tokio::net::TcpListener;
+use tokio_stream::wrappers::TcpListenerStream;
+use tokio_util::sync::CancellationToken;
+
+use crate::books::BooksService;
+use crate::library::{Library, Shelf};
+
+/// A server of a book that does not change: the service of books over gRPC, and the same HTTP door as a coordinator's.
+pub struct Reader {
+    shelf: Arc<Shelf>,
+    shutdown: CancellationToken,
+}
+
+impl Reader {
+    /// Of a book, until the shutdown.
+    #[must_use]
+    pub fn new(shelf: Shelf, shutdown: CancellationToken) -> Self {
+        Self { shelf: Arc::new(shelf), shutdown }
+    }
+
+    fn books(&self) -> BooksService {
+        BooksService { library: Library::Shelf(Arc::clone(&self.shelf)), shutdown: self.shutdown.clone() }
+    }
+
+    /// Its door for HTTP. Must be called in a tokio runtime.
+    pub fn door(&self, access: Access) -> axum::Router {
+        let services = ReaderDoor { books: self.books(), positions: self.shelf.positions() };
+        kagetsu_http::router(services, access, self.shutdown.clone())
+    }
+
+    /// Serves gRPC on a socket until the shutdown.
+    ///
+    /// # Errors
+    /// If the socket fails.
+    pub async fn listen(self, listener: TcpListener) -> Result<()> {
+        let (every, patience) = keepalive();
+        let (health, healthy) = tonic_health::server::health_reporter();
+        health.set_serving::<BooksServer<BooksService>>().await;
+        let reflection = tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+            .build_v1()?;
+        let books = BooksServer::new(self.books()).max_decoding_message_size(MESSAGE_LIMIT);
+        let serving = tonic::transport::Server::builder()
+            .http2_keepalive_interval(Some(every))
+            .http2_keepalive_timeout(Some(patience))
+            .tcp_nodelay(true)
+            .add_service(healthy)
+            .add_service(reflection)
+            .add_service(books)
+            .serve_with_incoming_shutdown(TcpListenerStream::new(listener), self.shutdown.cancelled());
+        serving.await.context("cannot serve")
+    }
+}
+
+/// The services of a reader, as its HTTP door calls them.
+struct ReaderDoor {
+    books: BooksService,
+    positions: u64,
+}
+
+impl Services for ReaderDoor {
+    type Analysis = Nobody;
+    type Books = BooksService;
+    type Builds = Nobody;
+    type Workers = Nobody;
+
+    fn analysis(&self) -> &Nobody {
+        &Nobody
+    }
+
+    fn books(&self) -> &BooksService {
+        &self.books
+    }
+
+    fn builds(&self) -> &Nobody {
+        &Nobody
+    }
+
+    fn workers(&self) -> &Nobody {
+        &Nobody
+    }
+
+    fn epoch(&self) -> Option<u64> {
+        // It does not change.
+        Some(0)
+    }
+
+    fn positions(&self) -> u64 {
+        self.positions
+    }
+
+    fn is_cluster(&self) -> bool {
+        false
+    }
+}
