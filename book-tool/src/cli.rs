@@ -5,8 +5,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use kagetsu_program::{Exit, LogFormat, start_log};
 
 use crate::{
-    analyze, backup, bench, brain, build, certs, check, compile, diff, exchange, jobs, merge, moves, perft, pick,
-    prune, query, repair, serve, stats, token, tree, workers,
+    analyze, backup, bench, brain, build, certs, check, compile, diff, exchange, explore, jobs, merge, moves, perft,
+    pick, prune, query, repair, serve, stats, token, tree, workers,
 };
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
@@ -39,6 +39,7 @@ enum Command {
     Query(query::Args),
     Pick(pick::Args),
     Tree(tree::Args),
+    Explore(explore::Args),
     Stats(stats::Args),
     Check(check::Args),
     Merge(merge::Args),
@@ -85,6 +86,7 @@ impl Cli {
             Command::Query(args) => query::run(&args, out),
             Command::Pick(args) => pick::run(&args, out),
             Command::Tree(args) => tree::run(&args, out),
+            Command::Explore(args) => explore::run(&args),
             Command::Stats(args) => stats::run(&args, out),
             Command::Check(args) => check::run(&args, out),
             Command::Merge(args) => merge::run(&args, out),

@@ -15,6 +15,7 @@ mod compile;
 mod diff;
 mod effort;
 mod exchange;
+mod explore;
 mod jobs;
 mod live;
 mod merge;
