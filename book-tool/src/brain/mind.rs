@@ -88,6 +88,19 @@ impl Mind {
         Ok(())
     }
 
+    /// Whether there is a book.
+    pub(crate) fn has_book(&self) -> bool {
+        self.book.is_some()
+    }
+
+    /// What the book knows, whatever the ply.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn known(&mut self, position: &Position) -> Result<Option<Answer>> {
+        self.book.as_mut().map_or(Ok(None), |book| book.lookup(position, false))
+    }
+
     /// The book's move.
     fn look_up(&mut self, position: &Position) -> Result<Option<(Move, Verdict)>> {
         let is_within = position.moves().len() < self.settings.book_depth as usize;

@@ -269,11 +269,36 @@ fn book_moves_are_played_and_said() {
     let picked = Program::Kagetsu.run(&["pick", "--book", book, "--variant", "freestyle-15", "--moves", "h8"]);
     let position = Position::start(Variant::FREESTYLE_15);
     let picked = position.parse_move(picked.stdout.trim()).expect("a move");
+    let query =
+        Program::Kagetsu.run(&["query", "--book", book, "--variant", "freestyle-15", "--moves", "h8", "--json"]);
     let mut engine = Dialogue::of(Program::Pbrain.command(&["--book", book]));
     engine.say("START 15\nINFO timeout_turn 60000\nTURN 7,7");
     let (played, before) = next_move(&engine);
     assert_eq!(to_move(played, 15), picked);
-    assert!(before.iter().any(|line| line.starts_with("MESSAGE book move ")), "{before:?}");
+    assert!(before.iter().any(|line| line.starts_with("MESSAGE book move ") && line.ends_with(" ms")), "{before:?}");
+    // A graphical interface asks what the book knows, by the words of Yixin's database.
+    engine.say("yxquerydatabaseall\n7,7\ndone");
+    let (_, before) = engine.until("MESSAGE DATABASE DONE");
+    let scores: Vec<String> = before.iter().filter_map(|line| line.split(' ').nth(5)).map(String::from).collect();
+    let answers = query.json()["answers"].as_array().expect("answers").clone();
+    let expected: Vec<String> =
+        answers.iter().map(|v| (-v["score"].as_i64().expect("no mate so early")).to_string()).collect();
+    assert_eq!(scores, expected, "{before:?}");
+    engine.say("yxquerydatabaseone\n7,7\ndone");
+    let best = answers.iter().find(|v| v["bound"] == "exact").expect("the best");
+    let (one, _) = engine.until("MESSAGE DATABASE ONE ");
+    assert!(one.starts_with(&format!("MESSAGE DATABASE ONE -1 {} {} 3 ", best["score"], best["depth"])), "{one}");
+    engine.say("yxquerydatabaseone\n0,0\ndone");
+    assert_eq!(engine.until("MESSAGE DATABASE ONE").0, "MESSAGE DATABASE ONE 0 0 0 0");
+    engine.say("yxquerydatabasetext\n7,7\ndone\nyxeditlabeldatabase 3,3 a\n7,7\ndone");
+    engine.until("MESSAGE DATABASE TEXT \"\"");
+    engine.until("ERROR the book is only read here");
+    engine.say("info usedatabase 0\nyxquerydatabaseone\n7,7\ndone\nyxquerydatabaseall\n99,7\ndone\nabout");
+    let (_, silence) = engine.until("name=");
+    assert_eq!(silence, Vec::<String>::new(), "a book that is not used says nothing");
+    engine.say("info usedatabase 1\nyxsetdatabase\n/nowhere");
+    engine.until("MESSAGE DATABASE LOAD START /nowhere");
+    engine.until("ERROR no book: ");
     drop(engine);
     let mut engine = brain(&["--protocol", "uci", "--variant", "freestyle-15", "--book", book]);
     engine.say("position startpos moves h8\ngo movetime 60000");

@@ -27,6 +27,8 @@ pub(super) struct Limits {
     pub(super) threads: Option<usize>,
     /// Whether each iteration is told in the words of Yixin.
     pub(super) is_detailed: bool,
+    /// Whether the book is asked.
+    pub(super) uses_book: bool,
 }
 
 /// Time for a move where nobody says any.
@@ -47,6 +49,7 @@ impl Default for Limits {
             memory: None,
             threads: None,
             is_detailed: false,
+            uses_book: true,
         }
     }
 }
@@ -66,6 +69,7 @@ impl Limits {
             "max_depth" => self.depth = positive.map(|depth| depth.min(Effort::MAX_DEPTH.into()) as u8),
             "max_node" => self.nodes = positive,
             "thread_num" => self.threads = positive.map(|threads| threads.min(MOST_THREADS) as usize),
+            "usedatabase" => self.uses_book = number != 0,
             "show_detail" => self.is_detailed = number >= 2,
             _ => {}
         }

@@ -1,5 +1,6 @@
 //! Gomocup's protocol, and as much of Yixin's extensions as an analysis needs.
 
+mod database;
 mod game;
 mod limits;
 mod swap;
@@ -15,6 +16,7 @@ use kagetsu_search::Engine;
 
 use super::mind::{Mind, Order, Report, Settings, Thinking};
 use super::{Voice, say};
+use database::Query;
 use game::{Game, Owner};
 use limits::{Limits, MOST_THREADS};
 use talk::{Played, Talk, one_line};
@@ -34,6 +36,8 @@ pub(super) struct Brain {
     block: Option<Block>,
     /// Yixin: points that are not to be played.
     blocked: Vec<Move>,
+    /// Yixin: the next line is the path of a book.
+    awaits_path: bool,
     state: State,
 }
 
@@ -59,6 +63,8 @@ enum Kind {
     Swap2,
     /// `YXBLOCK`.
     Blocked,
+    /// A question about the book.
+    Asked(Query),
 }
 
 impl Brain {
@@ -70,6 +76,7 @@ impl Brain {
             game: None,
             block: None,
             blocked: Vec::new(),
+            awaits_path: false,
             state: State::Idle(mind),
         }
     }
@@ -77,6 +84,10 @@ impl Brain {
     /// Does what the lines say, until `END` or the last of them; a search at work is stopped then.
     pub(super) fn run(mut self, lines: Receiver<String>) {
         for line in lines {
+            if std::mem::take(&mut self.awaits_path) {
+                self.open_book(line.trim());
+                continue;
+            }
             match ToEngine::read(&line) {
                 ToEngine::End => break,
                 ToEngine::Other(line) if line.is_empty() => {}
@@ -179,7 +190,17 @@ impl Brain {
             // Every search begins with an empty table.
             ToEngine::YxHashClear => Ok(Some(FromEngine::Message("Transposition table cleared.".into()))),
             ToEngine::About => Ok(Some(FromEngine::Other(about()))),
-            ToEngine::Other(line) => Ok(Some(FromEngine::Unknown(line.chars().take(60).collect()))),
+            ToEngine::Other(line) if line.eq_ignore_ascii_case("YXSETDATABASE") => {
+                self.awaits_path = true;
+                Ok(None)
+            }
+            ToEngine::Other(line) if line.eq_ignore_ascii_case("YXSAVEDATABASE") => {
+                Ok(Some(FromEngine::Message("the book is only read here: there is nothing to save".into())))
+            }
+            ToEngine::Other(line) => match Query::of(&line) {
+                Some(query) => self.open(Kind::Asked(query)),
+                None => Ok(Some(FromEngine::Unknown(line.chars().take(60).collect()))),
+            },
             ToEngine::Info { .. } | ToEngine::YxStop | ToEngine::End => Ok(None),
         }
     }
@@ -232,6 +253,7 @@ impl Brain {
                 self.blocked.extend(block.stones.iter().filter_map(|(point, _)| point.to_move(size)));
                 Ok(None)
             }
+            Kind::Asked(query) => self.query(query, &block.stones),
             Kind::Swap2 => {
                 let (rule, size) = (self.rule()?, self.game()?.size);
                 let points: Vec<Point> = block.stones.iter().map(|(point, _)| *point).collect();
@@ -241,6 +263,35 @@ impl Brain {
                 self.limits.spent += begun.elapsed();
                 answer.map(Some)
             }
+        }
+    }
+
+    /// Says what the book knows of a position, in Yixin's words; nothing where it is not used.
+    fn query(&mut self, query: Query, stones: &[(Point, Option<u8>)]) -> Result<Option<FromEngine>, String> {
+        if query == Query::Change {
+            return Err("the book is only read here; `kagetsu build` and `kagetsu import` write it".into());
+        }
+        if !self.limits.uses_book || !self.mind().has_book() {
+            return Ok(None);
+        }
+        let (rule, size) = (self.rule()?, self.game()?.size);
+        let points: Vec<Point> = stones.iter().map(|(point, _)| *point).collect();
+        let position = database::position(rule, size, &points)?;
+        let known = self.mind().known(&position).map_err(|error| format!("the book cannot be read: {error:#}"))?;
+        for line in query.answer(&position, size, known.as_ref()) {
+            self.say(&FromEngine::Message(line));
+        }
+        Ok(None)
+    }
+
+    /// Plays from another book.
+    fn open_book(&mut self, path: &str) {
+        self.say(&FromEngine::Message(one_line(&format!("DATABASE LOAD START {path}"))));
+        match self.mind().open(path) {
+            Ok(()) => self.say(&FromEngine::Message("DATABASE LOAD DONE".into())),
+            Err(error) => self.say(&FromEngine::Error(one_line(&format!(
+                "no book: {error:#}; a database of Yixin's becomes one by `kagetsu import --format yxdb`"
+            )))),
         }
     }
 
@@ -303,9 +354,10 @@ impl Brain {
             size: self.game()?.size,
             width: width.into(),
             is_detailed: self.limits.is_detailed,
+            begun: Instant::now(),
             played: Arc::clone(&played),
         };
-        let asks_book = moves.is_empty() && width == 1;
+        let asks_book = moves.is_empty() && width == 1 && self.limits.uses_book;
         let question = Question { moves, width, ..Question::new(position, self.limits.effort()) };
         let begun = Instant::now();
         let _ = self.prepared();

@@ -1,4 +1,5 @@
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use kagetsu_engines::gomocup::{Eval, FromEngine, Point};
 use kagetsu_game::{Bound, Move, Position, Score, Verdict};
@@ -18,6 +19,7 @@ pub(super) struct Talk {
     /// Lines to tell.
     pub(super) width: usize,
     pub(super) is_detailed: bool,
+    pub(super) begun: Instant,
     pub(super) played: Played,
 }
 
@@ -28,7 +30,9 @@ impl Talk {
             Report::Trouble(text) => self.tell(text),
             Report::Done(Thought::Book(m, verdict)) => {
                 let value = eval(verdict.score).write();
-                self.tell(&format!("book move {}: {value} at depth {}", self.position.write_move(*m), verdict.depth));
+                let (name, depth) = (self.position.write_move(*m), verdict.depth);
+                let ms = self.begun.elapsed().as_secs_f64() * 1e3;
+                self.tell(&format!("book move {name}: {value} at depth {depth}, in {ms:.1} ms"));
                 self.play(*m);
             }
             Report::Done(Thought::Search(answer)) => match answer.best() {
