@@ -9,6 +9,7 @@ mod cluster;
 mod compiled;
 mod disk;
 mod engines;
+mod fairy;
 mod http;
 mod kills;
 mod page;
