@@ -1,12 +1,12 @@
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
-use kagetsu_coordinator::{Reader, Shelf};
+use anyhow::Result;
+use kagetsu_coordinator::{Protection, Reader, Shelf};
 use kagetsu_http::Access;
 use kagetsu_program::Exit;
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::runtime;
@@ -32,34 +32,25 @@ pub(crate) struct Args {
     /// Pages of this origin, as in https://example.org, may read the JSON API; may be given more than once
     #[arg(long, value_name = "ORIGIN")]
     http_origin: Vec<String>,
-    /// Listens beyond this machine although anybody who reaches the address may read the book
-    #[arg(long)]
-    insecure: bool,
+    #[command(flatten)]
+    protection: Protection,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    for address in [args.listen, args.http] {
-        if !address.ip().is_loopback() && !args.insecure {
-            bail!(
-                "{address} can be reached from other machines; give --insecure if everybody who can may read the book"
-            );
-        }
-    }
     let shelf = Shelf::open(&args.book)?;
     runtime()?.block_on(serve(args, shelf, out))?;
     Ok(Exit::Done)
 }
 
 async fn serve(args: &Args, shelf: Shelf, out: &mut dyn Write) -> Result<()> {
-    let bind = |address| async move {
-        TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}; choose another"))
-    };
-    let (grpc, http) = (bind(args.listen).await?, bind(args.http).await?);
+    let protected = args.protection.read()?;
+    protected.reload_on_hangup()?;
+    let (grpc, http) = (protected.listen(args.listen).await?, protected.listen_http(args.http).await?);
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;
-    let reader = Reader::new(shelf, shutdown.clone());
-    let access = Access { may_change: false, origins: args.http_origin.clone(), ..Access::at(http.local_addr()?) };
-    writeln!(out, "listening on {}\nhttp on {}", grpc.local_addr()?, http.local_addr()?)?;
+    let reader = Reader::new(shelf, Arc::clone(&protected.guard), shutdown.clone());
+    let access = Access { may_change: false, origins: args.http_origin.clone(), ..Access::at(http.address()) };
+    writeln!(out, "listening on {}\nhttp on {}", grpc.address(), http.address())?;
     out.flush()?;
     let pages = tokio::spawn(kagetsu_http::serve(http, reader.door(access), shutdown.clone()));
     let served = reader.listen(grpc).await;

@@ -5,25 +5,25 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use kagetsu_http::{Access, Nobody, Services};
 use kagetsu_proto::v1::books_server::BooksServer;
-use kagetsu_proto::{DESCRIPTORS, MESSAGE_LIMIT, keepalive};
-use tokio::net::TcpListener;
-use tokio_stream::wrappers::TcpListenerStream;
+use kagetsu_proto::{DESCRIPTORS, Listener, MESSAGE_LIMIT, keepalive};
 use tokio_util::sync::CancellationToken;
 
 use crate::books::BooksService;
+use crate::guard::{Guard, GuardLayer, guard_http};
 use crate::library::{Library, Shelf};
 
 /// A server of a book that does not change: the service of books over gRPC, and the same HTTP door as a coordinator's.
 pub struct Reader {
     shelf: Arc<Shelf>,
+    guard: Arc<Guard>,
     shutdown: CancellationToken,
 }
 
 impl Reader {
-    /// Of a book, until the shutdown.
+    /// Of a book, behind a guard, until the shutdown.
     #[must_use]
-    pub fn new(shelf: Shelf, shutdown: CancellationToken) -> Self {
-        Self { shelf: Arc::new(shelf), shutdown }
+    pub fn new(shelf: Shelf, guard: Arc<Guard>, shutdown: CancellationToken) -> Self {
+        Self { shelf: Arc::new(shelf), guard, shutdown }
     }
 
     fn books(&self) -> BooksService {
@@ -33,14 +33,14 @@ impl Reader {
     /// Its door for HTTP. Must be called in a tokio runtime.
     pub fn door(&self, access: Access) -> axum::Router {
         let services = ReaderDoor { books: self.books(), positions: self.shelf.positions() };
-        kagetsu_http::router(services, access, self.shutdown.clone())
+        guard_http(kagetsu_http::router(services, access, self.shutdown.clone()), &self.guard)
     }
 
-    /// Serves gRPC on a socket until the shutdown.
+    /// Serves gRPC to who comes to a listener until the shutdown.
     ///
     /// # Errors
     /// If the socket fails.
-    pub async fn listen(self, listener: TcpListener) -> Result<()> {
+    pub async fn listen(self, listener: Listener) -> Result<()> {
         let (every, patience) = keepalive();
         let (health, healthy) = tonic_health::server::health_reporter();
         health.set_serving::<BooksServer<BooksService>>().await;
@@ -53,11 +53,15 @@ impl Reader {
             .http2_keepalive_interval(Some(every))
             .http2_keepalive_timeout(Some(patience))
             .tcp_nodelay(true)
+            .layer(GuardLayer::new(Arc::clone(&self.guard)))
             .add_service(healthy)
             .add_service(reflection)
             .add_service(books)
-            .serve_with_incoming_shutdown(TcpListenerStream::new(listener), self.shutdown.cancelled());
-        serving.await.context("cannot serve")
+            .serve_with_incoming_shutdown(listener, self.shutdown.cancelled());
+        tokio::select! {
+            served = serving => served.context("cannot serve"),
+            () = self.guard.watch() => Ok(()),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::io::IsTerminal;
 
 use anyhow::{Result, bail};
 use kagetsu_program::Exit;
+use kagetsu_proto::Access;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
 use crate::explore::walk::{Step, Walk};
@@ -26,6 +27,8 @@ pub(crate) struct Args {
     book: String,
     #[command(flatten)]
     place: Place,
+    #[command(flatten)]
+    access: Access,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit> {
@@ -33,7 +36,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit> {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         bail!("explore needs a terminal; `kagetsu query` and `kagetsu tree` print the same");
     }
-    let mut walk = Walk::new(Source::open(&args.book)?, position)?;
+    let mut walk = Walk::new(Source::open(&args.book, &args.access)?, position)?;
     let mut terminal = ratatui::try_init()?;
     let walked = walk_on(&mut walk, &mut terminal);
     ratatui::try_restore()?;
