@@ -28,9 +28,9 @@ use crate::door::Door;
 use crate::guard::{Guard, GuardLayer, guard_http};
 use crate::hub::Hub;
 use crate::keeper::{Keeper, KeeperDesk};
+use crate::library::Library;
 use crate::prover::Prover;
 use crate::trust::Trust;
-use crate::library::Library;
 use crate::workers::WorkersService;
 
 /// How long the streams have to end when the coordinator does.
