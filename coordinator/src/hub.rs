@@ -10,7 +10,7 @@ use kagetsu_game::{Answer, Move, Position, Question, Variant};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::to_worker::Message;
 use kagetsu_schedule::{
-    Bar, Capacity, Effect, Options, QuestionId, Report, Scheduler, Split, TaskId, WorkerId, WorkerStatus,
+    Bar, Capacity, Census, Effect, Options, QuestionId, Report, Scheduler, Split, TaskId, WorkerId, WorkerStatus,
 };
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -18,6 +18,7 @@ use crate::audit::Check;
 use crate::exam;
 use crate::keeper::KeeperDesk;
 use crate::links::{Introduction, Links, Told};
+use crate::metrics::Metrics;
 use crate::prover::{Claims, Prover};
 use crate::trust::{Record, Trust};
 use crate::watched::Watched;
@@ -52,6 +53,7 @@ pub(crate) struct State {
     /// What each task at work is about, to hold its answer against.
     asked: BTreeMap<TaskId, (QuestionId, Position)>,
     pub(crate) keeper: Option<KeeperDesk>,
+    metrics: Arc<Metrics>,
 }
 
 /// The shared state, and the bell that says it has changed.
@@ -60,6 +62,7 @@ pub(crate) struct Hub {
     /// Rung when the scheduler's deadline may have come nearer.
     bell: Notify,
     begun: Instant,
+    metrics: Arc<Metrics>,
     /// The same as long as this process lives.
     epoch: u64,
 }
@@ -68,6 +71,7 @@ impl Hub {
     pub(crate) fn new(keeper: Option<KeeperDesk>, trust: Trust) -> Arc<Self> {
         // Ids above all that were used before a restart: late reports of an earlier life are unknown, never mistaken.
         let first_id = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_micros() as u64).max(1);
+        let metrics = Arc::new(Metrics::default());
         let state = State {
             scheduler: Scheduler::new(Options { first_id, ..Options::default() }),
             now: Duration::ZERO,
@@ -77,8 +81,15 @@ impl Hub {
             purposes: BTreeMap::new(),
             asked: BTreeMap::new(),
             keeper,
+            metrics: Arc::clone(&metrics),
         };
-        Arc::new(Self { state: Mutex::new(state), bell: Notify::new(), begun: Instant::now(), epoch: first_id })
+        Arc::new(Self {
+            state: Mutex::new(state),
+            bell: Notify::new(),
+            begun: Instant::now(),
+            metrics,
+            epoch: first_id,
+        })
     }
 
     /// Tells the lives of a coordinator from each other; never 0.
@@ -176,6 +187,7 @@ impl Hub {
         if exam::is_part(task) {
             return self.examined(worker, &report);
         }
+        self.metrics.reported(task);
         let outcome = match report.outcome {
             Some(v1::report::Outcome::Answer(answer)) => self.read_answer(task, &answer),
             Some(v1::report::Outcome::Failed(reason)) => Report::Failed(reason),
@@ -349,6 +361,21 @@ impl Hub {
         state.scheduler.workers().filter_map(about).collect()
     }
 
+    /// Workers quarantined since the start.
+    pub(crate) fn quarantines(&self) -> u64 {
+        self.lock().trust.quarantines
+    }
+
+    /// What is measured.
+    pub(crate) const fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
+    /// How much there is of everything.
+    pub(crate) fn census(&self) -> Census {
+        self.lock().scheduler.census()
+    }
+
     /// Ends all workers' streams.
     pub(crate) fn close(&self) {
         self.lock().links.clear();
@@ -407,6 +434,7 @@ impl State {
         while let Some(effect) = self.scheduler.poll() {
             match effect {
                 Effect::Assign { worker, task } => {
+                    self.metrics.assigned(task.id);
                     self.asked.insert(task.id, (task.question, task.part.position.clone()));
                     let message = v1::Task {
                         task: task.id.0,
@@ -417,6 +445,7 @@ impl State {
                     self.links.send(worker, Message::Task(message));
                 }
                 Effect::Revoke { worker, task } => {
+                    self.metrics.revoked(task);
                     self.revoke(worker, task);
                 }
                 Effect::Acknowledge { worker, task, attempt } => {

@@ -327,6 +327,9 @@ impl Keeper {
             Err(error @ (BookError::Illegal { .. } | BookError::Collision(_))) => error.to_string(),
             other => return other.map(drop).context("cannot keep an answer"),
         };
+        if let Some(hub) = self.hub.upgrade() {
+            hub.metrics().merge_conflicts.inc();
+        }
         tracing::warn!(position = %work.question.position, reason = refused, "a position is set aside");
         self.book.set_aside(work, &refused).map(drop).context("cannot set a position aside")
     }

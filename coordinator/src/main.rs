@@ -35,6 +35,9 @@ struct Arguments {
     /// Pages of this origin, as in https://example.org, may read the JSON API; may be given more than once
     #[arg(long, value_name = "ORIGIN")]
     http_origin: Vec<String>,
+    /// Where only metrics and probes are, for those who watch over it: /metrics, /healthz, /readyz; --http has them too
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<SocketAddr>,
     /// Writes the address to this file as well, when it is ready
     #[arg(long, value_name = "FILE")]
     address_file: Option<PathBuf>,
@@ -82,6 +85,10 @@ async fn serve(arguments: Arguments) -> Result<()> {
     let listener = protected.listen(arguments.listen).await?;
     let address = listener.address();
     let http = listen_http(&protected, arguments.http).await?;
+    let metrics = match arguments.metrics {
+        Some(address) => Some(protected.listen_http(address).await?),
+        None => None,
+    };
     let server = Server::start(&arguments.config, shutdown.clone())?.behind(Arc::clone(&protected.guard));
     if let Some(file) = &arguments.address_file {
         write_address(file, address).with_context(|| format!("cannot write {}", file.display()))?;
@@ -91,13 +98,18 @@ async fn serve(arguments: Arguments) -> Result<()> {
     let http = http
         .map(|listener| serve_http(&server, listener, &protected, &arguments.http_origin, &shutdown))
         .transpose()?;
+    let metrics = metrics.map(|listener| serve_metrics(&server, listener, &shutdown)).transpose()?;
     let served = server.listen(listener).await;
     shutdown.cancel();
     let http = match http {
         Some(http) => http.await?,
         None => Ok(()),
     };
-    served.and(http)
+    let metrics = match metrics {
+        Some(metrics) => metrics.await?,
+        None => Ok(()),
+    };
+    served.and(http).and(metrics)
 }
 
 /// The socket for HTTP. That the usual one is taken is no error where nobody asked for it.
@@ -129,6 +141,17 @@ fn serve_http(
     let mut out = std::io::stdout();
     writeln!(out, "http on {address}").and_then(|()| out.flush())?;
     Ok(tokio::spawn(kagetsu_http::serve(listener, door, shutdown.clone())))
+}
+
+/// Serves metrics and probes beside gRPC. Prints "metrics on ADDRESS" when it is ready.
+fn serve_metrics(
+    server: &Server,
+    listener: Listener,
+    shutdown: &CancellationToken,
+) -> Result<tokio::task::JoinHandle<Result<()>>> {
+    let mut out = std::io::stdout();
+    writeln!(out, "metrics on {}", listener.address()).and_then(|()| out.flush())?;
+    Ok(tokio::spawn(kagetsu_http::serve(listener, server.monitor(), shutdown.clone())))
 }
 
 /// Whole or not at all: who waits for the file finds an address in it.

@@ -29,6 +29,7 @@ use crate::guard::{Guard, GuardLayer, guard_http};
 use crate::hub::Hub;
 use crate::keeper::{Keeper, KeeperDesk};
 use crate::library::Library;
+use crate::monitor::{MeterLayer, Monitor};
 use crate::prover::Prover;
 use crate::trust::Trust;
 use crate::workers::WorkersService;
@@ -106,10 +107,19 @@ impl Server {
         self.serve(server, listener).await
     }
 
+    /// What it says of itself to those who watch over it; to be served by HTTP.
+    pub fn monitor(&self) -> axum::Router {
+        guard_http(self.watch().routes().merge(self.watch().probes()), &self.guard)
+    }
+
+    fn watch(&self) -> Monitor {
+        Monitor::new(&self.hub, self.keeper.as_ref(), &self.guard, &self.shutdown)
+    }
+
     /// Its door for HTTP, to be served beside it. Must be called in a tokio runtime.
     pub fn door(&self, access: kagetsu_http::Access) -> axum::Router {
         let door = Door::new(&self.hub, self.keeper.as_ref(), &self.shutdown);
-        guard_http(kagetsu_http::router(door, access, self.shutdown.clone()), &self.guard)
+        guard_http(kagetsu_http::router(door, access, self.shutdown.clone()).merge(self.watch().routes()), &self.guard)
     }
 
     /// Serves inside this process, over memory.
@@ -150,7 +160,10 @@ impl Server {
         let thread = self.thread.take();
         let routes = self.routes().await?;
         let guard = Arc::clone(&self.guard);
-        let mut server = server.max_concurrent_streams(STREAMS).layer(GuardLayer::new(Arc::clone(&guard)));
+        let mut server = server
+            .max_concurrent_streams(STREAMS)
+            .layer(MeterLayer::new(self.hub.metrics()))
+            .layer(GuardLayer::new(Arc::clone(&guard)));
         let router = server.add_routes(routes);
         let (hub, keeper) = (Arc::clone(&self.hub), self.keeper.clone());
         let ends = self.shutdown.clone();

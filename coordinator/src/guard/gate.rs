@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -25,6 +26,7 @@ pub struct Guard {
     file: Option<PathBuf>,
     rate: u32,
     state: Mutex<State>,
+    refusals: [AtomicU64; 4],
 }
 
 #[derive(Debug, Default)]
@@ -89,7 +91,7 @@ impl Guard {
     /// One who lets everybody do everything.
     #[must_use]
     pub fn open() -> Arc<Self> {
-        Arc::new(Self { file: None, rate: RATE, state: Mutex::default() })
+        Arc::new(Self { file: None, rate: RATE, state: Mutex::default(), refusals: Default::default() })
     }
 
     /// One who knows the tokens of a file; `rate` is how many requests a second each may make that has no rate of its own.
@@ -97,7 +99,7 @@ impl Guard {
     /// # Errors
     /// If the file cannot be used.
     pub fn with_tokens(file: &Path, rate: u32) -> Result<Arc<Self>, TokensError> {
-        let guard = Self { file: Some(file.into()), rate, state: Mutex::default() };
+        let guard = Self { file: Some(file.into()), rate, state: Mutex::default(), refusals: Default::default() };
         guard.reload()?;
         Ok(Arc::new(guard))
     }
@@ -169,6 +171,17 @@ impl Guard {
     /// # Errors
     /// Why not.
     pub fn admit(&self, now: Instant, authorization: Option<&str>, need: Need) -> Result<Pass, Refusal> {
+        self.judge(now, authorization, need).inspect_err(|refusal| {
+            self.refusals[refusal.kind()].fetch_add(1, Ordering::Relaxed);
+        })
+    }
+
+    /// How often it has refused somebody, by reason.
+    pub(crate) fn refusals(&self) -> Vec<(&'static str, u64)> {
+        Refusal::WORDS.iter().zip(&self.refusals).map(|(word, count)| (*word, count.load(Ordering::Relaxed))).collect()
+    }
+
+    fn judge(&self, now: Instant, authorization: Option<&str>, need: Need) -> Result<Pass, Refusal> {
         if self.is_open() || need == Need::Nothing {
             return Ok(Pass { name: None, revoked: CancellationToken::new() });
         }
@@ -204,15 +217,21 @@ fn version(file: &Path) -> Version {
 }
 
 impl Refusal {
-    /// A word for it, for counting.
+    const WORDS: [&'static str; 4] = ["no_token", "unknown_token", "role", "rate"];
+
+    const fn kind(&self) -> usize {
+        match self {
+            Self::NoToken => 0,
+            Self::Unknown => 1,
+            Self::Role { .. } => 2,
+            Self::TooMany { .. } => 3,
+        }
+    }
+
+    /// A word for it, for programs.
     #[must_use]
     pub const fn word(&self) -> &'static str {
-        match self {
-            Self::NoToken => "no_token",
-            Self::Unknown => "unknown_token",
-            Self::Role { .. } => "role",
-            Self::TooMany { .. } => "rate",
-        }
+        Self::WORDS[self.kind()]
     }
 
     /// When to come again, if that helps.

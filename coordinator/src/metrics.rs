@@ -1,0 +1,176 @@
+//! What is counted and measured, for Prometheus.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use kagetsu_schedule::TaskId;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::census::Snapshot;
+use crate::guard::Need;
+
+/// The type of what is rendered: OpenMetrics, which Prometheus reads.
+pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// Most leases that are timed at once; of more, the oldest are not.
+const MOST_LEASES: usize = 100_000;
+
+type Labels = [(&'static str, String); 1];
+
+/// Counters and histograms of a coordinator; what can be counted when it is asked for is a [`Snapshot`].
+pub(crate) struct Metrics {
+    registry: Registry,
+    /// From handing a task out to its report.
+    lease_time: Histogram,
+    leases: Mutex<BTreeMap<TaskId, Instant>>,
+    request_time: Family<Labels, Histogram, fn() -> Histogram>,
+    /// Answers that the book could not bring together with what it knew.
+    pub(crate) merge_conflicts: Counter,
+}
+
+fn lease_buckets() -> Histogram {
+    Histogram::new(exponential_buckets(0.01, 2.0, 20))
+}
+
+fn request_buckets() -> Histogram {
+    Histogram::new(exponential_buckets(0.000_25, 4.0, 9))
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("kagetsu");
+        let lease_time = lease_buckets();
+        let request_time: Family<Labels, Histogram, fn() -> Histogram> = Family::new_with_constructor(request_buckets);
+        let merge_conflicts = Counter::default();
+        registry.register_with_unit(
+            "lease",
+            "From handing a task out to its report",
+            Unit::Seconds,
+            lease_time.clone(),
+        );
+        registry.register_with_unit(
+            "request",
+            "From a request to the head of its answer",
+            Unit::Seconds,
+            request_time.clone(),
+        );
+        let help = "Answers that the book could not bring together with what it knew";
+        registry.register("merge_conflicts", help, merge_conflicts.clone());
+        let leases = Mutex::default();
+        Self { registry, lease_time, leases, request_time, merge_conflicts }
+    }
+}
+
+impl Metrics {
+    fn leases(&self) -> MutexGuard<'_, BTreeMap<TaskId, Instant>> {
+        // A map of times is whole between calls.
+        self.leases.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A task is handed out.
+    pub(crate) fn assigned(&self, task: TaskId) {
+        let mut leases = self.leases();
+        leases.insert(task, Instant::now());
+        if leases.len() > MOST_LEASES {
+            leases.pop_first();
+        }
+    }
+
+    /// A task is taken back.
+    pub(crate) fn revoked(&self, task: TaskId) {
+        self.leases().remove(&task);
+    }
+
+    /// A task is reported on.
+    pub(crate) fn reported(&self, task: TaskId) {
+        let begun = self.leases().remove(&task);
+        if let Some(begun) = begun {
+            self.lease_time.observe(begun.elapsed().as_secs_f64());
+        }
+    }
+
+    /// A request of gRPC had the head of its answer after so long.
+    pub(crate) fn answered(&self, path: &str, time: Duration) {
+        // Who asks for what there is not must not make names here.
+        let is_known = Need::of_method(path) != Need::Admin;
+        let method = if is_known { path.trim_start_matches('/').to_string() } else { "other".into() };
+        self.request_time.get_or_create(&[("method", method)]).observe(time.as_secs_f64());
+    }
+
+    /// Everything as text.
+    ///
+    /// # Errors
+    /// None that can happen with text in memory.
+    pub(crate) fn render(&self, snapshot: Snapshot) -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        encode_registry(&mut text, &self.registry)?;
+        let mut now = Registry::with_prefix("kagetsu");
+        now.register_collector(Box::new(snapshot));
+        encode_registry(&mut text, &now)?;
+        encode_eof(&mut text)?;
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use kagetsu_schedule::{Census, Totals};
+
+    use super::*;
+
+    #[test]
+    fn what_is_rendered_can_be_read_and_nothing_stands_twice() {
+        let metrics = Metrics::default();
+        for task in [1, 2, 3].map(TaskId) {
+            metrics.assigned(task);
+        }
+        metrics.reported(TaskId(1));
+        metrics.reported(TaskId(1));
+        metrics.revoked(TaskId(2));
+        metrics.reported(TaskId(2));
+        metrics.answered("/kagetsu.v1.Builds/List", Duration::from_millis(3));
+        metrics.answered("/whatever/somebody/asks", Duration::from_millis(3));
+        metrics.merge_conflicts.inc();
+        let census =
+            Census { waiting_tasks: 3, totals: Totals { reassigned: 5, ..Totals::default() }, ..Census::default() };
+        let snapshot =
+            Snapshot { census, refusals: vec![("role", 2)], book: Some((7, 8)), quarantines: 4, ..Snapshot::default() };
+        let text = metrics.render(snapshot).expect("text");
+        assert!(text.ends_with("# EOF\n"), "{text}");
+        let mut seen = BTreeSet::new();
+        for line in text.lines() {
+            let (series, value) = line.rsplit_once(' ').expect("a name and a value");
+            assert!(seen.insert(series) || line.starts_with('#'), "twice: {line}");
+            assert!(line.starts_with('#') || value.parse::<f64>().is_ok(), "no number: {line}");
+        }
+        for line in [
+            "kagetsu_lease_seconds_count 1",
+            "kagetsu_request_seconds_count{method=\"kagetsu.v1.Builds/List\"} 1",
+            "kagetsu_request_seconds_count{method=\"other\"} 1",
+            "kagetsu_merge_conflicts_total 1",
+            "kagetsu_tasks{state=\"waiting\"} 3.0",
+            "kagetsu_queue_depth 3.0",
+            "kagetsu_demand 3.0",
+            "kagetsu_task_events_total{event=\"reassigned\"} 5",
+            "kagetsu_refusals_total{reason=\"role\"} 2",
+            "kagetsu_book_positions 7.0",
+            "kagetsu_quarantines_total 4",
+        ] {
+            assert!(text.lines().any(|found| found == line), "no '{line}' in\n{text}");
+        }
+    }
+
+    #[test]
+    fn no_more_leases_are_remembered_than_can_be_timed() {
+        let metrics = Metrics::default();
+        (0..MOST_LEASES as u64 + 10).for_each(|task| metrics.assigned(TaskId(task)));
+        assert_eq!(metrics.leases().len(), MOST_LEASES);
+    }
+}

@@ -1,0 +1,125 @@
+//! What a coordinator says of itself to those who watch over it: `/metrics`, `/healthz`, `/readyz`.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use axum::Router;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use http::header::CONTENT_TYPE;
+use http::{Request, StatusCode};
+use tokio_util::sync::CancellationToken;
+use tonic::body::Body;
+use tower::{Layer, Service};
+
+use crate::census::Snapshot;
+use crate::guard::Guard;
+use crate::hub::Hub;
+use crate::keeper::KeeperDesk;
+use crate::metrics::{self, Metrics};
+
+/// Who can tell how the coordinator is.
+#[derive(Clone)]
+pub(crate) struct Monitor {
+    hub: Arc<Hub>,
+    keeper: Option<KeeperDesk>,
+    guard: Arc<Guard>,
+    shutdown: CancellationToken,
+}
+
+impl Monitor {
+    pub(crate) fn new(
+        hub: &Arc<Hub>,
+        keeper: Option<&KeeperDesk>,
+        guard: &Arc<Guard>,
+        shutdown: &CancellationToken,
+    ) -> Self {
+        let (keeper, shutdown) = (keeper.cloned(), shutdown.clone());
+        Self { hub: Arc::clone(hub), keeper, guard: Arc::clone(guard), shutdown }
+    }
+
+    /// `/metrics`.
+    pub(crate) fn routes(self) -> Router {
+        Router::new().route("/metrics", get(metrics)).with_state(self)
+    }
+
+    /// `/healthz` and `/readyz`, where no other door has them.
+    pub(crate) fn probes(self) -> Router {
+        Router::new().route("/healthz", get(async || "ok\n")).route("/readyz", get(ready)).with_state(self)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let jobs = self.keeper.as_ref().map(|keeper| keeper.jobs().borrow().to_vec()).unwrap_or_default();
+        let book = self.keeper.as_ref().map(|keeper| (keeper.extent().positions(), keeper.extent().entries()));
+        let (census, workers, quarantines) = (self.hub.census(), self.hub.workers(), self.hub.quarantines());
+        Snapshot { census, workers, quarantines, jobs, book, refusals: self.guard.refusals() }
+    }
+}
+
+async fn metrics(State(monitor): State<Monitor>) -> Response {
+    match monitor.hub.metrics().render(monitor.snapshot()) {
+        Ok(text) => ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], text).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+async fn ready(State(monitor): State<Monitor>) -> (StatusCode, &'static str) {
+    if monitor.shutdown.is_cancelled() {
+        return (StatusCode::SERVICE_UNAVAILABLE, "the server is ending\n");
+    }
+    (StatusCode::OK, "ready\n")
+}
+
+/// Measures how long the services of gRPC take to answer.
+#[derive(Clone)]
+pub(crate) struct MeterLayer(Arc<Metrics>);
+
+impl MeterLayer {
+    pub(crate) fn new(metrics: &Arc<Metrics>) -> Self {
+        Self(Arc::clone(metrics))
+    }
+}
+
+/// Services that are measured.
+#[derive(Clone)]
+pub(crate) struct Metered<S> {
+    metrics: Arc<Metrics>,
+    inner: S,
+}
+
+impl<S> Layer<S> for MeterLayer {
+    type Service = Metered<S>;
+
+    fn layer(&self, inner: S) -> Metered<S> {
+        Metered { metrics: Arc::clone(&self.0), inner }
+    }
+}
+
+impl<S> Service<Request<Body>> for Metered<S>
+where
+    S: Service<Request<Body>, Error = Infallible>,
+    S::Response: 'static,
+    S::Future: Send + 'static,
+{
+    type Response = S::Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<S::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let (begun, path, metrics) = (Instant::now(), request.uri().path().to_string(), Arc::clone(&self.metrics));
+        let answering = self.inner.call(request);
+        Box::pin(async move {
+            let answer = answering.await;
+            metrics.answered(&path, begun.elapsed());
+            answer
+        })
+    }
+}

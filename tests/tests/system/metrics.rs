@@ -1,0 +1,60 @@
+//! What a coordinator says of itself to those who watch over it.
+
+use kagetsu_tests::{Program, Scratch, http};
+use nix::sys::signal::Signal;
+
+use crate::cluster::{Cluster, until};
+
+/// The value of a series.
+fn value(text: &str, series: &str) -> Option<f64> {
+    let line = text.lines().find(|line| line.strip_prefix(series).is_some_and(|rest| rest.starts_with(' ')))?;
+    line.rsplit_once(' ')?.1.parse().ok()
+}
+
+#[test]
+fn metrics_tell_of_a_build_and_probes_of_life() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let mut coordinator = Program::Coordinator.start(&[
+        "--book",
+        book.to_str().expect("a plain name"),
+        "--listen",
+        "127.0.0.1:0",
+        "--http",
+        "off",
+        "--metrics",
+        "127.0.0.1:0",
+    ]);
+    let url = coordinator.address();
+    let line = coordinator.line();
+    let at = line.strip_prefix("metrics on ").unwrap_or_else(|| panic!("no address in '{line}'")).to_string();
+    let cluster = Cluster { coordinator, url };
+    for probe in ["/healthz", "/readyz"] {
+        assert_eq!(http(&at, "GET", probe, "").status, 200, "{probe}");
+    }
+    assert_eq!(http(&at, "GET", "/api/v1/jobs", "").status, 404, "metrics alone");
+
+    let _worker = cluster.worker();
+    let mut client = cluster.build(8, 3);
+    client.rest();
+    let text = until("the worker waits for more", || {
+        let answered = http(&at, "GET", "/metrics", "");
+        assert!(answered.head.to_lowercase().contains("openmetrics-text"), "{}", answered.head);
+        value(&answered.body, "kagetsu_idle_workers{reason=\"no tasks\"}").map(|_| answered.body)
+    });
+    let at_least = |series: &str, least: f64| {
+        let found = value(&text, series).unwrap_or_else(|| panic!("no {series} in\n{text}"));
+        assert!(found >= least, "{series} {found}");
+    };
+    at_least("kagetsu_workers", 1.0);
+    at_least("kagetsu_book_positions", 8.0);
+    at_least("kagetsu_job_positions{job=\"test\"}", 8.0);
+    at_least("kagetsu_job_frontier{job=\"test\"}", 1.0);
+    at_least("kagetsu_task_events_total{event=\"done\"}", 8.0);
+    at_least("kagetsu_lease_seconds_count", 8.0);
+    at_least("kagetsu_request_seconds_count{method=\"kagetsu.v1.Builds/Start\"}", 1.0);
+    assert_eq!(value(&text, "kagetsu_demand"), Some(0.0), "nothing is left to do");
+    assert!(text.contains("kagetsu_worker_nodes_per_second{worker=\"worker-"), "{text}");
+    cluster.coordinator.signal(Signal::SIGTERM);
+    cluster.stop();
+}
