@@ -77,6 +77,31 @@ impl Access {
         Ok(connector.with(bearer))
     }
 
+    /// The way to the coordinator whose URL is the first line of a file, which is read for every connection: the coordinator
+    /// may come up later, or elsewhere.
+    ///
+    /// # Errors
+    /// For a token that cannot be used; what else is wrong is told when a connection is made.
+    pub fn connector_by_file(&self, path: &Path) -> Result<Connector, AccessError> {
+        let (access, path) = (self.clone(), path.to_path_buf());
+        let bearer = self.bearer()?.unwrap_or_default();
+        let name = path.display().to_string();
+        let connector = Connector::by(name, move || {
+            let (access, path) = (access.clone(), path.clone());
+            async move {
+                let named = path.display().to_string();
+                let url = std::fs::read_to_string(&path).map_err(|error| ConnectError::NoFile(named.clone(), error))?;
+                let connector = access.connector(url.lines().next().unwrap_or_default().trim());
+                let connector = connector.map_err(|error| match error {
+                    AccessError::Connect(error) => error,
+                    error => ConnectError::Refused { url: named, cause: error.to_string() },
+                })?;
+                connector.channel().await
+            }
+        });
+        Ok(connector.with(bearer))
+    }
+
     fn tls(&self, url: &str) -> Result<tls::Client, AccessError> {
         let authority = self.tls_ca.as_deref().ok_or_else(|| AccessError::Authority(url.to_string()))?;
         let own = self.tls_cert.as_deref().zip(self.tls_key.as_deref());

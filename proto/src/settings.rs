@@ -59,6 +59,9 @@ pub enum ConnectError {
         /// Why not.
         cause: String,
     },
+    /// The file with the address cannot be read.
+    #[error("no coordinator has written its address to {0} yet ({1})")]
+    NoFile(String, io::Error),
     /// Somebody answers, and it cannot be talked to.
     #[error("no connection to the coordinator at {url}: {cause}")]
     Refused {
@@ -146,8 +149,12 @@ impl Connector {
     /// # Errors
     /// [`ConnectError::Nobody`] and [`ConnectError::Refused`] if there is none to be had now.
     pub async fn connect(&self) -> Result<Caller, ConnectError> {
-        let channel = (self.connect)().await?;
-        Ok(InterceptedService::new(channel, self.bearer.clone()))
+        Ok(InterceptedService::new(self.channel().await?, self.bearer.clone()))
+    }
+
+    /// A connection without the token.
+    pub(crate) async fn channel(&self) -> Result<Channel, ConnectError> {
+        (self.connect)().await
     }
 }
 

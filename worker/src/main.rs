@@ -1,6 +1,7 @@
 //! The program `kagetsu-worker`.
 #![forbid(unsafe_code)]
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -25,6 +26,10 @@ struct Arguments {
     /// The coordinator to work for
     #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
     coordinator: String,
+    /// A file whose first line is the coordinator's URL, instead of --coordinator; it is read for every connection, so that
+    /// the coordinator may come up later, or elsewhere
+    #[arg(long, value_name = "FILE")]
+    coordinator_file: Option<PathBuf>,
     /// Ends by itself within this time, for clusters with a wall-clock limit: it begins nothing more when only --grace is
     /// left, and a little time to say so
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
@@ -68,7 +73,10 @@ fn working_time(limit: Duration, grace: Duration) -> Result<Duration> {
 }
 
 async fn work(arguments: Arguments) -> Result<()> {
-    let connector = arguments.access.connector(&arguments.coordinator)?;
+    let connector = match &arguments.coordinator_file {
+        Some(file) => arguments.access.connector_by_file(file)?,
+        None => arguments.access.connector(&arguments.coordinator)?,
+    };
     let limit = arguments.max_runtime.map(|limit| working_time(limit, arguments.config.grace)).transpose()?;
     let shutdown = CancellationToken::new();
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);

@@ -1,0 +1,226 @@
+//! The scripts for Slurm, in a real Slurm of several nodes on this machine.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use kagetsu_tests::{Finished, Program, Scratch};
+use serde_json::Value;
+
+use crate::cluster::{facts, until};
+
+/// Its daemons, as root starts them.
+const DAEMONS: [&str; 3] = ["munged", "slurmctld", "slurmd"];
+
+fn find(program: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<_> = std::env::split_paths(&folders).collect();
+    folders.push("/usr/sbin".into());
+    folders.into_iter().map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+/// A Slurm with four nodes; its daemons end when it is dropped.
+struct Slurm {
+    scratch: Scratch,
+    daemons: Vec<Child>,
+}
+
+impl Slurm {
+    /// `None` where there is none, or nobody who may start it.
+    fn start() -> Option<Self> {
+        if !nix::unistd::Uid::effective().is_root() || DAEMONS.iter().any(|name| find(name).is_none()) {
+            return None;
+        }
+        let mut slurm = Self { scratch: Scratch::new(), daemons: Vec::new() };
+        for folder in ["state", "spool", "shared"] {
+            fs::create_dir(slurm.path(folder)).expect("room");
+        }
+        slurm.munge();
+        fs::write(slurm.path("slurm.conf"), slurm.settings()).expect("room");
+        slurm.daemon("slurmctld", &["-D", "-i"]);
+        for node in 1..=4 {
+            slurm.daemon("slurmd", &["-D", "-N", &format!("n{node}")]);
+        }
+        until("the nodes are idle", || {
+            let shown = slurm.ask("sinfo", &["--noheader", "--format=%T %D"]);
+            (shown.stdout.trim() == "idle 4").then_some(())
+        });
+        Some(slurm)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.path(name).to_str().expect("a plain name").into()
+    }
+
+    /// Who is who, for this Slurm alone.
+    fn munge(&mut self) {
+        use std::os::unix::fs::PermissionsExt;
+        let key = self.path("munge.key");
+        fs::write(&key, rand::random::<[u8; 32]>().repeat(4)).expect("room");
+        fs::set_permissions(&key, fs::Permissions::from_mode(0o400)).expect("our own");
+        fs::set_permissions(self.scratch.folder(), fs::Permissions::from_mode(0o755)).expect("our own");
+        let file = |what: &str, name: &str| format!("--{what}={}", self.text(name));
+        let arguments = [
+            file("key-file", "munge.key"),
+            file("socket", "munge.socket"),
+            file("pid-file", "munge.pid"),
+            file("log-file", "munge.log"),
+            file("seed-file", "munge.seed"),
+        ];
+        let mut munged = Command::new(find("munged").expect("found"));
+        munged.args(["--foreground", "--force"]).args(arguments);
+        self.daemons.push(munged.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts"));
+        until("munge listens", || self.path("munge.socket").exists().then_some(()));
+    }
+
+    fn settings(&self) -> String {
+        let host = fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
+        let host = host.trim();
+        // Ports that the system gave us and that we have closed again.
+        let ports: Vec<_> = (0..5).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
+        let ports: Vec<_> = ports.iter().map(|port| port.local_addr().expect("an address").port()).collect();
+        let (socket, state, spool) = (self.text("munge.socket"), self.text("state"), self.text("spool"));
+        let pids = self.text("");
+        let mut text = format!(
+            "ClusterName=kagetsu\nSlurmctldHost={host}(127.0.0.1)\nSlurmctldPort={}\nSlurmUser=root\nSlurmdUser=root\n\
+             AuthType=auth/munge\nAuthInfo=socket={socket}\nCredType=cred/munge\nCryptoType=crypto/munge\n\
+             StateSaveLocation={state}\nSlurmdSpoolDir={spool}/%n\nSlurmctldPidFile={pids}ctld.pid\n\
+             SlurmdPidFile={pids}%n.pid\nSlurmctldLogFile={pids}ctld.log\nSlurmdLogFile={pids}%n.log\n\
+             ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSwitchType=switch/none\nMpiDefault=none\n\
+             SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nSlurmdParameters=config_overrides\n\
+             SchedulerParameters=batch_sched_delay=0,sched_interval=1\nReturnToService=2\nKillWait=15\nMinJobAge=300\n\
+             JobRequeue=1\nAccountingStorageType=accounting_storage/none\nJobAcctGatherType=jobacct_gather/none\n",
+            ports[0]
+        );
+        for (node, port) in (1..=4).zip(&ports[1..]) {
+            let about = "CPUs=2 RealMemory=8000 State=UNKNOWN";
+            text += &format!("NodeName=n{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} {about}\n");
+        }
+        text + "PartitionName=all Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP\n"
+    }
+
+    fn daemon(&mut self, name: &str, arguments: &[&str]) {
+        let mut daemon = Command::new(find(name).expect("found"));
+        daemon.arg("-f").arg(self.path("slurm.conf")).args(arguments);
+        self.daemons.push(daemon.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts"));
+    }
+
+    fn ask(&self, program: &str, arguments: &[&str]) -> Finished {
+        let mut command = Command::new(program);
+        command.args(arguments).env("SLURM_CONF", self.path("slurm.conf"));
+        Finished::of(command)
+    }
+
+    /// Submits one of our scripts; the job's number.
+    fn submit(&self, script: &str, more: &[&str]) -> String {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/slurm").join(script);
+        let (shared, log) = (self.text("shared"), self.text("%x.%A.%a.log"));
+        let programs = [Program::Coordinator, Program::Worker].map(|program| {
+            let command = program.command(&[]);
+            Path::new(command.get_program()).parent().expect("a folder").to_str().expect("a plain name").to_string()
+        });
+        let path = format!("{}:{}:{}", programs[0], programs[1], std::env::var("PATH").expect("a path"));
+        let mut command = Command::new("sbatch");
+        command.args(["--parsable", "--mem=0", "--output", &log]).args(more).arg(script);
+        command.env("SLURM_CONF", self.path("slurm.conf")).env("PATH", path).env("KAGETSU_SHARED", shared);
+        command.env("KAGETSU_TABLE_MIB", "16").env("KAGETSU_LISTEN", "127.0.0.1:0").env("KAGETSU_HOST", "127.0.0.1");
+        command.env("KAGETSU_SLOTS", "1").env("KAGETSU_GRACE", "2s").current_dir(self.scratch.folder());
+        let submitted = Finished::of(command);
+        assert_eq!(submitted.code, Some(0), "{submitted:#?}");
+        submitted.stdout.trim().into()
+    }
+
+    fn state(&self, job: &str) -> String {
+        self.ask("squeue", &["--noheader", "--states=all", "--job", job, "--format=%T"]).stdout.trim().into()
+    }
+
+    /// Every log that there is, for who looks at a failure.
+    fn logs(&self) -> String {
+        let files = fs::read_dir(self.scratch.folder()).expect("it is there").map_while(Result::ok);
+        let logs = files.filter(|file| file.file_name().to_string_lossy().contains("kagetsu-"));
+        logs.map(|file| fs::read_to_string(file.path()).unwrap_or_default()).collect()
+    }
+}
+
+impl Drop for Slurm {
+    fn drop(&mut self) {
+        let _ = Command::new("scancel")
+            .args(["--signal=KILL", "--full", "--user=root"])
+            .env("SLURM_CONF", self.path("slurm.conf"))
+            .status();
+        for daemon in self.daemons.iter_mut().rev() {
+            let _ = daemon.kill();
+            let _ = daemon.wait();
+        }
+    }
+}
+
+#[test]
+fn the_scripts_build_a_book_in_a_real_slurm_through_requeues() {
+    let Some(slurm) = Slurm::start() else {
+        println!("skipped: no slurmctld, slurmd and munged, or not root");
+        return;
+    };
+    let file = slurm.path("shared/coordinator.url");
+    let url = || until("the coordinator has an address", || fs::read_to_string(&file).ok()).trim().to_string();
+    // Workers may come first.
+    let workers = slurm.submit("workers.sbatch", &["--array=1-2", "--cpus-per-task=1"]);
+    let coordinator = slurm.submit("coordinator.sbatch", &["--cpus-per-task=1"]);
+    let first = url();
+    let place = ["--variant", "freestyle-15", "--moves", "h8", "--positions", "60", "--depth", "5", "--name", "test"];
+    let _client = Program::Kagetsu.start(&[&["build", "--coordinator", &first, "--json"], &place[..]].concat());
+    let jobs = |url: &str| -> Option<Value> {
+        let listed = Program::Kagetsu.run(&["jobs", "list", "--coordinator", url, "--json"]);
+        serde_json::from_str::<Value>(&listed.stdout).ok()?.get(0).cloned()
+    };
+    let positions = |job: &Value| job["positions"].as_u64().unwrap_or_default();
+    until("work is done", || (positions(&jobs(&first)?) > 3).then_some(()));
+
+    // A worker is put back into the queue, and then the coordinator, which comes up with another address.
+    let requeued = slurm.ask("scontrol", &["requeue", &format!("{workers}_1")]);
+    assert_eq!(requeued.code, Some(0), "{requeued:#?}");
+    let requeued = slurm.ask("scontrol", &["requeue", &coordinator]);
+    assert_eq!(requeued.code, Some(0), "{requeued:#?}");
+    // Slurm lets a requeued job wait for two minutes; an operator would, too.
+    until("it waits", || (slurm.state(&coordinator) == "PENDING").then_some(()));
+    let now = slurm.ask("scontrol", &["update", &format!("jobid={coordinator}"), "starttime=now"]);
+    assert_eq!(now.code, Some(0), "{now:#?}");
+    let second = until("it has another address", || Some(url()).filter(|url| *url != first));
+    until("the job ends", || (jobs(&second)?["state"] == "done").then_some(()));
+
+    // Who is cancelled says goodbye, and is gone for good.
+    for job in [&workers, &coordinator] {
+        let cancelled = slurm.ask("scancel", &[job]);
+        assert_eq!(cancelled.code, Some(0), "{cancelled:#?}");
+        until("it has ended", || slurm.state(job).lines().all(|state| state == "CANCELLED").then_some(()));
+    }
+    let logs = slurm.logs();
+    assert!(logs.contains("goodbye=true"), "{logs}");
+    assert_eq!(facts(&slurm.path("shared/book")).len(), 60, "{logs}");
+}
+
+#[test]
+#[ignore = "a minute long: Slurm looks at limits every half minute"]
+fn at_its_time_limit_a_worker_says_goodbye_and_goes_back_into_the_queue() {
+    let Some(slurm) = Slurm::start() else {
+        println!("skipped: no slurmctld, slurmd and munged, or not root");
+        return;
+    };
+    let coordinator = slurm.submit("coordinator.sbatch", &["--cpus-per-task=1"]);
+    let limit = ["--array=1", "--cpus-per-task=1", "--time=1", "--signal=B:TERM@50"];
+    let workers = slurm.submit("workers.sbatch", &limit);
+    until("it works", || slurm.logs().contains("working for").then_some(()));
+    until("it waits again", || (slurm.state(&workers) == "PENDING").then_some(()));
+    let logs = slurm.logs();
+    assert!(logs.contains("goodbye=true") && logs.contains("stopping:"), "{logs}");
+    for job in [&workers, &coordinator] {
+        let cancelled = slurm.ask("scancel", &[job]);
+        assert_eq!(cancelled.code, Some(0), "{cancelled:#?}");
+        until("it is gone for good", || slurm.state(job).lines().all(|state| state == "CANCELLED").then_some(()));
+    }
+}
