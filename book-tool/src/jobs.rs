@@ -1,15 +1,18 @@
-use std::io::Write;
+use std::cell::RefCell;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Args as Flags, Subcommand};
 use kagetsu_book::{Book, JobChange};
-use kagetsu_http::{AsideJson, JobJson};
+use kagetsu_http::{AsideJson, JobJson, WorkerJson};
 use kagetsu_program::Exit;
 use kagetsu_proto::{Access, Connector, v1};
 
 use crate::cli::{runtime, write_json};
-use crate::remote::Builds;
+use crate::dashboard::Dashboard;
+use crate::remote::{self, Builds};
 use crate::source::open_book;
 use crate::table;
 
@@ -28,7 +31,7 @@ enum Action {
     List(Where),
     /// One job, with the positions that it has set aside, and why
     Show(Named),
-    /// One job, whenever it has moved on, until it is over
+    /// One job until it is over: drawn in place with its workers on a terminal, else a line whenever it has moved on
     Watch(Named),
     /// No new positions until it is resumed
     Pause(Named),
@@ -155,6 +158,11 @@ fn watch(named: &Named, out: &mut dyn Write) -> Result<()> {
         let job = named.ask(None, async |builds, name| builds.get(name).await)?;
         return named.write(out, &job);
     }
+    let dashboard = (!named.at.json && std::io::stdout().is_terminal()).then(Dashboard::new);
+    if let Some(dashboard) = dashboard.filter(Dashboard::is_seen) {
+        let job = runtime()?.block_on(watch_in_place(named, dashboard))?;
+        return named.write(out, &job);
+    }
     runtime()?.block_on(async {
         let mut builds = Builds::connect(&named.at.connector()?).await?;
         let mut written = Ok(());
@@ -167,6 +175,33 @@ fn watch(named: &Named, out: &mut dyn Write) -> Result<()> {
             .await?;
         written
     })
+}
+
+/// Draws the job and its workers until it is over or Ctrl-C; how it stands then.
+async fn watch_in_place(named: &Named, dashboard: Dashboard) -> Result<JobJson> {
+    let connector = named.at.connector()?;
+    let mut builds = Builds::connect(&connector).await?;
+    let dashboard = RefCell::new(dashboard);
+    let watched = builds.watch(&named.name, |job| dashboard.borrow_mut().job(job.into()));
+    let workers = async {
+        loop {
+            // Without the list of workers there is still the job.
+            let workers = remote::workers(&connector).await.unwrap_or_default();
+            dashboard.borrow_mut().workers(workers.into_iter().map(WorkerJson::from).collect());
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    };
+    let ended = tokio::select! {
+        job = watched => Some(job),
+        () = workers => None,
+        _ = tokio::signal::ctrl_c() => None,
+    };
+    dashboard.into_inner().clear();
+    let job = match ended {
+        Some(job) => job?,
+        None => Builds::connect(&connector).await?.get(&named.name).await?,
+    };
+    Ok(JobJson::from(&job))
 }
 
 fn write_line(out: &mut dyn Write, job: &v1::Job, json: bool) -> Result<()> {

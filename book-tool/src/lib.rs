@@ -12,6 +12,7 @@ mod certs;
 mod check;
 mod cli;
 mod compile;
+mod dashboard;
 mod diff;
 mod effort;
 mod exchange;
