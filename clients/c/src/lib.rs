@@ -238,7 +238,7 @@ pub unsafe extern "C" fn kagetsu_book_pick(
             (book.as_ref().ok_or_else(|| missing("book"))?, asked)
         };
         let position = asked.position()?;
-        let choice = Choice { temperature, seed: Some(seed), min_depth };
+        let choice = Choice { temperature, seed: Some(seed), min_depth, margin: None };
         if !choice.is_possible() {
             return Err(Fault::Argument(format!("the temperature {temperature} is not 0 or more")));
         }
