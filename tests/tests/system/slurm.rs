@@ -205,7 +205,6 @@ fn the_scripts_build_a_book_in_a_real_slurm_through_requeues() {
 }
 
 #[test]
-#[ignore = "a minute long: Slurm looks at limits every half minute"]
 fn at_its_time_limit_a_worker_says_goodbye_and_goes_back_into_the_queue() {
     let Some(slurm) = Slurm::start() else {
         println!("skipped: no slurmctld, slurmd and munged, or not root");
