@@ -114,17 +114,17 @@ fn fives<R: Rule>(game: &Gomoku<R>, side: Side) -> Vec<Move> {
 }
 
 /// Replays what is claimed of a position; gives the number of claims that were replayed.
-fn check(position: &Position, class: Class, nodes: u64) -> Result<usize, String> {
+fn check(position: &Position, class: Class, effort: Effort) -> Result<usize, String> {
     match position.variant().to_string().split_once('-').map(|(rule, _)| rule) {
-        Some("freestyle") => check_by::<Freestyle>(position, class, nodes),
-        Some("standard") => check_by::<Standard>(position, class, nodes),
-        _ => check_by::<Renju>(position, class, nodes),
+        Some("freestyle") => check_by::<Freestyle>(position, class, effort),
+        Some("standard") => check_by::<Standard>(position, class, effort),
+        _ => check_by::<Renju>(position, class, effort),
     }
 }
 
-fn check_by<R: Rule>(position: &Position, class: Class, nodes: u64) -> Result<usize, String> {
+fn check_by<R: Rule>(position: &Position, class: Class, effort: Effort) -> Result<usize, String> {
     let mut checker = Checker::<R>::new(position, class);
-    let Some((plies, line)) = checker.claim(position, Effort::nodes(nodes)) else { return Ok(0) };
+    let Some((plies, line)) = checker.claim(position, effort) else { return Ok(0) };
     let whole = [position.moves(), &line].concat();
     if let Err(error) = Position::new(position.variant(), position.setup().cloned(), &whole) {
         return Err(format!("{position}: the line is not legal: {error}"));
@@ -165,7 +165,7 @@ proptest! {
         class in prop_oneof![1 => Just(Class::Vcf), 4 => Just(Class::Vct)],
     ) {
         prop_assume!(position.outcome().is_none());
-        check(&position, class, 3_000).map_err(TestCaseError::fail)?;
+        check(&position, class, Effort::nodes(3_000)).map_err(TestCaseError::fail)?;
     }
 }
 
@@ -177,7 +177,7 @@ proptest! {
         position in prop_oneof![crowded(variant("standard-15"), 13, 120), crowded(variant("renju-15"), 13, 120), crowded(variant("freestyle-15"), 13, 120)],
     ) {
         prop_assume!(position.outcome().is_none());
-        check(&position, Class::Vcf, 20_000).map_err(TestCaseError::fail)?;
+        check(&position, Class::Vcf, Effort::nodes(20_000)).map_err(TestCaseError::fail)?;
     }
 }
 
@@ -225,7 +225,7 @@ fn a_four_that_becomes_an_overline_wins_nothing() {
     for (name, side) in [("standard-15", Side::First), ("standard-15", Side::Second), ("renju-15", Side::First)] {
         let position = Position::from_board(variant(name), SPOILED, Some(side)).expect("a board");
         for class in [Class::Vcf, Class::Vct] {
-            check(&position, class, 20_000).expect("every claim holds");
+            check(&position, class, Effort::nodes(20_000)).expect("every claim holds");
         }
     }
 }
@@ -235,7 +235,9 @@ fn no_defence_stands_in_real_games() {
     let Some(positions) = game_positions(11) else { return };
     let mut counts = Vec::new();
     for position in positions.iter().filter(|position| position.outcome().is_none()) {
-        counts.push(check(position, Class::Vct, 300).expect("every claim holds"));
+        counts.push(
+            check(position, Class::Vct, Effort { depth: Some(7), ..Effort::nodes(2_000) }).expect("every claim holds"),
+        );
     }
     let won = counts.iter().filter(|&&count| count > 0).count();
     println!("{} claims held, of {won} wins in {} positions", counts.iter().sum::<usize>(), counts.len());
@@ -264,7 +266,7 @@ fn no_defence_stands_for_very_many_claims() {
         for (class, nodes) in [(Class::Vcf, 20_000), (Class::Vct, 500)] {
             let (mut of_games, mut held, mut wins) = (0, 0, 0);
             for &position in &games {
-                let found = check(position, class, nodes).expect("every claim holds");
+                let found = check(position, class, Effort::nodes(nodes)).expect("every claim holds");
                 (of_games, wins) = (of_games + found, wins + usize::from(found > 0));
                 if 12 * of_games >= wanted {
                     break;
@@ -274,7 +276,7 @@ fn no_defence_stands_for_very_many_claims() {
                 if 6 * (of_games + held) >= wanted {
                     break;
                 }
-                let found = check(&position, class, nodes).expect("every claim holds");
+                let found = check(&position, class, Effort::nodes(nodes)).expect("every claim holds");
                 (held, wins) = (held + found, wins + usize::from(found > 0));
             }
             println!("{rule}, {class:?}: {of_games} claims from games and {held} from crowded boards, of {wins} wins");
