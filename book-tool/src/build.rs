@@ -221,7 +221,7 @@ fn default_name(roots: &[Position]) -> String {
 async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
     let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
     let book = args.book.clone();
-    let config = kagetsu_coordinator::Config { book, cache_mib: 128, verify_share: 0.0, trusts_workers: true };
+    let config = kagetsu_coordinator::Config { book, cache_mib: 128, trusts_workers: true, ..Default::default() };
     let coordinator = Server::start(&config, shutdown.clone())?.embed();
     let mut workers = JoinSet::new();
     for config in args.workers() {

@@ -7,7 +7,7 @@ use kagetsu_game::{Answer, Question};
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use kagetsu_proto::v1::builds_client::BuildsClient;
 use kagetsu_proto::v1::workers_client::WorkersClient;
-use kagetsu_proto::{Caller, Connector, explain, v1};
+use kagetsu_proto::{Caller, Connector, explain, pushback, v1};
 
 use crate::live::{Live, Shown};
 
@@ -20,7 +20,19 @@ pub(crate) async fn analyze(connector: &Connector, question: &Question, live: &m
     let url = connector.name();
     let request = v1::AnalyzeRequest { question: Some(question.into()) };
     let refused = |status| anyhow!(explain(url, &status));
-    let mut updates = client.analyze(request).await.map_err(refused)?.into_inner();
+    let mut updates = loop {
+        match client.analyze(request.clone()).await {
+            Ok(updates) => break updates.into_inner(),
+            // It is busy, and says when to come again.
+            Err(status) => match pushback(&status) {
+                Some(wait) => {
+                    eprintln!("{}", explain(url, &status));
+                    tokio::time::sleep(wait).await;
+                }
+                None => return Err(refused(status)),
+            },
+        }
+    };
     let mut last = Answer::new();
     // One listener for the whole time: a signal between two updates must not be missed.
     let interrupted = tokio::signal::ctrl_c();

@@ -14,6 +14,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
+use crate::busy::Places;
 use crate::hub::{Hub, Update};
 use crate::shallow::shallow;
 
@@ -23,6 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) struct AnalysisService {
     pub(crate) hub: Arc<Hub>,
     pub(crate) shutdown: CancellationToken,
+    pub(crate) places: Places,
 }
 
 #[tonic::async_trait]
@@ -36,6 +38,7 @@ impl Analysis for AnalysisService {
         if question.effort == Effort::default() {
             return Err(Status::invalid_argument("an effort is needed: depth, nodes or time"));
         }
+        let place = self.places.take()?;
         let looked = tokio::task::spawn_blocking(move || look(question));
         let (question, shallow) = looked.await.map_err(|_| Status::internal("the 2-ply search failed"))??;
         let variant = question.position.variant();
@@ -49,6 +52,8 @@ impl Analysis for AnalysisService {
                 () = sender.closed() => {}
                 () = shutdown.cancelled() => {}
             }
+            drop(analysis);
+            drop(place);
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
     }

@@ -13,6 +13,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
+use crate::busy::Places;
 use crate::library::{Known, Library};
 
 /// Most positions of one look-up.
@@ -25,6 +26,7 @@ const PART: usize = 64;
 pub(crate) struct BooksService {
     pub(crate) library: Library,
     pub(crate) shutdown: CancellationToken,
+    pub(crate) places: Places,
 }
 
 /// What a book's error means on the wire.
@@ -81,6 +83,7 @@ impl Books for BooksService {
     type ExportStream = Pin<Box<dyn Stream<Item = Result<v1::Found, Status>> + Send>>;
 
     async fn export(&self, _: Request<v1::ExportRequest>) -> Result<Response<Self::ExportStream>, Status> {
+        let place = self.places.take()?;
         // What cannot be exported at all is refused before the stream.
         self.library.page(None, 0).await?;
         let library = self.library.clone();
@@ -91,6 +94,7 @@ impl Books for BooksService {
                 () = export(&library, &sender) => {}
                 () = shutdown.cancelled() => {}
             }
+            drop(place);
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
     }

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
 use crate::books::status;
+use crate::busy::Places;
 use crate::hub::Hub;
 use crate::keeper::{JobView, KeeperDesk};
 
@@ -25,6 +26,7 @@ pub(crate) struct BuildsService {
     pub(crate) hub: Arc<Hub>,
     pub(crate) keeper: Option<KeeperDesk>,
     pub(crate) shutdown: CancellationToken,
+    pub(crate) places: Places,
 }
 
 type Jobs = Pin<Box<dyn Stream<Item = Result<v1::Job, Status>> + Send>>;
@@ -54,6 +56,7 @@ impl Builds for BuildsService {
 
     async fn watch(&self, request: Request<v1::JobName>) -> Result<Response<Jobs>, Status> {
         let name = request.into_inner().name;
+        let place = self.places.take()?;
         let first = self.find(&name)?;
         let mut views = self.keeper()?.jobs();
         let (sender, stream) = mpsc::channel(2);
@@ -80,6 +83,7 @@ impl Builds for BuildsService {
                 () = told => {}
                 () = shutdown.cancelled() => {}
             }
+            drop(place);
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
     }

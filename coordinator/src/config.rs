@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -11,6 +12,10 @@ pub struct Config {
     /// Memory for the book's store, in MiB; about as much again and some 60 MiB more are needed, however many positions it has
     #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(8..=1 << 20))]
     pub cache_mib: u64,
+    /// How long after SIGTERM workers may report what they have at hand; then they go on by themselves until the coordinator
+    /// is started again
+    #[arg(long, default_value = "3s", value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub grace: Duration,
     /// Answers of builds that are asked of a second worker too, and compared
     #[arg(long, default_value_t = 2.0, value_name = "PERCENT", value_parser = percent)]
     pub verify_share: f64,

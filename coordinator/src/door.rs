@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 use crate::analysis::AnalysisService;
 use crate::books::BooksService;
 use crate::builds::BuildsService;
+use crate::busy::Limits;
 use crate::hub::Hub;
 use crate::keeper::KeeperDesk;
 use crate::library::Library;
@@ -21,16 +22,22 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    pub(crate) fn new(hub: &Arc<Hub>, keeper: Option<&KeeperDesk>, shutdown: &CancellationToken) -> Self {
+    pub(crate) fn new(
+        hub: &Arc<Hub>,
+        keeper: Option<&KeeperDesk>,
+        shutdown: &CancellationToken,
+        limits: Limits,
+    ) -> Self {
         let (hub, keeper, shutdown) = (|| Arc::clone(hub), keeper.cloned(), || shutdown.clone());
         Self {
-            analysis: AnalysisService { hub: hub(), shutdown: shutdown() },
+            analysis: AnalysisService { hub: hub(), shutdown: shutdown(), places: limits.analyses },
             books: BooksService {
                 library: keeper.clone().map_or(Library::None, Library::Keeper),
                 shutdown: shutdown(),
+                places: limits.exports,
             },
-            builds: BuildsService { hub: hub(), keeper: keeper.clone(), shutdown: shutdown() },
-            workers: WorkersService { hub: hub(), shutdown: shutdown() },
+            builds: BuildsService { hub: hub(), keeper: keeper.clone(), shutdown: shutdown(), places: limits.watches },
+            workers: WorkersService { hub: hub(), shutdown: shutdown(), places: limits.workers },
             keeper,
         }
     }

@@ -46,6 +46,8 @@ pub(crate) struct State {
     pub(crate) scheduler: Scheduler,
     /// When the state was last changed.
     pub(crate) now: Duration,
+    /// The coordinator is about to stop.
+    is_retired: bool,
     pub(crate) trust: Trust,
     pub(crate) prover: Option<Prover>,
     links: Links,
@@ -75,6 +77,7 @@ impl Hub {
         let state = State {
             scheduler: Scheduler::new(Options { first_id, ..Options::default() }),
             now: Duration::ZERO,
+            is_retired: false,
             trust,
             prover: None,
             links: Links::default(),
@@ -376,6 +379,20 @@ impl Hub {
         self.lock().scheduler.census()
     }
 
+    /// Hands out no more tasks.
+    pub(crate) fn retire(&self) {
+        self.with(|state, _| {
+            state.is_retired = true;
+            state.scheduler.retire();
+        });
+    }
+
+    /// Whether everything that was handed out is reported, and on disk.
+    pub(crate) fn is_done(&self) -> bool {
+        let census = self.lock().scheduler.census();
+        census.leased_tasks == 0 && census.unsettled_questions == 0
+    }
+
     /// Ends all workers' streams.
     pub(crate) fn close(&self) {
         self.lock().links.clear();
@@ -456,6 +473,9 @@ impl State {
                 Effect::Failed { question, reason } => self.failed(question, &reason),
             }
             is_hungry = true;
+        }
+        if self.is_retired {
+            return;
         }
         if let Some(keeper) = self.keeper.as_ref().filter(|_| is_hungry || self.scheduler.appetite() > 0) {
             keeper.refill();

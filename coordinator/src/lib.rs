@@ -11,6 +11,7 @@ mod analysis;
 mod audit;
 mod books;
 mod builds;
+mod busy;
 mod census;
 mod compare;
 mod config;

@@ -9,6 +9,7 @@ use kagetsu_proto::{DESCRIPTORS, Listener, MESSAGE_LIMIT, keepalive};
 use tokio_util::sync::CancellationToken;
 
 use crate::books::BooksService;
+use crate::busy::Limits;
 use crate::guard::{Guard, GuardLayer, guard_http};
 use crate::library::{Library, Shelf};
 
@@ -17,17 +18,19 @@ pub struct Reader {
     shelf: Arc<Shelf>,
     guard: Arc<Guard>,
     shutdown: CancellationToken,
+    limits: Limits,
 }
 
 impl Reader {
     /// Of a book, behind a guard, until the shutdown.
     #[must_use]
     pub fn new(shelf: Shelf, guard: Arc<Guard>, shutdown: CancellationToken) -> Self {
-        Self { shelf: Arc::new(shelf), guard, shutdown }
+        Self { shelf: Arc::new(shelf), guard, shutdown, limits: Limits::default() }
     }
 
     fn books(&self) -> BooksService {
-        BooksService { library: Library::Shelf(Arc::clone(&self.shelf)), shutdown: self.shutdown.clone() }
+        let (library, shutdown) = (Library::Shelf(Arc::clone(&self.shelf)), self.shutdown.clone());
+        BooksService { library, shutdown, places: self.limits.exports.clone() }
     }
 
     /// Its door for HTTP. Must be called in a tokio runtime.

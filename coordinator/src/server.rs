@@ -9,20 +9,23 @@ use kagetsu_proto::v1::analysis_server::AnalysisServer;
 use kagetsu_proto::v1::books_server::BooksServer;
 use kagetsu_proto::v1::builds_server::BuildsServer;
 use kagetsu_proto::v1::workers_server::WorkersServer;
-use kagetsu_proto::{ConnectError, Connector, DESCRIPTORS, Listener, MESSAGE_LIMIT, keepalive};
+use kagetsu_proto::{ConnectError, Connector, DESCRIPTORS, Listener, MESSAGE_LIMIT, Versions, keepalive};
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
+use tonic::service::InterceptorLayer;
 use tonic::service::Routes;
 use tonic::transport::Endpoint;
 use tonic::transport::server::Connected;
+use tonic::{Request, Status};
 use tower::service_fn;
 
 use crate::analysis::AnalysisService;
 use crate::books::BooksService;
 use crate::builds::BuildsService;
+use crate::busy::Limits;
 use crate::config::Config;
 use crate::door::Door;
 use crate::guard::{Guard, GuardLayer, guard_http};
@@ -36,6 +39,8 @@ use crate::workers::WorkersService;
 
 /// How long the streams have to end when the coordinator does.
 const GRACE: Duration = Duration::from_secs(3);
+/// How often a coordinator that stops looks whether its workers have said all.
+const LOOK: Duration = Duration::from_millis(20);
 /// Requests of one connection at a time; a client waits before it sends more.
 const STREAMS: u32 = 256;
 /// Bytes in flight of a connection inside this process.
@@ -50,6 +55,10 @@ pub struct Server {
     shutdown: CancellationToken,
     /// Cancelled when the keeper ends, for whichever reason.
     kept: CancellationToken,
+    /// Cancelled when the workers have had their time after the shutdown.
+    drained: CancellationToken,
+    grace: Duration,
+    limits: Limits,
 }
 
 /// A coordinator inside this process.
@@ -68,7 +77,9 @@ impl Server {
         let trust = Trust::new(config.trusts_workers, config.verify_share);
         let Some(path) = &config.book else {
             let hub = Hub::new(None, trust);
-            return Ok(Self { hub, keeper: None, guard: Guard::open(), thread: None, shutdown, kept });
+            let (guard, drained) = (Guard::open(), CancellationToken::new());
+            let (limits, grace) = (Limits::default(), config.grace);
+            return Ok(Self { hub, keeper: None, guard, thread: None, shutdown, kept, drained, grace, limits });
         };
         let options = BookOptions { create: true, cache_bytes: config.cache_mib << 20 };
         let (book, notices) = Book::open(path, &options)?;
@@ -85,7 +96,10 @@ impl Server {
             keeper.run()
         };
         let thread = std::thread::Builder::new().name("keeper".into()).spawn(run)?;
-        Ok(Self { hub, keeper: Some(desk), guard: Guard::open(), thread: Some(thread), shutdown, kept })
+        let (keeper, thread, guard) = (Some(desk), Some(thread), Guard::open());
+        let drained = CancellationToken::new();
+        let (limits, grace) = (Limits::default(), config.grace);
+        Ok(Self { hub, keeper, guard, thread, shutdown, kept, drained, grace, limits })
     }
 
     /// Behind a guard; without one everybody may do everything.
@@ -118,7 +132,7 @@ impl Server {
 
     /// Its door for HTTP, to be served beside it. Must be called in a tokio runtime.
     pub fn door(&self, access: kagetsu_http::Access) -> axum::Router {
-        let door = Door::new(&self.hub, self.keeper.as_ref(), &self.shutdown);
+        let door = Door::new(&self.hub, self.keeper.as_ref(), &self.shutdown, self.limits.clone());
         guard_http(kagetsu_http::router(door, access, self.shutdown.clone()).merge(self.watch().routes()), &self.guard)
     }
 
@@ -162,6 +176,7 @@ impl Server {
         let guard = Arc::clone(&self.guard);
         let mut server = server
             .max_concurrent_streams(STREAMS)
+            .layer(InterceptorLayer::new(understood))
             .layer(MeterLayer::new(self.hub.metrics()))
             .layer(GuardLayer::new(Arc::clone(&guard)));
         let router = server.add_routes(routes);
@@ -182,6 +197,10 @@ impl Server {
             ended = &mut serving => Some(ended),
             () = self.shutdown.cancelled() => None,
         };
+        if ended.is_none() && !self.kept.is_cancelled() {
+            drain(&hub, &self.kept, self.grace).await;
+        }
+        self.drained.cancel();
         hub.close();
         let ended = match ended {
             Some(ended) => ended.map_err(anyhow::Error::from).and_then(|served| served.context("cannot serve")),
@@ -204,11 +223,14 @@ impl Server {
 
     async fn routes(&self) -> Result<Routes> {
         let (hub, keeper, shutdown) = (&self.hub, &self.keeper, &self.shutdown);
-        let analysis = AnalysisService { hub: Arc::clone(hub), shutdown: shutdown.clone() };
-        let builds = BuildsService { hub: Arc::clone(hub), keeper: keeper.clone(), shutdown: shutdown.clone() };
-        let library = keeper.clone().map_or(Library::None, Library::Keeper);
-        let books = BooksService { library, shutdown: shutdown.clone() };
-        let workers = WorkersService { hub: Arc::clone(hub), shutdown: shutdown.clone() };
+        let hub = || Arc::clone(hub);
+        let (keeper, stop) = (|| keeper.clone(), || shutdown.clone());
+        let Limits { analyses, watches, exports, workers } = self.limits.clone();
+        let analysis = AnalysisService { hub: hub(), shutdown: stop(), places: analyses };
+        let builds = BuildsService { hub: hub(), keeper: keeper(), shutdown: stop(), places: watches };
+        let library = keeper().map_or(Library::None, Library::Keeper);
+        let books = BooksService { library, shutdown: stop(), places: exports };
+        let workers = WorkersService { hub: hub(), shutdown: self.drained.clone(), places: workers };
         let (health, healthy) = tonic_health::server::health_reporter();
         health.set_serving::<AnalysisServer<AnalysisService>>().await;
         health.set_serving::<BuildsServer<BuildsService>>().await;
@@ -224,6 +246,30 @@ impl Server {
             .add_service(BuildsServer::new(builds).max_decoding_message_size(MESSAGE_LIMIT))
             .add_service(BooksServer::new(books).max_decoding_message_size(MESSAGE_LIMIT))
             .add_service(WorkersServer::new(workers).max_decoding_message_size(MESSAGE_LIMIT)))
+    }
+}
+
+/// Refuses requests of our programs that speak another protocol, in words; who does not say what it speaks may try.
+fn understood(request: Request<()>) -> Result<Request<()>, Status> {
+    if let Some(theirs) = Versions::of_request(request.metadata()) {
+        Versions::ours().agree(&theirs, "program that asks")?;
+    }
+    Ok(request)
+}
+
+/// Hands out nothing more, and waits until what is at work is reported and on disk, or the grace is over. What is still at
+/// work goes on at its worker for the next life of the coordinator.
+async fn drain(hub: &Hub, kept: &CancellationToken, grace: Duration) {
+    hub.retire();
+    let done = async {
+        while !hub.is_done() {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    tokio::select! {
+        () = done => {}
+        () = tokio::time::sleep(grace) => {}
+        () = kept.cancelled() => {}
     }
 }
 

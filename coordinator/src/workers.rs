@@ -8,7 +8,7 @@ use std::time::Duration;
 use kagetsu_game::{Question, Variant, VariantError};
 use kagetsu_proto::v1::from_worker::Message;
 use kagetsu_proto::v1::workers_server::Workers;
-use kagetsu_proto::{MOST_NAME, PROTOCOL, v1};
+use kagetsu_proto::{MOST_NAME, PROTOCOL, Versions, v1};
 use kagetsu_schedule::{TaskId, WorkerId};
 use kagetsu_search::Engine;
 use tokio_stream::wrappers::ReceiverStream;
@@ -16,6 +16,7 @@ use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Request, Response, Status, Streaming};
 
+use crate::busy::Places;
 use crate::hub::{Held, Hub};
 use crate::links::Introduction;
 use crate::trust::Record;
@@ -34,6 +35,7 @@ const MOST_HELD: usize = 16_384;
 pub(crate) struct WorkersService {
     pub(crate) hub: Arc<Hub>,
     pub(crate) shutdown: CancellationToken,
+    pub(crate) places: Places,
 }
 
 type Tasks = Pin<Box<dyn Stream<Item = Result<v1::ToWorker, Status>> + Send>>;
@@ -50,6 +52,7 @@ impl Workers for WorkersService {
             return Err(Status::invalid_argument("the first message must be a hello"));
         };
         let worker = WorkerId(hello.instance);
+        let place = self.places.take()?;
         let (about, held) = introduction(&hello, self.hub.epoch())?;
         tracing::info!(worker = about.name, slots = about.slots, "a worker has connected");
         let (stream, messages) = self.hub.join(worker, about.clone(), held);
@@ -61,6 +64,7 @@ impl Workers for WorkersService {
                 () = shutdown.cancelled() => false,
             };
             session.end(goodbye);
+            drop(place);
         });
         let welcome =
             v1::Welcome { protocol: PROTOCOL, heartbeat_ms: HEARTBEAT.as_millis() as u32, epoch: self.hub.epoch() };
@@ -89,14 +93,9 @@ impl Workers for WorkersService {
 
 /// What a worker says of itself, if it can be.
 fn introduction(hello: &v1::Hello, epoch: u64) -> Result<(Introduction, Held), Status> {
-    if hello.protocol != PROTOCOL {
-        let version = env!("CARGO_PKG_VERSION");
-        return Err(Status::failed_precondition(format!(
-            "the worker speaks protocol {}, this coordinator (kagetsu {version}) speaks {PROTOCOL}: use programs of one \
-             version",
-            hello.protocol
-        )));
-    }
+    let oldest = if hello.oldest == 0 { hello.protocol } else { hello.oldest };
+    let speaks = Versions { oldest, newest: hello.protocol, program: hello.version.chars().take(MOST_NAME).collect() };
+    Versions::ours().agree(&speaks, "worker")?;
     if !(1..=MOST_SLOTS).contains(&hello.slots) {
         return Err(Status::invalid_argument(format!("{} slots are not from 1 to {MOST_SLOTS}", hello.slots)));
     }

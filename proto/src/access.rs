@@ -8,6 +8,7 @@ use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::{Request, Status};
 
+use crate::Versions;
 use crate::settings::{ConnectError, Connector};
 use crate::tls;
 
@@ -132,7 +133,7 @@ fn is_loopback(url: &str) -> bool {
     bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Goes with every request: the token, if there is one.
+/// Goes with every request: what this program speaks, and the token, if there is one.
 #[derive(Clone, Default)]
 pub struct Bearer(Option<MetadataValue<Ascii>>);
 
@@ -148,6 +149,7 @@ impl Bearer {
 
 impl Interceptor for Bearer {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        Versions::ours().put(request.metadata_mut());
         if let Some(value) = &self.0 {
             request.metadata_mut().insert("authorization", value.clone());
         }

@@ -11,17 +11,24 @@ mod access;
 mod convert;
 mod greeting;
 mod limits;
+mod pushback;
 mod settings;
 mod tls;
+mod version;
 
 pub use access::{Access, AccessError, Bearer};
 pub use convert::WireError;
 pub use limits::{MOST_MOVES, MOST_NAME, MOST_ROOTS};
+pub use pushback::{busy, pushback};
 pub use settings::{Caller, ConnectError, Connector, MESSAGE_LIMIT, explain, keepalive};
 pub use tls::{Connection, Listener, ServerFiles, ServerTls, TlsError};
+pub use version::Versions;
 
 /// The version of the worker's protocol.
 pub const PROTOCOL: u32 = 1;
+
+/// The oldest version that is spoken as well.
+pub const OLDEST_PROTOCOL: u32 = 1;
 
 /// All services as data, for gRPC reflection.
 pub const DESCRIPTORS: &[u8] = include_bytes!("generated/kagetsu.v1.bin");

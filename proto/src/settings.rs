@@ -238,7 +238,10 @@ pub fn explain(url: &str, status: &Status) -> String {
         Code::Unavailable | Code::Unknown if status.message().is_empty() || is_of_the_line(status.message()) => {
             format!("the connection to the coordinator at {url} was lost; see whether it still runs")
         }
-        Code::Unimplemented => format!("the server at {url} is not a coordinator of this version"),
+        Code::Unimplemented => format!(
+            "the server at {url} does not know what it is asked: if it is a coordinator, please upgrade it to kagetsu {}",
+            env!("CARGO_PKG_VERSION")
+        ),
         _ => format!("the coordinator at {url} says: {}", status.message()),
     }
 }

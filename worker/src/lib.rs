@@ -102,15 +102,15 @@ async fn stay_connected(
     let mut failures = 0;
     loop {
         let session = Session { config, engine, instance, desk };
-        let reason = match session.run(connector).await {
+        let (reason, asked) = match session.run(connector).await {
             End::Done => return Ok(()),
             End::Refused(error) => return Err(error),
-            End::Lost { reason, was_connected } => {
+            End::Lost { reason, was_connected, wait } => {
                 failures = if was_connected { 0 } else { failures + 1 };
-                reason
+                (reason, wait)
             }
         };
-        let wait = backoff(failures);
+        let wait = backoff(failures).max(asked);
         if config.is_embedded {
             tracing::debug!("{reason}");
         } else {

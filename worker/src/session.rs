@@ -8,7 +8,7 @@ use kagetsu_game::{Question, Variant};
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::v1::workers_client::WorkersClient;
-use kagetsu_proto::{Connector, MESSAGE_LIMIT, PROTOCOL, explain, v1};
+use kagetsu_proto::{Connector, MESSAGE_LIMIT, OLDEST_PROTOCOL, PROTOCOL, explain, pushback, v1};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
@@ -26,7 +26,12 @@ pub(crate) enum End {
     /// The coordinator does not want this worker.
     Refused(Error),
     /// The network, or the coordinator, is gone.
-    Lost { reason: String, was_connected: bool },
+    Lost {
+        reason: String,
+        was_connected: bool,
+        /// How long to stay away, where the coordinator says so.
+        wait: Duration,
+    },
 }
 
 /// What a worker says of its engines.
@@ -49,13 +54,17 @@ impl Session<'_> {
     pub(crate) async fn run(&self, connector: &Connector) -> End {
         let channel = match connector.connect().await {
             Ok(channel) => channel,
-            Err(error) => return End::Lost { reason: error.to_string(), was_connected: false },
+            Err(error) => return End::Lost { reason: error.to_string(), was_connected: false, wait: Duration::ZERO },
         };
         let mut client = WorkersClient::new(channel).max_decoding_message_size(MESSAGE_LIMIT);
         let (out, messages) = mpsc::channel(WAITING);
         // The first message must be there before the server answers.
         if out.send(v1::FromWorker { message: Some(Said::Hello(self.hello())) }).await.is_err() {
-            return End::Lost { reason: "the connection ended at once".into(), was_connected: false };
+            return End::Lost {
+                reason: "the connection ended at once".into(),
+                was_connected: false,
+                wait: Duration::ZERO,
+            };
         }
         let tasks = match client.work(ReceiverStream::new(messages)).await {
             Ok(tasks) => tasks.into_inner(),
@@ -74,13 +83,13 @@ impl Session<'_> {
             threads: self.config.threads.into(),
             held: self.desk.held(),
             variants: self.engine.variants.iter().map(ToString::to_string).collect(),
-            oldest: PROTOCOL,
+            oldest: OLDEST_PROTOCOL,
             version: env!("CARGO_PKG_VERSION").into(),
         }
     }
 
     async fn talk(&self, url: &str, out: mpsc::Sender<v1::FromWorker>, mut tasks: Streaming<v1::ToWorker>) -> End {
-        let lost = |reason| End::Lost { reason, was_connected: true };
+        let lost = |reason| End::Lost { reason, was_connected: true, wait: Duration::ZERO };
         let mut heartbeat = tokio::time::interval(Duration::from_secs(1));
         loop {
             for report in self.desk.reports() {
@@ -122,6 +131,7 @@ impl Session<'_> {
     fn hear(&self, message: v1::ToWorker) -> Option<Duration> {
         match message.message {
             Some(Heard::Welcome(welcome)) => {
+                // Whoever welcomes us has agreed to what we speak.
                 self.desk.welcomed(welcome.epoch);
                 return Some(Duration::from_millis(welcome.heartbeat_ms.clamp(100, 60_000).into()));
             }
@@ -162,6 +172,6 @@ fn refusal(url: &str, status: &Status, was_connected: bool) -> End {
         | Code::Unimplemented
         | Code::Unauthenticated
         | Code::PermissionDenied => End::Refused(anyhow!(reason)),
-        _ => End::Lost { reason, was_connected },
+        _ => End::Lost { reason, was_connected, wait: pushback(status).unwrap_or_default() },
     }
 }

@@ -13,9 +13,22 @@ use crate::puppet::{Puppet, hello};
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_cannot_be_is_refused() {
     let cluster = Cluster::start(None);
-    let rows: [(Said, Code, &str); 6] = [
-        (Said::Hello(v1::Hello { protocol: 0, ..hello(1) }), FailedPrecondition, "speaks protocol 0, this coordinator"),
-        (Said::Hello(v1::Hello { protocol: 99, ..hello(1) }), FailedPrecondition, "use programs of one version"),
+    let rows: [(Said, Code, &str); 7] = [
+        (
+            Said::Hello(v1::Hello { protocol: 0, oldest: 0, ..hello(1) }),
+            FailedPrecondition,
+            "speaks protocol 0, this coordinator",
+        ),
+        (
+            Said::Hello(v1::Hello { protocol: 99, oldest: 98, version: "9.9.0".into(), ..hello(1) }),
+            FailedPrecondition,
+            "upgrade the coordinator to kagetsu 9.9.0",
+        ),
+        (
+            Said::Hello(v1::Hello { protocol: 0, oldest: 0, ..hello(1) }),
+            FailedPrecondition,
+            "worker is too old; please upgrade it to kagetsu",
+        ),
         (Said::Hello(v1::Hello { slots: 0, ..hello(1) }), InvalidArgument, "0 slots"),
         (Said::Hello(v1::Hello { slots: u32::MAX, ..hello(1) }), InvalidArgument, "4294967295 slots"),
         (Said::Hello(v1::Hello { name: "n".repeat(201), ..hello(1) }), InvalidArgument, "at most 200"),

@@ -4,6 +4,7 @@ mod analyses;
 mod builds;
 mod cluster;
 mod hostile;
+mod limits;
 mod lives;
 mod puppet;
 mod trust;

@@ -18,7 +18,7 @@ use crate::puppet::{Puppet, answer, hello};
 
 /// A coordinator that asks for so many percent of the answers twice.
 fn suspicious(folder: &Path, verify_share: f64) -> Cluster {
-    Cluster::start_as(&Config { book: Some(folder.into()), cache_mib: 8, verify_share, trusts_workers: false })
+    Cluster::start_as(&Config { book: Some(folder.into()), cache_mib: 8, verify_share, ..Config::default() })
 }
 
 fn is_exam(task: &v1::Task) -> bool {

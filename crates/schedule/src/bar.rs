@@ -31,6 +31,11 @@ impl Scheduler {
         self.hand_out();
     }
 
+    /// Hands out nothing any more, for good; what is handed out may be reported.
+    pub fn retire(&mut self) {
+        self.is_retired = true;
+    }
+
     /// Asks a question whole, of anybody but these. It waits as long as there is nobody else.
     pub fn submit_to_others(
         &mut self,

@@ -7,6 +7,9 @@ use crate::{Effect, QuestionId, Scheduler, Split, Task, TaskId, WorkerId, split}
 /// Who gets what: free slots first, then queues, in turn; the most urgent and eldest task first.
 impl Scheduler {
     pub(crate) fn hand_out(&mut self) {
+        if self.is_retired {
+            return;
+        }
         self.split_waiting();
         self.fill(Room::Slot);
         self.level();

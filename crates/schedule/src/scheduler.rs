@@ -35,6 +35,8 @@ pub struct Scheduler {
     pub(crate) roster: Roster,
     pub(crate) effects: VecDeque<Effect>,
     pub(crate) totals: Totals,
+    /// Nothing is handed out any more.
+    pub(crate) is_retired: bool,
 }
 
 impl Scheduler {
@@ -51,6 +53,7 @@ impl Scheduler {
             roster: Roster::new(options.clone()),
             effects: VecDeque::new(),
             totals: Totals::default(),
+            is_retired: false,
             options,
         }
     }

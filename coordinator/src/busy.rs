@@ -1,0 +1,58 @@
+//! Refusals of what is too much at once: each says when to come again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tonic::Status;
+
+/// How much is open at a time of all that a client can open, over gRPC and HTTP together.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    pub(crate) analyses: Places,
+    pub(crate) watches: Places,
+    pub(crate) exports: Places,
+    pub(crate) workers: Places,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let places = |what, most| Places::new(what, most, Duration::from_secs(5));
+        Self {
+            analyses: places("analyses", 128),
+            watches: places("watches of jobs", 1_024),
+            exports: places("exports", 16),
+            workers: places("workers", 20_000),
+        }
+    }
+}
+
+/// So many of something at a time.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    what: &'static str,
+    most: usize,
+    wait: Duration,
+    free: Arc<Semaphore>,
+}
+
+impl Places {
+    /// `what` is in the plural; who finds none free should come again after `wait`.
+    pub(crate) fn new(what: &'static str, most: usize, wait: Duration) -> Self {
+        Self { what, most, wait, free: Arc::new(Semaphore::new(most)) }
+    }
+
+    /// A place, until it is dropped.
+    ///
+    /// # Errors
+    /// `RESOURCE_EXHAUSTED` with the time after which to come again.
+    pub(crate) fn take(&self) -> Result<OwnedSemaphorePermit, Status> {
+        Arc::clone(&self.free).try_acquire_owned().map_err(|_| {
+            let Self { what, most, wait, .. } = self;
+            kagetsu_proto::busy(
+                format!("{most} {what} are open, no more at a time; come again in {} s", wait.as_secs()),
+                *wait,
+            )
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! Too much at once, too old, too new, and a coordinator that stops.
+
+use std::time::Duration;
+
+use kagetsu_coordinator::Config;
+use kagetsu_game::{Effort, Question};
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::analysis_client::AnalysisClient;
+use kagetsu_proto::{Caller, pushback};
+use tonic::{Code, Request, Status, Streaming};
+
+use crate::cluster::{Cluster, build, position, within};
+use crate::puppet::Puppet;
+
+/// Open analyses of a coordinator.
+const MOST: usize = 128;
+
+async fn analyze(caller: Caller) -> Result<Streaming<v1::AnalyzeUpdate>, Status> {
+    let question = Question::new(position("h8 i9"), Effort::depth(4));
+    let request = v1::AnalyzeRequest { question: Some((&question).into()) };
+    AnalysisClient::new(caller).analyze(request).await.map(tonic::Response::into_inner)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_comes_when_too_many_analyses_are_open_is_told_when_to_come_again() {
+    let cluster = Cluster::start(None);
+    let caller = cluster.channel().await;
+    let mut open = Vec::new();
+    for _ in 0..MOST {
+        open.push(analyze(caller.clone()).await.expect("a place"));
+    }
+    let refusal = analyze(caller.clone()).await.expect_err("no place");
+    assert_eq!(refusal.code(), Code::ResourceExhausted);
+    assert!(refusal.message().contains("128 analyses are open"), "{refusal}");
+    assert_eq!(pushback(&refusal), Some(Duration::from_secs(5)));
+    assert!(refusal.metadata().get("retry-after").is_some_and(|seconds| seconds == "5"));
+    drop(open);
+    // The place is free when the coordinator has noticed.
+    within(async { while analyze(caller.clone()).await.is_err() {} }).await;
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_of_another_version_is_told_who_is_to_be_upgraded() {
+    let cluster = Cluster::start(None);
+    let ask = async |versions: &str| {
+        let mut request = Request::new(v1::ListJobsRequest {});
+        request.metadata_mut().insert("kagetsu-protocol", versions.parse().expect("plain text"));
+        cluster.builds().await.list(request).await.expect_err("there is no book")
+    };
+    let old = ask("0-0 0.0.3").await;
+    assert_eq!(old.code(), Code::FailedPrecondition);
+    assert!(
+        old.message().contains("(kagetsu 0.0.3)") && old.message().contains("please upgrade it to kagetsu"),
+        "{old}"
+    );
+    let new = ask("7-9 7.1.0").await;
+    assert!(new.message().contains("please upgrade the coordinator to kagetsu 7.1.0"), "{new}");
+    for understood in ["0-1 0.0.3", "1-9 9.0.0", "of no meaning"] {
+        assert!(ask(understood).await.message().contains("no book"), "{understood}");
+    }
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_at_work_when_the_coordinator_stops_is_heard_and_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let book = Some(folder.path().to_path_buf());
+    let patient = Config {
+        book: book.clone(),
+        cache_mib: 8,
+        trusts_workers: true,
+        grace: Duration::from_secs(1_000),
+        ..Config::default()
+    };
+    let cluster = Cluster::start_as(&patient);
+    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    let task = puppet.task().await;
+    let ending = tokio::spawn(cluster.end());
+    puppet.answer(&task).await;
+    assert_eq!(puppet.acknowledged().await.task, task.task);
+    assert!(puppet.next().await.is_none(), "nothing more is handed out");
+    within(ending).await.expect("a clean end");
+    let cluster = Cluster::start(book.as_deref());
+    let job = cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+    assert_eq!(job.positions, 1);
+    cluster.end().await;
+}
