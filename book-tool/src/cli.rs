@@ -6,7 +6,7 @@ use kagetsu_program::{Exit, LogFormat, start_log};
 
 use crate::{
     analyze, backup, bench, brain, build, certs, check, compile, diff, exchange, explore, jobs, merge, moves, perft,
-    pick, prune, query, repair, serve, stats, token, tree, workers,
+    pick, prune, query, repair, serve, stats, token, tree, verify, workers,
 };
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
@@ -42,6 +42,7 @@ enum Command {
     Explore(explore::Args),
     Stats(stats::Args),
     Check(check::Args),
+    Verify(verify::Args),
     Merge(merge::Args),
     Diff(diff::Args),
     Prune(prune::Args),
@@ -89,6 +90,7 @@ impl Cli {
             Command::Explore(args) => explore::run(&args),
             Command::Stats(args) => stats::run(&args, out),
             Command::Check(args) => check::run(&args, out),
+            Command::Verify(args) => verify::run(&args, out),
             Command::Merge(args) => merge::run(&args, out),
             Command::Diff(args) => diff::run(&args, out),
             Command::Prune(args) => prune::run(&args, out),

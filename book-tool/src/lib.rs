@@ -37,6 +37,7 @@ mod table;
 mod terminal;
 mod token;
 mod tree;
+mod verify;
 mod workers;
 
 pub use brain::{PlayArgs, gomocup};

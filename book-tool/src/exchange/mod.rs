@@ -7,6 +7,7 @@ mod json;
 mod library;
 mod lines;
 mod pgn;
+mod proof;
 mod psq;
 mod renlib;
 mod rif;
@@ -73,6 +74,8 @@ enum Format {
     Pgn,
     /// A book of ElephantEye or XQWizard (`BOOK.DAT`), of xiangqi
     Eleeye,
+    /// How one position is won, against every legal reply, as a text that `kagetsu verify` checks; export only
+    Proof,
 }
 
 /// What a file says.
@@ -114,6 +117,7 @@ impl Format {
             Self::Fen => named("fen", lines::fens(text()?, played()?)?),
             Self::Pgn => named("pgn", pgn::read(bytes, variant.unwrap_or(Variant::XIANGQI))?),
             Self::Eleeye => named("elephanteye", eleeye::read(bytes, variant.unwrap_or(Variant::XIANGQI))?),
+            Self::Proof => bail!("a win tree is checked by `kagetsu verify`, and not imported"),
         })
     }
 
@@ -134,6 +138,7 @@ impl Format {
             Self::Openings => bytes_of(lines::write_openings(book, first()?)?),
             Self::Fen => bytes_of(lines::write_fens(book, first()?)?),
             Self::Eleeye => eleeye::write(book, first()?)?,
+            Self::Proof => bail!("a win tree is of one position, not of a book"),
             Self::Psq | Self::Sgf | Self::Rif | Self::Lines | Self::Pgn => {
                 bail!(
                     "this format is for games, and a book has none: json, csv, yxdb, lib, openings, fen and eleeye are written"
@@ -172,6 +177,9 @@ pub fn understand(format: u8, variant: Variant, bytes: &[u8]) -> Result<()> {
 /// positions of few stones; `fen` each position with its best move; `eleeye` the moves worth making, weighted. What has no place
 /// there is told.
 ///
+/// `proof` is the win tree of the position after --moves, which the book has proven: at each node of the winner one move, at each
+/// node of the loser an answer to every legal move. Wins that a search found are searched again and played out.
+///
 /// Example: kagetsu export --format lib --book h8.book h8.lib
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
@@ -184,6 +192,8 @@ pub(crate) struct ExportArgs {
     /// Which positions, where the format holds those of one game; by default those of the book's first
     #[arg(long, value_name = "VARIANT")]
     variant: Option<Variant>,
+    #[command(flatten)]
+    proof: proof::ProofArgs,
     /// The file to be written; - for stdout. It must not be there yet
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -235,7 +245,12 @@ struct ImportJson {
 
 pub(crate) fn export(args: &ExportArgs, out: &mut dyn Write) -> Result<Exit> {
     let book = open_book(&args.book, false)?;
-    let write = |out: &mut dyn Write| args.format.write(&book, args.variant, out);
+    let is_proof = args.format == Format::Proof;
+    args.proof.fits(is_proof)?;
+    let write = |out: &mut dyn Write| match args.format {
+        Format::Proof => Ok((proof::write(&book, args.variant, &args.proof, out)?, Losses::new())),
+        format => format.write(&book, args.variant, out),
+    };
     if args.file.as_os_str() == "-" {
         let (_, losses) = write(out)?;
         tell(&losses, &mut std::io::stderr())?;
@@ -260,7 +275,7 @@ pub(crate) fn export(args: &ExportArgs, out: &mut dyn Write) -> Result<Exit> {
         let _ = std::fs::remove_file(&half);
     });
     let (count, losses) = done.with_context(|| format!("cannot write {name}"))?;
-    writeln!(out, "{name}: {count} positions")?;
+    writeln!(out, "{name}: {count} {}", if is_proof { "nodes" } else { "positions" })?;
     tell(&losses, out)?;
     Ok(Exit::Done)
 }

@@ -60,6 +60,24 @@ pub struct Found {
     pub time: Duration,
 }
 
+/// How a position is won: steps, the last of which is the first to be made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// No step goes on to itself or to a later one.
+    pub steps: Vec<Step>,
+}
+
+/// A move of the winner, and how to go on after each reply.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// The move.
+    pub at: Move,
+    /// Replies with an answer of their own, ascending: the number of the step to make then.
+    pub replies: Vec<(Move, u32)>,
+    /// The step to make after any other reply; `None` where the move ends the game.
+    pub otherwise: Option<u32>,
+}
+
 /// Searches for wins by continuous threats, one after another. Keeps what it has learned of one variant for the next
 /// search of the same variant.
 #[derive(Debug)]
@@ -103,6 +121,45 @@ impl Threats {
             }
             Variant::Gomoku { rule: RuleName::Renju, .. } => Ok(self.run::<Renju>(position, class, effort, control)),
             other => Err(EngineError::Unsupported(other)),
+        }
+    }
+
+    /// Looks for a win of the side to move by continuous threats, and how it is won against every legal reply; `None` where
+    /// none is found within the effort, or found again.
+    ///
+    /// # Errors
+    /// [`EngineError::Unsupported`] for what is no gomoku.
+    pub fn plan(
+        &mut self,
+        position: &Position,
+        effort: Effort,
+        control: &Control,
+    ) -> Result<Option<Plan>, EngineError> {
+        if self.variant.replace(position.variant()) != Some(position.variant()) {
+            self.clear();
+        }
+        match position.variant() {
+            Variant::Gomoku { rule: RuleName::Freestyle, .. } => {
+                Ok(self.run_plan::<Freestyle>(position, effort, control))
+            }
+            Variant::Gomoku { rule: RuleName::Standard, .. } => {
+                Ok(self.run_plan::<Standard>(position, effort, control))
+            }
+            Variant::Gomoku { rule: RuleName::Renju, .. } => Ok(self.run_plan::<Renju>(position, effort, control)),
+            other => Err(EngineError::Unsupported(other)),
+        }
+    }
+
+    fn run_plan<R: Rule>(&mut self, position: &Position, effort: Effort, control: &Control) -> Option<Plan> {
+        let game: Gomoku<R> = position.game();
+        if game.outcome().is_some() {
+            return None;
+        }
+        let mut board = Board::<R>::new(&game, &EngineOptions::default());
+        let mut vct = Vct::new(&mut board, &mut self.table, control);
+        match vct.find(effort) {
+            Decision::Win { plies, .. } => vct.plan(plies),
+            Decision::NoWin { .. } | Decision::Unknown => None,
         }
     }
 

@@ -15,6 +15,7 @@ mod http;
 mod kills;
 mod metrics;
 mod page;
+mod proofs;
 mod relay;
 mod secure;
 mod slurm;

@@ -84,6 +84,33 @@ impl<R: Rule> Gomoku<R> {
         (0..4).any(|direction| R::is_five(side, around.run(direction)))
     }
 
+    /// Whether a stone of `side` on the empty point would make five: then a move there ends the game at once. The other
+    /// side's stones have no say in that.
+    #[must_use]
+    pub fn makes_five(&self, m: Move, side: Side) -> bool {
+        let around = self.lines[side.index()].around(Point::of(m, self.size)).with_centre();
+        (0..4).any(|direction| R::is_five(side, around.run(direction)))
+    }
+
+    /// Whether one more stone could make a five of which the stone on `m` is a part.
+    #[must_use]
+    pub fn is_in_four(&self, m: Move) -> bool {
+        let Some(side) = self.cells().get(m.index()).copied().flatten() else { return false };
+        let point = Point::of(m, self.size);
+        let (own, empty) = (self.lines[side.index()].around(point), self.empty.around(point));
+        (0..4).any(|direction| {
+            // Of points that are four steps away at most, the centre among them: bits 1 to 9.
+            let (own, empty) = (own.window(direction), empty.window(direction));
+            let is_five = |bit: u32| {
+                let row = own | 1 << bit;
+                let up = (row >> 5).trailing_ones();
+                let down = (row << 26).leading_ones();
+                (5 - (down - 1)..5 + up).contains(&bit) && R::is_five(side, (down + up - 1) as usize)
+            };
+            (own & 0b11_1111_1110).count_ones() >= 4 && (1..10).any(|bit| empty >> bit & 1 == 1 && is_five(bit))
+        })
+    }
+
     /// Puts a stone on an empty point, or takes it off again.
     fn flip(&mut self, m: Move, side: Side) {
         let point = Point::of(m, self.size);

@@ -1,5 +1,7 @@
-use kagetsu_game::gomoku::{Gomoku, Renju};
-use kagetsu_game::{Game, Move, Outcome, Position, Side, Variant};
+use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
+use kagetsu_game::{Game, Move, Outcome, Packed, Position, Side, Symmetry, Variant};
+
+use crate::dice::{Dice, cases};
 
 const FIRST: Option<Outcome> = Some(Outcome::Win(Side::First));
 const SECOND: Option<Outcome> = Some(Outcome::Win(Side::Second));
@@ -118,5 +120,71 @@ fn undo_restores_every_field() {
     while let Some(before) = boards.pop() {
         board.undo();
         assert_eq!(board, before);
+    }
+}
+
+/// Where `side` would end the game by a five, found by playing everywhere; the packed form has the side to move first.
+fn fives<R: Rule>(game: &Gomoku<R>, side: Side) -> Vec<Move> {
+    let Packed(mut bytes) = game.pack(Symmetry::IDENTITY);
+    bytes[0] = side as u8;
+    let mut turned = Gomoku::<R>::unpack(game.variant(), &Packed(bytes)).expect("the same stones");
+    let mut moves = Vec::new();
+    turned.moves(&mut moves);
+    moves.retain(|&m| {
+        turned.play(m);
+        let is_won = turned.outcome() == Some(Outcome::Win(side));
+        turned.undo();
+        is_won
+    });
+    moves
+}
+
+fn fives_are_told<R: Rule>(variant: Variant, seed: u64) {
+    let (mut dice, mut game) = (Dice::new(seed), Gomoku::<R>::start(variant));
+    loop {
+        let mut moves = Vec::new();
+        game.moves(&mut moves);
+        if moves.is_empty() {
+            return;
+        }
+        for side in [Side::First, Side::Second] {
+            let found = fives(&game, side);
+            let told = moves.iter().filter(|m| game.makes_five(**m, side));
+            // A point that is forbidden to Black is no five of his, and White may play there.
+            assert!(told.eq(found.iter().filter(|m| moves.contains(m))), "{variant}, seed {seed}, {side:?}");
+            for m in (0..game.cells().len()).map(|code| Move::new(code as u16)) {
+                if game.cells()[m.index()] != Some(side) {
+                    continue;
+                }
+                // Without the stone none of these is a five, if it is a part of it.
+                let is_part = |five: &Move| {
+                    let mut own: Vec<Move> = (0..game.cells().len()).map(|code| Move::new(code as u16)).collect();
+                    own.retain(|at| game.cells()[at.index()].is_some() && *at != m);
+                    let mut rows = vec!['.'; game.cells().len()];
+                    own.iter().for_each(|at| {
+                        rows[at.index()] = if game.cells()[at.index()] == Some(Side::First) { 'X' } else { 'O' }
+                    });
+                    let size = usize::from(game.size());
+                    let drawn: Vec<String> = rows.chunks(size).rev().map(|row| row.iter().collect()).collect();
+                    let board = Position::from_board(variant, &drawn.join("\n"), Some(side)).expect("fewer stones");
+                    let stones: Gomoku<R> = board.game();
+                    !stones.makes_five(*five, side)
+                };
+                // A five may go through the stone in one direction and be one without it in another.
+                let (is_told, has_five) = (game.is_in_four(m), moves.iter().any(|five| game.makes_five(*five, side)));
+                let is_right = is_told || !found.iter().any(is_part);
+                assert!(is_right && (has_five || !is_told), "{variant}, seed {seed}, {side:?}, {}", m.code());
+            }
+        }
+        game.play(moves[dice.roll(moves.len())]);
+    }
+}
+
+#[test]
+fn fives_that_could_be_made_are_told_as_playing_them_tells() {
+    for seed in 0..cases(6) as u64 {
+        fives_are_told::<Freestyle>("freestyle-7".parse().expect("a variant"), seed);
+        fives_are_told::<Standard>("standard-9".parse().expect("a variant"), seed);
+        fives_are_told::<Renju>("renju-9".parse().expect("a variant"), seed);
     }
 }

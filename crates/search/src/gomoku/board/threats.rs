@@ -61,6 +61,11 @@ impl<R: Rule> Board<R> {
         self.hash
     }
 
+    /// Cells without a stone, forbidden ones among them.
+    pub(in super::super) const fn empties(&self) -> Cells {
+        self.empty
+    }
+
     /// Some legal move of the side to move.
     pub(in super::super) fn any_legal(&self) -> Option<usize> {
         self.empty.iter().find(|&cell| !self.is_forbidden(self.side, cell))

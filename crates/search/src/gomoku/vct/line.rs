@@ -24,7 +24,7 @@ impl<R: Rule> Search<'_, R> {
     }
 
     /// The next move of the line and the plies that are left after it; `None` where nothing is to be played.
-    fn next_move(&mut self, plies: u16) -> Option<(usize, u16)> {
+    pub(super) fn next_move(&mut self, plies: u16) -> Option<(usize, u16)> {
         let side = self.board.side();
         let attacks = side == self.attacker;
         if attacks && let Some(five) = self.board.one(side, Kind::Five) {

@@ -34,6 +34,7 @@
 //! where D moves, those that need no search among them: a true upper bound on the length of the game.
 
 mod line;
+mod plan;
 mod search;
 mod table;
 mod value;
@@ -48,6 +49,7 @@ use self::value::Value;
 use super::board::Board;
 use crate::Control;
 use crate::limits::Limits;
+use crate::threats::Plan;
 pub(crate) use table::Table;
 
 /// The shortest win that is not seen without a search.
@@ -142,6 +144,12 @@ impl<'a, R: Rule> Vct<'a, R> {
         };
         self.nodes += search.nodes();
         value
+    }
+
+    /// How a win that was found is won against every reply; `None` if it could not be found again.
+    pub(crate) fn plan(&mut self, plies: u16) -> Option<Plan> {
+        let limits = Limits::new(self.control, Effort::nodes(8 * self.nodes + 100_000));
+        Search::new(self.board, self.table, &limits).plan(plies)
     }
 
     /// Finding a win again costs little while the table holds it; where it does not, the line ends early.

@@ -1,0 +1,68 @@
+use std::collections::HashMap;
+
+use kagetsu_game::{Claim, Position};
+
+use crate::tree::{HEAD, Node, Reference, Tree};
+
+/// Where win trees are grown: nodes that say the same are one node.
+#[derive(Clone, Debug, Default)]
+pub struct Grove {
+    pub(crate) nodes: Vec<Node>,
+    known: HashMap<Node, u32>,
+    /// Plies by which each ends the game at the latest.
+    pub(crate) plies: Vec<u16>,
+}
+
+impl Grove {
+    /// The number of a node, which may refer to nodes of before alone.
+    ///
+    /// # Panics
+    /// If it refers to one that is not there.
+    pub fn add(&mut self, node: Node) -> u32 {
+        if let Some(known) = self.known.get(&node) {
+            return *known;
+        }
+        let below = node.references().map(|next| self.plies[next.node as usize]).max();
+        let own = u16::from(node.at.is_some());
+        let number = self.nodes.len() as u32;
+        self.plies.push(below.map_or(own, |below| below.saturating_add(1 + own)));
+        self.nodes.push(node.clone());
+        self.known.insert(node, number);
+        number
+    }
+
+    /// A node.
+    #[must_use]
+    pub fn node(&self, number: u32) -> &Node {
+        &self.nodes[number as usize]
+    }
+
+    /// Plies by which a node ends the game at the latest.
+    #[must_use]
+    pub fn plies(&self, number: u32) -> u16 {
+        self.plies[number as usize]
+    }
+
+    /// The tree of a node, without what it has no need of. `claim` is from the view of the side to move.
+    #[must_use]
+    pub fn tree(&self, root: u32, position: Position, claim: Claim) -> Tree {
+        let mut needed = vec![false; root as usize + 1];
+        needed[root as usize] = true;
+        for number in (0..=root as usize).rev() {
+            if needed[number] {
+                self.nodes[number].references().for_each(|next| needed[next.node as usize] = true);
+            }
+        }
+        let (mut numbers, mut nodes) = (vec![0; needed.len()], Vec::new());
+        for number in (0..needed.len()).filter(|&number| needed[number]) {
+            let moved = |next: Reference| Reference { node: numbers[next.node as usize], ..next };
+            let node = &self.nodes[number];
+            let replies = node.replies.iter().map(|(m, next)| (*m, moved(*next))).collect();
+            let node = Node { at: node.at, replies, otherwise: node.otherwise.map(moved) };
+            numbers[number] = nodes.len() as u32;
+            nodes.push(node);
+        }
+        let first_line = HEAD + 1 + u64::from(position.setup().is_some());
+        Tree { position, claim, plies: self.plies(root), nodes, first_line }
+    }
+}

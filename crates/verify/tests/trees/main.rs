@@ -1,0 +1,296 @@
+//! The checker against a naive one, on trees that a naive search has found and on what becomes of them when they are damaged.
+
+use kagetsu_game::{Claim, Game, Move, Outcome, Position, Side, Symmetry, Variant, with_game};
+use kagetsu_verify::{Fault, Grove, Node, Reference, Tree, check};
+use proptest::prelude::*;
+
+/// A tree by which the side to move wins within `plies`, every reply tried.
+fn grow<G: Game>(game: &mut G, plies: u16, grove: &mut Grove) -> Option<u32> {
+    let (mut moves, winner) = (Vec::new(), game.side());
+    game.moves(&mut moves);
+    for m in moves {
+        game.play(m);
+        let replies = match game.outcome() {
+            Some(outcome) => (outcome == Outcome::Win(winner)).then(Vec::new),
+            None if plies >= 3 => answers(game, plies - 1, grove),
+            None => None,
+        };
+        game.undo();
+        if let Some(replies) = replies {
+            return Some(grove.add(node(Some(m), replies)));
+        }
+    }
+    None
+}
+
+/// How each reply of the side to move is answered within `plies`, if all are.
+fn answers<G: Game>(game: &mut G, plies: u16, grove: &mut Grove) -> Option<Vec<(Move, u32)>> {
+    let mut moves = Vec::new();
+    game.moves(&mut moves);
+    let answer = |m: Move| {
+        game.play(m);
+        let answer = if game.outcome().is_none() { grow(game, plies - 1, grove) } else { None };
+        game.undo();
+        answer.map(|answer| (m, answer))
+    };
+    moves.into_iter().map(answer).collect()
+}
+
+/// The commonest answer stands for all that are not told.
+fn node(at: Option<Move>, replies: Vec<(Move, u32)>) -> Node {
+    let count = |wanted: u32| replies.iter().filter(|(_, next)| *next == wanted).count();
+    let most = replies.iter().map(|(_, next)| *next).max_by_key(|&next| (count(next), next));
+    let told = replies.iter().filter(|(_, next)| Some(*next) != most);
+    let replies = told.map(|(m, next)| (*m, Reference::to(*next))).collect();
+    Node { at, replies, otherwise: most.map(Reference::to) }
+}
+
+/// Whether a node wins, by playing every reply and looking at nothing else; its moves go through all `turns`.
+fn wins<G: Game>(game: &mut G, nodes: &[Node], at: u32, turns: &[Symmetry], winner: Side) -> bool {
+    let variant = game.variant();
+    let image = |m: Move| turns.iter().fold(m, |m, &turn| variant.image(m, turn));
+    let node = &nodes[at as usize];
+    if let Some(m) = node.at.map(image) {
+        if game.check(m).is_err() {
+            return false;
+        }
+        game.play(m);
+    }
+    let is_won = match game.outcome() {
+        Some(outcome) => outcome == Outcome::Win(winner),
+        None => {
+            let mut moves = Vec::new();
+            game.moves(&mut moves);
+            moves.into_iter().all(|reply| {
+                let told = node.replies.iter().find(|(m, _)| image(*m) == reply).map(|(_, next)| *next);
+                let Some(next) = told.or(node.otherwise) else { return false };
+                game.play(reply);
+                let turns = [&[next.turn], turns].concat();
+                let is_won = game.outcome().is_none() && wins(game, nodes, next.node, &turns, winner);
+                game.undo();
+                is_won
+            })
+        }
+    };
+    if node.at.is_some() {
+        game.undo();
+    }
+    is_won
+}
+
+fn naive(tree: &Tree) -> bool {
+    let position = &tree.position;
+    with_game!(position.variant(), G => {
+        let mut game = position.game::<G>();
+        let winner = if tree.claim == Claim::Win { game.side() } else { game.side().other() };
+        let nodes = tree.nodes();
+        wins(&mut game, nodes, nodes.len() as u32 - 1, &[], winner)
+    })
+}
+
+fn text(tree: &Tree) -> String {
+    let mut bytes = Vec::new();
+    tree.write(&mut bytes).expect("memory");
+    String::from_utf8(bytes).expect("text")
+}
+
+fn read(text: &str) -> Result<Tree, Fault> {
+    Tree::read(&mut text.as_bytes())
+}
+
+fn verify(text: &str) -> Result<u16, Fault> {
+    Ok(check(&read(text)?, &mut |_| {})?.plies)
+}
+
+/// A small board with few empty points, nobody having five.
+fn boards() -> impl Strategy<Value = Position> {
+    let variants = prop::sample::select(vec!["freestyle-6", "standard-6", "renju-6"]);
+    let stones = Just((0..36usize).collect::<Vec<_>>()).prop_shuffle();
+    (variants, stones, 6..10usize, any::<bool>()).prop_filter_map(
+        "a game that goes on",
+        |(name, order, empty, is_second)| {
+            let mut rows = ['.'; 36];
+            order
+                .iter()
+                .skip(empty)
+                .zip(0..)
+                .for_each(|(at, number)| rows[*at] = if number % 2 == 0 { 'X' } else { 'O' });
+            let drawn: String = rows.chunks(6).map(|row| row.iter().collect::<String>() + "\n").collect();
+            let side = if is_second { Side::Second } else { Side::First };
+            let position = Position::from_board(name.parse().ok()?, &drawn, Some(side)).ok()?;
+            position.outcome().is_none().then_some(position)
+        },
+    )
+}
+
+/// The tree of a position that the side to move wins or loses within 5 plies.
+fn tree_of(position: &Position) -> Option<Tree> {
+    let mut grove = Grove::default();
+    with_game!(position.variant(), G => {
+        let mut game = position.game::<G>();
+        if let Some(root) = grow(&mut game, 5, &mut grove) {
+            return Some(grove.tree(root, position.clone(), Claim::Win));
+        }
+        let root = node(None, answers(&mut game, 4, &mut grove)?);
+        let root = grove.add(root);
+        Some(grove.tree(root, position.clone(), Claim::Loss))
+    })
+}
+
+/// Says how a line of nodes is damaged, of all the ways that leave it a line of nodes.
+fn damaged(line: &str, way: usize, chance: usize, position: &Position) -> Option<String> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let (number, replies) = (words[0].parse::<usize>().ok()?, &words[2..]);
+    let moves = position.legal_moves();
+    let other = position.write_move(moves[chance % moves.len()]);
+    let with = |m: &str, replies: &[&str]| [&[words[0], m], replies].concat().join(" ");
+    let new = match way {
+        0 => with(&other, replies),
+        1 if !replies.is_empty() => {
+            let mut fewer = replies.to_vec();
+            fewer.remove(chance % replies.len());
+            with(words[1], &fewer)
+        }
+        2 if !replies.is_empty() && number > 1 => {
+            let mut moved = replies.to_vec();
+            let (at, _) = moved[chance % replies.len()].split_once('>')?;
+            let new = format!("{at}>{}", 1 + chance / 7 % (number - 1));
+            let last = chance % replies.len();
+            moved[last] = &new;
+            with(words[1], &moved)
+        }
+        3 if number > 1 => {
+            let mut more: Vec<&str> = replies.to_vec();
+            let new = format!("{other}>{}", 1 + chance / 7 % (number - 1));
+            more.insert(0, &new);
+            with(words[1], &more)
+        }
+        4 if !replies.is_empty() => {
+            let mut turned = replies.to_vec();
+            let new = format!("{}/{}", turned[chance % replies.len()], 1 + chance % 7);
+            let last = chance % replies.len();
+            turned[last] = &new;
+            with(words[1], &turned)
+        }
+        _ => return None,
+    };
+    (new != line).then_some(new)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, max_global_rejects: 100_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_a_full_search_has_won_is_won_and_every_line_damaged_is_judged_as_by_a_naive_checker(
+        position in boards(),
+        chances in proptest::collection::vec(any::<usize>(), 5),
+    ) {
+        let Some(tree) = tree_of(&position) else { return Ok(()) };
+        let whole = text(&tree);
+        prop_assert_eq!(&read(&whole), &Ok(tree.clone()));
+        prop_assert_eq!(verify(&whole), Ok(tree.plies));
+        prop_assert!(naive(&tree));
+        let lines: Vec<&str> = whole.lines().collect();
+        let nodes = lines.len() - tree.nodes().len() - 1..lines.len() - 1;
+        for at in nodes {
+            for (way, &chance) in chances.iter().enumerate() {
+                let Some(new) = damaged(lines[at], way, chance, &position) else { continue };
+                let mut broken = lines.clone();
+                broken[at] = &new;
+                let broken = broken.join("\n") + "\n";
+                match read(&broken) {
+                    Err(fault) => prop_assert!(fault.line as usize <= at + 1 || fault.line as usize <= lines.len()),
+                    Ok(tree) => {
+                        let (said, is_won) = (check(&tree, &mut |_| {}), naive(&tree));
+                        let is_long = said.as_ref().is_err_and(|fault| fault.what.contains("may last"));
+                        prop_assert!(is_long || said.is_ok() == is_won, "{said:?}, naively {is_won}:\n{broken}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_is_a_surprise(text in "(kagetsu-proof 1\nvariant (freestyle-15|xiangqi|surakarta)\n(setup [0-9a-f]{0,6}\n)?position( h8)?\nclaim (win|loss) [0-9]{1,4}\n)?([0-9]{1,2} [a-j-]{1,2}[0-9]?( [*h,8]{1,4}>[0-9](/[0-9])?){0,3}\n){0,5}(end [0-9]\n)?") {
+        let _ = verify(&text);
+    }
+}
+
+/// The first side has three in a row with both ends open, and the second nothing: an open four, whatever is answered.
+const OPEN_FOUR: &str = "kagetsu-proof 1
+variant freestyle-15
+position h8 a1 i8 a3 j8 a5
+claim win 3
+1 l8
+2 g8
+3 k8 g8>1 *>2
+end 3
+";
+
+#[test]
+fn each_line_that_is_wrong_is_named() {
+    assert_eq!(verify(OPEN_FOUR), Ok(3));
+    let rows = [
+        ("kagetsu-proof 1", "kagetsu-proof 2", 1, "begins with"),
+        ("freestyle-15", "freestyle-99", 2, "size"),
+        ("h8 a1", "h8 h8", 3, "taken"),
+        ("win 3", "win 1", 7, "may last 3 plies"),
+        ("win 3", "loss 3", 7, "'-' where a loss"),
+        ("win 3", "win 9999", 4, "at most 1999"),
+        ("1 l8", "1 m8", 5, "after k8 g8 m8: the game goes on"),
+        ("1 l8", "1 h8", 5, "taken"),
+        ("1 l8", "2 l8", 5, "node 1 is expected"),
+        ("2 g8\n", "", 6, "node 2 is expected"),
+        ("2 g8", "2 g8 *>2", 6, "'2' is no node before"),
+        ("2 g8", "2 z99", 6, "z99"),
+        (" *>2", "", 6, "no node refers to node 2"),
+        (" *>2", " *>1", 6, "no node refers to node 2"),
+        ("g8>1 *>2", "g8,f8>1 f8>2 *>2", 7, "two answers to f8"),
+        ("g8>1 *>2", "*>1 *>2", 7, "two answers to all"),
+        ("g8>1 *>2", "g8>1 h9>2", 7, "the last move has no answer"),
+        ("g8>1 *>2", "g8>1 *>2/8", 7, "symmetry"),
+        ("g8>1 *>2", "g8 *>2", 7, "no answer, as in"),
+        ("end 3", "end 4", 8, "there are 3 nodes"),
+        ("end 3\n", "", 8, "the file ends"),
+        ("end 3\n", "end 3", 8, "does not end"),
+        ("end 3\n", "end 3\n\n", 9, "goes on"),
+    ];
+    for (old, new, line, what) in rows {
+        let fault = verify(&OPEN_FOUR.replacen(old, new, 1)).expect_err(new);
+        assert_eq!(fault.line, line, "{old} -> {new}: {fault}");
+        assert!(fault.what.contains(what), "{old} -> {new}: {fault}");
+    }
+}
+
+#[test]
+fn a_turned_node_is_played_as_its_image() {
+    // On fourteen columns e and j change places when they are mirrored.
+    let whole = "kagetsu-proof 1
+variant freestyle-14
+position h8 a1 i8 a3 g8 a5
+claim win 3
+1 j8
+2 f8 j8>1/1 *>1
+end 2
+";
+    assert_eq!(verify(whole), Ok(3));
+    let fault = verify(&whole.replace("1/1", "1/2")).expect_err("the rows are mirrored");
+    assert_eq!((fault.line, fault.what.as_str()), (5, "after f8 j8 j7: the game goes on, and nothing follows"));
+}
+
+#[test]
+fn xiangqi_and_surakarta_are_played_by_their_rules() {
+    let mate = |fen: &str, variant, m: &str| {
+        let position = Position::from_fen(variant, fen).expect("a position");
+        let setup: String = position.setup().expect("no start").0.iter().map(|byte| format!("{byte:02x}")).collect();
+        verify(&format!("kagetsu-proof 1\nvariant {variant}\nsetup {setup}\nposition\nclaim win 1\n1 {m}\nend 1\n"))
+    };
+    let fault = |line, what: &str| Err(Fault { line, what: what.into() });
+    let rooks = "3k5/R8/9/9/9/9/9/9/9/1R3K3 w";
+    assert_eq!(mate(rooks, Variant::XIANGQI, "b0b9"), Ok(1));
+    assert_eq!(mate(rooks, Variant::XIANGQI, "b0c0"), fault(6, "after b0c0: the game goes on, and nothing follows"));
+    assert_eq!(mate(rooks, Variant::XIANGQI, "b0a9"), fault(6, "b0a9 is not legal here"));
+    // Around the corner, and the last piece is taken.
+    let last = "6/6/5b/6/6/2w3 w";
+    assert_eq!(mate(last, Variant::SURAKARTA, "c1b1"), fault(6, "after c1b1: the game goes on, and nothing follows"));
+}
