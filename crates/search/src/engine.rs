@@ -4,7 +4,7 @@ use kagetsu_game::{Answer, Question, RuleName, Variant};
 use crate::gomoku::Board;
 use crate::root::Search;
 use crate::table::Table;
-use crate::{Control, EngineError, EngineOptions, Progress, surakarta, xiangqi};
+use crate::{Control, EngineError, EngineOptions, Progress, refute, surakarta, xiangqi};
 
 /// Answers questions, one after another. Keeps its threads and its table, but no knowledge from one question to the next.
 #[derive(Debug)]
@@ -44,6 +44,9 @@ impl Engine {
     /// at least one verdict. With one thread and an effort in depth or nodes the same question gives the same answer,
     /// whatever was asked before.
     ///
+    /// A window with no value above a loss asks whether every move loses. In gomoku continuous threats are then looked for
+    /// after each legal move, up to symmetry, with an even share of the nodes; each move has an exact value or a proof.
+    ///
     /// # Errors
     /// [`EngineError::Unsupported`], [`EngineError::IllegalMove`].
     pub fn answer(
@@ -52,6 +55,9 @@ impl Engine {
         control: &Control,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer, EngineError> {
+        if refute::asks_for_loss(question) {
+            return self.refute(question, control, progress);
+        }
         self.table.begin();
         let search = Search { question, options: &self.options, table: &self.table, pool: self.pool.as_ref(), control };
         match question.position.variant() {

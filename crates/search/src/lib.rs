@@ -49,6 +49,7 @@ mod mechanisms;
 #[cfg(test)]
 mod minimax;
 mod options;
+mod refute;
 mod root;
 pub mod seeds;
 mod selection;

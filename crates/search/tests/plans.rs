@@ -1,0 +1,106 @@
+//! Plans of wins by continuous threats, each held by the checker of win trees, which knows nothing but the rules.
+
+use kagetsu_game::{Claim, Effort, Move, Position, Question, Score, Variant, Window};
+use kagetsu_search::threats::{Plan, Threats};
+use kagetsu_search::{Control, Engine, EngineOptions};
+use kagetsu_verify::{Grove, Node, Reference, Tree, check};
+use proptest::prelude::*;
+
+/// The plan as a win tree.
+fn tree(position: &Position, plan: &Plan) -> Tree {
+    let mut grove = Grove::default();
+    let mut numbers: Vec<u32> = Vec::new();
+    for step in &plan.steps {
+        let to = |next: u32| Reference::to(numbers[next as usize]);
+        let replies = step.replies.iter().map(|(m, next)| (*m, to(*next))).collect();
+        numbers.push(grove.add(Node { at: Some(step.at), replies, otherwise: step.otherwise.map(to) }));
+    }
+    grove.tree(*numbers.last().expect("a plan has a step"), position.clone(), Claim::Win)
+}
+
+fn plan(position: &Position, nodes: u64) -> Option<Plan> {
+    Threats::new(16 << 20).plan(position, Effort::nodes(nodes), &Control::new()).expect("gomoku")
+}
+
+#[test]
+fn a_plan_answers_every_legal_reply() {
+    let rows = [
+        // A five, an open four, a four and an open four, two rows of two that meet.
+        ("freestyle-15", "h8 a1 i8 a3 j8 a5 k8 a7", 1),
+        ("freestyle-15", "h8 a1 i8 a3 j8 a5", 3),
+        ("standard-15", "h8 g8 i8 a3 j8 a5 h9 a7 h10 a9", 5),
+        ("renju-15", "h8 g8 i8 a3 j8 a5 h9 a7 h10 a9", 5),
+        ("freestyle-15", "h8 a1 i9 a4 h10 a7 i7 a10", 7),
+        // The defender has a three of his own: his fours stand in the way.
+        ("freestyle-15", "h8 k3 i9 l3 h10 m3 i7", 21),
+        ("standard-15", "h8 a1 h9 b1 j10 c2", 17),
+        ("renju-15", "h8 a1 h9 b1 j10 c2", 17),
+    ];
+    for (variant, line, most) in rows {
+        let position = Position::from_line(variant.parse().expect("a variant"), line).expect("a line");
+        let Some(plan) = plan(&position, 200_000) else { panic!("{position}: no win found") };
+        let checked = check(&tree(&position, &plan), &mut |_| {});
+        assert!(checked.as_ref().is_ok_and(|checked| checked.plies <= most), "{position}: {checked:?}");
+    }
+    let start = Position::from_line("freestyle-15".parse().expect("a variant"), "h8 i9").expect("a line");
+    assert_eq!(plan(&start, 1_000), None);
+}
+
+/// Whether all moves of a position lose, as an engine answers that.
+fn asked_for_loss(line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
+    let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
+    let window = Window { alpha: Score::MIN, beta: -Score::OPINION_MAX };
+    let effort = Effort::nodes(nodes * position.distinct_moves().len() as u64);
+    let question = Question { window, ..Question::new(position.clone(), effort) };
+    let mut engine = Engine::new(EngineOptions::default()).expect("an engine");
+    let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("gomoku");
+    (position, answer)
+}
+
+#[test]
+fn every_move_is_judged_where_it_is_asked_whether_all_lose() {
+    let (position, lost) = asked_for_loss("h8 a1 h9 b1 j10", 5_000);
+    assert_eq!(lost.len(), position.distinct_moves().len());
+    assert!(lost.verdicts().iter().all(|(_, v)| v.proof.is_some_and(|proof| proof.claim == Claim::Loss)), "some stand");
+    // The one that holds out longest is told first, and every loss is played out.
+    assert!(lost.verdicts().windows(2).all(|pair| pair[0].1.score >= pair[1].1.score));
+    for (m, verdict) in lost.verdicts().iter().step_by(29) {
+        let next = position.play(*m).expect("legal");
+        let plan = plan(&next, 100_000).expect("found again");
+        let checked = check(&tree(&next, &plan), &mut |_| {}).expect("it holds");
+        assert!(checked.plies < verdict.proof.expect("all have one").plies + 8, "{next}");
+    }
+    // Far from lost: some moves stand, with a value.
+    let (position, open) = asked_for_loss("h8 i9 h9", 200);
+    assert_eq!(open.len(), position.distinct_moves().len());
+    assert!(open.verdicts().iter().all(|(_, v)| v.is_exact()));
+    assert!(open.best().is_some_and(|(_, v)| v.proof.is_none()));
+    // The side to move has an open three: it wins.
+    let (_, won) = asked_for_loss("h8 a1 i8 a3 j8 a5", 200);
+    assert!(won.best().is_some_and(|(_, v)| v.score.win_plies() == Some(3)));
+}
+
+/// Stones thrown onto the middle of a board of 15, so that there is much to threaten.
+fn crowded() -> impl Strategy<Value = Position> {
+    let variants = prop::sample::select(vec!["freestyle-15", "standard-15", "renju-15"]);
+    let points = proptest::collection::vec((3u16..12, 3u16..12), 6..50);
+    (variants, points).prop_map(|(variant, points)| {
+        let variant: Variant = variant.parse().expect("a variant");
+        points.into_iter().fold(Position::start(variant), |position, (x, y)| {
+            let m = Move::new(y * 15 + x);
+            if position.legal_moves().contains(&m) { position.play(m).expect("legal") } else { position }
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn plans_on_random_boards_hold(position in crowded()) {
+        if let Some(plan) = plan(&position, 2_000) {
+            let checked = check(&tree(&position, &plan), &mut |_| {});
+            prop_assert!(checked.is_ok(), "{position}: {checked:?}");
+        }
+    }
+}
