@@ -26,11 +26,18 @@ use crate::terminal::Unechoed;
 /// Plies of each search where no effort is given.
 const DEPTH: u8 = 6;
 
+/// Positions of each search for threats where no effort is given.
+const THREATS: u64 = 20_000;
+
 /// Grows a book
 ///
 /// Without --coordinator a whole cluster works inside this process: a coordinator and one worker for each core. Run the
 /// same command again to go on where it stopped; a greater --positions goes on from a job that is done. Ctrl-C stops
 /// cleanly. With --coordinator the job goes on in the cluster whatever becomes of this command.
+///
+/// With --policy prove the build looks for a proof that --side wins the roots, and is done when it has one: `kagetsu export
+/// --format proof` writes it. --nodes are then those of each search for threats: ten times as many for the best moves of the
+/// attacker, once for each reply of the defender.
 ///
 /// Example: kagetsu build --book h8.book --variant freestyle-15 --moves h8 --positions 100 --depth 6
 #[derive(Debug, clap::Args)]
@@ -50,6 +57,9 @@ pub(crate) struct Args {
     /// Which position comes next
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     policy: PolicyArg,
+    /// Whose win --policy prove is to prove
+    #[arg(long, value_enum, default_value_t, value_name = "SIDE")]
+    side: SideArg,
     /// How many positions to add to the book [default: no end]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     positions: Option<u64>,
@@ -97,6 +107,18 @@ enum PolicyArg {
     /// The nearest to the root, where a worse move counts as farther away
     #[default]
     DropOut,
+    /// The one that helps most to prove that --side wins the roots: proof-number order
+    Prove,
+}
+
+/// A side, as a flag's value.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum SideArg {
+    /// The side that makes the first move of a game
+    #[default]
+    First,
+    /// The other one
+    Second,
 }
 
 fn alpha(text: &str) -> Result<f64, String> {
@@ -175,7 +197,10 @@ impl Args {
         }
         let mut effort = self.effort.effort();
         if effort == kagetsu_game::Effort::default() {
-            effort.depth = Some(DEPTH);
+            match self.policy {
+                PolicyArg::DropOut => effort.depth = Some(DEPTH),
+                PolicyArg::Prove => effort.nodes = Some(THREATS),
+            }
         }
         Ok(v1::StartRequest {
             name: self.name.clone().unwrap_or_else(|| default_name(&roots)),
@@ -186,6 +211,16 @@ impl Args {
             max_ply: self.max_ply.map(Into::into),
             target: self.positions,
             split: self.split,
+            policy: match self.policy {
+                PolicyArg::DropOut => v1::Policy::DropOut,
+                PolicyArg::Prove => v1::Policy::Prove,
+            }
+            .into(),
+            side: match self.side {
+                SideArg::First => v1::Side::First,
+                SideArg::Second => v1::Side::Second,
+            }
+            .into(),
         })
     }
 }

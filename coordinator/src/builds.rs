@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kagetsu_book::{Aside, BookError, Job, JobChange, JobSpec, JobState, Policy};
-use kagetsu_game::Position;
+use kagetsu_game::{Position, Side};
 use kagetsu_proto::v1::builds_server::Builds;
 use kagetsu_proto::{MOST_NAME, MOST_ROOTS, v1};
 use tokio::sync::mpsc;
@@ -179,12 +179,17 @@ fn spec(request: &v1::StartRequest) -> Result<JobSpec, Status> {
     let variant = roots.first().ok_or_else(|| wrong("a build needs a root".into()))?.variant();
     let effort =
         request.effort.as_ref().ok_or_else(|| wrong("a build needs an effort: depth, nodes or time".into()))?;
+    let policy = match (request.policy(), request.side()) {
+        (v1::Policy::Unspecified | v1::Policy::DropOut, _) => Policy::DropOut { alpha: request.alpha },
+        (v1::Policy::Prove, v1::Side::Unspecified | v1::Side::First) => Policy::Prove { attacker: Side::First },
+        (v1::Policy::Prove, v1::Side::Second) => Policy::Prove { attacker: Side::Second },
+    };
     let narrow = |what, value: u32| u16::try_from(value).map_err(|_| wrong(format!("{what} {value} is too large")));
     Ok(JobSpec {
         name: request.name.clone(),
         variant,
         roots: roots.into(),
-        policy: Policy::DropOut { alpha: request.alpha },
+        policy,
         effort: effort.try_into().map_err(|error: kagetsu_proto::WireError| wrong(error.to_string()))?,
         width: narrow("width", request.width)?,
         max_ply: request.max_ply.map(|ply| narrow("max_ply", ply)).transpose()?,

@@ -6,7 +6,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use kagetsu_book::Work;
-use kagetsu_game::{Answer, Claim, Effort, Move, Outcome, Position, Proof, ProofKind, Question};
+use kagetsu_game::{Answer, Claim, Effort, Move, Outcome, Position, Proof, ProofKind, Question, Score, Window};
 use kagetsu_schedule::{QuestionId, WorkerId};
 use kagetsu_search::{Control, Engine, EngineOptions};
 
@@ -103,7 +103,7 @@ impl Bench {
             }
             let done: Box<dyn FnOnce(Arc<Hub>)> = match request {
                 Request::Claims(claims) => {
-                    let open = self.open(&claims.work.question.position, &claims.answer);
+                    let open = self.open(&claims.work.question, &claims.answer);
                     Box::new(move |hub| hub.proven(*claims, &open))
                 }
                 Request::Referee(check) => {
@@ -122,16 +122,18 @@ impl Bench {
     }
 
     /// The moves whose claims could not be repeated.
-    fn open(&mut self, position: &Position, answer: &Answer) -> Vec<Move> {
+    fn open(&mut self, asked: &Question, answer: &Answer) -> Vec<Move> {
+        let position = &asked.position;
         let claims: Vec<(Move, Proof)> = answer.verdicts().iter().filter_map(|(m, v)| Some((*m, v.proof?))).collect();
         let (over, searched): (Vec<_>, Vec<_>) = claims.into_iter().partition(|(_, p)| p.kind == ProofKind::Terminal);
         let mut open: Vec<Move> =
             over.into_iter().filter(|(m, p)| !is_over(position, *m, *p)).map(|(m, _)| m).collect();
-        open.extend(self.unrepeated(position, &searched, answer));
+        open.extend(self.unrepeated(asked, &searched, answer));
         open
     }
 
-    fn unrepeated(&mut self, position: &Position, claims: &[(Move, Proof)], answer: &Answer) -> Vec<Move> {
+    fn unrepeated(&mut self, asked: &Question, claims: &[(Move, Proof)], answer: &Answer) -> Vec<Move> {
+        let position = &asked.position;
         let moves: Vec<Move> = claims.iter().map(|(m, _)| *m).collect();
         if moves.is_empty() || !Engine::supports(position.variant()) {
             return moves;
@@ -139,9 +141,16 @@ impl Bench {
         let verdicts = || moves.iter().filter_map(|m| answer.get(*m));
         let depth = verdicts().map(|verdict| verdict.depth).max().unwrap_or(1).max(2);
         let nodes = verdicts().map(|verdict| verdict.nodes).fold(1_000_u64, u64::saturating_add);
-        let effort = Effort { nodes: Some(nodes.saturating_mul(2).min(MOST_NODES)), ..Effort::depth(depth) };
+        // Whether all moves lose takes as many searches as there are moves: all of them are repeated as they were asked for.
+        let is_about_loss = asked.window.beta <= -Score::OPINION_MAX;
+        let effort = if is_about_loss {
+            asked.effort
+        } else {
+            Effort { nodes: Some(nodes.saturating_mul(2).min(MOST_NODES)), ..Effort::depth(depth) }
+        };
+        let window = if is_about_loss { asked.window } else { Window::FULL };
         let width = u16::try_from(moves.len()).unwrap_or(u16::MAX);
-        let question = Question { moves: moves.clone(), width, ..Question::new(position.clone(), effort) };
+        let question = Question { moves: moves.clone(), width, window, ..Question::new(position.clone(), effort) };
         let found = self.engine.answer(&question, &self.control, &mut |_| {}).unwrap_or_default();
         let holds = |(m, claimed): &&(Move, Proof)| {
             let found = found.get(*m).and_then(|verdict| verdict.proof);

@@ -235,6 +235,7 @@ pub(crate) async fn start<S: Services>(
         max_ply: start.max_ply,
         target: start.positions,
         split: start.split,
+        ..v1::StartRequest::default()
     };
     let job = door.services.builds().start(Request::new(request)).await?;
     Ok((StatusCode::CREATED, shown(job)).into_response())

@@ -4,6 +4,7 @@ mod book;
 mod cluster;
 mod documents;
 mod elo;
+mod growth;
 mod matches;
 mod mechanisms;
 mod openings;
@@ -35,6 +36,7 @@ enum What {
     Search(search::Args),
     Threats(threats::Args),
     Book(book::Args),
+    Growth(growth::Args),
     Match(matches::Args),
     Mechanisms(mechanisms::Args),
     Cluster(cluster::Args),
@@ -47,6 +49,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         What::Search(args) => search::run(args, out)?,
         What::Threats(args) => threats::run(args, out)?,
         What::Book(args) => book::run(args, out)?,
+        What::Growth(args) => growth::run(args, out)?,
         What::Match(args) => matches::run(args, out)?,
         What::Mechanisms(args) => mechanisms::run(args, out)?,
         What::Cluster(args) => cluster::run(args, out)?,

@@ -104,6 +104,7 @@ pub(crate) fn build(name: &str, positions: u64) -> v1::StartRequest {
         max_ply: None,
         target: Some(positions),
         split: false,
+        ..v1::StartRequest::default()
     }
 }
 

@@ -14,6 +14,7 @@ use crate::journal::{Journal, Sequence, Syncer};
 use crate::lock::Lock;
 use crate::node::Node;
 use crate::opening::{self, Notice};
+use crate::prover::Provers;
 use crate::store::{Pair, Store};
 use crate::{BookError, Derived, record};
 
@@ -50,6 +51,8 @@ pub struct Book {
     pub(crate) at_hand: BTreeMap<(JobId, Id), u64>,
     /// What the jobs were made of: long, and asked for with every answer.
     pub(crate) specs: BTreeMap<JobId, JobSpec>,
+    /// The order of the jobs that prove something, as far as it was asked for.
+    pub(crate) provers: Provers,
     _lock: Lock,
 }
 
@@ -92,6 +95,7 @@ impl Book {
             next_work: 0,
             at_hand: BTreeMap::new(),
             specs: BTreeMap::new(),
+            provers: Provers::new(),
             _lock: lock,
         };
         book.read_specs()?;
@@ -213,11 +217,39 @@ impl Book {
         self.is_broken = true;
         self.store.apply(batch)?;
         (self.marker, self.cache) = (marker, cache);
+        self.tell_provers(entry)?;
         if self.marker.applied - self.flushed >= FLUSH_EVERY {
             self.flush()?;
         }
         self.is_broken = false;
         Ok(sequence)
+    }
+
+    /// What was concluded from what is new is forgotten.
+    fn tell_provers(&mut self, entry: &LogEntry) -> Result<(), BookError> {
+        if self.provers.is_empty() {
+            return Ok(());
+        }
+        let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
+        for prover in self.provers.values_mut() {
+            match entry.about()? {
+                Some(id) => prover.forget(&mut index, id)?,
+                // Numbers do not depend on how far a job has walked.
+                None if matches!(entry, LogEntry::Walk { .. }) => {}
+                None => prover.forget_all(),
+            }
+        }
+        self.cache = index.into_parts().2;
+        Ok(())
+    }
+
+    /// The position that a job that proves something searches next; it is at hand then.
+    pub(crate) fn most_proving(&mut self, job: u32) -> Result<Option<Id>, BookError> {
+        let Some(prover) = self.provers.get_mut(&job) else { return Ok(None) };
+        let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
+        let found = prover.take(&mut index);
+        self.cache = index.into_parts().2;
+        found
     }
 
     /// The store on disk is never ahead of the journal on disk.

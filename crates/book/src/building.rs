@@ -1,18 +1,22 @@
 //! Jobs: what is to be built, what is next, and what has come of it.
 
-use kagetsu_game::{Answer, Effort, Move, Position, Question, Variant};
+use kagetsu_game::{Answer, Effort, Move, Position, Question, Score, Side, Variant, Window};
 
 use crate::BookError;
 use crate::book::{Book, answered};
-use crate::entry::{LogEntry, SpecBody};
+use crate::entry::{LogEntry, Setting, SpecBody};
 use crate::id::Id;
 use crate::index::{AsideBody, FRONTIER, key, queued, unpack};
 use crate::job::{Aside, Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
 use crate::journal::Sequence;
 use crate::node::Node;
+use crate::prover::Prover;
 
 /// Known positions walked on from at a time.
 const STEPS: u32 = 64;
+
+/// Searches for threats that a look for the attacker's best moves is worth.
+const SEARCHES: u64 = 10;
 
 /// The greatest weight that a policy may give to what a move loses.
 const MOST_ALPHA: f64 = 1_000.0;
@@ -23,7 +27,7 @@ impl Book {
     /// # Errors
     /// If it makes no sense, or the name is taken.
     pub fn create_job(&mut self, spec: &JobSpec) -> Result<JobId, BookError> {
-        let Policy::DropOut { alpha } = spec.policy;
+        let alpha = spec.policy.alpha();
         let wrong = [
             (spec.name.is_empty(), "a name"),
             (spec.roots.is_empty(), "a root"),
@@ -45,7 +49,10 @@ impl Book {
             return Err(BookError::JobDiffers(spec.name.clone(), "being there already"));
         }
         let id = u32::try_from(jobs.len()).map_err(|_| BookError::JobSpec("fewer jobs before it"))?;
-        self.log(&LogEntry::Job(SpecBody::from(spec)))?;
+        let settings = Setting::of(spec);
+        let body = SpecBody::from(spec);
+        // A job without them is written as it always was.
+        self.log(&if settings.is_empty() { LogEntry::Job(body) } else { LogEntry::JobWith(body, settings) })?;
         self.read_specs()?;
         self.walk_on()?;
         Ok(JobId(id))
@@ -55,7 +62,8 @@ impl Book {
     pub(crate) fn read_specs(&mut self) -> Result<(), BookError> {
         for (id, _) in self.index().jobs()? {
             if !self.specs.contains_key(&JobId(id)) {
-                let spec = self.index().spec(id)?.and_then(|spec| spec.spec());
+                let settings = self.index().settings(id)?;
+                let spec = self.index().spec(id)?.and_then(|spec| spec.spec(&settings));
                 self.specs.insert(JobId(id), spec.ok_or(BookError::Store("a job"))?);
             }
         }
@@ -70,6 +78,9 @@ impl Book {
         let Some(job) = self.jobs()?.into_iter().find(|job| job.spec.name == spec.name) else {
             return self.create_job(spec);
         };
+        if Setting::of(spec) != Setting::of(&job.spec) {
+            return Err(BookError::JobDiffers(spec.name.clone(), "the policy"));
+        }
         if let Some(what) = SpecBody::from(spec).difference(&SpecBody::from(&job.spec)) {
             return Err(BookError::JobDiffers(spec.name.clone(), what));
         }
@@ -123,7 +134,10 @@ impl Book {
         let at_hand = self.at_hand.range((job, Id([0; Id::LEN]))..=(job, Id([u8::MAX; Id::LEN]))).count() as u64;
         let left = state.target.saturating_sub(state.positions).saturating_sub(at_hand);
         let n = n.min(usize::try_from(left).unwrap_or(usize::MAX));
-        let found = self.most_urgent(job, n)?;
+        let found = match self.specs.get(&job).map(|spec| spec.policy) {
+            Some(Policy::Prove { attacker }) => self.first_to_prove(job, attacker, n, at_hand == 0)?,
+            _ => self.most_urgent(job, n)?,
+        };
         if found.is_empty() {
             return Ok(Vec::new());
         }
@@ -155,7 +169,60 @@ impl Book {
         self.next_work += 1;
         let work = Work { id: self.next_work, job, question: question.clone(), priority, at };
         self.at_hand.insert((job, at), work.id);
+        if let Policy::Prove { attacker } = spec.policy {
+            self.prover(job, attacker).hold(at);
+        }
         Ok(Some(work))
+    }
+
+    fn prover(&mut self, job: JobId, attacker: Side) -> &mut Prover {
+        let specs = &self.specs;
+        self.provers.entry(job.0).or_insert_with(|| {
+            let roots = specs.get(&job).map_or(&[][..], |spec| &spec.roots);
+            let id = |root: &Position| Id::of(root.variant().code(), &root.canonical());
+            Prover::new(job.0, attacker, roots.iter().map(id).collect())
+        })
+    }
+
+    /// Whether it is proven of all roots of a job who wins, or that nobody does.
+    fn is_proven(&self, job: JobId) -> Result<bool, BookError> {
+        let mut index = self.index();
+        let roots = self.specs.get(&job).map_or(&[][..], |spec| &spec.roots);
+        for root in roots {
+            let value = index.value(Id::of(root.variant().code(), &root.canonical()))?;
+            if value.is_none_or(|value| value.proof.is_none()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The positions that help most to prove what a job is to prove.
+    fn first_to_prove(
+        &mut self,
+        job: JobId,
+        attacker: Side,
+        n: usize,
+        is_idle: bool,
+    ) -> Result<Vec<(u64, Id)>, BookError> {
+        self.prover(job, attacker);
+        let mut found = Vec::new();
+        while found.len() < n {
+            let Some(id) = self.most_proving(job.0)? else { break };
+            let priority = self.index().reach(id)?.waiting(job.0).unwrap_or_default();
+            found.push((priority, id));
+        }
+        if !found.is_empty() || !is_idle {
+            return Ok(found);
+        }
+        if self.is_proven(job)? {
+            // What waited for the proof waits no more, and the job is done.
+            while self.index().job(job.0)?.walking > 0 {
+                self.log(&LogEntry::Walk { job: job.0, steps: STEPS })?;
+            }
+        }
+        // Where no way to a proof is left, what waits may open another.
+        self.most_urgent(job, n)
     }
 
     /// The first positions of a job's frontier that are not at hand.
@@ -176,13 +243,17 @@ impl Book {
 
     /// What is to be asked about a position that waits.
     fn question(&self, spec: &JobSpec, id: Id) -> Result<Question, BookError> {
-        match self.index().node(id)? {
+        let question = match self.index().node(id)? {
             Some(node) if self.index().reach(id)?.is_distrusted() => {
-                Ok(Question { width: spec.width, ..Question::new(node.position.clone(), spec.effort) })
+                Question { width: spec.width, ..Question::new(node.position.clone(), spec.effort) }
             }
-            Some(node) => Ok(widening(spec, &node)),
-            None => Ok(Question { width: spec.width, ..Question::new(self.unknown(id)?, spec.effort) }),
-        }
+            Some(node) => widening(spec, &node),
+            None => Question { width: spec.width, ..Question::new(self.unknown(id)?, spec.effort) },
+        };
+        Ok(match spec.policy {
+            Policy::DropOut { .. } => question,
+            Policy::Prove { attacker } => proving(question, attacker),
+        })
     }
 
     /// A position that waits and has no record yet: it is a root, or one move beyond a record.
@@ -220,6 +291,9 @@ impl Book {
     /// The work was not done: it waits again.
     pub fn release(&mut self, work: &Work) {
         self.at_hand.remove(&(work.job, work.at));
+        if let Some(prover) = self.provers.get_mut(&work.job.0) {
+            prover.release(work.at);
+        }
     }
 
     /// What was learned of a position for a job, or for none, is not to be believed: nothing follows from it any more, and
@@ -272,6 +346,19 @@ impl Book {
         }
         Ok(())
     }
+}
+
+/// The attacker is asked for his best moves, with the effort of several searches for threats; the defender whether all his
+/// moves lose, with that of one search for each.
+fn proving(mut question: Question, attacker: Side) -> Question {
+    let moves = if question.moves.is_empty() { question.position.distinct_moves().len() } else { question.moves.len() };
+    let is_attack = question.position.side() == attacker;
+    if !is_attack {
+        question.window = Window { alpha: Score::MIN, beta: -Score::OPINION_MAX };
+    }
+    let times = if is_attack { SEARCHES } else { moves as u64 };
+    question.effort.nodes = question.effort.nodes.map(|nodes| nodes.saturating_mul(times));
+    question
 }
 
 /// The moves of a known position that the book has no value of: they may be better than those it has.

@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use kagetsu_game::{Effort, Packed, Position, Variant};
+use kagetsu_game::{Effort, Packed, Position, Side, Variant};
 use serde::{Deserialize, Serialize};
 
+use crate::BookError;
+use crate::id::Id;
+use crate::index::unpack;
 use crate::job::{JobChange, JobSpec, Policy};
 use crate::record::Group;
 
@@ -23,6 +26,43 @@ pub(crate) enum LogEntry {
     Walk { job: u32, steps: u32 },
     /// What was learned of a position, for a job or for none, is not to be believed.
     Distrust { job: Option<u32>, variant: u32, packed: Vec<u8> },
+    /// A job was made, with settings beyond those that every job has.
+    JobWith(SpecBody, Vec<Setting>),
+}
+
+impl LogEntry {
+    /// The variant and the position of which it speaks; `None` where it speaks of a job, and so perhaps of many.
+    pub(crate) fn packed(&self) -> Option<(u32, &[u8])> {
+        match self {
+            Self::Answer(AnswerBody { variant, packed, .. })
+            | Self::SetAside { variant, packed, .. }
+            | Self::Distrust { variant, packed, .. } => Some((*variant, packed)),
+            Self::Job(_) | Self::JobWith(..) | Self::Change(..) | Self::Walk { .. } => None,
+        }
+    }
+
+    /// The position of which it speaks, if it speaks of one.
+    pub(crate) fn about(&self) -> Result<Option<Id>, BookError> {
+        let Some((variant, packed)) = self.packed() else { return Ok(None) };
+        Ok(Some(Id::of(variant, &unpack(variant, packed)?.canonical())))
+    }
+}
+
+/// What a job was told beyond its [`SpecBody`]. Only grows: new kinds come after the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Setting {
+    /// It looks for a proof that a side wins; 0 is the first.
+    Prove(u8),
+}
+
+impl Setting {
+    /// The settings of a job that its [`SpecBody`] has no place for.
+    pub(crate) fn of(spec: &JobSpec) -> Vec<Self> {
+        match spec.policy {
+            Policy::DropOut { .. } => Vec::new(),
+            Policy::Prove { attacker } => vec![Self::Prove(attacker as u8)],
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,7 +99,6 @@ pub(crate) struct SpecBody {
 
 impl From<&JobSpec> for SpecBody {
     fn from(spec: &JobSpec) -> Self {
-        let Policy::DropOut { alpha } = spec.policy;
         let root = |root: &Position| {
             (root.setup().map(|packed| packed.0.clone()), root.moves().iter().map(|m| m.code()).collect())
         };
@@ -68,7 +107,7 @@ impl From<&JobSpec> for SpecBody {
             name: spec.name.clone(),
             variant: spec.variant.code(),
             roots: spec.roots.iter().map(root).collect(),
-            alpha_millis: (alpha * 1e3).round() as u32,
+            alpha_millis: (spec.policy.alpha() * 1e3).round() as u32,
             depth: spec.effort.depth,
             nodes: spec.effort.nodes,
             time_ms: spec.effort.time.map(|time| time.as_millis() as u64),
@@ -82,9 +121,17 @@ impl From<&JobSpec> for SpecBody {
 }
 
 impl SpecBody {
-    /// The spec again; `None` for one that cannot be.
-    pub(crate) fn spec(&self) -> Option<JobSpec> {
+    /// The spec again, with the settings beyond it; `None` for one that cannot be.
+    pub(crate) fn spec(&self, settings: &[Setting]) -> Option<JobSpec> {
         let variant = Variant::from_code(self.variant).ok()?;
+        let mut policy = Policy::DropOut { alpha: f64::from(self.alpha_millis) / 1e3 };
+        for setting in settings {
+            match setting {
+                Setting::Prove(0) => policy = Policy::Prove { attacker: Side::First },
+                Setting::Prove(1) => policy = Policy::Prove { attacker: Side::Second },
+                Setting::Prove(_) => return None,
+            }
+        }
         let root = |(setup, moves): &(Option<Vec<u8>>, Vec<u16>)| {
             let moves: Vec<_> = moves.iter().map(|&code| kagetsu_game::Move::new(code)).collect();
             Position::new(variant, setup.clone().map(Packed), &moves).ok()
@@ -93,7 +140,7 @@ impl SpecBody {
             name: self.name.clone(),
             variant,
             roots: self.roots.iter().map(root).collect::<Option<_>>()?,
-            policy: Policy::DropOut { alpha: f64::from(self.alpha_millis) / 1e3 },
+            policy,
             effort: Effort { depth: self.depth, nodes: self.nodes, time: self.time_ms.map(Duration::from_millis) },
             width: self.width,
             max_ply: self.max_ply,

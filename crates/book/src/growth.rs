@@ -8,7 +8,7 @@ use kagetsu_game::{Answer, Score};
 
 use crate::BookError;
 use crate::derive::{Seen, child_value, derive};
-use crate::entry::{AnswerBody, LogEntry, SpecBody};
+use crate::entry::{AnswerBody, LogEntry, Setting, SpecBody};
 use crate::id::Id;
 use crate::index::{AsideBody, Index, unpack};
 use crate::job::JobChange;
@@ -24,7 +24,8 @@ const PLY: u64 = 1_000_000;
 pub(crate) fn apply(index: &mut Index, entry: &LogEntry) -> Result<(), BookError> {
     match entry {
         LogEntry::Answer(body) => learn(index, body)?,
-        LogEntry::Job(spec) => create(index, spec)?,
+        LogEntry::Job(spec) => create(index, spec, &[])?,
+        LogEntry::JobWith(spec, settings) => create(index, spec, settings)?,
         LogEntry::Change(id, change) => {
             if *change == JobChange::Retry {
                 take_up(index, *id)?;
@@ -164,9 +165,9 @@ fn propagate(index: &mut Index, mut changed: BTreeSet<Id>) -> Result<(), BookErr
     Ok(())
 }
 
-fn create(index: &mut Index, spec: &SpecBody) -> Result<(), BookError> {
-    let known = spec.spec().ok_or(BookError::Store("a job in the journal"))?;
-    let job = index.add_job(spec)?;
+fn create(index: &mut Index, spec: &SpecBody, settings: &[Setting]) -> Result<(), BookError> {
+    let known = spec.spec(settings).ok_or(BookError::Store("a job in the journal"))?;
+    let job = index.add_job(spec, settings)?;
     for root in known.roots.iter().filter(|root| root.outcome().is_none()) {
         let canonical = root.canonical();
         let id = Id::of(known.variant.code(), &canonical);

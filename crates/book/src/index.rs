@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::BookError;
 use crate::bytes::{digest, seal, unseal};
-use crate::entry::SpecBody;
+use crate::entry::{Setting, SpecBody};
 use crate::id::Id;
 use crate::node::Node;
 use crate::reach::Reach;
@@ -52,6 +52,7 @@ pub(crate) const REACH: u8 = b'r';
 pub(crate) const FRONTIER: u8 = b'f';
 pub(crate) const WALK: u8 = b'w';
 pub(crate) const SPEC: u8 = b's';
+pub(crate) const SETTINGS: u8 = b'x';
 pub(crate) const JOB: u8 = b'j';
 pub(crate) const ENGINE: u8 = b'e';
 pub(crate) const ASIDE: u8 = b'a';
@@ -290,16 +291,24 @@ impl<'a> Index<'a> {
     }
 
     /// A new job's number.
-    pub(crate) fn add_job(&mut self, spec: &SpecBody) -> Result<u32, BookError> {
+    pub(crate) fn add_job(&mut self, spec: &SpecBody, settings: &[Setting]) -> Result<u32, BookError> {
         let number = self.first(&[SPEC], usize::MAX)?.len();
         let number = u32::try_from(number).map_err(|_| BookError::JobSpec("fewer jobs before it"))?;
         self.put(key(SPEC, &[&number.to_be_bytes()]), None, Some(spec));
+        if !settings.is_empty() {
+            self.put(key(SETTINGS, &[&number.to_be_bytes()]), None, Some(&settings.to_vec()));
+        }
         self.jobs.insert(number, (None, JobBody::new(spec)));
         Ok(number)
     }
 
     pub(crate) fn spec(&self, id: u32) -> Result<Option<SpecBody>, BookError> {
         self.body(&key(SPEC, &[&id.to_be_bytes()]), "a job")
+    }
+
+    /// What a job was told beyond its spec.
+    pub(crate) fn settings(&self, id: u32) -> Result<Vec<Setting>, BookError> {
+        Ok(self.body(&key(SETTINGS, &[&id.to_be_bytes()]), "a job")?.unwrap_or_default())
     }
 
     /// All jobs as they are in the store.

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kagetsu_game::{Effort, Position, Question, Variant};
+use kagetsu_game::{Effort, Position, Question, Side, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::id::Id;
@@ -19,6 +19,21 @@ pub enum Policy {
         /// Plies that a loss of a hundred centi-units weighs, 0 to 1,000.
         alpha: f64,
     },
+    /// Proof-number order: the position next that helps most to prove that one side wins.
+    Prove {
+        /// Which side.
+        attacker: Side,
+    },
+}
+
+impl Policy {
+    /// What a loss of value weighs in the order of what waits.
+    pub(crate) fn alpha(self) -> f64 {
+        match self {
+            Self::DropOut { alpha } => alpha,
+            Self::Prove { .. } => 0.0,
+        }
+    }
 }
 
 /// What is to be built.

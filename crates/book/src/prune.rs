@@ -53,7 +53,7 @@ impl Book {
         let mut new = Rewrite::begin(&self.path)?;
         Journal::scan(&self.path.join("journal"), None, &mut |Sequence(number), bytes| {
             let entry: LogEntry = postcard::from_bytes(bytes).map_err(|_| BookError::Unreadable(number))?;
-            let is_kept = match about(&entry) {
+            let is_kept = match entry.packed() {
                 Some((variant, packed)) => kept.contains(&Id::of(variant, &unpack(variant, packed)?.canonical())),
                 None => true,
             };
@@ -140,15 +140,4 @@ fn followed(
         }
     }
     Ok(found)
-}
-
-/// Of which position an entry speaks, if it speaks of one.
-fn about(entry: &LogEntry) -> Option<(u32, &[u8])> {
-    match entry {
-        LogEntry::Answer(body) => Some((body.variant, &body.packed)),
-        LogEntry::SetAside { variant, packed, .. } | LogEntry::Distrust { variant, packed, .. } => {
-            Some((*variant, packed))
-        }
-        LogEntry::Job(_) | LogEntry::Change(..) | LogEntry::Walk { .. } => None,
-    }
 }

@@ -140,6 +140,12 @@ pub struct StartRequest {
     /// Whether one position may be divided among workers.
     #[prost(bool, tag = "8")]
     pub split: bool,
+    /// Which position comes next.
+    #[prost(enumeration = "Policy", tag = "9")]
+    pub policy: i32,
+    /// Whose win is to be proven; absent: the first side's.
+    #[prost(enumeration = "Side", tag = "10")]
+    pub side: i32,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Job {
@@ -563,6 +569,68 @@ impl ProofKind {
             "PROOF_KIND_VCF" => Some(Self::Vcf),
             "PROOF_KIND_TREE" => Some(Self::Tree),
             "PROOF_KIND_TERMINAL" => Some(Self::Terminal),
+            _ => None,
+        }
+    }
+}
+/// Which position of a build comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Policy {
+    /// As POLICY_DROP_OUT.
+    Unspecified = 0,
+    /// The nearest to the root, where a worse move counts as farther away.
+    DropOut = 1,
+    /// The one that helps most to prove that one side wins. The nodes of the effort are those of each search for threats.
+    Prove = 2,
+}
+impl Policy {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "POLICY_UNSPECIFIED",
+            Self::DropOut => "POLICY_DROP_OUT",
+            Self::Prove => "POLICY_PROVE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "POLICY_UNSPECIFIED" => Some(Self::Unspecified),
+            "POLICY_DROP_OUT" => Some(Self::DropOut),
+            "POLICY_PROVE" => Some(Self::Prove),
+            _ => None,
+        }
+    }
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Side {
+    Unspecified = 0,
+    First = 1,
+    Second = 2,
+}
+impl Side {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "SIDE_UNSPECIFIED",
+            Self::First => "SIDE_FIRST",
+            Self::Second => "SIDE_SECOND",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "SIDE_UNSPECIFIED" => Some(Self::Unspecified),
+            "SIDE_FIRST" => Some(Self::First),
+            "SIDE_SECOND" => Some(Self::Second),
             _ => None,
         }
     }

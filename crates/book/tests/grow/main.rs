@@ -2,6 +2,7 @@
 
 #[path = "../engine/mod.rs"]
 mod engine;
+mod prove;
 mod trust;
 
 use std::fs;

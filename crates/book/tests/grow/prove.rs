@@ -1,0 +1,135 @@
+//! Jobs that look for a proof.
+
+use kagetsu_book::{Book, BookOptions, JobId, JobSpec, JobState, Policy, Work};
+use kagetsu_game::{
+    Answer, Bound, Claim, Effort, Position, Proof, ProofKind, Question, Score, Side, Variant, Verdict, Window,
+};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use crate::{assert_clean, engine, open};
+
+fn spec(line: &str, attacker: Side, target: u64) -> JobSpec {
+    let variant: Variant = "freestyle-7".parse().expect("a variant");
+    JobSpec {
+        name: "proof".into(),
+        variant,
+        roots: [Position::from_line(variant, line).expect("legal")].into(),
+        policy: Policy::Prove { attacker },
+        effort: Effort::nodes(1_000),
+        width: 3,
+        max_ply: None,
+        target,
+        split: false,
+    }
+}
+
+/// As the engine of hashes, with losses of the defender that no search has found.
+fn answer(question: &Question, seed: u64) -> Answer {
+    let position = &question.position;
+    let is_lost = |verdict: &Verdict| verdict.nodes + seed;
+    let lose = |(m, verdict): &(_, Verdict)| {
+        let hash = position.play(*m).expect("legal").key().0 as u64 >> 9;
+        let may_be = question.window.beta < Score::ZERO && verdict.proof.is_none();
+        if !may_be || (hash ^ is_lost(verdict)).is_multiple_of(8) {
+            // Whoever is asked for losses values every move.
+            let bound = if may_be { Bound::Exact } else { verdict.bound };
+            return (*m, Verdict { bound, ..verdict.clone() });
+        }
+        let proof = Proof { claim: Claim::Loss, kind: ProofKind::Vct, plies: 8 };
+        (*m, Verdict { score: proof.score(), bound: Bound::Exact, proof: Some(proof), ..verdict.clone() })
+    };
+    engine::answer(question).verdicts().iter().map(lose).collect()
+}
+
+fn next(book: &mut Book, job: JobId, n: usize) -> Vec<Work> {
+    book.next_work(job, n).expect("readable")
+}
+
+#[test]
+fn the_order_kept_in_memory_is_the_order_found_anew() {
+    for seed in 0..4 {
+        let folders = [tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder")];
+        let [mut kept, mut anew] = [open(folders[0].path()), open(folders[1].path())];
+        let spec = spec("d4", Side::Second, 80);
+        let job = kept.create_job(&spec).expect("a job");
+        assert_eq!(anew.create_job(&spec).expect("a job"), job);
+        let mut chance = StdRng::seed_from_u64(seed);
+        while kept.job(job).expect("known").state == JobState::Running {
+            let n = chance.random_range(1..4);
+            let [works, same] = [&mut kept, &mut anew].map(|book| next(book, job, n));
+            assert!(works.iter().map(|work| &work.question).eq(same.iter().map(|work| &work.question)), "seed {seed}");
+            for (work, same) in works.iter().zip(&same) {
+                match chance.random_range(0..12) {
+                    0 => {
+                        kept.release(work);
+                        anew.release(same);
+                    }
+                    1 => {
+                        kept.set_aside(work, "a test").expect("room");
+                        anew.set_aside(same, "a test").expect("room");
+                    }
+                    _ => {
+                        let answer = answer(&work.question, seed);
+                        kept.finish(work, &answer).expect("room");
+                        anew.finish(same, &answer).expect("room");
+                    }
+                }
+            }
+            anew.close().expect("room");
+            anew = Book::open(folders[1].path(), &BookOptions::default()).expect("opens").0;
+        }
+        assert_clean(&kept);
+        assert_eq!(crate::dump(&kept), crate::dump(&anew));
+    }
+}
+
+#[test]
+fn a_win_is_proven_and_what_waited_for_it_waits_no_more() {
+    for seed in 0..3 {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut book = open(folder.path());
+        let spec = spec("d4 a1", Side::First, 3_000);
+        let (job, root) = (book.create_job(&spec).expect("a job"), &spec.roots[0]);
+        loop {
+            let works = next(&mut book, job, 2);
+            if works.is_empty() {
+                break;
+            }
+            for work in &works {
+                book.finish(work, &answer(&work.question, seed)).expect("room");
+            }
+        }
+        let entry = book.lookup(root).expect("readable").expect("it was searched");
+        assert_eq!(entry.derived.proof.map(|proof| proof.claim), Some(Claim::Win), "seed {seed}");
+        let job = book.job(job).expect("known");
+        assert_eq!((job.state, job.frontier), (JobState::Done, 0), "seed {seed}");
+        assert!(job.positions < spec.target, "seed {seed}: {} positions", job.positions);
+        assert_clean(&book);
+    }
+}
+
+#[test]
+fn the_attacker_is_asked_for_his_best_and_the_defender_whether_all_lose() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut book = open(folder.path());
+    let job = book.create_job(&spec("d4", Side::First, 9)).expect("a job");
+    let works = next(&mut book, job, 1);
+    let question = &works[0].question;
+    let distinct = question.position.distinct_moves().len() as u64;
+    assert_eq!(question.window.beta, -Score::OPINION_MAX);
+    assert_eq!(question.effort, Effort::nodes(1_000 * distinct));
+    book.finish(&works[0], &answer(&works[0].question, 1)).expect("room");
+    let works = next(&mut book, job, 2);
+    assert_eq!(works.len(), 2);
+    for work in works {
+        assert_eq!((work.question.window, work.question.effort), (Window::FULL, Effort::nodes(10_000)));
+    }
+    // The settings of a job are kept, and told from others.
+    drop(book);
+    let mut book = open(folder.path());
+    assert_eq!(book.job(job).expect("known").spec.policy, Policy::Prove { attacker: Side::First });
+    let other = JobSpec { policy: Policy::Prove { attacker: Side::Second }, ..spec("d4", Side::First, 9) };
+    let refused = book.start_job(&other).expect_err("another policy");
+    assert!(refused.to_string().contains("the policy"), "{refused}");
+}
