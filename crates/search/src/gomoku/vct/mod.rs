@@ -148,8 +148,11 @@ impl<'a, R: Rule> Vct<'a, R> {
 
     /// How a win that was found is won against every reply; `None` if it could not be found again.
     pub(crate) fn plan(&mut self, plies: u16) -> Option<Plan> {
-        let limits = Limits::new(self.control, Effort::nodes(8 * self.nodes + 100_000));
-        Search::new(self.board, self.table, &limits).plan(plies)
+        // What is won by fours and open threes is told by these.
+        [Attacks::Threes, Attacks::All].into_iter().find_map(|attacks| {
+            let limits = Limits::new(self.control, Effort::nodes(8 * self.nodes + 100_000));
+            Search::new(self.board, attacks, self.table, &limits).plan(plies)
+        })
     }
 
     /// Finding a win again costs little while the table holds it; where it does not, the line ends early.

@@ -44,6 +44,9 @@ impl<R: Rule> Search<'_, R> {
     /// need no search. `None` if the search must end before all of it is found again.
     pub(super) fn plan(&mut self, plies: u16) -> Option<Plan> {
         let mut draft = Draft::default();
+        if !self.decide(plies).is_won() {
+            return None;
+        }
         self.attack(plies, &mut draft)?;
         Some(Plan { steps: draft.steps })
     }
@@ -84,19 +87,16 @@ impl<R: Rule> Search<'_, R> {
     /// The defender is to move: how each of his replies is answered.
     fn answer_all(&mut self, rest: u16, draft: &mut Draft) -> Option<Answers> {
         let (me, other) = (self.attacker, self.attacker.other());
-        let fives = self.board.cells_of(me, |kind| kind == Kind::Five);
-        if let Some(first) = fives.first() {
-            let otherwise = draft.add_last(first);
-            if self.board.is_forbidden(other, first) {
-                return Some(Answers { replies: Vec::new(), otherwise: Some(otherwise) });
-            }
-            let answer = match fives.iter().nth(1) {
-                Some(second) => draft.add_last(second),
-                None => self.after(first, |search| search.attack(rest.saturating_sub(1), draft))?,
-            };
-            return Some(Answers { replies: vec![(Move::new(first as u16), answer)], otherwise: Some(otherwise) });
+        if self.board.count(me, Kind::Five) > 0 {
+            return self.answer_five(draft, |search, draft| search.attack(rest.saturating_sub(1), draft));
         }
-        let (defences, threat) = (self.board.defences(), self.board.one(me, Kind::Winning)?);
+        let line = if self.has_open_threat() { None } else { Some(self.threat()?) };
+        let defences = match &line {
+            None => self.board.defences(),
+            Some(line) => self.board.replies_to(line),
+        };
+        // Where a line of fours is threatened, there is no such cell.
+        let threat = if line.is_none() { self.board.one(me, Kind::Winning)? } else { usize::MAX };
         let replies: Vec<usize> =
             self.board.empties().iter().filter(|&cell| !self.board.is_forbidden(other, cell)).collect();
         let mut answers: Vec<(Move, u32)> = Vec::with_capacity(replies.len());
@@ -104,6 +104,9 @@ impl<R: Rule> Search<'_, R> {
             let answer = self.after(reply, |search| {
                 if defences.contains(reply) {
                     return search.attack(rest.saturating_sub(1), draft);
+                }
+                if let Some(line) = &line {
+                    return search.follow(line, draft);
                 }
                 let is_left = reply != threat && search.board.kind(me, threat) == Kind::Winning;
                 let four = if is_left { threat } else { search.board.one(me, Kind::Winning)? };
@@ -116,6 +119,40 @@ impl<R: Rule> Search<'_, R> {
         let otherwise = counts.into_iter().max_by_key(|(_, count)| *count).map(|(answer, _)| answer);
         answers.retain(|(_, answer)| Some(*answer) != otherwise);
         Some(Answers { replies: answers, otherwise })
+    }
+
+    /// The attacker has made a four: a five answers all replies but the one on its point; after that he goes on by `next`,
+    /// if he has no other five.
+    fn answer_five(
+        &mut self,
+        draft: &mut Draft,
+        next: impl FnOnce(&mut Self, &mut Draft) -> Option<u32>,
+    ) -> Option<Answers> {
+        let (me, other) = (self.attacker, self.attacker.other());
+        let fives = self.board.cells_of(me, |kind| kind == Kind::Five);
+        let first = fives.first()?;
+        let otherwise = Some(draft.add_last(first));
+        if self.board.is_forbidden(other, first) {
+            return Some(Answers { replies: Vec::new(), otherwise });
+        }
+        let answer = match fives.iter().nth(1) {
+            Some(second) => draft.add_last(second),
+            None => self.after(first, |search| next(search, draft))?,
+        };
+        Some(Answers { replies: vec![(Move::new(first as u16), answer)], otherwise })
+    }
+
+    /// The step that begins a line of fours and their answers, which wins as it stands.
+    fn follow(&mut self, line: &[Move], draft: &mut Draft) -> Option<u32> {
+        if let Some(five) = self.board.one(self.attacker, Kind::Five) {
+            return Some(draft.add_last(five));
+        }
+        let &[four, _, ref rest @ ..] = line else { return None };
+        self.board.play_cell(four.index());
+        let answers = self.answer_five(draft, |search, draft| search.follow(rest, draft));
+        self.board.undo_cell();
+        let Answers { replies, otherwise } = answers?;
+        Some(draft.add(Step { at: four, replies, otherwise }))
     }
 
     fn after<T>(&mut self, cell: usize, look: impl FnOnce(&mut Self) -> T) -> T {

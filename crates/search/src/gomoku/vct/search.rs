@@ -172,7 +172,7 @@ impl<'a, R: Rule> Search<'a, R> {
     }
 
     /// The defender is to move: how the attacker would win by fours if he were.
-    fn threat(&mut self) -> Option<Vec<Move>> {
+    pub(super) fn threat(&mut self) -> Option<Vec<Move>> {
         let mut left = THREAT;
         let line = self.board.find_threat(&mut left);
         // A search that is over is so at the next position.
@@ -181,7 +181,7 @@ impl<'a, R: Rule> Search<'a, R> {
     }
 
     /// Whether the attacker threatens two completion points, and the defender does not.
-    fn has_open_threat(&self) -> bool {
+    pub(super) fn has_open_threat(&self) -> bool {
         let has = |side: Side| self.board.count(side, Kind::Winning) > 0;
         has(self.attacker) && !has(self.attacker.other())
     }
