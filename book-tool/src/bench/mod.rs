@@ -3,6 +3,7 @@
 mod book;
 mod cluster;
 mod documents;
+mod doors;
 mod elo;
 mod growth;
 mod matches;
@@ -40,6 +41,7 @@ enum What {
     Match(matches::Args),
     Mechanisms(mechanisms::Args),
     Cluster(cluster::Args),
+    Doors(doors::Args),
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
@@ -53,6 +55,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         What::Match(args) => matches::run(args, out)?,
         What::Mechanisms(args) => mechanisms::run(args, out)?,
         What::Cluster(args) => cluster::run(args, out)?,
+        What::Doors(args) => doors::run(args, out)?,
     }
     Ok(Exit::Done)
 }
