@@ -16,6 +16,7 @@ mod kills;
 mod metrics;
 mod page;
 mod proofs;
+mod pygomo;
 mod relay;
 mod secure;
 mod slurm;
