@@ -7,6 +7,7 @@ use kagetsu_book::{Compiled, Compiler, Derived, Stats};
 use kagetsu_game::{Answer, Bound, Key, Move, Provenance, Score, Verdict};
 use serde::Serialize;
 
+use super::folder;
 use crate::cli::write_json;
 
 /// Look-ups in each run.
@@ -15,14 +16,17 @@ const RUNS: usize = 5;
 /// Moves of a position of which the value is known.
 const MOVES: u64 = 5;
 
-/// What a look-up in a compiled book takes, by the key of the position, and what opening it takes
+/// What books cost: look-ups in a compiled one, and a folder on disk, in memory, to open, to check and to make anew
 ///
-/// Example: kagetsu bench book --positions 1000000
+/// Example: kagetsu bench book --positions 1000000 --folder-positions 100000
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Positions of the book, with five moves each; keys and values are by chance
     #[arg(long, default_value_t = 1_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=50_000_000))]
     positions: u64,
+    /// Positions of the folder; 0 leaves it out
+    #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=50_000_000))]
+    folder_positions: u64,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
@@ -39,19 +43,32 @@ struct Report {
     absent_least_ns: f64,
     open_ms: f64,
     check_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<folder::Report>,
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let folder = std::env::temp_dir().join(format!("kagetsu-bench-book-{}", std::process::id()));
     std::fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let measured = measure(args.positions, &folder.join("bench.kbk"));
+    // The folder first: memory is told at its most.
+    let measured = || -> Result<Report> {
+        let of_folder = match args.folder_positions {
+            0 => None,
+            positions => Some(folder::measure(positions, &folder)?),
+        };
+        Ok(Report { folder: of_folder, ..measure(args.positions, &folder.join("bench.kbk"))? })
+    };
+    let report = measured();
     std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
-    let report = measured?;
+    let report = report?;
     if args.json {
         return write_json(out, &report);
     }
-    let Report { positions, bytes_each, found_ns, found_least_ns, absent_ns, absent_least_ns, open_ms, check_ms } =
-        report;
+    let Report { positions, bytes_each, found_ns, found_least_ns, absent_ns, absent_least_ns, .. } = report;
+    let (open_ms, check_ms) = (report.open_ms, report.check_ms);
+    if let Some(folder) = &report.folder {
+        writeln!(out, "{folder}\n")?;
+    }
     writeln!(out, "{positions} positions by chance with {MOVES} moves each, {bytes_each:.1} bytes a position")?;
     writeln!(out, "{LOOKUPS} look-ups by key one after the other on one core, warm, all moves read; {RUNS} runs")?;
     writeln!(out, "found:  median {found_ns:.0} ns, least {found_least_ns:.0} ns")?;
@@ -85,6 +102,7 @@ fn measure(positions: u64, path: &std::path::Path) -> Result<Report> {
         absent_least_ns: nanos(absent[0]),
         open_ms: opened.as_secs_f64() * 1e3,
         check_ms: check.as_secs_f64() * 1e3,
+        folder: None,
     })
 }
 

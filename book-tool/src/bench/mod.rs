@@ -5,6 +5,7 @@ mod cluster;
 mod documents;
 mod doors;
 mod elo;
+mod folder;
 mod growth;
 mod matches;
 mod mechanisms;
