@@ -452,6 +452,8 @@ impl State {
             match effect {
                 Effect::Assign { worker, task } => {
                     self.metrics.assigned(task.id);
+                    let (id, attempt, job_id) = (task.id.0, task.attempt, self.job_of(task.question));
+                    tracing::debug!(task = id, attempt, job_id, worker = self.name(worker), "a task is handed out");
                     self.asked.insert(task.id, (task.question, task.part.position.clone()));
                     let message = v1::Task {
                         task: task.id.0,
@@ -499,6 +501,14 @@ impl State {
         match self.purposes.get_mut(question)? {
             Purpose::Analysis(watched) => Some(watched),
             Purpose::Build(_) | Purpose::Check(_) => None,
+        }
+    }
+
+    /// The number of the job that asks a question, if one does.
+    fn job_of(&self, id: QuestionId) -> Option<u32> {
+        match self.purposes.get(&id)? {
+            Purpose::Build(work) => Some(work.job.0),
+            Purpose::Analysis(_) | Purpose::Check(_) => None,
         }
     }
 

@@ -210,6 +210,7 @@ impl Desk {
                     is_watched,
                     so_far: None,
                 };
+                tracing::debug!(task = running.name.task, attempt = running.name.attempt, "a task is begun");
                 papers.running.insert(number, running);
                 return Some((number, question, control));
             }
@@ -247,6 +248,7 @@ impl Desk {
             outcome => outcome,
         };
         let has_answer = matches!(outcome, Outcome::Answer(_));
+        tracing::debug!(task = name.task, attempt = name.attempt, has_answer, is_revoked, "a task is ended");
         let spool = self.spool.as_ref().filter(|_| has_answer && !is_revoked);
         if let Some(spool) = spool {
             let question = self.lock().running.get(&number).map(|running| (&running.question).into());

@@ -1,7 +1,11 @@
 //! What a coordinator says of itself to those who watch over it.
 
-use kagetsu_tests::{Program, Scratch, http};
+use std::collections::BTreeSet;
+use std::fs::File;
+
+use kagetsu_tests::{Program, Running, Scratch, http};
 use nix::sys::signal::Signal;
+use serde_json::Value;
 
 use crate::cluster::{Cluster, until};
 
@@ -57,4 +61,41 @@ fn metrics_tell_of_a_build_and_probes_of_life() {
     assert!(text.contains("kagetsu_worker_nodes_per_second{worker=\"worker-"), "{text}");
     cluster.coordinator.signal(Signal::SIGTERM);
     cluster.stop();
+}
+
+#[test]
+fn logs_as_json_follow_a_task_from_its_job_to_its_end() {
+    let scratch = Scratch::new();
+    let start = |program: Program, name: &str, arguments: &[&str]| {
+        let mut command = program.command(&[arguments, &["--log-format", "json", "--log-level", "debug"]].concat());
+        command.stderr(File::create(scratch.path(name)).expect("room"));
+        Running::of(command)
+    };
+    let book = scratch.path("book");
+    let book = ["--book", book.to_str().expect("a plain name"), "--listen", "127.0.0.1:0", "--http", "off"];
+    let mut coordinator = start(Program::Coordinator, "coordinator.log", &book);
+    let url = coordinator.address();
+    let cluster = Cluster { coordinator, url };
+    let mut worker =
+        start(Program::Worker, "worker.log", &["--coordinator", &cluster.url, "--name", "w", "--slots", "1"]);
+    cluster.build(3, 2).rest();
+    worker.signal(Signal::SIGTERM);
+    worker.wait();
+    cluster.stop();
+    let lines = |name: &str| -> Vec<Value> {
+        let text = std::fs::read_to_string(scratch.path(name)).expect("a log");
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}")))
+            .collect()
+    };
+    let tasks = |name: &str, message: &str, is_it: fn(&Value) -> bool| -> BTreeSet<u64> {
+        let said = |fields: &Value| fields["message"] == message && is_it(fields);
+        let lines = lines(name);
+        lines.iter().map(|line| &line["fields"]).filter(|f| said(f)).filter_map(|f| f["task"].as_u64()).collect()
+    };
+    let given = tasks("coordinator.log", "a task is handed out", |fields| fields["job_id"].is_u64());
+    let begun = tasks("worker.log", "a task is begun", |_| true);
+    let ended = tasks("worker.log", "a task is ended", |_| true);
+    let whole = given.iter().filter(|task| begun.contains(task) && ended.contains(task)).count();
+    assert!(whole >= 3, "{given:?} {begun:?} {ended:?}");
 }
