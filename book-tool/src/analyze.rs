@@ -7,6 +7,7 @@ use kagetsu_book::Book;
 use kagetsu_game::{Answer, Effort, Move, Position, Question};
 use kagetsu_program::Exit;
 use kagetsu_proto::Access;
+use kagetsu_proto::v1;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress, Split, shallow};
 use kagetsu_worker::{EngineArgs, Thinker};
 use tokio::sync::{mpsc, oneshot};
@@ -49,9 +50,10 @@ pub(crate) struct Args {
     /// Threads to search with; 1 gives the same answer every time for --depth and --nodes [default: one for each core]
     #[arg(long, value_name = "N", conflicts_with = "coordinator", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// How these threads share the position: `shared` (each searches all of it, with one table) or `seeded` (the root moves
-    /// are divided, the best of a 2-ply search first)
-    #[arg(long, default_value_t = Split::Shared, value_name = "SPLIT", conflicts_with = "coordinator")]
+    /// How threads, or the workers of a cluster, share the position: `shared` (what one finds the others use: threads share
+    /// one table, workers the bounds on the values of moves) or `seeded` (the root moves are divided, the best of a 2-ply
+    /// search first)
+    #[arg(long, default_value_t = Split::Shared, value_name = "SPLIT")]
     split: Split,
     /// Memory for the transposition table, in MiB
     #[arg(long, default_value_t = 256, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
@@ -90,7 +92,13 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     let begun = Instant::now();
     let runtime = runtime()?;
     let answer = match &args.coordinator {
-        Some(url) => runtime.block_on(remote::analyze(&args.access.connector(url)?, &question, &mut live)),
+        Some(url) => {
+            let split = match args.split {
+                Split::Shared => v1::Split::Shared,
+                Split::Seeded => v1::Split::Seeded,
+            };
+            runtime.block_on(remote::analyze(&args.access.connector(url)?, &question, split, &mut live))
+        }
         None => runtime.block_on(here(&args, &question, &mut live)),
     };
     let time = begun.elapsed();

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 use kagetsu_game::{Answer, Question};
+use kagetsu_proto::v1::Split;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use kagetsu_proto::v1::builds_client::BuildsClient;
 use kagetsu_proto::v1::workers_client::WorkersClient;
@@ -15,10 +16,15 @@ use crate::live::{Live, Shown};
 ///
 /// # Errors
 /// If the coordinator is not there, or refuses.
-pub(crate) async fn analyze(connector: &Connector, question: &Question, live: &mut Live<'_>) -> Result<Answer> {
+pub(crate) async fn analyze(
+    connector: &Connector,
+    question: &Question,
+    split: Split,
+    live: &mut Live<'_>,
+) -> Result<Answer> {
     let mut client = AnalysisClient::new(connector.connect().await?);
     let url = connector.name();
-    let request = v1::AnalyzeRequest { question: Some(question.into()) };
+    let request = v1::AnalyzeRequest { question: Some(question.into()), split: split.into() };
     let refused = |status| anyhow!(explain(url, &status));
     let mut updates = loop {
         match client.analyze(request.clone()).await {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use kagetsu_game::{Answer, Effort, Question, Variant};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_server::Analysis;
-use kagetsu_schedule::QuestionId;
+use kagetsu_schedule::{QuestionId, Split};
 use tokio::sync::{mpsc, watch};
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -32,8 +32,9 @@ impl Analysis for AnalysisService {
     type AnalyzeStream = Pin<Box<dyn Stream<Item = Result<v1::AnalyzeUpdate, Status>> + Send>>;
 
     async fn analyze(&self, request: Request<v1::AnalyzeRequest>) -> Result<Response<Self::AnalyzeStream>, Status> {
-        let question =
-            request.into_inner().question.ok_or_else(|| Status::invalid_argument("the question is missing"))?;
+        let request = request.into_inner();
+        let split = request.split();
+        let question = request.question.ok_or_else(|| Status::invalid_argument("the question is missing"))?;
         let question = Question::try_from(&question).map_err(|error| Status::invalid_argument(error.to_string()))?;
         if question.effort == Effort::default() {
             return Err(Status::invalid_argument("an effort is needed: depth, nodes or time"));
@@ -42,7 +43,13 @@ impl Analysis for AnalysisService {
         let looked = tokio::task::spawn_blocking(move || look(question));
         let (question, shallow) = looked.await.map_err(|_| Status::internal("the 2-ply search failed"))??;
         let variant = question.position.variant();
-        let (id, updates) = self.hub.analyze(question, shallow.clone());
+        let split = match split {
+            // What only other people's engines play cannot be divided.
+            _ if shallow.is_empty() => Split::Never,
+            v1::Split::Unspecified | v1::Split::Shared => Split::Shared,
+            v1::Split::Seeded => Split::Seeded,
+        };
+        let (id, updates) = self.hub.analyze(question, shallow.clone(), split);
         let (sender, stream) = mpsc::channel(4);
         let analysis = Running { hub: Arc::clone(&self.hub), id, variant, shallow, begun: Instant::now() };
         let shutdown = self.shutdown.clone();

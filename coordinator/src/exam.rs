@@ -61,6 +61,7 @@ pub(crate) fn tasks(about: &Introduction) -> Vec<v1::Task> {
         attempt: 1,
         question: Some((&paper.question).into()),
         priority: 1,
+        role: None,
     };
     asked.map(task).collect()
 }
@@ -125,7 +126,7 @@ mod tests {
     }
 
     fn report(task: u64, answer: &Answer) -> v1::Report {
-        v1::Report { task, attempt: 1, outcome: Some(v1::report::Outcome::Answer(answer.into())) }
+        v1::Report { task, attempt: 1, outcome: Some(v1::report::Outcome::Answer(answer.into())), held_us: 0 }
     }
 
     #[test]
@@ -146,7 +147,7 @@ mod tests {
             assert!(fault.contains("another build"), "{fault}");
             assert_eq!(mark(&about("pikafish"), &report(task.task, &wrong)), Ok(()), "another engine may differ");
             let failed = v1::report::Outcome::Failed("no".into());
-            let failed = v1::Report { task: task.task, attempt: 1, outcome: Some(failed) };
+            let failed = v1::Report { task: task.task, attempt: 1, outcome: Some(failed), held_us: 0 };
             assert!(mark(&ours, &failed).expect_err("it failed").contains("could not: no"));
         }
         assert!(mark(&ours, &report(u64::MAX, &Answer::new())).is_err());

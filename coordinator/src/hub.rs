@@ -10,7 +10,8 @@ use kagetsu_game::{Answer, Move, Position, Question, Variant};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::to_worker::Message;
 use kagetsu_schedule::{
-    Bar, Capacity, Census, Effect, Options, QuestionId, Report, Scheduler, Split, TaskId, WorkerId, WorkerStatus,
+    Bar, Capacity, Census, Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId,
+    WorkerStatus,
 };
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -20,6 +21,7 @@ use crate::keeper::KeeperDesk;
 use crate::links::{Introduction, Links, Told};
 use crate::metrics::Metrics;
 use crate::prover::{Claims, Prover};
+use crate::shallow::shallow;
 use crate::trust::{Record, Trust};
 use crate::watched::Watched;
 
@@ -42,6 +44,22 @@ pub(crate) enum Purpose {
     Check(Box<Check>),
 }
 
+/// What a task at work is about.
+struct Asked {
+    question: QuestionId,
+    position: Position,
+    /// Whether the answer may say nothing.
+    may_be_empty: bool,
+    since: Duration,
+}
+
+/// A position of a shared question whose replies are to be found out.
+struct Unknown {
+    question: QuestionId,
+    node: usize,
+    position: Position,
+}
+
 pub(crate) struct State {
     pub(crate) scheduler: Scheduler,
     /// When the state was last changed.
@@ -53,7 +71,9 @@ pub(crate) struct State {
     links: Links,
     pub(crate) purposes: BTreeMap<QuestionId, Purpose>,
     /// What each task at work is about, to hold its answer against.
-    asked: BTreeMap<TaskId, (QuestionId, Position)>,
+    asked: BTreeMap<TaskId, Asked>,
+    /// Positions of which the replies are to be found out.
+    unknown: Vec<Unknown>,
     pub(crate) keeper: Option<KeeperDesk>,
     metrics: Arc<Metrics>,
 }
@@ -63,6 +83,8 @@ pub(crate) struct Hub {
     state: Mutex<State>,
     /// Rung when the scheduler's deadline may have come nearer.
     bell: Notify,
+    /// Rung when replies are to be found out.
+    curious: Notify,
     begun: Instant,
     metrics: Arc<Metrics>,
     /// The same as long as this process lives.
@@ -83,12 +105,14 @@ impl Hub {
             links: Links::default(),
             purposes: BTreeMap::new(),
             asked: BTreeMap::new(),
+            unknown: Vec::new(),
             keeper,
             metrics: Arc::clone(&metrics),
         };
         Arc::new(Self {
             state: Mutex::new(state),
             bell: Notify::new(),
+            curious: Notify::new(),
             begun: Instant::now(),
             metrics,
             epoch: first_id,
@@ -112,9 +136,28 @@ impl Hub {
         state.now = now;
         let value = change(&mut state, now);
         state.follow();
+        let is_unknown = !state.unknown.is_empty();
         drop(state);
         self.bell.notify_one();
+        if is_unknown {
+            self.curious.notify_one();
+        }
         value
+    }
+
+    /// Finds out the replies in positions of shared questions, off the lock; never ends.
+    pub(crate) async fn find_replies(&self) {
+        loop {
+            let next = self.lock().unknown.pop();
+            let Some(Unknown { question, node, position }) = next else {
+                self.curious.notified().await;
+                continue;
+            };
+            let found = tokio::task::spawn_blocking(move || shallow(&position)).await;
+            // Where nothing can be told the position is not divided.
+            let replies = found.ok().and_then(Result::ok).unwrap_or_default();
+            self.with(|state, now| state.scheduler.expand(now, question, node, &replies));
+        }
     }
 
     /// Watches the scheduler's clock; never ends.
@@ -180,7 +223,7 @@ impl Hub {
     }
 
     fn read_progress(&self, task: TaskId, so_far: Option<&v1::Answer>) -> Option<Answer> {
-        let position = self.lock().asked.get(&task).map(|(_, position)| position.clone())?;
+        let position = self.lock().asked.get(&task).map(|asked| asked.position.clone())?;
         so_far?.about(&position).ok()
     }
 
@@ -204,6 +247,10 @@ impl Hub {
             if let Some(watched) = state.watched(task) {
                 watched.ended(task);
             }
+            if let Some(asked) = state.asked.get(&task).filter(|_| report.held_us > 0) {
+                let passed = now.saturating_sub(asked.since);
+                state.scheduler.observe(passed.saturating_sub(Duration::from_micros(report.held_us)));
+            }
             if let Report::Failed(reason) = &outcome {
                 tracing::warn!(worker = state.name(worker), task = report.task, reason, "a task failed");
             }
@@ -213,11 +260,12 @@ impl Hub {
 
     /// Holds an answer against the rules, which takes a while and needs no lock.
     fn read_answer(&self, task: TaskId, answer: &v1::Answer) -> Report {
-        let position = self.lock().asked.get(&task).map(|(_, position)| position.clone());
+        let about = |asked: &Asked| (asked.position.clone(), asked.may_be_empty);
+        let asked = self.lock().asked.get(&task).map(about);
         // Nothing will be done with the answer to a task that nobody knows.
-        let Some(position) = position else { return Report::Done(Answer::new()) };
+        let Some((position, may_be_empty)) = asked else { return Report::Done(Answer::new()) };
         match answer.about(&position) {
-            Ok(answer) if answer.is_empty() && position.outcome().is_none() => {
+            Ok(answer) if answer.is_empty() && !may_be_empty && position.outcome().is_none() => {
                 Report::Failed("an answer without a move".into())
             }
             Ok(answer) => Report::Done(answer),
@@ -264,10 +312,15 @@ impl Hub {
     }
 
     /// Asks a question for a person; its answer grows in the receiver.
-    pub(crate) fn analyze(&self, question: Question, shallow: Answer) -> (QuestionId, watch::Receiver<Update>) {
+    pub(crate) fn analyze(
+        &self,
+        question: Question,
+        shallow: Answer,
+        split: Split,
+    ) -> (QuestionId, watch::Receiver<Update>) {
         self.with(|state, now| {
             let (watched, updates) = Watched::new();
-            let id = state.scheduler.submit(now, question, shallow, Split::Auto, AT_ONCE);
+            let id = state.scheduler.submit(now, question, shallow, split, AT_ONCE);
             state.purposes.insert(id, Purpose::Analysis(watched));
             (id, updates)
         })
@@ -284,7 +337,7 @@ impl Hub {
     /// Asks for a position of a build.
     pub(crate) fn build(&self, work: Work, shallow: Answer, split: bool) {
         self.with(|state, now| {
-            let split = if split { Split::Auto } else { Split::Never };
+            let split = if split { Split::Seeded } else { Split::Never };
             let priority = work.priority.saturating_add(AT_ONCE + 1);
             let id = state.scheduler.submit(now, work.question.clone(), shallow, split, priority);
             state.purposes.insert(id, Purpose::Build(work));
@@ -448,20 +501,35 @@ impl State {
     /// Does what the scheduler wants done.
     fn follow(&mut self) {
         let mut is_hungry = false;
+        let now = self.scheduler.now();
         while let Some(effect) = self.scheduler.poll() {
             match effect {
                 Effect::Assign { worker, task } => {
                     self.metrics.assigned(task.id);
                     let (id, attempt, job_id) = (task.id.0, task.attempt, self.job_of(task.question));
                     tracing::debug!(task = id, attempt, job_id, worker = self.name(worker), "a task is handed out");
-                    self.asked.insert(task.id, (task.question, task.part.position.clone()));
+                    let asked = Asked {
+                        question: task.question,
+                        position: task.part.position.clone(),
+                        may_be_empty: task.role == Role::Threats,
+                        since: now,
+                    };
+                    self.asked.insert(task.id, asked);
                     let message = v1::Task {
                         task: task.id.0,
                         attempt: task.attempt,
                         question: Some((&task.part).into()),
                         priority: task.priority,
+                        role: role(&task),
                     };
                     self.links.send(worker, Message::Task(message));
+                }
+                Effect::Narrow { worker, task, window } => {
+                    let (alpha, beta) = (window.alpha.raw().into(), window.beta.raw().into());
+                    self.links.send(worker, Message::Narrow(v1::Narrow { task: task.0, alpha, beta }));
+                }
+                Effect::Expand { question, node, position } => {
+                    self.unknown.push(Unknown { question, node, position });
                 }
                 Effect::Revoke { worker, task } => {
                     self.metrics.revoked(task);
@@ -485,7 +553,7 @@ impl State {
     }
 
     pub(crate) fn forget(&mut self, id: QuestionId) -> Option<Purpose> {
-        self.asked.retain(|_, (question, _)| *question != id);
+        self.asked.retain(|_, asked| asked.question != id);
         self.purposes.remove(&id)
     }
 
@@ -497,8 +565,8 @@ impl State {
 
     /// The analysis that a task belongs to, if it does.
     fn watched(&mut self, task: TaskId) -> Option<&mut Watched> {
-        let (question, _) = self.asked.get(&task)?;
-        match self.purposes.get_mut(question)? {
+        let question = self.asked.get(&task)?.question;
+        match self.purposes.get_mut(&question)? {
             Purpose::Analysis(watched) => Some(watched),
             Purpose::Build(_) | Purpose::Check(_) => None,
         }
@@ -536,5 +604,16 @@ impl State {
             Some(Purpose::Check(check)) => self.unchecked(*check),
             None => {}
         }
+    }
+}
+
+/// What a task is, in the words of the wire.
+fn role(task: &Task) -> Option<v1::task::Role> {
+    match task.role {
+        Role::Whole => None,
+        Role::Branch { rank } => {
+            Some(v1::task::Role::Branch(v1::Branch { family: task.question.0, rank: rank.map(Into::into) }))
+        }
+        Role::Threats => Some(v1::task::Role::Threats(v1::Threats {})),
     }
 }

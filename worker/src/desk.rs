@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use kagetsu_game::Question;
+use kagetsu_game::{Question, Window};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::report::Outcome;
-use kagetsu_search::{Control, Progress};
+use kagetsu_search::{Branch, Control, Progress};
 use prost::Message;
 use tokio::sync::Notify;
 
@@ -35,6 +35,29 @@ struct Name {
 struct Waiting {
     name: Name,
     question: Question,
+    role: Role,
+    since: Instant,
+}
+
+/// What a task is to who asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A question of its own.
+    Whole,
+    /// A part of a tree.
+    Branch(Branch),
+    /// A search for a win by threats.
+    Threats,
+}
+
+/// For a slot: a task to begin.
+#[derive(Debug)]
+pub(crate) struct Job {
+    /// By which the desk knows it.
+    pub(crate) number: u64,
+    pub(crate) question: Question,
+    pub(crate) role: Role,
+    pub(crate) control: Control,
 }
 
 /// A task at work.
@@ -42,7 +65,9 @@ struct Waiting {
 struct Running {
     name: Name,
     question: Question,
+    role: Role,
     control: Control,
+    since: Instant,
     /// Nobody wants its answer any more.
     is_revoked: bool,
     /// Somebody watches it.
@@ -58,6 +83,8 @@ struct Done {
     /// What was asked, if there is an answer.
     question: Option<Question>,
     outcome: Outcome,
+    /// How long the task was here.
+    held: Duration,
 }
 
 #[derive(Default)]
@@ -95,8 +122,10 @@ impl Desk {
         for (number, v1::Spooled { epoch, question, report }) in left {
             papers.arrivals = papers.arrivals.max(number);
             let question = question.as_ref().and_then(|question| Question::try_from(question).ok());
-            let Some(v1::Report { task, attempt, outcome: Some(outcome) }) = report else { continue };
-            papers.done.insert(number, Done { name: Name { epoch, task, attempt }, question, outcome });
+            let Some(v1::Report { task, attempt, outcome: Some(outcome), .. }) = report else { continue };
+            papers
+                .done
+                .insert(number, Done { name: Name { epoch, task, attempt }, question, outcome, held: Duration::ZERO });
         }
         if !papers.done.is_empty() {
             tracing::info!(reports = papers.done.len(), "the spool has reports that were not acknowledged");
@@ -121,7 +150,7 @@ impl Desk {
 
     /// A task has come. One that is known already goes on under the newer name, be it by its number or, after another life
     /// of the coordinator, by its question; one that is done is said again.
-    pub(crate) fn take(&self, task: u64, attempt: u32, priority: u64, question: Question) {
+    pub(crate) fn take(&self, task: u64, attempt: u32, priority: u64, question: Question, role: Role) {
         let mut papers = self.lock();
         let papers = &mut *papers;
         let epoch = papers.epoch.unwrap_or_default();
@@ -147,7 +176,9 @@ impl Desk {
             self.news.notify_one();
         } else {
             papers.arrivals += 1;
-            papers.waiting.insert((priority, papers.arrivals), Waiting { name: now, question });
+            papers
+                .waiting
+                .insert((priority, papers.arrivals), Waiting { name: now, question, role, since: Instant::now() });
             self.work.notify_one();
         }
     }
@@ -173,6 +204,18 @@ impl Desk {
         self.forget(&mut papers, |name| name.task == task && name.epoch != epoch);
     }
 
+    /// Less is wanted of a task than was asked for.
+    pub(crate) fn narrow(&self, task: u64, window: Window) {
+        let mut papers = self.lock();
+        let epoch = papers.epoch.unwrap_or_default();
+        let is_it = |name: Name| name.task == task && name.epoch == epoch;
+        if let Some(waiting) = papers.waiting.values_mut().find(|waiting| is_it(waiting.name)) {
+            waiting.question.window = window;
+        } else if let Some(running) = papers.running.values().find(|running| is_it(running.name)) {
+            running.control.narrow(window);
+        }
+    }
+
     /// A report is safe.
     pub(crate) fn acknowledge(&self, task: u64, attempt: u32) {
         let mut papers = self.lock();
@@ -194,25 +237,27 @@ impl Desk {
     }
 
     /// For a slot: the next task, when there is one; `None` when the desk is closed.
-    pub(crate) fn begin(&self) -> Option<(u64, Question, Control)> {
+    pub(crate) fn begin(&self) -> Option<Job> {
         let mut papers = self.lock();
         loop {
             if papers.is_closed {
                 return None;
             }
-            if let Some(((priority, number), Waiting { name, question })) = papers.waiting.pop_first() {
-                let (control, is_watched) = (Control::new(), priority == WATCHED);
+            if let Some(((priority, number), Waiting { name, question, role, since })) = papers.waiting.pop_first() {
+                let (control, is_watched) = (Control::new(), priority == WATCHED && role == Role::Whole);
                 let running = Running {
                     name,
                     question: question.clone(),
+                    role,
                     control: control.clone(),
+                    since,
                     is_revoked: false,
                     is_watched,
                     so_far: None,
                 };
                 tracing::debug!(task = running.name.task, attempt = running.name.attempt, "a task is begun");
                 papers.running.insert(number, running);
-                return Some((number, question, control));
+                return Some(Job { number, question, role, control });
             }
             papers = self.work.wait(papers).unwrap_or_else(PoisonError::into_inner);
         }
@@ -235,13 +280,17 @@ impl Desk {
         self.lock().running.values().any(|running| running.so_far.is_some() && !running.is_revoked)
     }
 
-    /// For a slot: a task is done, or was stopped. An answer is on disk, where there is a spool, before it is sent.
+    /// For a slot: a task is done, or was stopped. An answer is on disk, where there is a spool, before it is sent; but not
+    /// a branch of a tree: it is soon done again, and worth nothing to another life of the coordinator.
     pub(crate) fn end(&self, number: u64, outcome: Outcome) {
         let ended = {
             let papers = self.lock();
-            papers.running.get(&number).map(|running| (running.name, running.is_revoked, running.control.is_stopped()))
+            papers
+                .running
+                .get(&number)
+                .map(|running| (running.name, running.is_revoked, running.control.is_stopped(), running.role))
         };
-        let Some((name, is_revoked, is_stopped)) = ended else { return };
+        let Some((name, is_revoked, is_stopped, role)) = ended else { return };
         // Who stops a search without revoking it hands it back: half an answer is none.
         let outcome = match outcome {
             Outcome::Answer(_) if is_stopped => Outcome::HandedBack(v1::HandedBack {}),
@@ -249,17 +298,21 @@ impl Desk {
         };
         let has_answer = matches!(outcome, Outcome::Answer(_));
         tracing::debug!(task = name.task, attempt = name.attempt, has_answer, is_revoked, "a task is ended");
-        let spool = self.spool.as_ref().filter(|_| has_answer && !is_revoked);
+        let spool = self.spool.as_ref().filter(|_| has_answer && !is_revoked && role == Role::Whole);
         if let Some(spool) = spool {
             let question = self.lock().running.get(&number).map(|running| (&running.question).into());
-            let report = v1::Report { task: name.task, attempt: name.attempt, outcome: Some(outcome.clone()) };
+            let report =
+                v1::Report { task: name.task, attempt: name.attempt, outcome: Some(outcome.clone()), held_us: 0 };
             spool.keep(number, &v1::Spooled { epoch: name.epoch, question, report: Some(report) });
         }
         let mut papers = self.lock();
-        let Some(Running { name, question, is_revoked, .. }) = papers.running.remove(&number) else { return };
+        let Some(Running { name, question, is_revoked, role, since, .. }) = papers.running.remove(&number) else {
+            return;
+        };
         // What is not an answer concerns only the life of the coordinator that gave the task.
         if !is_revoked && (has_answer || papers.epoch.is_none_or(|epoch| epoch == name.epoch)) {
-            papers.done.insert(number, Done { name, question: has_answer.then_some(question), outcome });
+            let question = (has_answer && role == Role::Whole).then_some(question);
+            papers.done.insert(number, Done { name, question, outcome, held: since.elapsed() });
             papers.unsent.push(number);
         } else if let Some(spool) = spool {
             spool.forget(number);
@@ -309,8 +362,9 @@ impl Desk {
         let Some(epoch) = papers.epoch else { return Vec::new() };
         let unsent = std::mem::take(&mut papers.unsent);
         let report = |number| {
-            let Done { name, outcome, .. } = papers.done.get(&number).filter(|done| done.name.epoch == epoch)?;
-            Some(v1::Report { task: name.task, attempt: name.attempt, outcome: Some(outcome.clone()) })
+            let Done { name, outcome, held, .. } = papers.done.get(&number).filter(|done| done.name.epoch == epoch)?;
+            let held_us = held.as_micros() as u64;
+            Some(v1::Report { task: name.task, attempt: name.attempt, outcome: Some(outcome.clone()), held_us })
         };
         unsent.into_iter().filter_map(report).collect()
     }
@@ -355,7 +409,7 @@ impl Desk {
 impl Papers {
     fn report(&mut self, name: Name, outcome: Outcome) {
         self.arrivals += 1;
-        self.done.insert(self.arrivals, Done { name, question: None, outcome });
+        self.done.insert(self.arrivals, Done { name, question: None, outcome, held: Duration::ZERO });
         self.unsent.push(self.arrivals);
     }
 

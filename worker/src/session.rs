@@ -4,17 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Error, anyhow};
-use kagetsu_game::{Question, Variant};
+use kagetsu_game::{Question, Variant, Window};
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{Connector, MESSAGE_LIMIT, OLDEST_PROTOCOL, PROTOCOL, explain, pushback, v1};
+use kagetsu_search::Branch;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
 
 use crate::config::Config;
-use crate::desk::Desk;
+use crate::desk::{Desk, Role};
 
 /// Messages on their way out.
 const WAITING: usize = 64;
@@ -135,12 +136,18 @@ impl Session<'_> {
                 self.desk.welcomed(welcome.epoch);
                 return Some(Duration::from_millis(welcome.heartbeat_ms.clamp(100, 60_000).into()));
             }
-            Some(Heard::Task(v1::Task { task, attempt, question, priority })) => {
+            Some(Heard::Task(v1::Task { task, attempt, question, priority, role })) => {
                 let question = question.as_ref().map(Question::try_from);
                 match question {
-                    Some(Ok(question)) => self.desk.take(task, attempt, priority, question),
+                    Some(Ok(question)) => self.desk.take(task, attempt, priority, question, part(role)),
                     Some(Err(error)) => self.desk.refuse(task, attempt, format!("a task that cannot be: {error}")),
                     None => self.desk.refuse(task, attempt, "a task without a question".into()),
+                }
+            }
+            // One that cannot be read is no harm: the task goes on as it was asked.
+            Some(Heard::Narrow(narrow)) => {
+                if let Ok(window) = Window::try_from(&narrow) {
+                    self.desk.narrow(narrow.task, window);
                 }
             }
             Some(Heard::Revoke(revoke)) => self.desk.revoke(revoke.task),
@@ -160,6 +167,17 @@ impl Session<'_> {
             let _ = tokio::time::timeout(Duration::from_secs(2), ended).await;
         }
         End::Done
+    }
+}
+
+fn part(role: Option<v1::task::Role>) -> Role {
+    match role {
+        None => Role::Whole,
+        Some(v1::task::Role::Threats(v1::Threats {})) => Role::Threats,
+        Some(v1::task::Role::Branch(v1::Branch { family, rank })) => {
+            let rank = rank.map(|rank| u16::try_from(rank).unwrap_or(u16::MAX));
+            Role::Branch(Branch { family, rank })
+        }
     }
 }
 

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
 use anyhow::{Context, Result};
-use kagetsu_game::Question;
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
 use crate::config::Config;
-use crate::desk::Desk;
+use crate::desk::{Desk, Job, Role};
 use crate::outcome;
 use crate::thinker::{Team, Thinker};
 
@@ -38,14 +37,15 @@ pub(crate) fn start(config: &Config, thinkers: Vec<Thinker>, desk: &Arc<Desk>) -
     let start = |(slot, mut thinker): (usize, Thinker)| {
         let desk = Arc::clone(desk);
         let work = move || {
-            while let Some((task, question, control)) = desk.begin() {
-                let mut told = |progress: &Progress| desk.iterated(task, question.width, progress);
-                let outcome = search(&mut thinker, &question, &control, &mut told);
+            while let Some(job) = desk.begin() {
+                let number = job.number;
+                let mut told = |progress: &Progress| desk.iterated(number, job.question.width, progress);
+                let outcome = search(&mut thinker, &job, &mut told);
                 if outcome.is_err() {
                     // What a panic left behind is not to be trusted.
                     renew(&mut thinker, options);
                 }
-                desk.end(task, outcome.unwrap_or_else(outcome::failed));
+                desk.end(number, outcome.unwrap_or_else(outcome::failed));
             }
         };
         Ok(Builder::new().name(format!("slot-{slot}")).spawn(work)?)
@@ -66,11 +66,14 @@ fn renew(thinker: &mut Thinker, options: EngineOptions) {
 /// One search; an error is a panic, in words.
 fn search(
     thinker: &mut Thinker,
-    question: &Question,
-    control: &Control,
+    Job { question, role, control, .. }: &Job,
     told: &mut dyn FnMut(&Progress),
 ) -> Result<Outcome, String> {
-    let answered = catch_unwind(AssertUnwindSafe(|| thinker.answer(question, control, told)));
+    let answered = catch_unwind(AssertUnwindSafe(|| match role {
+        Role::Whole => thinker.answer(question, control, told),
+        Role::Branch(branch) => thinker.branch(question, *branch, control, told),
+        Role::Threats => Ok(thinker.threats(question, control)),
+    }));
     match answered {
         Ok(Ok(answer)) => Ok(outcome::answered(&question.position, &answer)),
         // Whatever an engine does that is stopped, nobody has failed.

@@ -113,7 +113,11 @@ mod tests {
 
     fn report(task: u64) -> v1::Spooled {
         let failed = v1::report::Outcome::Failed("no".into());
-        v1::Spooled { epoch: 7, question: None, report: Some(v1::Report { task, attempt: 1, outcome: Some(failed) }) }
+        v1::Spooled {
+            epoch: 7,
+            question: None,
+            report: Some(v1::Report { task, attempt: 1, outcome: Some(failed), held_us: 0 }),
+        }
     }
 
     #[test]

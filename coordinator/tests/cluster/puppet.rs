@@ -79,7 +79,7 @@ impl Puppet {
 
     /// Reports to a coordinator that may have hung up; whether it has not.
     pub(crate) async fn try_report(&self, task: &v1::Task, outcome: Outcome) -> bool {
-        let report = v1::Report { task: task.task, attempt: task.attempt, outcome: Some(outcome) };
+        let report = v1::Report { task: task.task, attempt: task.attempt, outcome: Some(outcome), held_us: 0 };
         self.out.send(v1::FromWorker { message: Some(Said::Report(report)) }).await.is_ok()
     }
 
@@ -117,7 +117,7 @@ impl Puppet {
     }
 
     pub(crate) async fn report(&self, task: &v1::Task, outcome: Outcome) {
-        let report = v1::Report { task: task.task, attempt: task.attempt, outcome: Some(outcome) };
+        let report = v1::Report { task: task.task, attempt: task.attempt, outcome: Some(outcome), held_us: 0 };
         self.say(Said::Report(report)).await;
     }
 

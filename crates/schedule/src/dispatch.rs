@@ -4,13 +4,18 @@ use crate::roster::{Room, Turn};
 use crate::worker::Hold;
 use crate::{Effect, QuestionId, Scheduler, Split, Task, TaskId, WorkerId, split};
 
+/// Branches of a tree among which a worker looks for one that it knows.
+const MOST_COMPARED: usize = 32;
+
 /// Who gets what: free slots first, then queues, in turn; the most urgent and eldest task first.
 impl Scheduler {
     pub(crate) fn hand_out(&mut self) {
         if self.is_retired {
             return;
         }
+        self.confer();
         self.split_waiting();
+        self.send_home();
         self.fill(Room::Slot);
         self.level();
         self.fill(Room::Queue);
@@ -34,7 +39,7 @@ impl Scheduler {
         let Some(part) = self.parts.get(&task).filter(|part| part.issued == 0) else { return };
         let id: QuestionId = part.question;
         let Some(inquiry) = self.inquiries.get_mut(&id) else { return };
-        if inquiry.split == Split::Never || inquiry.parts.len() != 1 {
+        if inquiry.split != Split::Seeded || inquiry.parts.len() != 1 {
             return;
         }
         let most = split::most_parts(&inquiry.question, &inquiry.shallow, self.options.least_moves);
@@ -52,11 +57,21 @@ impl Scheduler {
     fn fill(&mut self, room: Room) {
         let mut last = None;
         while let Some(turn) = self.next_turn(room, last) {
-            if let Some(task) = self.waiting.iter().map(|(_, task)| *task).find(|task| !self.avoids(*task, turn.1)) {
+            if let Some(task) = self.choose(turn.1) {
                 self.assign(turn.1, task);
             }
             last = Some(turn);
         }
+    }
+
+    /// The most urgent task that is for this worker; of the branches of a tree one that no other worker knows better.
+    fn choose(&self, worker: WorkerId) -> Option<TaskId> {
+        let mut fitting = self.waiting.iter().map(|(_, task)| *task).filter(|task| !self.avoids(*task, worker));
+        let first = fitting.next()?;
+        let is_known_elsewhere =
+            |task: &TaskId| self.parts.get(task).and_then(|part| part.home).is_some_and(|home| home != worker);
+        let others = || fitting.take(MOST_COMPARED).find(|task| !is_known_elsewhere(task));
+        if is_known_elsewhere(&first) { others().or(Some(first)) } else { Some(first) }
     }
 
     fn next_turn(&self, room: Room, last: Option<Turn>) -> Option<Turn> {
@@ -65,7 +80,7 @@ impl Scheduler {
 
     /// Whether a task is for somebody else: the worker has it already, must not have it, or does not play its variant; or it has gone wrong with this worker, or has gone
     /// wrong and so has the worker, and there is somebody sound who has not tried it.
-    fn avoids(&self, task: TaskId, worker: WorkerId) -> bool {
+    pub(crate) fn avoids(&self, task: TaskId, worker: WorkerId) -> bool {
         let (Some(part), Some(w)) = (self.parts.get(&task), self.roster.get(worker)) else { return false };
         let variant = part.ask.position.variant();
         if w.hold(task).is_some() || !w.has(variant) || part.barred.contains(&worker) {
@@ -94,7 +109,7 @@ impl Scheduler {
         let Some(part) = self.parts.get_mut(&task) else { return };
         let attempt = part.issue(worker);
         let (question, priority) = (part.question, part.priority);
-        let assigned = Task { id: task, attempt, question, part: part.ask.clone(), priority };
+        let assigned = Task { id: task, attempt, question, part: part.ask.clone(), role: part.role, priority };
         self.waiting.remove(&(priority, task));
         self.turn += 1;
         let hold = Hold { attempt, priority, turn: self.turn, nodes: 0, progressed: self.now };
@@ -102,5 +117,8 @@ impl Scheduler {
         self.totals.assigned += 1;
         self.totals.reassigned += u64::from(attempt > 1);
         self.effects.push_back(Effect::Assign { worker, task: assigned });
+        if let Some(tree) = self.inquiries.get_mut(&question).and_then(|inquiry| inquiry.tree.as_mut()) {
+            tree.begin(task, worker);
+        }
     }
 }

@@ -1,7 +1,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use kagetsu_game::{Answer, Question};
+use kagetsu_game::{Answer, Position, Question, Window};
 
 use crate::{QuestionId, TaskId, WorkerId};
 
@@ -31,6 +31,26 @@ pub enum Effect {
         task: TaskId,
         /// Under which attempt; a report under another one stays to be acknowledged.
         attempt: u32,
+    },
+    /// Less is wanted of a task: only values within this window, which is part of the one that it had. Means nothing to a
+    /// worker that does not have it; one that goes on with the wider window does no harm.
+    Narrow {
+        /// Whom to tell.
+        worker: WorkerId,
+        /// What is narrowed.
+        task: TaskId,
+        /// The values that matter, from the view of the side to move in the task's position.
+        window: Window,
+    },
+    /// Find out which moves are worth a search in a position, the most promising first, and tell
+    /// [`Scheduler::expand`](crate::Scheduler::expand); an answer about nothing where that cannot be told.
+    Expand {
+        /// For which question.
+        question: QuestionId,
+        /// To be named again.
+        node: usize,
+        /// Where.
+        position: Position,
     },
     /// More is known of a question that is split.
     Progress {
@@ -72,8 +92,26 @@ pub struct Task {
     pub question: QuestionId,
     /// What to answer: the whole question, or some of its root moves.
     pub part: Question,
+    /// What it is to the question.
+    pub role: Role,
     /// Of the tasks that a worker has not begun, it begins the one of least priority first, then the earliest assigned.
     pub priority: u64,
+}
+
+/// What a task is to its question.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// All of it, or some of its root moves, to be searched with nothing known before.
+    #[default]
+    Whole,
+    /// A branch of the tree that several workers search together. What the worker's table has learned from earlier branches
+    /// of the same question is still good.
+    Branch {
+        /// The place of the move among its brothers, the most promising 0; `None` where all moves are asked about.
+        rank: Option<u16>,
+    },
+    /// Only whether the side to move wins by threats alone; an answer without a move says that none was found.
+    Threats,
 }
 
 /// What a worker says about a task that it no longer works on.

@@ -1,7 +1,9 @@
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use kagetsu_game::{Answer, Question};
 
+use crate::tree::Tree;
 use crate::{Effect, Split, TaskId, WorkerId};
 
 /// A question on its way to its answer.
@@ -12,14 +14,21 @@ pub(crate) struct Inquiry {
     pub(crate) split: Split,
     pub(crate) priority: u64,
     pub(crate) parts: Vec<TaskId>,
+    /// What its workers share.
+    pub(crate) tree: Option<Tree>,
+    /// When it must end.
+    pub(crate) until: Option<Duration>,
     answer: Answer,
     nodes: u64,
     receipts: Vec<Effect>,
 }
 
 impl Inquiry {
-    pub(crate) const fn new(question: Question, shallow: Answer, split: Split, priority: u64) -> Self {
+    pub(crate) fn new(question: Question, shallow: Answer, split: Split, priority: u64) -> Self {
+        let tree = (split == Split::Shared).then(|| Tree::new(question.clone()));
         Self {
+            tree,
+            until: None,
             question,
             shallow,
             split,
@@ -41,7 +50,10 @@ impl Inquiry {
     }
 
     pub(crate) fn is_finished(&self) -> bool {
-        self.receipts.len() == self.parts.len()
+        match &self.tree {
+            Some(tree) => tree.is_over(),
+            None => self.receipts.len() == self.parts.len(),
+        }
     }
 
     /// What is known so far, where that is of interest.

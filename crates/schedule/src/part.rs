@@ -2,6 +2,7 @@ use alloc::vec::Vec;
 
 use kagetsu_game::{Answer, Question};
 
+use crate::effect::Role;
 use crate::{QuestionId, WorkerId};
 
 /// One task and its history: what is asked, who tried, who has it now.
@@ -9,6 +10,9 @@ use crate::{QuestionId, WorkerId};
 pub(crate) struct Part {
     pub(crate) question: QuestionId,
     pub(crate) ask: Question,
+    pub(crate) role: Role,
+    /// Whose table knows most of it.
+    pub(crate) home: Option<WorkerId>,
     pub(crate) priority: u64,
     /// How often it was handed out; the number of the last attempt.
     pub(crate) issued: u32,
@@ -40,8 +44,9 @@ enum State {
 }
 
 impl Part {
-    pub(crate) const fn new(question: QuestionId, ask: Question, priority: u64) -> Self {
-        Self { question, ask, priority, issued: 0, answered: None, barred: Vec::new(), attempts: Vec::new() }
+    pub(crate) fn new(question: QuestionId, ask: Question, priority: u64) -> Self {
+        let (role, home, barred, attempts) = (Role::Whole, None, Vec::new(), Vec::new());
+        Self { question, ask, role, home, priority, issued: 0, answered: None, barred, attempts }
     }
 
     /// Hands it out; the number of the attempt.

@@ -29,6 +29,11 @@ impl Scheduler {
         self.totals.done += 1;
         let question = part.question;
         let Some(inquiry) = self.inquiries.get_mut(&question) else { return };
+        if inquiry.tree.is_some() {
+            self.effects.push_back(Effect::Acknowledge { worker, task, attempt });
+            self.grow(question, task, answer);
+            return;
+        }
         inquiry.learn(answer, Effect::Acknowledge { worker, task, attempt });
         if inquiry.is_finished() {
             let (answer, nodes, by) = inquiry.take_answer();

@@ -33,6 +33,10 @@ pub struct Scheduler {
     /// What nobody works on, most urgent first, eldest first.
     pub(crate) waiting: BTreeSet<(u64, TaskId)>,
     pub(crate) roster: Roster,
+    /// Questions that workers search together and that are not answered.
+    pub(crate) joint: BTreeSet<QuestionId>,
+    /// How long a message to a worker and its answer take, of late.
+    pub(crate) round_trip: Duration,
     pub(crate) effects: VecDeque<Effect>,
     pub(crate) totals: Totals,
     /// Nothing is handed out any more.
@@ -51,6 +55,8 @@ impl Scheduler {
             parts: BTreeMap::new(),
             waiting: BTreeSet::new(),
             roster: Roster::new(options.clone()),
+            joint: BTreeSet::new(),
+            round_trip: options.round_trip,
             effects: VecDeque::new(),
             totals: Totals::default(),
             is_retired: false,
@@ -74,7 +80,10 @@ impl Scheduler {
         self.advance(now);
         let id = QuestionId(self.fresh_id());
         self.inquiries.insert(id, Inquiry::new(question.clone(), shallow, split, priority));
-        self.add_part(id, question, priority);
+        match split {
+            Split::Shared => self.unite(id),
+            Split::Never | Split::Seeded => _ = self.add_part(id, question, priority),
+        }
         self.hand_out();
         id
     }
@@ -180,13 +189,14 @@ impl Scheduler {
         while let Some((_, worker)) = self.roster.alarm().filter(|(at, _)| *at <= self.now) {
             self.look_after(worker);
         }
+        self.end_late();
         self.hand_out();
     }
 
     /// When to call [`Scheduler::tick`] if nothing else happens; `None` while there is nothing to wait for.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
-        self.roster.alarm().map(|(at, _)| at)
+        self.roster.alarm().map(|(at, _)| at).into_iter().chain(self.next_end()).min()
     }
 
     /// The next thing to do, in order; `None` when all is done.
@@ -236,6 +246,12 @@ impl Scheduler {
         }
     }
 
+    /// The time of the last event.
+    #[must_use]
+    pub const fn now(&self) -> Duration {
+        self.now
+    }
+
     /// Moves the clock, never back; the time it is.
     pub(crate) fn advance(&mut self, now: Duration) -> Duration {
         self.now = self.now.max(now);
@@ -263,6 +279,7 @@ impl Scheduler {
     /// Forgets a question and all its parts.
     fn close(&mut self, id: QuestionId) {
         let Some(inquiry) = self.inquiries.remove(&id) else { return };
+        self.joint.remove(&id);
         for &task in &inquiry.parts {
             self.release(task, None);
             if let Some(part) = self.parts.remove(&task) {

@@ -1,17 +1,31 @@
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use kagetsu_game::Answer;
+use kagetsu_game::{Answer, Window};
+
+/// Told of positions as they are visited.
+type Pace = Box<dyn Fn(u64) + Send + Sync>;
 
 /// A handle on a running search, for whoever watches it from another thread. Clones are the same handle.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<Shared>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Shared {
     stopped: AtomicBool,
     nodes: AtomicU64,
+    /// The ends of a window as raw scores, and whether there is news of them.
+    window: Mutex<Option<Window>>,
+    is_narrowed: AtomicBool,
+    pace: Option<Pace>,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("stopped", &self.stopped).field("nodes", &self.nodes).finish_non_exhaustive()
+    }
 }
 
 impl Control {
@@ -19,6 +33,13 @@ impl Control {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// For a search that somebody keeps in step: `pace` hears of every few hundred positions, on the thread that visits
+    /// them, and may keep it waiting.
+    #[must_use]
+    pub fn paced(pace: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Shared { pace: Some(Box::new(pace)), ..Shared::default() }))
     }
 
     /// Ends the search within milliseconds; it answers with what it has. For good: a stopped control stays so.
@@ -38,9 +59,29 @@ impl Control {
         self.0.nodes.load(Relaxed)
     }
 
+    /// Less is wanted than was asked for: only values within this window. The search goes on with what its table has
+    /// learned, within a few hundred positions; it answers with bounds where the values are outside.
+    pub fn narrow(&self, window: Window) {
+        *self.0.window.lock().unwrap_or_else(PoisonError::into_inner) = Some(window);
+        self.0.is_narrowed.store(true, Release);
+    }
+
+    /// Whether less is wanted than the search knows of.
+    pub(crate) fn is_narrowed(&self) -> bool {
+        self.0.is_narrowed.load(Relaxed)
+    }
+
+    /// The narrower window, once.
+    pub(crate) fn take_window(&self) -> Option<Window> {
+        self.0.is_narrowed.swap(false, AcqRel).then(|| *self.0.window.lock().unwrap_or_else(PoisonError::into_inner))?
+    }
+
     /// Positions were visited: for who searches.
     pub fn visited(&self, nodes: u64) {
         self.0.nodes.fetch_add(nodes, Relaxed);
+        if let Some(pace) = &self.0.pace {
+            pace(nodes);
+        }
     }
 }
 

@@ -1,10 +1,15 @@
 use kagetsu_game::gomoku::{Freestyle, Renju, Standard};
-use kagetsu_game::{Answer, Question, RuleName, Variant};
+use kagetsu_game::{Answer, Bound, Claim, Proof, Question, RuleName, Variant, Verdict};
 
 use crate::gomoku::Board;
-use crate::root::Search;
+use crate::root::{Part, Search};
 use crate::table::Table;
+use crate::threats::{Class, Found, Outcome, Threats};
+use crate::verdicts::provenance;
 use crate::{Control, EngineError, EngineOptions, Progress, refute, surakarta, xiangqi};
+
+/// Memory of one search for threats.
+const THREAT_BYTES: usize = 4 << 20;
 
 /// Answers questions, one after another. Keeps its threads and its table, but no knowledge from one question to the next.
 #[derive(Debug)]
@@ -12,6 +17,17 @@ pub struct Engine {
     options: EngineOptions,
     table: Table,
     pool: Option<rayon::ThreadPool>,
+}
+
+/// A part of a question that several engines search together, see [`Engine::branch`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// The question's number: what the table has learned from other branches of the same question is kept. 0 is a question
+    /// of which nothing is kept.
+    pub family: u64,
+    /// The place of the move asked about among its brothers, the most promising 0: late ones are reduced first, as they
+    /// would be in a search of all. `None` where all moves are asked about.
+    pub rank: Option<u16>,
 }
 
 impl Engine {
@@ -59,7 +75,51 @@ impl Engine {
             return self.refute(question, control, progress);
         }
         self.table.begin();
-        let search = Search { question, options: &self.options, table: &self.table, pool: self.pool.as_ref(), control };
+        self.run(question, None, control, progress)
+    }
+
+    /// Answers a part of a question that several engines search together: as [`Engine::answer`], but what was learned from
+    /// other parts of the question is kept, iterations that the table knows already are left out, and the moves are not
+    /// first searched for threats, unless they are all asked about and nothing is known. The window may be
+    /// [narrowed](Control::narrow) on the way. What is answered may depend on what was asked before.
+    ///
+    /// # Errors
+    /// As for [`Engine::answer`].
+    pub fn branch(
+        &mut self,
+        question: &Question,
+        branch: Branch,
+        control: &Control,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Answer, EngineError> {
+        let is_new = self.table.resume(branch.family);
+        let part = Part { rank: branch.rank.unwrap_or(0).into(), is_new: is_new && branch.rank.is_none() };
+        self.run(question, Some(part), control, progress)
+    }
+
+    /// Whether the side to move wins by continuous threats, within the question's effort: an answer of one move, proven, or
+    /// of none. Keeps the table as it is.
+    /// Of none, too, where the game has no such search.
+    pub fn threats(&self, question: &Question, control: &Control) -> Answer {
+        let mut threats = Threats::new(THREAT_BYTES);
+        let found = threats.search(&question.position, Class::Vct, question.effort, control);
+        let Ok(Found { outcome: Outcome::Win { plies, kind, line }, nodes, .. }) = found else { return Answer::new() };
+        let Some(&m) = line.first() else { return Answer::new() };
+        let proof = Proof { claim: Claim::Win, kind, plies };
+        let depth = u8::try_from(plies).unwrap_or(u8::MAX);
+        let (score, by) = (proof.score(), provenance());
+        [(m, Verdict { score, bound: Bound::Exact, depth, nodes, line, proof: Some(proof), by })].into_iter().collect()
+    }
+
+    fn run(
+        &self,
+        question: &Question,
+        part: Option<Part>,
+        control: &Control,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Answer, EngineError> {
+        let (options, table, pool) = (&self.options, &self.table, self.pool.as_ref());
+        let search = Search { question, window: question.window, part, options, table, pool, control };
         match question.position.variant() {
             Variant::Gomoku { rule: RuleName::Freestyle, .. } => search.run::<Board<Freestyle>>(progress),
             Variant::Gomoku { rule: RuleName::Standard, .. } => search.run::<Board<Standard>>(progress),

@@ -65,7 +65,7 @@ mod verdicts;
 mod xiangqi;
 
 pub use control::{Control, Progress};
-pub use engine::Engine;
+pub use engine::{Branch, Engine};
 pub use error::EngineError;
 pub use mechanisms::{Mechanism, Mechanisms};
 pub use options::{Constants, EngineOptions, Neighbourhood, Split};

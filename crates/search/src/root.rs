@@ -17,10 +17,23 @@ const ROOT_FOURS: (u32, u32) = (20_000, 30);
 /// One question at work.
 pub(crate) struct Search<'a> {
     pub(crate) question: &'a Question,
+    /// The values that are wanted by now: those of the question, or fewer.
+    pub(crate) window: Window,
+    /// Which part of a question it is, where others search the rest.
+    pub(crate) part: Option<Part>,
     pub(crate) options: &'a EngineOptions,
     pub(crate) table: &'a Table,
     pub(crate) pool: Option<&'a rayon::ThreadPool>,
     pub(crate) control: &'a Control,
+}
+
+/// A part of a question that several engines search.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// The place of the first move among all.
+    pub(crate) rank: usize,
+    /// Whether it is the first that is asked, and about all moves.
+    pub(crate) is_new: bool,
 }
 
 /// What an iteration has found of one root move.
@@ -76,15 +89,23 @@ impl Search<'_> {
             return Ok(Answer::new());
         }
         let mut board = H::new(&game, self.options);
-        if let Some(answer) = self.kill(&mut board) {
+        let is_first = self.part.is_none_or(|part| part.is_new);
+        if let Some(answer) = is_first.then(|| self.kill(&mut board)).flatten() {
             return Ok(answer);
         }
         let limits = Limits::new(self.control, self.question.effort);
-        if let Some(answer) = self.attack(&mut board, &limits) {
+        if let Some(answer) = is_first.then(|| self.attack(&mut board, &limits)).flatten() {
             return Ok(answer);
         }
         let root = self.root(&board);
-        Ok(self.deepen(&board, &root, &limits, progress))
+        let mut search = self;
+        loop {
+            let answer = search.deepen(&board, &root, &limits, progress);
+            match limits.renew() {
+                Some(window) => search.window = window,
+                None => return Ok(answer),
+            }
+        }
     }
 
     /// A win by continuous fours needs no further search.
@@ -155,7 +176,7 @@ impl Search<'_> {
 
     /// The window asked for, but no mate is beyond it: a bound that is a mate would be a proof of nothing.
     fn window(&self) -> Window {
-        let Window { alpha, beta } = self.question.window;
+        let Window { alpha, beta } = self.window;
         Window { alpha: alpha.min(Score::OPINION_MAX), beta: beta.max(-Score::OPINION_MAX) }
     }
 
@@ -216,7 +237,7 @@ impl Search<'_> {
         }
         let mut own = AlphaBeta::new(board.clone(), self.table, limits, self.options);
         let at_once = !self.options.seed && self.question.effort.depth.is_some();
-        let mut depth = if at_once { self.deepest() } else { 1 };
+        let mut depth = if at_once { self.deepest() } else { self.first(board, root) };
         while depth <= self.deepest() {
             let mut found = self.iterate(board, &mut own, &known, depth, limits);
             let is_whole = found.len() == known.len();
@@ -253,6 +274,15 @@ impl Search<'_> {
             self.glance(board, &mut known);
         }
         self.answer(&known, root)
+    }
+
+    /// The first iteration: of a part the one after the last that the table knows.
+    fn first<H: Heuristics>(&self, board: &H, root: &Root) -> u8 {
+        let (Some(_), Some(&m)) = (self.part, root.moves.first()) else { return 1 };
+        let mut board = board.clone();
+        board.play(m);
+        let known = self.table.get(board.hash()).map_or(0, |entry| entry.depth);
+        known.saturating_add(2).min(self.deepest())
     }
 
     /// The other legal moves, one of each set that leads to the same position up to symmetry.
@@ -327,18 +357,22 @@ impl Search<'_> {
         kth: &Kth,
     ) -> Option<RootMove> {
         let (before, beta) = (search.nodes, self.window().beta);
+        let at = at + self.part.map_or(0, |part| part.rank);
         // Not beyond beta: once a move has passed it, the others are asked whether they do.
         let below = Score::from_raw(beta.raw() - 1).unwrap_or(Score::MIN);
         let alpha = kth.score().min(below);
         let above = Score::from_raw(alpha.raw() + 1)
             .filter(|&above| above < beta && kth.is_full() && search.has(Mechanism::NullWindow));
-        let reduced = if above.is_some() && search.selects(Mechanism::LateMoves) {
+        // A part may be asked for no more than on which side of a bound a value lies.
+        let is_scout = i32::from(beta.raw()) - i32::from(alpha.raw()) == 1 && self.part.is_some();
+        let reduced = if (above.is_some() || is_scout) && search.selects(Mechanism::LateMoves) {
             selection::at_root(depth, at, search.board.force(found.m), &H::STYLE)
         } else {
             depth
         };
+        let first = above.or(is_scout.then_some(beta).filter(|_| reduced < depth));
         let mut result = Found { score: Score::MAX, line: Vec::new(), is_bound_to_path: false };
-        for (depth, beta) in [(reduced, above), (depth, above.filter(|_| reduced < depth)), (depth, Some(beta))] {
+        for (depth, beta) in [(reduced, first), (depth, above.filter(|_| reduced < depth)), (depth, Some(beta))] {
             if let Some(beta) = beta.filter(|_| result.score > alpha) {
                 result = search.root_move(found.m, depth, alpha, beta)?;
             }

@@ -30,6 +30,8 @@ impl Entry {
 pub(crate) struct Table {
     slots: Vec<Slot>,
     generation: u16,
+    /// Of which family the entries of this generation are; 0: of none.
+    family: u32,
 }
 
 #[derive(Debug, Default)]
@@ -44,16 +46,29 @@ impl Table {
     /// A table of at most `bytes`.
     pub(crate) fn new(bytes: usize) -> Self {
         let buckets = bytes / (BUCKET * size_of::<Slot>());
-        Self { slots: (0..buckets * BUCKET).map(|_| Slot::default()).collect(), generation: 0 }
+        Self { slots: (0..buckets * BUCKET).map(|_| Slot::default()).collect(), generation: 0, family: 0 }
     }
 
     /// Forgets everything, for the next question.
     pub(crate) fn begin(&mut self) {
+        self.family = 0;
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
             self.slots.iter_mut().for_each(|slot| *slot = Slot::default());
             self.generation = 1;
         }
+    }
+
+    /// Goes on with what was learned of a family of questions, if that was the last; whether nothing was. Entries hold for
+    /// the position, whoever asks: that two families look alike once in four billion does no harm.
+    pub(crate) fn resume(&mut self, family: u64) -> bool {
+        let family = (family ^ family >> 32) as u32;
+        let is_new = family == 0 || self.family != family;
+        if is_new {
+            self.begin();
+            self.family = family;
+        }
+        is_new
     }
 
     pub(crate) fn get(&self, hash: u64) -> Option<Entry> {

@@ -95,6 +95,8 @@ pub struct Answer {
 pub struct AnalyzeRequest {
     #[prost(message, optional, tag = "1")]
     pub question: ::core::option::Option<Question>,
+    #[prost(enumeration = "Split", tag = "2")]
+    pub split: i32,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AnalyzeUpdate {
@@ -341,6 +343,9 @@ pub struct Report {
     pub task: u64,
     #[prost(uint32, tag = "2")]
     pub attempt: u32,
+    /// Microseconds from the task's arrival to this report; 0 where that is not known.
+    #[prost(uint64, tag = "6")]
+    pub held_us: u64,
     #[prost(oneof = "report::Outcome", tags = "3, 4, 5")]
     pub outcome: ::core::option::Option<report::Outcome>,
 }
@@ -376,7 +381,7 @@ pub struct Goodbye {}
 /// One thing that a worker hears.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ToWorker {
-    #[prost(oneof = "to_worker::Message", tags = "1, 2, 3, 4")]
+    #[prost(oneof = "to_worker::Message", tags = "1, 2, 3, 4, 5")]
     pub message: ::core::option::Option<to_worker::Message>,
 }
 /// Nested message and enum types in `ToWorker`.
@@ -392,6 +397,8 @@ pub mod to_worker {
         /// A report is safe: the worker may forget it.
         #[prost(message, tag = "4")]
         Acknowledge(super::Held),
+        #[prost(message, tag = "5")]
+        Narrow(super::Narrow),
     }
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -417,6 +424,44 @@ pub struct Task {
     /// Of what it has not begun, a worker begins the least first.
     #[prost(uint64, tag = "4")]
     pub priority: u64,
+    /// What it is, if it is a part of a tree that several workers search. A worker that does not know these words answers the
+    /// question as any other, which does no harm.
+    #[prost(oneof = "task::Role", tags = "5, 6")]
+    pub role: ::core::option::Option<task::Role>,
+}
+/// Nested message and enum types in `Task`.
+pub mod task {
+    /// What it is, if it is a part of a tree that several workers search. A worker that does not know these words answers the
+    /// question as any other, which does no harm.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Role {
+        #[prost(message, tag = "5")]
+        Branch(super::Branch),
+        #[prost(message, tag = "6")]
+        Threats(super::Threats),
+    }
+}
+/// What a worker's table has learned from other branches of the same family is still good.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Branch {
+    #[prost(uint64, tag = "1")]
+    pub family: u64,
+    /// The place of the move asked about among its brothers, the most promising 0; absent where all moves are asked about.
+    #[prost(uint32, optional, tag = "2")]
+    pub rank: ::core::option::Option<u32>,
+}
+/// Only whether the side to move wins by threats alone; an answer without a verdict says that no such win was found.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Threats {}
+/// Of a task only values within this window matter any more; raw scores, from the view of the side to move.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Narrow {
+    #[prost(uint64, tag = "1")]
+    pub task: u64,
+    #[prost(sint32, tag = "2")]
+    pub alpha: i32,
+    #[prost(sint32, tag = "3")]
+    pub beta: i32,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Revoke {
@@ -569,6 +614,39 @@ impl ProofKind {
             "PROOF_KIND_VCF" => Some(Self::Vcf),
             "PROOF_KIND_TREE" => Some(Self::Tree),
             "PROOF_KIND_TERMINAL" => Some(Self::Terminal),
+            _ => None,
+        }
+    }
+}
+/// How the workers share one position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Split {
+    /// As the coordinator likes it: shared.
+    Unspecified = 0,
+    /// What one finds narrows what the others search.
+    Shared = 1,
+    /// The root moves are divided once, each part with the best move of a 2-ply search at its head.
+    Seeded = 2,
+}
+impl Split {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "SPLIT_UNSPECIFIED",
+            Self::Shared => "SPLIT_SHARED",
+            Self::Seeded => "SPLIT_SEEDED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "SPLIT_UNSPECIFIED" => Some(Self::Unspecified),
+            "SPLIT_SHARED" => Some(Self::Shared),
+            "SPLIT_SEEDED" => Some(Self::Seeded),
             _ => None,
         }
     }

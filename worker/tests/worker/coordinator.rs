@@ -148,7 +148,7 @@ impl Call {
 
     pub(crate) async fn ask(&self, task: u64, question: &Question) {
         let question = Some(question.into());
-        self.tell(Told::Task(v1::Task { task, attempt: 1, question, priority: task })).await;
+        self.tell(Told::Task(v1::Task { task, attempt: 1, question, priority: task, role: None })).await;
     }
 
     pub(crate) async fn acknowledge(&self, report: &v1::Report) {

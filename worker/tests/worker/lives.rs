@@ -42,7 +42,8 @@ async fn a_result_outlives_its_worker() {
     let worker = coordinator.worker_of(config());
     let (mut call, _) = coordinator.welcome_in(9).await;
     call.ask(5, &short()).await;
-    let report = call.report().await;
+    // How long it was here is known only to the life that searched it.
+    let report = v1::Report { held_us: 0, ..call.report().await };
     assert_eq!(reports(), 1, "it was on disk before it was sent");
     end(&mut coordinator, worker, call).await;
 

@@ -76,7 +76,7 @@ async fn a_task_that_cannot_be_done_is_refused_in_words() {
         (Some(occupied), "h8"),
     ];
     for (task, (question, words)) in (1..).zip(rows) {
-        call.tell(Told::Task(v1::Task { task, attempt: 1, question, priority: 0 })).await;
+        call.tell(Told::Task(v1::Task { task, attempt: 1, question, priority: 0, role: None })).await;
         let report = call.report().await;
         assert_eq!(report.task, task);
         let Some(Outcome::Failed(reason)) = report.outcome else { panic!("{report:?}") };

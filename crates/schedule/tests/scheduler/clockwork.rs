@@ -65,7 +65,7 @@ fn misfortune(dice: &mut SmallRng, n: usize) -> Asked {
         is_poison: dice.random_bool(0.05),
         bad_luck: dice.random_range(0..3),
         cancelled_at: dice.random_bool(0.1).then(|| at + Duration::from_millis(dice.random_range(0..20_000))),
-        ..asked(n, if dice.random_bool(0.5) { Split::Auto } else { Split::Never })
+        ..asked(n, if dice.random_bool(0.5) { Split::Seeded } else { Split::Never })
     }
 }
 
@@ -156,7 +156,7 @@ fn alone(questions: &[Asked], speed: u64) -> Duration {
 #[test]
 fn many_workers_share_many_questions_evenly() {
     for workers in [1, 2, 7, 30] {
-        let questions = at_once(workers * 20, Split::Auto);
+        let questions = at_once(workers * 20, Split::Seeded);
         let ideal = alone(&questions, 50_000) / workers as u32;
         let outcome = checked(calm(vec![(1, 50_000); workers], questions));
         let efficiency = ideal.as_secs_f64() / outcome.ended_at.as_secs_f64();
@@ -189,7 +189,7 @@ fn a_question_is_answered_sooner_by_many() {
     let question = |split| vec![Asked { at: asked_at, ..asked(1, split) }];
     let time = |workers, split| checked(calm(vec![(1, 50_000); workers], question(split))).ended_at - asked_at;
     let whole = time(4, Split::Never);
-    let divided = time(4, Split::Auto);
+    let divided = time(4, Split::Seeded);
     assert!(divided * 2 < whole, "{divided:?} against {whole:?}");
 }
 

@@ -14,7 +14,7 @@ fn one_question_is_divided_among_all_free_slots() {
     let mut desk = Desk::new(Options::default());
     desk.join(ANN, 2);
     desk.join(BOB, 2);
-    let id = desk.ask(1, Split::Auto, 0);
+    let id = desk.ask(1, Split::Seeded, 0);
     let assigned = desk.assigned();
     assert_eq!(workers_of(&assigned), [ANN, BOB, ANN, BOB]);
     let seed = engine::shallow(&question(1)).best().expect("there are moves").0;
@@ -40,7 +40,7 @@ fn one_question_is_divided_among_all_free_slots() {
 #[test]
 fn questions_stay_whole_where_there_are_as_many_as_slots() {
     let mut desk = Desk::new(Options::default());
-    (1..=2).for_each(|n| _ = desk.ask(n, Split::Auto, 0));
+    (1..=2).for_each(|n| _ = desk.ask(n, Split::Seeded, 0));
     desk.join(ANN, 2);
     let parts: Vec<_> = desk.assigned().into_iter().map(|(_, task)| task.part).collect();
     assert_eq!(parts, [question(1), question(2)]);
@@ -49,7 +49,7 @@ fn questions_stay_whole_where_there_are_as_many_as_slots() {
 #[test]
 fn questions_share_the_slots_that_are_free() {
     let mut desk = Desk::new(Options::default());
-    let ids = [1, 2].map(|n| desk.ask(n, Split::Auto, 0));
+    let ids = [1, 2].map(|n| desk.ask(n, Split::Seeded, 0));
     desk.join(ANN, 5);
     let assigned = desk.assigned();
     let parts = ids.map(|id| assigned.iter().filter(|(_, task)| task.question == id).count());
@@ -181,7 +181,7 @@ fn a_worker_gets_only_what_its_engine_plays() {
     let only = |variant| Capacity { slots: 1, plays: Some(Arc::new([variant].into())) };
     let mut desk = Desk::direct();
     desk.scheduler.join(desk.now, ANN, only(question(1).position.variant()), &[]);
-    let first = desk.scheduler.submit(desk.now, xiangqi(), Answer::new(), Split::Auto, 0);
+    let first = desk.scheduler.submit(desk.now, xiangqi(), Answer::new(), Split::Seeded, 0);
     assert_eq!((desk.effects().len(), desk.status(ANN).idle), (0, Some(Idle::Foreign)));
     let appetite = |desk: &Desk| {
         [question(1).position.variant(), Variant::XIANGQI].map(|variant| desk.scheduler.appetite_for(variant))

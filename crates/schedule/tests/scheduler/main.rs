@@ -7,6 +7,7 @@ mod cluster;
 mod desk;
 mod dispatch;
 mod engine;
+mod joint;
 mod leases;
 mod merging;
 mod nonsense;

@@ -13,7 +13,8 @@ use crate::engine;
 /// Something that the world may do; numbers name workers, tasks and questions that may exist or not.
 #[derive(Clone, Debug)]
 enum Event {
-    Submit(usize, bool, u64),
+    Submit(usize, Split, u64),
+    Expand(u64, usize, bool),
     Cancel(u64),
     Settle(u64),
     Join(u64, u32, Vec<(u64, u32)>),
@@ -29,8 +30,10 @@ fn events() -> impl Strategy<Value = Event> {
     let slots = prop_oneof![9 => 0_u32..4, 1 => Just(u32::MAX)];
     let holding = prop::collection::vec((id.clone(), attempt.clone()), 0..4);
     let progress = prop::collection::vec((id.clone(), prop_oneof![0_u64..5_000, Just(u64::MAX)]), 0..4);
+    let splits = prop_oneof![Just(Split::Never), Just(Split::Seeded), Just(Split::Shared)];
     prop_oneof![
-        3 => (0_usize..3, any::<bool>(), 0_u64..3).prop_map(|(n, split, priority)| Event::Submit(n, split, priority)),
+        2 => (id.clone(), 0_usize..30, any::<bool>()).prop_map(|(id, node, some)| Event::Expand(id, node, some)),
+        3 => (0_usize..3, splits, 0_u64..3).prop_map(|(n, split, priority)| Event::Submit(n, split, priority)),
         1 => id.clone().prop_map(Event::Cancel),
         1 => id.clone().prop_map(Event::Settle),
         2 => (worker.clone(), slots, holding).prop_map(|(w, slots, holding)| Event::Join(w, slots, holding)),
@@ -44,8 +47,11 @@ fn events() -> impl Strategy<Value = Event> {
 
 fn happen(scheduler: &mut Scheduler, now: &mut Duration, event: Event) {
     match event {
-        Event::Submit(n, is_split, priority) => {
-            let split = if is_split { Split::Auto } else { Split::Never };
+        Event::Expand(id, node, some) => {
+            let replies = if some { engine::shallow(&question(0)) } else { Answer::new() };
+            scheduler.expand(*now, QuestionId(id), node, &replies);
+        }
+        Event::Submit(n, split, priority) => {
             scheduler.submit(*now, question(n), engine::shallow(&question(n)), split, priority);
         }
         Event::Cancel(id) => scheduler.cancel(*now, QuestionId(id)),
@@ -76,6 +82,7 @@ fn happen(scheduler: &mut Scheduler, now: &mut Duration, event: Event) {
 struct Ledger {
     open: i64,
     held: BTreeMap<(WorkerId, TaskId), Task>,
+    unknown: Vec<(QuestionId, usize)>,
 }
 
 impl Ledger {
@@ -85,7 +92,8 @@ impl Ledger {
                 Effect::Assign { worker, task } => _ = self.held.insert((worker, task.id), task),
                 Effect::Revoke { worker, task } => _ = self.held.remove(&(worker, task)),
                 Effect::Finished { .. } | Effect::Failed { .. } => self.open -= 1,
-                Effect::Acknowledge { .. } | Effect::Progress { .. } => {}
+                Effect::Expand { question, node, .. } => self.unknown.push((question, node)),
+                Effect::Acknowledge { .. } | Effect::Progress { .. } | Effect::Narrow { .. } => {}
             }
         }
     }
@@ -122,8 +130,14 @@ fn finish(scheduler: &mut Scheduler, now: Duration, ledger: &mut Ledger) {
     ledger.held.clear();
     scheduler.join(now, WorkerId(9), 1, &[]);
     ledger.read(scheduler);
-    while let Some(((worker, _), task)) = ledger.held.pop_first() {
-        scheduler.report(now, worker, task.id, task.attempt, Report::Done(engine::answer(&task.part)));
+    loop {
+        if let Some((question, node)) = ledger.unknown.pop() {
+            scheduler.expand(now, question, node, &Answer::new());
+        } else if let Some(((worker, _), task)) = ledger.held.pop_first() {
+            scheduler.report(now, worker, task.id, task.attempt, Report::Done(engine::answer(&task.part)));
+        } else {
+            return;
+        }
         ledger.read(scheduler);
     }
 }

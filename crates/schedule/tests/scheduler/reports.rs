@@ -33,7 +33,7 @@ fn a_question_that_fails_three_times_is_set_aside_with_its_reason() {
 fn one_bad_part_sets_the_whole_question_aside_and_stops_the_others() {
     let mut desk = Desk::new(Options { max_attempts: 1, ..Options::default() });
     [ANN, BOB, WorkerId(3)].iter().for_each(|worker| desk.join(*worker, 1));
-    desk.ask(1, Split::Auto, 0);
+    desk.ask(1, Split::Seeded, 0);
     let parts = desk.assigned();
     desk.finish(ANN, &parts[0].1);
     desk.effects();
@@ -77,7 +77,7 @@ fn what_was_never_handed_out_is_not_believed() {
 fn verdicts_that_nobody_asked_for_do_not_count() {
     let mut desk = Desk::direct();
     desk.join(ANN, 3);
-    desk.ask(1, Split::Auto, 0);
+    desk.ask(1, Split::Seeded, 0);
     let parts = desk.assigned();
     let stray = Question { moves: vec![Move::new(40_000)], ..question(1) };
     let strays = engine::answer(&stray);
@@ -109,7 +109,7 @@ fn a_cancelled_question_is_revoked_and_its_reports_are_acknowledged() {
     let mut desk = Desk::new(Options::default());
     desk.join(ANN, 1);
     desk.join(BOB, 1);
-    let id = desk.ask(1, Split::Auto, 0);
+    let id = desk.ask(1, Split::Seeded, 0);
     let parts = desk.assigned();
     desk.finish(BOB, &parts[1].1);
     desk.effects();

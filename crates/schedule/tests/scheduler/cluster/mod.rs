@@ -216,7 +216,8 @@ impl Cluster {
                 }
                 Effect::Revoke { worker, task } => self.tell(worker, Order::Revoke(task)),
                 Effect::Acknowledge { worker, task, attempt } => self.tell(worker, Order::Acknowledge(task, attempt)),
-                Effect::Progress { .. } => {}
+                Effect::Progress { .. } | Effect::Narrow { .. } => {}
+                Effect::Expand { .. } => unreachable!("no question of these is shared"),
                 Effect::Finished { question, answer, .. } => {
                     self.end(question, End::Finished(answer));
                     self.unsettled.insert(question);
@@ -253,6 +254,8 @@ fn brief(effect: &Effect) -> String {
         }
         Effect::Revoke { worker, task } => format!("{worker} drop {task}"),
         Effect::Acknowledge { worker, task, attempt } => format!("{worker} forget {task} attempt {attempt}"),
+        Effect::Narrow { worker, task, .. } => format!("{worker} narrow {task}"),
+        Effect::Expand { question, node, .. } => format!("{question}: expand {node}"),
         Effect::Progress { question, answer } => format!("{question}: {} moves known", answer.len()),
         Effect::Finished { question, answer, nodes, .. } => {
             format!("{question} finished: {} moves, {nodes}", answer.len())

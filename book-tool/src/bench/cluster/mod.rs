@@ -1,7 +1,10 @@
+mod simulation;
+mod streams;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
@@ -23,9 +26,25 @@ pub(crate) struct Args {
     /// Pairs of runs
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
+    /// Instead: task round trips a second of a coordinator over so many streams that answer at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    streams: Option<u16>,
+    /// Instead: what so many connected workers cost a coordinator that has nothing for them to do
+    #[arg(long, value_name = "N", conflicts_with = "streams", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    idle: Option<u16>,
+    #[command(flatten)]
+    simulation: simulation::SimulationArgs,
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
+    if args.simulation.run(args.depth, out)? {
+        return Ok(());
+    }
+    match (args.streams, args.idle) {
+        (Some(streams), _) => return streams::busy(streams, args.simulation.length(), out),
+        (_, Some(streams)) => return streams::idle(streams, args.simulation.length(), out),
+        (None, None) => {}
+    }
     writeln!(
         out,
         "One coordinator process with an empty book, then 1 and {} worker processes of one slot each on",
@@ -128,6 +147,28 @@ impl Server {
         let quiet = ["--http", "off", "--log-level", QUIET];
         let arguments = [&["--book", book, "--listen", "127.0.0.1:0"][..], &quiet].concat();
         Process::start("kagetsu-coordinator", &arguments).map(Self)
+    }
+
+    /// Time that its threads have worked so far.
+    fn cpu(&self) -> Result<Duration> {
+        // Fields 14 and 15 of proc(5), counted after the name, which may hold anything; in hundredths of a second.
+        let stat = self.read("stat")?;
+        let (_, fields) = stat.rsplit_once(')').context("/proc tells nothing of the coordinator")?;
+        let ticks: u64 = fields.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+        Ok(Duration::from_millis(10 * ticks))
+    }
+
+    /// Bytes of memory that it occupies.
+    fn memory(&self) -> Result<u64> {
+        let status = self.read("status")?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("/proc tells no memory")?;
+        let kib: u64 = line.trim().trim_end_matches(" kB").parse().context("/proc tells no memory")?;
+        Ok(kib << 10)
+    }
+
+    fn read(&self, what: &str) -> Result<String> {
+        let path = format!("/proc/{}/{what}", self.0.0.id());
+        std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}; this needs Linux"))
     }
 
     fn address(&mut self) -> Result<String> {

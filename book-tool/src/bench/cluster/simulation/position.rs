@@ -1,0 +1,239 @@
+//! One position: the real scheduler and real searches, and nothing but the clock is made up.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use kagetsu_game::{Answer, Effort, Position, Question, Score, Window};
+use kagetsu_schedule::{Effect, Options, QuestionId, Report, Scheduler, Split, Task, TaskId, WorkerId};
+use kagetsu_search::{Control, Engine, EngineOptions, shallow};
+
+use super::clock::Clock;
+use super::machine::{Machine, Word};
+
+/// Positions that the coordinator visits to find out the replies to a move.
+const LOOK: u64 = 800;
+
+/// What a cluster is like.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms {
+    pub(super) engine: EngineOptions,
+    /// Positions a second of a worker.
+    pub(super) speed: u64,
+    /// One way of a message.
+    pub(super) latency: Duration,
+    pub(super) split: Split,
+}
+
+impl Terms {
+    fn time(&self, nodes: u64) -> Duration {
+        Duration::from_nanos((u128::from(nodes) * 1_000_000_000 / u128::from(self.speed)) as u64)
+    }
+}
+
+/// What came of one search.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) time: Duration,
+    pub(super) nodes: u64,
+    pub(super) tasks: u64,
+    /// Time that all workers searched, together.
+    pub(super) busy: Duration,
+    pub(super) best: Option<(String, Score)>,
+}
+
+/// One engine alone.
+pub(super) fn alone(position: &Position, depth: u8, terms: Terms) -> Result<Run> {
+    let control = Control::new();
+    let question = Question::new(position.clone(), Effort::depth(depth));
+    let answer = Engine::new(terms.engine)?.answer(&question, &control, &mut |_| {})?;
+    let (time, nodes) = (terms.time(control.nodes()), control.nodes());
+    Ok(Run { time, nodes, tasks: 1, busy: time, best: best(position, &answer) })
+}
+
+fn best(position: &Position, answer: &Answer) -> Option<(String, Score)> {
+    answer.best().map(|(m, verdict)| (position.write_move(m), verdict.score))
+}
+
+enum Event {
+    Told(usize, Order),
+    Step(usize),
+    Reported(usize, TaskId, u32, Answer),
+    Expanded(QuestionId, usize, Answer),
+    Tick,
+}
+
+enum Order {
+    Assign(Task),
+    Revoke(TaskId),
+    Narrow(TaskId, Window),
+}
+
+/// One worker: its engine, what it searches, and what waits behind that.
+struct Worker {
+    machine: Machine,
+    running: Option<Running>,
+    queue: Vec<Task>,
+    busy: Duration,
+    nodes: u64,
+}
+
+struct Running {
+    task: Task,
+    control: Control,
+    is_revoked: bool,
+}
+
+struct Cluster {
+    terms: Terms,
+    clock: Clock<Event>,
+    scheduler: Scheduler,
+    workers: Vec<Worker>,
+    tasks: u64,
+    end: Option<(Duration, Answer)>,
+}
+
+/// Many workers together.
+pub(super) fn together(position: &Position, depth: u8, workers: usize, terms: Terms) -> Result<Run> {
+    let options = Options {
+        round_trip: 2 * terms.latency,
+        // Nobody dies here.
+        lease: Duration::MAX,
+        stall: Duration::MAX,
+        ..Options::default()
+    };
+    let worker = |_| {
+        let machine = Machine::new(terms.engine)?;
+        Ok(Worker { machine, running: None, queue: Vec::new(), busy: Duration::ZERO, nodes: 0 })
+    };
+    let mut cluster = Cluster {
+        terms,
+        clock: Clock::new(),
+        scheduler: Scheduler::new(options),
+        workers: (0..workers).map(worker).collect::<Result<_>>()?,
+        tasks: 0,
+        end: None,
+    };
+    (0..workers).for_each(|worker| cluster.scheduler.join(Duration::ZERO, WorkerId(worker as u64), 1, &[]));
+    let question = Question::new(position.clone(), Effort::depth(depth));
+    cluster.scheduler.submit(Duration::ZERO, question, shallow(position)?, terms.split, 0);
+    cluster.follow()?;
+    while cluster.end.is_none() {
+        let event = cluster.clock.next().context("nobody has anything to do")?;
+        cluster.happen(event)?;
+        cluster.follow()?;
+    }
+    let (time, answer) = cluster.end.take().context("it has ended")?;
+    Ok(Run {
+        time,
+        nodes: cluster.workers.iter().map(|worker| worker.nodes).sum(),
+        tasks: cluster.tasks,
+        busy: cluster.workers.iter().map(|worker| worker.busy).sum(),
+        best: best(position, &answer),
+    })
+}
+
+impl Cluster {
+    fn happen(&mut self, event: Event) -> Result<()> {
+        let now = self.clock.now;
+        match event {
+            Event::Told(worker, order) => self.obey(worker, order),
+            Event::Step(worker) => {
+                let word = self.workers[worker].machine.step()?;
+                self.hear(worker, word)
+            }
+            Event::Reported(worker, task, attempt, answer) => {
+                let worker = WorkerId(worker as u64);
+                self.scheduler.report(now, worker, task, attempt, Report::Done(answer));
+                Ok(())
+            }
+            Event::Expanded(question, node, replies) => {
+                self.scheduler.expand(now, question, node, &replies);
+                Ok(())
+            }
+            Event::Tick => {
+                self.scheduler.tick(now);
+                Ok(())
+            }
+        }
+    }
+
+    fn obey(&mut self, worker: usize, order: Order) -> Result<()> {
+        let it = &mut self.workers[worker];
+        match order {
+            Order::Assign(task) => it.queue.push(task),
+            Order::Revoke(task) => {
+                it.queue.retain(|queued| queued.id != task);
+                if let Some(running) = it.running.as_mut().filter(|running| running.task.id == task) {
+                    running.is_revoked = true;
+                    running.control.stop();
+                }
+            }
+            Order::Narrow(task, window) => {
+                if let Some(queued) = it.queue.iter_mut().find(|queued| queued.id == task) {
+                    queued.part.window = window;
+                } else if let Some(running) = it.running.as_ref().filter(|running| running.task.id == task) {
+                    running.control.narrow(window);
+                }
+            }
+        }
+        self.begin(worker)
+    }
+
+    fn begin(&mut self, worker: usize) -> Result<()> {
+        let it = &mut self.workers[worker];
+        if it.running.is_some() || it.queue.is_empty() {
+            return Ok(());
+        }
+        let task = it.queue.remove(0);
+        self.tasks += 1;
+        let (control, word) = it.machine.begin(task.part.clone(), task.role)?;
+        it.running = Some(Running { task, control, is_revoked: false });
+        self.hear(worker, word)
+    }
+
+    fn hear(&mut self, worker: usize, word: Word) -> Result<()> {
+        let it = &mut self.workers[worker];
+        match word {
+            Word::Visited(nodes) => {
+                it.nodes += nodes;
+                it.busy += self.terms.time(nodes);
+                self.clock.after(self.terms.time(nodes), Event::Step(worker));
+                Ok(())
+            }
+            Word::Done(answer) => {
+                let Running { task, is_revoked, .. } = it.running.take().context("it was at work")?;
+                if !is_revoked {
+                    let report = Event::Reported(worker, task.id, task.attempt, answer?);
+                    self.clock.after(self.terms.latency, report);
+                }
+                self.begin(worker)
+            }
+        }
+    }
+
+    fn follow(&mut self) -> Result<()> {
+        while let Some(effect) = self.scheduler.poll() {
+            let (worker, order) = match effect {
+                Effect::Assign { worker, task } => (worker, Order::Assign(task)),
+                Effect::Revoke { worker, task } => (worker, Order::Revoke(task)),
+                Effect::Narrow { worker, task, window } => (worker, Order::Narrow(task, window)),
+                Effect::Expand { question, node, position } => {
+                    let replies = shallow(&position)?;
+                    self.clock.after(self.terms.time(LOOK), Event::Expanded(question, node, replies));
+                    continue;
+                }
+                Effect::Finished { answer, .. } => {
+                    self.end = Some((self.clock.now, answer));
+                    continue;
+                }
+                Effect::Failed { reason, .. } => bail!(reason),
+                Effect::Acknowledge { .. } | Effect::Progress { .. } => continue,
+            };
+            self.clock.after(self.terms.latency, Event::Told(worker.0 as usize, order));
+        }
+        if let Some(deadline) = self.scheduler.deadline().filter(|deadline| *deadline < Duration::MAX) {
+            self.clock.at(deadline, Event::Tick);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! Parts of a question that several engines search: what they say together, and how fast they listen.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use kagetsu_game::{Answer, Bound, Effort, Position, Question, Score, Variant, Window};
+use kagetsu_search::{Branch, Control, Engine, EngineOptions, seeds};
+
+fn engine() -> Engine {
+    let options = EngineOptions { selective: false, table_bytes: 16 << 20, ..EngineOptions::default() };
+    Engine::new(options).expect("memory for a small table")
+}
+
+fn ask(engine: &mut Engine, question: &Question, rank: Option<u16>) -> Answer {
+    let branch = Branch { family: 7, rank };
+    engine.branch(question, branch, &Control::new(), &mut |_| {}).expect("the moves are legal")
+}
+
+/// The eldest with the whole window, its brothers as scouts on another engine: they find what one engine finds alone.
+#[test]
+fn branches_say_together_what_one_engine_says() {
+    for position in seeds::positions().expect("the line is legal") {
+        let question = Question::new(position.clone(), Effort::depth(5));
+        let alone = engine().answer(&question, &Control::new(), &mut |_| {}).expect("it is gomoku");
+        let (best, verdict) = alone.best().expect("the game is not over");
+        if verdict.proof.is_some() {
+            continue;
+        }
+        let part = |m, window| Question { moves: vec![m], window, ..question.clone() };
+        let said = ask(&mut engine(), &part(best, Window::FULL), Some(0));
+        let eldest = said.best().expect("one move was asked about").1;
+        assert_eq!((eldest.score, eldest.bound, eldest.depth), (verdict.score, Bound::Exact, 5), "{position}");
+        let mut other = engine();
+        let beta = Score::from_raw(verdict.score.raw() + 1).expect("an opinion");
+        for (rank, (m, _)) in (1..).zip(&alone.verdicts()[1..]) {
+            let scout = ask(&mut other, &part(*m, Window { alpha: verdict.score, beta }), Some(rank));
+            let found = scout.get(*m).expect("it was asked about");
+            assert!(
+                found.score <= verdict.score,
+                "{position}: {} is said to be {}",
+                position.write_move(*m),
+                found.score
+            );
+        }
+    }
+}
+
+/// A search that was asked for everything, and what it has visited when it ends after `news` has come at 20,000 positions.
+fn told(news: impl Fn(&Control) + Send + Sync + 'static) -> (Answer, u64, u64) {
+    let position = Position::from_line(Variant::FREESTYLE_15, "h8 f6 i7 g5 j6 g9").expect("a legal line");
+    let question =
+        Question { moves: position.legal_moves()[110..111].to_vec(), ..Question::new(position, Effort::depth(9)) };
+    let visited = Arc::new(AtomicU64::new(0));
+    let (count, told) = (Arc::clone(&visited), Arc::new(std::sync::OnceLock::<Control>::new()));
+    let handle = Arc::clone(&told);
+    let control = Control::paced(move |nodes| {
+        let before = count.fetch_add(nodes, Relaxed);
+        if before < 20_000 && before + nodes >= 20_000 {
+            news(handle.get().expect("the search has begun"));
+        }
+    });
+    told.set(control.clone()).expect("it is set once");
+    let branch = Branch { family: 1, rank: Some(0) };
+    let answer = engine().branch(&question, branch, &control, &mut |_| {}).expect("the move is legal");
+    (answer, visited.load(Relaxed), control.nodes())
+}
+
+#[test]
+fn a_branch_that_is_revoked_ends_within_a_thousand_positions() {
+    let (_, visited, counted) = told(Control::stop);
+    assert!((20_000..21_000).contains(&visited), "{visited}");
+    assert_eq!(visited, counted);
+}
+
+#[test]
+fn a_narrower_window_is_searched_instead() {
+    let (whole, all, _) = told(|_| ());
+    let exact = whole.verdicts()[0].1.clone();
+    assert_eq!((exact.bound, exact.depth), (Bound::Exact, 9));
+    let alpha = Score::opinion(i32::from(exact.score.raw()) + 500);
+    let beta = Score::opinion(i32::from(exact.score.raw()) + 501);
+    let (answer, visited, _) = told(move |control| control.narrow(Window { alpha, beta }));
+    let found = &answer.verdicts()[0].1;
+    assert!(found.bound == Bound::Upper && found.score <= alpha && found.depth == 9, "{found:?}");
+    assert!(visited < all, "{visited} of {all}");
+}
