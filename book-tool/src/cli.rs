@@ -5,8 +5,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use kagetsu_program::{Exit, LogFormat, start_log};
 
 use crate::{
-    analyze, backup, bench, brain, build, certs, check, compile, diff, exchange, explore, jobs, merge, moves, perft,
-    pick, prune, query, repair, serve, stats, token, tree, verify, workers,
+    analyze, backup, bench, bottlenecks, brain, build, certs, check, compile, diff, exchange, explore, jobs, merge,
+    moves, perft, pick, prune, query, repair, serve, stats, token, tree, verify, workers,
 };
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
@@ -40,6 +40,7 @@ enum Command {
     Pick(pick::Args),
     Tree(tree::Args),
     Explore(explore::Args),
+    Bottlenecks(bottlenecks::Args),
     Stats(stats::Args),
     Check(check::Args),
     Verify(verify::Args),
@@ -88,6 +89,7 @@ impl Cli {
             Command::Pick(args) => pick::run(&args, out),
             Command::Tree(args) => tree::run(&args, out),
             Command::Explore(args) => explore::run(&args),
+            Command::Bottlenecks(args) => bottlenecks::run(&args, out),
             Command::Stats(args) => stats::run(&args, out),
             Command::Check(args) => check::run(&args, out),
             Command::Verify(args) => verify::run(&args, out),

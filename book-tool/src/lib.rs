@@ -6,6 +6,7 @@
 mod analyze;
 mod backup;
 mod bench;
+mod bottlenecks;
 mod brain;
 mod build;
 mod certs;
