@@ -29,6 +29,9 @@ const DEPTH: u8 = 6;
 /// Positions of each search for threats where no effort is given.
 const THREATS: u64 = 20_000;
 
+/// What a move of the other side may lose with --policy one-side, where that is not said.
+const MARGIN: u16 = 100;
+
 /// Grows a book
 ///
 /// Without --coordinator a whole cluster works inside this process: a coordinator and one worker for each core. Run the
@@ -57,9 +60,24 @@ pub(crate) struct Args {
     /// Which position comes next
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     policy: PolicyArg,
-    /// Whose win --policy prove is to prove
+    /// Whose win --policy prove is to prove, or whose best moves alone --policy one-side follows
     #[arg(long, value_enum, default_value_t, value_name = "SIDE")]
     side: SideArg,
+    /// Follows no move that loses more than this against the best, in centi-units [default: 100 with --policy one-side]
+    #[arg(long, value_name = "CENTI")]
+    margin: Option<u16>,
+    /// Adds up to so many plies, by chance, to the priority of each position: fewer holes near the root, 0 to 100
+    #[arg(long, default_value_t = 0.0, value_name = "PLIES", value_parser = noise)]
+    noise: f64,
+    /// Makes --noise the same every time
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    seed: u64,
+    /// Never enters the position after these moves, by whatever way; may be given more than once
+    #[arg(long, value_name = "LINE")]
+    exclude: Vec<String>,
+    /// Takes every position on this line as a root too, however bad its moves; may be given more than once
+    #[arg(long, value_name = "LINE")]
+    cover: Vec<String>,
     /// How many positions to add to the book [default: no end]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     positions: Option<u64>,
@@ -107,6 +125,8 @@ enum PolicyArg {
     /// The nearest to the root, where a worse move counts as farther away
     #[default]
     DropOut,
+    /// As drop-out, but of --side only the best move is followed, and of the other side all within --margin: a repertoire
+    OneSide,
     /// The one that helps most to prove that --side wins the roots: proof-number order
     Prove,
 }
@@ -124,6 +144,11 @@ enum SideArg {
 fn alpha(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| "not a number".to_string())?;
     if (0.0..=1_000.0).contains(&value) { Ok(value) } else { Err("must be from 0 to 1000".into()) }
+}
+
+fn noise(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "not a number".to_string())?;
+    if (0.0..=100.0).contains(&value) { Ok(value) } else { Err("must be from 0 to 100".into()) }
 }
 
 /// How the build ended.
@@ -192,13 +217,26 @@ impl Args {
         if roots.is_empty() {
             roots.push(Position::start(self.variant));
         }
+        for line in &self.cover {
+            let end = Position::from_line(self.variant, line).with_context(|| format!("--cover \"{line}\""))?;
+            for plies in 1..=end.moves().len() {
+                let on_it = Position::new(self.variant, None, &end.moves()[..plies])?;
+                if !roots.contains(&on_it) {
+                    roots.push(on_it);
+                }
+            }
+        }
+        let excluded =
+            |line: &String| Position::from_line(self.variant, line).with_context(|| format!("--exclude \"{line}\""));
+        let exclude: Vec<Position> = self.exclude.iter().map(excluded).collect::<Result<_>>()?;
+        let is_one_sided = matches!(self.policy, PolicyArg::OneSide);
         if let Some(over) = roots.iter().find(|root| root.outcome().is_some()) {
             bail!("the game is over in the root {over}: there is nothing to search");
         }
         let mut effort = self.effort.effort();
         if effort == kagetsu_game::Effort::default() {
             match self.policy {
-                PolicyArg::DropOut => effort.depth = Some(DEPTH),
+                PolicyArg::DropOut | PolicyArg::OneSide => effort.depth = Some(DEPTH),
                 PolicyArg::Prove => effort.nodes = Some(THREATS),
             }
         }
@@ -213,9 +251,14 @@ impl Args {
             split: self.split,
             policy: match self.policy {
                 PolicyArg::DropOut => v1::Policy::DropOut,
+                PolicyArg::OneSide => v1::Policy::OneSide,
                 PolicyArg::Prove => v1::Policy::Prove,
             }
             .into(),
+            margin: self.margin.or(is_one_sided.then_some(MARGIN)).map(Into::into),
+            noise: self.noise,
+            seed: self.seed,
+            exclude: exclude.iter().map(Into::into).collect(),
             side: match self.side {
                 SideArg::First => v1::Side::First,
                 SideArg::Second => v1::Side::Second,

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kagetsu_book::{Aside, BookError, Job, JobChange, JobSpec, JobState, Policy};
+use kagetsu_book::{Aside, BookError, Bounds, Job, JobChange, JobSpec, JobState, Policy};
 use kagetsu_game::{Position, Side};
 use kagetsu_proto::v1::builds_server::Builds;
 use kagetsu_proto::{MOST_NAME, MOST_ROOTS, v1};
@@ -179,17 +179,36 @@ fn spec(request: &v1::StartRequest) -> Result<JobSpec, Status> {
     let variant = roots.first().ok_or_else(|| wrong("a build needs a root".into()))?.variant();
     let effort =
         request.effort.as_ref().ok_or_else(|| wrong("a build needs an effort: depth, nodes or time".into()))?;
-    let policy = match (request.policy(), request.side()) {
-        (v1::Policy::Unspecified | v1::Policy::DropOut, _) => Policy::DropOut { alpha: request.alpha },
-        (v1::Policy::Prove, v1::Side::Unspecified | v1::Side::First) => Policy::Prove { attacker: Side::First },
-        (v1::Policy::Prove, v1::Side::Second) => Policy::Prove { attacker: Side::Second },
+    let side = match request.side() {
+        v1::Side::Unspecified | v1::Side::First => Side::First,
+        v1::Side::Second => Side::Second,
     };
+    let alpha = request.alpha;
+    let policy = match request.policy() {
+        v1::Policy::Unspecified | v1::Policy::DropOut => Policy::DropOut { alpha },
+        v1::Policy::Prove => Policy::Prove { attacker: side },
+        v1::Policy::OneSide => Policy::OneSide { side, alpha },
+    };
+    if request.exclude.len() > MOST_ROOTS {
+        return Err(wrong(format!("{} excluded positions are more than {MOST_ROOTS}", request.exclude.len())));
+    }
+    let exclude: Result<Vec<Position>, _> = request.exclude.iter().map(Position::try_from).collect();
+    let exclude = exclude.map_err(|error| wrong(error.to_string()))?;
+    if exclude.iter().any(|position| position.variant() != variant) {
+        return Err(wrong("an excluded position is of another variant".into()));
+    }
     let narrow = |what, value: u32| u16::try_from(value).map_err(|_| wrong(format!("{what} {value} is too large")));
     Ok(JobSpec {
         name: request.name.clone(),
         variant,
         roots: roots.into(),
         policy,
+        bounds: Bounds {
+            margin: request.margin.map(|margin| narrow("margin", margin)).transpose()?,
+            noise: request.noise,
+            seed: request.seed,
+            exclude: exclude.into(),
+        },
         effort: effort.try_into().map_err(|error: kagetsu_proto::WireError| wrong(error.to_string()))?,
         width: narrow("width", request.width)?,
         max_ply: request.max_ply.map(|ply| narrow("max_ply", ply)).transpose()?,

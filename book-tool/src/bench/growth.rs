@@ -3,7 +3,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use kagetsu_book::{Book, BookOptions, JobSpec, Policy};
+use kagetsu_book::{Book, BookOptions, Bounds, JobSpec, Policy};
 use kagetsu_game::{Answer, Bound, Effort, Move, Position, Provenance, Question, Score, Variant, Verdict};
 use serde::Serialize;
 
@@ -91,6 +91,7 @@ fn measure(args: &Args, folder: &Path) -> Result<Report> {
         variant,
         roots: [Position::from_line(variant, "h8")?].into(),
         policy: Policy::DropOut { alpha: 2.0 },
+        bounds: Bounds::default(),
         effort: Effort::depth(1),
         width: WIDTH,
         max_ply: None,

@@ -21,6 +21,9 @@ const SEARCHES: u64 = 10;
 /// The greatest weight that a policy may give to what a move loses.
 const MOST_ALPHA: f64 = 1_000.0;
 
+/// The most plies that chance may add.
+const MOST_NOISE: f64 = 100.0;
+
 impl Book {
     /// Makes a job.
     ///
@@ -34,6 +37,7 @@ impl Book {
             (spec.roots.iter().any(|root| root.variant() != spec.variant), "roots of one variant"),
             (spec.width == 0, "at least one move a position (--top)"),
             (spec.target == 0, "at least one position (--positions)"),
+            (!(0.0..=MOST_NOISE).contains(&spec.bounds.noise), "a noise of 0 to 100 plies (--noise)"),
             (spec.effort == Effort::default(), "an effort: depth, nodes or time"),
             (!(0.0..=MOST_ALPHA).contains(&alpha), "an alpha of 0 to 1000 (--alpha)"),
             (
@@ -79,7 +83,7 @@ impl Book {
             return self.create_job(spec);
         };
         if Setting::of(spec) != Setting::of(&job.spec) {
-            return Err(BookError::JobDiffers(spec.name.clone(), "the policy"));
+            return Err(BookError::JobDiffers(spec.name.clone(), "the policy, or what it leaves out"));
         }
         if let Some(what) = SpecBody::from(spec).difference(&SpecBody::from(&job.spec)) {
             return Err(BookError::JobDiffers(spec.name.clone(), what));
@@ -251,7 +255,7 @@ impl Book {
             None => Question { width: spec.width, ..Question::new(self.unknown(id)?, spec.effort) },
         };
         Ok(match spec.policy {
-            Policy::DropOut { .. } => question,
+            Policy::DropOut { .. } | Policy::OneSide { .. } => question,
             Policy::Prove { attacker } => proving(question, attacker),
         })
     }

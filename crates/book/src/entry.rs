@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::BookError;
 use crate::id::Id;
 use crate::index::unpack;
-use crate::job::{JobChange, JobSpec, Policy};
+use crate::job::{Bounds, JobChange, JobSpec, Policy};
 use crate::record::Group;
 
 /// One thing that happened to a book. Only grows: new kinds come after the last.
@@ -30,6 +30,10 @@ pub(crate) enum LogEntry {
     JobWith(SpecBody, Vec<Setting>),
 }
 
+fn side(number: u8) -> Option<Side> {
+    [Side::First, Side::Second].get(usize::from(number)).copied()
+}
+
 impl LogEntry {
     /// The variant and the position of which it speaks; `None` where it speaks of a job, and so perhaps of many.
     pub(crate) fn packed(&self) -> Option<(u32, &[u8])> {
@@ -49,19 +53,34 @@ impl LogEntry {
 }
 
 /// What a job was told beyond its [`SpecBody`]. Only grows: new kinds come after the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Setting {
     /// It looks for a proof that a side wins; 0 is the first.
     Prove(u8),
+    /// Of a side only the best move is followed; 0 is the first.
+    OneSide(u8),
+    /// Moves that lose more, in centi-units, are not followed.
+    Margin(u16),
+    /// Thousandths of a ply that chance may add to a priority, and what makes it the same every time.
+    Noise(u32, u64),
+    /// A canonical position that is not entered.
+    Exclude(Vec<u8>),
 }
 
 impl Setting {
     /// The settings of a job that its [`SpecBody`] has no place for.
     pub(crate) fn of(spec: &JobSpec) -> Vec<Self> {
-        match spec.policy {
+        let mut settings = match spec.policy {
             Policy::DropOut { .. } => Vec::new(),
             Policy::Prove { attacker } => vec![Self::Prove(attacker as u8)],
-        }
+            Policy::OneSide { side, .. } => vec![Self::OneSide(side as u8)],
+        };
+        let Bounds { margin, noise, seed, exclude } = &spec.bounds;
+        settings.extend(margin.map(Self::Margin));
+        let millis = (noise * 1e3).round() as u32;
+        settings.extend((millis > 0).then_some(Self::Noise(millis, *seed)));
+        settings.extend(exclude.iter().map(|position| Self::Exclude(position.canonical().packed.0)));
+        settings
     }
 }
 
@@ -82,7 +101,7 @@ pub(crate) struct AnswerBody {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SpecBody {
     name: String,
-    variant: u32,
+    pub(crate) variant: u32,
     /// First position and moves of each.
     roots: Vec<(Option<Vec<u8>>, Vec<u16>)>,
     pub(crate) alpha_millis: u32,
@@ -124,14 +143,18 @@ impl SpecBody {
     /// The spec again, with the settings beyond it; `None` for one that cannot be.
     pub(crate) fn spec(&self, settings: &[Setting]) -> Option<JobSpec> {
         let variant = Variant::from_code(self.variant).ok()?;
-        let mut policy = Policy::DropOut { alpha: f64::from(self.alpha_millis) / 1e3 };
+        let alpha = f64::from(self.alpha_millis) / 1e3;
+        let (mut policy, mut bounds, mut exclude) = (Policy::DropOut { alpha }, Bounds::default(), Vec::new());
         for setting in settings {
             match setting {
-                Setting::Prove(0) => policy = Policy::Prove { attacker: Side::First },
-                Setting::Prove(1) => policy = Policy::Prove { attacker: Side::Second },
-                Setting::Prove(_) => return None,
+                Setting::Prove(number) => policy = Policy::Prove { attacker: side(*number)? },
+                Setting::OneSide(number) => policy = Policy::OneSide { side: side(*number)?, alpha },
+                Setting::Margin(margin) => bounds.margin = Some(*margin),
+                Setting::Noise(millis, seed) => (bounds.noise, bounds.seed) = (f64::from(*millis) / 1e3, *seed),
+                Setting::Exclude(packed) => exclude.push(Position::unpack(variant, Packed(packed.clone())).ok()?),
             }
         }
+        bounds.exclude = exclude.into();
         let root = |(setup, moves): &(Option<Vec<u8>>, Vec<u16>)| {
             let moves: Vec<_> = moves.iter().map(|&code| kagetsu_game::Move::new(code)).collect();
             Position::new(variant, setup.clone().map(Packed), &moves).ok()
@@ -141,6 +164,7 @@ impl SpecBody {
             variant,
             roots: self.roots.iter().map(root).collect::<Option<_>>()?,
             policy,
+            bounds,
             effort: Effort { depth: self.depth, nodes: self.nodes, time: self.time_ms.map(Duration::from_millis) },
             width: self.width,
             max_ply: self.max_ply,

@@ -15,7 +15,7 @@ use crate::job::JobChange;
 use crate::node::Node;
 use crate::reach::Stage;
 use crate::record;
-use crate::value::Derived;
+use crate::way::Candidate;
 
 /// One ply, in the unit of priorities.
 const PLY: u64 = 1_000_000;
@@ -156,6 +156,7 @@ fn propagate(index: &mut Index, mut changed: BTreeSet<Id>) -> Result<(), BookErr
             index.put_reach(id, |reach| reach.stage = stage)?;
         }
         if index.value(id)? == Some(value) {
+            regrow(index, id)?;
             continue;
         }
         index.put_value(id, value)?;
@@ -210,7 +211,19 @@ fn grow(index: &mut Index, id: Id) -> Result<(), BookError> {
     index.reach(id)?.jobs().into_iter().try_for_each(|job| grow_for(index, job, id))
 }
 
-/// Tells the positions that a node leads to with which priority a job comes to them from there.
+/// The value of a position is what it was, but perhaps not those of its moves: jobs with a margin look again which of them
+/// they follow.
+fn regrow(index: &mut Index, id: Id) -> Result<(), BookError> {
+    for job in index.reach(id)?.jobs() {
+        if index.way(job)?.has_margin() {
+            grow_for(index, job, id)?;
+        }
+    }
+    Ok(())
+}
+
+/// Tells the positions that a node leads to with which priority a job comes to them from there: one ply less urgent than
+/// the node, less urgent by what the move loses, and by chance where the job asks for that.
 fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
     let Some(node) = index.node(id)? else { return Ok(()) };
     let Some(value) = index.value(id)? else { return Ok(()) };
@@ -218,21 +231,19 @@ fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
     let (alpha_millis, most_stones) = (u64::from(state.alpha_millis), state.most_stones);
     let is_left = value.proof.is_none() && id.stones() < most_stones;
     let priority = index.reach(id)?.priority(job).filter(|_| is_left);
+    let (way, by) = (index.way(job)?, node.position.side());
     for (m, child) in &node.followed {
         let seen = match child_value(index, *child)? {
             Some(value) => Seen::from_child(value).score,
             None => node.facts.get(*m).map_or(Score::ZERO, |verdict| verdict.score),
         };
-        let priority = priority.map(|priority| priority.saturating_add(step(value, seen, alpha_millis)));
+        let lost = (i64::from(value.score.raw()) - i64::from(seen.raw())).max(0).unsigned_abs();
+        let candidate = Candidate { by, is_best: value.best == Some(*m), lost, child: *child };
+        let step = PLY + lost * alpha_millis * (PLY / 100_000) + way.chance(*child) * (PLY / 1_000);
+        let priority = priority.filter(|_| way.follows(&candidate)).map(|priority| priority.saturating_add(step));
         see(index, job, *child, id, priority)?;
     }
     Ok(())
-}
-
-/// How much less urgent a move's position is than the one that it is made in: one ply, and what the move loses.
-fn step(best: Derived, seen: Score, alpha_millis: u64) -> u64 {
-    let lost = (i64::from(best.score.raw()) - i64::from(seen.raw())).max(0).unsigned_abs();
-    PLY + lost * alpha_millis * (PLY / 100_000)
 }
 
 /// A job comes from `parent` to a position with this priority, or (`None`) not at all. What waits is put in its new place.

@@ -17,6 +17,7 @@ use crate::record::{self, Record};
 use crate::state::JobBody;
 use crate::store::{Batch, Pair, Store};
 use crate::value::{Derived, DerivedBody};
+use crate::way::Way;
 
 /// Which entries of the journal the store has, and what it holds because of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +90,8 @@ pub(crate) struct Cache {
     values: HashMap<Id, Option<Derived>>,
     reaches: HashMap<Id, Arc<Reach>>,
     engines: Vec<Arc<str>>,
+    /// By job, of which there are few; they never change.
+    ways: HashMap<u32, Arc<Way>>,
 }
 
 /// Of some 4 KiB each.
@@ -309,6 +312,17 @@ impl<'a> Index<'a> {
     /// What a job was told beyond its spec.
     pub(crate) fn settings(&self, id: u32) -> Result<Vec<Setting>, BookError> {
         Ok(self.body(&key(SETTINGS, &[&id.to_be_bytes()]), "a job")?.unwrap_or_default())
+    }
+
+    /// Which moves a job follows.
+    pub(crate) fn way(&mut self, job: u32) -> Result<Arc<Way>, BookError> {
+        if let Some(way) = self.cache.ways.get(&job) {
+            return Ok(Arc::clone(way));
+        }
+        let variant = self.spec(job)?.ok_or(BookError::Store("a job"))?.variant;
+        let way = Arc::new(Way::new(variant, &self.settings(job)?)?);
+        self.cache.ways.insert(job, Arc::clone(&way));
+        Ok(way)
     }
 
     /// All jobs as they are in the store.

@@ -19,6 +19,14 @@ pub enum Policy {
         /// Plies that a loss of a hundred centi-units weighs, 0 to 1,000.
         alpha: f64,
     },
+    /// A repertoire: as [`Policy::DropOut`], but of one side only the best move is followed, and of the other all that lose
+    /// no more than [`Bounds::margin`].
+    OneSide {
+        /// Whose.
+        side: Side,
+        /// As in [`Policy::DropOut`].
+        alpha: f64,
+    },
     /// Proof-number order: the position next that helps most to prove that one side wins.
     Prove {
         /// Which side.
@@ -30,10 +38,23 @@ impl Policy {
     /// What a loss of value weighs in the order of what waits.
     pub(crate) fn alpha(self) -> f64 {
         match self {
-            Self::DropOut { alpha } => alpha,
+            Self::DropOut { alpha } | Self::OneSide { alpha, .. } => alpha,
             Self::Prove { .. } => 0.0,
         }
     }
+}
+
+/// What a job leaves out, and in what order it takes what is alike.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bounds {
+    /// Moves that lose more than this, in centi-units against the best, are not followed.
+    pub margin: Option<u16>,
+    /// Up to so many plies, by chance, are added to the priority of each position, so that there are fewer holes: 0 to 100.
+    pub noise: f64,
+    /// Makes the chance the same every time.
+    pub seed: u64,
+    /// Positions that are never entered, by whatever moves.
+    pub exclude: Arc<[Position]>,
 }
 
 /// What is to be built.
@@ -47,6 +68,8 @@ pub struct JobSpec {
     pub roots: Arc<[Position]>,
     /// Which position comes next.
     pub policy: Policy,
+    /// What is left out.
+    pub bounds: Bounds,
     /// How hard to think about each.
     pub effort: Effort,
     /// How many best moves of each get an exact value, and are followed.

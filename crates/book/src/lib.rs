@@ -46,6 +46,7 @@ mod state;
 mod stats;
 mod store;
 mod value;
+mod way;
 
 pub use backup::{BackupReport, backup};
 pub use book::{Book, BookOptions, Entry};
@@ -57,7 +58,7 @@ pub use compiled::{Compiled, ENGINE};
 pub use error::BookError;
 pub use grades::{Grade, Grades, Hole};
 pub use id::Place;
-pub use job::{Aside, Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
+pub use job::{Aside, Bounds, Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
 pub use journal::{Sequence, Syncer};
 pub use opening::Notice;
 pub use prune::{PruneReport, Pruning};

@@ -145,9 +145,21 @@ pub struct StartRequest {
     /// Which position comes next.
     #[prost(enumeration = "Policy", tag = "9")]
     pub policy: i32,
-    /// Whose win is to be proven; absent: the first side's.
+    /// Whose win is to be proven, or whose best moves alone are followed; absent: the first side's.
     #[prost(enumeration = "Side", tag = "10")]
     pub side: i32,
+    /// Moves that lose more than this, in centi-units against the best, are not followed.
+    #[prost(uint32, optional, tag = "11")]
+    pub margin: ::core::option::Option<u32>,
+    /// Up to so many plies, by chance, are added to the priority of each position, 0 to 100.
+    #[prost(double, tag = "12")]
+    pub noise: f64,
+    /// Makes the chance the same every time.
+    #[prost(uint64, tag = "13")]
+    pub seed: u64,
+    /// Positions that are never entered.
+    #[prost(message, repeated, tag = "14")]
+    pub exclude: ::prost::alloc::vec::Vec<Position>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Job {
@@ -661,6 +673,8 @@ pub enum Policy {
     DropOut = 1,
     /// The one that helps most to prove that one side wins. The nodes of the effort are those of each search for threats.
     Prove = 2,
+    /// As POLICY_DROP_OUT, but of one side only the best move is followed, and of the other what is within the margin.
+    OneSide = 3,
 }
 impl Policy {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -672,6 +686,7 @@ impl Policy {
             Self::Unspecified => "POLICY_UNSPECIFIED",
             Self::DropOut => "POLICY_DROP_OUT",
             Self::Prove => "POLICY_PROVE",
+            Self::OneSide => "POLICY_ONE_SIDE",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -680,6 +695,7 @@ impl Policy {
             "POLICY_UNSPECIFIED" => Some(Self::Unspecified),
             "POLICY_DROP_OUT" => Some(Self::DropOut),
             "POLICY_PROVE" => Some(Self::Prove),
+            "POLICY_ONE_SIDE" => Some(Self::OneSide),
             _ => None,
         }
     }

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kagetsu_book::{Book, BookError, BookOptions, Entry, JobId, JobSpec, JobState, Policy, Pruning, backup, repair};
+use kagetsu_book::{
+    Book, BookError, BookOptions, Bounds, Entry, JobId, JobSpec, JobState, Policy, Pruning, backup, repair,
+};
 use kagetsu_game::{Effort, Key, Position, Variant};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -25,6 +27,7 @@ fn spec(name: &str, target: u64) -> JobSpec {
         variant: variant(),
         roots: [Position::from_line(variant(), "d4").expect("legal")].into(),
         policy: Policy::DropOut { alpha: 2.0 },
+        bounds: Bounds::default(),
         effort: Effort::depth(3),
         width: 3,
         max_ply: None,

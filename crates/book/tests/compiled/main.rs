@@ -6,7 +6,7 @@ mod engine;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kagetsu_book::{Book, BookError, BookOptions, Choice, Compiled, Entry, JobSpec, Policy};
+use kagetsu_book::{Book, BookError, BookOptions, Bounds, Choice, Compiled, Entry, JobSpec, Policy};
 use kagetsu_game::{Bound, Effort, Move, Position, Variant, Verdict};
 use tempfile::TempDir;
 
@@ -22,6 +22,7 @@ fn compiled(positions: u64) -> (TempDir, Book, PathBuf) {
         // In the second one there is a four.
         roots: ["d4", "c4 a1 d4 a7 e4 g1 f4 g7"].map(|line| Position::from_line(variant, line).expect("legal")).into(),
         policy: Policy::DropOut { alpha: 2.0 },
+        bounds: Bounds::default(),
         effort: Effort::depth(3),
         width: 3,
         max_ply: None,

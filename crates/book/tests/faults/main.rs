@@ -6,7 +6,7 @@ mod engine;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kagetsu_book::{Book, BookError, BookOptions, JobId, JobSpec, Notice, Policy};
+use kagetsu_book::{Book, BookError, BookOptions, Bounds, JobId, JobSpec, Notice, Policy};
 use kagetsu_game::{Effort, Position, Variant};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -19,6 +19,7 @@ fn spec(target: u64) -> JobSpec {
         variant,
         roots: [Position::from_line(variant, "d4").expect("legal")].into(),
         policy: Policy::DropOut { alpha: 2.0 },
+        bounds: Bounds::default(),
         effort: Effort::depth(3),
         width: 3,
         max_ply: None,

@@ -4,11 +4,12 @@
 mod engine;
 mod prove;
 mod trust;
+mod ways;
 
 use std::fs;
 use std::path::Path;
 
-use kagetsu_book::{Book, BookOptions, JobChange, JobId, JobSpec, JobState, Policy, Work};
+use kagetsu_book::{Book, BookOptions, Bounds, JobChange, JobId, JobSpec, JobState, Policy, Work};
 use kagetsu_game::{Answer, Bound, Effort, Position, Variant, Verdict};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -21,6 +22,7 @@ fn spec(target: u64) -> JobSpec {
         variant,
         roots: [Position::from_line(variant, "d4").expect("legal"), Position::start(variant)].into(),
         policy: Policy::DropOut { alpha: 2.0 },
+        bounds: Bounds::default(),
         effort: Effort::depth(3),
         width: 3,
         max_ply: None,

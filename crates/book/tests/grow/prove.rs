@@ -1,6 +1,6 @@
 //! Jobs that look for a proof.
 
-use kagetsu_book::{Book, BookOptions, JobId, JobSpec, JobState, Policy, Work};
+use kagetsu_book::{Book, BookOptions, Bounds, JobId, JobSpec, JobState, Policy, Work};
 use kagetsu_game::{
     Answer, Bound, Claim, Effort, Position, Proof, ProofKind, Question, Score, Side, Variant, Verdict, Window,
 };
@@ -16,6 +16,7 @@ fn spec(line: &str, attacker: Side, target: u64) -> JobSpec {
         variant,
         roots: [Position::from_line(variant, line).expect("legal")].into(),
         policy: Policy::Prove { attacker },
+        bounds: Bounds::default(),
         effort: Effort::nodes(1_000),
         width: 3,
         max_ply: None,
