@@ -5,6 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 /// Passes connections on to a server until it is cut.
 pub(crate) struct Relay {
@@ -15,6 +16,7 @@ pub(crate) struct Relay {
 #[derive(Default)]
 struct Line {
     is_cut: AtomicBool,
+    is_slow: AtomicBool,
     ends: Mutex<Vec<TcpStream>>,
 }
 
@@ -51,6 +53,11 @@ impl Relay {
         }
     }
 
+    /// Holds every piece back for a while, or no more.
+    pub(crate) fn slow(&self, is_slow: bool) {
+        self.line.is_slow.store(is_slow, Ordering::SeqCst);
+    }
+
     /// Lets new connections through again.
     pub(crate) fn mend(&self) {
         self.line.is_cut.store(false, Ordering::SeqCst);
@@ -64,19 +71,25 @@ impl Drop for Relay {
 }
 
 impl Line {
-    fn join(&self, near: TcpStream, target: SocketAddr) {
+    fn join(self: &Arc<Self>, near: TcpStream, target: SocketAddr) {
         let Ok(far) = TcpStream::connect(target) else { return };
         let copy = |stream: &TcpStream| stream.try_clone().expect("a handle");
         self.ends.lock().expect("no panic in it").extend([copy(&near), copy(&far)]);
-        pump(copy(&near), copy(&far));
-        pump(far, near);
+        pump(copy(&near), copy(&far), Arc::clone(self));
+        pump(far, near, Arc::clone(self));
     }
 }
 
-fn pump(mut from: TcpStream, mut to: TcpStream) {
+/// What a slow line holds every piece back.
+const SLOW: Duration = Duration::from_millis(30);
+
+fn pump(mut from: TcpStream, mut to: TcpStream, line: Arc<Line>) {
     thread::spawn(move || {
         let mut buffer = [0; 4096];
         while let Ok(n @ 1..) = from.read(&mut buffer) {
+            if line.is_slow.load(Ordering::SeqCst) {
+                thread::sleep(SLOW);
+            }
             if to.write_all(&buffer[..n]).is_err() {
                 break;
             }

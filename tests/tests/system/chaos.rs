@@ -1,0 +1,179 @@
+//! A storm over a cluster: processes are killed and frozen, the network is cut and slowed, reports come twice and late, and one
+//! worker lies. What was acknowledged is in the book, the book says what a calm build says, and the liar is found.
+//!
+//! The short storm is part of every run; the long one is `cargo test -p kagetsu-tests --test system chaos -- --ignored`, its
+//! seeds are `KAGETSU_CHAOS_SEEDS` (by default 1,2,3).
+
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use kagetsu_tests::{Program, Running, Scratch};
+use nix::sys::signal::Signal;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use serde_json::Value;
+
+use crate::cluster::{Cluster, Facts, agree, facts, until};
+use crate::liar::Liar;
+use crate::relay::Relay;
+
+const DEPTH: u32 = 3;
+
+/// A coordinator that asks for every answer twice.
+fn coordinator(book: &Path, listen: &str) -> Cluster {
+    let book = book.to_str().expect("a plain name");
+    let arguments = ["--book", book, "--listen", listen, "--http", "off", "--verify-share", "100"];
+    let mut coordinator = Program::Coordinator.start(&arguments);
+    let url = coordinator.address();
+    Cluster { coordinator, url }
+}
+
+/// A worker whose results outlive it.
+fn worker(url: &str, spool: &Path) -> Running {
+    let spool = spool.to_str().expect("a plain name");
+    Program::Worker.start(&["--coordinator", url, "--slots", "1", "--table-mib", "16", "--spool", spool])
+}
+
+/// Two workers beside the coordinator, and one behind a bad line.
+struct Fleet {
+    url: String,
+    relay: Relay,
+    spools: Vec<std::path::PathBuf>,
+    workers: Vec<Running>,
+}
+
+impl Fleet {
+    fn start(scratch: &Scratch, url: &str) -> Self {
+        let spools: Vec<_> = (0..3).map(|n| scratch.path(&format!("spool-{n}"))).collect();
+        let mut fleet = Self { url: url.into(), relay: Relay::to(url), spools, workers: Vec::new() };
+        fleet.workers = (0..3).map(|n| fleet.worker(n)).collect();
+        fleet
+    }
+
+    fn worker(&self, n: usize) -> Running {
+        let url = if n == 2 { self.relay.url() } else { self.url.clone() };
+        worker(&url, &self.spools[n])
+    }
+
+    /// One misfortune of a worker or of its line.
+    fn strike(&mut self, chance: &mut StdRng) {
+        let n = chance.random_range(0..3);
+        let a_while = Duration::from_millis(chance.random_range(20..400));
+        match chance.random_range(0..4) {
+            0 => {
+                self.workers[n].kill();
+                self.workers[n] = self.worker(n);
+            }
+            1 => {
+                self.workers[n].signal(Signal::SIGSTOP);
+                sleep(a_while);
+                self.workers[n].signal(Signal::SIGCONT);
+            }
+            2 => {
+                self.relay.cut();
+                sleep(a_while);
+                self.relay.mend();
+            }
+            _ => {
+                self.relay.slow(true);
+                sleep(a_while);
+                self.relay.slow(false);
+            }
+        }
+    }
+}
+
+fn positions(cluster: &Cluster) -> Option<u64> {
+    cluster.job()?["positions"].as_u64()
+}
+
+/// What a build in peace finds.
+fn calm(scratch: &Scratch, positions: u32) -> Facts {
+    let book = scratch.path("calm");
+    let (positions, depth) = (positions.to_string(), DEPTH.to_string());
+    let place = ["--variant", "freestyle-15", "--moves", "h8", "--positions", &positions, "--depth", &depth];
+    let built =
+        Program::Kagetsu.run(&[&["build", "--book", book.to_str().expect("a plain name")], &place[..]].concat());
+    assert_eq!(built.code, Some(0), "{built:#?}");
+    facts(&book)
+}
+
+/// The quarantine of a worker of this name, if it is there and in one.
+fn quarantine(cluster: &Cluster, name: &str) -> Option<String> {
+    let listed = Program::Kagetsu.run(&["workers", "list", "--coordinator", &cluster.url, "--json"]);
+    let workers: Vec<Value> = serde_json::from_str(&listed.stdout).ok()?;
+    let found = workers.into_iter().find(|worker| worker["name"] == name)?;
+    found["quarantine"].as_str().map(Into::into)
+}
+
+fn storm(seed: u64, strikes: u32, size: u32) {
+    println!("seed {seed}");
+    let chance = &mut StdRng::seed_from_u64(seed);
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let mut cluster = coordinator(&book, "127.0.0.1:0");
+    let listen = cluster.url.trim_start_matches("http://").to_string();
+    let mut fleet = Fleet::start(&scratch, &cluster.url);
+
+    // First nobody lies, and the coordinator dies too: what it acknowledged it never loses.
+    drop(cluster.build(size, DEPTH));
+    let client = cluster.build(size, DEPTH);
+    until("the job is known", || cluster.job());
+    drop(client);
+    for _ in 0..strikes {
+        sleep(Duration::from_millis(chance.random_range(0..150)));
+        let acknowledged = positions(&cluster);
+        match chance.random_range(0..4) {
+            0 => {
+                cluster.coordinator.kill();
+                cluster = coordinator(&book, &listen);
+                let after = until("the job is back", || positions(&cluster));
+                assert!(Some(after) >= acknowledged, "seed {seed}: {acknowledged:?} acknowledged, then {after}");
+            }
+            1 => {
+                cluster.coordinator.signal(Signal::SIGSTOP);
+                sleep(Duration::from_millis(chance.random_range(50..400)));
+                cluster.coordinator.signal(Signal::SIGCONT);
+            }
+            _ => fleet.strike(chance),
+        }
+    }
+    until("the first half ends", || (cluster.job()?["state"] == "done").then_some(()));
+
+    // Then one worker lies, and says everything twice.
+    let liar = Liar::start(&cluster.url, seed);
+    until("the liar is there", || {
+        let listed = Program::Kagetsu.run(&["workers", "list", "--coordinator", &cluster.url]);
+        listed.stdout.contains(liar.name()).then_some(())
+    });
+    let client = cluster.build(2 * size, DEPTH);
+    for _ in 0..strikes / 2 {
+        sleep(Duration::from_millis(chance.random_range(0..150)));
+        fleet.strike(chance);
+    }
+    let reason = until("the liar is found", || quarantine(&cluster, liar.name()));
+    assert!(reason.contains("wrong about"), "seed {seed}: {reason}");
+    until("the job ends", || (cluster.job()?["state"] == "done").then_some(()));
+    drop((client, liar, fleet));
+    cluster.stop();
+
+    let built = facts(&book);
+    assert!(built.len() >= 2 * size as usize, "seed {seed}: {} positions", built.len());
+    let both = agree(&built, &calm(&scratch, 2 * size));
+    assert!(both > size as usize, "seed {seed}: only {both} positions in both");
+}
+
+#[test]
+fn a_short_storm_leaves_the_book_of_a_calm_build() {
+    storm(1, 10, 30);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_long_storm_leaves_the_book_of_a_calm_build() {
+    let seeds = std::env::var("KAGETSU_CHAOS_SEEDS").unwrap_or_else(|_| "1,2,3".into());
+    for seed in seeds.split(',') {
+        storm(seed.trim().parse().expect("a number"), 60, 150);
+    }
+}

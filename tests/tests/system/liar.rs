@@ -1,0 +1,98 @@
+//! A worker that knows the exam and lies about all else, twice each time.
+
+use std::thread::{JoinHandle, spawn};
+
+use kagetsu_game::Question;
+use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::report::Outcome;
+use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::workers_client::WorkersClient;
+use kagetsu_proto::{Connector, PROTOCOL, v1};
+use kagetsu_search::{Control, Engine, EngineOptions};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::CancellationToken;
+
+/// Dropped, it goes away.
+pub(crate) struct Liar {
+    name: String,
+    stop: CancellationToken,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Liar {
+    /// A worker for the coordinator at `url`, which says that it is our own engine.
+    pub(crate) fn start(url: &str, seed: u64) -> Self {
+        let (name, stop) = (format!("liar-{seed}"), CancellationToken::new());
+        let hello = v1::Hello {
+            protocol: PROTOCOL,
+            name: name.clone(),
+            instance: seed + 1,
+            engine: Engine::NAME.into(),
+            slots: 1,
+            threads: 1,
+            oldest: PROTOCOL,
+            ..v1::Hello::default()
+        };
+        let (connector, ends) = (Connector::to_url(url).expect("an address"), stop.clone());
+        let thread = spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            runtime.block_on(async {
+                tokio::select! {
+                    () = lie(&connector, &hello) => {}
+                    () = ends.cancelled() => {}
+                }
+            });
+        });
+        Self { name, stop, thread: Some(thread) }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Drop for Liar {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        if let Some(thread) = self.thread.take() {
+            // What went wrong in it shows in what the coordinator says of it.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Works until the coordinator hangs up.
+async fn lie(connector: &Connector, hello: &v1::Hello) {
+    let mut client = WorkersClient::new(connector.connect().await.expect("a coordinator"));
+    let (out, messages) = mpsc::channel(64);
+    let say = async |message| out.send(v1::FromWorker { message: Some(message) }).await.is_ok();
+    say(Said::Hello(hello.clone())).await;
+    let mut heard = client.work(ReceiverStream::new(messages)).await.expect("welcome").into_inner();
+    let options = EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() };
+    let mut engine = Engine::new(options).expect("an engine");
+    while let Ok(Some(message)) = heard.message().await {
+        let Some(Heard::Task(v1::Task { task, attempt, question, .. })) = message.message else { continue };
+        let question = Question::try_from(question.as_ref().expect("a question")).expect("a good one");
+        let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("an answer");
+        let mut answer = v1::Answer::from(&answer);
+        if task < 1 << 63 {
+            spoil(&mut answer);
+        }
+        let report = v1::Report { task, attempt, outcome: Some(Outcome::Answer(answer)), ..Default::default() };
+        for _ in 0..2 {
+            if !say(Said::Report(report.clone())).await {
+                return;
+            }
+        }
+    }
+}
+
+/// The worst move is the best by far.
+fn spoil(answer: &mut v1::Answer) {
+    let best = answer.verdicts.iter().map(|verdict| verdict.score).max().unwrap_or_default();
+    if let Some(worst) = answer.verdicts.last_mut() {
+        (worst.score, worst.proof, worst.line) = ((best + 900).min(29_000), None, vec![worst.r#move]);
+        worst.set_bound(v1::Bound::Exact);
+    }
+}
