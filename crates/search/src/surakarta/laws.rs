@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use kagetsu_game::surakarta::{POINTS, Surakarta};
-use kagetsu_game::{Claim, Effort, Game, Move, Outcome, Position, Question, Score, Side, Symmetry, Variant};
+use kagetsu_game::{Answer, Claim, Effort, Game, Move, Outcome, Position, Question, Score, Side, Symmetry, Variant};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -174,6 +174,72 @@ proptest! {
     }
 }
 
+fn ask(options: EngineOptions, question: &Question, control: &Control) -> Answer {
+    let mut engine = Engine::new(EngineOptions { table_bytes: 1 << 16, ..options }).expect("an engine");
+    engine.answer(question, control, &mut |_| {}).expect("a legal question")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_search_of_an_image_finds_the_same_value(position in few_stones(20), number in 0u8..16, depth in 1u8..=4) {
+        prop_assume!(position.outcome().is_none());
+        let game: Surakarta = position.game();
+        let options = EngineOptions { selective: false, ..EngineOptions::default() };
+        let value = |symmetry| {
+            let image = Position::unpack(position.variant(), game.pack(symmetry)).expect("an image is a position");
+            let answer = ask(options, &Question::new(image, Effort::depth(depth)), &Control::new());
+            answer.best().map(|(_, verdict)| verdict.score)
+        };
+        prop_assert_eq!(value(Symmetry::IDENTITY), value(Symmetry::new(number)));
+    }
+
+    /// However early it is stopped, every move has a verdict, every line can be played, and no mate is without its proof.
+    #[test]
+    fn a_search_that_is_stopped_tells_no_lies(position in few_stones(30), nodes in 0u64..3_000) {
+        prop_assume!(position.outcome().is_none());
+        let options = EngineOptions::default();
+        let answer = ask(options, &Question::new(position.clone(), Effort::nodes(nodes)), &Control::new());
+        prop_assert!(answer.best().is_some());
+        for (m, verdict) in answer.verdicts() {
+            let line: Vec<String> = verdict.line.iter().map(|&m| position.write_move(m)).collect();
+            prop_assert!(position.play_line(&line.join(" ")).is_ok(), "{position}: {line:?}");
+            prop_assert!(line.is_empty() || verdict.line[0] == *m);
+            prop_assert_eq!(verdict.score.is_mate(), verdict.proof.is_some());
+        }
+        let stopped = Control::new();
+        stopped.stop();
+        prop_assert!(ask(options, &Question::new(position, Effort::depth(9)), &stopped).best().is_some());
+    }
+
+    /// A win is a win against every defence, as far as it says.
+    #[test]
+    fn what_is_proven_is_so(position in few_stones(40)) {
+        prop_assume!(position.outcome().is_none());
+        let question = Question::new(position.clone(), Effort::depth(5));
+        let answer = ask(EngineOptions::default(), &question, &Control::new());
+        let proof = answer.best().and_then(|(m, verdict)| Some((m, verdict.proof?)));
+        if let Some((m, proof)) = proof.filter(|(_, proof)| proof.claim == Claim::Win && proof.plies <= 5) {
+            let after = position.play(m).expect("legal");
+            prop_assert!(wins(&after, position.side(), proof.plies - 1), "{position}: {proof:?}");
+        }
+    }
+}
+
+/// Whether the side wins within so many plies, by the rules alone.
+fn wins(position: &Position, side: Side, plies: u16) -> bool {
+    if let Some(outcome) = position.outcome() {
+        return outcome == Outcome::Win(side);
+    }
+    let leads = |m: Move| wins(&position.play(m).expect("legal"), side, plies - 1);
+    match plies {
+        0 => false,
+        _ if position.side() == side => position.legal_moves().into_iter().any(leads),
+        _ => position.legal_moves().into_iter().all(leads),
+    }
+}
+
 #[test]
 fn a_stone_alone_on_its_circuit_passes_the_point_where_it_began() {
     // b2 stands twice on the outer circuit; around its own corner it meets itself, goes on and takes b5 from both ends.
@@ -203,9 +269,7 @@ fn steps_and_ends_of_arcs_are_counted() {
 fn a_win_by_the_limit_is_no_proof_and_a_win_of_all_stones_is() {
     let best = |fen: &str| {
         let position = Position::from_fen(Variant::Surakarta { limit: 6 }, fen).expect("a board");
-        let mut engine = Engine::new(EngineOptions::default()).expect("an engine");
-        let answer = engine.answer(&Question::new(position, Effort::depth(5)), &Control::new(), &mut |_| {});
-        let answer = answer.expect("a game that the engine plays");
+        let answer = ask(EngineOptions::default(), &Question::new(position, Effort::depth(5)), &Control::new());
         let (_, verdict) = answer.best().expect("the game is not over");
         (verdict.score, verdict.proof.map(|proof| proof.claim))
     };
