@@ -72,6 +72,8 @@ pub(crate) struct State {
     pub(crate) purposes: BTreeMap<QuestionId, Purpose>,
     /// What each task at work is about, to hold its answer against.
     asked: BTreeMap<TaskId, Asked>,
+    /// The tasks of each question that are at work, or were.
+    tasks: BTreeMap<QuestionId, Vec<TaskId>>,
     /// Positions of which the replies are to be found out.
     unknown: Vec<Unknown>,
     pub(crate) keeper: Option<KeeperDesk>,
@@ -105,6 +107,7 @@ impl Hub {
             links: Links::default(),
             purposes: BTreeMap::new(),
             asked: BTreeMap::new(),
+            tasks: BTreeMap::new(),
             unknown: Vec::new(),
             keeper,
             metrics: Arc::clone(&metrics),
@@ -514,7 +517,9 @@ impl State {
                         may_be_empty: task.role == Role::Threats,
                         since: now,
                     };
-                    self.asked.insert(task.id, asked);
+                    if self.asked.insert(task.id, asked).is_none() {
+                        self.tasks.entry(task.question).or_default().push(task.id);
+                    }
                     let message = v1::Task {
                         task: task.id.0,
                         attempt: task.attempt,
@@ -553,7 +558,9 @@ impl State {
     }
 
     pub(crate) fn forget(&mut self, id: QuestionId) -> Option<Purpose> {
-        self.asked.retain(|_, asked| asked.question != id);
+        for task in self.tasks.remove(&id).unwrap_or_default() {
+            self.asked.remove(&task);
+        }
         self.purposes.remove(&id)
     }
 

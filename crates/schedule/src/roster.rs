@@ -1,4 +1,5 @@
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use core::ops::Bound::{Excluded, Unbounded};
 use core::time::Duration;
 
@@ -14,6 +15,14 @@ pub(crate) enum Room {
     Slot,
     /// In its queue: all its slots are taken.
     Queue,
+}
+
+/// Workers that play the same.
+#[derive(Debug)]
+struct Repertoire {
+    plays: Option<Arc<BTreeSet<Variant>>>,
+    workers: u64,
+    room: u64,
 }
 
 /// When a worker was last served, and which; the order in which workers are served.
@@ -39,6 +48,8 @@ pub(crate) struct Roster {
     pub(crate) room: u64,
     /// Tasks in the hands of all workers.
     pub(crate) load: u64,
+    /// Workers by what they play, and the tasks that they could take: of the same list by where it lies, 0 for everything.
+    repertoires: BTreeMap<usize, Repertoire>,
 }
 
 impl Roster {
@@ -55,6 +66,7 @@ impl Roster {
             slots: 0,
             room: 0,
             load: 0,
+            repertoires: BTreeMap::new(),
         }
     }
 
@@ -132,9 +144,8 @@ impl Roster {
 
     /// Tasks that the workers that play the variant could take beyond what they have.
     pub(crate) fn room_for(&self, variant: Variant) -> u64 {
-        let workers = self.workers.values().filter(|worker| worker.has(variant));
-        let room = |w: &Worker| w.queue_limit(self.options.prefetch).saturating_sub(w.load());
-        workers.map(|worker| u64::from(room(worker))).sum()
+        let has = |plays: &Option<Arc<BTreeSet<Variant>>>| plays.as_ref().is_none_or(|plays| plays.contains(&variant));
+        self.repertoires.values().filter(|repertoire| has(&repertoire.plays)).map(|repertoire| repertoire.room).sum()
     }
 
     /// Whether a worker has room of this kind.
@@ -161,6 +172,13 @@ impl Roster {
         self.slots = add(self.slots, u64::from(worker.slot_limit()));
         self.room = add(self.room, u64::from(room));
         self.load = add(self.load, u64::from(load));
+        let key = worker.plays.as_ref().map_or(0, |plays| Arc::as_ptr(plays).addr());
+        let nobody = || Repertoire { plays: worker.plays.clone(), workers: 0, room: 0 };
+        let same = self.repertoires.entry(key).or_insert_with(nobody);
+        (same.workers, same.room) = (add(same.workers, 1), add(same.room, u64::from(room)));
+        if same.workers == 0 {
+            self.repertoires.remove(&key);
+        }
     }
 }
 

@@ -210,8 +210,8 @@ impl Scheduler {
         self.roster.room.saturating_sub(self.waiting.len() as u64)
     }
 
-    /// The same of one variant's questions: only workers that play it count, and only what waits of it. Looks at every
-    /// worker, and at all that waits.
+    /// The same of one variant's questions: only workers that play it count, and only what waits of it. Looks at all
+    /// that waits.
     #[must_use]
     pub fn appetite_for(&self, variant: Variant) -> u64 {
         let is_of_it = |task: &TaskId| self.parts.get(task).is_some_and(|part| part.ask.position.variant() == variant);
