@@ -6,8 +6,8 @@ use kagetsu_game::{Answer, Bound, Claim, Move, Score, Verdict};
 use kagetsu_schedule::{Bar, QuestionId, WorkerId};
 
 use crate::compare::difference;
-use crate::hub::{Purpose, State};
 use crate::prover::Claims;
+use crate::state::{Purpose, State};
 
 /// An answer that another worker is asked to confirm, and a third where the two differ.
 pub(crate) struct Check {

@@ -1,27 +1,23 @@
-//! The state of a coordinator: what is asked, who works, who waits for what.
+//! The shared state of a coordinator: who changes it, and who waits for a change.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use kagetsu_book::Work;
-use kagetsu_game::{Answer, Move, Position, Question, Variant};
+use kagetsu_game::{Answer, Move, Question, Variant};
 use kagetsu_proto::v1;
-use kagetsu_proto::v1::to_worker::Message;
-use kagetsu_schedule::{
-    Bar, Capacity, Census, Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId,
-    WorkerStatus,
-};
+use kagetsu_schedule::{Capacity, Census, QuestionId, Report, Split, TaskId, WorkerId, WorkerStatus};
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::audit::Check;
 use crate::exam;
 use crate::keeper::KeeperDesk;
-use crate::links::{Introduction, Links, Told};
+use crate::links::{Introduction, Told};
 use crate::metrics::Metrics;
 use crate::prover::{Claims, Prover};
 use crate::shallow::shallow;
+use crate::state::{Asked, Held, Purpose, State, Unknown};
 use crate::trust::{Record, Trust};
 use crate::watched::Watched;
 
@@ -34,50 +30,6 @@ pub(crate) struct Update {
     pub(crate) answer: Answer,
     pub(crate) nodes: u64,
     pub(crate) end: Option<Result<(), String>>,
-}
-
-/// Why a question is asked.
-pub(crate) enum Purpose {
-    Analysis(Watched),
-    Build(Work),
-    /// An answer of a build is asked for once more.
-    Check(Box<Check>),
-}
-
-/// What a task at work is about.
-struct Asked {
-    question: QuestionId,
-    position: Position,
-    /// Whether the answer may say nothing.
-    may_be_empty: bool,
-    since: Duration,
-}
-
-/// A position of a shared question whose replies are to be found out.
-struct Unknown {
-    question: QuestionId,
-    node: usize,
-    position: Position,
-}
-
-pub(crate) struct State {
-    pub(crate) scheduler: Scheduler,
-    /// When the state was last changed.
-    pub(crate) now: Duration,
-    /// The coordinator is about to stop.
-    is_retired: bool,
-    pub(crate) trust: Trust,
-    pub(crate) prover: Option<Prover>,
-    links: Links,
-    pub(crate) purposes: BTreeMap<QuestionId, Purpose>,
-    /// What each task at work is about, to hold its answer against.
-    asked: BTreeMap<TaskId, Asked>,
-    /// The tasks of each question that are at work, or were.
-    tasks: BTreeMap<QuestionId, Vec<TaskId>>,
-    /// Positions of which the replies are to be found out.
-    unknown: Vec<Unknown>,
-    pub(crate) keeper: Option<KeeperDesk>,
-    metrics: Arc<Metrics>,
 }
 
 /// The shared state, and the bell that says it has changed.
@@ -98,20 +50,7 @@ impl Hub {
         // Ids above all that were used before a restart: late reports of an earlier life are unknown, never mistaken.
         let first_id = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_micros() as u64).max(1);
         let metrics = Arc::new(Metrics::default());
-        let state = State {
-            scheduler: Scheduler::new(Options { first_id, ..Options::default() }),
-            now: Duration::ZERO,
-            is_retired: false,
-            trust,
-            prover: None,
-            links: Links::default(),
-            purposes: BTreeMap::new(),
-            asked: BTreeMap::new(),
-            tasks: BTreeMap::new(),
-            unknown: Vec::new(),
-            keeper,
-            metrics: Arc::clone(&metrics),
-        };
+        let state = State::new(first_id, keeper, trust, Arc::clone(&metrics));
         Arc::new(Self {
             state: Mutex::new(state),
             bell: Notify::new(),
@@ -452,175 +391,5 @@ impl Hub {
     /// Ends all workers' streams.
     pub(crate) fn close(&self) {
         self.lock().links.clear();
-    }
-}
-
-/// What a worker says that it holds from before.
-#[derive(Debug, Default)]
-pub(crate) struct Held {
-    /// Tasks of this life of the coordinator, with their attempts.
-    pub(crate) ours: Vec<(TaskId, u32)>,
-    /// Tasks of earlier ones, with what was asked.
-    pub(crate) earlier: Vec<(TaskId, Option<Question>)>,
-}
-
-impl Held {
-    const fn is_empty(&self) -> bool {
-        self.ours.is_empty() && self.earlier.is_empty()
-    }
-}
-
-impl State {
-    fn revoke(&mut self, worker: WorkerId, task: TaskId) {
-        self.links.send(worker, Message::Revoke(v1::Revoke { task: task.0 }));
-    }
-
-    /// A worker that nobody knows yet is examined; one that has work at hand goes on with it meanwhile. One in quarantine
-    /// stays there.
-    fn receive(&mut self, worker: WorkerId, about: &Introduction, held: &Held) -> Option<Bar> {
-        let record = self.trust.meet(worker, about);
-        if record.quarantine.is_some() {
-            return Some(Bar::Quarantine);
-        }
-        if record.exam == Some(0) {
-            return None;
-        }
-        let tasks = exam::tasks(about);
-        let is_new = record.exam.replace(tasks.len()).is_none();
-        let goes_on = tasks.is_empty() || is_new && !held.is_empty();
-        tasks.into_iter().for_each(|task| self.links.send(worker, Message::Task(task)));
-        (!goes_on).then_some(Bar::Exam)
-    }
-
-    fn acknowledge(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
-        let held = v1::Held { task: task.0, attempt, ..Default::default() };
-        self.links.send(worker, Message::Acknowledge(held));
-    }
-
-    pub(crate) fn name(&self, worker: WorkerId) -> &str {
-        self.links.about(worker).map_or("unknown", |about| &about.name)
-    }
-
-    /// Does what the scheduler wants done.
-    fn follow(&mut self) {
-        let mut is_hungry = false;
-        let now = self.scheduler.now();
-        while let Some(effect) = self.scheduler.poll() {
-            match effect {
-                Effect::Assign { worker, task } => {
-                    self.metrics.assigned(task.id);
-                    let (id, attempt, job_id) = (task.id.0, task.attempt, self.job_of(task.question));
-                    tracing::debug!(task = id, attempt, job_id, worker = self.name(worker), "a task is handed out");
-                    let asked = Asked {
-                        question: task.question,
-                        position: task.part.position.clone(),
-                        may_be_empty: task.role == Role::Threats,
-                        since: now,
-                    };
-                    if self.asked.insert(task.id, asked).is_none() {
-                        self.tasks.entry(task.question).or_default().push(task.id);
-                    }
-                    let message = v1::Task {
-                        task: task.id.0,
-                        attempt: task.attempt,
-                        question: Some((&task.part).into()),
-                        priority: task.priority,
-                        role: role(&task),
-                    };
-                    self.links.send(worker, Message::Task(message));
-                }
-                Effect::Narrow { worker, task, window } => {
-                    let (alpha, beta) = (window.alpha.raw().into(), window.beta.raw().into());
-                    self.links.send(worker, Message::Narrow(v1::Narrow { task: task.0, alpha, beta }));
-                }
-                Effect::Expand { question, node, position } => {
-                    self.unknown.push(Unknown { question, node, position });
-                }
-                Effect::Revoke { worker, task } => {
-                    self.metrics.revoked(task);
-                    self.revoke(worker, task);
-                }
-                Effect::Acknowledge { worker, task, attempt } => {
-                    self.acknowledge(worker, task, attempt);
-                }
-                Effect::Progress { question, answer } => self.progress(question, answer),
-                Effect::Finished { question, answer, nodes, by } => self.finished(question, answer, nodes, by),
-                Effect::Failed { question, reason } => self.failed(question, &reason),
-            }
-            is_hungry = true;
-        }
-        if self.is_retired {
-            return;
-        }
-        if let Some(keeper) = self.keeper.as_ref().filter(|_| is_hungry || self.scheduler.appetite() > 0) {
-            keeper.refill();
-        }
-    }
-
-    pub(crate) fn forget(&mut self, id: QuestionId) -> Option<Purpose> {
-        for task in self.tasks.remove(&id).unwrap_or_default() {
-            self.asked.remove(&task);
-        }
-        self.purposes.remove(&id)
-    }
-
-    fn progress(&mut self, id: QuestionId, answer: Answer) {
-        if let Some(Purpose::Analysis(watched)) = self.purposes.get_mut(&id) {
-            watched.reported(answer);
-        }
-    }
-
-    /// The analysis that a task belongs to, if it does.
-    fn watched(&mut self, task: TaskId) -> Option<&mut Watched> {
-        let question = self.asked.get(&task)?.question;
-        match self.purposes.get_mut(&question)? {
-            Purpose::Analysis(watched) => Some(watched),
-            Purpose::Build(_) | Purpose::Check(_) => None,
-        }
-    }
-
-    /// The number of the job that asks a question, if one does.
-    fn job_of(&self, id: QuestionId) -> Option<u32> {
-        match self.purposes.get(&id)? {
-            Purpose::Build(work) => Some(work.job.0),
-            Purpose::Analysis(_) | Purpose::Check(_) => None,
-        }
-    }
-
-    fn finished(&mut self, id: QuestionId, answer: Answer, nodes: u64, by: Vec<WorkerId>) {
-        match self.forget(id) {
-            Some(Purpose::Analysis(watched)) => {
-                watched.end(Ok((answer, nodes)));
-                self.scheduler.settle(id);
-            }
-            Some(Purpose::Build(work)) => self.answered(id, work, answer, by),
-            Some(Purpose::Check(check)) => self.checked(id, check, answer, by),
-            None => self.scheduler.settle(id),
-        }
-    }
-
-    fn failed(&mut self, id: QuestionId, reason: &str) {
-        match self.forget(id) {
-            Some(Purpose::Analysis(watched)) => watched.end(Err(reason.to_string())),
-            Some(Purpose::Build(work)) => {
-                tracing::warn!(position = %work.question.position, reason, "a position is set aside");
-                if let Some(keeper) = &self.keeper {
-                    keeper.set_aside(work, reason.to_string());
-                }
-            }
-            Some(Purpose::Check(check)) => self.unchecked(*check),
-            None => {}
-        }
-    }
-}
-
-/// What a task is, in the words of the wire.
-fn role(task: &Task) -> Option<v1::task::Role> {
-    match task.role {
-        Role::Whole => None,
-        Role::Branch { rank } => {
-            Some(v1::task::Role::Branch(v1::Branch { family: task.question.0, rank: rank.map(Into::into) }))
-        }
-        Role::Threats => Some(v1::task::Role::Threats(v1::Threats {})),
     }
 }

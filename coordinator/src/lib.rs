@@ -29,6 +29,7 @@ mod prover;
 mod reader;
 mod server;
 mod shallow;
+mod state;
 mod trust;
 mod watched;
 mod workers;

@@ -17,8 +17,9 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::busy::Places;
-use crate::hub::{Held, Hub};
+use crate::hub::Hub;
 use crate::links::Introduction;
+use crate::state::Held;
 use crate::trust::Record;
 
 /// How often a worker gives a sign of life.

@@ -3,48 +3,31 @@
 //! sled keeps half a KiB of memory for every position, whatever its cache. So it holds what is new alone: when that is much, a new
 //! tree takes over, and a thread writes the old one and the sealed file below it into a new sealed file.
 
+mod merged;
+mod parts;
+mod tree;
+
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, File};
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Write};
-use std::iter::Peekable;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use serde::{Deserialize, Serialize};
-
+use self::merged::{Merged, here};
+use self::parts::{Parts, sealed_path, sync_folder, tree_path};
+use self::tree::Tree;
 use crate::BookError;
-use crate::bytes::{VERSION, digest, seal, unseal, version_of};
 use crate::sealed::Sealed;
-use crate::sled_store::{SledStore, guarded};
+use crate::sled_store::guarded;
 use crate::store::{Batch, Pair, Store};
 
-/// Says which parts make up the store.
-const CURRENT: &str = "current";
-/// In a tree: how many entries it has, and a hash over them.
-const SUM: &[u8] = &[0];
-/// In a tree: before a value, and in place of one that a part below has and that is gone.
-const HERE: u8 = 1;
-const GONE: u8 = 0;
 /// Bytes of memory for each entry that a tree may have before a new one takes over.
 const BYTES_OF_AN_ENTRY: u64 = 256;
 /// From so many entries on that are gone, a look from the beginning remembers where the first is that is not.
 const MANY_GONE: u32 = if cfg!(test) { 2 } else { 32 };
-
-/// The parts of a store, by number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Parts {
-    /// The tree that takes the changes.
-    top: u64,
-    /// The tree that took them before, until it is in a sealed file; and all that it has. A damaged tree of sled may open as it
-    /// was earlier: then the journal has what the top lacks, but not what the parts below it do.
-    below: Option<(u64, Sum)>,
-    /// The sealed file.
-    sealed: Option<u64>,
-}
 
 /// The store.
 #[derive(Debug)]
@@ -68,21 +51,13 @@ struct Sealing {
     thread: JoinHandle<Result<Sealed, BookError>>,
 }
 
-fn tree_path(folder: &Path, number: u64) -> PathBuf {
-    folder.join(format!("{number:06}.sled"))
-}
-
-fn sealed_path(folder: &Path, number: u64) -> PathBuf {
-    folder.join(format!("{number:06}.sealed"))
-}
-
 impl Layers {
     /// Makes an empty store in a new folder.
     pub(crate) fn create(folder: &Path, cache_bytes: u64) -> Result<Self, BookError> {
         fs::create_dir_all(folder).map_err(BookError::io("cannot make", folder))?;
         let parts = Parts { top: 1, ..Parts::default() };
         let top = Tree::create(&tree_path(folder, 1), cache_bytes / 3)?;
-        write_parts(folder, parts)?;
+        parts.write(folder)?;
         Ok(Self::of(folder, cache_bytes, parts, top, None, None))
     }
 
@@ -91,22 +66,7 @@ impl Layers {
     /// # Errors
     /// Damage ([`BookError::Store`]), a newer format, or what the disk says.
     pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Self, BookError> {
-        let path = folder.join(CURRENT);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(BookError::Store(if folder.join("db").exists() {
-                    "it was of an earlier format"
-                } else {
-                    "it was not whole"
-                }));
-            }
-            Err(error) => return Err(BookError::io("cannot read", &path)(error)),
-        };
-        if let Some(found) = version_of(CURRENT.as_bytes(), &bytes).filter(|version| *version > VERSION) {
-            return Err(BookError::Newer { path, found: found.into(), known: VERSION.into() });
-        }
-        let parts: Parts = unseal(CURRENT.as_bytes(), &bytes).ok_or(BookError::Store("its list of parts"))?;
+        let parts = Parts::read(folder)?;
         let cache = cache_bytes / 3;
         let tree = |number| Tree::open(&tree_path(folder, number), cache);
         let top = tree(parts.top)?;
@@ -122,7 +82,7 @@ impl Layers {
             opened => opened,
         });
         let sealed = sealed.transpose()?.map(Arc::new);
-        remove_others(folder, parts)?;
+        parts.remove_others(folder)?;
         Ok(Self::of(folder, cache_bytes, parts, top, below, sealed))
     }
 
@@ -153,7 +113,7 @@ impl Layers {
             let number = self.next_number();
             let top = Tree::create(&tree_path(&self.folder, number), self.cache_bytes / 3)?;
             let parts = Parts { top: number, below: Some((self.parts.top, self.top.sum)), ..self.parts };
-            write_parts(&self.folder, parts)?;
+            parts.write(&self.folder)?;
             self.parts = parts;
             self.below = Some(Arc::new(std::mem::replace(&mut self.top, top)));
         }
@@ -195,9 +155,9 @@ impl Layers {
         let sealed = thread.join().unwrap_or(Err(BookError::Store("it could not be sealed")))?;
         sync_folder(&self.folder)?;
         let parts = Parts { top: self.parts.top, below: None, sealed: Some(number) };
-        write_parts(&self.folder, parts)?;
+        parts.write(&self.folder)?;
         (self.parts, self.below, self.sealed) = (parts, None, Some(Arc::new(sealed)));
-        remove_others(&self.folder, parts)
+        parts.remove_others(&self.folder)
     }
 
     /// The parts from the top down, each from a key on.
@@ -270,178 +230,6 @@ impl Store for Layers {
         self.top.store.flush()?;
         self.settle()
     }
-}
-
-/// An entry of a part: the value, or that it is gone.
-type Told = (Vec<u8>, Option<Vec<u8>>);
-
-type Source<'a> = Box<dyn Iterator<Item = Result<Told, BookError>> + 'a>;
-
-fn here<'a>(pairs: impl Iterator<Item = Result<Pair, BookError>> + 'a) -> Source<'a> {
-    Box::new(pairs.map(|pair| pair.map(|(key, value)| (key, Some(value)))))
-}
-
-/// Parts as one: of entries with one key the first source's counts. Those that are gone are told too.
-struct Merged<'a> {
-    sources: Vec<Peekable<Source<'a>>>,
-    /// How many are gone so far.
-    gone: u32,
-}
-
-impl Iterator for Merged<'_> {
-    type Item = Result<Told, BookError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let mut least: Option<(usize, &[u8])> = None;
-        for (at, source) in self.sources.iter_mut().enumerate() {
-            match source.peek() {
-                Some(Ok((key, _))) if least.is_none_or(|(_, least)| **key < *least) => least = Some((at, key)),
-                Some(Err(_)) => return source.next(),
-                _ => {}
-            }
-        }
-        let (first, _) = least?;
-        let told = self.sources[first].next()?;
-        if let Ok((key, value)) = &told {
-            self.gone += u32::from(value.is_none());
-            for source in &mut self.sources[first + 1..] {
-                source.next_if(|other| other.as_ref().is_ok_and(|(other, _)| other == key));
-            }
-        }
-        Some(told)
-    }
-}
-
-/// A tree of sled.
-#[derive(Debug)]
-struct Tree {
-    store: SledStore,
-    /// By the hash of its key, each entry's digest: what the tree has is known without a look into it.
-    digests: HashMap<u64, u64>,
-    sum: Sum,
-}
-
-/// What a tree must hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Sum {
-    entries: u64,
-    digest: u64,
-}
-
-fn hash(key: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    key.hash(&mut hasher);
-    hasher.finish()
-}
-
-impl Tree {
-    /// An empty tree, on disk.
-    fn create(path: &Path, cache_bytes: u64) -> Result<Self, BookError> {
-        // What a crash left of an earlier attempt.
-        let _ = fs::remove_dir_all(path);
-        let store = SledStore::open(path, cache_bytes)?;
-        let mut tree = Self { store, digests: HashMap::new(), sum: Sum::default() };
-        tree.apply(Batch::default())?;
-        tree.store.flush()?;
-        Ok(tree)
-    }
-
-    /// A tree that has all that was written to it.
-    fn open(path: &Path, cache_bytes: u64) -> Result<Self, BookError> {
-        if !path.exists() {
-            return Err(BookError::Store("a part of it is missing"));
-        }
-        let store = SledStore::open(path, cache_bytes)?;
-        let said = store.get(SUM)?.and_then(|bytes| unseal::<Sum>(SUM, &bytes));
-        let (mut digests, mut sum) = (HashMap::new(), Sum::default());
-        for pair in store.range(&[], &[]) {
-            let (key, value) = pair?;
-            if key != SUM {
-                let digest = digest(&key, &value);
-                digests.insert(hash(&key), digest);
-                sum = Sum { entries: sum.entries + 1, digest: sum.digest ^ digest };
-            }
-        }
-        if said == Some(sum) {
-            Ok(Self { store, digests, sum })
-        } else {
-            Err(BookError::Store("it did not hold what it should"))
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.digests.len()
-    }
-
-    /// What the tree says of a key, if it says anything.
-    fn get(&self, key: &[u8]) -> Result<Option<Option<Vec<u8>>>, BookError> {
-        if !self.digests.contains_key(&hash(key)) {
-            return Ok(None);
-        }
-        self.store.get(key)?.map(said).transpose()
-    }
-
-    fn range<'a>(&'a self, from: &[u8]) -> Source<'a> {
-        let pairs = self.store.range(&[], from).filter(|pair| pair.as_ref().map_or(true, |(key, _)| key != SUM));
-        Box::new(pairs.map(|pair| pair.and_then(|(key, value)| Ok((key, said(value)?)))))
-    }
-
-    fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
-        let mut raw = Vec::with_capacity(batch.0.len() + 1);
-        for (key, value) in batch.0 {
-            let value = value.map_or_else(|| vec![GONE], |value| [&[HERE], &value[..]].concat());
-            let digest = digest(&key, &value);
-            let before = self.digests.insert(hash(&key), digest);
-            self.sum.entries += u64::from(before.is_none());
-            self.sum.digest ^= digest ^ before.unwrap_or(0);
-            raw.push((key, Some(value)));
-        }
-        raw.push((SUM.to_vec(), Some(seal(SUM, &self.sum))));
-        self.store.apply(Batch(raw))
-    }
-}
-
-/// A value of a tree: one, or that there is none any more.
-fn said(mut value: Vec<u8>) -> Result<Option<Vec<u8>>, BookError> {
-    match value.first() {
-        Some(&HERE) => {
-            value.remove(0);
-            Ok(Some(value))
-        }
-        Some(&GONE) => Ok(None),
-        _ => Err(BookError::Store("a part of it")),
-    }
-}
-
-/// Whole or not at all.
-fn write_parts(folder: &Path, parts: Parts) -> Result<(), BookError> {
-    let (path, half) = (folder.join(CURRENT), folder.join("current.new"));
-    let fail = |error| BookError::io("cannot write to", &half)(error);
-    let mut file = File::create(&half).map_err(fail)?;
-    file.write_all(&seal(CURRENT.as_bytes(), &parts)).and_then(|()| file.sync_all()).map_err(fail)?;
-    fs::rename(&half, &path).map_err(fail)?;
-    sync_folder(folder)
-}
-
-fn sync_folder(folder: &Path) -> Result<(), BookError> {
-    File::open(folder).and_then(|file| file.sync_all()).map_err(BookError::io("cannot write to", folder))
-}
-
-/// Removes what is no part: of the past, or half made.
-fn remove_others(folder: &Path, parts: Parts) -> Result<(), BookError> {
-    let Parts { top, below, sealed } = parts;
-    let mut kept = vec![folder.join(CURRENT), tree_path(folder, top)];
-    kept.extend(below.map(|(number, _)| tree_path(folder, number)));
-    kept.extend(sealed.map(|number| sealed_path(folder, number)));
-    let fail = |error| BookError::io("cannot clean", folder)(error);
-    for entry in fs::read_dir(folder).map_err(fail)? {
-        let path = entry.map_err(fail)?.path();
-        if !kept.contains(&path) {
-            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-            removed.map_err(fail)?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,0 +1,251 @@
+//! What a coordinator knows, and what follows from each change of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kagetsu_book::Work;
+use kagetsu_game::{Answer, Position, Question};
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::to_worker::Message;
+use kagetsu_schedule::{Bar, Effect, Options, QuestionId, Role, Scheduler, Task, TaskId, WorkerId};
+
+use crate::audit::Check;
+use crate::exam;
+use crate::keeper::KeeperDesk;
+use crate::links::{Introduction, Links};
+use crate::metrics::Metrics;
+use crate::prover::Prover;
+use crate::trust::Trust;
+use crate::watched::Watched;
+
+/// Why a question is asked.
+pub(crate) enum Purpose {
+    Analysis(Watched),
+    Build(Work),
+    /// An answer of a build is asked for once more.
+    Check(Box<Check>),
+}
+
+/// What a task at work is about.
+pub(crate) struct Asked {
+    pub(crate) question: QuestionId,
+    pub(crate) position: Position,
+    /// Whether the answer may say nothing.
+    pub(crate) may_be_empty: bool,
+    pub(crate) since: Duration,
+}
+
+/// A position of a shared question whose replies are to be found out.
+pub(crate) struct Unknown {
+    pub(crate) question: QuestionId,
+    pub(crate) node: usize,
+    pub(crate) position: Position,
+}
+
+pub(crate) struct State {
+    pub(crate) scheduler: Scheduler,
+    /// When the state was last changed.
+    pub(crate) now: Duration,
+    /// The coordinator is about to stop.
+    pub(crate) is_retired: bool,
+    pub(crate) trust: Trust,
+    pub(crate) prover: Option<Prover>,
+    pub(crate) links: Links,
+    pub(crate) purposes: BTreeMap<QuestionId, Purpose>,
+    /// What each task at work is about, to hold its answer against.
+    pub(crate) asked: BTreeMap<TaskId, Asked>,
+    /// The tasks of each question that are at work, or were.
+    tasks: BTreeMap<QuestionId, Vec<TaskId>>,
+    /// Positions of which the replies are to be found out.
+    pub(crate) unknown: Vec<Unknown>,
+    pub(crate) keeper: Option<KeeperDesk>,
+    metrics: Arc<Metrics>,
+}
+
+/// What a worker says that it holds from before.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    /// Tasks of this life of the coordinator, with their attempts.
+    pub(crate) ours: Vec<(TaskId, u32)>,
+    /// Tasks of earlier ones, with what was asked.
+    pub(crate) earlier: Vec<(TaskId, Option<Question>)>,
+}
+
+impl Held {
+    const fn is_empty(&self) -> bool {
+        self.ours.is_empty() && self.earlier.is_empty()
+    }
+}
+
+impl State {
+    pub(crate) fn new(first_id: u64, keeper: Option<KeeperDesk>, trust: Trust, metrics: Arc<Metrics>) -> Self {
+        Self {
+            scheduler: Scheduler::new(Options { first_id, ..Options::default() }),
+            now: Duration::ZERO,
+            is_retired: false,
+            trust,
+            prover: None,
+            links: Links::default(),
+            purposes: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            unknown: Vec::new(),
+            keeper,
+            metrics,
+        }
+    }
+
+    pub(crate) fn revoke(&mut self, worker: WorkerId, task: TaskId) {
+        self.links.send(worker, Message::Revoke(v1::Revoke { task: task.0 }));
+    }
+
+    /// A worker that nobody knows yet is examined; one that has work at hand goes on with it meanwhile. One in quarantine
+    /// stays there.
+    pub(crate) fn receive(&mut self, worker: WorkerId, about: &Introduction, held: &Held) -> Option<Bar> {
+        let record = self.trust.meet(worker, about);
+        if record.quarantine.is_some() {
+            return Some(Bar::Quarantine);
+        }
+        if record.exam == Some(0) {
+            return None;
+        }
+        let tasks = exam::tasks(about);
+        let is_new = record.exam.replace(tasks.len()).is_none();
+        let goes_on = tasks.is_empty() || is_new && !held.is_empty();
+        tasks.into_iter().for_each(|task| self.links.send(worker, Message::Task(task)));
+        (!goes_on).then_some(Bar::Exam)
+    }
+
+    pub(crate) fn acknowledge(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
+        let held = v1::Held { task: task.0, attempt, ..Default::default() };
+        self.links.send(worker, Message::Acknowledge(held));
+    }
+
+    pub(crate) fn name(&self, worker: WorkerId) -> &str {
+        self.links.about(worker).map_or("unknown", |about| &about.name)
+    }
+
+    /// Does what the scheduler wants done.
+    pub(crate) fn follow(&mut self) {
+        let mut is_hungry = false;
+        let now = self.scheduler.now();
+        while let Some(effect) = self.scheduler.poll() {
+            match effect {
+                Effect::Assign { worker, task } => {
+                    self.metrics.assigned(task.id);
+                    let (id, attempt, job_id) = (task.id.0, task.attempt, self.job_of(task.question));
+                    tracing::debug!(task = id, attempt, job_id, worker = self.name(worker), "a task is handed out");
+                    let asked = Asked {
+                        question: task.question,
+                        position: task.part.position.clone(),
+                        may_be_empty: task.role == Role::Threats,
+                        since: now,
+                    };
+                    if self.asked.insert(task.id, asked).is_none() {
+                        self.tasks.entry(task.question).or_default().push(task.id);
+                    }
+                    let message = v1::Task {
+                        task: task.id.0,
+                        attempt: task.attempt,
+                        question: Some((&task.part).into()),
+                        priority: task.priority,
+                        role: role(&task),
+                    };
+                    self.links.send(worker, Message::Task(message));
+                }
+                Effect::Narrow { worker, task, window } => {
+                    let (alpha, beta) = (window.alpha.raw().into(), window.beta.raw().into());
+                    self.links.send(worker, Message::Narrow(v1::Narrow { task: task.0, alpha, beta }));
+                }
+                Effect::Expand { question, node, position } => {
+                    self.unknown.push(Unknown { question, node, position });
+                }
+                Effect::Revoke { worker, task } => {
+                    self.metrics.revoked(task);
+                    self.revoke(worker, task);
+                }
+                Effect::Acknowledge { worker, task, attempt } => {
+                    self.acknowledge(worker, task, attempt);
+                }
+                Effect::Progress { question, answer } => self.progress(question, answer),
+                Effect::Finished { question, answer, nodes, by } => self.finished(question, answer, nodes, by),
+                Effect::Failed { question, reason } => self.failed(question, &reason),
+            }
+            is_hungry = true;
+        }
+        if self.is_retired {
+            return;
+        }
+        if let Some(keeper) = self.keeper.as_ref().filter(|_| is_hungry || self.scheduler.appetite() > 0) {
+            keeper.refill();
+        }
+    }
+
+    pub(crate) fn forget(&mut self, id: QuestionId) -> Option<Purpose> {
+        for task in self.tasks.remove(&id).unwrap_or_default() {
+            self.asked.remove(&task);
+        }
+        self.purposes.remove(&id)
+    }
+
+    fn progress(&mut self, id: QuestionId, answer: Answer) {
+        if let Some(Purpose::Analysis(watched)) = self.purposes.get_mut(&id) {
+            watched.reported(answer);
+        }
+    }
+
+    /// The analysis that a task belongs to, if it does.
+    pub(crate) fn watched(&mut self, task: TaskId) -> Option<&mut Watched> {
+        let question = self.asked.get(&task)?.question;
+        match self.purposes.get_mut(&question)? {
+            Purpose::Analysis(watched) => Some(watched),
+            Purpose::Build(_) | Purpose::Check(_) => None,
+        }
+    }
+
+    /// The number of the job that asks a question, if one does.
+    fn job_of(&self, id: QuestionId) -> Option<u32> {
+        match self.purposes.get(&id)? {
+            Purpose::Build(work) => Some(work.job.0),
+            Purpose::Analysis(_) | Purpose::Check(_) => None,
+        }
+    }
+
+    fn finished(&mut self, id: QuestionId, answer: Answer, nodes: u64, by: Vec<WorkerId>) {
+        match self.forget(id) {
+            Some(Purpose::Analysis(watched)) => {
+                watched.end(Ok((answer, nodes)));
+                self.scheduler.settle(id);
+            }
+            Some(Purpose::Build(work)) => self.answered(id, work, answer, by),
+            Some(Purpose::Check(check)) => self.checked(id, check, answer, by),
+            None => self.scheduler.settle(id),
+        }
+    }
+
+    fn failed(&mut self, id: QuestionId, reason: &str) {
+        match self.forget(id) {
+            Some(Purpose::Analysis(watched)) => watched.end(Err(reason.to_string())),
+            Some(Purpose::Build(work)) => {
+                tracing::warn!(position = %work.question.position, reason, "a position is set aside");
+                if let Some(keeper) = &self.keeper {
+                    keeper.set_aside(work, reason.to_string());
+                }
+            }
+            Some(Purpose::Check(check)) => self.unchecked(*check),
+            None => {}
+        }
+    }
+}
+
+/// What a task is, in the words of the wire.
+fn role(task: &Task) -> Option<v1::task::Role> {
+    match task.role {
+        Role::Whole => None,
+        Role::Branch { rank } => {
+            Some(v1::task::Role::Branch(v1::Branch { family: task.question.0, rank: rank.map(Into::into) }))
+        }
+        Role::Threats => Some(v1::task::Role::Threats(v1::Threats {})),
+    }
+}

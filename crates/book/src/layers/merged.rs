@@ -1,0 +1,46 @@
+//! The parts of a store as one.
+
+use std::iter::Peekable;
+
+use crate::BookError;
+use crate::store::Pair;
+
+/// An entry of a part: the value, or that it is gone.
+pub(super) type Told = (Vec<u8>, Option<Vec<u8>>);
+
+pub(super) type Source<'a> = Box<dyn Iterator<Item = Result<Told, BookError>> + 'a>;
+
+pub(super) fn here<'a>(pairs: impl Iterator<Item = Result<Pair, BookError>> + 'a) -> Source<'a> {
+    Box::new(pairs.map(|pair| pair.map(|(key, value)| (key, Some(value)))))
+}
+
+/// Parts as one: of entries with one key the first source's counts. Those that are gone are told too.
+pub(super) struct Merged<'a> {
+    pub(super) sources: Vec<Peekable<Source<'a>>>,
+    /// How many are gone so far.
+    pub(super) gone: u32,
+}
+
+impl Iterator for Merged<'_> {
+    type Item = Result<Told, BookError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut least: Option<(usize, &[u8])> = None;
+        for (at, source) in self.sources.iter_mut().enumerate() {
+            match source.peek() {
+                Some(Ok((key, _))) if least.is_none_or(|(_, least)| **key < *least) => least = Some((at, key)),
+                Some(Err(_)) => return source.next(),
+                _ => {}
+            }
+        }
+        let (first, _) = least?;
+        let told = self.sources[first].next()?;
+        if let Ok((key, value)) = &told {
+            self.gone += u32::from(value.is_none());
+            for source in &mut self.sources[first + 1..] {
+                source.next_if(|other| other.as_ref().is_ok_and(|(other, _)| other == key));
+            }
+        }
+        Some(told)
+    }
+}
