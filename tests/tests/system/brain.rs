@@ -226,6 +226,54 @@ fn hostile_lines_change_nothing() {
 }
 
 #[test]
+fn hostile_lines_of_uci_and_ucci_change_nothing() {
+    for (protocol, line) in [("uci", "h3e3 h10g8"), ("ucci", "h2e2 h9g7")] {
+        let mut engine = brain(&["--protocol", protocol]);
+        engine.say(protocol);
+        engine.until(&format!("{protocol}ok"));
+        engine.say(format!("position startpos moves {line}"));
+        let mut chance = StdRng::seed_from_u64(9);
+        for _ in 0..200 {
+            let words = [
+                "setoption name",
+                "setoption name Hash value",
+                "position",
+                "position fen",
+                "position startpos moves",
+                "banmoves z",
+                "go depth",
+                "go searchmoves",
+                "ponderhit",
+                "probe",
+                "info",
+                "value",
+                "",
+            ];
+            let mut line = words[chance.random_range(0..words.len())].as_bytes().to_vec();
+            line.push(b' ');
+            // No letters of the alphabet's first half: what it says must not be a move or a command by chance.
+            line.extend((0..chance.random_range(1..200)).map(|_| chance.random_range(128..=255u8)));
+            engine.say(line);
+        }
+        engine.say([b'x'; 100_000]);
+        engine.say("stop\nisready");
+        engine.until("readyok");
+        // The position is still that of before: Red is to move.
+        engine.say("go depth 2");
+        let (best, _) = engine.find("a move of Red's", |line| line.starts_with("bestmove ") && !line.contains("none"));
+        let text = best.split(' ').nth(1).expect("a move");
+        let start = Position::from_line(Variant::XIANGQI, "h2e2 h9g7").expect("a line");
+        let m = match protocol {
+            "uci" => kagetsu_game::xiangqi::parse_from_one(text).expect("a move, ranks from 1"),
+            _ => start.parse_move(text).expect("a move"),
+        };
+        assert!(start.legal_moves().contains(&m), "{protocol}: {best}");
+        engine.say("quit");
+        assert!(engine.hang_up().0.success());
+    }
+}
+
+#[test]
 fn swap_2_is_answered_as_it_is_asked() {
     let mut engine = pbrain();
     engine.say("START 15\nINFO max_node 5000\nSWAP2BOARD\nDONE");
@@ -304,7 +352,8 @@ fn book_moves_are_played_and_said() {
     engine.say("position startpos moves h8\ngo movetime 60000");
     let (best, before) = engine.until("bestmove ");
     assert_eq!(best.split(' ').nth(1), Some(position.write_move(picked).as_str()));
-    assert!(before.iter().any(|line| line.starts_with("info string book move ")), "{before:?}");
+    let is_said = |line: &String| line.starts_with("info string book move ") && line.ends_with(" ms");
+    assert!(before.iter().any(is_said), "{before:?}");
     let missing = Program::Pbrain.run(&["--book", "/nowhere"]);
     assert_eq!(missing.code, Some(2), "{missing:?}");
     assert!(missing.stderr.contains("/nowhere"), "{missing:?}");

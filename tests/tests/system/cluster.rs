@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use kagetsu_book::{Book, BookOptions};
-use kagetsu_game::Key;
+use kagetsu_game::{Key, Position, Variant};
 use kagetsu_tests::{Program, Running, Scratch};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -33,24 +33,8 @@ impl Cluster {
 
     /// Starts the build, which goes on without its client.
     pub(crate) fn build(&self, positions: u32, depth: u32) -> Running {
-        let (positions, depth) = (positions.to_string(), depth.to_string());
-        let arguments = [
-            "build",
-            "--coordinator",
-            &self.url,
-            "--name",
-            "test",
-            "--variant",
-            "freestyle-15",
-            "--moves",
-            "h8",
-            "--positions",
-            &positions,
-            "--depth",
-            &depth,
-            "--json",
-        ];
-        Program::Kagetsu.start(&arguments)
+        let line = growing("--coordinator", &self.url, positions, depth);
+        Program::Kagetsu.start(&line.split(' ').collect::<Vec<_>>())
     }
 
     /// The first job; `None` while the coordinator does not answer or has none.
@@ -65,6 +49,13 @@ impl Cluster {
         let status = self.coordinator.wait();
         assert_eq!(status.code(), Some(0), "a clean stop");
     }
+}
+
+/// The arguments that grow a book from h8, with a space between: on a coordinator's URL, or in a folder.
+pub(crate) fn growing(flag: &str, place: &str, positions: u32, depth: u32) -> String {
+    format!(
+        "build {flag} {place} --name test --variant freestyle-15 --moves h8 --positions {positions} --depth {depth} --json"
+    )
 }
 
 pub(crate) fn worker(url: &str) -> Running {
@@ -233,4 +224,34 @@ fn an_analysis_is_shared_among_workers() {
     let answer = Program::Kagetsu.run(&arguments).json();
     assert_eq!((&answer["proof"], &answer["win_in"]), (&json!("win"), &json!(3)), "{answer}");
     cluster.stop();
+}
+
+/// Grows a book of 50 positions in one process and the same on a cluster, and asks both. Gives the folder of the first.
+pub(crate) fn grows_alike(scratch: &Scratch, variant: Variant, opening: &str, depth: u8) -> String {
+    let [here, there] = ["here", "there"].map(|name| scratch.path(name));
+    let [here_name, there_name] = [&here, &there].map(|path| path.to_str().expect("a plain name").to_owned());
+    let (name, depth) = (variant.to_string(), depth.to_string());
+    let build = |place: [&str; 2]| {
+        let about = ["build", "--variant", &name, "--moves", opening, "--positions", "50", "--depth", &depth];
+        let built = Program::Kagetsu.run(&[&about[..], &place].concat());
+        assert_eq!(built.code, Some(0), "{built:#?}");
+    };
+    build(["--book", &here_name]);
+    let cluster = Cluster::start(&there, "127.0.0.1:0");
+    let workers = [cluster.worker(), cluster.worker()];
+    build(["--coordinator", &cluster.url]);
+    until("a job that is done", || cluster.job().filter(|job| job["state"] == json!("done")));
+    let asked = ["query", "--variant", &name, "--moves", opening, "--json", "--book", &cluster.url];
+    assert_eq!(Program::Kagetsu.run(&asked).json()["variant"], json!(name));
+    drop(workers);
+    cluster.stop();
+    assert!(agree(&facts(&here), &facts(&there)) > 10);
+
+    let check = Program::Kagetsu.run(&["check", "--book", &there_name]);
+    assert_eq!(check.code, Some(0), "{check:#?}");
+    let picked = Program::Kagetsu.run(&["pick", "--book", &here_name, "--variant", &name, "--moves", opening]);
+    let position = Position::from_line(variant, opening).expect("a position");
+    assert_eq!(picked.code, Some(0), "{picked:#?}");
+    position.play_line(picked.stdout.trim()).expect("a legal move");
+    here_name
 }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use kagetsu_tests::{Finished, Program, Running, Scratch};
 use serde_json::json;
 
-use crate::cluster::{Cluster, facts, until};
+use crate::cluster::{Cluster, facts, growing, until};
 
 /// Where the store of a book of some dozens of positions has no room.
 const BLOCKS: u32 = 600;
@@ -19,21 +19,8 @@ const WORDS: [&str; 3] = ["book/store", "file too large", "make room"];
 fn a_build_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
-    let (positions, depth) = (POSITIONS.to_string(), DEPTH.to_string());
-    let arguments = [
-        "build",
-        "--book",
-        path.to_str().expect("a plain name"),
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--positions",
-        &positions,
-        "--depth",
-        &depth,
-        "--json",
-    ];
+    let line = growing("--book", path.to_str().expect("a plain name"), POSITIONS, DEPTH);
+    let arguments: Vec<_> = line.split(' ').collect();
     for blocks in [BLOCKS / 10, BLOCKS] {
         let full = Finished::of(Program::Kagetsu.command_with_small_disk(blocks, &arguments));
         assert_eq!((full.code, full.stdout.as_str()), (Some(2), ""), "{full:#?}");

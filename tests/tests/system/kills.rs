@@ -7,7 +7,7 @@ use kagetsu_tests::Scratch;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::cluster::{Cluster, Facts, agree, facts, until, worker};
+use crate::cluster::{Cluster, Facts, agree, facts, growing, until, worker};
 
 const KILLS: u32 = 20;
 const POSITIONS: u32 = 120;
@@ -59,20 +59,8 @@ fn build_through_kills(victim: Victim, seed: u64) {
 
 fn facts_of_a_calm_build(scratch: &Scratch) -> Facts {
     let book = scratch.path("calm");
-    let (positions, depth) = (POSITIONS.to_string(), DEPTH.to_string());
-    let arguments = [
-        "build",
-        "--book",
-        book.to_str().expect("a plain name"),
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--positions",
-        &positions,
-        "--depth",
-        &depth,
-    ];
+    let line = growing("--book", book.to_str().expect("a plain name"), POSITIONS, DEPTH);
+    let arguments: Vec<_> = line.split(' ').collect();
     let built = kagetsu_tests::Program::Kagetsu.run(&arguments);
     assert_eq!(built.code, Some(0), "{built:#?}");
     facts(&book)

@@ -1,51 +1,24 @@
 //! Surakarta from question to book, in one process and on a cluster.
 
-use kagetsu_game::{Position, Variant};
+use kagetsu_game::Variant;
 use kagetsu_tests::{Program, Scratch};
 use serde_json::json;
 
-use crate::cluster::{Cluster, agree, facts, until};
+use crate::cluster::{Cluster, grows_alike};
 
 /// Each side has opened a circuit.
 const OPENING: &str = "b2b3 e5e4";
 
-fn build<'a>(place: &[&'a str]) -> Vec<&'a str> {
-    let mut arguments =
-        vec!["build", "--variant", "surakarta", "--moves", OPENING, "--positions", "50", "--depth", "5"];
-    arguments.extend(place);
-    arguments
-}
-
 #[test]
 fn a_cluster_grows_the_book_that_one_process_does() {
     let scratch = Scratch::new();
-    let (here, there) = (scratch.path("here"), scratch.path("there"));
-    let (here_name, there_name) = (here.to_str().expect("a plain name"), there.to_str().expect("a plain name"));
-    let built = Program::Kagetsu.run(&build(&["--book", here_name]));
-    assert_eq!(built.code, Some(0), "{built:#?}");
-
-    let cluster = Cluster::start(&there, "127.0.0.1:0");
-    let workers = [cluster.worker(), cluster.worker()];
-    let built = Program::Kagetsu.run(&build(&["--coordinator", &cluster.url]));
-    assert_eq!(built.code, Some(0), "{built:#?}");
-    until("a job that is done", || cluster.job().filter(|job| job["state"] == json!("done")));
-    let ask = |moves: &str, book: &str| {
-        Program::Kagetsu.run(&["query", "--variant", "surakarta", "--moves", moves, "--json", "--book", book]).json()
+    let book = grows_alike(&scratch, Variant::SURAKARTA, OPENING, 5);
+    let ask = |moves| {
+        Program::Kagetsu.run(&["query", "--variant", "surakarta", "--moves", moves, "--json", "--book", &book]).json()
     };
-    assert_eq!(ask(OPENING, &cluster.url)["variant"], json!("surakarta"));
-    drop(workers);
-    cluster.stop();
-    assert!(agree(&facts(&here), &facts(&there)) > 10);
-
-    let check = Program::Kagetsu.run(&["check", "--book", there_name]);
-    assert_eq!(check.code, Some(0), "{check:#?}");
     // The same on the other side of the board.
-    let (asked, turned) = (ask(OPENING, here_name), ask("e2e3 b5b4", here_name));
+    let (asked, turned) = (ask(OPENING), ask("e2e3 b5b4"));
     assert_eq!((&asked["key"], &asked["score"]), (&turned["key"], &turned["score"]));
-    let picked = Program::Kagetsu.run(&["pick", "--book", here_name, "--variant", "surakarta", "--moves", OPENING]);
-    let position = Position::from_line(Variant::SURAKARTA, OPENING).expect("a position");
-    assert_eq!(picked.code, Some(0), "{picked:#?}");
-    position.play_line(picked.stdout.trim()).expect("a legal move");
 }
 
 #[test]
