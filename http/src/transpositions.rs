@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use kagetsu_game::{Move, Position, Variant};
+use kagetsu_game::{Move, Position};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_server::Books as _;
 use serde::Serialize;
@@ -19,7 +19,7 @@ use crate::refusal::Refusal;
 use crate::routes::Door;
 use crate::services::Services;
 
-/// Moves of a position, and stones of a line, that are looked up.
+/// Moves of a position, and of a line, that are looked up.
 const MOST: usize = 400;
 
 #[derive(Serialize)]
@@ -82,12 +82,9 @@ impl<S: Services> Door<S> {
         Ok(held.map(behind).collect())
     }
 
-    /// The positions of the book that another order of the moves comes through last. Only of gomoku, where every stone of
-    /// the side that moved may have been the last.
+    /// The positions of the book that another order of the moves comes through last: an earlier move of the side that moved
+    /// may have been its last, where the others can be made without it.
     async fn before(&self, position: &Position) -> Result<Vec<BeforeJson>, Refusal> {
-        if !matches!(position.variant(), Variant::Gomoku { .. }) || position.setup().is_some() {
-            return Ok(Vec::new());
-        }
         let last = position.moves().len().saturating_sub(1);
         let others = (0..last).rev().filter(|at| at % 2 == last % 2);
         let ways: Vec<(Position, Move)> = others.take(MOST).filter_map(|at| without(position, at)).collect();
@@ -106,7 +103,7 @@ impl<S: Services> Door<S> {
     }
 }
 
-/// The position in which the stone of move `at` is still to come, and its move; the side's later stones come earlier.
+/// The position in which move `at` is still to come, and the move; the side's later moves come earlier.
 fn without(position: &Position, at: usize) -> Option<(Position, Move)> {
     let mut moves = position.moves().to_vec();
     let missing = *moves.get(at)?;
@@ -116,12 +113,15 @@ fn without(position: &Position, at: usize) -> Option<(Position, Move)> {
         gap += 2;
     }
     moves.pop();
-    let before = Position::new(position.variant(), None, &moves).ok()?;
-    before.play(missing).is_ok().then_some((before, missing))
+    let before = Position::new(position.variant(), position.setup().cloned(), &moves).ok()?;
+    let after = before.play(missing).ok()?;
+    (after.key() == position.key()).then_some((before, missing))
 }
 
 #[cfg(test)]
 mod tests {
+    use kagetsu_game::Variant;
+
     use super::*;
 
     #[test]
@@ -133,5 +133,16 @@ mod tests {
             assert_eq!(before.play(m).expect("legal").key(), position.key());
         }
         assert!(without(&position, 9).is_none());
+    }
+
+    #[test]
+    fn moves_that_need_each_other_stay_in_order() {
+        // A horse and a soldier of Red's in either order; the horse's second leap not before its first.
+        let position = Position::from_line(Variant::XIANGQI, "h0g2 h9g7 g3g4 g6g5 g2e1").expect("legal");
+        assert!(without(&position, 0).is_none());
+        let (before, m) = without(&position, 2).expect("the horse needs no soldier");
+        assert_eq!((before.write_move(m).as_str(), before.play(m).expect("legal").key()), ("g3g4", position.key()));
+        let position = Position::from_line(Variant::SURAKARTA, "b2b3 e5e4 c2c3").expect("legal");
+        assert!(without(&position, 0).is_some());
     }
 }
