@@ -4,12 +4,10 @@ use std::io::Write;
 use anyhow::Result;
 use kagetsu_game::{Answer, Bound, Key, Move, Position, Score};
 use kagetsu_program::Exit;
-use kagetsu_proto::Access;
 use serde::Serialize;
 
 use crate::cli::write_json;
-use crate::place::Place;
-use crate::source::Source;
+use crate::source::Asked;
 
 /// Names the fewest leaves of a book whose change would flip the choice in a position
 ///
@@ -21,13 +19,8 @@ use crate::source::Source;
 /// Example: kagetsu bottlenecks --book h8.book --variant freestyle-15 --moves h8 > roots.txt
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A book's folder, a compiled book, or the URL of a coordinator
-    #[arg(long, value_name = "BOOK")]
-    book: String,
     #[command(flatten)]
-    access: Access,
-    #[command(flatten)]
-    place: Place,
+    asked: Asked,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
@@ -43,8 +36,7 @@ struct BottlenecksJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let position = args.place.position()?;
-    let mut source = Source::open(&args.book, &args.access)?;
+    let (position, mut source) = args.asked.open()?;
     let mut lookup = |position: &Position| source.lookup(position, false);
     let Some(found) = Choice::new(&mut lookup).flip(&position)? else {
         writeln!(std::io::stderr(), "nothing that the book holds of {position} could flip its choice")?;

@@ -4,13 +4,11 @@ use anyhow::{Context, Result};
 use kagetsu_book::Choice;
 use kagetsu_game::{Move, Position};
 use kagetsu_program::Exit;
-use kagetsu_proto::Access;
 use serde::Serialize;
 
 use crate::cli::write_json;
 use crate::json::ValueJson;
-use crate::place::Place;
-use crate::source::Source;
+use crate::source::{Asked, Source};
 
 /// Chooses one book move, as an engine would
 ///
@@ -22,13 +20,8 @@ use crate::source::Source;
 /// Example: kagetsu pick --book h8.book --variant freestyle-15 --moves h8 --temperature 20 --seed 7
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A book's folder, a compiled book, or the URL of a coordinator
-    #[arg(long, value_name = "BOOK")]
-    book: String,
     #[command(flatten)]
-    access: Access,
-    #[command(flatten)]
-    place: Place,
+    asked: Asked,
     /// Centi-units of value that make a move e times less likely; 0 takes the best
     #[arg(long, default_value_t = 0.0, value_name = "T", value_parser = temperature)]
     temperature: f64,
@@ -65,8 +58,7 @@ struct PickJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let position = args.place.position()?;
-    let mut source = Source::open(&args.book, &args.access)?;
+    let (position, mut source) = args.asked.open()?;
     let answer = source.lookup(&position, false)?;
     let Args { temperature, seed, min_depth, margin, .. } = *args;
     let choice = Choice { temperature, seed, min_depth, margin };

@@ -3,12 +3,10 @@ use std::io::Write;
 use anyhow::Result;
 use kagetsu_book::Choice;
 use kagetsu_program::Exit;
-use kagetsu_proto::Access;
 
 use crate::cli::write_json;
 use crate::json::AnswerJson;
-use crate::place::Place;
-use crate::source::Source;
+use crate::source::Asked;
 use crate::table;
 
 /// Shows what a book knows of a position
@@ -19,13 +17,8 @@ use crate::table;
 /// Example: kagetsu query --book h8.book --variant freestyle-15 --moves h8
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A book's folder, a compiled book, or the URL of a coordinator, as in http://127.0.0.1:7615
-    #[arg(long, value_name = "BOOK")]
-    book: String,
     #[command(flatten)]
-    access: Access,
-    #[command(flatten)]
-    place: Place,
+    asked: Asked,
     /// Shows values as they were searched, not what follows from the positions behind the moves
     #[arg(long)]
     searched: bool,
@@ -38,8 +31,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let position = args.place.position()?;
-    let mut source = Source::open(&args.book, &args.access)?;
+    let (position, mut source) = args.asked.open()?;
     let Some(answer) = source.lookup(&position, args.searched)? else {
         writeln!(std::io::stderr(), "the book does not hold {position}")?;
         return Ok(Exit::No);

@@ -11,6 +11,29 @@ use kagetsu_proto::{Access, Caller, explain, v1};
 use tokio::runtime::Runtime;
 
 use crate::cli::runtime;
+use crate::place::Place;
+
+/// What is asked about, and which book.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Asked {
+    /// A book's folder, a compiled book, or the URL of a coordinator, as in http://127.0.0.1:7615
+    #[arg(long, value_name = "BOOK")]
+    book: String,
+    #[command(flatten)]
+    access: Access,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Asked {
+    /// The position, and the opened book.
+    ///
+    /// # Errors
+    /// A position that cannot be; all that [`Source::open`] says.
+    pub(crate) fn open(&self) -> Result<(Position, Source)> {
+        Ok((self.place.position()?, Source::open(&self.book, &self.access)?))
+    }
+}
 
 /// A book's folder, what was compiled of one, or a coordinator that has one.
 pub(crate) enum Source {

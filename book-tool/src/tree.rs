@@ -3,10 +3,8 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use kagetsu_game::Position;
 use kagetsu_program::Exit;
-use kagetsu_proto::Access;
 
-use crate::place::Place;
-use crate::source::Source;
+use crate::source::{Asked, Source};
 use crate::table;
 
 /// Prints the best lines of a book as a tree
@@ -17,13 +15,8 @@ use crate::table;
 /// Example: kagetsu tree --book h8.book --variant freestyle-15 --moves h8 --plies 4
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A book's folder, a compiled book, or the URL of a coordinator
-    #[arg(long, value_name = "BOOK")]
-    book: String,
     #[command(flatten)]
-    access: Access,
-    #[command(flatten)]
-    place: Place,
+    asked: Asked,
     /// How deep to follow the moves
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=100))]
     plies: u8,
@@ -33,8 +26,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let position = args.place.position()?;
-    let mut source = Source::open(&args.book, &args.access)?;
+    let (position, mut source) = args.asked.open()?;
     let mut branch = Branch { args, source: &mut source, out };
     if branch.grow(&position, 0)? {
         return Ok(Exit::Done);

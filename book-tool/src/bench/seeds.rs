@@ -55,13 +55,16 @@ const fn setting(name: &'static str, options: &'static str, theirs: Depths, deep
     Setting { name, options, theirs, deepest }
 }
 
-/// The paper's ways: every candidate to the same depth, no table, no search for fours. 224 candidates are all that are near.
+/// The paper's ways: every candidate to the same depth, no table, no search for fours; then its candidates with what it had not.
+/// 224 candidates are all that are near.
 const PAPER: &[Setting] = &[
     setting("all cells", "selective=off,table=0,leaf-fours=0,seed=off,candidates=all", documents::ALL_CELLS, 6),
     setting("local cells", concat!(local!(), ",seed=off"), documents::LOCAL, 6),
     setting("local, 4 threads", concat!(local!(), ",seed=off,", four!()), documents::FOUR, 6),
     setting("local, seed move", local!(), documents::SEEDED, 6),
     setting("local, seed move, 4 threads", concat!(local!(), ",", four!()), documents::FOUR_SEEDED, 6),
+    setting("local, table", "selective=off,leaf-fours=0,candidates=224,neighbourhood=paper-12", documents::SEEDED, 8),
+    setting("local, as Kagetsu searches", "candidates=224,neighbourhood=paper-12", documents::SEEDED, 12),
 ];
 
 /// The patent's four ways, and Kagetsu as it is.
@@ -98,7 +101,10 @@ fn gomoku(engine: EngineOptions, depths: &[u8], out: &mut dyn Write) -> Result<(
         if depth % 2 == 0 {
             writeln!(out, "A tree of 225 cells has {all:.4e} leaves; alpha-beta visits {least:.4e} of them at least.")?;
         }
-        writeln!(out, "\nAs in the paper (tables 2 to 6): all moves to the same depth, no table")?;
+        writeln!(
+            out,
+            "\nAs in the paper (tables 2 to 6): all moves to the same depth, no table; the last two rows: its candidates, with one"
+        )?;
         let paper = measure(PAPER, engine, depth)?;
         write_settings(&paper, depth, out)?;
         for (_, one, four) in documents::BY_MOVE.iter().filter(|(at, ..)| *at == depth) {

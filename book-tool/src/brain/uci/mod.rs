@@ -4,7 +4,7 @@ mod options;
 mod talk;
 
 use std::sync::mpsc::Receiver;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kagetsu_engines::uci::{Clock, Dialect, FromEngine, Go, ToEngine};
 use kagetsu_game::{Effort, Move, Position, Question, Variant};
@@ -180,6 +180,7 @@ impl Brain {
     }
 
     fn go(&mut self, go: &Go) {
+        let begun = Instant::now();
         let (talk, position) = (self.talk(), self.position.clone());
         let chosen = self.chosen(go, &talk);
         let time = self.time(go);
@@ -196,7 +197,7 @@ impl Brain {
         let _ = self.mind();
         let spare = State::Idle(Mind::new(self.settings));
         if let State::Idle(mind) = std::mem::replace(&mut self.state, spare) {
-            let report = move |report: Report| talk.report(&position, &report);
+            let report = move |report: Report| talk.report(&position, begun, &report);
             self.state = State::Thinking { thinking: Thinking::begin(mind, order, report), time };
         }
     }

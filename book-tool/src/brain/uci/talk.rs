@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kagetsu_engines::uci::{Dialect, FromEngine, Info, Value};
 use kagetsu_game::xiangqi::{parse_from_one, write_from_one};
@@ -44,15 +44,16 @@ impl Talk {
         if self.counts_from_one() { write_from_one(m) } else { position.write_move(m) }
     }
 
-    /// Says what comes of a search of a position.
-    pub(super) fn report(&self, position: &Position, report: &Report) {
+    /// Says what comes of a search of a position that began then.
+    pub(super) fn report(&self, position: &Position, begun: Instant, report: &Report) {
         match report {
             Report::Progress(progress) => {
                 self.lines(position, &progress.answer, progress.depth, Some((progress.nodes, progress.elapsed)));
             }
             Report::Trouble(text) => self.tell(text),
             Report::Done(Thought::Book(m, verdict)) => {
-                self.tell(&format!("book move {}", self.write_move(position, *m)));
+                let ms = begun.elapsed().as_secs_f64() * 1e3;
+                self.tell(&format!("book move {}, in {ms:.1} ms", self.write_move(position, *m)));
                 let answer = [(*m, verdict.clone())].into_iter().collect();
                 self.lines(position, &answer, verdict.depth, None);
                 self.play(position, Some((*m, verdict)));
