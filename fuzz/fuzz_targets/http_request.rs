@@ -1,0 +1,110 @@
+//! Requests at the HTTP door, whatever their path, query and body: none is answered by a fault of the server's own.
+#![no_main]
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use kagetsu_game::Position;
+use kagetsu_http::{Access, Nobody, Services, router};
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::books_server::Books;
+use libfuzzer_sys::fuzz_target;
+use tokio_stream::Empty;
+use tokio_util::sync::CancellationToken;
+use tonic::{Response, Status};
+use tower::ServiceExt;
+
+/// A book without a position.
+struct Shelf;
+
+fn found(asked: &v1::Position) -> Result<v1::Found, Status> {
+    Position::try_from(asked).map_err(|error| Status::invalid_argument(error.to_string()))?;
+    Ok(v1::Found::default())
+}
+
+#[tonic::async_trait]
+impl Books for Shelf {
+    type ExportStream = Empty<Result<v1::Found, Status>>;
+
+    async fn lookup(&self, asked: tonic::Request<v1::Position>) -> Result<Response<v1::Found>, Status> {
+        found(&asked.into_inner()).map(Response::new)
+    }
+
+    async fn lookup_many(
+        &self,
+        asked: tonic::Request<v1::LookupManyRequest>,
+    ) -> Result<Response<v1::LookupManyResponse>, Status> {
+        let found: Result<_, _> = asked.into_inner().positions.iter().map(found).collect();
+        Ok(Response::new(v1::LookupManyResponse { found: found? }))
+    }
+
+    async fn pick(&self, _: tonic::Request<v1::PickRequest>) -> Result<Response<v1::Picked>, Status> {
+        Err(Status::not_found("the book does not hold it"))
+    }
+
+    async fn export(&self, _: tonic::Request<v1::ExportRequest>) -> Result<Response<Self::ExportStream>, Status> {
+        Ok(Response::new(tokio_stream::empty()))
+    }
+}
+
+struct Library;
+
+impl Services for Library {
+    type Analysis = Nobody;
+    type Books = Shelf;
+    type Builds = Nobody;
+    type Workers = Nobody;
+
+    fn analysis(&self) -> &Nobody {
+        &Nobody
+    }
+
+    fn books(&self) -> &Shelf {
+        &Shelf
+    }
+
+    fn builds(&self) -> &Nobody {
+        &Nobody
+    }
+
+    fn workers(&self) -> &Nobody {
+        &Nobody
+    }
+
+    fn epoch(&self) -> Option<u64> {
+        Some(1)
+    }
+
+    fn positions(&self) -> u64 {
+        0
+    }
+
+    fn is_cluster(&self) -> bool {
+        false
+    }
+}
+
+/// The paths below `/api/v1`.
+const PATHS: [&str; 11] = [
+    "book", "tree", "transpositions", "pick", "position", "status", "jobs", "jobs/x", "jobs/x/pause", "workers", "analyses",
+];
+const METHODS: [&str; 4] = ["GET", "POST", "DELETE", "OPTIONS"];
+
+fuzz_target!(|input: (u8, u8, &str, &[u8])| {
+    let (method, path, query, body) = input;
+    let path = PATHS.get(usize::from(path)).copied().unwrap_or_default();
+    let request = Request::builder()
+        .method(METHODS[usize::from(method) % METHODS.len()])
+        .uri(format!("/api/v1/{path}{query}"))
+        .header("host", "127.0.0.1")
+        .header("content-type", "application/json");
+    // What is no address at all never comes through the library that reads requests.
+    let Ok(request) = request.body(Body::from(body.to_vec())) else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let local = Access::at("127.0.0.1:0".parse().expect("an address"));
+    let status = runtime.block_on(async {
+        let door = router(Library, local, CancellationToken::new());
+        door.oneshot(request).await.expect("infallible").status()
+    });
+    let is_ours = matches!(status, StatusCode::NOT_IMPLEMENTED | StatusCode::SERVICE_UNAVAILABLE);
+    assert!(!status.is_server_error() || is_ours, "{status}");
+});
