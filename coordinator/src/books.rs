@@ -45,7 +45,7 @@ pub(crate) fn status(error: &BookError) -> Status {
 #[tonic::async_trait]
 impl Books for BooksService {
     async fn lookup(&self, request: Request<v1::Position>) -> Result<Response<v1::Found>, Status> {
-        let mut found = self.find(&[request.into_inner()]).await?;
+        let mut found = self.find(&[request.into_inner()], 0).await?;
         Ok(Response::new(found.pop().unwrap_or_default()))
     }
 
@@ -53,12 +53,12 @@ impl Books for BooksService {
         &self,
         request: Request<v1::LookupManyRequest>,
     ) -> Result<Response<v1::LookupManyResponse>, Status> {
-        let positions = request.into_inner().positions;
+        let v1::LookupManyRequest { positions, top } = request.into_inner();
         if positions.len() > MOST_POSITIONS {
             let found = positions.len();
             return Err(Status::invalid_argument(format!("{found} positions are more than {MOST_POSITIONS}")));
         }
-        let response = v1::LookupManyResponse { found: self.find(&positions).await? };
+        let response = v1::LookupManyResponse { found: self.find(&positions, top).await? };
         Ok(Response::new(response))
     }
 
@@ -125,13 +125,17 @@ fn found(known: &Known) -> v1::Found {
 }
 
 impl BooksService {
-    /// What the book knows of positions, as far as it fits into a message; others are served between its parts.
-    async fn find(&self, positions: &[v1::Position]) -> Result<Vec<v1::Found>, Status> {
+    /// What the book knows of the `top` best moves of positions (0: all), as far as it fits into a message; others are served
+    /// between its parts.
+    async fn find(&self, positions: &[v1::Position], top: u32) -> Result<Vec<v1::Found>, Status> {
         let (mut all, mut bytes) = (Vec::with_capacity(positions.len()), 0);
         for part in positions.chunks(PART) {
             let part: Result<Vec<_>, _> = part.iter().map(Position::try_from).collect();
             let part = part.map_err(|error| Status::invalid_argument(error.to_string()))?;
-            for known in self.library.lookup(part).await? {
+            for mut known in self.library.lookup(part).await? {
+                if let Some(known) = known.as_mut().filter(|_| top > 0) {
+                    known.keep(top as usize);
+                }
                 let found = known.as_ref().map(found).unwrap_or_default();
                 let length = found.encoded_len();
                 bytes += 1 + prost::length_delimiter_len(length) + length;

@@ -16,6 +16,16 @@ pub(crate) struct Known {
     pub(crate) facts: Option<Answer>,
 }
 
+impl Known {
+    /// Keeps the `top` best moves.
+    pub(crate) fn keep(&mut self, top: usize) {
+        self.answer.keep_best(top);
+        if let Some(facts) = &mut self.facts {
+            facts.retain(|m, _| self.answer.get(m).is_some());
+        }
+    }
+}
+
 impl From<Entry> for Known {
     fn from(entry: Entry) -> Self {
         Self { answer: entry.answer, facts: Some(entry.facts) }

@@ -58,9 +58,9 @@ pub(crate) async fn transpositions<S: Services>(
 }
 
 impl<S: Services> Door<S> {
-    async fn lookup_all(&self, positions: &[Position]) -> Result<Vec<v1::Found>, Refusal> {
+    async fn lookup_all(&self, positions: &[Position], top: u32) -> Result<Vec<v1::Found>, Refusal> {
         let positions = positions.iter().map(Into::into).collect();
-        let request = Request::new(v1::LookupManyRequest { positions });
+        let request = Request::new(v1::LookupManyRequest { positions, top });
         Ok(self.services.books().lookup_many(request).await?.into_inner().found)
     }
 
@@ -73,7 +73,7 @@ impl<S: Services> Door<S> {
         }
         let next = |(_, moves): (&_, &Vec<Move>)| moves.first().and_then(|&m| position.play(m).ok());
         let next: Vec<Position> = alike.iter().filter_map(next).collect();
-        let found = self.lookup_all(&next).await?;
+        let found = self.lookup_all(&next, 1).await?;
         let held = alike.iter().zip(found).filter(|(_, found)| found.answer.is_some());
         let behind = |((key, moves), _): ((&kagetsu_game::Key, &Vec<Move>), v1::Found)| BehindJson {
             key: key.to_string(),
@@ -89,7 +89,7 @@ impl<S: Services> Door<S> {
         let others = (0..last).rev().filter(|at| at % 2 == last % 2);
         let ways: Vec<(Position, Move)> = others.take(MOST).filter_map(|at| without(position, at)).collect();
         let positions: Vec<Position> = ways.iter().map(|(before, _)| before.clone()).collect();
-        let found = self.lookup_all(&positions).await?;
+        let found = self.lookup_all(&positions, 0).await?;
         let mut all = Vec::new();
         for ((before, m), found) in ways.into_iter().zip(found) {
             let Some(answer) = crate::books::read(found.answer.as_ref())? else { continue };

@@ -151,7 +151,7 @@ async fn a_look_up_that_no_message_holds_is_refused() {
     puppet.report(&task, Outcome::Answer(v1::Answer { verdicts })).await;
     puppet.acknowledged().await;
     let mut books = cluster.books().await;
-    let many = |count| v1::LookupManyRequest { positions: vec![(&root).into(); count] };
+    let many = |count| v1::LookupManyRequest { positions: vec![(&root).into(); count], top: 0 };
     assert_eq!(books.lookup_many(many(100)).await.expect("a book").into_inner().found.len(), 100);
     let (code, words) = refused(books.lookup_many(many(1_024)).await);
     assert_eq!(code, Code::ResourceExhausted);
@@ -171,9 +171,12 @@ async fn the_book_tells_what_was_built() {
     let one = books.lookup(known.clone()).await.expect("a book").into_inner();
     let answer = one.answer.clone().expect("the root is in the book");
     let best = answer.verdicts.iter().find(|verdict| verdict.bound() == v1::Bound::Exact).expect("a value").clone();
-    let many = v1::LookupManyRequest { positions: vec![unknown.clone(), known.clone()] };
+    let many = v1::LookupManyRequest { positions: vec![unknown.clone(), known.clone()], top: 0 };
     let many = books.lookup_many(many).await.expect("a book").into_inner().found;
     assert_eq!(many, [v1::Found::default(), one]);
+    let least = v1::LookupManyRequest { positions: vec![known.clone()], top: 1 };
+    let least = books.lookup_many(least).await.expect("a book").into_inner().found;
+    assert_eq!(least[0].answer.as_ref().map(|answer| &answer.verdicts[..]), Some(&[best.clone()][..]));
     let pick = |position| v1::PickRequest { position: Some(position), ..Default::default() };
     let picked = books.pick(pick(known)).await.expect("a move").into_inner().verdict.expect("a verdict");
     assert_eq!(picked, best);

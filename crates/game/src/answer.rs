@@ -62,6 +62,18 @@ impl Answer {
         self.0.retain(|(m, v)| keep(*m, v));
     }
 
+    /// Keeps the `most` best moves: those that are known to be worth their score before those that are at most worth it.
+    pub fn keep_best(&mut self, most: usize) {
+        let known = self.0.iter().filter(|(_, v)| v.bound != Bound::Upper).count().min(most);
+        let (mut known, mut others) = (known, most - known);
+        self.0.retain(|(_, v)| {
+            let left = if v.bound == Bound::Upper { &mut others } else { &mut known };
+            let is_kept = *left > 0;
+            *left = left.saturating_sub(1);
+            is_kept
+        });
+    }
+
     /// The same answer for the position turned by `symmetry`.
     #[must_use]
     pub fn turned(&self, variant: Variant, symmetry: Symmetry) -> Self {

@@ -50,6 +50,18 @@ fn merged(a: &Answer, b: &Answer) -> Answer {
 
 proptest! {
     #[test]
+    fn the_best_are_kept_and_no_mere_bound_goes_before_a_value(answer in answers(), most in 0..8usize) {
+        let mut kept = answer.clone();
+        kept.keep_best(most);
+        prop_assert_eq!(kept.len(), answer.len().min(most));
+        let is_known = |(_, v): &&(Move, Verdict)| v.bound != Bound::Upper;
+        let known = |answer: &Answer| answer.verdicts().iter().filter(is_known).cloned().collect::<Vec<_>>();
+        let all = known(&answer);
+        prop_assert_eq!(known(&kept), &all[..all.len().min(most)]);
+        prop_assert!(kept.verdicts().iter().all(|verdict| answer.verdicts().contains(verdict)));
+    }
+
+    #[test]
     fn merging_is_a_semilattice(a in answers(), b in answers(), c in answers()) {
         prop_assert_eq!(merged(&a, &a), a.clone());
         prop_assert_eq!(merged(&a, &Answer::new()), a.clone());

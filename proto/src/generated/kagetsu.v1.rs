@@ -233,6 +233,9 @@ pub struct LookupManyRequest {
     /// At most 1024.
     #[prost(message, repeated, tag = "1")]
     pub positions: ::prost::alloc::vec::Vec<Position>,
+    /// How many moves of each position to tell, the best first; 0 tells all.
+    #[prost(uint32, tag = "2")]
+    pub top: u32,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct LookupManyResponse {
