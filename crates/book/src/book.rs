@@ -18,9 +18,6 @@ use crate::prover::Provers;
 use crate::store::{Pair, Store};
 use crate::{BookError, Derived, record};
 
-/// Changes after which the store is made durable too, so that little is replayed after a crash.
-const FLUSH_EVERY: u64 = 2_000;
-
 /// How to open a book.
 #[derive(Clone, Copy, Debug)]
 pub struct BookOptions {
@@ -44,7 +41,6 @@ pub struct Book {
     pub(crate) store: Box<dyn Store>,
     pub(crate) marker: Marker,
     cache: Cache,
-    flushed: u64,
     /// A write has failed half way: the journal has an entry that the store lacks.
     is_broken: bool,
     pub(crate) next_work: u64,
@@ -88,7 +84,6 @@ impl Book {
             path: path.to_path_buf(),
             journal: opened.journal,
             store: opened.store,
-            flushed: opened.marker.applied,
             marker: opened.marker,
             cache: Cache::default(),
             is_broken: false,
@@ -218,8 +213,9 @@ impl Book {
         self.store.apply(batch)?;
         (self.marker, self.cache) = (marker, cache);
         self.tell_provers(entry)?;
-        if self.marker.applied - self.flushed >= FLUSH_EVERY {
-            self.flush()?;
+        if self.store.is_full() {
+            self.syncer().sync()?;
+            self.store.settle()?;
         }
         self.is_broken = false;
         Ok(sequence)
@@ -243,21 +239,26 @@ impl Book {
         Ok(())
     }
 
+    /// Looks something up with what was read before at hand.
+    pub(crate) fn cached<T>(&mut self, look: impl FnOnce(&mut Index) -> T) -> T {
+        let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
+        let found = look(&mut index);
+        self.cache = index.into_parts().2;
+        found
+    }
+
     /// The position that a job that proves something searches next; it is at hand then.
     pub(crate) fn most_proving(&mut self, job: u32) -> Result<Option<Id>, BookError> {
-        let Some(prover) = self.provers.get_mut(&job) else { return Ok(None) };
-        let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
-        let found = prover.take(&mut index);
-        self.cache = index.into_parts().2;
+        let Some(mut prover) = self.provers.remove(&job) else { return Ok(None) };
+        let found = self.cached(|index| prover.take(index));
+        self.provers.insert(job, prover);
         found
     }
 
     /// The store on disk is never ahead of the journal on disk.
     fn flush(&mut self) -> Result<(), BookError> {
         self.syncer().sync()?;
-        self.store.flush()?;
-        self.flushed = self.marker.applied;
-        Ok(())
+        self.store.flush()
     }
 
     /// Makes durable what was learned, without holding the book.

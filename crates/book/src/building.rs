@@ -6,7 +6,7 @@ use crate::BookError;
 use crate::book::{Book, answered};
 use crate::entry::{LogEntry, Setting, SpecBody};
 use crate::id::Id;
-use crate::index::{AsideBody, FRONTIER, key, queued, unpack};
+use crate::index::{AsideBody, FRONTIER, Index, key, queued, unpack};
 use crate::job::{Aside, Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
 use crate::journal::Sequence;
 use crate::node::Node;
@@ -146,11 +146,15 @@ impl Book {
             return Ok(Vec::new());
         }
         let spec = self.job(job)?.spec;
-        let work = |(priority, at)| {
+        let questions = self.cached(|index| {
+            let question = |(priority, at)| Ok((question(index, &spec, at)?, priority, at));
+            found.into_iter().map(question).collect::<Result<Vec<_>, BookError>>()
+        })?;
+        let work = |(question, priority, at)| {
             self.next_work += 1;
-            Ok(Work { id: self.next_work, job, question: self.question(&spec, at)?, priority, at })
+            Work { id: self.next_work, job, question, priority, at }
         };
-        let works: Vec<Work> = found.into_iter().map(work).collect::<Result<_, BookError>>()?;
+        let works: Vec<Work> = questions.into_iter().map(work).collect();
         self.at_hand.extend(works.iter().map(|work| ((job, work.at), work.id)));
         Ok(works)
     }
@@ -167,7 +171,8 @@ impl Book {
         }
         let at = Id::of(variant.code(), &question.position.canonical());
         let Some(priority) = self.index().reach(at)?.waiting(job.0) else { return Ok(None) };
-        if self.at_hand.contains_key(&(job, at)) || self.question(&spec, at)? != *question {
+        if self.at_hand.contains_key(&(job, at)) || self.cached(|index| self::question(index, &spec, at))? != *question
+        {
             return Ok(None);
         }
         self.next_work += 1;
@@ -243,35 +248,6 @@ impl Book {
             }
         }
         Ok(found)
-    }
-
-    /// What is to be asked about a position that waits.
-    fn question(&self, spec: &JobSpec, id: Id) -> Result<Question, BookError> {
-        let question = match self.index().node(id)? {
-            Some(node) if self.index().reach(id)?.is_distrusted() => {
-                Question { width: spec.width, ..Question::new(node.position.clone(), spec.effort) }
-            }
-            Some(node) => widening(spec, &node),
-            None => Question { width: spec.width, ..Question::new(self.unknown(id)?, spec.effort) },
-        };
-        Ok(match spec.policy {
-            Policy::DropOut { .. } | Policy::OneSide { .. } => question,
-            Policy::Prove { attacker } => proving(question, attacker),
-        })
-    }
-
-    /// A position that waits and has no record yet: it is a root, or one move beyond a record.
-    fn unknown(&self, id: Id) -> Result<Position, BookError> {
-        let mut index = self.index();
-        let reach = index.reach(id)?;
-        if let Some(packed) = reach.root() {
-            return unpack(id.variant(), packed);
-        }
-        let parent = reach.parents().next().map(|parent| index.node(parent)).transpose()?.flatten();
-        let to_it = |node: &Node| node.followed.iter().find(|(_, child)| *child == id).map(|(m, _)| *m);
-        let next = parent.and_then(|node| node.position.play(to_it(&node)?).ok());
-        let canonical = next.ok_or(BookError::Store("the frontier"))?.canonical();
-        unpack(id.variant(), &canonical.packed.0)
     }
 
     /// Learns the answer to a work, and lets the job grow from it. Durable after a [`Syncer::sync`](crate::Syncer::sync).
@@ -350,6 +326,34 @@ impl Book {
         }
         Ok(())
     }
+}
+
+/// What is to be asked about a position that waits.
+fn question(index: &mut Index, spec: &JobSpec, id: Id) -> Result<Question, BookError> {
+    let question = match index.node(id)? {
+        Some(node) if index.reach(id)?.is_distrusted() => {
+            Question { width: spec.width, ..Question::new(node.position.clone(), spec.effort) }
+        }
+        Some(node) => widening(spec, &node),
+        None => Question { width: spec.width, ..Question::new(unknown(index, id)?, spec.effort) },
+    };
+    Ok(match spec.policy {
+        Policy::DropOut { .. } | Policy::OneSide { .. } => question,
+        Policy::Prove { attacker } => proving(question, attacker),
+    })
+}
+
+/// A position that waits and has no record yet: it is a root, or one move beyond a record.
+fn unknown(index: &mut Index, id: Id) -> Result<Position, BookError> {
+    let reach = index.reach(id)?;
+    if let Some(packed) = reach.root() {
+        return unpack(id.variant(), packed);
+    }
+    let parent = reach.parents().next().map(|parent| index.node(parent)).transpose()?.flatten();
+    let to_it = |node: &Node| node.followed.iter().find(|(_, child)| *child == id).map(|(m, _)| *m);
+    let next = parent.and_then(|node| node.position.play(to_it(&node)?).ok());
+    let canonical = next.ok_or(BookError::Store("the frontier"))?.canonical();
+    unpack(id.variant(), &canonical.packed.0)
 }
 
 /// The attacker is asked for his best moves, with the effort of several searches for threats; the defender whether all his

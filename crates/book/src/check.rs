@@ -1,13 +1,25 @@
 //! Proves a book whole.
+//!
+//! The store is read twice, in pieces and on all cores. First all of it, for its sums, and for the values and what leads where;
+//! then the records, from which all that must follow again. What belongs together but lies far apart in the store, as a link and
+//! the record that it comes from, is compared as two sums of hashes over all: where they are equal nothing is missing and nothing
+//! is too much. Only where they are not is each looked up, to name it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use crate::book::Book;
+use crate::bytes::unseal;
 use crate::derive::derive;
 use crate::id::Id;
-use crate::index::{FRONTIER, Index, Marker, REACH, VALUE, key, queue_key};
-use crate::reach::Stage;
-use crate::{BookError, Notice};
+use crate::index::{ASIDE, FRONTIER, Marker, REACH, RECORD, VALUE, WALK, queue_key, queued, read_node};
+use crate::node::Node;
+use crate::pieces::{Piece, on_all_cores};
+use crate::reach::{Reach, Stage};
+use crate::store::Store;
+use crate::value::DerivedBody;
+use crate::{BookError, Derived, Notice};
 
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,115 +58,327 @@ impl CheckReport {
             self.fault(fault());
         }
     }
+
+    fn add(&mut self, other: Self) {
+        self.count += other.count - other.faults.len() as u64;
+        other.faults.into_iter().for_each(|fault| self.fault(fault));
+    }
+}
+
+/// Things without an order: how many, and a hash over all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Many {
+    count: u64,
+    sum: u64,
+}
+
+impl Many {
+    fn put(&mut self, thing: impl Hash) {
+        let mut hasher = DefaultHasher::new();
+        thing.hash(&mut hasher);
+        self.add(Self { count: 1, sum: hasher.finish() });
+    }
+
+    fn add(&mut self, other: Self) {
+        *self = Self { count: self.count + other.count, sum: self.sum.wrapping_add(other.sum) };
+    }
+}
+
+/// Of each job something.
+type ByJob = BTreeMap<u32, Many>;
+
+/// What a piece of the store says, but for its records.
+#[derive(Default)]
+struct Said {
+    found: Marker,
+    values: Vec<(Id, Derived)>,
+    stages: Vec<(Id, Stage)>,
+    /// From positions with more stones, or with less.
+    links: Many,
+    /// Of a position, those that lead there and have as many stones.
+    level: Vec<(Id, Vec<Id>)>,
+    /// What should wait, what does, what is to be walked on from, and what is set aside.
+    due: ByJob,
+    waiting: ByJob,
+    walking: ByJob,
+    aside: ByJob,
+    report: CheckReport,
+}
+
+/// What follows from the records of a piece.
+#[derive(Default)]
+struct Followed {
+    links: Many,
+    level: u64,
+    report: CheckReport,
+}
+
+/// All that the second reading asks of the first.
+#[derive(Default)]
+struct Known {
+    positions: HashMap<Id, (Stage, Option<Derived>)>,
+    level: HashMap<Id, Vec<Id>>,
+}
+
+impl Known {
+    fn stage(&self, id: Id) -> Stage {
+        self.positions.get(&id).map_or(Stage::Unknown, |(stage, _)| *stage)
+    }
+
+    fn leads(&self, from: Id, to: Id) -> bool {
+        from.stones() != to.stones() || self.level.get(&to).is_some_and(|above| above.contains(&from))
+    }
+
+    fn value_after(&self, id: Id, child: Id) -> Option<Derived> {
+        let (stage, value) = self.positions.get(&child)?;
+        value.filter(|_| *stage != Stage::Distrusted && self.leads(id, child))
+    }
 }
 
 impl Book {
     /// Examines everything: checksums, keys, canonical forms, links, derived values (computed again from the leaves up),
-    /// the frontier of every job, and the counts. `progress` hears how many positions are done.
+    /// the frontier of every job, and the counts. `progress` hears how many positions are done. Takes some 100 bytes of memory
+    /// for each position.
     ///
     /// # Errors
     /// If the store cannot be read at all; what is wrong in it is in the report.
     pub fn check(&self, progress: &mut dyn FnMut(u64)) -> Result<CheckReport, BookError> {
         let mut report = CheckReport::default();
-        self.check_counts(&mut report)?;
-        let (mut index, mut links) = (self.index(), 0);
-        for id in self.ids() {
-            let id = id?;
-            match self.check_position(&mut index, id, &mut report) {
-                Ok(found) => links += found,
-                Err(error) => report.fault(format!("position {}: {error}", id.key())),
-            }
-            report.positions += 1;
-            progress(report.positions);
+        let all = Piece::all(&*self.store, None);
+        let said = on_all_cores(&all, |piece| said(&*self.store, piece), &mut |_| {})?;
+        let (said, known) = gathered(said, &mut report);
+        report.hold(said.found == Marker { applied: 0, ..self.marker }, || {
+            format!("the store holds {:?}, its marker says {:?}", said.found, self.marker)
+        });
+        let engines = self.index().engines()?.to_vec();
+        let mut done = 0;
+        let mut each = |followed: &Followed| {
+            done += followed.report.positions;
+            progress(done);
+        };
+        let records = Piece::all(&*self.store, Some(RECORD));
+        let followed = on_all_cores(&records, |piece| self.followed(piece, &known, &engines), &mut each)?;
+        let (mut links, mut level) = (Many::default(), 0);
+        for part in followed {
+            links.add(part.links);
+            level += part.level;
+            report.positions += part.report.positions;
+            report.add(part.report);
         }
-        self.check_ways(&mut index, links, &mut report)?;
+        let values = known.positions.values().filter(|(_, value)| value.is_some()).count() as u64;
+        report.hold(values == report.positions, || format!("{values} values for {} positions", said.found.positions));
+        let known_count = known.positions.values().filter(|(stage, _)| *stage != Stage::Unknown).count() as u64;
+        let positions = report.positions;
+        report.hold(known_count == positions, || {
+            format!("{known_count} positions are said to be known, {positions} are")
+        });
+        let found_level = known.level.values().map(|above| above.len() as u64).sum::<u64>();
+        report.links = said.links.count + found_level;
+        if (links, level) != (said.links, found_level) {
+            self.name_links(&mut report)?;
+        }
+        let circle = circle(known.level);
+        report.hold(circle.is_none(), || format!("links lead from {circle:?} back to it"));
+        self.check_jobs(&said, &mut report)?;
         Ok(report)
     }
 
-    fn check_counts(&self, report: &mut CheckReport) -> Result<(), BookError> {
-        let mut found = Marker { applied: self.marker.applied, ..Marker::default() };
-        let mut values = 0;
-        for pair in self.store.range(&[], &[]) {
-            let (key, value) = pair?;
-            found.count(&key, &value);
-            values += u64::from(key.first() == Some(&VALUE));
+    /// Every value is derived again from the values behind it. Links never lead back to where they come from, and so in the end
+    /// to facts alone: where each is right, all are.
+    fn followed(&self, piece: &Piece, known: &Known, engines: &[Arc<str>]) -> Result<Followed, BookError> {
+        // Counted by each thread alone: all threads' counting would be in each other's way.
+        let engines: Vec<Arc<str>> = engines.iter().map(|name| Arc::from(&**name)).collect();
+        let mut followed = Followed::default();
+        for pair in piece.entries(&*self.store) {
+            let (key, bytes) = pair?;
+            let id = Id::at_end(&key).ok_or(BookError::Store("a key"))?;
+            match read_node(id, &key, &bytes, &engines) {
+                Ok(node) => followed.position(id, &node, known)?,
+                Err(error) => followed.report.fault(format!("position {}: {error}", id.key())),
+            }
+            followed.report.positions += 1;
         }
-        report.hold(found == self.marker, || format!("the store holds {found:?}, its marker says {:?}", self.marker));
-        report.hold(values == found.positions, || format!("{values} values for {} positions", found.positions));
+        Ok(followed)
+    }
+
+    /// Names the links that are missing, and those that no record has.
+    fn name_links(&self, report: &mut CheckReport) -> Result<(), BookError> {
+        let before = report.count;
+        let mut index = self.index();
+        for id in self.ids() {
+            let id = id?;
+            let Ok(Some(node)) = index.node(id) else { continue };
+            for child in node.followed.iter().map(|(_, child)| *child).collect::<BTreeSet<_>>() {
+                let reach = index.reach(child)?;
+                let may_lead_back = reach.is_known() && child.stones() == id.stones();
+                let is_right = reach.is_from(id) || may_lead_back;
+                report.hold(is_right, || format!("position {}: a link to {} is missing", id.key(), child.key()));
+            }
+        }
+        for pair in self.store.scan(&[REACH], Some(&[REACH + 1])) {
+            let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
+            for parent in index.reach(id)?.parents() {
+                let is_followed = index.node(parent).is_ok_and(|node| node.is_some_and(|node| node.leads_to(id)));
+                report.hold(is_followed, || {
+                    format!("position {}: no record leads there from {}", id.key(), parent.key())
+                });
+            }
+        }
+        report.hold(report.count > before, || "the links are not those of the records".into());
         Ok(())
     }
 
-    /// Every value is derived again from the values behind it. Links never lead back to where they come from, and so in the end
-    /// to facts alone: where each is right, all are. Returns how many positions this one leads to.
-    fn check_position(&self, index: &mut Index, id: Id, report: &mut CheckReport) -> Result<u64, BookError> {
-        let node = index.node(id)?.ok_or(BookError::Record(id.key()))?;
-        let canonical = node.position.canonical();
-        let name = id.key();
-        report.hold(Id::of(id.variant(), &canonical) == id, || format!("position {name}: its key is another"));
-        let is_canonical = node.position.setup() == Some(&canonical.packed);
-        report.hold(is_canonical, || format!("position {name}: it is not canonical"));
-        let value = derive(index, id, &node)?;
-        report.hold(index.value(id)? == Some(value), || format!("position {name}: its value is not what follows"));
-        let stage = if value.is_open { Stage::Open } else { Stage::Closed };
-        let reach = index.reach(id)?;
-        report.hold(reach.stage == stage || reach.is_distrusted(), || format!("position {name}: its stage is another"));
-        let children: BTreeSet<Id> = node.followed.iter().map(|(_, child)| *child).collect();
-        let mut links = 0;
-        for child in &children {
-            let reach = index.reach(*child)?;
-            let may_lead_back = reach.is_known() && child.stones() == id.stones();
-            links += u64::from(reach.is_from(id));
-            let is_right = reach.is_from(id) || may_lead_back;
-            report.hold(is_right, || format!("position {name}: a link to {} is missing", child.key()));
+    /// Each position that a job comes to waits in its place, if anything is left to search there; and no other waits.
+    fn check_jobs(&self, said: &Said, report: &mut CheckReport) -> Result<(), BookError> {
+        let of = |many: &ByJob, job: u32| many.get(&job).copied().unwrap_or_default();
+        for (job, state) in self.index().jobs()? {
+            let [due, waiting] = [&said.due, &said.waiting].map(|many| of(many, job));
+            let [aside, walking] = [&said.aside, &said.walking].map(|many| of(many, job).count);
+            report.frontier += waiting.count;
+            let told = [
+                (aside, state.set_aside, "positions are set aside"),
+                (walking, state.walking, "positions are to be walked on from"),
+                (waiting.count, state.frontier, "positions wait"),
+            ];
+            for (found, told, what) in told {
+                report.hold(found == told, || format!("job {job}: {found} {what}, it says {told}"));
+            }
+            if waiting != due {
+                self.name_waiting(job, (waiting.count, due.count), report)?;
+            }
         }
-        Ok(links)
+        Ok(())
     }
 
-    /// Each position that a job comes to waits in its place, if anything is left to search there; and no other waits. As
-    /// all links of the records were found, there are no others if there are no more.
-    fn check_ways(&self, index: &mut Index, links: u64, report: &mut CheckReport) -> Result<(), BookError> {
-        let (mut due, mut known): (BTreeMap<u32, u64>, u64) = Default::default();
-        let mut above: BTreeMap<Id, Vec<Id>> = BTreeMap::new();
-        for pair in self.store.range(&[REACH], &[REACH]) {
+    /// Names what should wait and does not, and what should not and does.
+    fn name_waiting(&self, job: u32, counts: (u64, u64), report: &mut CheckReport) -> Result<(), BookError> {
+        report.fault(format!("job {job}: {} positions wait, {} should", counts.0, counts.1));
+        let mut index = self.index();
+        for pair in self.store.scan(&[REACH], Some(&[REACH + 1])) {
             let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
-            let reach = index.reach(id)?;
-            known += u64::from(reach.is_known());
-            report.links += reach.parents().count() as u64;
-            let same: Vec<Id> = reach.parents().filter(|parent| parent.stones() == id.stones()).collect();
-            if !same.is_empty() {
-                above.insert(id, same);
-            }
-            for (job, priority) in reach.jobs().into_iter().filter_map(|job| Some((job, reach.waiting(job)?))) {
-                *due.entry(job).or_default() += 1;
-                let waits = self.store.get(&queue_key(FRONTIER, job, priority, id))?.is_some();
-                report.hold(waits, || format!("{} does not wait in job {job}", id.key()));
-            }
+            let Some(priority) = index.reach(id)?.waiting(job) else { continue };
+            let waits = self.store.get(&queue_key(FRONTIER, job, priority, id))?.is_some();
+            report.hold(waits, || format!("position {} does not wait in job {job}", id.key()));
         }
-        let (found, positions) = (report.links, report.positions);
-        let circle = circle(above);
-        report.hold(circle.is_none(), || format!("links lead from {circle:?} back to it"));
-        report.hold(found == links, || format!("{found} links, but the records have {links}"));
-        report.hold(known == positions, || format!("{known} positions are said to be known, {positions} are"));
-        for (job, state) in index.jobs()? {
-            let aside = index.asides(job, usize::MAX)?.len() as u64;
-            report.hold(aside == state.set_aside, || {
-                format!("job {job}: {aside} positions are set aside, it says {}", state.set_aside)
-            });
-            let prefix = key(FRONTIER, &[&job.to_be_bytes()]);
-            let waiting = self.store.range(&prefix, &prefix).count() as u64;
-            let due = due.get(&job).copied().unwrap_or(0);
-            report.frontier += waiting;
-            let is_right = waiting == due && state.frontier == waiting;
-            report.hold(is_right, || {
-                format!("job {job}: {waiting} positions wait, {due} should, it says {}", state.frontier)
-            });
+        for pair in self.store.scan(&[FRONTIER], Some(&[FRONTIER + 1])) {
+            let Some((at, priority, id)) = queued(&pair?.0) else { return Err(BookError::Store("the frontier")) };
+            let should = at != job || index.reach(id)?.waiting(job) == Some(priority);
+            report.hold(should, || format!("position {} should not wait in job {job}", id.key()));
         }
         Ok(())
     }
 }
 
+impl Followed {
+    fn position(&mut self, id: Id, node: &Node, known: &Known) -> Result<(), BookError> {
+        let (report, name) = (&mut self.report, id.key());
+        let canonical = node.position.canonical();
+        report.hold(Id::of(id.variant(), &canonical) == id, || format!("position {name}: its key is another"));
+        let is_canonical = node.position.setup() == Some(&canonical.packed);
+        report.hold(is_canonical, || format!("position {name}: it is not canonical"));
+        let value = derive(node, |m| Ok(node.child(m).and_then(|child| known.value_after(id, child))))?;
+        let (stage, said) = known.positions.get(&id).copied().unwrap_or_default();
+        report.hold(said == Some(value), || format!("position {name}: its value is not what follows"));
+        let should = if value.is_open { Stage::Open } else { Stage::Closed };
+        report.hold(stage == should || stage == Stage::Distrusted, || format!("position {name}: its stage is another"));
+        let mut children: Vec<Id> = node.followed.iter().map(|(_, child)| *child).collect();
+        children.sort_unstable();
+        children.dedup();
+        for child in children {
+            if child.stones() != id.stones() {
+                self.links.put((child, id));
+                continue;
+            }
+            let is_linked = known.leads(id, child);
+            self.level += u64::from(is_linked);
+            // A link that would lead back is left out, and only from known positions anything leads on.
+            let is_right = is_linked || known.stage(child) != Stage::Unknown;
+            self.report.hold(is_right, || format!("position {name}: a link to {} is missing", child.key()));
+        }
+        Ok(())
+    }
+}
+
+/// What the entries of a piece say.
+fn said(store: &dyn Store, piece: &Piece) -> Result<Said, BookError> {
+    let mut said = Said::default();
+    for pair in piece.entries(store) {
+        let (key, value) = pair?;
+        said.found.count(&key, &value);
+        if !said.entry(&key, &value) {
+            let name = Id::at_end(&key).map_or_else(|| format!("{key:02x?}"), |id| id.key().to_string());
+            let kind = key.first().map_or('?', |kind| char::from(*kind));
+            said.report.fault(format!("the entry '{kind}' of {name} is damaged"));
+        }
+    }
+    Ok(said)
+}
+
+impl Said {
+    /// `false` for bytes that nobody wrote.
+    fn entry(&mut self, key: &[u8], value: &[u8]) -> bool {
+        match key.first() {
+            Some(&VALUE) => {
+                let known = unseal::<DerivedBody>(key, value).and_then(DerivedBody::derived);
+                Id::at_end(key).zip(known).map(|known| self.values.push(known)).is_some()
+            }
+            Some(&REACH) => {
+                let reach = unseal::<Reach>(key, value);
+                Id::at_end(key).zip(reach).map(|(id, reach)| self.reach(id, &reach)).is_some()
+            }
+            Some(&FRONTIER) => queued(key)
+                .map(|(job, priority, id)| self.waiting.entry(job).or_default().put((priority, id)))
+                .is_some(),
+            Some(&WALK) => queued(key).map(|(job, ..)| self.walking.entry(job).or_default().count += 1).is_some(),
+            Some(&ASIDE) => {
+                let job = key.get(1..).and_then(|rest| rest.first_chunk()).map(|job| u32::from_be_bytes(*job));
+                job.map(|job| self.aside.entry(job).or_default().count += 1).is_some()
+            }
+            _ => true,
+        }
+    }
+
+    fn reach(&mut self, id: Id, reach: &Reach) {
+        if reach.is_known() {
+            self.stages.push((id, reach.stage));
+        }
+        let (level, others): (Vec<Id>, Vec<Id>) = reach.parents().partition(|parent| parent.stones() == id.stones());
+        if !level.is_empty() {
+            self.level.push((id, level));
+        }
+        others.into_iter().for_each(|parent| self.links.put((id, parent)));
+        for (job, priority) in reach.jobs().into_iter().filter_map(|job| Some((job, reach.waiting(job)?))) {
+            self.due.entry(job).or_default().put((priority, id));
+        }
+    }
+}
+
+/// All pieces as one.
+fn gathered(pieces: Vec<Said>, report: &mut CheckReport) -> (Said, Known) {
+    let (mut all, mut known) = (Said::default(), Known::default());
+    known.positions.reserve(pieces.iter().map(|said| said.values.len()).sum());
+    for said in pieces {
+        all.found.add(&said.found);
+        all.links.add(said.links);
+        let of_jobs = [
+            (&mut all.due, said.due),
+            (&mut all.waiting, said.waiting),
+            (&mut all.walking, said.walking),
+            (&mut all.aside, said.aside),
+        ];
+        for (sums, jobs) in of_jobs {
+            jobs.into_iter().for_each(|(job, many)| sums.entry(job).or_default().add(many));
+        }
+        said.values.into_iter().for_each(|(id, value)| known.positions.entry(id).or_default().1 = Some(value));
+        said.stages.into_iter().for_each(|(id, stage)| known.positions.entry(id).or_default().0 = stage);
+        known.level.extend(said.level);
+        report.add(said.report);
+    }
+    (all, known)
+}
+
 /// A position that its own links lead back to, of those whose parents with as many stones are given.
-fn circle(mut above: BTreeMap<Id, Vec<Id>>) -> Option<kagetsu_game::Key> {
+fn circle(mut above: HashMap<Id, Vec<Id>>) -> Option<kagetsu_game::Key> {
     let mut children: BTreeMap<Id, usize> = BTreeMap::new();
     above.values().flatten().for_each(|parent| *children.entry(*parent).or_default() += 1);
     let mut ends: Vec<Id> = above.keys().copied().filter(|id| !children.contains_key(id)).collect();
@@ -169,4 +393,128 @@ fn circle(mut above: BTreeMap<Id, Vec<Id>>) -> Option<kagetsu_game::Key> {
         }
     }
     children.into_iter().find(|(_, left)| *left > 0).map(|(id, _)| id.key())
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_game::{Answer, Bound, Effort, Move, Position, Provenance, Score, Variant, Verdict};
+
+    use super::*;
+    use crate::bytes::seal;
+    use crate::index::key;
+    use crate::store::Batch;
+    use crate::{BookOptions, Bounds, JobSpec, Policy};
+
+    /// The first moves of a position, each a little worse than the one before.
+    fn answer(position: &Position) -> Answer {
+        let by = Provenance { engine: "test".into(), day: 0 };
+        let verdict = |(rank, m): (usize, Move)| {
+            let score = Score::opinion(-10 * rank as i32);
+            (m, Verdict { score, bound: Bound::Exact, depth: 2, nodes: 1, line: vec![m], proof: None, by: by.clone() })
+        };
+        position.distinct_moves().into_iter().take(3).enumerate().map(verdict).collect()
+    }
+
+    fn grown(folder: &std::path::Path) -> Book {
+        let variant: Variant = "freestyle-7".parse().expect("a variant");
+        let (mut book, _) = Book::open(folder, &BookOptions { create: true, cache_bytes: 0 }).expect("opens");
+        let spec = JobSpec {
+            name: "test".into(),
+            variant,
+            roots: [Position::start(variant)].into(),
+            policy: Policy::DropOut { alpha: 1.0 },
+            bounds: Bounds::default(),
+            effort: Effort::depth(2),
+            width: 3,
+            max_ply: None,
+            target: 12,
+            split: false,
+        };
+        let job = book.create_job(&spec).expect("a job");
+        while let Some(work) = book.next_work(job, 1).expect("readable").first() {
+            book.finish(work, &answer(&work.question.position)).expect("room");
+        }
+        book
+    }
+
+    /// The entry of this kind in the middle of all.
+    fn middle(book: &Book, kind: u8) -> (Vec<u8>, Vec<u8>) {
+        let all: Vec<_> = book.store.scan(&[kind], Some(&[kind + 1])).collect::<Result<_, _>>().expect("readable");
+        all[all.len() / 2].clone()
+    }
+
+    /// Changes what is under the key of the middle entry.
+    fn reached(book: &Book, change: impl FnOnce(&mut Reach)) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
+        let (key, bytes) = middle(book, REACH);
+        let mut reach: Reach = unseal(&key, &bytes).expect("written");
+        change(&mut reach);
+        vec![(key.clone(), Some(seal(&key, &reach)))]
+    }
+
+    type Damage = fn(&Book) -> Vec<(Vec<u8>, Option<Vec<u8>>)>;
+
+    #[test]
+    fn whatever_is_wrong_is_named() {
+        let damages: [(&str, Damage); 11] = [
+            ("its marker says", |book| vec![(middle(book, VALUE).0, None)]),
+            ("its value is not what follows", |book| vec![(middle(book, VALUE).0, None)]),
+            ("its value is not what follows", |book| {
+                let (key, _) = middle(book, VALUE);
+                let wrong = Derived { score: Score::opinion(77), proof: None, best: None, depth: 3, is_open: false };
+                vec![(key.clone(), Some(seal(&key, &DerivedBody::from(wrong))))]
+            }),
+            ("the entry 'v' of", |book| {
+                let (key, mut bytes) = middle(book, VALUE);
+                bytes[2] ^= 1;
+                vec![(key, Some(bytes))]
+            }),
+            ("a link to", |book| {
+                reached(book, |reach| {
+                    let parent = reach.parents().next().expect("it is reached");
+                    reach.unlink(parent);
+                })
+            }),
+            ("no record leads there from", |book| {
+                let stranger = Id::at_end(&middle(book, RECORD).0).expect("a key");
+                let last = book.store.scan(&[REACH], Some(&[REACH + 1])).last().expect("some").expect("readable");
+                let mut reach: Reach = unseal(&last.0, &last.1).expect("written");
+                reach.link(stranger);
+                vec![(last.0.clone(), Some(seal(&last.0, &reach)))]
+            }),
+            ("its stage is another", |book| {
+                let (record, _) = middle(book, RECORD);
+                let key = key(REACH, &[&record[1..]]);
+                let bytes = book.store.get(&key).expect("readable").expect("it is known");
+                let mut reach: Reach = unseal(&key, &bytes).expect("written");
+                reach.stage = Stage::Open;
+                vec![(key.clone(), Some(seal(&key, &reach)))]
+            }),
+            ("does not wait in job 0", |book| vec![(middle(book, FRONTIER).0, None)]),
+            ("should not wait in job 0", |book| {
+                let (_, priority, id) = queued(&middle(book, FRONTIER).0).expect("a place");
+                vec![(queue_key(FRONTIER, 0, priority + 1, id), Some(Vec::new()))]
+            }),
+            ("position", |book| {
+                let (key, mut bytes) = middle(book, RECORD);
+                *bytes.last_mut().expect("a checksum") ^= 1;
+                vec![(key, Some(bytes))]
+            }),
+            ("its key is another", |book| {
+                let (from, bytes) = middle(book, RECORD);
+                let mut to = from.clone();
+                *to.last_mut().expect("an id") ^= 1;
+                let record: crate::record::Record = unseal(&from, &bytes).expect("written");
+                vec![(from, None), (to.clone(), Some(seal(&to, &record)))]
+            }),
+        ];
+        for (text, damage) in damages {
+            let folder = tempfile::tempdir().expect("a folder");
+            let mut book = grown(folder.path());
+            assert!(book.check(&mut |_| {}).expect("readable").is_clean());
+            let changes = damage(&book);
+            book.store.apply(Batch(changes)).expect("room");
+            let report = book.check(&mut |_| {}).expect("readable");
+            assert!(report.faults.iter().any(|fault| fault.contains(text)), "{text}: {:#?}", report.faults);
+        }
+    }
 }

@@ -8,12 +8,16 @@ use crate::index::Index;
 use crate::node::Node;
 use crate::value::Derived;
 
-/// The value of a position, from the values of the positions that it leads to as the index has them now.
-pub(crate) fn derive(index: &mut Index, id: Id, node: &Node) -> Result<Derived, BookError> {
+/// The value of a position, from the values of the positions that it leads to: `after` gives that of the one behind a move, if
+/// the move is followed and its position is known.
+pub(crate) fn derive(
+    node: &Node,
+    mut after: impl FnMut(Move) -> Result<Option<Derived>, BookError>,
+) -> Result<Derived, BookError> {
     let mut values: Vec<(Move, Seen)> = Vec::with_capacity(node.facts.len());
     let mut rest = None;
     for (m, verdict) in node.facts.verdicts() {
-        match value_after(index, id, node, *m)? {
+        match after(*m)? {
             Some(child) => values.push((*m, Seen::from_child(child))),
             None if verdict.is_exact() || verdict.bound == Bound::Lower => {
                 values.push((*m, Seen::from_verdict(verdict)));

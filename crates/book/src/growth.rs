@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kagetsu_game::{Answer, Score};
 
 use crate::BookError;
-use crate::derive::{Seen, child_value, derive};
+use crate::derive::{Seen, child_value, derive, value_after};
 use crate::entry::{AnswerBody, LogEntry, Setting, SpecBody};
 use crate::id::Id;
 use crate::index::{AsideBody, Index, unpack};
@@ -150,7 +150,7 @@ fn ancestors(index: &mut Index, id: Id) -> Result<BTreeSet<Id>, BookError> {
 fn propagate(index: &mut Index, mut changed: BTreeSet<Id>) -> Result<(), BookError> {
     while let Some(id) = changed.pop_last() {
         let Some(node) = index.node(id)? else { continue };
-        let value = derive(index, id, &node)?;
+        let value = derive(&node, |m| value_after(index, id, &node, m))?;
         let stage = if value.is_open { Stage::Open } else { Stage::Closed };
         if !index.reach(id)?.is_distrusted() {
             index.put_reach(id, |reach| reach.stage = stage)?;

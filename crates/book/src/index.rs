@@ -44,6 +44,14 @@ impl Marker {
             self.digest ^= digest(key, value);
         }
     }
+
+    /// Adds the counts of other entries.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.positions += other.positions;
+        self.walking += other.walking;
+        self.entries += other.entries;
+        self.digest ^= other.digest;
+    }
 }
 
 pub(crate) const MARKER: &[u8] = b"m";
@@ -188,13 +196,7 @@ impl<'a> Index<'a> {
         }
         let key = key(RECORD, &[&id.0]);
         let Some(bytes) = self.get(&key)? else { return Ok(None) };
-        let damaged = || BookError::Record(id.key());
-        let record: Record = unseal(&key, &bytes).ok_or_else(damaged)?;
-        let position = unpack(id.variant(), &record.packed)?;
-        let engines = self.engines()?;
-        let facts = record::read(&record.groups, |number| engines.get(number as usize).cloned());
-        let node = facts.and_then(|facts| Node::new(position, facts).ok()).ok_or_else(damaged)?;
-        let node = Arc::new(node);
+        let node = Arc::new(read_node(id, &key, &bytes, self.engines()?)?);
         keep(&mut self.cache.nodes, MOST_NODES, id, Arc::clone(&node));
         Ok(Some(node))
     }
@@ -335,7 +337,7 @@ impl<'a> Index<'a> {
     }
 
     /// The names of all engines, by number.
-    fn engines(&mut self) -> Result<&[Arc<str>], BookError> {
+    pub(crate) fn engines(&mut self) -> Result<&[Arc<str>], BookError> {
         if self.cache.engines.is_empty() {
             let name = |(key, value): &Pair| unseal(key, value).ok_or(BookError::Store("an engine"));
             let names: Vec<String> = self.first(&[ENGINE], usize::MAX)?.iter().map(name).collect::<Result<_, _>>()?;
@@ -390,6 +392,15 @@ impl<'a> Index<'a> {
         self.job(job)?.walking -= 1;
         Ok(Some(id))
     }
+}
+
+/// The node of the record under this key.
+pub(crate) fn read_node(id: Id, key: &[u8], bytes: &[u8], engines: &[Arc<str>]) -> Result<Node, BookError> {
+    let damaged = || BookError::Record(id.key());
+    let record: Record = unseal(key, bytes).ok_or_else(damaged)?;
+    let position = unpack(id.variant(), &record.packed)?;
+    let facts = record::read(&record.groups, |number| engines.get(number as usize).cloned());
+    facts.and_then(|facts| Node::new(position, facts).ok()).ok_or_else(damaged)
 }
 
 /// A position from its packed form.

@@ -34,6 +34,7 @@ mod manifest;
 mod map;
 mod node;
 mod opening;
+mod pieces;
 mod prover;
 mod prune;
 mod reach;

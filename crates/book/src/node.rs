@@ -16,16 +16,22 @@ pub(crate) struct Node {
 impl Node {
     /// The node; the first illegal move of the answer where there is one.
     pub(crate) fn new(position: Position, facts: Answer) -> Result<Self, Move> {
-        let legal = position.legal_moves();
-        let is_illegal = |(m, _): &&(Move, _)| !legal.contains(m);
-        if let Some((m, _)) = facts.verdicts().iter().find(is_illegal) {
-            return Err(*m);
-        }
-        let exact = facts.verdicts().iter().filter(|(_, v)| v.is_exact() && v.proof.is_none());
-        let moves = going_on(&position, exact.map(|(m, _)| *m).collect());
         let code = position.variant().code();
-        let children = position.children(&moves);
-        let followed = moves.into_iter().zip(children.iter().map(|child| Id::of(code, child))).collect();
+        let mut followed = Vec::new();
+        with_game!(position.variant(), G => {
+            let (mut game, mut legal) = (position.game::<G>(), Vec::new());
+            game.moves(&mut legal);
+            if let Some((m, _)) = facts.verdicts().iter().find(|(m, _)| !legal.contains(m)) {
+                return Err(*m);
+            }
+            for (m, _) in facts.verdicts().iter().filter(|(_, v)| v.is_exact() && v.proof.is_none()) {
+                game.play(*m);
+                if game.outcome().is_none() {
+                    followed.push((*m, Id::new(code, game.stones(), game.key())));
+                }
+                game.undo();
+            }
+        });
         Ok(Self { position, facts, followed })
     }
 
@@ -45,18 +51,4 @@ impl Node {
         let legal = self.position.distinct_moves();
         self.position.children(&legal).into_iter().map(key).all(|child| known.contains(&child))
     }
-}
-
-/// The moves after which the game goes on.
-fn going_on(position: &Position, mut moves: Vec<Move>) -> Vec<Move> {
-    with_game!(position.variant(), G => {
-        let mut game = position.game::<G>();
-        moves.retain(|&m| {
-            game.play(m);
-            let goes_on = game.outcome().is_none();
-            game.undo();
-            goes_on
-        });
-    });
-    moves
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::BookError;
-use crate::bytes::{VERSION, unseal, version_of};
+use crate::bytes::{VERSION, seal, unseal, version_of};
 use crate::entry::LogEntry;
 use crate::growth::apply;
 use crate::index::{Cache, Index, MARKER, Marker};
@@ -12,7 +12,7 @@ use crate::journal::{Journal, Sequence};
 use crate::layers::Layers;
 use crate::manifest::Manifest;
 use crate::sled_store::guarded;
-use crate::store::Store;
+use crate::store::{Batch, Store};
 
 /// What a person should hear about the opening of a book.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,7 +139,11 @@ fn anew(at: &Path, cache_bytes: u64) -> Result<Box<dyn Store>, BookError> {
         let _ = fs::remove_dir_all(&aside);
         fs::rename(at, &aside).map_err(BookError::io("cannot move aside", at))?;
     }
-    Ok(Box::new(Layers::create(at, cache_bytes)?))
+    let mut store = Layers::create(at, cache_bytes)?;
+    // It says from the beginning what it holds: nothing.
+    store.apply(Batch(vec![(MARKER.to_vec(), Some(seal(MARKER, &Marker::default())))]))?;
+    store.flush()?;
+    Ok(Box::new(store))
 }
 
 /// Applies what the store lacks of the journal.
@@ -172,14 +176,12 @@ fn apply_all(
     let (batch, after, read) = index.into_parts();
     store.apply(batch)?;
     (*marker, *cache) = (after, read);
-    // So that no part of the store becomes greater than parts are.
-    if (marker.applied / CHUNK).is_multiple_of(8) { store.flush() } else { Ok(()) }
+    if store.is_full() { store.settle() } else { Ok(()) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Batch;
 
     #[test]
     fn a_store_of_a_later_format_is_refused_and_a_damaged_one_is_not() {

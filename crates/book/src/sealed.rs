@@ -182,6 +182,12 @@ impl Sealed {
         Ok(None)
     }
 
+    /// Less than `most` keys, ascending, between which about as many blocks lie.
+    pub(crate) fn cuts(&self, most: usize) -> Vec<Vec<u8>> {
+        let step = self.len() as usize / most + 1;
+        (0..self.len()).step_by(step).skip(1).map(|number| self.first_key(number).to_vec()).collect()
+    }
+
     /// All entries from a key on, in key order; whoever goes through the whole file leaves the blocks in memory as they are.
     pub(crate) fn range(&self, from: &[u8], is_whole: bool) -> Range<'_> {
         Range { sealed: self, number: self.block_of(from).unwrap_or(0), cursor: None, from: from.to_vec(), is_whole }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::BookError;
 use crate::error::is_full;
-use crate::store::{Batch, Pair, Store};
+use crate::store::{Batch, Pair};
 
 /// How long another may still have the store's file.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -96,25 +96,20 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, BookError>) -> Result<
     done.unwrap_or(Err(BookError::Store("it is damaged so that sled cannot read it")))
 }
 
-impl Store for SledStore {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
+impl SledStore {
+    /// The value of a key.
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
         Ok(self.db.get(key).map_err(|error| self.fail(error))?.map(|value| value.to_vec()))
     }
 
-    fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a> {
-        let pairs = self.db.range(from.max(prefix).to_vec()..);
-        let prefix = prefix.to_vec();
-        let begins = move |pair: &Result<(sled::IVec, sled::IVec), sled::Error>| {
-            pair.as_ref().map_or(true, |(key, _)| key.starts_with(&prefix))
-        };
-        Box::new(
-            pairs
-                .take_while(begins)
-                .map(|pair| pair.map(|(key, value)| (key.to_vec(), value.to_vec())).map_err(|error| self.fail(error))),
-        )
+    /// All entries from a key on, in key order.
+    pub(crate) fn range<'a>(&'a self, from: &[u8]) -> impl Iterator<Item = Result<Pair, BookError>> + use<'a> {
+        let pairs = self.db.range(from.to_vec()..);
+        pairs.map(|pair| pair.map(|(key, value)| (key.to_vec(), value.to_vec())).map_err(|error| self.fail(error)))
     }
 
-    fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
+    /// Makes all changes or none.
+    pub(crate) fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
         let mut all = sled::Batch::default();
         for (key, value) in batch.0 {
             match value {
@@ -125,7 +120,8 @@ impl Store for SledStore {
         self.db.apply_batch(all).map_err(|error| self.fail(error))
     }
 
-    fn flush(&mut self) -> Result<(), BookError> {
+    /// Makes what was applied durable.
+    pub(crate) fn flush(&mut self) -> Result<(), BookError> {
         self.db.flush().map_err(|error| self.fail(error))?;
         // sled's flush leaves the file to the operating system.
         let file = self.path.join("db");

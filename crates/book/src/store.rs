@@ -5,15 +5,34 @@ use crate::BookError;
 pub(crate) struct Batch(pub(crate) Vec<(Vec<u8>, Option<Vec<u8>>)>);
 
 /// An ordered map from bytes to bytes that outlives the process.
-pub(crate) trait Store: Send {
+pub(crate) trait Store: Send + Sync {
     /// The value of a key.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError>;
 
     /// The entries from `from` on whose keys begin with `prefix`, in key order.
     fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a>;
 
+    /// The entries from a key on up to another, for whoever goes through all of them and looks at none again.
+    fn scan<'a>(&'a self, from: &[u8], to: Option<&[u8]>) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a> {
+        let to = to.map(<[u8]>::to_vec);
+        let is_before = move |pair: &Result<Pair, BookError>| match (pair, &to) {
+            (Ok((key, _)), Some(to)) => key < to,
+            _ => true,
+        };
+        Box::new(self.range(&[], from).take_while(is_before))
+    }
+
+    /// Less than `most` keys, ascending, between which about as many entries lie; none where nobody knows.
+    fn cuts(&self, most: usize) -> Vec<Vec<u8>>;
+
     /// Makes all changes or none.
     fn apply(&mut self, batch: Batch) -> Result<(), BookError>;
+
+    /// Whether so much was applied that it should be [settled](Self::settle).
+    fn is_full(&self) -> bool;
+
+    /// Brings what was applied from memory to the disk, there to be durable at some later time.
+    fn settle(&mut self) -> Result<(), BookError>;
 
     /// Makes what was applied durable.
     fn flush(&mut self) -> Result<(), BookError>;
@@ -39,6 +58,10 @@ impl Store for MemoryStore {
         Box::new(pairs.map(|(key, value)| Ok((key.clone(), value.clone()))))
     }
 
+    fn cuts(&self, most: usize) -> Vec<Vec<u8>> {
+        self.0.keys().step_by(self.0.len() / most + 1).skip(1).cloned().collect()
+    }
+
     fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
         for (key, value) in batch.0 {
             match value {
@@ -46,6 +69,14 @@ impl Store for MemoryStore {
                 None => self.0.remove(&key),
             };
         }
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    fn settle(&mut self) -> Result<(), BookError> {
         Ok(())
     }
 
@@ -64,6 +95,7 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Step {
         Apply(Vec<(u8, Option<u8>)>),
+        Settle,
         Flush,
         Reopen,
     }
@@ -72,6 +104,7 @@ mod tests {
         let change = (0u8..40, proptest::option::of(any::<u8>()));
         let step = prop_oneof![
             4 => proptest::collection::vec(change, 0..8).prop_map(Step::Apply),
+            3 => Just(Step::Settle),
             2 => Just(Step::Flush),
             1 => Just(Step::Reopen),
         ];
@@ -107,6 +140,7 @@ mod tests {
                         model.apply(batch.clone()).expect("memory");
                         store.apply(batch).expect("room");
                     }
+                    Step::Settle => store.settle().expect("room"),
                     Step::Flush => store.flush().expect("room"),
                     Step::Reopen => {
                         store.flush().expect("room");

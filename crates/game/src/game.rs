@@ -2,7 +2,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::gomoku::Forbidden;
-use crate::{FenError, Move, Outcome, Packed, Side, Symmetry, UnpackError, Variant};
+use crate::{FenError, Key, Move, Outcome, Packed, Side, Symmetry, UnpackError, Variant};
 
 /// The rules of one game: what is legal and how it ends, and nothing else.
 ///
@@ -79,6 +79,11 @@ pub trait Game: Clone + Send + Sync + Sized {
 
     /// The full Zobrist value of the image under `symmetry`; the least over all symmetries is the position's key.
     fn zobrist(&self, symmetry: Symmetry) -> u128;
+
+    /// The position's name: the same for all its images.
+    fn key(&self) -> Key {
+        crate::position::least_zobrist(self).0
+    }
 
     /// The image under `symmetry` as bytes. Where plies without a capture are counted, the count is left out: it belongs
     /// to the game, not to the position, and the same position must have the same bytes in every book.

@@ -233,7 +233,7 @@ impl Position {
             let mut seen = alloc::collections::BTreeSet::new();
             for m in moves {
                 game.play(m);
-                if seen.insert(least_zobrist(&game).0) {
+                if seen.insert(game.key()) {
                     distinct.push(m);
                 }
                 game.undo();
@@ -245,7 +245,7 @@ impl Position {
     /// The position's name.
     #[must_use]
     pub fn key(&self) -> Key {
-        with_game!(self.variant, G => least_zobrist(&self.game::<G>()).0)
+        with_game!(self.variant, G => self.game::<G>().key())
     }
 
     /// The position as the book keeps it.
@@ -300,7 +300,7 @@ impl fmt::Display for Position {
     }
 }
 
-fn least_zobrist<G: Game>(game: &G) -> (Key, crate::Symmetry) {
+pub(crate) fn least_zobrist<G: Game>(game: &G) -> (Key, crate::Symmetry) {
     let images = game.variant().symmetries().map(|symmetry| (Key(game.zobrist(symmetry)), symmetry));
     images.min().expect("the identity is one of them")
 }

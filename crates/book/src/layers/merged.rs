@@ -1,4 +1,4 @@
-//! The parts of a store as one.
+//! Parts of a store, one above the other, as one.
 
 use std::iter::Peekable;
 
@@ -8,17 +8,33 @@ use crate::store::Pair;
 /// An entry of a part: the value, or that it is gone.
 pub(super) type Told = (Vec<u8>, Option<Vec<u8>>);
 
+/// Entries of a part in key order.
 pub(super) type Source<'a> = Box<dyn Iterator<Item = Result<Told, BookError>> + 'a>;
 
+/// A part in which nothing is gone.
 pub(super) fn here<'a>(pairs: impl Iterator<Item = Result<Pair, BookError>> + 'a) -> Source<'a> {
     Box::new(pairs.map(|pair| pair.map(|(key, value)| (key, Some(value)))))
 }
 
+/// What is not gone.
+pub(super) fn left<'a>(
+    told: impl Iterator<Item = Result<Told, BookError>> + 'a,
+) -> impl Iterator<Item = Result<Pair, BookError>> + 'a {
+    told.filter_map(|told| told.map(|(key, value)| Some((key, value?))).transpose())
+}
+
 /// Parts as one: of entries with one key the first source's counts. Those that are gone are told too.
 pub(super) struct Merged<'a> {
-    pub(super) sources: Vec<Peekable<Source<'a>>>,
+    sources: Vec<Peekable<Source<'a>>>,
     /// How many are gone so far.
     pub(super) gone: u32,
+}
+
+impl<'a> Merged<'a> {
+    /// Of these parts, the topmost first.
+    pub(super) fn of(sources: Vec<Source<'a>>) -> Self {
+        Self { sources: sources.into_iter().map(Iterator::peekable).collect(), gone: 0 }
+    }
 }
 
 impl Iterator for Merged<'_> {

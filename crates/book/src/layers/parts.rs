@@ -18,8 +18,8 @@ const CURRENT: &str = "current";
 pub(super) struct Parts {
     /// The tree that takes the changes.
     pub(super) top: u64,
-    /// The tree that took them before, until it is in a sealed file; and all that it has. A damaged tree of sled may open as it
-    /// was earlier: then the journal has what the top lacks, but not what the parts below it do.
+    /// A tree below it that takes no more, and all that it has; only earlier programs left one behind. A damaged tree of sled may
+    /// open as it was earlier: then the journal has what the top lacks, but not what the parts below it do.
     pub(super) below: Option<(u64, Sum)>,
     /// The sealed file.
     pub(super) sealed: Option<u64>,

@@ -1,6 +1,6 @@
-//! A tree of sled that knows what it must hold.
+//! A part of the store that takes changes: a tree of sled, of which is known what it must hold.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::merged::Source;
 use crate::BookError;
 use crate::bytes::{digest, seal, unseal};
 use crate::sled_store::SledStore;
-use crate::store::{Batch, Store};
+use crate::store::Batch;
 
 /// In a tree: how many entries it has, and a hash over them.
 const SUM: &[u8] = &[0];
@@ -19,10 +19,13 @@ const SUM: &[u8] = &[0];
 const HERE: u8 = 1;
 const GONE: u8 = 0;
 
+/// Changes; `None` where an entry is gone.
+pub(super) type Fresh = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
+
 /// A tree of sled.
 #[derive(Debug)]
 pub(super) struct Tree {
-    pub(super) store: SledStore,
+    store: SledStore,
     /// By the hash of its key, each entry's digest: what the tree has is known without a look into it.
     digests: HashMap<u64, u64>,
     pub(super) sum: Sum,
@@ -48,7 +51,7 @@ impl Tree {
         let _ = fs::remove_dir_all(path);
         let store = SledStore::open(path, cache_bytes)?;
         let mut tree = Self { store, digests: HashMap::new(), sum: Sum::default() };
-        tree.apply(Batch::default())?;
+        tree.apply(&Fresh::new())?;
         tree.store.flush()?;
         Ok(tree)
     }
@@ -61,7 +64,7 @@ impl Tree {
         let store = SledStore::open(path, cache_bytes)?;
         let said = store.get(SUM)?.and_then(|bytes| unseal::<Sum>(SUM, &bytes));
         let (mut digests, mut sum) = (HashMap::new(), Sum::default());
-        for pair in store.range(&[], &[]) {
+        for pair in store.range(&[]) {
             let (key, value) = pair?;
             if key != SUM {
                 let digest = digest(&key, &value);
@@ -76,6 +79,11 @@ impl Tree {
         }
     }
 
+    /// Makes what was applied durable.
+    pub(super) fn flush(&mut self) -> Result<(), BookError> {
+        self.store.flush()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.digests.len()
     }
@@ -88,20 +96,22 @@ impl Tree {
         self.store.get(key)?.map(said).transpose()
     }
 
+    /// All that it says from a key on.
     pub(super) fn range<'a>(&'a self, from: &[u8]) -> Source<'a> {
-        let pairs = self.store.range(&[], from).filter(|pair| pair.as_ref().map_or(true, |(key, _)| key != SUM));
+        let pairs = self.store.range(from).filter(|pair| pair.as_ref().map_or(true, |(key, _)| key != SUM));
         Box::new(pairs.map(|pair| pair.and_then(|(key, value)| Ok((key, said(value)?)))))
     }
 
-    pub(super) fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
-        let mut raw = Vec::with_capacity(batch.0.len() + 1);
-        for (key, value) in batch.0 {
-            let value = value.map_or_else(|| vec![GONE], |value| [&[HERE], &value[..]].concat());
-            let digest = digest(&key, &value);
-            let before = self.digests.insert(hash(&key), digest);
+    /// Makes all changes or none.
+    pub(super) fn apply(&mut self, changes: &Fresh) -> Result<(), BookError> {
+        let mut raw = Vec::with_capacity(changes.len() + 1);
+        for (key, value) in changes {
+            let value = value.as_ref().map_or_else(|| vec![GONE], |value| [&[HERE], &value[..]].concat());
+            let digest = digest(key, &value);
+            let before = self.digests.insert(hash(key), digest);
             self.sum.entries += u64::from(before.is_none());
             self.sum.digest ^= digest ^ before.unwrap_or(0);
-            raw.push((key, Some(value)));
+            raw.push((key.clone(), Some(value)));
         }
         raw.push((SUM.to_vec(), Some(seal(SUM, &self.sum))));
         self.store.apply(Batch(raw))

@@ -8,6 +8,17 @@ use super::point::{LINES, Point};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lines([u32; LINES]);
 
+/// By size: a board is made more often than it is played on.
+static FULL: [Lines; MAX_SIZE + 1] = {
+    let mut full = [const { Lines::NONE }; MAX_SIZE + 1];
+    let mut size = 1;
+    while size <= MAX_SIZE {
+        full[size] = Lines::with_all_points(size as u8);
+        size += 1;
+    }
+    full
+};
+
 impl Lines {
     /// No point.
     pub const NONE: Self = Self([0; LINES]);
@@ -15,9 +26,23 @@ impl Lines {
     /// All points of a board of `size` columns and rows.
     #[must_use]
     pub fn full(size: u8) -> Self {
-        let mut lines = Self::NONE;
-        (0..size).flat_map(|y| (0..size).map(move |x| Point { x, y })).for_each(|point| lines.flip(point));
-        lines
+        FULL[usize::from(size)].clone()
+    }
+
+    const fn with_all_points(size: u8) -> Self {
+        let mut lines = [0; LINES];
+        let mut point = Point { x: 0, y: 0 };
+        while point.y < size {
+            let (places, mut direction) = (point.places(), 0);
+            while direction < places.len() {
+                let (line, place) = places[direction];
+                lines[line] |= 1 << (place + MARGIN);
+                direction += 1;
+            }
+            let is_last = point.x + 1 == size;
+            point = if is_last { Point { x: 0, y: point.y + 1 } } else { Point { x: point.x + 1, y: point.y } };
+        }
+        Self(lines)
     }
 
     /// Adds the point if it is not in the set, else takes it out.
