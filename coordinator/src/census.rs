@@ -116,6 +116,7 @@ impl Collector for Snapshot {
             ("handed_back", totals.handed_back),
             ("failed", totals.failed),
             ("stalled", totals.stalled),
+            ("overdue", totals.overdue),
             ("lost", totals.lost),
             ("regained", totals.regained),
             ("moved", totals.moved),

@@ -78,13 +78,20 @@ impl Scheduler {
         if self.waiting.is_empty() { None } else { self.roster.next(room, last) }
     }
 
-    /// Whether a task is for somebody else: the worker has it already, must not have it, or does not play its variant; or it has gone wrong with this worker, or has gone
-    /// wrong and so has the worker, and there is somebody sound who has not tried it.
+    /// Whether a task is for somebody else: the worker has it already, must not have it, or does not play its variant; it has
+    /// failed at it, and there is somebody who has not; or it has gone wrong with this worker, or has gone wrong and so has
+    /// the worker, and there is somebody sound who has not tried it.
     pub(crate) fn avoids(&self, task: TaskId, worker: WorkerId) -> bool {
         let (Some(part), Some(w)) = (self.parts.get(&task), self.roster.get(worker)) else { return false };
         let variant = part.ask.position.variant();
         if w.hold(task).is_some() || !w.has(variant) || part.barred.contains(&worker) {
             return true;
+        }
+        if part.failures() > 0 {
+            let failed = part.failed_on();
+            if failed.contains(&worker) && self.roster.has_but(&failed, part) {
+                return true;
+            }
         }
         let is_suspect = (w.strikes > 0 && part.failures() > 0) || part.tried().any(|id| id == worker);
         is_suspect && self.roster.has_sound_but(part.tried(), variant)
@@ -106,13 +113,14 @@ impl Scheduler {
     }
 
     pub(crate) fn assign(&mut self, worker: WorkerId, task: TaskId) {
+        let allowance = self.allowance(worker, task);
         let Some(part) = self.parts.get_mut(&task) else { return };
         let attempt = part.issue(worker);
         let (question, priority) = (part.question, part.priority);
         let assigned = Task { id: task, attempt, question, part: part.ask.clone(), role: part.role, priority };
         self.waiting.remove(&(priority, task));
         self.turn += 1;
-        let hold = Hold { attempt, priority, turn: self.turn, nodes: 0, progressed: self.now };
+        let hold = Hold::new(attempt, priority, self.turn, self.now, allowance);
         self.roster.with(worker, |w| w.take(task, hold));
         self.totals.assigned += 1;
         self.totals.reassigned += u64::from(attempt > 1);

@@ -1,5 +1,8 @@
 use alloc::format;
+use alloc::string::String;
+use core::time::Duration;
 
+use crate::pace::is_behind;
 use crate::worker::Hold;
 use crate::{Effect, Scheduler, TaskId, WorkerId};
 
@@ -33,9 +36,14 @@ impl Scheduler {
         });
         let Some(part) = self.parts.get_mut(&task) else { return };
         part.fail(worker);
-        let (question, failures) = (part.question, part.failures());
-        if failures >= self.options.max_attempts {
-            self.set_aside(question, format!("failed {failures} times, at last on {worker}: {reason}"));
+        let (question, failures, failed) = (part.question, part.failures(), part.failed_on());
+        // Three failures of one worker say more of the worker than of the question, as long as there are others.
+        let most = self.options.max_attempts;
+        let is_enough = failed.len() >= most as usize || failures >= most && !self.roster.has_but(&failed, part);
+        if is_enough {
+            let others = failed.len();
+            let on = if others > 1 { format!(" on {others} workers") } else { String::new() };
+            self.set_aside(question, format!("failed {failures} times{on}, at last on {worker}: {reason}"));
         } else {
             self.requeue(task);
         }
@@ -70,6 +78,7 @@ impl Scheduler {
 
     /// A worker says that it has a task: it keeps it, unless nothing more is wanted of it.
     pub(crate) fn regain(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
+        let allowance = self.allowance(worker, task);
         let part = self.parts.get_mut(&task);
         if part.as_ref().is_some_and(|part| part.answered == Some((worker, attempt))) {
             return; // its report waits to be acknowledged
@@ -89,7 +98,7 @@ impl Scheduler {
         part.regain(attempt, worker);
         self.waiting.remove(&(part.priority, task));
         self.turn += 1;
-        let hold = Hold { attempt, priority: part.priority, turn: self.turn, nodes: 0, progressed: self.now };
+        let hold = Hold::new(attempt, part.priority, self.turn, self.now, allowance);
         self.roster.with(worker, |w| w.take(task, hold));
         self.totals.regained += 1;
     }
@@ -108,6 +117,10 @@ impl Scheduler {
             self.tasks_of(worker).into_iter().for_each(|task| self.lose(worker, task));
             return;
         }
+        for task in w.overdue(self.now) {
+            self.look_at(worker, task);
+        }
+        let Some(w) = self.roster.get(worker) else { return };
         let stall = self.options.stall;
         for task in w.stalled(self.now, stall) {
             if self.holds(worker, task) {
@@ -115,6 +128,38 @@ impl Scheduler {
                 self.effects.push_back(Effect::Revoke { worker, task });
                 self.fail(worker, task, &format!("no position visited in {} s", stall.as_secs()));
             }
+        }
+    }
+
+    /// How long a worker may take over a task before somebody looks how it gets on.
+    pub(crate) fn allowance(&self, worker: WorkerId, task: TaskId) -> Option<Duration> {
+        let (part, w) = (self.parts.get(&task)?, self.roster.get(worker)?);
+        self.forecast.allowance(&part.ask, part.role, w.pace.among(self.forecast.usual), &self.options)
+    }
+
+    /// A task should be done. If its worker has fallen behind, others may have it too: whoever is first counts. If the task
+    /// is only larger than others, it goes on.
+    fn look_at(&mut self, worker: WorkerId, task: TaskId) {
+        let (now, usual) = (self.now, self.forecast.usual);
+        let (Some(part), Some(w)) = (self.parts.get_mut(&task), self.roster.get(worker)) else { return };
+        let Some(&Hold { nodes, began, .. }) = w.hold(task) else { return };
+        let span = now.saturating_sub(began);
+        let longest = part.ask.effort.time.map(|time| time.saturating_mul(self.options.patience));
+        let is_late = longest.is_some_and(|longest| longest.saturating_add(self.options.lease) <= span);
+        if !is_late && !is_behind(nodes, w.pace.among(usual), span) {
+            self.roster.with(worker, |w| w.allow(task, Some(span.saturating_mul(2))));
+            return;
+        }
+        part.lapse(worker);
+        let has_enough = part.holders().len() >= self.options.max_attempts as usize;
+        self.totals.overdue += 1;
+        self.roster.with(worker, |w| {
+            w.allow(task, None);
+            w.strikes += 1;
+            w.pace.learn(nodes, span);
+        });
+        if !has_enough {
+            self.requeue(task);
         }
     }
 

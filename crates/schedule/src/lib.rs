@@ -43,6 +43,7 @@ mod inquiry;
 mod joint;
 mod lease;
 mod options;
+mod pace;
 mod part;
 mod reception;
 mod resumption;

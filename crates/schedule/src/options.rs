@@ -11,9 +11,13 @@ pub struct Options {
     /// A task that its worker runs without visiting one more position for so long is taken away, however punctual the
     /// worker's heartbeats are; default 60 s.
     pub stall: Duration,
+    /// A task whose worker has fallen far behind its own pace is given to another worker too, after so many times what it
+    /// should take, and a lease; default 4.
+    pub patience: u32,
     /// Tasks that a worker holds beyond its slots, so that it never waits a round trip; default 1.
     pub prefetch: u32,
-    /// Failures (a report of one, or a stall) after which a question is set aside; at least 1, default 3.
+    /// Workers that fail at a task (that report it, or stand still) before its question is set aside; where there are not so
+    /// many, failures. At least 1, default 3.
     pub max_attempts: u32,
     /// Workers lost with one task in their hands after which its question is set aside: a question that kills whoever
     /// takes it must not empty the cluster, but a cluster that is being restarted must not lose its questions; default 10.
@@ -36,6 +40,7 @@ impl Default for Options {
         Self {
             lease: Duration::from_secs(15),
             stall: Duration::from_secs(60),
+            patience: 4,
             prefetch: 1,
             max_attempts: 3,
             max_losses: 10,

@@ -1,3 +1,4 @@
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use kagetsu_game::{Answer, Question};
@@ -35,12 +36,20 @@ struct Attempt {
 enum State {
     /// In the worker's hands.
     Running,
+    /// In the worker's hands for longer than it should be; others may have it too.
+    Overdue,
     /// Not heard of any more; the worker may come back with it.
     Lost,
     /// The worker could not do it.
     Failed,
     /// The worker gave it back, or it was taken from its queue. Of these only the last of each worker is remembered.
     Returned,
+}
+
+impl State {
+    const fn is_held(self) -> bool {
+        matches!(self, Self::Running | Self::Overdue)
+    }
 }
 
 impl Part {
@@ -63,15 +72,21 @@ impl Part {
 
     /// Who has it in hand.
     pub(crate) fn holders(&self) -> Vec<WorkerId> {
-        self.attempts.iter().filter(|a| a.state == State::Running).map(|a| a.worker).collect()
+        self.attempts.iter().filter(|a| a.state.is_held()).map(|a| a.worker).collect()
     }
 
+    /// Whether somebody has it in hand who is not behind.
     pub(crate) fn is_running(&self) -> bool {
         self.attempts.iter().any(|a| a.state == State::Running)
     }
 
     pub(crate) fn failures(&self) -> u32 {
         self.count(State::Failed)
+    }
+
+    /// Workers that could not do it, each once.
+    pub(crate) fn failed_on(&self) -> BTreeSet<WorkerId> {
+        self.attempts.iter().filter(|a| a.state == State::Failed).map(|a| a.worker).collect()
     }
 
     pub(crate) fn losses(&self) -> u32 {
@@ -91,7 +106,7 @@ impl Part {
 
     /// Whose an attempt is that runs, or may run unseen; none for one that has ended.
     pub(crate) fn owner(&self, attempt: u32) -> Option<WorkerId> {
-        let may_run = |a: &&Attempt| a.number == attempt && matches!(a.state, State::Running | State::Lost);
+        let may_run = |a: &&Attempt| a.number == attempt && (a.state.is_held() || a.state == State::Lost);
         self.attempts.iter().find(may_run).map(|a| a.worker)
     }
 
@@ -100,6 +115,11 @@ impl Part {
             known.worker = worker;
             known.state = State::Running;
         }
+    }
+
+    /// The worker keeps it, and another may have it too.
+    pub(crate) fn lapse(&mut self, worker: WorkerId) {
+        self.end(worker, State::Overdue);
     }
 
     pub(crate) fn lose(&mut self, worker: WorkerId) {
@@ -126,7 +146,7 @@ impl Part {
     }
 
     fn end(&mut self, worker: WorkerId, state: State) {
-        let running = |a: &&mut Attempt| a.worker == worker && a.state == State::Running;
+        let running = |a: &&mut Attempt| a.worker == worker && a.state.is_held();
         self.attempts.iter_mut().filter(running).for_each(|a| a.state = state);
     }
 

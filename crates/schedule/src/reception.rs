@@ -21,10 +21,13 @@ impl Scheduler {
 
     fn accept(&mut self, worker: WorkerId, task: TaskId, attempt: u32, answer: Answer) {
         let nodes = answer.nodes();
-        self.roster.with(worker, |w| w.succeed(task, nodes));
+        let now = self.now;
+        let pace = self.roster.with(worker, |w| w.succeed(now, task, nodes)).flatten();
+        pace.into_iter().for_each(|pace| self.forecast.notice(pace));
         self.release(task, Some(worker));
         let Some(part) = self.parts.get_mut(&task) else { return };
         part.answered = Some((worker, attempt));
+        self.forecast.learn(&part.ask, part.role, nodes);
         self.waiting.remove(&(part.priority, task));
         self.totals.done += 1;
         let question = part.question;

@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use kagetsu_game::Variant;
 
+use crate::part::Part;
 use crate::worker::Worker;
 use crate::{Options, WorkerId};
 
@@ -140,6 +141,15 @@ impl Roster {
         let tried: BTreeSet<_> = tried.collect();
         let mut others = self.sound.iter().filter(|id| !tried.contains(id));
         others.any(|id| self.workers.get(id).is_some_and(|worker| worker.has(variant)))
+    }
+
+    /// Whether somebody gets tasks, may have this one, and is none of these. Looks at every worker, if it must.
+    pub(crate) fn has_but(&self, these: &BTreeSet<WorkerId>, part: &Part) -> bool {
+        let variant = part.ask.position.variant();
+        let may = |id: &WorkerId, worker: &Worker| {
+            worker.slot_limit() > 0 && worker.has(variant) && !part.barred.contains(id) && !these.contains(id)
+        };
+        self.workers.iter().any(|(id, worker)| may(id, worker))
     }
 
     /// Tasks that the workers that play the variant could take beyond what they have.

@@ -6,6 +6,7 @@ use core::time::Duration;
 use kagetsu_game::{Answer, Question, Variant};
 
 use crate::inquiry::Inquiry;
+use crate::pace::Forecast;
 use crate::part::Part;
 use crate::roster::Roster;
 use crate::worker::{Waits, Worker};
@@ -37,6 +38,8 @@ pub struct Scheduler {
     pub(crate) joint: BTreeSet<QuestionId>,
     /// How long a message to a worker and its answer take, of late.
     pub(crate) round_trip: Duration,
+    /// How long tasks take.
+    pub(crate) forecast: Forecast,
     pub(crate) effects: VecDeque<Effect>,
     pub(crate) totals: Totals,
     /// Nothing is handed out any more.
@@ -57,6 +60,7 @@ impl Scheduler {
             roster: Roster::new(options.clone()),
             joint: BTreeSet::new(),
             round_trip: options.round_trip,
+            forecast: Forecast::default(),
             effects: VecDeque::new(),
             totals: Totals::default(),
             is_retired: false,
@@ -183,7 +187,7 @@ impl Scheduler {
         self.hand_out();
     }
 
-    /// Time has passed: finds workers that are silent and tasks that do not get on.
+    /// Time has passed: finds workers that are silent, tasks that do not get on, and such as get on too slowly.
     pub fn tick(&mut self, now: Duration) {
         self.advance(now);
         while let Some((_, worker)) = self.roster.alarm().filter(|(at, _)| *at <= self.now) {

@@ -32,7 +32,7 @@ pub enum Idle {
     Silent,
     /// It handed tasks back: it is about to stop.
     Draining,
-    /// It failed lately and has a single task until it succeeds.
+    /// It failed lately, or fell behind, and has a single task until it succeeds.
     Probation,
     /// What waits has failed here before, and waits for another worker.
     Avoided,
@@ -96,6 +96,8 @@ pub struct Totals {
     pub failed: u64,
     /// Tasks taken away because they did not get on.
     pub stalled: u64,
+    /// Tasks given to another worker too, because theirs had fallen behind.
+    pub overdue: u64,
     /// Tasks lost with their worker.
     pub lost: u64,
     /// Lost tasks that their worker still had when it came back.

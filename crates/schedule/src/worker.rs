@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use kagetsu_game::Variant;
 
+use crate::pace::Pace;
 use crate::{Bar, Capacity, Idle, Options, TaskId, WorkerId, WorkerStatus};
 
 /// One worker as the scheduler sees it.
@@ -25,6 +26,7 @@ pub(crate) struct Worker {
     held: BTreeMap<TaskId, Hold>,
     last_sign: Duration,
     meter: Meter,
+    pub(crate) pace: Pace,
 }
 
 /// What waits, as one worker sees it.
@@ -47,6 +49,28 @@ pub(crate) struct Hold {
     pub(crate) nodes: u64,
     /// When it last got on, or last had a reason not to.
     pub(crate) progressed: Duration,
+    /// When it was assigned, or last known to wait in the queue.
+    pub(crate) began: Duration,
+    /// How long after that somebody looks how it gets on, if ever.
+    pub(crate) allowance: Option<Duration>,
+}
+
+impl Hold {
+    /// Fresh in the worker's hands.
+    pub(crate) const fn new(
+        attempt: u32,
+        priority: u64,
+        turn: u64,
+        now: Duration,
+        allowance: Option<Duration>,
+    ) -> Self {
+        Self { attempt, priority, turn, nodes: 0, progressed: now, began: now, allowance }
+    }
+
+    /// When somebody is to look how it gets on.
+    fn due(&self) -> Option<Duration> {
+        self.allowance.map(|allowance| self.began.saturating_add(allowance))
+    }
 }
 
 impl Worker {
@@ -63,6 +87,7 @@ impl Worker {
             held: BTreeMap::new(),
             last_sign: now,
             meter: Meter { since: now, nodes: 0, speed: 0 },
+            pace: Pace::default(),
         }
     }
 
@@ -72,7 +97,7 @@ impl Worker {
         self.is_silent = false;
         self.meter.read(now);
         for task in self.queued() {
-            self.held.entry(task).and_modify(|hold| hold.progressed = now);
+            self.held.entry(task).and_modify(|hold| (hold.progressed, hold.began) = (now, now));
         }
     }
 
@@ -86,17 +111,24 @@ impl Worker {
         true
     }
 
-    /// A task is answered, with so many positions in all.
-    pub(crate) fn succeed(&mut self, task: TaskId, nodes: u64) {
-        let counted = self.held.remove(&task).map_or(0, |hold| hold.nodes);
+    /// A task is answered, with so many positions in all; the pace of it, where that can be told.
+    pub(crate) fn succeed(&mut self, now: Duration, task: TaskId, nodes: u64) -> Option<u64> {
+        let hold = self.held.remove(&task);
+        let counted = hold.map_or(0, |hold| hold.nodes);
         self.meter.nodes = self.meter.nodes.saturating_add(nodes.saturating_sub(counted));
         self.strikes = 0;
         self.done += 1;
+        hold.and_then(|hold| self.pace.learn(nodes, now.saturating_sub(hold.began)))
     }
 
     pub(crate) fn take(&mut self, task: TaskId, hold: Hold) {
         self.turn = self.turn.max(hold.turn);
         self.held.insert(task, hold);
+    }
+
+    /// Looks at a task again after so long, or never.
+    pub(crate) fn allow(&mut self, task: TaskId, allowance: Option<Duration>) {
+        self.held.entry(task).and_modify(|hold| hold.allowance = allowance);
     }
 
     pub(crate) fn drop_task(&mut self, task: TaskId) {
@@ -173,6 +205,12 @@ impl Worker {
         self.running().into_iter().filter(is_stalled).collect()
     }
 
+    /// Tasks that should be done.
+    pub(crate) fn overdue(&self, now: Duration) -> Vec<TaskId> {
+        let is_due = |task: &TaskId| self.held[task].due().is_some_and(|due| due <= now);
+        self.running().into_iter().filter(is_due).collect()
+    }
+
     /// Positions a second, of late; 0 until it is known.
     pub(crate) const fn speed(&self) -> u64 {
         self.meter.speed
@@ -188,7 +226,8 @@ impl Worker {
             return None;
         }
         let stalls = self.running().into_iter().map(|task| self.held[&task].progressed.saturating_add(options.stall));
-        stalls.chain([self.last_sign.saturating_add(options.lease)]).min()
+        let dues = self.running().into_iter().filter_map(|task| self.held[&task].due());
+        stalls.chain(dues).chain([self.last_sign.saturating_add(options.lease)]).min()
     }
 
     fn running(&self) -> Vec<TaskId> {

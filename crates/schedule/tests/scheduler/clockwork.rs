@@ -73,10 +73,11 @@ fn fault(dice: &mut SmallRng, workers: u64) -> (Duration, Fault) {
     let worker = WorkerId(dice.random_range(1..=workers));
     let at = Duration::from_millis(dice.random_range(0..120_000));
     let [down, length] = [Duration::from_millis(dice.random_range(0..40_000)); 2];
-    let fault = match dice.random_range(0..4) {
+    let fault = match dice.random_range(0..5) {
         0 => Fault::Kill { worker, down },
         1 => Fault::Freeze { worker, length },
         2 => Fault::Cut { worker, length },
+        3 => Fault::Crawl { worker, length: 5 * length },
         _ => Fault::Drain { worker, down },
     };
     (at, fault)
@@ -124,6 +125,7 @@ fn every_question_ends_well_whatever_happens() {
         seen.handed_back += totals.handed_back;
         seen.failed += totals.failed;
         seen.stalled += totals.stalled;
+        seen.overdue += totals.overdue;
         seen.lost += totals.lost;
         seen.regained += totals.regained;
         seen.moved += totals.moved;
@@ -131,8 +133,8 @@ fn every_question_ends_well_whatever_happens() {
         seen.cancelled += totals.cancelled;
     }
     let Totals { assigned: _, done: _, finished: _, reassigned, late, handed_back, failed, stalled, .. } = seen;
-    let Totals { lost, regained, moved, set_aside, cancelled, .. } = seen;
-    let all = [reassigned, late, handed_back, failed, stalled, lost, regained, moved, set_aside, cancelled];
+    let Totals { overdue, lost, regained, moved, set_aside, cancelled, .. } = seen;
+    let all = [reassigned, late, handed_back, failed, stalled, overdue, lost, regained, moved, set_aside, cancelled];
     assert!(all.into_iter().all(|times| times >= 20), "the faults do not bring about everything: {seen:?}");
 }
 
@@ -198,6 +200,35 @@ fn a_slow_worker_does_not_hold_up_the_end() {
     let questions = at_once(60, Split::Never);
     let outcome = checked(calm(vec![(1, 50_000), (1, 50_000), (1, 10_000)], questions.clone()));
     let ideal = alone(&questions, 110_000);
-    let longest = questions.iter().map(|asked| engine::cost(&asked.question, 10_000)).max().expect("60 of them");
+    let longest = longest(&questions, 10_000);
     assert!(outcome.ended_at < ideal + longest, "{:?} is more than one slow task over {ideal:?}", outcome.ended_at);
+}
+
+/// A worker that beats, and whose positions rise, but by one a second: its task goes to another when it should long be done.
+#[test]
+fn a_worker_that_crawls_does_not_hold_up_the_end() {
+    let questions = at_once(60, Split::Never);
+    let crawling_for = Duration::from_secs(3600);
+    let faults = vec![(Duration::from_secs(30), Fault::Crawl { worker: WorkerId(1), length: crawling_for })];
+    let plan = Plan { faults, ..calm(vec![(1, 50_000); 3], questions.clone()) };
+    let outcome = checked(plan.clone());
+    let [two, longest] = [alone(&questions, 100_000), longest(&questions, 50_000)];
+    let patient = Options::default().lease + longest * (Options::default().patience + 1);
+    // What it has in hand, and what it is given to show that it is sound again.
+    assert!(outcome.answered_at < two + 2 * patient, "{:?} against {two:?} and {patient:?}", outcome.answered_at);
+    let for_ever = Options { patience: u32::MAX, ..Options::default() };
+    let outcome = checked(Plan { options: for_ever, ..plan });
+    assert!(outcome.answered_at > crawling_for, "without a deadline it takes {:?}", outcome.answered_at);
+}
+
+/// Deadlines follow each worker's pace: one that is slow, but no slower than it has been, is left alone.
+#[test]
+fn slow_workers_keep_their_tasks() {
+    let outcome = checked(calm(vec![(1, 50_000), (1, 5_000), (1, 200_000)], at_once(200, Split::Never)));
+    let totals = outcome.scheduler.census().totals;
+    assert!(totals.overdue <= 1, "once, while nobody knows it: {totals:?}");
+}
+
+fn longest(questions: &[Asked], speed: u64) -> Duration {
+    questions.iter().map(|asked| engine::cost(&asked.question, speed)).max().unwrap_or_default()
 }

@@ -4,6 +4,7 @@
 mod bars;
 mod clockwork;
 mod cluster;
+mod deadlines;
 mod desk;
 mod dispatch;
 mod engine;

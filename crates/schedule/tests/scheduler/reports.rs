@@ -24,7 +24,7 @@ fn a_question_that_fails_three_times_is_set_aside_with_its_reason() {
         }
     };
     assert_eq!(tried, [ANN, BOB, WorkerId(3)]);
-    let reason = "failed 3 times, at last on worker 3: no memory".into();
+    let reason = "failed 3 times on 3 workers, at last on worker 3: no memory".into();
     assert_eq!(failed, Some(Effect::Failed { question: id, reason }));
     assert_eq!(desk.scheduler.census().open_questions, 0);
 }
@@ -143,4 +143,75 @@ fn an_unfinished_question_cannot_be_settled() {
     let id = desk.ask(1, Split::Never, 0);
     desk.scheduler.settle(id);
     assert_eq!(desk.scheduler.census().open_questions, 1);
+}
+
+/// Who fails at it, in turn, until it is set aside; with the reason.
+fn failures(desk: &mut Desk) -> (Vec<WorkerId>, String) {
+    let mut tried = Vec::new();
+    loop {
+        let effects = desk.effects();
+        match effects.last() {
+            Some(Effect::Assign { worker, task }) => {
+                tried.push(*worker);
+                desk.fail(*worker, task);
+            }
+            Some(Effect::Failed { reason, .. }) => return (tried, reason.clone()),
+            other => panic!("{tried:?}, then {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn failures_of_one_worker_set_nothing_aside_while_others_may_try() {
+    for (workers, tried, reason) in [
+        (1, vec![1, 1, 1], "failed 3 times, at last on worker 1: no memory"),
+        (2, vec![1, 2, 1], "failed 3 times on 2 workers, at last on worker 1: no memory"),
+        (3, vec![1, 2, 3], "failed 3 times on 3 workers, at last on worker 3: no memory"),
+        (9, vec![1, 2, 3], "failed 3 times on 3 workers, at last on worker 3: no memory"),
+    ] {
+        let mut desk = Desk::direct();
+        (1..=workers).for_each(|n| desk.join(WorkerId(n), 1));
+        desk.ask(1, Split::Never, 0);
+        let (by, because) = failures(&mut desk);
+        assert_eq!((by, because.as_str()), (tried.into_iter().map(WorkerId).collect(), reason), "{workers} workers");
+    }
+}
+
+/// Two are there that have failed before, and are not sound: it is still another's turn.
+#[test]
+fn a_position_goes_round_among_workers_on_probation_too() {
+    let mut desk = Desk::direct();
+    let workers = [ANN, BOB, WorkerId(3)];
+    workers.iter().for_each(|worker| desk.join(*worker, 1));
+    for n in 1..=3 {
+        desk.ask(n, Split::Never, 0);
+    }
+    for (worker, task) in desk.assigned() {
+        desk.fail(worker, &task);
+    }
+    let mut reasons = Vec::new();
+    let mut effects = std::collections::VecDeque::from(desk.effects());
+    while let Some(effect) = effects.pop_front() {
+        match effect {
+            Effect::Assign { worker, task } => {
+                desk.fail(worker, &task);
+                effects.extend(desk.effects());
+            }
+            Effect::Failed { reason, .. } => reasons.push(reason),
+            _ => {}
+        }
+    }
+    assert_eq!(reasons.len(), 3);
+    assert!(reasons.iter().all(|reason| reason.starts_with("failed 3 times on 3 workers")), "{reasons:?}");
+}
+
+#[test]
+fn who_may_not_be_asked_is_not_waited_for() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    desk.join(BOB, 1);
+    desk.scheduler.bar(desk.now, BOB, Some(kagetsu_schedule::Bar::Quarantine));
+    desk.ask(1, Split::Never, 0);
+    let (tried, reason) = failures(&mut desk);
+    assert_eq!((tried, reason.as_str()), (vec![ANN; 3], "failed 3 times, at last on worker 1: no memory"));
 }

@@ -13,6 +13,8 @@ pub(crate) enum Fault {
     Freeze { worker: WorkerId, length: Duration },
     /// Its connection breaks, and it works on.
     Cut { worker: WorkerId, length: Duration },
+    /// It gets on no more, but for one position a second, until it is killed and another starts.
+    Crawl { worker: WorkerId, length: Duration },
     /// It is asked to stop, hands back what it has, says goodbye; another starts later.
     Drain { worker: WorkerId, down: Duration },
 }
@@ -37,6 +39,11 @@ impl Cluster {
                 self.hang_up(worker);
                 let connect = self.machine(worker).now(machine::What::Connect);
                 self.schedule(self.now + length, Event::Machine(worker, connect));
+            }
+            Fault::Crawl { worker, length } => {
+                let now = self.now;
+                self.machine(worker).crawl(now);
+                self.schedule(now + length, Event::Fault(Fault::Kill { worker, down: Duration::ZERO }));
             }
             Fault::Drain { worker, down } => {
                 self.drain(worker);

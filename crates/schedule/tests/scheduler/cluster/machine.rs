@@ -17,6 +17,8 @@ pub(crate) struct Machine {
     life: u64,
     is_up: bool,
     is_draining: bool,
+    /// Since when it crawls.
+    crawls: Option<Duration>,
     pub(crate) connection: Option<u64>,
     /// It stands still until then.
     pub(crate) thaw: Duration,
@@ -36,6 +38,8 @@ struct Run {
     began: Duration,
     /// How it will end; `None`: never by itself.
     report: Option<Report>,
+    /// When it began to crawl, and how many positions it had visited then.
+    crawls: Option<(Duration, u64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,13 +69,14 @@ impl Machine {
     pub(crate) fn new(slots: u32, speed: u64) -> Self {
         let (queue, running, spool) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
         let [thaw, joined, said_until, told_until] = [Duration::ZERO; 4];
-        let (is_up, is_draining, connection) = (false, false, None);
+        let (is_up, is_draining, crawls, connection) = (false, false, None, None);
         Self {
             slots,
             speed,
             life: 0,
             is_up,
             is_draining,
+            crawls,
             connection,
             thaw,
             joined,
@@ -89,10 +94,20 @@ impl Machine {
 
     pub(crate) fn die(&mut self) {
         self.is_up = false;
+        self.crawls = None;
         self.thaw = Duration::ZERO;
         self.queue.clear();
         self.running.clear();
         self.spool.clear();
+    }
+
+    /// What it does, and what it is given from now on, never ends.
+    pub(crate) fn crawl(&mut self, now: Duration) {
+        self.crawls = Some(now);
+        let visited: Vec<u64> = self.running.values().map(|run| self.visited(run, now)).collect();
+        for (run, visited) in self.running.values_mut().zip(visited) {
+            (run.report, run.crawls) = (None, Some((now, visited)));
+        }
     }
 
     pub(crate) fn freeze(&mut self, until: Duration) {
@@ -119,6 +134,9 @@ impl Machine {
     }
 
     fn visited(&self, run: &Run, now: Duration) -> u64 {
+        if let Some((since, nodes)) = run.crawls {
+            return nodes + (now - since).as_secs();
+        }
         let nodes = (now - run.began).as_micros() as u64 * self.speed / 1_000_000;
         if run.report.is_some() { nodes } else { nodes.min(HANGS_AT) }
     }
@@ -228,11 +246,13 @@ impl Cluster {
         let now = self.now;
         while let Some(task) = self.machine(worker).next_task() {
             let wait = engine::cost(&task.part, self.machine(worker).speed);
-            let (id, report) = (task.id, self.fate(&task));
+            let crawls = self.machine(worker).crawls.map(|_| (now, 0));
+            let report = if crawls.is_some() { None } else { self.fate(&task) };
+            let id = task.id;
             if report.is_some() {
                 self.later(worker, wait, What::End(id));
             }
-            self.machine(worker).running.insert(id, Run { task, began: now, report });
+            self.machine(worker).running.insert(id, Run { task, began: now, report, crawls });
         }
     }
 

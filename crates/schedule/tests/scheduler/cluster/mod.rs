@@ -61,6 +61,8 @@ pub(crate) enum End {
 pub(crate) struct Outcome {
     pub(crate) ends: Vec<Option<End>>,
     pub(crate) ended_at: Duration,
+    /// When the last question ended.
+    pub(crate) answered_at: Duration,
     /// All effects, with their times.
     pub(crate) trace: Vec<String>,
     /// Positions visited by all workers together, wasted ones included.
@@ -97,6 +99,7 @@ pub(crate) struct Cluster {
     tick: Option<Duration>,
     trace: Vec<String>,
     nodes: u64,
+    answered_at: Duration,
 }
 
 /// Far beyond what any run needs.
@@ -120,6 +123,7 @@ pub(crate) fn run(plan: Plan) -> Outcome {
     Outcome {
         ends: cluster.ends,
         ended_at: cluster.now,
+        answered_at: cluster.answered_at,
         trace: cluster.trace,
         nodes: cluster.nodes,
         scheduler: cluster.scheduler,
@@ -143,6 +147,7 @@ impl Cluster {
             tick: None,
             trace: Vec::new(),
             nodes: 0,
+            answered_at: Duration::ZERO,
             plan,
         };
         for (id, (slots, speed)) in (1..).map(WorkerId).zip(cluster.plan.workers.clone()) {
@@ -238,6 +243,7 @@ impl Cluster {
         let index = self.asked[&question];
         assert_eq!(self.ends[index], None, "seed {}: {question} ends twice", self.plan.seed);
         self.ends[index] = Some(end);
+        self.answered_at = self.now;
     }
 }
 

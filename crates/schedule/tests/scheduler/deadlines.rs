@@ -1,0 +1,132 @@
+//! Searches that take longer than they should.
+
+use std::time::Duration;
+
+use kagetsu_game::{Answer, Effort, Question};
+use kagetsu_schedule::{Effect, Idle, Split, Task, WorkerId};
+
+use crate::desk::{ANN, BOB, Desk, acknowledge, question, revoke};
+use crate::engine;
+
+/// Ann has answered a question in two seconds, Bob has nothing to do, and Ann is given another: she has a lease, and four
+/// times two seconds.
+fn given() -> (Desk, Task) {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    let id = desk.ask(1, Split::Never, 0);
+    let (_, task) = desk.one_assigned();
+    desk.wait(2);
+    desk.finish(ANN, &task);
+    desk.scheduler.settle(id);
+    desk.effects();
+    // Of the same size, to the position.
+    desk.scheduler.submit(desk.now, question(1), Answer::new(), Split::Never, 0);
+    let (worker, task) = desk.one_assigned();
+    assert_eq!(worker, ANN);
+    desk.join(BOB, 1);
+    (desk, task)
+}
+
+/// Everybody beats once a second; of her task Ann says what `nodes` makes of the second.
+fn beat(desk: &mut Desk, task: &Task, seconds: std::ops::RangeInclusive<u64>, nodes: impl Fn(u64) -> u64) {
+    for second in seconds {
+        desk.wait(1);
+        desk.beat(ANN, &[(task.id, nodes(second))]);
+        desk.beat(BOB, &[]);
+    }
+}
+
+#[test]
+fn who_falls_behind_its_own_pace_shares_its_task_and_whoever_is_first_counts() {
+    for first in [ANN, BOB] {
+        let (mut desk, task) = given();
+        beat(&mut desk, &task, 1..=22, |second| second);
+        assert_eq!(desk.effects(), []);
+        beat(&mut desk, &task, 23..=24, |second| second);
+        let (worker, again) = desk.one_assigned();
+        assert_eq!((worker, again.id, again.attempt), (BOB, task.id, 2));
+        assert_eq!((desk.totals().overdue, desk.status(ANN).tasks), (1, vec![task.id]), "she may go on");
+        let (last, by_first, by_last) = if first == ANN { (BOB, &task, &again) } else { (ANN, &again, &task) };
+        desk.finish(first, by_first);
+        let effects = desk.effects();
+        assert!(
+            matches!(&effects[..], [gone, Effect::Finished { .. }] if *gone == revoke(last, by_last)),
+            "{effects:?}"
+        );
+        desk.finish(last, by_last);
+        assert_eq!(desk.effects(), [acknowledge(last, by_last)]);
+    }
+}
+
+#[test]
+fn a_task_that_is_only_larger_than_others_stays_where_it_is() {
+    let (mut desk, task) = given();
+    let pace = engine::answer(&task.part).nodes() / 2;
+    beat(&mut desk, &task, 1..=600, |second| second * pace / 2);
+    assert_eq!((desk.effects(), desk.totals().overdue), (vec![], 0));
+}
+
+#[test]
+fn where_nobody_else_is_left_it_goes_on() {
+    let (mut desk, task) = given();
+    desk.scheduler.leave(desk.now, BOB, true);
+    beat(&mut desk, &task, 1..=100, |second| second);
+    assert_eq!((desk.effects(), desk.totals().overdue), (vec![], 1));
+    assert_eq!(desk.status(ANN).tasks, [task.id]);
+    desk.finish(ANN, &task);
+    assert!(matches!(&desk.effects()[..], [Effect::Finished { .. }]));
+    assert_eq!(desk.scheduler.census().waiting_tasks, 0);
+}
+
+/// A third copy is the last.
+#[test]
+fn no_more_have_a_task_than_may_fail_at_it() {
+    let (mut desk, task) = given();
+    (3..=9).for_each(|n| desk.join(WorkerId(n), 1));
+    let mut assigned = 1;
+    for second in 1..600 {
+        desk.wait(1);
+        desk.beat(ANN, &[(task.id, second)]);
+        (2..=9).for_each(|n| {
+            let tasks = desk.status(WorkerId(n)).tasks;
+            let progress: Vec<_> = tasks.into_iter().map(|task| (task, second)).collect();
+            desk.beat(WorkerId(n), &progress);
+        });
+        assigned += desk.assigned().len();
+    }
+    assert_eq!((assigned, desk.totals().overdue), (3, 3));
+}
+
+#[test]
+fn a_limit_of_time_is_a_deadline_that_needs_no_pace() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    let effort = Effort { time: Some(Duration::from_secs(10)), ..Effort::default() };
+    let question = Question::new(engine::position(1), effort);
+    desk.scheduler.submit(desk.now, question, Answer::new(), Split::Never, 0);
+    let (_, task) = desk.one_assigned();
+    desk.join(BOB, 1);
+    beat(&mut desk, &task, 1..=54, |second| second * 1_000_000);
+    assert_eq!(desk.effects(), []);
+    beat(&mut desk, &task, 55..=55, |second| second * 1_000_000);
+    assert_eq!(desk.one_assigned().0, BOB);
+}
+
+#[test]
+fn who_was_behind_gets_one_task_at_a_time_until_it_ends_one() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    let id = desk.ask(1, Split::Never, 0);
+    let (_, task) = desk.one_assigned();
+    desk.wait(2);
+    desk.finish(ANN, &task);
+    desk.scheduler.settle(id);
+    desk.effects();
+    desk.join(ANN, 3);
+    desk.scheduler.submit(desk.now, question(1), Answer::new(), Split::Never, 0);
+    let (_, task) = desk.one_assigned();
+    beat(&mut desk, &task, 1..=24, |second| second);
+    assert_eq!(desk.status(ANN).idle, Some(Idle::Probation));
+    desk.finish(ANN, &task);
+    assert_eq!(desk.status(ANN).idle, Some(Idle::NoTasks));
+}
