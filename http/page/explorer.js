@@ -186,8 +186,8 @@ export class Explorer {
     } catch (error) {
       if (error.name === "AbortError") return;
       this.app.complain(error);
-      // A link that leads nowhere must not leave an empty page.
-      if (!this.position && line.moves.length > 0) this.open({ variant: "freestyle-15" });
+      // A link that leads nowhere must not leave an empty page; one that only wants a token is followed with it.
+      if (error.status !== 401 && !this.position && line.moves.length > 0) this.open({ variant: "freestyle-15" });
     }
   }
 
@@ -403,8 +403,8 @@ export class Explorer {
         TIMES.map((seconds) => h("option", { value: seconds, selected: seconds === this.seconds }, time(seconds)))),
       isThinking
         ? h("button", { type: "button", id: "stop", class: "danger", onclick: () => this.stop(true) }, t("stop"))
-        : h("button", { type: "button", id: "analyze", class: "primary", disabled: !status?.may_change || Boolean(this.position.outcome), onclick: () => this.analyze() }, t("analyze")));
-    if (!status?.may_change) {
+        : h("button", { type: "button", id: "analyze", class: "primary", disabled: !status?.may_analyse || Boolean(this.position.outcome), onclick: () => this.analyze() }, t("analyze")));
+    if (!status?.may_analyse) {
       return [controls, h("p", { class: "quiet" }, t(status?.is_cluster ? "analysisForbidden" : "analysisReadonly"))];
     }
     if (!analysis) return [controls, h("p", { class: "quiet" }, t("analysisIdle"))];
@@ -497,7 +497,7 @@ export class Explorer {
       ArrowLeft: () => this.go(at - 1), ArrowRight: () => this.go(at + 1), Home: () => this.go(0),
       End: () => this.go(this.line.moves.length), n: () => this.toggleNumbers(), f: () => this.board.turn(),
       b: () => this.answer()?.best && this.play(this.answer().best), "/": () => this.input.focus(),
-      a: () => (this.analysis?.state === "thinking" ? this.stop(true) : this.app.status?.may_change && this.analyze()),
+      a: () => (this.analysis?.state === "thinking" ? this.stop(true) : this.app.status?.may_analyse && this.analyze()),
     }[event.key] ?? (row && (() => this.play(row.move)));
     if (!does) return;
     event.preventDefault();

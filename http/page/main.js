@@ -48,6 +48,7 @@ class App {
       theme.setAttribute("aria-label", themeWord());
     });
     this.pill = h("span", { class: "pill" });
+    this.door = h("button", { type: "button", class: "icon", id: "token", title: t("token"), "aria-label": t("token"), onclick: () => this.askToken() }, icon("key"));
     this.links = {
       explorer: h("a", { href: "#/", id: "to-explorer" }, t("explorer")),
       cluster: h("a", { href: "#/cluster", id: "to-cluster" }, t("cluster")),
@@ -62,6 +63,7 @@ class App {
       h("a", { class: "brand", href: "#/", "aria-label": "Kagetsu" }, h("img", { src: "/page/icon.svg", alt: "", width: "28", height: "28" }), h("span", { lang: "ja" }, "花月"), h("span", { class: "latin" }, "Kagetsu")),
       h("nav", {}, Object.values(this.links)),
       this.pill,
+      this.door,
       h("button", { type: "button", class: "icon wide", id: "language", "aria-label": t("languageLabel"), lang: language() === "zh" ? "en" : "zh-CN", onclick: () => this.speak() }, t("language")),
       theme,
       h("button", { type: "button", class: "icon", id: "help", title: t("help"), "aria-label": t("help"), onclick: () => this.keys.showModal() }, icon("help")));
@@ -90,7 +92,8 @@ class App {
   /** Puts the view in front that the link names. */
   front() {
     const view = this.isCluster ? this.cluster : this.explorer;
-    this.body.replaceChildren(view.element);
+    // To take it out and put it in again would lose the focus.
+    if (this.body.firstChild !== view.element) this.body.replaceChildren(view.element);
     for (const [name, link] of Object.entries(this.links)) {
       if ((name === "cluster") === Boolean(this.isCluster)) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
@@ -107,18 +110,23 @@ class App {
       this.status = await get("/status");
     } catch (error) {
       this.status = null;
-      if (before || error.status === 401) this.complain(error);
+      const isNew = error.status === 401 && !this.needsToken;
+      this.needsToken = error.status === 401;
+      if (before || isNew) this.complain(error);
     }
+    if (this.status) this.needsToken = false;
     this.showStatus();
     if (before && this.status && before.epoch !== this.status.epoch) this.explorer.forget();
-    if (before?.may_change !== this.status?.may_change && this.explorer.isShown && this.explorer.position) this.explorer.render();
+    if (before?.may_analyse !== this.status?.may_analyse && this.explorer.isShown && this.explorer.position) this.explorer.render();
   }
 
   showStatus() {
     const { status } = this;
     this.pill.className = `pill ${status ? "up" : "down"}`;
     const book = status?.has_book ? t("positions", { n: number(status.positions) }) : t("noBook");
-    const parts = status ? [book, !status.may_change && t("readOnly")] : [t("offline")];
+    const nothing = this.needsToken ? t("tokenHint") : t("offline");
+    const parts = status ? [book, !status.may_change && !status.may_analyse && t("readOnly")] : [nothing];
+    this.door.hidden = !this.needsToken && !status?.takes_tokens;
     this.pill.replaceChildren(h("span", { class: "dot", "aria-hidden": "true" }), parts.filter(Boolean).join(" · "));
   }
 
@@ -159,20 +167,26 @@ class App {
 
   complain(error) {
     if (error.status === 401) {
-      this.askToken();
+      this.needsToken = true;
+      this.askToken(error.code === "no_token" ? null : error.message);
       return;
     }
     this.toast(error.code === "offline" ? t("offline") : error.message, "complaint");
   }
 
-  askToken() {
+  /** Asks for a token; `trouble` says what was wrong with the one before. */
+  askToken(trouble) {
     if (document.querySelector("dialog.token")) return;
     const input = h("input", { type: "password", autocomplete: "off", "aria-label": t("token") });
-    const dialog = h("dialog", { class: "token" },
-      h("form", { method: "dialog", onsubmit: () => token.set(input.value.trim()) },
-        h("p", {}, t("tokenHint")), input, h("button", { class: "primary" }, t("tokenSet"))));
+    const dialog = h("dialog", { class: "token", "aria-label": t("token") },
+      h("form", { method: "dialog" },
+        h("p", {}, trouble ?? t(this.needsToken ? "tokenHint" : "tokenMore")), input,
+        h("button", { class: "primary", value: "use" }, t("tokenSet"))));
     dialog.addEventListener("close", () => {
       dialog.remove();
+      if (dialog.returnValue !== "use") return;
+      token.set(input.value.trim());
+      this.needsToken = false;
       this.look().then(() => this.route());
     });
     document.body.append(dialog);

@@ -20,6 +20,23 @@ use crate::services::Services;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// What the one who asks may do, where a guard before the door knows that: an extension of the request. Without one, all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rights {
+    /// Have positions analysed.
+    pub analyse: bool,
+    /// Start, pause, resume and cancel builds.
+    pub build: bool,
+    /// Whether another token could mean other rights.
+    pub by_token: bool,
+}
+
+impl Default for Rights {
+    fn default() -> Self {
+        Self { analyse: true, build: true, by_token: false }
+    }
+}
+
 /// Who may come through the door, and do what.
 #[derive(Clone, Debug, Default)]
 pub struct Access {

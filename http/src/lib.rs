@@ -25,7 +25,7 @@ mod transpositions;
 mod tree;
 mod workers;
 
-pub use access::Access;
+pub use access::{Access, Rights};
 pub use builds::{AsideJson, JobJson, state};
 pub use nobody::Nobody;
 pub use routes::{router, serve};

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::Serialize;
 
+use crate::access::Rights;
 use crate::refusal::Refusal;
 use crate::routes::Door;
 use crate::services::Services;
@@ -21,13 +22,22 @@ struct StatusJson {
     has_book: bool,
     positions: u64,
     epoch: Option<u64>,
-    /// Whether it can analyse and build, and whether you may have it do so.
+    /// Whether it can analyse and build.
     is_cluster: bool,
+    /// Whether you may start, pause, resume and cancel builds, and have positions analysed.
     may_change: bool,
+    may_analyse: bool,
+    /// Whether tokens say who may.
+    takes_tokens: bool,
 }
 
 /// `GET /api/v1/status`.
-pub(crate) async fn status<S: Services>(State(door): State<Arc<Door<S>>>) -> Response {
+pub(crate) async fn status<S: Services>(
+    State(door): State<Arc<Door<S>>>,
+    rights: Option<Extension<Rights>>,
+) -> Response {
+    let Rights { analyse, build, by_token } = rights.map(|Extension(rights)| rights).unwrap_or_default();
+    let is_open = door.access.may_change && door.services.is_cluster();
     let epoch = door.services.epoch();
     Json(StatusJson {
         version: env!("CARGO_PKG_VERSION"),
@@ -35,7 +45,9 @@ pub(crate) async fn status<S: Services>(State(door): State<Arc<Door<S>>>) -> Res
         positions: door.services.positions(),
         epoch,
         is_cluster: door.services.is_cluster(),
-        may_change: door.access.may_change && door.services.is_cluster(),
+        may_change: is_open && build,
+        may_analyse: is_open && analyse,
+        takes_tokens: by_token,
     })
     .into_response()
 }

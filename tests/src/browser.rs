@@ -144,14 +144,23 @@ impl Browser {
     pub fn click(&mut self, selector: &str) {
         let quoted = json!(selector).to_string();
         self.until(&format!("document.querySelector({quoted})"));
-        let place = self.value(&format!(
-            "(() => {{ const e = document.querySelector({quoted}); e.scrollIntoView({{block: 'nearest'}}); \
-             const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
-        ));
-        for kind in ["mousePressed", "mouseReleased"] {
-            let params = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
-            self.ask("Input.dispatchMouseEvent", params);
+        // What moved away from under the mouse is looked for again.
+        for _ in 0..10 {
+            let place = self.value(&format!(
+                "(() => {{ const e = document.querySelector({quoted}); e.scrollIntoView({{block: 'nearest'}}); \
+                 window.hit = false; const hear = (c) => {{ window.hit ||= Boolean(c.target.closest({quoted})); }}; \
+                 addEventListener('click', hear, {{capture: true, once: true}}); \
+                 const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
+            ));
+            for kind in ["mousePressed", "mouseReleased"] {
+                let params = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
+                self.ask("Input.dispatchMouseEvent", params);
+            }
+            if self.value("window.hit === true") == json!(true) {
+                return;
+            }
         }
+        panic!("{selector} cannot be clicked");
     }
 
     /// Presses a key, as in `ArrowLeft` or `b`.

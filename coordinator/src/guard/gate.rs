@@ -25,6 +25,8 @@ const LONGEST: usize = 256;
 pub struct Guard {
     file: Option<PathBuf>,
     rate: u32,
+    /// Those who show no token, where they may look: all of them together.
+    public: Option<Mutex<Bucket>>,
     state: Mutex<State>,
     refusals: [AtomicU64; 4],
 }
@@ -51,8 +53,22 @@ struct Holder {
 pub struct Pass {
     /// The token's name; none where no token is needed.
     pub name: Option<Arc<str>>,
+    /// What the token is for.
+    pub roles: Vec<Role>,
     /// Cancelled when the token is taken away or changed: what goes on under it must end.
     pub revoked: CancellationToken,
+}
+
+impl Pass {
+    fn without_a_token(role: Role) -> Self {
+        Self { name: None, roles: vec![role], revoked: CancellationToken::new() }
+    }
+
+    /// Whether it would do for this, too.
+    #[must_use]
+    pub fn may(&self, need: Need) -> bool {
+        self.roles.iter().any(|role| role.may(need))
+    }
 }
 
 /// Somebody who may not.
@@ -76,10 +92,10 @@ pub enum Refusal {
         need: Need,
     },
     /// The token has asked too often.
-    #[error("the token '{name}' asks more than {rate} times a second: try again in {} ms", .wait.as_millis().max(1))]
+    #[error("{} asks more than {rate} times a second: try again in {} ms", who(.name.as_ref()), .wait.as_millis().max(1))]
     TooMany {
-        /// The token's name.
-        name: Arc<str>,
+        /// The token's name; none: everybody who shows none.
+        name: Option<Arc<str>>,
         /// A second.
         rate: u32,
         /// When there is room again.
@@ -91,15 +107,18 @@ impl Guard {
     /// One who lets everybody do everything.
     #[must_use]
     pub fn open() -> Arc<Self> {
-        Arc::new(Self { file: None, rate: RATE, state: Mutex::default(), refusals: Default::default() })
+        Arc::new(Self { file: None, rate: RATE, public: None, state: Mutex::default(), refusals: Default::default() })
     }
 
-    /// One who knows the tokens of a file; `rate` is how many requests a second each may make that has no rate of its own.
+    /// One who knows the tokens of a file; `rate` is how many requests a second each may make that has no rate of its own. If
+    /// it `is_public`, who shows no token may look, at that rate all together.
     ///
     /// # Errors
     /// If the file cannot be used.
-    pub fn with_tokens(file: &Path, rate: u32) -> Result<Arc<Self>, TokensError> {
-        let guard = Self { file: Some(file.into()), rate, state: Mutex::default(), refusals: Default::default() };
+    pub fn with_tokens(file: &Path, rate: u32, is_public: bool) -> Result<Arc<Self>, TokensError> {
+        let public = is_public.then(|| Mutex::new(Bucket::new(rate, Instant::now())));
+        let (state, refusals) = (Mutex::default(), Default::default());
+        let guard = Self { file: Some(file.into()), rate, public, state, refusals };
         guard.reload()?;
         Ok(Arc::new(guard))
     }
@@ -183,7 +202,12 @@ impl Guard {
 
     fn judge(&self, now: Instant, authorization: Option<&str>, need: Need) -> Result<Pass, Refusal> {
         if self.is_open() || need == Need::Nothing {
-            return Ok(Pass { name: None, revoked: CancellationToken::new() });
+            return Ok(Pass::without_a_token(if self.is_open() { Role::Admin } else { Role::Read }));
+        }
+        if let Some(bucket) = self.public.as_ref().filter(|_| authorization.is_none() && Role::Read.may(need)) {
+            let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
+            let taken = bucket.take(now).map_err(|wait| Refusal::TooMany { name: None, rate: self.rate, wait });
+            return taken.map(|()| Pass::without_a_token(Role::Read));
         }
         let (scheme, token) = authorization.and_then(|text| text.split_once(' ')).ok_or(Refusal::NoToken)?;
         let token = token.trim();
@@ -206,9 +230,13 @@ impl Guard {
             return Err(Refusal::Role { name: Arc::clone(name), roles: roles.join(", "), need });
         }
         let rate = entry.rate.unwrap_or(self.rate);
-        bucket.take(now).map_err(|wait| Refusal::TooMany { name: Arc::clone(name), rate, wait })?;
-        Ok(Pass { name: Some(Arc::clone(name)), revoked: revoked.clone() })
+        bucket.take(now).map_err(|wait| Refusal::TooMany { name: Some(Arc::clone(name)), rate, wait })?;
+        Ok(Pass { name: Some(Arc::clone(name)), roles: entry.roles.clone(), revoked: revoked.clone() })
     }
+}
+
+fn who(name: Option<&Arc<str>>) -> String {
+    name.map_or_else(|| "everybody without a token together".into(), |name| format!("the token '{name}'"))
 }
 
 fn version(file: &Path) -> Version {
@@ -278,7 +306,7 @@ mod tests {
     fn guard(folder: &tempfile::TempDir, roles: &[Role], rate: Option<u32>) -> (Arc<Guard>, String) {
         let path = folder.path().join("tokens.toml");
         let token = Tokens::change(&path, |tokens| tokens.make("t", roles, rate, String::new())).expect("made");
-        (Guard::with_tokens(&path, RATE).expect("sound"), format!("Bearer {token}"))
+        (Guard::with_tokens(&path, RATE, false).expect("sound"), format!("Bearer {token}"))
     }
 
     #[test]
@@ -322,6 +350,24 @@ mod tests {
         assert!(status.metadata().get("grpc-retry-pushback-ms").is_some());
         assert!(guard.admit(now, Some(&other), Need::Look).is_ok());
         assert!(guard.admit(now + wait + Duration::from_micros(1), Some(&bearer), Need::Look).is_ok());
+    }
+
+    #[test]
+    fn the_public_looks_and_does_no_more() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (_, bearer) = guard(&folder, &[Role::Build], None);
+        let guard = Guard::with_tokens(&folder.path().join("tokens.toml"), 3, true).expect("sound");
+        let now = Instant::now();
+        let pass = guard.admit(now, None, Need::Look).expect("public");
+        assert!(pass.may(Need::Look) && !pass.may(Need::Analyse) && !pass.may(Need::Build));
+        for need in [Need::Analyse, Need::Build, Need::Work, Need::Admin] {
+            assert_eq!(guard.admit(now, None, need).expect_err("no token"), Refusal::NoToken, "{need:?}");
+        }
+        assert_eq!(guard.admit(now, Some("Bearer kagetsu_0"), Need::Look).expect_err("wrong"), Refusal::Unknown);
+        assert!(guard.admit(now, Some(&bearer), Need::Build).expect("known").may(Need::Build));
+        assert_eq!((0..100).filter(|_| guard.admit(now, None, Need::Look).is_ok()).count(), 5);
+        let refusal = guard.admit(now, None, Need::Look).expect_err("too many").to_string();
+        assert!(refusal.starts_with("everybody without a token together asks more than 3 times"), "{refusal}");
     }
 
     #[test]

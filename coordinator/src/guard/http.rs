@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use http::header::{AUTHORIZATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
+use kagetsu_http::Rights;
 use serde_json::json;
 
 use super::gate::{Guard, Refusal};
@@ -29,6 +30,8 @@ async fn ask(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) 
         Err(refusal) => refused(&refusal),
         Ok(pass) => {
             request.headers_mut().remove(AUTHORIZATION);
+            let (analyse, build) = (pass.may(Need::Analyse), pass.may(Need::Build));
+            request.extensions_mut().insert(Rights { analyse, build, by_token: true });
             let answer = next.run(request).await;
             answer.map(|body| Body::new(Lasting::new(tonic::body::Body::new(body), &pass.revoked, End::Silence)))
         }

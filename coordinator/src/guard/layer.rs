@@ -93,7 +93,7 @@ where
                 self.layer.tell(now, &request, &refusal);
                 Box::pin(ready(Ok(refusal.status().into_http())))
             }
-            Ok(Pass { name, revoked }) => {
+            Ok(Pass { name, revoked, .. }) => {
                 tracing::debug!(token = name.as_deref(), method = request.uri().path(), "a request");
                 // The services need no token, and cannot lose what they do not have.
                 request.headers_mut().remove(AUTHORIZATION);

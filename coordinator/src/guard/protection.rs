@@ -25,6 +25,9 @@ pub struct Protection {
     /// Only clients with one of these tokens may come, each for its roles; `kagetsu token new` makes them
     #[arg(help_heading = "Protection", long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
+    /// Who shows no token may look at the book, at jobs and at workers, all together as often as one token
+    #[arg(help_heading = "Protection", long, requires = "tokens")]
+    pub public: bool,
     /// Requests a second that each token may make which has no rate of its own; twice as many at once
     #[arg(help_heading = "Protection", long, default_value_t = RATE, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub token_rate: u32,
@@ -58,7 +61,7 @@ impl Protection {
             Ok([ServerTls::new(files, &["h2"])?, ServerTls::new(of_http, &["http/1.1"])?].map(Arc::new))
         });
         let guard = match &self.tokens {
-            Some(file) => Guard::with_tokens(file, self.token_rate)?,
+            Some(file) => Guard::with_tokens(file, self.token_rate, self.public)?,
             None => Guard::open(),
         };
         Ok(Protected { tls: tls.transpose()?, guard, is_insecure: self.insecure })

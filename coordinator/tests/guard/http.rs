@@ -59,7 +59,7 @@ async fn no_role_does_what_is_anothers_over_http() {
         let rate = Some(if role == Role::Work { 1 } else { 100_000 });
         (role, Tokens::change(&file, |tokens| tokens.make(role.word(), &[role], rate, String::new())).expect("made"))
     });
-    let guard = Guard::with_tokens(&file, 1).expect("sound");
+    let guard = Guard::with_tokens(&file, 1, false).expect("sound");
     let shutdown = CancellationToken::new();
     let server = Server::start(&Config::default(), shutdown.clone()).expect("no book").behind(guard);
     let router = server.door(kagetsu_http::Access { may_change: true, ..kagetsu_http::Access::default() });
@@ -100,7 +100,7 @@ async fn who_asks_too_often_over_http_hears_when_to_come_again() {
     let file = folder.path().join("tokens.toml");
     let token = Tokens::change(&file, |tokens| tokens.make("t", &[Role::Read], None, String::new())).expect("made");
     let shutdown = CancellationToken::new();
-    let guard = Guard::with_tokens(&file, 1).expect("sound");
+    let guard = Guard::with_tokens(&file, 1, false).expect("sound");
     let server = Server::start(&Config::default(), shutdown.clone()).expect("no book").behind(guard);
     let router = server.door(kagetsu_http::Access::default());
     let refused = loop {

@@ -102,7 +102,7 @@ impl Guarded {
             (role, token.expect("made"))
         };
         let tokens = Role::ALL.map(make).to_vec();
-        let guard = Guard::with_tokens(&file, rate).expect("sound");
+        let guard = Guard::with_tokens(&file, rate, false).expect("sound");
         let book = Some(folder.path().join("book"));
         let config = Config { book, cache_mib: 8, trusts_workers: true, ..Config::default() };
         let shutdown = CancellationToken::new();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kagetsu_tests::{Browser, Scratch};
+use kagetsu_tests::{Browser, Program, Scratch};
 use nix::sys::signal::Signal;
 use serde_json::json;
 
@@ -142,4 +142,45 @@ fn a_person_follows_the_book_and_watches_it_grow() {
     drop(browser);
     door.coordinator.signal(Signal::SIGTERM);
     assert_eq!(door.coordinator.wait().code(), Some(0), "a clean stop");
+}
+
+#[test]
+fn a_person_shows_a_token_to_do_more_than_look() {
+    let Some(mut browser) = Browser::start() else { return };
+    let scratch = Scratch::new();
+    let [book, tokens] = ["book", "tokens"].map(|name| scratch.path(name).to_str().expect("a plain name").to_owned());
+    let made = Program::Kagetsu.run(&["token", "new", "--tokens", &tokens, "--role", "admin", "me"]);
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    let pill = text(".pill");
+    let enter = |browser: &mut Browser, token: &str| {
+        browser.click("dialog.token input");
+        browser.type_text(token.trim());
+        browser.click("dialog.token button.primary");
+    };
+
+    // Where the public may look, it looks; a token that nobody knows is told so, one that is known lets the page do more.
+    let door = Door::start(&["--book", &book, "--tokens", &tokens, "--public"]);
+    browser.look(1440, 900, false);
+    browser.open(&format!("http://{}/#/freestyle-15/h8", door.http));
+    browser.until(&format!("{pill}.includes('read-only') && document.querySelectorAll('.stone').length === 1"));
+    assert_eq!(browser.value("document.querySelector('dialog.token') === null"), json!(true));
+    browser.click("#token");
+    browser.until(&format!("{}.includes('do more here')", text("dialog.token p")));
+    enter(&mut browser, "kagetsu_0");
+    browser.until(&format!("{}.includes('not known here')", text("dialog.token p")));
+    enter(&mut browser, &made.stdout);
+    browser.until(&format!("!{pill}.includes('read-only') && !document.querySelector('dialog.token')"));
+    browser.click("#to-cluster");
+    browser.until("document.querySelector('.start').getClientRects().length === 1");
+
+    // Where it may not, the page asks at once, and not again and again.
+    let closed = Door::start(&["--book", &book.replace("book", "other"), "--tokens", &tokens]);
+    browser.open(&format!("http://{}/#/freestyle-15/h8", closed.http));
+    browser.until(&format!("{}.includes('wants a token')", text("dialog.token p")));
+    browser.value("document.querySelector('dialog.token').close()");
+    browser.until(&format!("{pill}.includes('wants a token') && !document.querySelector('dialog.token')"));
+    browser.click("#token");
+    enter(&mut browser, &made.stdout);
+    browser.until("document.querySelectorAll('.stone').length === 1");
+    assert_eq!(browser.errors(), Vec::<String>::new());
 }
