@@ -168,7 +168,7 @@ class App {
   complain(error) {
     if (error.status === 401) {
       this.needsToken = true;
-      this.askToken(error.code === "no_token" ? null : error.message);
+      if (!this.hasDeclined) this.askToken(error.code === "no_token" ? null : error.message);
       return;
     }
     this.toast(error.code === "offline" ? t("offline") : error.message, "complaint");
@@ -184,7 +184,8 @@ class App {
         h("button", { class: "primary", value: "use" }, t("tokenSet"))));
     dialog.addEventListener("close", () => {
       dialog.remove();
-      if (dialog.returnValue !== "use") return;
+      this.hasDeclined = dialog.returnValue !== "use";
+      if (this.hasDeclined) return;
       token.set(input.value.trim());
       this.needsToken = false;
       this.look().then(() => this.route());
