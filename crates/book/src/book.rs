@@ -294,7 +294,7 @@ pub(crate) fn believed(index: &mut Index, id: Id, node: &Node) -> Result<Answer,
 /// What the journal says of an answer: in canonical orientation, with the engines by name.
 pub(crate) fn answered(job: Option<JobId>, is_widening: bool, position: &Position, answer: &Answer) -> LogEntry {
     let canonical = position.canonical();
-    let turned = answer.turned(position.variant(), canonical.symmetry);
+    let turned = answer.clone().turned(position.variant(), canonical.symmetry);
     let mut engines: Vec<String> = Vec::new();
     let groups = record::write(&turned, |engine| {
         let at = engines.iter().position(|known| **known == **engine).unwrap_or_else(|| {

@@ -195,10 +195,10 @@ impl Compiled {
     /// # Errors
     /// If the bytes there are not those that were written.
     pub fn lookup(&self, position: &Position) -> Result<Option<(Answer, Derived)>, BookError> {
-        let canonical = position.canonical();
-        let Some(found) = self.find(canonical.key)? else { return Ok(None) };
+        let (key, symmetry) = position.key_and_symmetry();
+        let Some(found) = self.find(key)? else { return Ok(None) };
         let answer = found.answer(&self.by).ok_or_else(|| self.damaged("a move is torn"))?;
-        let (variant, back) = (position.variant(), position.variant().inverse(canonical.symmetry));
+        let (variant, back) = (position.variant(), position.variant().inverse(symmetry));
         let answer = answer.turned(variant, back);
         let value = found.value();
         let best = value.best.map(|m| variant.image(m, back));

@@ -76,8 +76,12 @@ impl Answer {
 
     /// The same answer for the position turned by `symmetry`.
     #[must_use]
-    pub fn turned(&self, variant: Variant, symmetry: Symmetry) -> Self {
-        self.0.iter().map(|(m, v)| (variant.image(*m, symmetry), v.turned(variant, symmetry))).collect()
+    pub fn turned(self, variant: Variant, symmetry: Symmetry) -> Self {
+        let image = |(m, v): (Move, Verdict)| (variant.image(m, symmetry), v.turned(variant, symmetry));
+        let mut verdicts: Vec<_> = self.0.into_iter().map(image).collect();
+        // Of equal verdicts the order is that of the moves.
+        verdicts.sort_by(best_first);
+        Self(verdicts)
     }
 }
 

@@ -3,7 +3,9 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::gomoku::{BoardError, Forbidden};
-use crate::{Canonical, FenError, Game, Key, Move, MoveError, Outcome, Packed, Side, UnpackError, Variant, with_game};
+use crate::{
+    Canonical, FenError, Game, Key, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant, with_game,
+};
 
 /// An address: a variant, where the game began, and the moves since. Checked once, when it is made; replayable anywhere.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -106,7 +108,7 @@ impl Position {
     pub fn from_fen(variant: Variant, fen: &str) -> Result<Self, PositionError> {
         with_game!(variant, G => {
             let packed = G::read_fen(variant, fen)?;
-            let is_start = packed == G::start(variant).pack(crate::Symmetry::IDENTITY);
+            let is_start = packed == G::start(variant).pack(Symmetry::IDENTITY);
             if is_start { Ok(Self::start(variant)) } else { Self::unpack(variant, packed) }
         })
     }
@@ -248,6 +250,12 @@ impl Position {
         with_game!(self.variant, G => self.game::<G>().key())
     }
 
+    /// The position's name, and the symmetry that leads to the image which a book keeps.
+    #[must_use]
+    pub fn key_and_symmetry(&self) -> (Key, Symmetry) {
+        with_game!(self.variant, G => least_zobrist(&self.game::<G>()))
+    }
+
     /// The position as the book keeps it.
     #[must_use]
     pub fn canonical(&self) -> Canonical {
@@ -300,7 +308,7 @@ impl fmt::Display for Position {
     }
 }
 
-pub(crate) fn least_zobrist<G: Game>(game: &G) -> (Key, crate::Symmetry) {
+pub(crate) fn least_zobrist<G: Game>(game: &G) -> (Key, Symmetry) {
     let images = game.variant().symmetries().map(|symmetry| (Key(game.zobrist(symmetry)), symmetry));
     images.min().expect("the identity is one of them")
 }
@@ -311,7 +319,7 @@ fn canonical<G: Game>(game: &G) -> Canonical {
 }
 
 /// The symmetries, but the identity, that leave the position as it is.
-fn self_images<G: Game>(game: &G) -> Vec<crate::Symmetry> {
+fn self_images<G: Game>(game: &G) -> Vec<Symmetry> {
     let whole = game.hash();
     game.variant().symmetries().skip(1).filter(|&symmetry| game.zobrist(symmetry) as u64 == whole).collect()
 }

@@ -41,9 +41,9 @@ impl Verdict {
 
     /// The verdict with its line turned by `symmetry`.
     #[must_use]
-    pub fn turned(&self, variant: Variant, symmetry: Symmetry) -> Self {
-        let line = self.line.iter().map(|&m| variant.image(m, symmetry)).collect();
-        Self { line, ..self.clone() }
+    pub fn turned(mut self, variant: Variant, symmetry: Symmetry) -> Self {
+        self.line.iter_mut().for_each(|m| *m = variant.image(*m, symmetry));
+        self
     }
 }
 

@@ -114,8 +114,8 @@ proptest! {
     fn turning_an_answer_there_and_back_changes_nothing(answer in answers(), number in 0..8_usize) {
         let variant = Variant::RENJU_15;
         let symmetry = variant.symmetries().nth(number).expect("one of eight");
-        let turned = answer.turned(variant, symmetry);
-        prop_assert_eq!(turned.turned(variant, variant.inverse(symmetry)), answer.clone());
+        let turned = answer.clone().turned(variant, symmetry);
+        prop_assert_eq!(turned.clone().turned(variant, variant.inverse(symmetry)), answer.clone());
         for (m, verdict) in answer.verdicts() {
             let there = turned.get(variant.image(*m, symmetry)).expect("the image of a move");
             prop_assert_eq!((there.score, there.proof, there.line.len()), (verdict.score, verdict.proof, verdict.line.len()));

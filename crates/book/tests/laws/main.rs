@@ -131,7 +131,7 @@ proptest! {
                 };
                 let entry = found(&book, &image);
                 if is_one_of_a_kind {
-                    prop_assert_eq!(&entry.facts, &answer.turned(position.variant(), symmetry), "{:?}", symmetry);
+                    prop_assert_eq!(&entry.facts, &answer.clone().turned(position.variant(), symmetry), "{:?}", symmetry);
                     let best = asked.derived.best.map(|m| position.variant().image(m, symmetry));
                     prop_assert_eq!(entry.derived.best, best);
                 }
