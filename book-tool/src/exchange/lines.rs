@@ -66,7 +66,7 @@ pub(super) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u
 
 /// The stones of a gomoku position in an order in which they may have been made, if there is one: the first player's and the
 /// second's in turn.
-pub(super) fn stones_in_turn(position: &Position) -> Option<Vec<Move>> {
+pub(crate) fn stones_in_turn(position: &Position) -> Option<Vec<Move>> {
     let Variant::Gomoku { size, .. } = position.variant() else { return None };
     let size = usize::from(size);
     let drawing = position.draw();

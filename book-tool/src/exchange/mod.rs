@@ -32,6 +32,8 @@ use crate::cli::write_json;
 use crate::source::open_book;
 use games::Games;
 use json::Record;
+pub(crate) use lines::stones_in_turn;
+pub(crate) use proof::plant;
 
 /// What could not be carried over, by what it is, and how much of it.
 type Losses = BTreeMap<&'static str, u64>;

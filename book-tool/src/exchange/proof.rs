@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
-use kagetsu_game::{Claim, Effort, Key, Move, Outcome, Position, Proof, Question, Symmetry, Variant, with_game};
+use kagetsu_game::{Claim, Effort, Key, Move, Outcome, Position, Proof, Question, Variant, with_game};
 use kagetsu_search::threats::{Plan, Threats};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_verify::{Grove, Node, Reference};
@@ -170,17 +170,21 @@ impl Forester<'_> {
         Ok(self.grove.add(node))
     }
 
-    /// Steps of a plan as nodes; gives the number of its first.
     fn add(&mut self, plan: &Plan) -> u32 {
-        let mut numbers: Vec<u32> = Vec::with_capacity(plan.steps.len());
-        for step in &plan.steps {
-            let to = |step: u32| Reference { node: numbers[step as usize], turn: Symmetry::IDENTITY };
-            let replies = step.replies.iter().map(|(m, next)| (*m, to(*next))).collect();
-            let node = Node { at: Some(step.at), replies, otherwise: step.otherwise.map(to) };
-            numbers.push(self.grove.add(node));
-        }
-        let first = numbers.last().copied().unwrap_or_default();
+        let first = plant(&mut self.grove, plan);
         self.plans.insert(first);
         first
     }
+}
+
+/// Steps of a plan as nodes; gives the number of its first.
+pub(crate) fn plant(grove: &mut Grove, plan: &Plan) -> u32 {
+    let mut numbers: Vec<u32> = Vec::with_capacity(plan.steps.len());
+    for step in &plan.steps {
+        let to = |step: u32| Reference::to(numbers[step as usize]);
+        let replies = step.replies.iter().map(|(m, next)| (*m, to(*next))).collect();
+        let node = Node { at: Some(step.at), replies, otherwise: step.otherwise.map(to) };
+        numbers.push(grove.add(node));
+    }
+    numbers.last().copied().unwrap_or_default()
 }

@@ -25,13 +25,16 @@
 
 mod check;
 mod fault;
+mod gap;
 mod grove;
+mod line;
 mod quick;
 mod read;
 mod tree;
 
 pub use check::{Checked, check};
 pub use fault::Fault;
+pub use gap::Gap;
 pub use grove::Grove;
 pub use quick::Quick;
 pub use tree::{Node, Reference, Tree};

@@ -52,3 +52,80 @@ fn a_proof_of_the_book_is_verified_and_a_damaged_one_is_refused() {
     let imported = kagetsu(&["import", "--format", "proof", "--book", &book, &proof]);
     assert!(imported.code == Some(2) && imported.stderr.contains("kagetsu verify"), "{imported:#?}");
 }
+
+/// A position of freestyle-15 with one verdict, as `export --format json` writes it.
+fn record(line: &str, verdict: Value) -> String {
+    let mut rows = vec![vec!['.'; 15]; 15];
+    for (name, number) in line.split(' ').zip(0..) {
+        let (column, row) = name.split_at(1);
+        let (column, row) = (usize::from(column.as_bytes()[0] - b'a'), row.parse::<usize>().expect("a row"));
+        rows[15 - row][column] = if number % 2 == 0 { 'X' } else { 'O' };
+    }
+    let board: Vec<String> = rows.into_iter().map(String::from_iter).collect();
+    let side = if line.split(' ').count() % 2 == 0 { "first" } else { "second" };
+    let record = json!({"variant": "freestyle-15", "board": board, "side": side, "answers": [verdict]});
+    format!("{record}\n")
+}
+
+fn verdict(m: &str, claim: &str, plies: u64, kind: &str, line: &[&str]) -> Value {
+    let (win, loss) = if claim == "win" { (Some(plies), None) } else { (None, Some(plies)) };
+    json!({"move": m, "win_in": win, "loss_in": loss, "bound": "exact", "depth": plies, "nodes": 1, "line": line,
+        "proof": claim, "proof_kind": kind, "engine": "test", "date": "2026-11-21"})
+}
+
+#[test]
+fn what_a_book_claims_is_replayed_and_what_is_false_is_named() {
+    // A three that is closed at g8, and two above k8: two fours, the second of them open.
+    let fours = "h8 g8 i8 a1 j8 a3 k9 a5 k10 a7";
+    let answered = "h8 g8 i8 a1 j8 a3 k9 a5 k10 a7 k8";
+    // The other side has four.
+    let refuted = "h8 a1 i8 a2 j8 a3 k1 a4";
+    let rows = [
+        (fours, verdict("k8", "win", 5, "vcf", &["k8", "l8", "k11"]), [1, 0, 0], [1, 0, 0], ""),
+        (fours, verdict("k8", "win", 3, "vcf", &["k8", "l8", "k11"]), [0, 1, 0], [0, 1, 0], "takes 5 plies"),
+        (fours, verdict("k8", "win", 5, "vct", &["k8"]), [0, 1, 0], [0, 1, 0], "has no answer"),
+        (fours, verdict("k8", "win", 5, "manual", &["k8"]), [0, 1, 0], [0, 1, 0], "only said"),
+        (fours, verdict("k8", "win", 1, "terminal", &["k8"]), [0, 0, 1], [0, 0, 1], "the game goes on"),
+        (refuted, verdict("k8", "win", 3, "vcf", &["k8"]), [0, 0, 1], [0, 0, 1], "ends the game otherwise"),
+        (answered, verdict("l8", "loss", 4, "vct", &["l8"]), [0, 0, 0], [0, 1, 0], "the line ends before"),
+        (answered, verdict("b1", "loss", 2, "vcf", &["b1", "l8"]), [0, 0, 0], [1, 0, 0], ""),
+    ];
+    let scratch = Scratch::new();
+    for (number, (line, said, positions, moves, why)) in rows.iter().enumerate() {
+        let [book, file] = ["book", "json"].map(|ending| scratch.path(&format!("{number}.{ending}")));
+        fs::write(&file, record(line, said.clone())).expect("room");
+        let [book, file] = [&book, &file].map(|path| path.to_str().expect("a plain name"));
+        let imported = kagetsu(&["import", "--format", "json", "--book", book, file]);
+        assert_eq!(imported.code, Some(0), "{imported:#?}");
+        let checked = kagetsu(&["verify", "--book", book, "--json"]);
+        let found: Value = serde_json::from_str(&checked.stdout).expect("JSON");
+        let counts = |of: &str| ["hold", "open", "failed"].map(|what| found[of][what].as_u64().expect("a count"));
+        assert_eq!((counts("positions"), counts("moves")), (*positions, *moves), "{said}: {found}");
+        let has_failed = moves[2] > 0;
+        assert_eq!((checked.code, &found["holds"]), (Some(i32::from(has_failed)), &json!(!has_failed)), "{found}");
+        let told = kagetsu(&["verify", "--book", book]).stdout;
+        assert!(told.contains(why) && told.contains("freestyle-15") != why.is_empty(), "{told}");
+    }
+    let played =
+        kagetsu(&["verify", "--book", scratch.path("6.book").to_str().expect("a plain name"), "--play-out", "--json"]);
+    assert_eq!(played.json()["moves"]["hold"], json!(1), "{played:#?}");
+    let neither = kagetsu(&["verify", "--book", "http://127.0.0.1:1"]);
+    assert!(neither.code == Some(2) && neither.stderr.contains("kagetsu backup"), "{neither:#?}");
+}
+
+#[test]
+fn a_build_that_proves_ends_with_claims_that_hold() {
+    let scratch = Scratch::new();
+    let path = scratch.path("proven.book");
+    let book = path.to_str().expect("a plain name");
+    // One ply before the win: whatever is replied.
+    let place = ["--variant", "freestyle-15", "--moves", "h8 a1 i9 a4 h10 a7 i7"];
+    let built = kagetsu(&[&["build", "--policy", "prove", "--book", book, "--json"], &place[..]].concat()).json();
+    assert_eq!(built["state"], json!("done"), "{built}");
+    let root = kagetsu(&[&["query", "--book", book, "--json"], &place[..]].concat()).json();
+    assert_eq!(root["proof"], json!("loss"), "{root}");
+    let checked = kagetsu(&["verify", "--book", book, "--play-out", "--json"]).json();
+    assert_eq!((&checked["holds"], &checked["positions"]["open"]), (&json!(true), &json!(0)), "{checked}");
+    let proven = checked["positions"]["hold"].as_u64().expect("a count");
+    assert!(proven > 1 && checked["moves"]["hold"].as_u64() > Some(proven), "{checked}");
+}

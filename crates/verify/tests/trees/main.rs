@@ -1,7 +1,7 @@
 //! The checker against a naive one, on trees that a naive search has found and on what becomes of them when they are damaged.
 
 use kagetsu_game::{Claim, Game, Move, Outcome, Position, Side, Symmetry, Variant, with_game};
-use kagetsu_verify::{Fault, Grove, Node, Reference, Tree, check};
+use kagetsu_verify::{Fault, Gap, Grove, Node, Reference, Tree, check};
 use proptest::prelude::*;
 
 /// A tree by which the side to move wins within `plies`, every reply tried.
@@ -211,6 +211,29 @@ proptest! {
     }
 
     #[test]
+    fn a_line_that_leaves_no_choice_is_a_tree_that_holds(
+        position in boards(),
+        chances in proptest::collection::vec(any::<prop::sample::Index>(), 0..5),
+        is_win in any::<bool>(),
+    ) {
+        let (mut at, mut line) = (position.clone(), Vec::new());
+        for chance in chances {
+            let moves = at.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            line.push(*chance.get(&moves));
+            at = at.play(line[line.len() - 1]).expect("legal");
+        }
+        let claim = if is_win { Claim::Win } else { Claim::Loss };
+        if let Ok(tree) = Tree::of_line(&position, claim, &line) {
+            let checked = check(&tree, &mut |_| {});
+            prop_assert_eq!(checked.map(|checked| checked.plies), Ok(tree.plies), "{:?}", line);
+            prop_assert!(naive(&tree));
+        }
+    }
+
+    #[test]
     fn no_text_is_a_surprise(text in "(kagetsu-proof 1\nvariant (freestyle-15|xiangqi|surakarta)\n(setup [0-9a-f]{0,6}\n)?position( h8)?\nclaim (win|loss) [0-9]{1,4}\n)?([0-9]{1,2} [a-j-]{1,2}[0-9]?( [*h,8]{1,4}>[0-9](/[0-9])?){0,3}\n){0,5}(end [0-9]\n)?") {
         let _ = verify(&text);
     }
@@ -259,6 +282,39 @@ fn each_line_that_is_wrong_is_named() {
         let fault = verify(&OPEN_FOUR.replacen(old, new, 1)).expect_err(new);
         assert_eq!(fault.line, line, "{old} -> {new}: {fault}");
         assert!(fault.what.contains(what), "{old} -> {new}: {fault}");
+    }
+}
+
+#[test]
+fn a_line_shows_a_win_where_the_rules_leave_no_choice() {
+    // A three of the first side that is closed at g8, and two above k8.
+    let fours = "h8 g8 i8 a1 j8 a3 k9 a5 k10 a7";
+    let open = |what: &str| Err(Gap::Open(what.into()));
+    let wrong = |what: &str| Err(Gap::Wrong(what.into()));
+    let rows = [
+        ("h8 a1 i8 a3 j8 a5", Claim::Win, "k8", Ok(3)),
+        ("h8 a1 i8 a3 j8 a5 k8", Claim::Loss, "", Ok(2)),
+        (fours, Claim::Win, "k8 l8 k11", Ok(5)),
+        (fours, Claim::Win, "k8 l8 k11 k7 k12", Ok(5)),
+        (fours, Claim::Win, "k8", open("after k8: l8 has no answer in the line")),
+        (fours, Claim::Win, "k8 l8", open("the line ends before the game does")),
+        (fours, Claim::Win, "k11 k8", open("after k11: b1 has no answer in the line")),
+        (fours, Claim::Win, "", open("the line ends before the game does")),
+        (fours, Claim::Win, "k8 a2 l8 l9", wrong("l9 in the line: l9 comes after the end of the game")),
+        (fours, Claim::Loss, "k8 a2 l8", wrong("the line ends with Win(First)")),
+        (fours, Claim::Win, "k8 k8", wrong("k8 in the line: k8 is taken")),
+        ("h8 a1 i8 a2 j8 a3 k1 a4", Claim::Win, "k8", wrong("a5 ends the game otherwise")),
+        (fours, Claim::Draw, "k8", open("no line shows a draw")),
+    ];
+    for (line, claim, moves, known) in rows {
+        let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
+        let read = |text: &str| Position::start(Variant::FREESTYLE_15).parse_move(text).expect("a move");
+        let moves: Vec<Move> = moves.split_whitespace().map(read).collect();
+        let tree = Tree::of_line(&position, claim, &moves);
+        assert_eq!(tree.as_ref().map(|tree| tree.plies), known.as_ref().copied(), "{line}: {moves:?}");
+        if let Ok(tree) = tree {
+            assert_eq!(check(&tree, &mut |_| {}).map(|checked| checked.plies), Ok(tree.plies));
+        }
     }
 }
 

@@ -1,0 +1,123 @@
+use kagetsu_game::{Claim, Game, Move, Outcome, Position, Side, with_game};
+
+use crate::tree::{Node, Reference, Tree};
+use crate::{Gap, Grove};
+
+impl Tree {
+    /// The tree of a line by which one side wins while the other has no choice: every reply but the line's loses to a move
+    /// that ends the game at once, which the rules tell. `claim` is from the view of the side to move; the tree claims as
+    /// many plies as it takes.
+    ///
+    /// # Errors
+    /// [`Gap::Wrong`] for a line that cannot be played or is won by the other side, [`Gap::Open`] for one that leaves the
+    /// loser a choice, or ends before the game does.
+    pub fn of_line(position: &Position, claim: Claim, line: &[Move]) -> Result<Self, Gap> {
+        let wrong = |m: Move, what: String| Gap::Wrong(format!("{} in the line: {what}", position.write_move(m)));
+        with_game!(position.variant(), G => {
+            let mut game = position.game::<G>();
+            let winner = match claim {
+                Claim::Win => game.side(),
+                Claim::Loss => game.side().other(),
+                Claim::Draw => return Err(Gap::Open("no line shows a draw".into())),
+            };
+            for &m in line {
+                game.check(m).map_err(|error| wrong(m, error.to_string()))?;
+                game.play(m);
+            }
+            if let Some(outcome) = game.outcome().filter(|outcome| *outcome != Outcome::Win(winner)) {
+                return Err(Gap::Wrong(format!("the line ends with {outcome:?}")));
+            }
+            line.iter().for_each(|_| game.undo());
+            let mut liner = Liner { game, winner, grove: Grove::default() };
+            let root = match claim {
+                Claim::Win => liner.winner(line)?,
+                _ => {
+                    let root = liner.replies(None, line)?;
+                    liner.grove.add(root)
+                }
+            };
+            Ok(liner.grove.tree(root, position.clone(), claim))
+        })
+    }
+}
+
+struct Liner<G> {
+    game: G,
+    winner: Side,
+    grove: Grove,
+}
+
+impl<G: Game> Liner<G> {
+    fn name(&self, m: Move) -> String {
+        G::write_move(self.game.variant(), m)
+    }
+
+    /// The winner is to move, and the line goes on so.
+    fn winner(&mut self, line: &[Move]) -> Result<u32, Gap> {
+        let Some(m) = line.first().copied().or_else(|| self.end()) else {
+            return Err(Gap::Open("the line ends before the game does".into()));
+        };
+        self.game.play(m);
+        let node = match self.game.outcome() {
+            Some(_) => Node { at: Some(m), ..Node::default() },
+            None => self.replies(Some(m), line.get(1..).unwrap_or_default())?,
+        };
+        self.game.undo();
+        Ok(self.grove.add(node))
+    }
+
+    /// The loser is to move after the winner's `at`, and the line goes on so.
+    fn replies(&mut self, at: Option<Move>, line: &[Move]) -> Result<Node, Gap> {
+        let (mut moves, mut answers, mut end) = (Vec::new(), Vec::new(), None);
+        self.game.moves(&mut moves);
+        let told = line.first().copied();
+        for reply in moves.iter().copied().filter(|m| Some(*m) != told) {
+            self.game.play(reply);
+            match self.game.outcome() {
+                None => {
+                    end = end.filter(|m| self.ends(*m)).or_else(|| self.end());
+                    let Some(m) = end else {
+                        let (at, reply) = (at.map(|at| format!("after {}: ", self.name(at))), self.name(reply));
+                        return Err(Gap::Open(format!("{}{reply} has no answer in the line", at.unwrap_or_default())));
+                    };
+                    answers.push((reply, self.grove.add(Node { at: Some(m), ..Node::default() })));
+                }
+                Some(Outcome::Win(side)) if side == self.winner => {}
+                Some(_) => return Err(Gap::Wrong(format!("{} ends the game otherwise", self.name(reply)))),
+            }
+            self.game.undo();
+        }
+        if let Some(reply) = told {
+            self.game.play(reply);
+            if self.game.outcome().is_none() {
+                let next = self.winner(&line[1..])?;
+                answers.push((reply, next));
+            }
+            self.game.undo();
+        }
+        let count = |next: u32| answers.iter().filter(|(_, other)| *other == next).count();
+        let most = answers.iter().map(|(_, next)| *next).max_by_key(|next| (count(*next), *next));
+        let mut replies: Vec<_> = answers.iter().filter(|(_, next)| Some(*next) != most).copied().collect();
+        replies.sort_unstable();
+        let replies = replies.into_iter().map(|(m, next)| (m, Reference::to(next))).collect();
+        Ok(Node { at, replies, otherwise: most.map(Reference::to) })
+    }
+
+    /// Whether the move may be made, and wins at once.
+    fn ends(&mut self, m: Move) -> bool {
+        if self.game.check(m).is_err() {
+            return false;
+        }
+        self.game.play(m);
+        let is_won = self.game.outcome() == Some(Outcome::Win(self.winner));
+        self.game.undo();
+        is_won
+    }
+
+    /// A move of the winner that ends the game at once.
+    fn end(&mut self) -> Option<Move> {
+        let mut moves = Vec::new();
+        self.game.moves(&mut moves);
+        moves.into_iter().find(|m| self.ends(*m))
+    }
+}
