@@ -1,5 +1,5 @@
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -65,8 +65,9 @@ pub(crate) struct Args {
     coordinator: Option<String>,
     #[command(flatten)]
     access: Access,
-    /// Keeps the answer in this book; it is made if it is not there
-    #[arg(long, value_name = "DIR")]
+    /// Keeps the answer in this book; it is made if it is not there. With --coordinator: in the coordinator's own book, which
+    /// needs the rights to analyse and to build
+    #[arg(long, value_name = "DIR|URL")]
     book: Option<PathBuf>,
     /// Prints one JSON object
     #[arg(long)]
@@ -87,7 +88,8 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         );
     }
     let question = Question { width: args.top, ..Question::new(position.clone(), args.effort()) };
-    let book = args.book.as_deref().map(|path| open_book(path, true)).transpose()?;
+    let kept = args.kept()?;
+    let book = kept.map(|path| open_book(path, true)).transpose()?;
     let mut live = Live::new(&position, args.top.into(), args.json);
     let begun = Instant::now();
     let runtime = runtime()?;
@@ -97,15 +99,24 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
                 Split::Shared => v1::Split::Shared,
                 Split::Seeded => v1::Split::Seeded,
             };
-            runtime.block_on(remote::analyze(&args.access.connector(url)?, &question, split, &mut live))
+            runtime.block_on(remote::analyze(
+                &args.access.connector(url)?,
+                &question,
+                split,
+                args.book.is_some(),
+                &mut live,
+            ))
         }
-        None => runtime.block_on(here(&args, &question, &mut live)),
+        None => runtime.block_on(here(&args, &question, &mut live)).map(|answer| (answer, true)),
     };
     let time = begun.elapsed();
     let visited = live.clear();
     // A search that was left behind after Ctrl-C ends with the process.
     runtime.shutdown_background();
-    let answer = answer?;
+    let (answer, is_final) = answer?;
+    if args.book.is_some() && !is_final {
+        writeln!(std::io::stderr(), "stopped: the coordinator's book keeps only what a search has ended with")?;
+    }
     if answer.is_empty() && position.outcome().is_none() {
         writeln!(std::io::stderr(), "stopped before anything was found")?;
         return Ok(Exit::No);
@@ -117,6 +128,30 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
 }
 
 impl Args {
+    /// The folder that the answer goes into, if it is not the coordinator's.
+    fn kept(&self) -> Result<Option<&Path>> {
+        let Some(book) = self.book.as_deref() else { return Ok(None) };
+        let name = book.to_str().filter(|name| name.contains("://"));
+        match (&self.coordinator, name) {
+            (None, None) => Ok(Some(book)),
+            (None, Some(url)) => {
+                bail!("--book {url} is a coordinator's: give --coordinator {url} too, which searches then")
+            }
+            (Some(url), Some(other)) if url != other => {
+                bail!("--book {other} is not the book of --coordinator {url}; give one of the two")
+            }
+            (Some(_), Some(_)) => Ok(None),
+            (Some(url), None) => {
+                let book = book.display();
+                writeln!(
+                    std::io::stderr(),
+                    "kagetsu: --book {book} is not used: the answer goes into the book of {url}"
+                )?;
+                Ok(None)
+            }
+        }
+    }
+
     fn effort(&self) -> Effort {
         let effort = Effort { time: self.time, ..self.effort.effort() };
         if effort == Effort::default() { Effort::time(Duration::from_secs(10)) } else { effort }

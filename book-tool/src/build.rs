@@ -42,6 +42,9 @@ const MARGIN: u16 = 100;
 /// --format proof` writes it. --nodes are then those of each search for threats: ten times as many for the best moves of the
 /// attacker, once for each reply of the defender.
 ///
+/// --deepen grows nothing: it makes what the book has better, the nearest to the roots first. A job ends with --positions,
+/// --total-nodes or --until-stable, or where nothing is left; the same command with more goes on.
+///
 /// Example: kagetsu build --book h8.book --variant freestyle-15 --moves h8 --positions 100 --depth 6
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -78,9 +81,27 @@ pub(crate) struct Args {
     /// Takes every position on this line as a root too, however bad its moves; may be given more than once
     #[arg(long, value_name = "LINE")]
     cover: Vec<String>,
-    /// How many positions to add to the book [default: no end]
+    /// Searches anew what the book has from the roots on, and adds nothing: positions whose best move was searched less deeply
+    /// than --depth, with fewer positions than --nodes, before the day --before, or by another version of this program (where
+    /// this one searches)
+    #[arg(long)]
+    deepen: bool,
+    /// With --deepen: what was searched before this day is searched anew, as in 2026-11-21
+    #[arg(long, requires = "deepen", value_name = "DATE", value_parser = day)]
+    before: Option<u32>,
+    /// How many positions to add to the book, or to search anew with --deepen [default: no end]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     positions: Option<u64>,
+    /// Ends when the searches of the job have visited so many positions in all; what is at work then is finished
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    total_nodes: Option<u64>,
+    /// Ends when so many positions in a row were added without a change at the roots: the same best move, and the value within
+    /// 0.10
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    until_stable: Option<u64>,
+    /// Jobs of a book with a greater priority go before the others, -100 to 100
+    #[arg(long, default_value_t = 0, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i8).range(-100..=100))]
+    priority: i8,
     /// Stops after this time, as in 30s or 2h
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
@@ -149,6 +170,19 @@ fn alpha(text: &str) -> Result<f64, String> {
 fn noise(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| "not a number".to_string())?;
     if (0.0..=100.0).contains(&value) { Ok(value) } else { Err("must be from 0 to 100".into()) }
+}
+
+/// A day as days since 1970-01-01.
+fn day(text: &str) -> Result<u32, String> {
+    crate::json::day(text).ok_or_else(|| "no day; write it as in 2026-11-21".into())
+}
+
+/// Tells jobs that search anew from those that grow, and by what they ask for from each other.
+fn suffix(deepen: &v1::Deepen) -> String {
+    let v1::Deepen { depth, nodes, day, .. } = deepen;
+    let parts = [("depth", u64::from(*depth)), ("nodes", *nodes), ("before", u64::from(*day))];
+    let parts = parts.iter().filter(|(_, value)| *value > 0).map(|(what, value)| format!("-{what}-{value}"));
+    "-deepen".to_string() + &parts.collect::<String>()
 }
 
 /// How the build ended.
@@ -240,8 +274,17 @@ impl Args {
                 PolicyArg::Prove => effort.nodes = Some(THREATS),
             }
         }
+        let deepen = self.deepen.then(|| v1::Deepen {
+            depth: effort.depth.unwrap_or_default().into(),
+            nodes: effort.nodes.unwrap_or_default(),
+            day: self.before.unwrap_or_default(),
+            engine: if is_ours { Engine::NAME.into() } else { String::new() },
+        });
         Ok(v1::StartRequest {
-            name: self.name.clone().unwrap_or_else(|| default_name(&roots)),
+            name: self
+                .name
+                .clone()
+                .unwrap_or_else(|| default_name(&roots) + &deepen.as_ref().map_or_else(String::new, suffix)),
             roots: roots.iter().map(Into::into).collect(),
             alpha: self.alpha,
             effort: Some(effort.into()),
@@ -256,6 +299,10 @@ impl Args {
             }
             .into(),
             margin: self.margin.or(is_one_sided.then_some(MARGIN)).map(Into::into),
+            deepen,
+            total_nodes: self.total_nodes,
+            until_stable: self.until_stable,
+            priority: self.priority.into(),
             noise: self.noise,
             seed: self.seed,
             exclude: exclude.iter().map(Into::into).collect(),

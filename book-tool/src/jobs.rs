@@ -41,6 +41,8 @@ enum Action {
     Cancel(Named),
     /// Try again what was set aside; a job that was done goes on
     Retry(Named),
+    /// Another turn among the jobs of the book: those with a greater priority go before the others
+    Priority(Turn),
 }
 
 #[derive(Debug, Flags)]
@@ -66,6 +68,15 @@ struct Named {
     at: Where,
 }
 
+#[derive(Debug, Flags)]
+struct Turn {
+    #[command(flatten)]
+    named: Named,
+    /// Its priority, -100 to 100
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i8).range(-100..=100))]
+    priority: i8,
+}
+
 /// Positions set aside that are named.
 const MOST_ASIDES: usize = 20;
 
@@ -85,6 +96,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             let job = named.ask(None, async |builds, name| builds.get(name).await)?;
             named.write(out, &job)?;
             if !named.at.json {
+                write_limits(out, &job)?;
                 write_asides(out, &job)?;
             }
         }
@@ -103,6 +115,11 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         }
         Action::Retry(named) => {
             let job = named.ask(Some(JobChange::Retry), async |builds, name| builds.retry(name).await)?;
+            named.write(out, &job)?;
+        }
+        Action::Priority(Turn { named, priority }) => {
+            let change = Some(JobChange::Priority(priority));
+            let job = named.ask(change, async |builds, name| builds.prioritize(name, priority).await)?;
             named.write(out, &job)?;
         }
     }
@@ -216,6 +233,17 @@ fn write_line(out: &mut dyn Write, job: &v1::Job, json: bool) -> Result<()> {
     Ok(())
 }
 
+/// When the job ends before it has its positions.
+fn write_limits(out: &mut dyn Write, job: &JobJson) -> Result<()> {
+    if let Some(most) = job.total_nodes {
+        writeln!(out, "ends when its searches have visited {most} positions; {} so far", job.nodes)?;
+    }
+    if let Some(stretch) = job.until_stable {
+        writeln!(out, "ends when {stretch} positions in a row change nothing at the roots")?;
+    }
+    Ok(())
+}
+
 /// The positions that were set aside, a line each.
 fn write_asides(out: &mut dyn Write, job: &JobJson) -> Result<()> {
     for AsideJson { position, reason } in &job.asides {
@@ -232,8 +260,17 @@ fn write_asides(out: &mut dyn Write, job: &JobJson) -> Result<()> {
 }
 
 fn write_table(out: &mut dyn Write, jobs: &[JobJson]) -> Result<()> {
-    let mut rows =
-        table::plain(&["name", "variant", "state", "positions", "target", "rate/s", "frontier", "set aside"]);
+    let mut rows = table::plain(&[
+        "name",
+        "variant",
+        "state",
+        "positions",
+        "target",
+        "rate/s",
+        "frontier",
+        "set aside",
+        "priority",
+    ]);
     for job in jobs {
         rows.add_row([
             job.name.clone(),
@@ -244,8 +281,9 @@ fn write_table(out: &mut dyn Write, jobs: &[JobJson]) -> Result<()> {
             format!("{:.1}", job.rate),
             job.frontier.to_string(),
             job.set_aside.to_string(),
+            job.priority.to_string(),
         ]);
     }
-    table::align_right(&mut rows, &[3, 4, 5, 6, 7]);
+    table::align_right(&mut rows, &[3, 4, 5, 6, 7, 8]);
     table::write(out, &rows)
 }

@@ -12,7 +12,8 @@ use kagetsu_proto::{Caller, Connector, explain, pushback, v1};
 
 use crate::live::{Live, Shown};
 
-/// Has a question answered by a cluster. Ctrl-C ends it with what is known by then, and the cluster stops thinking.
+/// Has a question answered by a cluster, and kept in its book if that is asked for. Ctrl-C ends it with what is known by then, and the
+/// cluster stops thinking. With the answer comes whether it is the last word, and so whether it was kept.
 ///
 /// # Errors
 /// If the coordinator is not there, or refuses.
@@ -20,11 +21,12 @@ pub(crate) async fn analyze(
     connector: &Connector,
     question: &Question,
     split: Split,
+    keep: bool,
     live: &mut Live<'_>,
-) -> Result<Answer> {
+) -> Result<(Answer, bool)> {
     let mut client = AnalysisClient::new(connector.connect().await?);
     let url = connector.name();
-    let request = v1::AnalyzeRequest { question: Some(question.into()), split: split.into() };
+    let request = v1::AnalyzeRequest { question: Some(question.into()), split: split.into(), keep };
     let refused = |status| anyhow!(explain(url, &status));
     let mut updates = loop {
         match client.analyze(request.clone()).await {
@@ -46,7 +48,7 @@ pub(crate) async fn analyze(
     loop {
         let update = tokio::select! {
             biased;
-            _ = &mut interrupted => return Ok(last),
+            _ = &mut interrupted => return Ok((last, false)),
             update = updates.message() => update.map_err(refused)?,
         };
         let Some(update) = update else { bail!("the coordinator at {url} ended without an answer; see its log") };
@@ -59,7 +61,7 @@ pub(crate) async fn analyze(
         };
         live.show(&Shown { answer: answer.clone(), nodes: update.nodes, time, who })?;
         if update.is_final {
-            return Ok(answer);
+            return Ok((answer, true));
         }
         last = answer;
     }
@@ -154,6 +156,14 @@ impl Builds {
     pub(crate) async fn retry(&mut self, name: &str) -> Result<v1::Job> {
         let refused = self.refused();
         Ok(self.client.retry(v1::JobName { name: name.into() }).await.map_err(refused)?.into_inner())
+    }
+
+    /// # Errors
+    /// If there is no such job, or no such priority.
+    pub(crate) async fn prioritize(&mut self, name: &str, priority: i8) -> Result<v1::Job> {
+        let refused = self.refused();
+        let request = v1::PrioritizeRequest { name: name.into(), priority: priority.into() };
+        Ok(self.client.prioritize(request).await.map_err(refused)?.into_inner())
     }
 
     /// # Errors

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
 use crate::busy::Places;
+use crate::guard::{Need, Pass};
 use crate::hub::{Hub, Update};
 use crate::shallow::shallow;
 
@@ -32,8 +33,16 @@ impl Analysis for AnalysisService {
     type AnalyzeStream = Pin<Box<dyn Stream<Item = Result<v1::AnalyzeUpdate, Status>> + Send>>;
 
     async fn analyze(&self, request: Request<v1::AnalyzeRequest>) -> Result<Response<Self::AnalyzeStream>, Status> {
+        let pass = request.extensions().get::<Pass>().cloned();
         let request = request.into_inner();
         let split = request.split();
+        if request.keep {
+            pass.map_or(Ok(()), |pass| pass.require(Need::Build)).map_err(|refusal| refusal.status())?;
+            if !self.hub.has_book() {
+                let no_book = "this coordinator has no book to keep the answer in; start it with --book DIR";
+                return Err(Status::failed_precondition(no_book));
+            }
+        }
         let question = request.question.ok_or_else(|| Status::invalid_argument("the question is missing"))?;
         let question = Question::try_from(&question).map_err(|error| Status::invalid_argument(error.to_string()))?;
         if question.effort == Effort::default() {
@@ -49,7 +58,7 @@ impl Analysis for AnalysisService {
             v1::Split::Unspecified | v1::Split::Shared => Split::Shared,
             v1::Split::Seeded => Split::Seeded,
         };
-        let (id, updates) = self.hub.analyze(question, shallow.clone(), split);
+        let (id, updates) = self.hub.analyze(question, shallow.clone(), split, request.keep);
         let (sender, stream) = mpsc::channel(4);
         let analysis = Running { hub: Arc::clone(&self.hub), id, variant, shallow, begun: Instant::now() };
         let shutdown = self.shutdown.clone();

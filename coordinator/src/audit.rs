@@ -6,8 +6,8 @@ use kagetsu_game::{Answer, Bound, Claim, Move, Score, Verdict};
 use kagetsu_schedule::{Bar, QuestionId, WorkerId};
 
 use crate::compare::difference;
-use crate::prover::Claims;
-use crate::state::{Purpose, State};
+use crate::prover::{Claims, Kept};
+use crate::state::{Purpose, State, urgency};
 
 /// An answer that another worker is asked to confirm, and a third where the two differ.
 pub(crate) struct Check {
@@ -46,6 +46,32 @@ impl State {
         if let Err(claims) = waits {
             let open = claims.answer.verdicts().iter().filter(|(_, v)| v.proof.is_some()).map(|(m, _)| *m).collect();
             self.proven(*claims, open);
+        }
+    }
+
+    /// The answer to a person goes into the book, once its claims are repeated.
+    pub(crate) fn keep(&mut self, kept: Box<Kept>) {
+        let claims: Vec<Move> =
+            kept.answer.verdicts().iter().filter(|(_, verdict)| verdict.proof.is_some()).map(|(m, _)| *m).collect();
+        if self.trust.is_blind || claims.is_empty() {
+            return self.learn_kept(kept, &[]);
+        }
+        let waits = match &self.prover {
+            Some(prover) => prover.keep(kept),
+            None => Err(kept),
+        };
+        if let Err(kept) = waits {
+            self.learn_kept(kept, &claims);
+        }
+    }
+
+    /// It goes into the book, with these claims as opinions.
+    pub(crate) fn learn_kept(&mut self, kept: Box<Kept>, open: &[Move]) {
+        let mut learned = kept.answer.clone();
+        weaken(&mut learned, open);
+        match &self.keeper {
+            Some(keeper) => keeper.keep(kept, learned),
+            None => self.scheduler.settle(kept.id),
         }
     }
 
@@ -92,7 +118,7 @@ impl State {
     /// Asks somebody who has not said anything of it.
     fn check(&mut self, check: Check) {
         let work = &check.work;
-        let priority = work.priority.saturating_add(1);
+        let priority = urgency(work);
         let id = self.scheduler.submit_to_others(self.now, work.question.clone(), priority, check.asked());
         self.purposes.insert(id, Purpose::Check(Box::new(check)));
     }

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kagetsu_book::{Aside, BookError, Bounds, Job, JobChange, JobSpec, JobState, Policy};
+use kagetsu_book::{Aside, BookError, Bounds, Deepen, Job, JobChange, JobSpec, JobState, Policy};
 use kagetsu_game::{Position, Side};
 use kagetsu_proto::v1::builds_server::Builds;
 use kagetsu_proto::{MOST_NAME, MOST_ROOTS, v1};
@@ -100,6 +100,12 @@ impl Builds for BuildsService {
         self.change(request, JobChange::Retry).await
     }
 
+    async fn prioritize(&self, request: Request<v1::PrioritizeRequest>) -> Result<Response<v1::Job>, Status> {
+        let v1::PrioritizeRequest { name, priority } = request.into_inner();
+        let change = JobChange::Priority(turn(priority)?);
+        self.change(Request::new(v1::JobName { name }), change).await
+    }
+
     async fn cancel(&self, request: Request<v1::JobName>) -> Result<Response<v1::Job>, Status> {
         self.change(request, JobChange::Cancel).await
     }
@@ -138,7 +144,7 @@ fn aside(aside: &Aside) -> v1::Aside {
 }
 
 fn message(view: &JobView, hub: &Hub) -> v1::Job {
-    let Job { spec, state, positions, set_aside, frontier, .. } = &view.job;
+    let Job { spec, state, positions, set_aside, frontier, nodes, .. } = &view.job;
     let reason = if let JobState::Failed(reason) = state { reason.clone() } else { String::new() };
     let state = match state {
         JobState::Running => v1::JobState::Running,
@@ -159,7 +165,22 @@ fn message(view: &JobView, hub: &Hub) -> v1::Job {
         reason,
         workers: hub.worker_count(view.job.spec.variant),
         asides: view.asides.iter().map(aside).collect(),
+        priority: spec.bounds.priority.into(),
+        nodes: *nodes,
+        total_nodes: spec.bounds.nodes,
+        until_stable: spec.bounds.stable,
     }
+}
+
+fn deepen(asked: &v1::Deepen) -> Result<Deepen, Status> {
+    let v1::Deepen { depth, nodes, day, engine } = asked;
+    let depth = u8::try_from(*depth).map_err(|_| Status::invalid_argument(format!("depth {depth} is too large")))?;
+    Ok(Deepen { depth, nodes: *nodes, day: *day, engine: (!engine.is_empty()).then(|| engine.clone()) })
+}
+
+fn turn(priority: i32) -> Result<i8, Status> {
+    let narrow = i8::try_from(priority).ok().filter(|priority| (-100..=100).contains(priority));
+    narrow.ok_or_else(|| Status::invalid_argument(format!("priority {priority} is not from -100 to 100")))
 }
 
 /// The settings of a job, if they make sense.
@@ -208,6 +229,10 @@ fn spec(request: &v1::StartRequest) -> Result<JobSpec, Status> {
             noise: request.noise,
             seed: request.seed,
             exclude: exclude.into(),
+            deepen: request.deepen.as_ref().map(deepen).transpose()?,
+            nodes: request.total_nodes,
+            stable: request.until_stable,
+            priority: turn(request.priority)?,
         },
         effort: effort.try_into().map_err(|error: kagetsu_proto::WireError| wrong(error.to_string()))?,
         width: narrow("width", request.width)?,

@@ -15,14 +15,11 @@ use crate::exam;
 use crate::keeper::KeeperDesk;
 use crate::links::{Introduction, Told};
 use crate::metrics::Metrics;
-use crate::prover::{Claims, Prover};
+use crate::prover::{Claims, Kept, Prover};
 use crate::shallow::shallow;
-use crate::state::{Asked, Held, Purpose, State, Unknown};
+use crate::state::{AT_ONCE, Asked, Held, Purpose, State, Unknown, urgency};
 use crate::trust::{Record, Trust};
 use crate::watched::Watched;
-
-/// A question that a person asks goes before every position of a build.
-const AT_ONCE: u64 = 0;
 
 /// What is known of an analysis.
 #[derive(Clone, Debug, Default)]
@@ -238,6 +235,11 @@ impl Hub {
         self.with(|state, _| state.proven(claims, open.to_vec()));
     }
 
+    /// The prover has repeated the claims of an answer to a person, but for these: it goes into the book.
+    pub(crate) fn kept(&self, kept: Box<Kept>, open: &[Move]) {
+        self.with(|state, _| state.learn_kept(kept, open));
+    }
+
     /// The coordinator has searched a question itself on which workers differ.
     pub(crate) fn refereed(&self, check: Box<Check>, answer: Option<Answer>) {
         self.with(|state, _| state.refereed(check, answer));
@@ -253,17 +255,24 @@ impl Hub {
         self.lock().prover.take().map(Prover::end)
     }
 
-    /// Asks a question for a person; its answer grows in the receiver.
+    /// Whether there is a book for what is found.
+    pub(crate) fn has_book(&self) -> bool {
+        self.lock().keeper.is_some()
+    }
+
+    /// Asks a question for a person; its answer grows in the receiver, and where it is kept ends when it is on disk.
     pub(crate) fn analyze(
         &self,
         question: Question,
         shallow: Answer,
         split: Split,
+        is_kept: bool,
     ) -> (QuestionId, watch::Receiver<Update>) {
         self.with(|state, now| {
             let (watched, updates) = Watched::new();
+            let kept = is_kept.then(|| question.clone());
             let id = state.scheduler.submit(now, question, shallow, split, AT_ONCE);
-            state.purposes.insert(id, Purpose::Analysis(watched));
+            state.purposes.insert(id, Purpose::Analysis(watched, kept));
             (id, updates)
         })
     }
@@ -280,7 +289,7 @@ impl Hub {
     pub(crate) fn build(&self, work: Work, shallow: Answer, split: bool) {
         self.with(|state, now| {
             let split = if split { Split::Seeded } else { Split::Never };
-            let priority = work.priority.saturating_add(AT_ONCE + 1);
+            let priority = urgency(&work);
             let id = state.scheduler.submit(now, work.question.clone(), shallow, split, priority);
             state.purposes.insert(id, Purpose::Build(work));
         });
@@ -289,7 +298,7 @@ impl Hub {
     /// A worker has at hand, from an earlier life of the coordinator, what is to be asked for a build.
     pub(crate) fn resume(&self, worker: WorkerId, work: Work) {
         self.with(|state, now| {
-            let priority = work.priority.saturating_add(AT_ONCE + 1);
+            let priority = urgency(&work);
             let id = state.scheduler.resume(now, work.question.clone(), priority, worker);
             state.purposes.insert(id, Purpose::Build(work));
         });
@@ -318,7 +327,7 @@ impl Hub {
             let is_its = |purpose: &Purpose| match purpose {
                 Purpose::Build(work) => work.job == job,
                 Purpose::Check(check) => check.work.job == job,
-                Purpose::Analysis(_) => false,
+                Purpose::Analysis(..) => false,
             };
             let ids: Vec<_> = state.purposes.iter().filter(|(_, p)| is_its(p)).map(|(id, _)| *id).collect();
             ids.iter().for_each(|&id| state.scheduler.cancel(now, id));

@@ -14,6 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use crate::hub::Hub;
 use crate::progress::Rates;
+use crate::prover::Kept;
 use crate::shallow::shallow;
 
 /// Commands done between two writes to the disk.
@@ -45,6 +46,7 @@ impl<T> Reply<T> {
 /// What the keeper can be asked to do.
 enum Command {
     Finish(QuestionId, Box<Work>, Answer),
+    Keep(Box<Kept>, Answer),
     SetAside(Box<Work>, String),
     Release(Box<Work>),
     Distrust(Vec<(JobId, Position)>),
@@ -129,6 +131,11 @@ impl KeeperDesk {
         self.send(Command::Finish(id, Box::new(work), answer));
     }
 
+    /// An answer to a person goes into the book, as this; who waits hears of it when it is on disk.
+    pub(crate) fn keep(&self, kept: Box<Kept>, learned: Answer) {
+        self.send(Command::Keep(kept, learned));
+    }
+
     pub(crate) fn set_aside(&self, work: Work, reason: String) {
         self.send(Command::SetAside(Box::new(work), reason));
     }
@@ -210,8 +217,8 @@ pub(crate) struct Keeper {
     book: Book,
     end: KeeperEnd,
     hub: Weak<Hub>,
-    /// Jobs that are running, to ask for work without reading all.
-    running: Vec<(JobId, Variant)>,
+    /// Jobs that are running, to ask for work without reading all: those of the greatest priority first.
+    running: Vec<(JobId, Variant, i8)>,
     rates: BTreeMap<JobId, Rates>,
     /// What each job goes on without, and how much that is.
     asides: BTreeMap<JobId, (u64, Arc<[Aside]>)>,
@@ -249,6 +256,16 @@ impl Keeper {
                 Command::Finish(id, work, answer) => {
                     self.finish(&work, &answer)?;
                     settled.push(id);
+                    is_hungry = true;
+                }
+                Command::Keep(kept, learned) => {
+                    let Kept { id, question, answer, nodes, watched } = *kept;
+                    let refused = match self.book.learn(&question.position, &learned) {
+                        Err(error @ (BookError::Illegal { .. } | BookError::Collision(_))) => Some(error.to_string()),
+                        other => other.map(|_| None).context("cannot keep an answer")?,
+                    };
+                    settled.push(id);
+                    replies.push(Box::new(move || watched.end(refused.map_or(Ok((answer, nodes)), Err))));
                     is_hungry = true;
                 }
                 Command::SetAside(work, reason) => {
@@ -307,7 +324,7 @@ impl Keeper {
         let Some(hub) = self.hub.upgrade() else { return Ok(()) };
         for (task, question) in held {
             let mut work = None;
-            for (job, _) in &self.running {
+            for (job, ..) in &self.running {
                 if let (None, Some(question)) = (&work, &question) {
                     work = self.book.claim(*job, question)?;
                 }
@@ -353,7 +370,8 @@ impl Keeper {
         self.end.extent.set(&self.book);
         let jobs = self.book.jobs()?;
         let running = jobs.iter().filter(|job| job.state == JobState::Running);
-        self.running = running.map(|job| (job.id, job.spec.variant)).collect();
+        self.running = running.map(|job| (job.id, job.spec.variant, job.spec.bounds.priority)).collect();
+        self.running.sort_by_key(|(.., priority)| std::cmp::Reverse(*priority));
         let mut views = Vec::with_capacity(jobs.len());
         for job in jobs {
             let rate = self.rates.entry(job.id).or_default().rate(now, job.positions);
@@ -368,11 +386,13 @@ impl Keeper {
         Ok(())
     }
 
-    /// Gives the workers what they can take, from all running jobs in turn.
+    /// Gives the workers what they can take, from all running jobs in turn; a job of lower priority has what those of
+    /// higher leave.
     fn refill(&mut self) -> Result<()> {
         let Some(hub) = self.hub.upgrade() else { return Ok(()) };
-        for (index, (id, variant)) in self.running.clone().into_iter().enumerate() {
-            let share = hub.appetite(variant).div_ceil(self.running.len() - index);
+        for (index, (id, variant, priority)) in self.running.clone().into_iter().enumerate() {
+            let equals = self.running[index..].iter().filter(|(.., other)| *other == priority).count();
+            let share = hub.appetite(variant).div_ceil(equals);
             let works = self.book.next_work(id, share)?;
             if works.is_empty() {
                 continue;

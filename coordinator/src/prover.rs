@@ -13,6 +13,7 @@ use kagetsu_search::{Control, Engine, EngineOptions};
 use crate::audit::Check;
 use crate::exam;
 use crate::hub::Hub;
+use crate::watched::Watched;
 
 /// Claims that wait; of more, other workers are asked.
 const MOST_WAITING: usize = 32;
@@ -30,8 +31,20 @@ pub(crate) struct Claims {
     pub(crate) by: Vec<WorkerId>,
 }
 
+/// An answer to a person that goes into the book too.
+pub(crate) struct Kept {
+    pub(crate) id: QuestionId,
+    pub(crate) question: Question,
+    pub(crate) answer: Answer,
+    /// Positions visited for it.
+    pub(crate) nodes: u64,
+    /// Who waits for it.
+    pub(crate) watched: Watched,
+}
+
 enum Request {
     Claims(Box<Claims>),
+    Kept(Box<Kept>),
     Referee(Box<Check>),
 }
 
@@ -63,6 +76,17 @@ impl Prover {
             Err(TrySendError::Full(Request::Claims(claims)) | TrySendError::Disconnected(Request::Claims(claims))) => {
                 Err(claims)
             }
+            _ => Ok(()),
+        }
+    }
+
+    /// Has the claims of an answer to a person repeated; gives them back where too many wait.
+    ///
+    /// # Errors
+    /// The answer.
+    pub(crate) fn keep(&self, kept: Box<Kept>) -> Result<(), Box<Kept>> {
+        match self.requests.try_send(Request::Kept(kept)) {
+            Err(TrySendError::Full(Request::Kept(kept)) | TrySendError::Disconnected(Request::Kept(kept))) => Err(kept),
             _ => Ok(()),
         }
     }
@@ -105,6 +129,10 @@ impl Bench {
                 Request::Claims(claims) => {
                     let open = self.open(&claims.work.question, &claims.answer);
                     Box::new(move |hub| hub.proven(*claims, &open))
+                }
+                Request::Kept(kept) => {
+                    let open = self.open(&kept.question, &kept.answer);
+                    Box::new(move |hub| hub.kept(kept, &open))
                 }
                 Request::Referee(check) => {
                     let question = &check.work.question;

@@ -15,13 +15,17 @@ use crate::exam;
 use crate::keeper::KeeperDesk;
 use crate::links::{Introduction, Links};
 use crate::metrics::Metrics;
-use crate::prover::Prover;
+use crate::prover::{Kept, Prover};
 use crate::trust::Trust;
 use crate::watched::Watched;
 
+/// A question that a person asks goes before every position of a build.
+pub(crate) const AT_ONCE: u64 = 0;
+
 /// Why a question is asked.
 pub(crate) enum Purpose {
-    Analysis(Watched),
+    /// With the question, if its answer goes into the book.
+    Analysis(Watched, Option<Question>),
     Build(Work),
     /// An answer of a build is asked for once more.
     Check(Box<Check>),
@@ -190,7 +194,7 @@ impl State {
     }
 
     fn progress(&mut self, id: QuestionId, answer: Answer) {
-        if let Some(Purpose::Analysis(watched)) = self.purposes.get_mut(&id) {
+        if let Some(Purpose::Analysis(watched, _)) = self.purposes.get_mut(&id) {
             watched.reported(answer);
         }
     }
@@ -199,7 +203,7 @@ impl State {
     pub(crate) fn watched(&mut self, task: TaskId) -> Option<&mut Watched> {
         let question = self.asked.get(&task)?.question;
         match self.purposes.get_mut(&question)? {
-            Purpose::Analysis(watched) => Some(watched),
+            Purpose::Analysis(watched, _) => Some(watched),
             Purpose::Build(_) | Purpose::Check(_) => None,
         }
     }
@@ -208,13 +212,16 @@ impl State {
     fn job_of(&self, id: QuestionId) -> Option<u32> {
         match self.purposes.get(&id)? {
             Purpose::Build(work) => Some(work.job.0),
-            Purpose::Analysis(_) | Purpose::Check(_) => None,
+            Purpose::Analysis(..) | Purpose::Check(_) => None,
         }
     }
 
     fn finished(&mut self, id: QuestionId, answer: Answer, nodes: u64, by: Vec<WorkerId>) {
         match self.forget(id) {
-            Some(Purpose::Analysis(watched)) => {
+            Some(Purpose::Analysis(watched, Some(question))) if !answer.is_empty() => {
+                self.keep(Box::new(Kept { id, question, answer, nodes, watched }));
+            }
+            Some(Purpose::Analysis(watched, _)) => {
                 watched.end(Ok((answer, nodes)));
                 self.scheduler.settle(id);
             }
@@ -226,7 +233,7 @@ impl State {
 
     fn failed(&mut self, id: QuestionId, reason: &str) {
         match self.forget(id) {
-            Some(Purpose::Analysis(watched)) => watched.end(Err(reason.to_string())),
+            Some(Purpose::Analysis(watched, _)) => watched.end(Err(reason.to_string())),
             Some(Purpose::Build(work)) => {
                 tracing::warn!(position = %work.question.position, reason, "a position is set aside");
                 if let Some(keeper) = &self.keeper {
@@ -237,6 +244,14 @@ impl State {
             None => {}
         }
     }
+}
+
+/// The place of a position among all that wait: by its job's priority, then by its own; every question of a person before.
+pub(crate) fn urgency(work: &Work) -> u64 {
+    /// Of those that a job has, so many are told apart.
+    const PLACES: u64 = 1 << 56;
+    let turn = u64::from(work.turn.abs_diff(i8::MAX));
+    AT_ONCE + 1 + turn * PLACES + work.priority.min(PLACES - 2)
 }
 
 /// What a task is, in the words of the wire.

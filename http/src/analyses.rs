@@ -109,7 +109,7 @@ pub(crate) async fn analyze<S: Services>(
         width: asked.top,
         ..v1::Question::default()
     };
-    let request = v1::AnalyzeRequest { question: Some(question), split: v1::Split::Unspecified.into() };
+    let request = v1::AnalyzeRequest { question: Some(question), split: v1::Split::Unspecified.into(), keep: false };
     let updates = door.services.analysis().analyze(Request::new(request)).await?.into_inner();
     let events = updates.map(move |update| {
         let _place = &place;

@@ -17,6 +17,7 @@ use tokio_stream::StreamExt;
 use tonic::Request;
 
 use crate::analyses::{EffortJson, told};
+use crate::json::day;
 use crate::params::Params;
 use crate::place;
 use crate::refusal::Refusal;
@@ -44,9 +45,24 @@ pub struct JobJson {
     pub set_aside: u64,
     /// Why it failed.
     pub reason: Option<String>,
+    /// Of the jobs of a book those with more go first.
+    pub priority: i32,
+    /// Positions that its searches have visited, counted while there is a limit.
+    #[serde(skip_serializing_if = "is_none")]
+    pub nodes: u64,
+    /// Ends when those are so many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_nodes: Option<u64>,
+    /// Ends when so many positions in a row change nothing at the roots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until_stable: Option<u64>,
     /// The first positions that could not be searched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asides: Vec<AsideJson>,
+}
+
+fn is_none(nodes: &u64) -> bool {
+    *nodes == 0
 }
 
 /// A position that a job goes on without.
@@ -82,6 +98,10 @@ impl From<&v1::Job> for JobJson {
             frontier: job.frontier,
             set_aside: job.set_aside,
             reason: (!job.reason.is_empty()).then(|| job.reason.clone()),
+            priority: job.priority,
+            nodes: job.nodes,
+            total_nodes: job.total_nodes,
+            until_stable: job.until_stable,
             asides: job.asides.iter().filter_map(aside).collect(),
         }
     }
@@ -104,6 +124,10 @@ impl From<&Job> for JobJson {
             frontier: job.frontier,
             set_aside: job.set_aside,
             reason,
+            priority: job.spec.bounds.priority.into(),
+            nodes: job.nodes,
+            total_nodes: job.spec.bounds.nodes,
+            until_stable: job.spec.bounds.stable,
             asides: Vec::new(),
         }
     }
@@ -193,6 +217,68 @@ pub(crate) struct StartJson {
     depth: Option<u32>,
     nodes: Option<u64>,
     time_ms: Option<u64>,
+    #[serde(default)]
+    policy: PolicyJson,
+    #[serde(default)]
+    side: SideJson,
+    /// Centi-units.
+    margin: Option<u32>,
+    #[serde(default)]
+    noise: f64,
+    #[serde(default)]
+    seed: u64,
+    /// Lines to positions that are never entered.
+    #[serde(default)]
+    exclude: Vec<String>,
+    /// Lines of which every position is a root.
+    #[serde(default)]
+    cover: Vec<String>,
+    deepen: Option<DeepenJson>,
+    total_nodes: Option<u64>,
+    until_stable: Option<u64>,
+    #[serde(default)]
+    priority: i32,
+}
+
+/// Which position comes next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum PolicyJson {
+    #[default]
+    DropOut,
+    OneSide,
+    Prove,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum SideJson {
+    #[default]
+    First,
+    Second,
+}
+
+/// What is searched anew.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct DeepenJson {
+    depth: u32,
+    nodes: u64,
+    /// As 2026-11-21.
+    before: Option<String>,
+    engine: String,
+}
+
+impl DeepenJson {
+    fn message(self) -> Result<v1::Deepen, Refusal> {
+        let day = match &self.before {
+            Some(text) => {
+                day(text).ok_or_else(|| Refusal::wrong(format!("deepen.before: {text} is no day as 2026-11-21")))?
+            }
+            None => 0,
+        };
+        Ok(v1::Deepen { depth: self.depth, nodes: self.nodes, day, engine: self.engine })
+    }
 }
 
 const fn one() -> f64 {
@@ -206,6 +292,12 @@ const fn three() -> u32 {
 /// Plies of each search where no effort is given.
 const DEPTH: u32 = 6;
 
+/// Positions of each search for threats where no effort is given.
+const THREATS: u64 = 20_000;
+
+/// Centi-units that a move of the other side may lose with `one-side`, where that is not said.
+const MARGIN: u32 = 100;
+
 /// `POST /api/v1/jobs`: starts a job, or resumes the one of this name.
 pub(crate) async fn start<S: Services>(
     State(door): State<Arc<Door<S>>>,
@@ -216,16 +308,29 @@ pub(crate) async fn start<S: Services>(
         return Err(Refusal::wrong("name: a job needs a name"));
     }
     let fen = start.fen.as_deref();
-    let lines = if start.roots.is_empty() { vec![String::new()] } else { start.roots };
+    let lines = if start.roots.is_empty() { vec![String::new()] } else { start.roots.clone() };
     let roots: Result<Vec<_>, _> = lines.iter().map(|line| place::read(&start.variant, fen, line)).collect();
-    let roots = roots?;
+    let mut roots = roots?;
+    let read = |line: &String| place::read(&start.variant, fen, line);
+    for line in &start.cover {
+        let end = read(line)?;
+        for plies in 1..=end.moves().len() {
+            let on_it = Position::new(end.variant(), end.setup().cloned(), &end.moves()[..plies]);
+            roots.push(on_it.map_err(|error| Refusal::wrong(error.to_string()))?);
+        }
+    }
+    let exclude: Vec<Position> = start.exclude.iter().map(read).collect::<Result<_, _>>()?;
     if let Some(over) = roots.iter().find(|root| root.outcome().is_some()) {
         return Err(Refusal::wrong(format!("the game is over in the root {over}: there is nothing to search")));
     }
     let mut effort = EffortJson { depth: start.depth, nodes: start.nodes, time_ms: start.time_ms }.message();
     if effort == v1::Effort::default() {
-        effort.depth = Some(DEPTH);
+        match start.policy {
+            PolicyJson::DropOut | PolicyJson::OneSide => effort.depth = Some(DEPTH),
+            PolicyJson::Prove => effort.nodes = Some(THREATS),
+        }
     }
+    let margin = start.margin.or((start.policy == PolicyJson::OneSide).then_some(MARGIN));
     let request = v1::StartRequest {
         name: start.name,
         roots: roots.iter().map(Into::into).collect(),
@@ -235,7 +340,25 @@ pub(crate) async fn start<S: Services>(
         max_ply: start.max_ply,
         target: start.positions,
         split: start.split,
-        ..v1::StartRequest::default()
+        policy: match start.policy {
+            PolicyJson::DropOut => v1::Policy::DropOut,
+            PolicyJson::OneSide => v1::Policy::OneSide,
+            PolicyJson::Prove => v1::Policy::Prove,
+        }
+        .into(),
+        side: match start.side {
+            SideJson::First => v1::Side::First,
+            SideJson::Second => v1::Side::Second,
+        }
+        .into(),
+        margin,
+        noise: start.noise,
+        seed: start.seed,
+        exclude: exclude.iter().map(Into::into).collect(),
+        deepen: start.deepen.map(DeepenJson::message).transpose()?,
+        total_nodes: start.total_nodes,
+        until_stable: start.until_stable,
+        priority: start.priority,
     };
     let job = door.services.builds().start(Request::new(request)).await?;
     Ok((StatusCode::CREATED, shown(job)).into_response())
@@ -255,6 +378,23 @@ pub(crate) async fn resume<S: Services>(
     Path(name): Path<String>,
 ) -> Result<Response, Refusal> {
     Ok(shown(door.services.builds().resume(named(name)).await?))
+}
+
+/// A job's turn among the others.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TurnJson {
+    priority: i32,
+}
+
+/// `POST /api/v1/jobs/{name}/priority`.
+pub(crate) async fn prioritize<S: Services>(
+    State(door): State<Arc<Door<S>>>,
+    Path(name): Path<String>,
+    body: Result<Json<TurnJson>, JsonRejection>,
+) -> Result<Response, Refusal> {
+    let Json(TurnJson { priority }) = body?;
+    Ok(shown(door.services.builds().prioritize(Request::new(v1::PrioritizeRequest { name, priority })).await?))
 }
 
 /// `POST /api/v1/jobs/{name}/cancel`.

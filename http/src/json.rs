@@ -110,6 +110,14 @@ pub fn date(day: u32) -> String {
     date.and_then(|date| date.format(format_description!("[year]-[month]-[day]")).ok()).unwrap_or_default()
 }
 
+/// Days since 1970-01-01 of `2026-11-21`.
+#[must_use]
+pub fn day(text: &str) -> Option<u32> {
+    let date = Date::parse(text, format_description!("[year]-[month]-[day]")).ok()?;
+    let first = Date::from_ordinal_date(1970, 1).expect("a date");
+    u32::try_from((date - first).whole_days()).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use kagetsu_game::{Bound, Claim, ProofKind, Provenance, Variant};

@@ -54,6 +54,10 @@ impl Builds for Nobody {
         refused("a build")
     }
 
+    async fn prioritize(&self, _: Request<v1::PrioritizeRequest>) -> Result<Response<v1::Job>, Status> {
+        refused("a build")
+    }
+
     async fn cancel(&self, _: Request<v1::JobName>) -> Result<Response<v1::Job>, Status> {
         refused("a build")
     }

@@ -67,6 +67,7 @@ fn routes<S: Services>() -> Vec<Route<S>> {
         about_now("/api/v1/jobs/{name}/pause", post(builds::pause::<S>)),
         about_now("/api/v1/jobs/{name}/resume", post(builds::resume::<S>)),
         about_now("/api/v1/jobs/{name}/cancel", post(builds::cancel::<S>)),
+        about_now("/api/v1/jobs/{name}/priority", post(builds::prioritize::<S>)),
         about_now("/api/v1/workers", get(workers::list::<S>)),
         about_now("/api/v1/analyses", post(analyses::analyze::<S>)),
         about_now("/api/v1/openapi.json", get(status::description)),

@@ -59,9 +59,25 @@ pub struct Pass {
     pub revoked: CancellationToken,
 }
 
+fn words(roles: &[Role]) -> String {
+    roles.iter().copied().map(Role::word).collect::<Vec<_>>().join(", ")
+}
+
 impl Pass {
     fn without_a_token(role: Role) -> Self {
         Self { name: None, roles: vec![role], revoked: CancellationToken::new() }
+    }
+
+    /// Whether it does for something more, of which a request's content alone tells.
+    ///
+    /// # Errors
+    /// That it does not.
+    pub(crate) fn require(&self, need: Need) -> Result<(), Refusal> {
+        match &self.name {
+            _ if self.may(need) => Ok(()),
+            Some(name) => Err(Refusal::Role { name: Arc::clone(name), roles: words(&self.roles), need }),
+            None => Err(Refusal::NoToken),
+        }
     }
 
     /// Whether it would do for this, too.
@@ -226,8 +242,7 @@ impl Guard {
             .fold(None, |found, holder| if bool::from(holder.entry.hash.ct_eq(&shown)) { Some(holder) } else { found });
         let Holder { entry, name, bucket, revoked } = found.ok_or(Refusal::Unknown)?;
         if !entry.roles.iter().any(|role| role.may(need)) {
-            let roles: Vec<_> = entry.roles.iter().copied().map(Role::word).collect();
-            return Err(Refusal::Role { name: Arc::clone(name), roles: roles.join(", "), need });
+            return Err(Refusal::Role { name: Arc::clone(name), roles: words(&entry.roles), need });
         }
         let rate = entry.rate.unwrap_or(self.rate);
         bucket.take(now).map_err(|wait| Refusal::TooMany { name: Some(Arc::clone(name)), rate, wait })?;

@@ -14,7 +14,7 @@ use tonic::body::Body;
 use tonic::transport::server::TcpConnectInfo;
 use tower::{Layer, Service};
 
-use super::gate::{Guard, Pass, Refusal};
+use super::gate::{Guard, Refusal};
 use super::role::Need;
 
 /// Refusals that are told in the log: one in so long.
@@ -93,10 +93,12 @@ where
                 self.layer.tell(now, &request, &refusal);
                 Box::pin(ready(Ok(refusal.status().into_http())))
             }
-            Ok(Pass { name, revoked, .. }) => {
-                tracing::debug!(token = name.as_deref(), method = request.uri().path(), "a request");
+            Ok(pass) => {
+                let revoked = pass.revoked.clone();
+                tracing::debug!(token = pass.name.as_deref(), method = request.uri().path(), "a request");
                 // The services need no token, and cannot lose what they do not have.
                 request.headers_mut().remove(AUTHORIZATION);
+                request.extensions_mut().insert(pass);
                 let request = request.map(|body| Body::new(Lasting::new(body, &revoked, End::Error)));
                 let answering = self.inner.call(request);
                 Box::pin(async move {

@@ -93,6 +93,7 @@ impl Need {
             | "/kagetsu.v1.Builds/Pause"
             | "/kagetsu.v1.Builds/Resume"
             | "/kagetsu.v1.Builds/Retry"
+            | "/kagetsu.v1.Builds/Prioritize"
             | "/kagetsu.v1.Builds/Cancel" => Self::Build,
             "/kagetsu.v1.Books/Lookup"
             | "/kagetsu.v1.Books/LookupMany"

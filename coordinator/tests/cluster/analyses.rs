@@ -1,20 +1,37 @@
 //! Analyses: one position, answered by whoever is there.
 
+use kagetsu_coordinator::Config;
 use kagetsu_game::{Effort, Question};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use tonic::Streaming;
 
-use crate::cluster::{Cluster, position, within};
-use crate::puppet::Puppet;
+use crate::cluster::{Cluster, build, position, refused, within};
+use crate::puppet::{Puppet, answer};
 
 async fn analyze(cluster: &Cluster, line: &str) -> Streaming<v1::AnalyzeUpdate> {
     ask(cluster, Question::new(position(line), Effort::depth(4)), v1::Split::Seeded).await
 }
 
 async fn ask(cluster: &Cluster, question: Question, split: v1::Split) -> Streaming<v1::AnalyzeUpdate> {
-    let request = v1::AnalyzeRequest { question: Some((&question).into()), split: split.into() };
+    let request = v1::AnalyzeRequest { question: Some((&question).into()), split: split.into(), keep: false };
     AnalysisClient::new(cluster.channel().await).analyze(request).await.expect("a question").into_inner()
+}
+
+/// Asks, and has the answer kept.
+async fn keep(cluster: &Cluster, line: &str) -> Result<Streaming<v1::AnalyzeUpdate>, tonic::Status> {
+    let question = Some((&Question::new(position(line), Effort::depth(4))).into());
+    let request = v1::AnalyzeRequest { question, split: v1::Split::Seeded.into(), keep: true };
+    AnalysisClient::new(cluster.channel().await).analyze(request).await.map(tonic::Response::into_inner)
+}
+
+async fn last(mut updates: Streaming<v1::AnalyzeUpdate>) -> v1::AnalyzeUpdate {
+    loop {
+        let update = next(&mut updates).await;
+        if update.is_final {
+            return update;
+        }
+    }
 }
 
 async fn next(updates: &mut Streaming<v1::AnalyzeUpdate>) -> v1::AnalyzeUpdate {
@@ -92,5 +109,72 @@ async fn a_client_that_goes_away_leaves_no_work_behind() {
     let task = puppet.task().await;
     drop(updates);
     assert_eq!(puppet.revoked().await, task.task);
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_goes_before_builds_and_its_answer_enters_the_book() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.builds().await.start(build("background", 20)).await.expect("a job");
+    let updates = keep(&cluster, "h8 i9").await.expect("a question");
+    // Whoever comes now is asked what a person waits for, though the build was there before.
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut told = 0;
+    loop {
+        let task = puppet.task().await;
+        if task.priority != 0 {
+            break;
+        }
+        puppet.answer(&task).await;
+        told += 1;
+    }
+    assert!(told > 0);
+    let answer = last(updates).await.answer.expect("an answer");
+    let found =
+        cluster.books().await.lookup(v1::Position::from(&position("h8 i9"))).await.expect("a book").into_inner();
+    assert_eq!(found.facts.expect("it is kept"), answer);
+    cluster.end().await;
+
+    let cluster = Cluster::start(None);
+    let (code, message) = refused(keep(&cluster, "h8").await.map(tonic::Response::new));
+    assert_eq!(code, tonic::Code::FailedPrecondition);
+    assert!(message.contains("--book DIR"), "{message}");
+    cluster.end().await;
+}
+
+/// A worker that calls every move a win: who asked hears it, and the book has opinions.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_repeated_is_kept_as_an_opinion() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let book = Some(folder.path().into());
+    let config = Config { book, cache_mib: 8, trusts_workers: false, ..Config::default() };
+    let cluster = Cluster::start_as(&config);
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    let updates = keep(&cluster, "h8 i9 h10 g9").await.expect("a question");
+    let answering = tokio::spawn(async move {
+        loop {
+            let task = puppet.task().await;
+            let mut said = answer(&task);
+            // The exam has priority 1, and is answered well.
+            if task.priority == 0 {
+                for verdict in &mut said.verdicts {
+                    verdict.score = 31_991;
+                    verdict.set_bound(v1::Bound::Exact);
+                    let (claim, kind) = (v1::Claim::Win.into(), v1::ProofKind::Vct.into());
+                    verdict.proof = Some(v1::Proof { claim, kind, plies: 9 });
+                    verdict.line = vec![verdict.r#move];
+                }
+            }
+            puppet.report(&task, v1::report::Outcome::Answer(said)).await;
+        }
+    });
+    let heard = last(updates).await.answer.expect("an answer");
+    answering.abort();
+    assert!(heard.verdicts.iter().any(|verdict| verdict.proof.is_some()));
+    let at = position("h8 i9 h10 g9");
+    let found = cluster.books().await.lookup(v1::Position::from(&at)).await.expect("a book").into_inner();
+    let kept = found.facts.expect("it is kept").about(&at).expect("legal");
+    assert!(!kept.is_empty() && kept.verdicts().iter().all(|(_, verdict)| verdict.proof.is_none()), "{kept:?}");
     cluster.end().await;
 }

@@ -183,3 +183,45 @@ async fn the_book_tells_what_was_built() {
     assert_eq!(refused(books.pick(pick(unknown)).await).0, Code::NotFound);
     cluster.end().await;
 }
+
+/// Stones on the board of a task: it may be turned, and comes without its moves.
+fn stones(task: &v1::Task) -> u16 {
+    let position = task.question.as_ref().and_then(|question| question.position.as_ref()).expect("a question");
+    kagetsu_game::Position::try_from(position).expect("a position").canonical().stones
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn builds_of_a_greater_priority_go_first_and_priorities_change_while_they_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    let start = async |name: &str, line: &str, priority| {
+        let roots = vec![(&position(line)).into()];
+        let request = v1::StartRequest { roots, priority, max_ply: Some(0), ..build(name, 1) };
+        cluster.builds().await.start(request).await.expect("a job").into_inner()
+    };
+    // Each of one position, which is told by its stones.
+    start("late", "h8", -5).await;
+    start("usual", "h8 i9", 0).await;
+    let job = start("first", "h8 i9 h9", 9).await;
+    assert_eq!(job.priority, 9);
+    start("changed", "h8 i9 h9 h10", -9).await;
+    let prioritize = async |priority| {
+        let request = v1::PrioritizeRequest { name: "changed".into(), priority };
+        cluster.builds().await.prioritize(request).await
+    };
+    let (code, message) = refused(prioritize(101).await);
+    assert!(code == Code::InvalidArgument && message.contains("-100 to 100"), "{message}");
+    assert_eq!(prioritize(50).await.expect("a job").into_inner().priority, 50);
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut order = Vec::new();
+    for _ in 0..4 {
+        let task = puppet.task().await;
+        order.push(stones(&task));
+        puppet.answer(&task).await;
+    }
+    assert_eq!(order, [4, 3, 2, 1]);
+    for name in ["late", "usual", "first", "changed"] {
+        assert_eq!(cluster.finished(name).await.state(), JobState::Done);
+    }
+    cluster.end().await;
+}

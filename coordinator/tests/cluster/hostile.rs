@@ -95,7 +95,7 @@ async fn a_question_that_cannot_be_is_refused() {
         (Some(endless), "an effort is needed"),
     ];
     for (question, words) in rows {
-        let (code, message) = refused(client.analyze(v1::AnalyzeRequest { question, split: 0 }).await);
+        let (code, message) = refused(client.analyze(v1::AnalyzeRequest { question, split: 0, keep: false }).await);
         assert_eq!(code, InvalidArgument, "{message}");
         assert!(message.contains(words), "{message}, not {words}");
     }

@@ -17,7 +17,8 @@ const MOST: usize = 128;
 
 async fn analyze(caller: Caller) -> Result<Streaming<v1::AnalyzeUpdate>, Status> {
     let question = Question::new(position("h8 i9"), Effort::depth(4));
-    let request = v1::AnalyzeRequest { question: Some((&question).into()), split: v1::Split::Seeded.into() };
+    let request =
+        v1::AnalyzeRequest { question: Some((&question).into()), split: v1::Split::Seeded.into(), keep: false };
     AnalysisClient::new(caller).analyze(request).await.map(tonic::Response::into_inner)
 }
 

@@ -32,6 +32,7 @@ const TABLE: &[(&str, &str, &[Role])] = {
         ("post", "/api/v1/jobs", CHANGE),
         ("post", "/api/v1/jobs/{name}/cancel", CHANGE),
         ("post", "/api/v1/jobs/{name}/pause", CHANGE),
+        ("post", "/api/v1/jobs/{name}/priority", CHANGE),
         ("post", "/api/v1/jobs/{name}/resume", CHANGE),
     ]
 };

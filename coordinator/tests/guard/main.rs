@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kagetsu_coordinator::{Config, Guard, Need, Role, Server, Tokens};
-use kagetsu_proto::{Access, Connector, Listener};
+use kagetsu_proto::{Access, Connector, Listener, v1};
 use prost::Message;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -38,6 +38,7 @@ const TABLE: &[(&str, &[Role])] = {
         ("/kagetsu.v1.Builds/Pause", &[Build, Admin]),
         ("/kagetsu.v1.Builds/Resume", &[Build, Admin]),
         ("/kagetsu.v1.Builds/Retry", &[Build, Admin]),
+        ("/kagetsu.v1.Builds/Prioritize", &[Build, Admin]),
         ("/kagetsu.v1.Builds/Start", &[Build, Admin]),
         ("/kagetsu.v1.Builds/Watch", LOOK),
         ("/kagetsu.v1.Workers/List", LOOK),
@@ -222,5 +223,33 @@ async fn a_revoked_token_ends_what_goes_on_under_it() {
     let status = ended.await.expect("it ends").expect_err("refused");
     assert_eq!(status.code(), Code::Unauthenticated, "{status}");
     assert!(ask(&connector, "/kagetsu.v1.Workers/Work").await.is_err());
+    guarded.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn to_keep_an_answer_takes_the_rights_to_analyse_and_to_build() {
+    let guarded = Guarded::start(100_000).await;
+    let file = guarded.folder.path().join("tokens.toml");
+    let both = Tokens::change(&file, |tokens| tokens.make("both", &[Role::Analyse, Role::Build], None, String::new()));
+    let both = both.expect("made");
+    assert!(guarded.guard.reload().expect("sound"));
+    let position = kagetsu_game::Position::start(kagetsu_game::Variant::FREESTYLE_15);
+    let question = kagetsu_game::Question::new(position, kagetsu_game::Effort::depth(2));
+    let asked = async |token: &str, keep| {
+        let caller = guarded.connector(Some(token)).connect().await.expect("it listens");
+        let request = v1::AnalyzeRequest { question: Some((&question).into()), split: 0, keep };
+        v1::analysis_client::AnalysisClient::new(caller).analyze(request).await.map(drop)
+    };
+    for (role, token) in &guarded.tokens {
+        let may = role.may(Need::Analyse) && role.may(Need::Build);
+        let refused = asked(token, true).await.map_err(|status| (status.code(), status.message().to_string()));
+        assert_eq!(refused.is_ok(), may, "{role}: {refused:?}");
+        let need = if role.may(Need::Analyse) { "build, admin" } else { "analyse, admin" };
+        if let Err((code, message)) = refused {
+            assert!(code == Code::PermissionDenied && message.ends_with(need), "{message}");
+        }
+        assert_eq!(asked(token, false).await.is_ok(), role.may(Need::Analyse), "{role}");
+    }
+    assert!(asked(&both, true).await.is_ok());
     guarded.end().await;
 }

@@ -7,7 +7,7 @@ use crate::book::{Book, answered};
 use crate::entry::{LogEntry, Setting, SpecBody};
 use crate::id::Id;
 use crate::index::{AsideBody, FRONTIER, Index, key, queued, unpack};
-use crate::job::{Aside, Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
+use crate::job::{Aside, Bounds, Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
 use crate::journal::Sequence;
 use crate::node::Node;
 use crate::prover::Prover;
@@ -20,6 +20,9 @@ const SEARCHES: u64 = 10;
 
 /// The greatest weight that a policy may give to what a move loses.
 const MOST_ALPHA: f64 = 1_000.0;
+
+/// How much sooner or later than others a job may be.
+const MOST_PRIORITY: std::ops::RangeInclusive<i8> = -100..=100;
 
 /// The most plies that chance may add.
 const MOST_NOISE: f64 = 100.0;
@@ -40,6 +43,11 @@ impl Book {
             (!(0.0..=MOST_NOISE).contains(&spec.bounds.noise), "a noise of 0 to 100 plies (--noise)"),
             (spec.effort == Effort::default(), "an effort: depth, nodes or time"),
             (!(0.0..=MOST_ALPHA).contains(&alpha), "an alpha of 0 to 1000 (--alpha)"),
+            (!MOST_PRIORITY.contains(&spec.bounds.priority), "a priority of -100 to 100 (--priority)"),
+            (
+                spec.bounds.deepen.is_some() && matches!(spec.policy, Policy::Prove { .. }),
+                "another policy to search anew what the book has (--deepen): a proof is looked for, or it is there",
+            ),
             (
                 spec.max_ply.is_some() && !matches!(spec.variant, Variant::Gomoku { .. }),
                 "a game of stones for a greatest ply (--max-ply): pieces that move do not tell how many plies were played",
@@ -58,8 +66,22 @@ impl Book {
         // A job without them is written as it always was.
         self.log(&if settings.is_empty() { LogEntry::Job(body) } else { LogEntry::JobWith(body, settings) })?;
         self.read_specs()?;
+        self.tell_job(JobId(id), spec)?;
         self.walk_on()?;
         Ok(JobId(id))
+    }
+
+    /// Tells a job the limits and the priority of `spec`, where it has others.
+    fn tell_job(&mut self, id: JobId, spec: &JobSpec) -> Result<(), BookError> {
+        let known = self.index().account(id.0)?;
+        let Bounds { nodes, stable, priority, .. } = spec.bounds;
+        if (known.most_nodes, known.stretch) != (nodes, stable) {
+            self.log(&LogEntry::Change(id.0, JobChange::Limit(nodes, stable)))?;
+        }
+        if known.priority != priority {
+            self.log(&LogEntry::Change(id.0, JobChange::Priority(priority)))?;
+        }
+        Ok(())
     }
 
     /// Reads what the store has and memory has not.
@@ -91,6 +113,7 @@ impl Book {
         if job.spec.target != spec.target {
             self.change_job(job.id, JobChange::Target(spec.target))?;
         }
+        self.tell_job(job.id, spec)?;
         self.change_job(job.id, JobChange::Resume)?;
         Ok(job.id)
     }
@@ -120,9 +143,12 @@ impl Book {
     pub fn job(&self, id: JobId) -> Result<Job, BookError> {
         let spec = self.specs.get(&id).ok_or_else(|| BookError::NoJob(id.0.to_string()))?;
         let body = self.index().job(id.0)?.clone();
-        let spec = JobSpec { target: body.target, ..spec.clone() };
+        let account = self.index().account(id.0)?;
+        let (nodes, stable, priority) = (account.most_nodes, account.stretch, account.priority);
+        let bounds = Bounds { nodes, stable, priority, ..spec.bounds.clone() };
+        let spec = JobSpec { target: body.target, bounds, ..spec.clone() };
         let (positions, set_aside, frontier) = (body.positions, body.set_aside, body.frontier);
-        Ok(Job { id, spec, state: body.state, positions, set_aside, frontier })
+        Ok(Job { id, spec, state: body.state, positions, set_aside, frontier, nodes: account.nodes })
     }
 
     /// The most urgent positions of a running job that are not at hand; they are at hand until they are
@@ -146,13 +172,14 @@ impl Book {
             return Ok(Vec::new());
         }
         let spec = self.job(job)?.spec;
+        let turn = spec.bounds.priority;
         let questions = self.cached(|index| {
-            let question = |(priority, at)| Ok((question(index, &spec, at)?, priority, at));
+            let question = |(priority, at)| Ok((question(index, job, &spec, at)?, priority, at));
             found.into_iter().map(question).collect::<Result<Vec<_>, BookError>>()
         })?;
         let work = |(question, priority, at)| {
             self.next_work += 1;
-            Work { id: self.next_work, job, question, priority, at }
+            Work { id: self.next_work, job, turn, question, priority, at }
         };
         let works: Vec<Work> = questions.into_iter().map(work).collect();
         self.at_hand.extend(works.iter().map(|work| ((job, work.at), work.id)));
@@ -170,13 +197,18 @@ impl Book {
             return Ok(None);
         }
         let at = Id::of(variant.code(), &question.position.canonical());
-        let Some(priority) = self.index().reach(at)?.waiting(job.0) else { return Ok(None) };
-        if self.at_hand.contains_key(&(job, at)) || self.cached(|index| self::question(index, &spec, at))? != *question
-        {
+        let (priority, asked) = self.cached(|index| {
+            let reach = index.reach(at)?;
+            let Some(priority) = index.waiting(job.0, at, &reach)? else { return Ok((None, None)) };
+            Ok::<_, BookError>((Some(priority), Some(self::question(index, job, &spec, at)?)))
+        })?;
+        let Some(priority) = priority else { return Ok(None) };
+        if self.at_hand.contains_key(&(job, at)) || asked.as_ref() != Some(question) {
             return Ok(None);
         }
         self.next_work += 1;
-        let work = Work { id: self.next_work, job, question: question.clone(), priority, at };
+        let work =
+            Work { id: self.next_work, job, turn: spec.bounds.priority, question: question.clone(), priority, at };
         self.at_hand.insert((job, at), work.id);
         if let Policy::Prove { attacker } = spec.policy {
             self.prover(job, attacker).hold(at);
@@ -329,9 +361,9 @@ impl Book {
 }
 
 /// What is to be asked about a position that waits.
-fn question(index: &mut Index, spec: &JobSpec, id: Id) -> Result<Question, BookError> {
+fn question(index: &mut Index, job: JobId, spec: &JobSpec, id: Id) -> Result<Question, BookError> {
     let question = match index.node(id)? {
-        Some(node) if index.reach(id)?.is_distrusted() => {
+        Some(node) if index.reach(id)?.is_distrusted() || index.judged(job.0, id)? == Some(true) => {
             Question { width: spec.width, ..Question::new(node.position.clone(), spec.effort) }
         }
         Some(node) => widening(spec, &node),

@@ -232,7 +232,10 @@ impl Book {
     fn check_jobs(&self, said: &Said, report: &mut CheckReport) -> Result<(), BookError> {
         let of = |many: &ByJob, job: u32| many.get(&job).copied().unwrap_or_default();
         for (job, state) in self.index().jobs()? {
-            let [due, waiting] = [&said.due, &said.waiting].map(|many| of(many, job));
+            let [mut due, waiting] = [&said.due, &said.waiting].map(|many| of(many, job));
+            if self.index().way(job)?.deepen.is_some() {
+                due = self.due_again(job)?;
+            }
             let [aside, walking] = [&said.aside, &said.walking].map(|many| of(many, job).count);
             report.frontier += waiting.count;
             let told = [
@@ -250,19 +253,34 @@ impl Book {
         Ok(())
     }
 
+    /// What should wait for a job that searches anew: that depends on what it has judged, too.
+    fn due_again(&self, job: u32) -> Result<Many, BookError> {
+        let (mut due, mut index) = (Many::default(), self.index());
+        for pair in self.store.scan(&[REACH], Some(&[REACH + 1])) {
+            let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
+            let reach = index.reach(id)?;
+            if let Some(priority) = index.waiting(job, id, &reach)? {
+                due.put((priority, id));
+            }
+        }
+        Ok(due)
+    }
+
     /// Names what should wait and does not, and what should not and does.
     fn name_waiting(&self, job: u32, counts: (u64, u64), report: &mut CheckReport) -> Result<(), BookError> {
         report.fault(format!("job {job}: {} positions wait, {} should", counts.0, counts.1));
         let mut index = self.index();
         for pair in self.store.scan(&[REACH], Some(&[REACH + 1])) {
             let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
-            let Some(priority) = index.reach(id)?.waiting(job) else { continue };
+            let reach = index.reach(id)?;
+            let Some(priority) = index.waiting(job, id, &reach)? else { continue };
             let waits = self.store.get(&queue_key(FRONTIER, job, priority, id))?.is_some();
             report.hold(waits, || format!("position {} does not wait in job {job}", id.key()));
         }
         for pair in self.store.scan(&[FRONTIER], Some(&[FRONTIER + 1])) {
             let Some((at, priority, id)) = queued(&pair?.0) else { return Err(BookError::Store("the frontier")) };
-            let should = at != job || index.reach(id)?.waiting(job) == Some(priority);
+            let reach = index.reach(id)?;
+            let should = at != job || index.waiting(job, id, &reach)? == Some(priority);
             report.hold(should, || format!("position {} should not wait in job {job}", id.key()));
         }
         Ok(())

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::BookError;
 use crate::id::Id;
 use crate::index::unpack;
-use crate::job::{Bounds, JobChange, JobSpec, Policy};
+use crate::job::{Bounds, Deepen, JobChange, JobSpec, Policy};
 use crate::record::Group;
 
 /// One thing that happened to a book. Only grows: new kinds come after the last.
@@ -65,6 +65,8 @@ pub(crate) enum Setting {
     Noise(u32, u64),
     /// A canonical position that is not entered.
     Exclude(Vec<u8>),
+    /// What is known is searched anew, where it falls short of this.
+    Deepen(Deepen),
 }
 
 impl Setting {
@@ -75,11 +77,12 @@ impl Setting {
             Policy::Prove { attacker } => vec![Self::Prove(attacker as u8)],
             Policy::OneSide { side, .. } => vec![Self::OneSide(side as u8)],
         };
-        let Bounds { margin, noise, seed, exclude } = &spec.bounds;
+        let Bounds { margin, noise, seed, exclude, deepen, .. } = &spec.bounds;
         settings.extend(margin.map(Self::Margin));
         let millis = (noise * 1e3).round() as u32;
         settings.extend((millis > 0).then_some(Self::Noise(millis, *seed)));
         settings.extend(exclude.iter().map(|position| Self::Exclude(position.canonical().packed.0)));
+        settings.extend(deepen.clone().map(Self::Deepen));
         settings
     }
 }
@@ -151,6 +154,7 @@ impl SpecBody {
                 Setting::OneSide(number) => policy = Policy::OneSide { side: side(*number)?, alpha },
                 Setting::Margin(margin) => bounds.margin = Some(*margin),
                 Setting::Noise(millis, seed) => (bounds.noise, bounds.seed) = (f64::from(*millis) / 1e3, *seed),
+                Setting::Deepen(deepen) => bounds.deepen = Some(deepen.clone()),
                 Setting::Exclude(packed) => exclude.push(Position::unpack(variant, Packed(packed.clone())).ok()?),
             }
         }

@@ -15,6 +15,7 @@ use crate::job::JobChange;
 use crate::node::Node;
 use crate::reach::Stage;
 use crate::record;
+use crate::value::Derived;
 use crate::way::Candidate;
 
 /// One ply, in the unit of priorities.
@@ -27,8 +28,11 @@ pub(crate) fn apply(index: &mut Index, entry: &LogEntry) -> Result<(), BookError
         LogEntry::Job(spec) => create(index, spec, &[])?,
         LogEntry::JobWith(spec, settings) => create(index, spec, settings)?,
         LogEntry::Change(id, change) => {
-            if *change == JobChange::Retry {
-                take_up(index, *id)?;
+            match change {
+                JobChange::Retry => take_up(index, *id)?,
+                JobChange::Limit(nodes, stable) => limit(index, *id, *nodes, *stable)?,
+                JobChange::Priority(priority) => index.put_account(*id, |account| account.priority = *priority)?,
+                _ => {}
             }
             index.job(*id)?.change(change);
         }
@@ -42,7 +46,7 @@ pub(crate) fn apply(index: &mut Index, entry: &LogEntry) -> Result<(), BookError
             distrust(index, *job, id)?;
         }
     }
-    index.settle();
+    index.settle()?;
     index.marker.applied += 1;
     Ok(())
 }
@@ -57,19 +61,37 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
     let names: Vec<Arc<str>> = body.engines.iter().map(|name| name.as_str().into()).collect();
     let facts = record::read(&body.groups, |number| names.get(number as usize).cloned());
     let mut facts = facts.ok_or(BookError::Store("an answer in the journal"))?;
+    let nodes = facts.nodes();
+    let is_short = match body.job {
+        Some(job) if index.way(job)?.deepen.is_some() => index.judged(job, id)? == Some(true),
+        _ => false,
+    };
     let is_distrusted = index.reach(id)?.is_distrusted();
     if is_distrusted && body.is_widening {
         return Ok(()); // it goes with what it was to complete
     }
     if let Some(known) = known.as_ref().filter(|_| !is_distrusted) {
-        facts.merge(known.facts.clone());
+        let mut before = known.facts.clone();
+        if is_short {
+            // It was asked for to take the place of what was there, but for what is proven or deeper.
+            before.retain(|m, old| old.proof.is_some() || facts.get(m).is_none_or(|new| new.depth < old.depth));
+        }
+        facts.merge(before);
     }
     let illegal = |m| BookError::Illegal { position: position.clone(), text: position.write_move(m) };
     let node = Arc::new(Node::new(position.clone(), facts).map_err(illegal)?);
     index.put_node(id, Arc::clone(&node))?;
     relink(index, id, known.as_deref(), &node)?;
-    if let Some(job) = body.job.filter(|_| known.is_none() || is_distrusted) {
+    if let Some(job) = body.job.filter(|_| known.is_none() || is_distrusted || is_short) {
         index.job(job)?.positions += 1;
+    }
+    if let Some(job) = body.job {
+        if is_short {
+            index.judge(job, id, false)?;
+        }
+        if index.account(job)?.most_nodes.is_some() {
+            index.put_account(job, |account| account.nodes = account.nodes.saturating_add(nodes))?;
+        }
     }
     let mut changed = BTreeSet::from([id]);
     if is_distrusted {
@@ -160,10 +182,33 @@ fn propagate(index: &mut Index, mut changed: BTreeSet<Id>) -> Result<(), BookErr
             continue;
         }
         index.put_value(id, value)?;
+        turn(index, id, value)?;
         grow(index, id)?;
         changed.extend(index.reach(id)?.parents());
     }
     Ok(())
+}
+
+/// A position has another value: jobs that begin there and look whether that is still so hear of it.
+fn turn(index: &mut Index, id: Id, value: Derived) -> Result<(), BookError> {
+    for &job in index.reach(id)?.roots() {
+        if index.account(job)?.stretch.is_some() && index.has_turned(job, id, value)? {
+            let positions = index.job(job)?.positions;
+            index.put_account(job, |account| account.changed_at = positions)?;
+        }
+    }
+    Ok(())
+}
+
+/// A job has other limits; a stretch begins anew where there was none.
+fn limit(index: &mut Index, job: u32, nodes: Option<u64>, stable: Option<u64>) -> Result<(), BookError> {
+    let positions = index.job(job)?.positions;
+    index.put_account(job, |account| {
+        if account.stretch.is_none() {
+            account.changed_at = positions;
+        }
+        (account.most_nodes, account.stretch) = (nodes, stable);
+    })
 }
 
 fn create(index: &mut Index, spec: &SpecBody, settings: &[Setting]) -> Result<(), BookError> {
@@ -232,6 +277,11 @@ fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
     let is_left = value.proof.is_none() && id.stones() < most_stones;
     let priority = index.reach(id)?.priority(job).filter(|_| is_left);
     let (way, by) = (index.way(job)?, node.position.side());
+    if let Some(deepen) = way.deepen.as_ref().filter(|_| priority.is_some())
+        && index.judged(job, id)?.is_none()
+    {
+        index.judge(job, id, deepen.wants(&node.facts))?;
+    }
     for (m, child) in &node.followed {
         let seen = match child_value(index, *child)? {
             Some(value) => Seen::from_child(value).score,
@@ -240,7 +290,8 @@ fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
         let lost = (i64::from(value.score.raw()) - i64::from(seen.raw())).max(0).unsigned_abs();
         let candidate = Candidate { by, is_best: value.best == Some(*m), lost, child: *child };
         let step = PLY + lost * alpha_millis * (PLY / 100_000) + way.chance(*child) * (PLY / 1_000);
-        let priority = priority.filter(|_| way.follows(&candidate)).map(|priority| priority.saturating_add(step));
+        let is_entered = way.follows(&candidate) && (way.deepen.is_none() || index.reach(*child)?.is_known());
+        let priority = priority.filter(|_| is_entered).map(|priority| priority.saturating_add(step));
         see(index, job, *child, id, priority)?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use kagetsu_game::{Packed, Position, Variant};
+use kagetsu_game::{Move, Packed, Position, Variant};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +12,9 @@ use crate::bytes::{digest, seal, unseal};
 use crate::entry::{Setting, SpecBody};
 use crate::id::Id;
 use crate::node::Node;
-use crate::reach::Reach;
+use crate::reach::{Reach, Stage};
 use crate::record::{self, Record};
-use crate::state::JobBody;
+use crate::state::{Account, Held, JobBody};
 use crate::store::{Batch, Pair, Store};
 use crate::value::{Derived, DerivedBody};
 use crate::way::Way;
@@ -65,6 +65,9 @@ pub(crate) const SETTINGS: u8 = b'x';
 pub(crate) const JOB: u8 = b'j';
 pub(crate) const ENGINE: u8 = b'e';
 pub(crate) const ASIDE: u8 = b'a';
+pub(crate) const ACCOUNT: u8 = b'b';
+pub(crate) const HELD: u8 = b'h';
+pub(crate) const JUDGED: u8 = b'd';
 
 /// A position that a job goes on without.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -256,12 +259,68 @@ impl<'a> Index<'a> {
         jobs.sort_unstable();
         jobs.dedup();
         for job in jobs {
-            self.wait(job, id, before.waiting(job), now.waiting(job))?;
+            let (before, now) = (self.waiting(job, id, &before)?, self.waiting(job, id, &now)?);
+            self.wait(job, id, before, now)?;
         }
         let is_there = |reach: &&Reach| **reach != Reach::default();
         self.put(key(REACH, &[&id.0]), Some(&*before).filter(is_there), Some(&now).filter(is_there));
         keep(&mut self.cache.reaches, MOST_CELLS, id, Arc::new(now));
         Ok(before)
+    }
+
+    /// With which priority a position that stands so waits for a job, if it does. One that searches anew what the book has
+    /// waits for what was judged to fall short, and for what is open of that.
+    pub(crate) fn waiting(&mut self, job: u32, id: Id, reach: &Reach) -> Result<Option<u64>, BookError> {
+        if self.way(job)?.deepen.is_none() {
+            return Ok(reach.waiting(job));
+        }
+        let Some(is_short) = self.judged(job, id)? else { return Ok(None) };
+        let is_due = is_short || matches!(reach.stage, Stage::Open | Stage::Distrusted);
+        Ok(reach.priority(job).filter(|_| is_due && !reach.is_aside(job)))
+    }
+
+    /// Whether a position falls short of what a job that searches anew asks for, if it was judged.
+    pub(crate) fn judged(&self, job: u32, id: Id) -> Result<Option<bool>, BookError> {
+        self.body(&key(JUDGED, &[&job.to_be_bytes(), &id.0]), "a judgement")
+    }
+
+    /// Writes whether a position falls short.
+    pub(crate) fn judge(&mut self, job: u32, id: Id, is_short: bool) -> Result<(), BookError> {
+        let reach = self.reach(id)?;
+        let (known, before) = (self.judged(job, id)?, self.waiting(job, id, &reach)?);
+        self.put(key(JUDGED, &[&job.to_be_bytes(), &id.0]), known.as_ref(), Some(&is_short));
+        let now = self.waiting(job, id, &reach)?;
+        self.wait(job, id, before, now)
+    }
+
+    /// What a job was told after it was made.
+    pub(crate) fn account(&self, job: u32) -> Result<Account, BookError> {
+        Ok(self.body(&key(ACCOUNT, &[&job.to_be_bytes()]), "a job's limits")?.unwrap_or_default())
+    }
+
+    /// Changes it.
+    pub(crate) fn put_account(&mut self, job: u32, change: impl FnOnce(&mut Account)) -> Result<(), BookError> {
+        let key = key(ACCOUNT, &[&job.to_be_bytes()]);
+        let before: Option<Account> = self.body(&key, "a job's limits")?;
+        let mut now = before.clone().unwrap_or_default();
+        change(&mut now);
+        if before.is_some() || now != Account::default() {
+            self.put(key, before.as_ref(), Some(&now));
+        }
+        // It may be over now.
+        self.job(job).map(drop)
+    }
+
+    /// A root has this value now: whether its choice is another than when it last was.
+    pub(crate) fn has_turned(&mut self, job: u32, root: Id, value: Derived) -> Result<bool, BookError> {
+        let key = key(HELD, &[&job.to_be_bytes(), &root.0]);
+        let before: Option<Held> = self.body(&key, "a choice")?;
+        let now = Held { best: value.best.map(Move::code), score: value.score.raw() };
+        if before.is_some_and(|before| before.is_still(now)) {
+            return Ok(false);
+        }
+        self.put(key, before.as_ref(), Some(&now));
+        Ok(true)
     }
 
     /// Moves a position in a job's frontier.
@@ -291,8 +350,13 @@ impl<'a> Index<'a> {
     }
 
     /// Jobs that were changed and have come to their end are done.
-    pub(crate) fn settle(&mut self) {
-        self.jobs.values_mut().for_each(|(_, now)| now.settle());
+    pub(crate) fn settle(&mut self) -> Result<(), BookError> {
+        let jobs: Vec<u32> = self.jobs.keys().copied().collect();
+        for id in jobs {
+            let account = self.account(id)?;
+            self.job(id)?.settle(&account);
+        }
+        Ok(())
     }
 
     /// A new job's number.

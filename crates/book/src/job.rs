@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kagetsu_game::{Effort, Position, Question, Side, Variant};
+use kagetsu_game::{Answer, Effort, Position, Question, Side, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::id::Id;
@@ -44,7 +44,7 @@ impl Policy {
     }
 }
 
-/// What a job leaves out, and in what order it takes what is alike.
+/// What a job leaves out, in what order it takes what is alike, and when it ends.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bounds {
     /// Moves that lose more than this, in centi-units against the best, are not followed.
@@ -55,6 +55,38 @@ pub struct Bounds {
     pub seed: u64,
     /// Positions that are never entered, by whatever moves.
     pub exclude: Arc<[Position]>,
+    /// Searches anew what the book has, and adds nothing to it.
+    pub deepen: Option<Deepen>,
+    /// Ends when its answers have visited so many positions in searching, counted from when that was first asked for. Works
+    /// at hand by then are finished.
+    pub nodes: Option<u64>,
+    /// Ends when so many positions were added in a row while at every root the best move stayed, and the value within 10
+    /// centi-units.
+    pub stable: Option<u64>,
+    /// Of the jobs of a book those with more go first: -100 to 100.
+    pub priority: i8,
+}
+
+/// Which positions are searched anew: those whose best move was searched with less than this. What is proven is left alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deepen {
+    /// Plies.
+    pub depth: u8,
+    /// Positions visited for all moves together.
+    pub nodes: u64,
+    /// Days since 1970-01-01 of the search.
+    pub day: u32,
+    /// By another engine than this, name and version.
+    pub engine: Option<String>,
+}
+
+impl Deepen {
+    /// Whether an answer falls short.
+    pub(crate) fn wants(&self, answer: &Answer) -> bool {
+        let Some((_, best)) = answer.best().filter(|(_, best)| best.proof.is_none()) else { return false };
+        let is_other = self.engine.as_ref().is_some_and(|engine| **engine != *best.by.engine);
+        best.depth < self.depth || best.by.day < self.day || is_other || answer.nodes() < self.nodes
+    }
 }
 
 /// What is to be built.
@@ -124,6 +156,8 @@ pub struct Job {
     pub set_aside: u64,
     /// Positions that wait.
     pub frontier: u64,
+    /// Positions visited in searching, since the job has a limit of them.
+    pub nodes: u64,
 }
 
 /// What can be done to a job.
@@ -141,6 +175,10 @@ pub enum JobChange {
     Target(u64),
     /// What was set aside waits again; a job that was done goes on.
     Retry,
+    /// Other limits than its target, as [`Bounds::nodes`] and [`Bounds::stable`]; a job that was done goes on if they allow.
+    Limit(Option<u64>, Option<u64>),
+    /// Its turn among the others, as [`Bounds::priority`].
+    Priority(i8),
 }
 
 /// A position that a job goes on without.
@@ -163,5 +201,7 @@ pub struct Work {
     pub question: Question,
     /// Its urgency in the job; less is sooner.
     pub priority: u64,
+    /// The job's priority among others, when this was handed out.
+    pub turn: i8,
     pub(crate) at: Id,
 }

@@ -59,7 +59,7 @@ pub use compiled::{Compiled, ENGINE};
 pub use error::BookError;
 pub use grades::{Grade, Grades, Hole};
 pub use id::Place;
-pub use job::{Aside, Bounds, Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
+pub use job::{Aside, Bounds, Deepen, Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
 pub use journal::{Sequence, Syncer};
 pub use opening::Notice;
 pub use prune::{PruneReport, Pruning};

@@ -77,6 +77,11 @@ impl Reach {
         self.stage != Stage::Unknown
     }
 
+    /// Jobs that begin here, ascending.
+    pub(crate) fn roots(&self) -> &[u32] {
+        &self.roots
+    }
+
     /// With which priority it waits to be searched for a job, if it does.
     pub(crate) fn waiting(&self, job: u32) -> Option<u64> {
         let is_due = self.stage != Stage::Closed && !self.is_aside(job);

@@ -19,6 +19,44 @@ pub(crate) struct JobBody {
     pub(crate) most_stones: u16,
 }
 
+/// What a job was told after it was made, and what it has spent since; a job that was told nothing has none. Apart from
+/// [`JobBody`], the bytes of which are frozen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Account {
+    pub(crate) priority: i8,
+    /// Nodes after which it ends.
+    pub(crate) most_nodes: Option<u64>,
+    /// Nodes of its answers, counted while there is a limit.
+    pub(crate) nodes: u64,
+    /// Positions without a change at the roots after which it ends.
+    pub(crate) stretch: Option<u64>,
+    /// Its positions when a root changed last.
+    pub(crate) changed_at: u64,
+}
+
+impl Account {
+    fn is_spent(&self, positions: u64) -> bool {
+        let is_still = |stretch| positions.saturating_sub(self.changed_at) >= stretch;
+        self.most_nodes.is_some_and(|most| self.nodes >= most) || self.stretch.is_some_and(is_still)
+    }
+}
+
+/// The choice at a root as it was when it changed last.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Held {
+    pub(crate) best: Option<u16>,
+    pub(crate) score: i16,
+}
+
+impl Held {
+    /// Centi-units within which a value is the same.
+    const SAME: u16 = 10;
+
+    pub(crate) fn is_still(self, now: Self) -> bool {
+        self.best == now.best && self.score.abs_diff(now.score) <= Self::SAME
+    }
+}
+
 impl JobBody {
     pub(crate) fn new(spec: &SpecBody) -> Self {
         Self {
@@ -45,8 +83,8 @@ impl JobBody {
                 self.target = *target;
                 self.reopen();
             }
-            JobChange::Retry => self.reopen(),
-            JobChange::Pause | JobChange::Resume => {}
+            JobChange::Retry | JobChange::Limit(..) => self.reopen(),
+            JobChange::Pause | JobChange::Resume | JobChange::Priority(_) => {}
         }
     }
 
@@ -57,10 +95,11 @@ impl JobBody {
         }
     }
 
-    /// A running job that has all its positions, or can have no more, is done.
-    pub(crate) fn settle(&mut self) {
+    /// A running job that has all its positions, can have no more, or has spent what it may, is done.
+    pub(crate) fn settle(&mut self, account: &Account) {
         let is_exhausted = self.frontier == 0 && self.walking == 0;
-        if self.state == JobState::Running && (self.positions >= self.target || is_exhausted) {
+        let is_over = self.positions >= self.target || is_exhausted || account.is_spent(self.positions);
+        if self.state == JobState::Running && is_over {
             self.state = JobState::Done;
         }
     }

@@ -6,6 +6,7 @@ use crate::BookError;
 use crate::entry::Setting;
 use crate::id::Id;
 use crate::index::unpack;
+use crate::job::Deepen;
 
 /// Which moves a job follows, and what it adds to the priority of what they lead to; the same every time.
 #[derive(Debug, Default)]
@@ -17,6 +18,8 @@ pub(crate) struct Way {
     noise: u32,
     seed: u64,
     excluded: BTreeSet<Id>,
+    /// What is known is searched anew where it falls short of this, and nothing else is entered.
+    pub(crate) deepen: Option<Deepen>,
 }
 
 /// A move, as far as it matters to whether it is followed.
@@ -42,6 +45,7 @@ impl Way {
                 Setting::OneSide(_) => way.own = Some(Side::Second),
                 Setting::Margin(margin) => way.margin = Some(*margin),
                 Setting::Noise(millis, seed) => (way.noise, way.seed) = (*millis, *seed),
+                Setting::Deepen(deepen) => way.deepen = Some(deepen.clone()),
                 Setting::Exclude(packed) => {
                     way.excluded.insert(Id::of(variant, &unpack(variant, packed)?.canonical()));
                 }

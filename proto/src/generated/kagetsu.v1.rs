@@ -97,6 +97,10 @@ pub struct AnalyzeRequest {
     pub question: ::core::option::Option<Question>,
     #[prost(enumeration = "Split", tag = "2")]
     pub split: i32,
+    /// Whether the answer enters the coordinator's book: what was claimed and could not be repeated as an opinion. Needs the
+    /// right to change jobs too; FAILED_PRECONDITION if the coordinator has no book.
+    #[prost(bool, tag = "3")]
+    pub keep: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AnalyzeUpdate {
@@ -160,6 +164,35 @@ pub struct StartRequest {
     /// Positions that are never entered.
     #[prost(message, repeated, tag = "14")]
     pub exclude: ::prost::alloc::vec::Vec<Position>,
+    /// Searches anew what the book has, and adds nothing; not with POLICY_PROVE.
+    #[prost(message, optional, tag = "15")]
+    pub deepen: ::core::option::Option<Deepen>,
+    /// Ends when its answers have visited so many positions, counted from when that was first asked for.
+    #[prost(uint64, optional, tag = "16")]
+    pub total_nodes: ::core::option::Option<u64>,
+    /// Ends when so many positions were added in a row while at every root the best move stayed, and the value within 10
+    /// centi-units.
+    #[prost(uint64, optional, tag = "17")]
+    pub until_stable: ::core::option::Option<u64>,
+    /// Of the jobs of a book those with more go first, -100 to 100.
+    #[prost(sint32, tag = "18")]
+    pub priority: i32,
+}
+/// What is searched anew: positions whose best move was searched with less than this. What is proven is left alone.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Deepen {
+    /// Plies.
+    #[prost(uint32, tag = "1")]
+    pub depth: u32,
+    /// Positions visited for all moves together.
+    #[prost(uint64, tag = "2")]
+    pub nodes: u64,
+    /// Days since 1970-01-01 of the search.
+    #[prost(uint32, tag = "3")]
+    pub day: u32,
+    /// By another engine than this, name and version; empty: by whatever engine.
+    #[prost(string, tag = "4")]
+    pub engine: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Job {
@@ -193,6 +226,18 @@ pub struct Job {
     /// The first 20 positions that were set aside.
     #[prost(message, repeated, tag = "11")]
     pub asides: ::prost::alloc::vec::Vec<Aside>,
+    /// Of the jobs of a book those with more go first.
+    #[prost(sint32, tag = "12")]
+    pub priority: i32,
+    /// Positions that its answers have visited, counted while there is a limit.
+    #[prost(uint64, tag = "13")]
+    pub nodes: u64,
+    /// Ends when those are so many.
+    #[prost(uint64, optional, tag = "14")]
+    pub total_nodes: ::core::option::Option<u64>,
+    /// Ends when so many positions were added in a row without a change at the roots.
+    #[prost(uint64, optional, tag = "15")]
+    pub until_stable: ::core::option::Option<u64>,
 }
 /// A position that a job goes on without.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -207,6 +252,13 @@ pub struct Aside {
 pub struct JobName {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PrioritizeRequest {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(sint32, tag = "2")]
+    pub priority: i32,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListJobsRequest {}
@@ -1331,6 +1383,28 @@ pub mod builds_client {
             req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Builds", "Retry"));
             self.inner.unary(req, path, codec).await
         }
+        /// Its turn among the others. INVALID_ARGUMENT for a priority that is not from -100 to 100.
+        pub async fn prioritize(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PrioritizeRequest>,
+        ) -> std::result::Result<tonic::Response<super::Job>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/kagetsu.v1.Builds/Prioritize",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("kagetsu.v1.Builds", "Prioritize"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1395,6 +1469,11 @@ pub mod builds_server {
         async fn retry(
             &self,
             request: tonic::Request<super::JobName>,
+        ) -> std::result::Result<tonic::Response<super::Job>, tonic::Status>;
+        /// Its turn among the others. INVALID_ARGUMENT for a priority that is not from -100 to 100.
+        async fn prioritize(
+            &self,
+            request: tonic::Request<super::PrioritizeRequest>,
         ) -> std::result::Result<tonic::Response<super::Job>, tonic::Status>;
     }
     /// Build jobs: they grow the coordinator's book.
@@ -1804,6 +1883,49 @@ pub mod builds_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = RetrySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/kagetsu.v1.Builds/Prioritize" => {
+                    #[allow(non_camel_case_types)]
+                    struct PrioritizeSvc<T: Builds>(pub Arc<T>);
+                    impl<T: Builds> tonic::server::UnaryService<super::PrioritizeRequest>
+                    for PrioritizeSvc<T> {
+                        type Response = super::Job;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PrioritizeRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Builds>::prioritize(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PrioritizeSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -2,6 +2,7 @@
 
 #[path = "../engine/mod.rs"]
 mod engine;
+mod limits;
 mod prove;
 mod trust;
 mod ways;
