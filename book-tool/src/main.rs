@@ -5,6 +5,11 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use book_tool::Cli;
+use mimalloc::MiMalloc;
+
+/// A server of books spends a third of its time on memory with the system's allocator.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     kagetsu_program::run("kagetsu", || {
