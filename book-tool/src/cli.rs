@@ -5,8 +5,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use kagetsu_program::{Exit, LogFormat, start_log};
 
 use crate::{
-    analyze, backup, bench, bottlenecks, brain, build, certs, check, compile, diff, exchange, explore, jobs, merge,
-    moves, perft, pick, prune, query, repair, serve, stats, token, tree, verify, workers,
+    analyze, backup, bench, bottlenecks, brain, build, certs, check, compact, compile, diff, exchange, explore, jobs,
+    merge, moves, perft, pick, prune, query, repair, serve, stats, token, tree, verify, workers,
 };
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
@@ -47,6 +47,7 @@ enum Command {
     Merge(merge::Args),
     Diff(diff::Args),
     Prune(prune::Args),
+    Compact(compact::Args),
     Repair(repair::Args),
     Backup(backup::BackupArgs),
     Restore(backup::RestoreArgs),
@@ -96,6 +97,7 @@ impl Cli {
             Command::Merge(args) => merge::run(&args, out),
             Command::Diff(args) => diff::run(&args, out),
             Command::Prune(args) => prune::run(&args, out),
+            Command::Compact(args) => compact::run(&args, out),
             Command::Repair(args) => repair::run(&args, out),
             Command::Backup(args) => backup::backup(&args, out),
             Command::Restore(args) => backup::restore(&args, out),

@@ -12,6 +12,7 @@ mod build;
 mod certs;
 mod check;
 mod cli;
+mod compact;
 mod compile;
 mod dashboard;
 mod diff;

@@ -1,10 +1,16 @@
+use std::hint::black_box;
 use std::io::Write;
 use std::path::Path;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
-use kagetsu_book::{Book, BookOptions, Bounds, JobSpec, Policy};
-use kagetsu_game::{Answer, Bound, Effort, Move, Position, Provenance, Question, Score, Variant, Verdict};
+use anyhow::{Context, Result, anyhow, ensure};
+use kagetsu_book::{Book, BookOptions, Bounds, Compiled, JobSpec, Policy, Syncer};
+use kagetsu_game::{Answer, Bound, Effort, Key, Move, Position, Provenance, Question, Score, Variant, Verdict};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
 use serde::Serialize;
 
 use crate::cli::write_json;
@@ -20,8 +26,9 @@ const STEP: u64 = 50_000;
 
 /// What growing a book costs besides searching: values that follow, places in the frontier, journal and disk
 ///
-/// The book is made in the folder for temporary files and removed. Every value is derived again at the end, by the same
-/// pass as `kagetsu check`.
+/// The book is made in the folder for temporary files and removed. A thread makes the journal durable meanwhile, as a coordinator's
+/// does. At the end every value is derived again, by the same pass as `kagetsu check`, the book is closed and opened again, and
+/// compiled.
 ///
 /// Example: kagetsu bench growth --positions 1000000
 #[derive(Debug, clap::Args)]
@@ -46,10 +53,21 @@ struct Report {
     positions_per_second_at_the_end: f64,
     answer_median_us: f64,
     answer_99_us: f64,
-    sync_ms: u64,
+    answer_longest_ms: f64,
+    syncs: u64,
+    sync_ms_each: f64,
     pass_ms: u64,
+    close_ms: u64,
+    open_ms: u64,
     bytes_each: u64,
+    journal_bytes_each: u64,
+    /// While it grew, and at most afterwards.
     memory_mib: Option<u64>,
+    memory_after_mib: Option<u64>,
+    compile_ms: u64,
+    compiled_bytes_each: f64,
+    compiled_open_ms: f64,
+    compiled_lookup_ns: f64,
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
@@ -62,25 +80,37 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     if args.json {
         return write_json(out, &report);
     }
-    let Report { positions, answers, positions_per_second: rate, positions_per_second_at_the_end: end, .. } = report;
-    writeln!(
-        out,
-        "{positions} positions of freestyle-15 grown from h8 by dropping out, from {answers} answers that took no time"
-    )?;
-    writeln!(
-        out,
-        "{rate:.0} positions a second, the last {STEP} answers {end:.0}; {} ms of it to make them durable",
-        report.sync_ms
-    )?;
-    writeln!(
-        out,
-        "an answer, with all that follows from it: median {:.0} us, 99 % within {:.0} us",
-        report.answer_median_us, report.answer_99_us
-    )?;
-    writeln!(out, "all values derived again, and all links and places checked: {} ms", report.pass_ms)?;
-    let memory = report.memory_mib.map_or_else(String::new, |mib| format!(", {mib} MiB of memory at most"));
-    writeln!(out, "{} bytes a position on disk{memory}", report.bytes_each)?;
+    write!(out, "{report}")?;
     Ok(())
+}
+
+impl std::fmt::Display for Report {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { positions, answers, positions_per_second: rate, positions_per_second_at_the_end: end, .. } = self;
+        writeln!(
+            f,
+            "{positions} positions of freestyle-15 grown from h8 by dropping out, from {answers} answers that took no time"
+        )?;
+        writeln!(f, "{rate:.0} positions a second, the last {STEP} answers {end:.0}")?;
+        let (syncs, each) = (self.syncs, self.sync_ms_each);
+        writeln!(f, "the journal made durable {syncs} times meanwhile, {each:.1} ms each")?;
+        let (median, most) = (self.answer_median_us, self.answer_99_us);
+        let longest = self.answer_longest_ms;
+        writeln!(
+            f,
+            "an answer, with all that follows from it: median {median:.0} us, 99 % within {most:.0} us, the longest {longest:.0} ms"
+        )?;
+        writeln!(f, "all values derived again, and all links and places checked: {} ms", self.pass_ms)?;
+        writeln!(f, "closed in {} ms, opened again in {} ms", self.close_ms, self.open_ms)?;
+        let journal = self.journal_bytes_each;
+        writeln!(f, "{} bytes a position on disk, {journal} of them the journal", self.bytes_each)?;
+        if let Some((grown, after)) = self.memory_mib.zip(self.memory_after_mib) {
+            writeln!(f, "{grown} MiB of memory at most while it grew, {after} MiB in all")?;
+        }
+        let (bytes, ms, ns) = (self.compiled_bytes_each, self.compiled_open_ms, self.compiled_lookup_ns);
+        writeln!(f, "compiled in {} ms: {bytes:.1} bytes a position, opened in {ms:.2} ms", self.compile_ms)?;
+        writeln!(f, "a look-up of one of its positions by key, warm, all moves read: {ns:.0} ns")
+    }
 }
 
 fn measure(args: &Args, folder: &Path) -> Result<Report> {
@@ -98,7 +128,8 @@ fn measure(args: &Args, folder: &Path) -> Result<Report> {
         target: args.positions,
         split: false,
     })?;
-    let (mut times, mut sync, mut laps) = (Vec::new(), Duration::ZERO, vec![(0, Duration::ZERO)]);
+    let (mut times, mut laps, mut keys) = (Vec::new(), vec![(0, Duration::ZERO)], Vec::new());
+    let (durable, syncs) = syncing(book.syncer());
     let mut total = Duration::ZERO;
     loop {
         let begun = Instant::now();
@@ -110,27 +141,45 @@ fn measure(args: &Args, folder: &Path) -> Result<Report> {
         for work in &works {
             // What the engine would take is not the book's.
             let answer = answer(&work.question);
+            let key = work.question.position.key();
             let begun = Instant::now();
             book.finish(work, &answer)?;
             let took = begun.elapsed();
             total += took;
             times.push(took);
+            keys.push(key);
             if (times.len() as u64).is_multiple_of(STEP) {
                 laps.push((book.len(), total));
             }
         }
-        let begun = Instant::now();
-        book.syncer().sync()?;
-        let took = begun.elapsed();
-        (sync, total) = (sync + took, total + took);
+        durable.send(())?;
     }
+    let begun = Instant::now();
+    drop(durable);
+    let syncs = syncs.join().map_err(|_| anyhow!("the thread that makes the journal durable panicked"))??;
+    total += begun.elapsed();
     laps.push((book.len(), total));
+    let memory_mib = memory();
     let begun = Instant::now();
     let checked = book.check(&mut |_| {})?;
     ensure!(checked.is_clean(), "the book is damaged: {:?}", checked.faults);
     let pass = begun.elapsed();
-    let (positions, bytes) = (book.len(), book.bytes()?);
+    let positions = book.len();
+    let begun = Instant::now();
     book.close()?;
+    let close = begun.elapsed();
+    let begun = Instant::now();
+    let (book, _) = Book::open(folder, &BookOptions { create: false, cache_bytes: args.cache_mib << 20 })?;
+    let open = begun.elapsed();
+    let bytes = book.bytes()?;
+    let journal_bytes = std::fs::metadata(folder.join("journal/000001.journal"))?.len();
+    let begun = Instant::now();
+    let compiled = book.compile(&folder.join("bench.kbk"), &mut |_| {})?;
+    let compile = begun.elapsed();
+    let begun = Instant::now();
+    let file = Compiled::open(&folder.join("bench.kbk"))?;
+    let compiled_open = begun.elapsed();
+    let lookup = lookup(&file, &mut keys)?;
     times.sort_unstable();
     let micros = |share: usize| times.get(times.len() * share / 100).map_or(0.0, |time| time.as_secs_f64() * 1e6);
     let rate = |positions: u64, time: Duration| positions as f64 / time.as_secs_f64().max(1e-9);
@@ -144,11 +193,53 @@ fn measure(args: &Args, folder: &Path) -> Result<Report> {
         positions_per_second_at_the_end: rate(to.0 - from.0, to.1 - from.1),
         answer_median_us: micros(50),
         answer_99_us: micros(99),
-        sync_ms: sync.as_millis() as u64,
+        answer_longest_ms: times.last().map_or(0.0, |time| time.as_secs_f64() * 1e3),
+        syncs: syncs.len() as u64,
+        sync_ms_each: syncs.iter().sum::<Duration>().as_secs_f64() * 1e3 / syncs.len().max(1) as f64,
         pass_ms: pass.as_millis() as u64,
+        close_ms: close.as_millis() as u64,
+        open_ms: open.as_millis() as u64,
         bytes_each: bytes / positions.max(1),
-        memory_mib: memory(),
+        journal_bytes_each: journal_bytes / positions.max(1),
+        memory_mib,
+        memory_after_mib: memory(),
+        compile_ms: compile.as_millis() as u64,
+        compiled_bytes_each: compiled.bytes as f64 / positions.max(1) as f64,
+        compiled_open_ms: compiled_open.as_secs_f64() * 1e3,
+        compiled_lookup_ns: lookup,
     })
+}
+
+/// A thread that makes the journal durable whenever it is told to, once for all that it was told meanwhile; and how long each took.
+fn syncing(syncer: Syncer) -> (Sender<()>, JoinHandle<Result<Vec<Duration>>>) {
+    let (sender, receiver) = channel();
+    let thread = std::thread::spawn(move || {
+        let mut times = Vec::new();
+        while receiver.recv().is_ok() {
+            while receiver.try_recv().is_ok() {}
+            let begun = Instant::now();
+            syncer.sync()?;
+            times.push(begun.elapsed());
+        }
+        Ok(times)
+    });
+    (sender, thread)
+}
+
+/// What a look-up takes, in nanoseconds: of all keys once, in an order by chance, when all were looked up before.
+fn lookup(book: &Compiled, keys: &mut [Key]) -> Result<f64> {
+    keys.shuffle(&mut StdRng::seed_from_u64(1));
+    let mut least = f64::INFINITY;
+    for _ in 0..3 {
+        let (begun, mut sum) = (Instant::now(), 0_i64);
+        for key in keys.iter() {
+            let found = book.find(*key)?.context("the compiled book lacks a position")?;
+            sum += found.moves().flatten().map(|m| i64::from(m.score.raw())).sum::<i64>();
+        }
+        black_box(sum);
+        least = least.min(begun.elapsed().as_secs_f64() * 1e9 / keys.len().max(1) as f64);
+    }
+    Ok(least)
 }
 
 /// What Linux says of this process.

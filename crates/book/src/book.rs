@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::path::{Path, PathBuf};
 
-use kagetsu_game::{Answer, Bound, Position, Verdict};
+use kagetsu_game::{Answer, Bound, Move, Position, Verdict};
 
 use crate::derive::{Seen, value_after};
 use crate::entry::{AnswerBody, LogEntry};
@@ -157,7 +157,7 @@ impl Book {
             return Ok(None);
         }
         let derived = index.value(id)?.ok_or(BookError::Store("a value"))?;
-        let answer = believed(&mut index, id, &node)?;
+        let answer = believed(&node, |m| value_after(&mut index, id, &node, m))?;
         Ok(Some(Entry { position: node.position.clone(), answer, facts: node.facts.clone(), derived }))
     }
 
@@ -279,10 +279,13 @@ impl Book {
     }
 }
 
-/// The facts of a node, with the values from the book for the moves that lead to its positions.
-pub(crate) fn believed(index: &mut Index, id: Id, node: &Node) -> Result<Answer, BookError> {
+/// The facts of a node, with the values from the book for the moves that lead to its positions; `after` gives them.
+pub(crate) fn believed(
+    node: &Node,
+    mut after: impl FnMut(Move) -> Result<Option<Derived>, BookError>,
+) -> Result<Answer, BookError> {
     let believe = |(m, verdict): &(_, Verdict)| {
-        let value = value_after(index, id, node, *m)?;
+        let value = after(*m)?;
         let Some(seen) = value.map(Seen::from_child) else { return Ok((*m, verdict.clone())) };
         let depth = u8::try_from(seen.depth).unwrap_or(u8::MAX);
         let (score, proof, line) = (seen.score, seen.proof, vec![*m]);

@@ -6,20 +6,17 @@
 //! is too much. Only where they are not is each looked up, to name it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use crate::book::Book;
-use crate::bytes::unseal;
 use crate::derive::derive;
 use crate::id::Id;
-use crate::index::{ASIDE, FRONTIER, Marker, REACH, RECORD, VALUE, WALK, queue_key, queued, read_node};
+use crate::index::{FRONTIER, Marker, REACH, RECORD, queue_key, queued, read_node};
 use crate::node::Node;
-use crate::pieces::{Piece, on_all_cores};
-use crate::reach::{Reach, Stage};
-use crate::store::Store;
-use crate::value::DerivedBody;
-use crate::{BookError, Derived, Notice};
+use crate::pieces::{Piece, on_all_cores, own};
+use crate::reach::Stage;
+use crate::survey::{ByJob, Known, Many, Said, survey};
+use crate::{BookError, Notice};
 
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,50 +56,10 @@ impl CheckReport {
         }
     }
 
-    fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.count += other.count - other.faults.len() as u64;
         other.faults.into_iter().for_each(|fault| self.fault(fault));
     }
-}
-
-/// Things without an order: how many, and a hash over all of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Many {
-    count: u64,
-    sum: u64,
-}
-
-impl Many {
-    fn put(&mut self, thing: impl Hash) {
-        let mut hasher = DefaultHasher::new();
-        thing.hash(&mut hasher);
-        self.add(Self { count: 1, sum: hasher.finish() });
-    }
-
-    fn add(&mut self, other: Self) {
-        *self = Self { count: self.count + other.count, sum: self.sum.wrapping_add(other.sum) };
-    }
-}
-
-/// Of each job something.
-type ByJob = BTreeMap<u32, Many>;
-
-/// What a piece of the store says, but for its records.
-#[derive(Default)]
-struct Said {
-    found: Marker,
-    values: Vec<(Id, Derived)>,
-    stages: Vec<(Id, Stage)>,
-    /// From positions with more stones, or with less.
-    links: Many,
-    /// Of a position, those that lead there and have as many stones.
-    level: Vec<(Id, Vec<Id>)>,
-    /// What should wait, what does, what is to be walked on from, and what is set aside.
-    due: ByJob,
-    waiting: ByJob,
-    walking: ByJob,
-    aside: ByJob,
-    report: CheckReport,
 }
 
 /// What follows from the records of a piece.
@@ -113,28 +70,6 @@ struct Followed {
     report: CheckReport,
 }
 
-/// All that the second reading asks of the first.
-#[derive(Default)]
-struct Known {
-    positions: HashMap<Id, (Stage, Option<Derived>)>,
-    level: HashMap<Id, Vec<Id>>,
-}
-
-impl Known {
-    fn stage(&self, id: Id) -> Stage {
-        self.positions.get(&id).map_or(Stage::Unknown, |(stage, _)| *stage)
-    }
-
-    fn leads(&self, from: Id, to: Id) -> bool {
-        from.stones() != to.stones() || self.level.get(&to).is_some_and(|above| above.contains(&from))
-    }
-
-    fn value_after(&self, id: Id, child: Id) -> Option<Derived> {
-        let (stage, value) = self.positions.get(&child)?;
-        value.filter(|_| *stage != Stage::Distrusted && self.leads(id, child))
-    }
-}
-
 impl Book {
     /// Examines everything: checksums, keys, canonical forms, links, derived values (computed again from the leaves up),
     /// the frontier of every job, and the counts. `progress` hears how many positions are done. Takes some 100 bytes of memory
@@ -143,10 +78,8 @@ impl Book {
     /// # Errors
     /// If the store cannot be read at all; what is wrong in it is in the report.
     pub fn check(&self, progress: &mut dyn FnMut(u64)) -> Result<CheckReport, BookError> {
-        let mut report = CheckReport::default();
-        let all = Piece::all(&*self.store, None);
-        let said = on_all_cores(&all, |piece| said(&*self.store, piece), &mut |_| {})?;
-        let (said, known) = gathered(said, &mut report);
+        let (said, known) = survey(&*self.store)?;
+        let mut report = said.report.clone();
         report.hold(said.found == Marker { applied: 0, ..self.marker }, || {
             format!("the store holds {:?}, its marker says {:?}", said.found, self.marker)
         });
@@ -186,8 +119,7 @@ impl Book {
     /// Every value is derived again from the values behind it. Links never lead back to where they come from, and so in the end
     /// to facts alone: where each is right, all are.
     fn followed(&self, piece: &Piece, known: &Known, engines: &[Arc<str>]) -> Result<Followed, BookError> {
-        // Counted by each thread alone: all threads' counting would be in each other's way.
-        let engines: Vec<Arc<str>> = engines.iter().map(|name| Arc::from(&**name)).collect();
+        let engines = own(engines);
         let mut followed = Followed::default();
         for pair in piece.entries(&*self.store) {
             let (key, bytes) = pair?;
@@ -317,84 +249,6 @@ impl Followed {
     }
 }
 
-/// What the entries of a piece say.
-fn said(store: &dyn Store, piece: &Piece) -> Result<Said, BookError> {
-    let mut said = Said::default();
-    for pair in piece.entries(store) {
-        let (key, value) = pair?;
-        said.found.count(&key, &value);
-        if !said.entry(&key, &value) {
-            let name = Id::at_end(&key).map_or_else(|| format!("{key:02x?}"), |id| id.key().to_string());
-            let kind = key.first().map_or('?', |kind| char::from(*kind));
-            said.report.fault(format!("the entry '{kind}' of {name} is damaged"));
-        }
-    }
-    Ok(said)
-}
-
-impl Said {
-    /// `false` for bytes that nobody wrote.
-    fn entry(&mut self, key: &[u8], value: &[u8]) -> bool {
-        match key.first() {
-            Some(&VALUE) => {
-                let known = unseal::<DerivedBody>(key, value).and_then(DerivedBody::derived);
-                Id::at_end(key).zip(known).map(|known| self.values.push(known)).is_some()
-            }
-            Some(&REACH) => {
-                let reach = unseal::<Reach>(key, value);
-                Id::at_end(key).zip(reach).map(|(id, reach)| self.reach(id, &reach)).is_some()
-            }
-            Some(&FRONTIER) => queued(key)
-                .map(|(job, priority, id)| self.waiting.entry(job).or_default().put((priority, id)))
-                .is_some(),
-            Some(&WALK) => queued(key).map(|(job, ..)| self.walking.entry(job).or_default().count += 1).is_some(),
-            Some(&ASIDE) => {
-                let job = key.get(1..).and_then(|rest| rest.first_chunk()).map(|job| u32::from_be_bytes(*job));
-                job.map(|job| self.aside.entry(job).or_default().count += 1).is_some()
-            }
-            _ => true,
-        }
-    }
-
-    fn reach(&mut self, id: Id, reach: &Reach) {
-        if reach.is_known() {
-            self.stages.push((id, reach.stage));
-        }
-        let (level, others): (Vec<Id>, Vec<Id>) = reach.parents().partition(|parent| parent.stones() == id.stones());
-        if !level.is_empty() {
-            self.level.push((id, level));
-        }
-        others.into_iter().for_each(|parent| self.links.put((id, parent)));
-        for (job, priority) in reach.jobs().into_iter().filter_map(|job| Some((job, reach.waiting(job)?))) {
-            self.due.entry(job).or_default().put((priority, id));
-        }
-    }
-}
-
-/// All pieces as one.
-fn gathered(pieces: Vec<Said>, report: &mut CheckReport) -> (Said, Known) {
-    let (mut all, mut known) = (Said::default(), Known::default());
-    known.positions.reserve(pieces.iter().map(|said| said.values.len()).sum());
-    for said in pieces {
-        all.found.add(&said.found);
-        all.links.add(said.links);
-        let of_jobs = [
-            (&mut all.due, said.due),
-            (&mut all.waiting, said.waiting),
-            (&mut all.walking, said.walking),
-            (&mut all.aside, said.aside),
-        ];
-        for (sums, jobs) in of_jobs {
-            jobs.into_iter().for_each(|(job, many)| sums.entry(job).or_default().add(many));
-        }
-        said.values.into_iter().for_each(|(id, value)| known.positions.entry(id).or_default().1 = Some(value));
-        said.stages.into_iter().for_each(|(id, stage)| known.positions.entry(id).or_default().0 = stage);
-        known.level.extend(said.level);
-        report.add(said.report);
-    }
-    (all, known)
-}
-
 /// A position that its own links lead back to, of those whose parents with as many stones are given.
 fn circle(mut above: HashMap<Id, Vec<Id>>) -> Option<kagetsu_game::Key> {
     let mut children: BTreeMap<Id, usize> = BTreeMap::new();
@@ -418,10 +272,12 @@ mod tests {
     use kagetsu_game::{Answer, Bound, Effort, Move, Position, Provenance, Score, Variant, Verdict};
 
     use super::*;
-    use crate::bytes::seal;
-    use crate::index::key;
+    use crate::bytes::{seal, unseal};
+    use crate::index::{VALUE, key};
+    use crate::reach::Reach;
     use crate::store::Batch;
-    use crate::{BookOptions, Bounds, JobSpec, Policy};
+    use crate::value::DerivedBody;
+    use crate::{BookOptions, Bounds, Derived, JobSpec, Policy};
 
     /// The first moves of a position, each a little worse than the one before.
     fn answer(position: &Position) -> Answer {

@@ -1,6 +1,7 @@
 //! A store read in pieces, on all cores at once.
 
 use std::num::NonZero;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -36,6 +37,11 @@ impl Piece {
     pub(crate) fn entries<'a>(&self, store: &'a dyn Store) -> impl Iterator<Item = Result<Pair, BookError>> + use<'a> {
         store.scan(&self.from, self.to.as_deref())
     }
+}
+
+/// Names that a thread counts alone: the counting of all threads would be in each other's way.
+pub(crate) fn own(names: &[Arc<str>]) -> Vec<Arc<str>> {
+    names.iter().map(|name| Arc::from(&**name)).collect()
 }
 
 /// Does a work to every piece, on all cores; the results are in the order of the pieces. `each` hears every result as it comes.

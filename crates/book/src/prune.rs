@@ -3,6 +3,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use kagetsu_game::{Answer, Bound, Move, Position};
 
 use crate::book::believed;
+use crate::derive::value_after;
 use crate::entry::LogEntry;
 use crate::id::Id;
 use crate::index::{Index, unpack};
@@ -95,7 +96,9 @@ impl Book {
         while let Some((id, ply, root)) = left.pop_front() {
             let node = index.node(id)?;
             let (position, answer) = match (&node, root) {
-                (Some(node), _) => (node.position.clone(), Some(believed(&mut index, id, node)?)),
+                (Some(node), _) => {
+                    (node.position.clone(), Some(believed(node, |m| value_after(&mut index, id, node, m))?))
+                }
                 // The book may begin beyond a root.
                 (None, Some(root)) => (root, None),
                 (None, None) => continue,

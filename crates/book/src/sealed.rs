@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::BookError;
+use crate::filter::{Filter, hash};
 use crate::store::Pair;
 
 const MAGIC: [u8; 8] = *b"kagetsus";
@@ -16,6 +17,8 @@ const HEADER: u64 = 12;
 /// Where the directory begins, how many blocks it has, its checksum, the entries of the file, and a checksum over the header
 /// and this.
 const FOOTER: usize = 8 + 4 + 4 + 8 + 4;
+/// Of an entry: how many bytes its key has in common with the one before, how many of its own, how long the value is.
+const ENTRY_HEAD: usize = 6;
 /// A block ends with the entry that makes it so long.
 const BLOCK: usize = 8 << 10;
 
@@ -27,7 +30,22 @@ pub(crate) struct Sealed {
     /// Where each block begins in the file and its first key in `keys`; then where the last ends.
     blocks: Vec<(u64, u32)>,
     keys: Vec<u8>,
+    known: Known,
     recent: Mutex<Recent>,
+}
+
+/// What is known of the file without a look into it.
+#[derive(Debug)]
+struct Known {
+    entries: usize,
+    filter: Filter,
+}
+
+impl Known {
+    fn put(&mut self, key: &[u8]) {
+        self.entries += 1;
+        self.filter.put(hash(key));
+    }
 }
 
 /// What stands in a block, without its checksum.
@@ -61,25 +79,29 @@ impl Recent {
 }
 
 impl Sealed {
-    /// Writes the entries, whose keys ascend, into a file that is then whole and on disk; keeps `cache_bytes` of it in memory.
+    /// Writes the entries, `most` at most and with ascending keys, into a file that is then whole and on disk; keeps `cache_bytes` of
+    /// it in memory.
     pub(crate) fn create(
         path: &Path,
         cache_bytes: u64,
+        most: usize,
         entries: &mut dyn Iterator<Item = Result<Pair, BookError>>,
     ) -> Result<Self, BookError> {
         let half = path.with_extension("new");
         let fail = |error| BookError::io("cannot write to", &half)(error);
         let mut writer = Writer::new(File::create(&half).map_err(fail)?);
         writer.write(&header()).map_err(fail)?;
+        let mut known = Known { entries: 0, filter: Filter::new(most) };
         for pair in entries {
             let (key, value) = pair?;
             writer.add(&key, &value).map_err(fail)?;
+            known.put(&key);
         }
         let (directory, file) = writer.finish().map_err(fail)?;
         file.sync_all().map_err(fail)?;
         std::fs::rename(&half, path).map_err(fail)?;
         let file = File::open(path).map_err(fail)?;
-        Ok(Self::of(path, file, directory, cache_bytes))
+        Ok(Self::of(path, file, directory, known, cache_bytes))
     }
 
     /// Opens a file and reads it whole: every byte of it is as it was written.
@@ -109,22 +131,24 @@ impl Sealed {
         let mut bytes = vec![0; usize::try_from(length).map_err(|_| damaged())?];
         file.read_exact_at(&mut bytes, at).map_err(fail)?;
         let directory = Directory::read(&bytes, at, count).filter(|_| u64::from(crc32fast::hash(&bytes)) == sum);
-        let sealed = Self::of(path, file, directory.ok_or_else(damaged)?, cache_bytes);
-        let mut found = 0;
+        // No entry has less bytes than its head.
+        let entries = usize::try_from(entries).ok().filter(|entries| *entries as u64 <= body / ENTRY_HEAD as u64);
+        let entries = entries.ok_or_else(damaged)?;
+        let known = Known { entries: 0, filter: Filter::new(entries) };
+        let mut sealed = Self::of(path, file, directory.ok_or_else(damaged)?, known, cache_bytes);
         for number in 0..sealed.len() {
-            let block = sealed.read(number)?;
-            let mut cursor = Cursor::new(block);
+            let mut cursor = Cursor::new(sealed.read(number)?);
             while cursor.step()? {
-                found += 1;
+                sealed.known.put(&cursor.key);
             }
         }
-        if found == entries { Ok(sealed) } else { Err(damaged()) }
+        if sealed.known.entries == entries { Ok(sealed) } else { Err(damaged()) }
     }
 
-    fn of(path: &Path, file: File, Directory { blocks, keys }: Directory, cache_bytes: u64) -> Self {
+    fn of(path: &Path, file: File, Directory { blocks, keys }: Directory, known: Known, cache_bytes: u64) -> Self {
         let most = usize::try_from(cache_bytes / 2 / BLOCK as u64).unwrap_or(usize::MAX).max(1);
         let recent = Mutex::new(Recent { newer: HashMap::new(), older: HashMap::new(), most });
-        Self { path: path.to_path_buf(), file, blocks, keys, recent }
+        Self { path: path.to_path_buf(), file, blocks, keys, known, recent }
     }
 
     /// Blocks.
@@ -168,8 +192,15 @@ impl Sealed {
         Ok(block)
     }
 
-    /// The value of a key.
-    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
+    pub(crate) fn entries(&self) -> usize {
+        self.known.entries
+    }
+
+    /// The value of a key with this hash.
+    pub(crate) fn get(&self, hash: u64, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
+        if !self.known.filter.may_have(hash) {
+            return Ok(None);
+        }
         let Some(number) = self.block_of(key) else { return Ok(None) };
         let mut cursor = Cursor::new(self.block(number)?);
         while cursor.step()? {
@@ -256,12 +287,12 @@ impl Cursor {
 
     fn entry(&mut self) -> Option<()> {
         let rest = &self.block[self.at..];
-        let [shared, own, length @ ..] = rest.first_chunk::<6>()?;
+        let [shared, own, length @ ..] = rest.first_chunk::<ENTRY_HEAD>()?;
         let (shared, own, length) = (*shared as usize, *own as usize, u32::from_le_bytes(*length) as usize);
-        let key = rest.get(6..6 + own).filter(|_| shared <= self.key.len())?;
+        let key = rest.get(ENTRY_HEAD..ENTRY_HEAD + own).filter(|_| shared <= self.key.len())?;
         self.key.truncate(shared);
         self.key.extend_from_slice(key);
-        let begin = self.at + 6 + own;
+        let begin = self.at + ENTRY_HEAD + own;
         let end = begin.checked_add(length).filter(|end| *end <= self.block.len())?;
         (self.value, self.at) = ((begin, end), end);
         Some(())
@@ -430,7 +461,7 @@ mod tests {
 
     fn written(path: &Path, model: &BTreeMap<Vec<u8>, Vec<u8>>) -> Sealed {
         let mut pairs = model.iter().map(|(key, value)| Ok((key.clone(), value.clone())));
-        Sealed::create(path, 1 << 14, &mut pairs).expect("room")
+        Sealed::create(path, 1 << 14, model.len(), &mut pairs).expect("room")
     }
 
     proptest! {
@@ -442,7 +473,7 @@ mod tests {
             let path = folder.path().join("one");
             for sealed in [written(&path, &model), Sealed::open(&path, 1 << 14).expect("whole")] {
                 for key in model.keys().flat_map(|key| [key.clone(), [&**key, &[0]].concat()]).chain([vec![], vec![9]]) {
-                    prop_assert_eq!(sealed.get(&key).expect("readable"), model.get(&key).cloned());
+                    prop_assert_eq!(sealed.get(hash(&key), &key).expect("readable"), model.get(&key).cloned());
                     let from: Vec<Pair> = sealed.range(&key, false).collect::<Result<_, _>>().expect("readable");
                     let same = model.range(key..).map(|(key, value)| (key.clone(), value.clone()));
                     prop_assert_eq!(from, same.collect::<Vec<_>>());

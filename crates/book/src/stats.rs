@@ -5,7 +5,9 @@ use std::path::Path;
 use kagetsu_game::Claim;
 use serde::{Deserialize, Serialize};
 
-use crate::{Book, BookError};
+use crate::id::Id;
+use crate::node::Node;
+use crate::{Book, BookError, Derived};
 
 /// A book in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +30,33 @@ pub struct Stats {
     pub entries: u64,
 }
 
+impl Stats {
+    pub(crate) fn count(&mut self, id: Id, node: &Node, value: &Derived) {
+        self.positions += 1;
+        *self.by_stones.entry(id.stones()).or_default() += 1;
+        *self.by_depth.entry(node.facts.best().map_or(0, |(_, v)| v.depth)).or_default() += 1;
+        self.nodes = self.nodes.saturating_add(node.facts.nodes());
+        match value.proof.map(|proof| proof.claim) {
+            Some(Claim::Win) => self.wins += 1,
+            Some(Claim::Loss) => self.losses += 1,
+            Some(Claim::Draw) => self.draws += 1,
+            None => {}
+        }
+    }
+
+    /// Adds the numbers of other positions.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.positions += other.positions;
+        other.by_stones.iter().for_each(|(stones, count)| *self.by_stones.entry(*stones).or_default() += count);
+        other.by_depth.iter().for_each(|(depth, count)| *self.by_depth.entry(*depth).or_default() += count);
+        self.wins += other.wins;
+        self.losses += other.losses;
+        self.draws += other.draws;
+        self.nodes = self.nodes.saturating_add(other.nodes);
+        self.entries += other.entries;
+    }
+}
+
 impl Book {
     /// The book in numbers; reads it whole.
     ///
@@ -40,16 +69,7 @@ impl Book {
             let id = id?;
             let node = index.node(id)?.ok_or(BookError::Record(id.key()))?;
             let value = index.value(id)?.ok_or(BookError::Store("a value"))?;
-            stats.positions += 1;
-            *stats.by_stones.entry(id.stones()).or_default() += 1;
-            *stats.by_depth.entry(node.facts.best().map_or(0, |(_, v)| v.depth)).or_default() += 1;
-            stats.nodes += node.facts.nodes();
-            match value.proof.map(|proof| proof.claim) {
-                Some(Claim::Win) => stats.wins += 1,
-                Some(Claim::Loss) => stats.losses += 1,
-                Some(Claim::Draw) => stats.draws += 1,
-                None => {}
-            }
+            stats.count(id, &node, &value);
         }
         Ok(stats)
     }

@@ -34,6 +34,9 @@ pub(crate) trait Store: Send + Sync {
     /// Brings what was applied from memory to the disk, there to be durable at some later time.
     fn settle(&mut self) -> Result<(), BookError>;
 
+    /// Makes what was applied durable, and all of the store as small as it can be.
+    fn seal(&mut self) -> Result<(), BookError>;
+
     /// Makes what was applied durable.
     fn flush(&mut self) -> Result<(), BookError>;
 }
@@ -80,6 +83,10 @@ impl Store for MemoryStore {
         Ok(())
     }
 
+    fn seal(&mut self) -> Result<(), BookError> {
+        Ok(())
+    }
+
     fn flush(&mut self) -> Result<(), BookError> {
         Ok(())
     }
@@ -96,6 +103,7 @@ mod tests {
     enum Step {
         Apply(Vec<(u8, Option<u8>)>),
         Settle,
+        Seal,
         Flush,
         Reopen,
     }
@@ -105,6 +113,7 @@ mod tests {
         let step = prop_oneof![
             4 => proptest::collection::vec(change, 0..8).prop_map(Step::Apply),
             3 => Just(Step::Settle),
+            1 => Just(Step::Seal),
             2 => Just(Step::Flush),
             1 => Just(Step::Reopen),
         ];
@@ -140,6 +149,7 @@ mod tests {
                         model.apply(batch.clone()).expect("memory");
                         store.apply(batch).expect("room");
                     }
+                    Step::Seal => store.seal().expect("room"),
                     Step::Settle => store.settle().expect("room"),
                     Step::Flush => store.flush().expect("room"),
                     Step::Reopen => {

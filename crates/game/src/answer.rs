@@ -44,10 +44,10 @@ impl Answer {
         self.0.iter().find(|(at, _)| *at == m).map(|(_, v)| v)
     }
 
-    /// All positions visited for it.
+    /// All positions visited for it; `u64::MAX` where somebody claims more.
     #[must_use]
     pub fn nodes(&self) -> u64 {
-        self.0.iter().map(|(_, v)| v.nodes).sum()
+        self.0.iter().fold(0, |sum, (_, v)| sum.saturating_add(v.nodes))
     }
 
     /// Keeps, for every move, the stronger evidence of the two (see [`Verdict`]'s order).

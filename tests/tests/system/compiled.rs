@@ -3,7 +3,8 @@
 use std::fs;
 
 use kagetsu_tests::{Finished, Program, Scratch};
-use serde_json::json;
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
 
 fn kagetsu(arguments: &[&str]) -> Finished {
     Program::Kagetsu.run(arguments)
@@ -41,6 +42,77 @@ fn a_compiled_book_answers_as_its_folder_does() {
     let check = kagetsu(&["check", "--book", &file, "--json"]).json();
     assert_eq!((&check["clean"], &check["positions"]), (&json!(true), &json!(30)));
     assert_eq!(ask("query", &file, &["--moves", "a1"]).code, Some(1));
+}
+
+/// What a folder and a file that was made of it both say: of the moves that the file has, their values.
+fn shared(whole: &Value, brief: &Value) -> [Value; 2] {
+    let moves = |said: &Value| said["answers"].as_array().cloned().unwrap_or_default();
+    let kept: Vec<Value> = moves(brief).iter().map(|answer| answer["move"].clone()).collect();
+    [whole, brief].map(|said| {
+        let values = moves(said).into_iter().filter(|answer| kept.contains(&answer["move"])).map(|answer| {
+            let fields = ["move", "score", "win_in", "loss_in", "bound", "depth", "proof", "proof_kind"];
+            Value::from_iter(fields.map(|field| (field, answer[field].clone())))
+        });
+        let fields = ["variant", "moves", "side", "key", "best", "win_in", "loss_in", "score", "proof", "depth"];
+        json!([fields.map(|field| said[field].clone()), values.collect::<Vec<_>>()])
+    })
+}
+
+#[test]
+fn folder_file_and_server_are_asked_alike() {
+    for (variant, first) in [("freestyle-15", "h8"), ("renju-15", "h8 h9"), ("xiangqi", "h2e2"), ("surakarta", "")] {
+        let scratch = Scratch::new();
+        let [folder, file] =
+            ["book", "book.kbk"].map(|name| scratch.path(name).to_str().expect("a plain name").to_string());
+        let ask = |command: &str, book: &str, more: &[&str]| {
+            let asked = kagetsu(&[&[command, "--book", book, "--variant", variant], more].concat());
+            assert!(asked.code < Some(2), "{command} {book} {more:?}: {asked:#?}");
+            (asked.code, asked.stdout)
+        };
+        ask("build", &folder, &["--moves", first, "--positions", "25", "--depth", "2"]);
+        assert_eq!(kagetsu(&["compile", "--book", &folder, "--out", &file]).code, Some(0));
+        let root: Value = serde_json::from_str(&ask("query", &folder, &["--moves", first, "--json"]).1).expect("JSON");
+        let next = root["answers"].as_array().expect("moves").iter().take(4);
+        let mut lines: Vec<String> =
+            next.map(|answer| format!("{first} {}", answer["move"].as_str().expect("a move"))).collect();
+        lines.push(first.to_string());
+        let questions: Vec<(&str, Vec<&str>)> = lines
+            .iter()
+            .flat_map(|line| {
+                let ask = |command, more: &[&'static str]| (command, [&["--moves", line], more].concat());
+                [
+                    ask("query", &["--json"]),
+                    ask("pick", &[]),
+                    ask("pick", &["--temperature", "40", "--seed", "7", "--margin", "60"]),
+                    ask("pick", &["--min-depth", "3"]),
+                    ask("pick", &["--before-edge", "1"]),
+                    ask("tree", &["--plies", "3", "--top", "2"]),
+                ]
+            })
+            .collect();
+        let answers =
+            |book: &str| -> Vec<_> { questions.iter().map(|(ask_for, more)| ask(ask_for, book, more)).collect() };
+        let [of_folder, of_file] = [&folder, &file].map(|book| answers(book));
+        for (book, expected) in [(&folder, &of_folder), (&file, &of_file)] {
+            let mut server = Program::Kagetsu.start(&["serve", "--book", book, "--listen", "127.0.0.1:0"]);
+            let served = answers(&server.address());
+            server.signal(Signal::SIGTERM);
+            server.wait();
+            for (question, (served, expected)) in questions.iter().zip(served.iter().zip(expected)) {
+                assert_eq!(served, expected, "{variant} {question:?}");
+            }
+        }
+        for (question, (whole, brief)) in questions.iter().zip(of_folder.iter().zip(&of_file)) {
+            if question.0 == "query" && whole.0 == Some(0) {
+                let read = |said: &str| serde_json::from_str::<Value>(said).expect("JSON");
+                let [whole, brief] = shared(&read(&whole.1), &read(&brief.1));
+                assert_eq!(whole, brief, "{variant} {question:?}");
+            } else {
+                assert_eq!(whole, brief, "{variant} {question:?}");
+            }
+        }
+        assert!(of_folder.iter().filter(|(code, _)| *code == Some(0)).count() > questions.len() / 2, "{of_folder:?}");
+    }
 }
 
 #[test]

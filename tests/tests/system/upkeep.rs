@@ -139,7 +139,42 @@ fn a_damaged_journal_is_refused_and_repaired() {
     }
 }
 
-/// Kills merging, import, removal and backup at random moments, each so often, and does them again.
+/// A copy of a book whose journal has every answer twice: a weaker one was there first.
+fn learn_again(own: &Path, twice: &Path) {
+    let weak = twice.with_extension("weak.jsonl");
+    let exported = kagetsu(&["export", "--format", "json", "--book", text(own), "-"]).stdout;
+    std::fs::write(&weak, exported.replace("\"depth\":2,", "\"depth\":1,")).expect("room");
+    for file in [text(&weak), text(own)] {
+        let learned = match file.ends_with("jsonl") {
+            true => kagetsu(&["import", "--format", "json", "--book", text(twice), file]),
+            false => kagetsu(&["merge", "--into", text(twice), file]),
+        };
+        assert_eq!(learned.code, Some(0), "{learned:#?}");
+    }
+}
+
+#[test]
+fn a_compacted_book_says_the_same_in_fewer_bytes() {
+    let scratch = Scratch::new();
+    let [own, twice] = ["own", "twice"].map(|name| scratch.path(name));
+    build(text(&own), "30");
+    learn_again(&own, &twice);
+    let compact = || kagetsu(&["compact", "--book", text(&twice), "--json"]).json();
+    let told = compact();
+    let count = |told: &serde_json::Value, name: &str| told[name].as_u64().expect("a number");
+    assert_eq!((count(&told, "positions"), count(&told, "entries"), count(&told, "entries_before")), (30, 30, 60));
+    assert!(count(&told, "bytes") < count(&told, "bytes_before"), "{told}");
+    is_clean(text(&twice));
+    assert_eq!(kagetsu(&["diff", text(&own), text(&twice)]).code, Some(0));
+    assert_eq!(count(&compact(), "entries"), 30);
+    // A job goes on where it was.
+    assert!(kagetsu(&["compact", "--book", text(&own)]).stdout.contains("30 positions"));
+    build(text(&own), "40");
+    assert_eq!(positions(text(&own)), 40);
+    is_clean(text(&own));
+}
+
+/// Kills merging, import, removal, compaction and backup at random moments, each so often, and does them again.
 fn kill(times: u32, seed: u64) {
     println!("seed {seed}");
     let mut chance = StdRng::seed_from_u64(seed);
@@ -181,6 +216,20 @@ fn kill(times: u32, seed: u64) {
         assert_eq!(kagetsu(&prune).code, Some(0));
         is_clean(text(&shorn));
         assert_eq!(kagetsu(&["diff", text(&calm), text(&shorn)]).code, Some(0));
+    }
+    let twice = scratch.path("twice");
+    learn_again(&own, &twice);
+    for _ in 0..times {
+        let tight = scratch.path("tight");
+        let _ = std::fs::remove_dir_all(&tight);
+        copy(&twice, &tight);
+        let compact = ["compact", "--book", text(&tight)];
+        at_random(&compact);
+        is_clean(text(&tight));
+        assert_eq!(kagetsu(&["diff", text(&own), text(&tight)]).code, Some(0));
+        assert_eq!(kagetsu(&compact).code, Some(0));
+        is_clean(text(&tight));
+        assert_eq!(kagetsu(&["diff", text(&own), text(&tight)]).code, Some(0));
     }
 }
 

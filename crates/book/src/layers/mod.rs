@@ -5,11 +5,12 @@
 //! meanwhile is gathered anew; when all is to be durable while it is little, it goes into the tree of sled. What a crash takes
 //! out of memory the journal has.
 
+mod floors;
+mod fresh;
 mod merged;
 mod parts;
 mod tree;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,20 +18,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use self::merged::{Merged, Source, Told, here, left};
+use self::floors::Floors;
+use self::fresh::Fresh;
+use self::merged::{Merged, Told, here, left};
 use self::parts::{Parts, sealed_path, sync_folder, tree_path};
-use self::tree::{Fresh, Tree};
+use self::tree::Tree;
 use crate::BookError;
+use crate::filter::hash;
 use crate::sealed::Sealed;
 use crate::sled_store::guarded;
 use crate::store::{Batch, Pair, Store};
 
 /// Bytes of memory for each entry that is not sealed.
 const BYTES_OF_AN_ENTRY: u64 = 256;
-/// From so many entries on that are gone, a look from the beginning remembers where the first is that is not.
-const MANY_GONE: u32 = if cfg!(test) { 2 } else { 32 };
-
-type Floors = BTreeMap<Vec<u8>, Vec<u8>>;
+/// Entries of a tree at most: sled takes some 4 KiB of memory for each that it is given at a time, and opens slowly with many.
+const MOST_IN_TREE: usize = 16_384;
 
 /// The store. Of its parts each counts before those after it.
 #[derive(Debug)]
@@ -45,7 +47,6 @@ pub(crate) struct Layers {
     below: Option<Arc<Tree>>,
     sealed: Option<Arc<Sealed>>,
     sealing: Option<Sealing>,
-    /// By prefix: before which key nothing is left that begins with it.
     floors: Mutex<Floors>,
 }
 
@@ -55,10 +56,6 @@ struct Sealing {
     number: u64,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<Sealed, BookError>>,
-}
-
-fn told<'a>(fresh: &'a Fresh, from: &[u8]) -> Source<'a> {
-    Box::new(fresh.range(from.to_vec()..).map(|(key, value)| Ok((key.clone(), value.clone()))))
 }
 
 impl Layers {
@@ -108,7 +105,7 @@ impl Layers {
             folder: folder.to_path_buf(),
             cache_bytes,
             parts,
-            fresh: Fresh::new(),
+            fresh: Fresh::default(),
             frozen: None,
             top: Arc::new(top),
             below,
@@ -138,13 +135,15 @@ impl Layers {
         let (top, below, sealed) = (Arc::clone(&self.top), self.below.clone(), self.sealed.clone());
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
+        let most = frozen.len() + top.len() + sealed.as_ref().map_or(0, |sealed| sealed.entries());
+        let most = most + below.as_ref().map_or(0, |tree| tree.len());
         let thread = std::thread::spawn(move || {
             guarded(|| {
-                let mut sources = vec![told(&frozen, &[]), top.range(&[])];
+                let mut sources = vec![frozen.range(&[]), top.range(&[])];
                 sources.extend(below.iter().map(|tree| tree.range(&[])));
                 sources.extend(sealed.iter().map(|sealed| here(sealed.range(&[], true))));
                 let is_going = |entry: &Result<Pair, BookError>| entry.is_err() || !stopped.load(Ordering::Relaxed);
-                Sealed::create(&path, cache_bytes, &mut left(Merged::of(sources)).take_while(is_going))
+                Sealed::create(&path, cache_bytes, most, &mut left(Merged::of(sources)).take_while(is_going))
             })
         });
         self.sealing = Some(Sealing { number, stop, thread });
@@ -170,8 +169,8 @@ impl Layers {
 
     /// The parts from the top down, each from a key on.
     fn merged<'a>(&'a self, from: &[u8], is_whole: bool) -> Merged<'a> {
-        let mut sources = vec![told(&self.fresh, from)];
-        sources.extend(self.frozen.iter().map(|frozen| told(frozen, from)));
+        let mut sources = vec![self.fresh.range(from)];
+        sources.extend(self.frozen.iter().map(|frozen| frozen.range(from)));
         sources.extend([&self.top].into_iter().chain(&self.below).map(|tree| tree.range(from)));
         sources.extend(self.sealed.iter().map(|sealed| here(sealed.range(from, is_whole))));
         Merged::of(sources)
@@ -194,36 +193,37 @@ impl Drop for Layers {
 
 impl Store for Layers {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
+        let hash = hash(key);
         for fresh in std::iter::once(&self.fresh).chain(self.frozen.as_deref()) {
-            if let Some(found) = fresh.get(key) {
+            if let Some(found) = fresh.get(hash, key) {
                 return Ok(found.clone());
             }
         }
         for tree in [&self.top].into_iter().chain(&self.below) {
-            if let Some(found) = tree.get(key)? {
+            if let Some(found) = tree.get(hash, key)? {
                 return Ok(found);
             }
         }
-        self.sealed.as_ref().map_or(Ok(None), |sealed| sealed.get(key))
+        self.sealed.as_ref().map_or(Ok(None), |sealed| sealed.get(hash, key))
     }
 
     fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a> {
         let from = from.max(prefix);
         let is_all = from == prefix;
-        let floor = self.floors().get(prefix).cloned().filter(|_| is_all);
-        let from = floor.as_deref().unwrap_or(from);
+        let floor = self.floors().get(prefix).filter(|_| is_all);
+        let from = floor.as_ref().map_or(from, |floor| &floor.from);
         let mut merged = self.merged(from, from.is_empty());
         let prefix = prefix.to_vec();
         let mut is_first = true;
-        Box::new(std::iter::from_fn(move || {
+        let beyond = std::iter::from_fn(move || {
             loop {
                 let (key, value) = match merged.next()? {
                     Ok(entry) => entry,
                     Err(error) => return Some(Err(error)),
                 };
                 let is_in = key.starts_with(&prefix);
-                if is_first && is_all && (!is_in || value.is_some()) && merged.gone >= MANY_GONE {
-                    self.floors().insert(prefix.clone(), key.clone());
+                if is_first && is_all && (!is_in || value.is_some()) {
+                    self.floors().passed(&prefix, merged.gone, &key);
                 }
                 is_first &= is_in && value.is_none();
                 match value {
@@ -232,7 +232,9 @@ impl Store for Layers {
                     None => {}
                 }
             }
-        }))
+        });
+        let before = floor.map(|floor| floor.before).into_iter().flatten().map(Ok);
+        Box::new(before.chain(beyond))
     }
 
     fn scan<'a>(&'a self, from: &[u8], to: Option<&[u8]>) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a> {
@@ -249,13 +251,8 @@ impl Store for Layers {
     }
 
     fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
-        let floors = self.floors.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for (key, _) in batch.0.iter().filter(|(_, value)| value.is_some()) {
-            for (_, floor) in floors.iter_mut().filter(|(prefix, floor)| key.starts_with(prefix) && *key < **floor) {
-                floor.clone_from(key);
-            }
-        }
-        self.fresh.extend(batch.0);
+        self.floors.get_mut().unwrap_or_else(PoisonError::into_inner).apply(&batch);
+        self.fresh.apply(batch);
         Ok(())
     }
 
@@ -277,11 +274,19 @@ impl Store for Layers {
         Ok(())
     }
 
+    fn seal(&mut self) -> Result<(), BookError> {
+        self.take_over()?;
+        if self.fresh.is_empty() && self.top.len() == 0 && self.below.is_none() {
+            return Ok(());
+        }
+        self.begin_sealing();
+        self.take_over()
+    }
+
     fn flush(&mut self) -> Result<(), BookError> {
         self.take_over()?;
-        if self.fresh.len() + self.top.len() >= self.full() {
-            self.begin_sealing();
-            return self.take_over();
+        if self.fresh.len() + self.top.len() >= self.full().min(MOST_IN_TREE) {
+            return self.seal();
         }
         let top = Arc::get_mut(&mut self.top).expect("nobody seals it");
         if !self.fresh.is_empty() {

@@ -1,15 +1,16 @@
 //! A part of the store that takes changes: a tree of sled, of which is known what it must hold.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::fresh::Fresh;
 use super::merged::Source;
 use crate::BookError;
 use crate::bytes::{digest, seal, unseal};
+use crate::filter::hash;
 use crate::sled_store::SledStore;
 use crate::store::Batch;
 
@@ -18,9 +19,6 @@ const SUM: &[u8] = &[0];
 /// In a tree: before a value, and in place of one that a part below has and that is gone.
 const HERE: u8 = 1;
 const GONE: u8 = 0;
-
-/// Changes; `None` where an entry is gone.
-pub(super) type Fresh = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
 /// A tree of sled.
 #[derive(Debug)]
@@ -38,12 +36,6 @@ pub(super) struct Sum {
     digest: u64,
 }
 
-fn hash(key: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    key.hash(&mut hasher);
-    hasher.finish()
-}
-
 impl Tree {
     /// An empty tree, on disk.
     pub(super) fn create(path: &Path, cache_bytes: u64) -> Result<Self, BookError> {
@@ -51,7 +43,7 @@ impl Tree {
         let _ = fs::remove_dir_all(path);
         let store = SledStore::open(path, cache_bytes)?;
         let mut tree = Self { store, digests: HashMap::new(), sum: Sum::default() };
-        tree.apply(&Fresh::new())?;
+        tree.apply(&Fresh::default())?;
         tree.store.flush()?;
         Ok(tree)
     }
@@ -88,9 +80,9 @@ impl Tree {
         self.digests.len()
     }
 
-    /// What the tree says of a key, if it says anything.
-    pub(super) fn get(&self, key: &[u8]) -> Result<Option<Option<Vec<u8>>>, BookError> {
-        if !self.digests.contains_key(&hash(key)) {
+    /// What the tree says of a key with this hash, if it says anything.
+    pub(super) fn get(&self, hash: u64, key: &[u8]) -> Result<Option<Option<Vec<u8>>>, BookError> {
+        if !self.digests.contains_key(&hash) {
             return Ok(None);
         }
         self.store.get(key)?.map(said).transpose()
@@ -105,7 +97,7 @@ impl Tree {
     /// Makes all changes or none.
     pub(super) fn apply(&mut self, changes: &Fresh) -> Result<(), BookError> {
         let mut raw = Vec::with_capacity(changes.len() + 1);
-        for (key, value) in changes {
+        for (key, value) in changes.entries() {
             let value = value.as_ref().map_or_else(|| vec![GONE], |value| [&[HERE], &value[..]].concat());
             let digest = digest(key, &value);
             let before = self.digests.insert(hash(key), digest);

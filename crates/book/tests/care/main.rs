@@ -234,3 +234,84 @@ fn a_damaged_journal_gives_what_is_whole_in_it() {
         assert_eq!(fs::read(journal(folder.path()).with_extension("damaged")).expect("it is kept"), bytes);
     }
 }
+
+/// A book that was told much twice: positions widened, set aside, not believed, and learned again out of another book.
+fn told_twice(seed: u64) -> TempDir {
+    let (folder, chance) = (tempfile::tempdir().expect("a folder"), &mut StdRng::seed_from_u64(seed));
+    let mut book = open(folder.path());
+    let (first, second) = (spec("first", 40), spec("second", 15));
+    let jobs = [book.create_job(&first).expect("a job"), book.create_job(&second).expect("a job")];
+    for round in 0..120 {
+        let job = jobs[round % 2];
+        for work in book.next_work(job, 2).expect("readable") {
+            let answer = engine::answer(&work.question);
+            match chance.random_range(0..12) {
+                0 => drop(book.set_aside(&work, "the engine is gone").expect("room")),
+                1 => {
+                    // Less than was asked for: what is left out is asked for again.
+                    let mut part = answer;
+                    let most = part.len() / 2 + 1;
+                    let mut left = 0;
+                    part.retain(|_, _| {
+                        left += 1;
+                        left <= most
+                    });
+                    book.finish(&work, &part).expect("room");
+                }
+                2 => {
+                    book.finish(&work, &answer).expect("room");
+                    let by = [None, Some(job)][round / 2 % 2];
+                    book.distrust(by, &work.question.position).expect("room");
+                }
+                3 => {
+                    book.finish(&work, &answer).expect("room");
+                    book.learn(&work.question.position, &answer).expect("room");
+                }
+                _ => drop(book.finish(&work, &answer).expect("room")),
+            }
+        }
+        match round {
+            50 => drop(book.change_job(jobs[0], kagetsu_book::JobChange::Retry).expect("room")),
+            70 => drop(book.change_job(jobs[1], kagetsu_book::JobChange::Pause).expect("room")),
+            _ => {}
+        }
+    }
+    book.close().expect("room");
+    folder
+}
+
+#[test]
+fn a_compacted_book_is_what_it_was_in_fewer_bytes() {
+    for seed in 0..8 {
+        let folder = told_twice(seed);
+        let mut before = open(folder.path());
+        assert_clean(&before);
+        let (facts, jobs) = (entries(&before), before.jobs().expect("readable"));
+        let asides = |book: &Book| {
+            let mut asides: Vec<String> = jobs
+                .iter()
+                .flat_map(|job| book.asides(job.id, 99).expect("readable"))
+                .map(|a| format!("{a:?}"))
+                .collect();
+            asides.sort();
+            asides
+        };
+        let set_aside = asides(&before);
+        let waiting = |book: &mut Book| {
+            let works = jobs.iter().flat_map(|job| book.next_work(job.id, 99).expect("readable")).collect::<Vec<_>>();
+            works.iter().for_each(|work| book.release(work));
+            works.into_iter().map(|work| (work.question, work.priority)).collect::<Vec<_>>()
+        };
+        let works = waiting(&mut before);
+        let (mut book, report) = before.compact(&OPTIONS).expect("room");
+        assert!(report.entries < report.entries_before && report.bytes < report.bytes_before, "{report:?}");
+        let look = |book: &mut Book| (entries(book), book.jobs().expect("readable"), asides(book), waiting(book));
+        assert_eq!(look(&mut book), (facts.clone(), jobs.clone(), set_aside.clone(), works.clone()), "seed {seed}");
+        assert_clean(&book);
+        let (mut book, again) = book.compact(&OPTIONS).expect("room");
+        assert_eq!((again.entries, again.entries_before), (report.entries, report.entries));
+        assert_eq!(look(&mut book), (facts, jobs.clone(), set_aside, works), "seed {seed}");
+        book.close().expect("room");
+        assert_clean(&open(folder.path()));
+    }
+}

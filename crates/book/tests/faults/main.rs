@@ -206,6 +206,50 @@ fn a_store_or_manifest_with_a_flipped_byte_or_an_end_cut_off_loses_nothing() {
     }
 }
 
+/// Flips a bit of every byte of these files that is not zero, one after the other. Returns how often the book was refused, and how
+/// often it opened; then it has what it had.
+fn flip_every_byte(whole: &Path, is_meant: impl Fn(&Path) -> bool) -> (usize, usize) {
+    let (before, mut told) = (whole_dump(whole), (0, 0));
+    for file in files(whole).into_iter().filter(|file| is_meant(file)) {
+        let bytes = fs::read(&file).expect("it is there");
+        for at in (0..bytes.len()).filter(|at| bytes[*at] != 0) {
+            let scratch = tempfile::tempdir().expect("a folder");
+            copy(whole, scratch.path());
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << (at % 8);
+            fs::write(scratch.path().join(file.strip_prefix(whole).expect("in it")), flipped).expect("room");
+            match open(scratch.path()) {
+                Ok((book, _)) => {
+                    assert_eq!(dump(&book), before, "byte {at} of {}", file.display());
+                    assert_clean(&book);
+                    told.1 += 1;
+                }
+                Err(BookError::Journal { .. } | BookError::JournalShort { .. } | BookError::Newer { .. }) => {
+                    told.0 += 1
+                }
+                Err(error) => panic!("byte {at} of {}: {error}", file.display()),
+            }
+        }
+    }
+    told
+}
+
+#[test]
+fn a_manifest_with_any_byte_flipped_loses_nothing() {
+    let whole = closed_book(5);
+    let (refused, opened) = flip_every_byte(whole.path(), |file| file.ends_with("manifest"));
+    assert!(refused == 0 && opened > 10, "{refused} {opened}");
+}
+
+#[test]
+#[ignore = "minutes"]
+fn every_byte_of_a_small_book_is_flipped_in_turn() {
+    let whole = closed_book(5);
+    let (refused, opened) = flip_every_byte(whole.path(), |file| !file.ends_with("lock"));
+    println!("{refused} times refused, {opened} times opened with all that it had");
+    assert!(refused > 1_000 && opened > 1_000, "{refused} {opened}");
+}
+
 #[test]
 fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged() {
     let chance = &mut StdRng::seed_from_u64(11);
