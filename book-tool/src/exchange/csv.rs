@@ -25,9 +25,12 @@ const HEAD: [&str; 15] = [
     "line",
 ];
 
+/// A column that earlier tables have not.
+const DRAW_IN: &str = "draw_in";
+
 /// The first line of a table.
 pub(super) fn head() -> String {
-    HEAD.join(",") + "\n"
+    format!("{},{DRAW_IN}\n", HEAD.join(","))
 }
 
 /// The lines of a position.
@@ -53,6 +56,7 @@ pub(super) fn lines(position: &Position, answer: &Answer) -> String {
             line.engine.clone(),
             line.date.clone(),
             line.line.join(" "),
+            number(line.draw_in.map(|plies| plies.to_string())),
         ];
         text += &fields.map(quoted).join(",");
         text.push('\n');
@@ -76,17 +80,19 @@ pub(super) fn read(text: &str) -> Result<(Vec<(Position, Answer)>, u64)> {
         head.iter().position(|field| field == name).with_context(|| format!("line 1: there is no column '{name}'"))
     };
     let places: Vec<usize> = HEAD.iter().map(|name| place(name)).collect::<Result<_>>()?;
+    let draw_in = head.iter().position(|field| field == DRAW_IN);
     let mut records: Vec<Record> = Vec::new();
     let mut known: BTreeMap<[String; 3], usize> = BTreeMap::new();
     let mut count = 0;
-    for (number, fields) in rows {
-        let about = || format!("line {number}");
+    for (row, fields) in rows {
+        let about = || format!("line {row}");
         if fields.len() != head.len() {
-            bail!("line {number}: {} fields, the first line has {}", fields.len(), head.len());
+            bail!("line {row}: {} fields, the first line has {}", fields.len(), head.len());
         }
         let field = |nth: usize| fields[places[nth]].clone();
         let key = [field(0), field(1), field(2)];
-        let line = line(&field).with_context(about)?;
+        let plies = draw_in.map(|at| number(&fields[at], DRAW_IN)).transpose().with_context(about)?;
+        let line = Line { draw_in: plies.flatten(), ..line(&field).with_context(about)? };
         let at = *known.entry(key).or_insert(records.len());
         if at == records.len() {
             let is_board = !field(1).contains(' ');
@@ -107,19 +113,21 @@ pub(super) fn read(text: &str) -> Result<(Vec<(Position, Answer)>, u64)> {
     Ok((records.iter().map(Record::meaning).collect::<Result<_>>()?, count))
 }
 
-fn line(field: &impl Fn(usize) -> String) -> Result<Line> {
-    fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<Option<T>> {
-        if text.is_empty() {
-            return Ok(None);
-        }
-        text.parse().map(Some).map_err(|_| anyhow::anyhow!("the {what} '{text}' is no number that it could be"))
+fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<Option<T>> {
+    if text.is_empty() {
+        return Ok(None);
     }
+    text.parse().map(Some).map_err(|_| anyhow::anyhow!("the {what} '{text}' is no number that it could be"))
+}
+
+fn line(field: &impl Fn(usize) -> String) -> Result<Line> {
     let text = |nth: usize| Some(field(nth)).filter(|text| !text.is_empty());
     Ok(Line {
         r#move: field(3),
         score: number(&field(4), HEAD[4])?,
         win_in: number(&field(5), HEAD[5])?,
         loss_in: number(&field(6), HEAD[6])?,
+        draw_in: None,
         bound: field(7),
         depth: number(&field(8), HEAD[8])?.unwrap_or(0),
         nodes: number(&field(9), HEAD[9])?.unwrap_or(0),

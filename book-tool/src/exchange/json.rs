@@ -36,6 +36,9 @@ pub(super) struct Line {
     pub(super) win_in: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) loss_in: Option<u16>,
+    /// Plies to a proven draw, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) draw_in: Option<u16>,
     pub(super) bound: String,
     pub(super) depth: u8,
     pub(super) nodes: u64,
@@ -75,6 +78,10 @@ impl Record {
             score: (!verdict.score.is_mate()).then(|| verdict.score.raw()),
             win_in: verdict.score.win_plies(),
             loss_in: verdict.score.loss_plies(),
+            draw_in: verdict
+                .proof
+                .filter(|proof| proof.claim == Claim::Draw && proof.plies > 0)
+                .map(|proof| proof.plies),
             bound: verdict.bound.to_string(),
             depth: verdict.depth,
             nodes: verdict.nodes,
@@ -142,13 +149,16 @@ impl Line {
         let proof = match (claim, kind) {
             (None, None) => None,
             (Some(claim), Some(kind)) => {
-                let plies = score.win_plies().or_else(|| score.loss_plies()).unwrap_or(0);
+                let plies = score.win_plies().or_else(|| score.loss_plies()).or(self.draw_in).unwrap_or(0);
                 Some(Proof { claim, kind, plies })
             }
             _ => bail!("{}: a proof and its kind go together", about()),
         };
         if proof.is_some_and(|proof| proof.score() != score) || proof.is_none() && score.is_mate() {
             bail!("{}: a mate is a proof, and a proof has the value that it proves", about());
+        }
+        if self.draw_in.is_some() && claim != Some(Claim::Draw) {
+            bail!("{}: draw_in says in how many plies a proven draw comes, but no draw is proven", about());
         }
         let mut after = position.clone();
         let mut line = Vec::with_capacity(self.line.len());

@@ -213,7 +213,7 @@ fn learned(contents: &Contents) -> (TempDir, Book) {
     (folder, book)
 }
 
-/// A score, and its proof where there is one.
+/// A score, and its proof where there is one: a mate always has one.
 fn value() -> impl Strategy<Value = (Score, Option<Proof>)> {
     let kinds =
         [ProofKind::Terminal, ProofKind::Vcf, ProofKind::Vct, ProofKind::Search, ProofKind::Tree, ProofKind::Manual];
@@ -224,8 +224,6 @@ fn value() -> impl Strategy<Value = (Score, Option<Proof>)> {
     );
     prop_oneof![
         (-29_000i32..=29_000).prop_map(|centi| (Score::opinion(centi), None)),
-        (0u16..60).prop_map(|plies| (Score::win_in(2 * plies + 1), None)),
-        (1u16..60).prop_map(|plies| (Score::loss_in(2 * plies), None)),
         proof.prop_map(|(claim, kind, number)| {
             let plies = match claim {
                 Claim::Win => 2 * number + 1,
