@@ -26,8 +26,8 @@ impl Filter {
 
     /// The word of a hash, by its high bits, and the bits there, by its low ones.
     fn place(&self, hash: u64) -> (usize, u64) {
-        let word = (u128::from(hash) * self.0.len() as u128 >> 64) as usize;
-        (word, (0..5).fold(0, |bits, nth| bits | 1 << (hash >> (6 * nth) & 63)))
+        let word = ((u128::from(hash) * self.0.len() as u128) >> 64) as usize;
+        (word, (0..5).fold(0, |bits, nth| bits | 1 << ((hash >> (6 * nth)) & 63)))
     }
 
     pub(crate) fn put(&mut self, hash: u64) {
