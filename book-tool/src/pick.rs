@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let rivals: Vec<String> = rivals.map(|(m, _)| position.write_move(*m)).collect();
     let r#move = position.write_move(*m);
     if args.json {
-        let value = ValueJson::new(verdict.score, verdict.proof);
+        let value = ValueJson::of(verdict);
         write_json(out, &PickJson { r#move, value, depth: verdict.depth, rivals })?;
         return Ok(Exit::Done);
     }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use kagetsu_game::{Answer, Move, Position, Proof, Verdict};
 
-use crate::json::date;
+use crate::json::{date, is_unknown};
 use crate::paint::Paint;
 
 /// An empty table without rulings; its right columns are for numbers.
@@ -93,8 +93,8 @@ pub(crate) fn write_ranked(
 fn row(position: &Position, m: Move, verdict: &Verdict) -> Vec<String> {
     vec![
         position.write_move(m),
-        verdict.score.to_string(),
-        verdict.bound.to_string(),
+        value(verdict),
+        if is_unknown(verdict) { "-".into() } else { verdict.bound.to_string() },
         verdict.depth.to_string(),
         verdict.nodes.to_string(),
         verdict.proof.map_or_else(String::new, proof),
@@ -102,6 +102,11 @@ fn row(position: &Position, m: Move, verdict: &Verdict) -> Vec<String> {
         verdict.by.engine.to_string(),
         date(verdict.by.day),
     ]
+}
+
+/// The score, where the search has found out something of it.
+pub(crate) fn value(verdict: &Verdict) -> String {
+    if is_unknown(verdict) { "unknown".into() } else { verdict.score.to_string() }
 }
 
 /// `win (vcf)`.

@@ -76,7 +76,7 @@ pub(crate) async fn pick<S: Services>(State(door): State<Arc<Door<S>>>, params: 
     let verdict = read(Some(&v1::Answer { verdicts: vec![chosen.0.clone()] }))?.unwrap_or_default();
     let (m, verdict) = verdict.best().ok_or_else(|| not_held(&position))?;
     let rivals = names.iter().skip(1).filter(|rival| **rival != m).map(|&m| position.write_move(m)).collect();
-    let value = ValueJson::new(verdict.score, verdict.proof);
+    let value = ValueJson::of(verdict);
     let pick = PickJson { r#move: position.write_move(m), value, depth: verdict.depth.into(), rivals };
     Ok(Json(pick).into_response())
 }

@@ -316,7 +316,10 @@ pub(crate) async fn start<S: Services>(
         let end = read(line)?;
         for plies in 1..=end.moves().len() {
             let on_it = Position::new(end.variant(), end.setup().cloned(), &end.moves()[..plies]);
-            roots.push(on_it.map_err(|error| Refusal::wrong(error.to_string()))?);
+            let on_it = on_it.map_err(|error| Refusal::wrong(error.to_string()))?;
+            if !roots.contains(&on_it) {
+                roots.push(on_it);
+            }
         }
     }
     let exclude: Vec<Position> = start.exclude.iter().map(read).collect::<Result<_, _>>()?;

@@ -1,7 +1,7 @@
 //! The JSON of one answer, as in every command and server.
 
 use kagetsu_book::Choice;
-use kagetsu_game::{Answer, Move, Position, Proof, Score, Verdict};
+use kagetsu_game::{Answer, Bound, Move, Position, Proof, Score, Verdict};
 use serde::Serialize;
 use time::macros::format_description;
 use time::{Date, Duration};
@@ -55,7 +55,7 @@ impl AnswerJson {
         let best = Choice::default().pick(answer);
         let verdict = |(m, v): &(Move, Verdict)| VerdictJson {
             r#move: position.write_move(*m),
-            value: ValueJson::new(v.score, v.proof),
+            value: ValueJson::of(v),
             bound: v.bound.to_string(),
             depth: v.depth,
             nodes: v.nodes,
@@ -69,7 +69,7 @@ impl AnswerJson {
             side: position.side().to_string(),
             key: position.key().to_string(),
             best: best.map(|(m, _)| position.write_move(*m)),
-            value: best.map_or_else(ValueJson::unknown, |(_, v)| ValueJson::new(v.score, v.proof)),
+            value: best.map_or_else(ValueJson::unknown, |(_, v)| ValueJson::of(v)),
             answers: answer.verdicts().iter().map(verdict).collect(),
             nodes: answer.nodes(),
             time_ms,
@@ -89,6 +89,12 @@ impl ValueJson {
         Self { proof: "none".into(), ..Self::default() }
     }
 
+    /// The value of a move, where a search has found out something of it.
+    #[must_use]
+    pub fn of(verdict: &Verdict) -> Self {
+        if is_unknown(verdict) { Self::unknown() } else { Self::new(verdict.score, verdict.proof) }
+    }
+
     /// A score, and what is proven of it.
     #[must_use]
     pub fn new(score: Score, proof: Option<Proof>) -> Self {
@@ -100,6 +106,18 @@ impl ValueJson {
             proof_kind: proof.map(|proof| proof.kind.to_string()),
         }
     }
+}
+
+/// Whether a verdict says nothing of the value but that it is no forced loss, or no forced win: so it is with the moves of which
+/// a search for a proof was only asked whether they lose.
+#[must_use]
+pub fn is_unknown(verdict: &Verdict) -> bool {
+    verdict.proof.is_none()
+        && match verdict.bound {
+            Bound::Lower => verdict.score <= -Score::OPINION_MAX,
+            Bound::Upper => verdict.score >= Score::OPINION_MAX,
+            Bound::Exact => false,
+        }
 }
 
 /// `2026-11-21` from days since 1970-01-01; empty for a day that no calendar has.
@@ -120,9 +138,29 @@ pub fn day(text: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_game::{Bound, Claim, ProofKind, Provenance, Variant};
+    use kagetsu_game::{Claim, ProofKind, Provenance, Variant};
 
     use super::*;
+
+    #[test]
+    fn what_says_no_more_than_that_nothing_is_forced_has_no_value() {
+        let by = Provenance { engine: "kagetsu 0.1.0".into(), day: 20_778 };
+        let verdict =
+            |score, bound| Verdict { score, bound, depth: 1, nodes: 1, line: vec![], proof: None, by: by.clone() };
+        let rows = [
+            (-Score::OPINION_MAX, Bound::Lower, true),
+            (-Score::OPINION_MAX, Bound::Upper, false),
+            (-Score::OPINION_MAX, Bound::Exact, false),
+            (Score::OPINION_MAX, Bound::Upper, true),
+            (Score::OPINION_MAX, Bound::Lower, false),
+            (Score::opinion(-29_999), Bound::Lower, false),
+        ];
+        for (score, bound, is_so) in rows {
+            let verdict = verdict(score, bound);
+            let json = serde_json::to_value(ValueJson::of(&verdict)).expect("plain data");
+            assert_eq!((is_unknown(&verdict), json["score"].is_null()), (is_so, is_so), "{score} {bound}");
+        }
+    }
 
     #[test]
     fn an_answer_has_the_fields_of_the_contract() {

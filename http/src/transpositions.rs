@@ -96,7 +96,7 @@ impl<S: Services> Door<S> {
             all.push(BeforeJson {
                 moves: before.moves().iter().map(|&m| before.write_move(m)).collect(),
                 r#move: before.write_move(m),
-                value: answer.get(m).map(|verdict| ValueJson::new(verdict.score, verdict.proof)),
+                value: answer.get(m).map(ValueJson::of),
             });
         }
         Ok(all)

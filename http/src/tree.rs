@@ -77,7 +77,7 @@ impl<S: Services> Growing<'_, S> {
             };
             branches.push(BranchJson {
                 r#move: position.write_move(*m),
-                value: ValueJson::new(verdict.score, verdict.proof),
+                value: ValueJson::of(verdict),
                 depth: verdict.depth,
                 branches: behind.unwrap_or_default(),
             });

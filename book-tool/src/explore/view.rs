@@ -110,7 +110,7 @@ fn point(c: char, is_gomoku: bool) -> Span<'static> {
 
 fn facts(name: &str, verdict: &Verdict) -> String {
     let proof = verdict.proof.map_or_else(String::new, table::proof);
-    let (score, bound) = (verdict.score.to_string(), verdict.bound.to_string());
+    let (score, bound) = (table::value(verdict), verdict.bound.to_string());
     format!("{name:<6} {score:>10}  {bound:<5}  depth {:<3} {proof}", verdict.depth)
 }
 

@@ -6,6 +6,7 @@ mod cluster;
 mod hostile;
 mod limits;
 mod lives;
+mod proofs;
 mod puppet;
 mod trust;
 mod workers;

@@ -58,6 +58,42 @@ fn the_same_command_again_adds_nothing_and_a_greater_target_goes_on() {
 }
 
 #[test]
+fn a_book_is_deepened_and_nothing_is_added() {
+    let scratch = Scratch::new();
+    let path = scratch.path("book");
+    let book = path.to_str().expect("a plain name");
+    let build = |more: &[&str]| {
+        let fixed = ["build", "--book", book, "--variant", "freestyle-15", "--moves", "h8 i9", "--json"];
+        Program::Kagetsu.run(&[&fixed, more].concat())
+    };
+    let stats = || Program::Kagetsu.run(&["stats", "--book", book, "--json"]).json()["positions"].clone();
+    assert_eq!(build(&["--depth", "2", "--positions", "8"]).json()["state"], json!("done"));
+    let deepened = build(&["--deepen", "--depth", "4", "--priority", "-7"]).json();
+    assert_eq!(
+        (&deepened["state"], &deepened["positions"], &deepened["priority"]),
+        (&json!("done"), &json!(8), &json!(-7))
+    );
+    assert_eq!(stats(), json!(8));
+    let facts = ask("query", book, &["--moves", "h8 i9", "--json", "--searched"]).json();
+    assert_eq!(facts["answers"][0]["depth"], json!(4), "{facts}");
+    // The same again finds nothing, and does not count what it found before twice.
+    assert_eq!(build(&["--deepen", "--depth", "4"]).json()["positions"], json!(8));
+
+    let spent = build(&["--depth", "2", "--name", "spent", "--total-nodes", "1"]).json();
+    assert_eq!((&spent["state"], &spent["total_nodes"]), (&json!("done"), &json!(1)), "{spent}");
+    assert!(spent["nodes"].as_u64() >= Some(1), "{spent}");
+    let name = deepened["name"].as_str().expect("a name");
+    let turned = Program::Kagetsu.run(&["jobs", "priority", name, "--priority", "12", "--book", book, "--json"]).json();
+    assert_eq!(turned["priority"], json!(12));
+    let shown = Program::Kagetsu.run(&["jobs", "show", "spent", "--book", book]);
+    assert!(shown.stdout.contains("ends when its searches have visited 1 positions"), "{shown:#?}");
+    let refused = build(&["--deepen", "--policy", "prove"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("another policy"), "{refused:#?}");
+    let refused = build(&["--before", "2026-01-01"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("--deepen"), "{refused:#?}");
+}
+
+#[test]
 fn symmetric_and_transposed_questions_hit_the_same_record() {
     let scratch = Scratch::new();
     let path = scratch.path("book");

@@ -78,6 +78,57 @@ fn a_build_is_started_watched_and_read_over_http() {
 }
 
 #[test]
+fn builds_of_every_policy_and_limit_are_started_over_http() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let door = Door::start(&["--book", book.to_str().expect("a plain name")]);
+    // Nobody works: they wait as they were told to.
+    let common = json!({"variant": "freestyle-15", "roots": ["h8"]});
+    let with = |more: Value| {
+        let mut all = common.clone();
+        let fields = all.as_object_mut().expect("an object");
+        fields.extend(more.as_object().expect("an object").clone());
+        all
+    };
+    let rows = [
+        json!({"name": "usual", "priority": -5, "total_nodes": 1_000_000, "until_stable": 50}),
+        json!({"name": "one side", "policy": "one-side", "side": "second", "margin": 40, "noise": 0.5, "seed": 3,
+            "exclude": ["h8 i9"], "cover": ["h8 h9 h10"]}),
+        json!({"name": "proof", "policy": "prove", "priority": 100}),
+        json!({"name": "deeper", "deepen": {"depth": 8, "before": "2026-01-01", "engine": "kagetsu 0.1.0"}}),
+    ];
+    for row in rows {
+        let started = door.post("/api/v1/jobs", &with(row.clone()));
+        for field in ["name", "priority", "total_nodes", "until_stable"] {
+            let usual = if field == "priority" { json!(0) } else { Value::Null };
+            assert_eq!(started[field], row.get(field).cloned().unwrap_or(usual), "{field} of {started}");
+        }
+        // The same again is the same job; another one of that name is refused.
+        assert_eq!(door.post("/api/v1/jobs", &with(row.clone()))["name"], row["name"]);
+        let other = with(json!({"name": row["name"], "policy": "one-side", "margin": 7}));
+        assert_eq!(http(&door.http, "POST", "/api/v1/jobs", &other.to_string()).status, 409, "{other}");
+    }
+    let jobs = door.get("/api/v1/jobs");
+    // What looks for nothing that the book has is done at once; the others wait, one of them at each root.
+    let states: Vec<_> = jobs.as_array().expect("jobs").iter().map(|job| (&job["state"], &job["frontier"])).collect();
+    let [running, done] = [json!("running"), json!("done")];
+    assert_eq!(states, [(&running, &json!(1)), (&running, &json!(3)), (&running, &json!(1)), (&done, &json!(0))]);
+    assert_eq!(door.post("/api/v1/jobs/usual/priority", &json!({"priority": 9}))["priority"], 9);
+    let wrong = [
+        (json!({"name": "x", "policy": "best"}), 422, "policy"),
+        (json!({"name": "x", "priority": 101}), 400, "-100 to 100"),
+        (json!({"name": "x", "deepen": {"before": "yesterday"}}), 400, "yesterday"),
+        (json!({"name": "x", "deepen": {"depth": 8}, "policy": "prove"}), 400, "another policy"),
+        (json!({"name": "x", "exclude": ["h8 h8"]}), 400, "taken"),
+    ];
+    for (row, status, what) in wrong {
+        let refused = http(&door.http, "POST", "/api/v1/jobs", &with(row.clone()).to_string());
+        let message = refused.json()["error"]["message"].to_string();
+        assert!(refused.status == status && message.contains(what), "{row}: {refused:#?}");
+    }
+}
+
+#[test]
 fn an_analysis_deepens_over_http_and_its_client_may_go() {
     let mut door = Door::start(&[]);
     let _worker = worker(&door.grpc);

@@ -1,0 +1,88 @@
+//! Builds that look for a proof: through workers that nobody need believe.
+
+use kagetsu_coordinator::Config;
+use kagetsu_game::{Claim, Effort};
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::JobState;
+use kagetsu_proto::v1::report::Outcome;
+
+use crate::cluster::{Cluster, build, position};
+use crate::puppet::{Puppet, answer};
+
+/// Two rows of two that meet, one ply before: whatever is replied, threats win.
+const LOST: &str = "h8 a1 i9 a4 h10 a7 i7";
+
+fn proves(line: &str) -> v1::StartRequest {
+    v1::StartRequest {
+        roots: vec![(&position(line)).into()],
+        policy: v1::Policy::Prove.into(),
+        side: v1::Side::First.into(),
+        effort: Some(Effort::nodes(20_000).into()),
+        width: 5,
+        target: None,
+        ..build("proof", 1)
+    }
+}
+
+fn doubting(folder: &std::path::Path) -> Config {
+    Config { book: Some(folder.into()), cache_mib: 8, trusts_workers: false, ..Config::default() }
+}
+
+async fn known(cluster: &Cluster, line: &str) -> Option<kagetsu_game::Answer> {
+    let at = position(line);
+    let found = cluster.books().await.lookup(v1::Position::from(&at)).await.expect("a book").into_inner();
+    found.answer.map(|answer| answer.about(&at).expect("legal"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proof_is_found_by_workers_and_each_claim_is_repeated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start_as(&doubting(folder.path()));
+    cluster.worker("one");
+    cluster.worker("two");
+    cluster.builds().await.start(proves(LOST)).await.expect("a job");
+    let job = cluster.finished("proof").await;
+    assert_eq!((job.state(), job.frontier, job.set_aside), (JobState::Done, 0, 0), "{job:?}");
+    let root = known(&cluster, LOST).await.expect("it is in the book");
+    let is_lost = |claim: Option<Claim>| claim == Some(Claim::Loss);
+    assert!(root.verdicts().iter().all(|(_, verdict)| is_lost(verdict.proof.map(|proof| proof.claim))), "{root:?}");
+    // Every reply, up to symmetry.
+    assert_eq!(root.len(), position(LOST).distinct_moves().len());
+    let workers = cluster.workers().await;
+    assert!(workers.iter().all(|worker| worker.quarantine.is_empty()), "{workers:?}");
+    cluster.end().await;
+}
+
+/// A worker that says of a quiet position that all replies lose: nobody can repeat it, and nothing is proven.
+#[tokio::test(flavor = "multi_thread")]
+async fn losses_that_nobody_can_repeat_prove_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start_as(&doubting(folder.path()));
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    let small = v1::StartRequest { effort: Some(Effort::nodes(200).into()), ..proves("h8") };
+    cluster.builds().await.start(small).await.expect("a job");
+    loop {
+        let task = puppet.task().await;
+        let is_asked = task.question.as_ref().is_some_and(|question| question.beta.is_some());
+        let mut said = answer(&task);
+        if !is_asked {
+            puppet.report(&task, Outcome::Answer(said)).await;
+            continue;
+        }
+        for verdict in &mut said.verdicts {
+            verdict.score = -31_992;
+            verdict.set_bound(v1::Bound::Exact);
+            let (claim, kind) = (v1::Claim::Loss.into(), v1::ProofKind::Vct.into());
+            verdict.proof = Some(v1::Proof { claim, kind, plies: 8 });
+            verdict.line = vec![verdict.r#move];
+        }
+        puppet.report(&task, Outcome::Answer(said)).await;
+        puppet.acknowledged().await;
+        break;
+    }
+    let root = known(&cluster, "h8").await.expect("it was answered");
+    assert!(!root.is_empty() && root.verdicts().iter().all(|(_, verdict)| verdict.proof.is_none()), "{root:?}");
+    let job = cluster.builds().await.get(v1::JobName { name: "proof".into() }).await.expect("a job").into_inner();
+    assert_eq!(job.state(), JobState::Running, "{job:?}");
+    cluster.end().await;
+}
