@@ -81,13 +81,18 @@ struct Stories {
 }
 
 impl Stories {
-    fn read(journal: &Path) -> Result<Self, BookError> {
+    /// Of the jobs that are told so every answer counts.
+    fn read(journal: &Path, counting: &[JobId]) -> Result<Self, BookError> {
         let mut stories = Self::default();
         Journal::scan(journal, None, &mut |Sequence(number), bytes| {
             let entry = read(number, bytes)?;
             let Some(id) = entry.about()? else { return Ok(()) };
             match &entry {
-                LogEntry::Answer(body) => stories.positions.entry(id).or_default().answer(number, body),
+                LogEntry::Answer(body) => {
+                    let story = stories.positions.entry(id).or_default();
+                    story.answer(number, body);
+                    story.is_kept |= body.job.is_some_and(|job| counting.contains(&JobId(job)));
+                }
                 LogEntry::Distrust { job, .. } => stories.positions.entry(id).or_default().distrust(number, *job),
                 LogEntry::SetAside { .. } => stories.asides += 1,
                 LogEntry::Job(_) | LogEntry::JobWith(..) | LogEntry::Change(..) | LogEntry::Walk { .. } => {}
@@ -112,8 +117,11 @@ impl Book {
     pub fn compact(self, options: &BookOptions) -> Result<(Self, CompactReport), BookError> {
         self.syncer().sync()?;
         let (bytes_before, entries_before) = (self.bytes()?, self.sequence().0);
-        let stories = Stories::read(&self.path.join("journal"))?;
-        let aside: u64 = self.jobs()?.iter().map(|job| job.set_aside).sum();
+        let jobs = self.jobs()?;
+        let counts = |job: &&Job| job.spec.bounds.deepen.is_some() || job.spec.bounds.nodes.is_some();
+        let counting: Vec<JobId> = jobs.iter().filter(counts).map(|job| job.id).collect();
+        let stories = Stories::read(&self.path.join("journal"), &counting)?;
+        let aside: u64 = jobs.iter().map(|job| job.set_aside).sum();
         let is_shorter = stories.asides > aside || stories.positions.values().any(Story::is_longer_than_needed);
         let (mut book, notices) = if is_shorter { self.rewritten(&stories, options)? } else { (self, Vec::new()) };
         book.syncer().sync()?;

@@ -82,6 +82,10 @@ fn what_falls_short_is_searched_anew_once_and_nothing_is_added() {
         assert_eq!(state(&anew, again), (JobState::Done, positions), "{deepen:?}");
         assert_clean(&anew);
         assert_eq!(anew.job(again).expect("known").spec, job);
+        // A shorter journal tells the same of the jobs.
+        let (short, _) = anew.compact(&kagetsu_book::BookOptions::default()).expect("room");
+        assert_eq!((state(&short, again), state(&short, grows).1), ((JobState::Done, positions), 30), "{deepen:?}");
+        assert_clean(&short);
     }
 }
 
