@@ -62,7 +62,7 @@ fn record(line: &str, verdict: Value) -> String {
         rows[15 - row][column] = if number % 2 == 0 { 'X' } else { 'O' };
     }
     let board: Vec<String> = rows.into_iter().map(String::from_iter).collect();
-    let side = if line.split(' ').count() % 2 == 0 { "first" } else { "second" };
+    let side = if line.split(' ').count().is_multiple_of(2) { "first" } else { "second" };
     let record = json!({"variant": "freestyle-15", "board": board, "side": side, "answers": [verdict]});
     format!("{record}\n")
 }
