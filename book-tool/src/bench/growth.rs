@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, ensure};
 use kagetsu_book::{Book, BookOptions, Bounds, Compiled, JobSpec, Policy, Syncer};
 use kagetsu_game::{Answer, Bound, Effort, Key, Move, Position, Provenance, Question, Score, Variant, Verdict};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -51,6 +53,8 @@ struct Report {
     positions_per_second: f64,
     /// Of the last answers alone, when the book was largest.
     positions_per_second_at_the_end: f64,
+    /// Of the thread that grows the book, making up the answers left out.
+    cpu_us_each: f64,
     answer_median_us: f64,
     answer_99_us: f64,
     answer_longest_ms: f64,
@@ -91,7 +95,11 @@ impl std::fmt::Display for Report {
             f,
             "{positions} positions of freestyle-15 grown from h8 by dropping out, from {answers} answers that took no time"
         )?;
-        writeln!(f, "{rate:.0} positions a second, the last {STEP} answers {end:.0}")?;
+        let cpu = self.cpu_us_each;
+        writeln!(
+            f,
+            "{rate:.0} positions a second, the last {STEP} answers {end:.0}; {cpu:.0} us of CPU each in the growing thread"
+        )?;
         let (syncs, each) = (self.syncs, self.sync_ms_each);
         writeln!(f, "the journal made durable {syncs} times meanwhile, {each:.1} ms each")?;
         let (median, most) = (self.answer_median_us, self.answer_99_us);
@@ -130,7 +138,8 @@ fn measure(args: &Args, folder: &Path) -> Result<Report> {
     })?;
     let (mut times, mut laps, mut keys) = (Vec::new(), vec![(0, Duration::ZERO)], Vec::new());
     let (durable, syncs) = syncing(book.syncer());
-    let mut total = Duration::ZERO;
+    let (mut total, mut engine) = (Duration::ZERO, Duration::ZERO);
+    let cpu_before = cpu();
     loop {
         let begun = Instant::now();
         let works = book.next_work(job, AT_HAND)?;
@@ -140,8 +149,10 @@ fn measure(args: &Args, folder: &Path) -> Result<Report> {
         }
         for work in &works {
             // What the engine would take is not the book's.
+            let before = cpu();
             let answer = answer(&work.question);
             let key = work.question.position.key();
+            engine += cpu().saturating_sub(before);
             let begun = Instant::now();
             book.finish(work, &answer)?;
             let took = begun.elapsed();
@@ -154,6 +165,7 @@ fn measure(args: &Args, folder: &Path) -> Result<Report> {
         }
         durable.send(())?;
     }
+    let cpu = cpu().saturating_sub(cpu_before).saturating_sub(engine);
     let begun = Instant::now();
     drop(durable);
     let syncs = syncs.join().map_err(|_| anyhow!("the thread that makes the journal durable panicked"))??;
@@ -191,6 +203,7 @@ fn measure(args: &Args, folder: &Path) -> Result<Report> {
         answers: times.len() as u64,
         positions_per_second: rate(positions, total),
         positions_per_second_at_the_end: rate(to.0 - from.0, to.1 - from.1),
+        cpu_us_each: cpu.as_secs_f64() * 1e6 / positions.max(1) as f64,
         answer_median_us: micros(50),
         answer_99_us: micros(99),
         answer_longest_ms: times.last().map_or(0.0, |time| time.as_secs_f64() * 1e3),
@@ -240,6 +253,13 @@ fn lookup(book: &Compiled, keys: &mut [Key]) -> Result<f64> {
         least = least.min(begun.elapsed().as_secs_f64() * 1e9 / keys.len().max(1) as f64);
     }
     Ok(least)
+}
+
+/// What this thread has had of a core, as Linux tells it.
+fn cpu() -> Duration {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else { return Duration::ZERO };
+    let times = [usage.user_time(), usage.system_time()];
+    times.into_iter().map(|time| Duration::from_micros(time.num_microseconds().unsigned_abs())).sum()
 }
 
 /// What Linux says of this process.
