@@ -10,6 +10,8 @@
 
 mod answer;
 mod bounds;
+#[cfg(test)]
+mod laws;
 mod plan;
 
 use alloc::collections::BTreeMap;
