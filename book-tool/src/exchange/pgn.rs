@@ -62,6 +62,10 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
     if count == 0 {
         bail!("it has no games of PGN");
     }
+    // Moves in Latin letters are read all the same.
+    if losses.get("games_without_moves") == Some(&count) && std::str::from_utf8(bytes).is_err() {
+        bail!("it is no text in UTF-8; `iconv -f GB18030 -t UTF-8`, or `-f BIG5`, makes it one");
+    }
     Ok((games, count, losses))
 }
 

@@ -164,6 +164,33 @@ fn games_of_xiangqi_are_read_in_all_notations() {
 }
 
 #[test]
+fn games_in_an_old_encoding_say_how_they_are_read() {
+    let games = samples("xiangqi/pgn/ccpd_big5", ".pgn");
+    assert!(games.is_empty() || games.len() == 48, "{}", games.len());
+    for path in games {
+        let bytes = fs::read(&path).expect("readable");
+        let error = Format::Pgn.read(&bytes, None).err().map(|error| format!("{error:#}"));
+        assert!(error.as_ref().is_some_and(|error| error.contains("iconv")), "{}: {error:?}", path.display());
+    }
+}
+
+#[test]
+fn databases_have_the_records_that_they_are_said_to_have() {
+    // The greater ones were made of libraries: texts and labels, and hardly a value.
+    for (name, records, positions, texts) in [
+        ("rapfi_search_raw", 941, 353, 0),
+        ("rapfi_search_lz4", 941, 353, 0),
+        ("rapfi_import_handmade", 10, 2, 5),
+        ("rapfi_import_tao_lib_29232", 29_232, 0, 768),
+    ] {
+        let Some(path) = sample(&format!("gomoku/yxdb/{name}.db")) else { return };
+        let contents = read(Format::Yxdb, &path, None);
+        let found = (contents.items, contents.answers.len(), contents.losses.get("texts").copied());
+        assert_eq!(found, (records, positions, Some(texts)), "{name}");
+    }
+}
+
+#[test]
 fn a_book_of_elephanteye_is_read_as_far_as_its_moves_lead() {
     let Some(path) = sample("xiangqi/books/eleeye_BOOK.DAT") else { return };
     let contents = read(Format::Eleeye, &path, None);
