@@ -247,7 +247,7 @@ fn every_byte_of_a_small_book_is_flipped_in_turn() {
     let whole = closed_book(5);
     let (refused, opened) = flip_every_byte(whole.path(), |file| !file.ends_with("lock"));
     println!("{refused} times refused, {opened} times opened with all that it had");
-    assert!(refused > 1_000 && opened > 1_000, "{refused} {opened}");
+    assert!(refused > 500 && opened > 1_000, "{refused} {opened}");
 }
 
 #[test]
