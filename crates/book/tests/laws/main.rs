@@ -90,7 +90,11 @@ fn turned(position: &Position, symmetry: Symmetry, rotation: usize) -> Option<Po
     };
     let sides = [of_side(0), of_side(1)];
     let moves: Vec<Move> = (0..position.moves().len()).map(|n| sides[n % 2][n / 2]).collect();
-    Position::new(variant, None, &moves).ok()
+    let image = Position::new(variant, None, &moves).ok()?;
+    // Pieces that take, or move twice, may come to stand elsewhere in another order.
+    let is_stones = matches!(variant, Variant::Gomoku { .. });
+    let is_same = is_stones || image.canonical().packed == position.canonical().packed;
+    is_same.then_some(image)
 }
 
 /// Where the moves of an answer lead, and what is said of them.
