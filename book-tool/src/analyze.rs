@@ -208,7 +208,7 @@ async fn here(args: &Args, question: &Question, live: &mut Live<'_>) -> Result<A
                 return if last.is_empty() && is_ours { Ok(shallow(&question.position)?) } else { Ok(last) };
             }
             Some(Progress { answer, nodes, elapsed: time, .. }) = iterations.recv() => {
-                live.show(&Shown { answer: answer.clone(), nodes, time, who: Some(who.clone()) })?;
+                live.show(&Shown { answer: answer.clone(), nodes, time, who: Ok(who.clone()) })?;
                 last = answer;
             }
             answer = &mut answered => return answer.context("the search failed")?,

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::analyze::ENGINE_OF_A_CLUSTER;
 use crate::cli::{runtime, write_json};
 use crate::effort::{EffortArgs, parse_time};
+use crate::live::waiting;
 use crate::remote::Builds;
 use crate::roots;
 use crate::terminal::Unechoed;
@@ -383,8 +384,22 @@ async fn follow(args: &Args, connector: &Connector, request: v1::StartRequest, p
     let first = builds.start(request).await?;
     let (bar, _keys) = (progress_bar(&first), Unechoed::new());
     let stop = stopped(args.time);
+    let mut waits = String::new();
+    let mut shown = |job: &v1::Job| {
+        // In this process the workers come by themselves.
+        let why = if args.coordinator.is_some() { job.waits_for.as_str() } else { "" };
+        show(&bar, job, why);
+        // A build that waits must not do it in silence where there is no bar.
+        if bar.is_hidden() && why != waits {
+            why.clone_into(&mut waits);
+            if !why.is_empty() {
+                // Who has closed stderr does not want to know.
+                let _ = writeln!(std::io::stderr(), "{name}: {}", waiting(why));
+            }
+        }
+    };
     let ended = tokio::select! {
-        job = builds.watch(&name, |job| show(&bar, job)) => Ended::Over(job?),
+        job = builds.watch(&name, &mut shown) => Ended::Over(job?),
         () = stop => {
             let mut builds = Builds::connect(connector).await?;
             Ended::Stopped(if pauses { builds.pause(&name).await? } else { builds.get(&name).await? })
@@ -417,12 +432,16 @@ fn progress_bar(job: &v1::Job) -> ProgressBar {
     bar
 }
 
-fn show(bar: &ProgressBar, job: &v1::Job) {
+/// `why`: what it waits for, if it does.
+fn show(bar: &ProgressBar, job: &v1::Job, why: &str) {
     bar.set_position(job.positions);
     let left = job.target.map(|target| target.saturating_sub(job.positions)).filter(|_| job.rate > 0.0);
     let left = left.map(|left| Duration::from_secs((left as f64 / job.rate) as u64));
     let left = left.map_or_else(String::new, |left| format!(", {} left", humantime::format_duration(left)));
-    bar.set_message(format!("{:.1}/s, {} waiting{left}", job.rate, job.frontier));
+    bar.set_message(match why {
+        "" => format!("{:.1}/s, {} waiting{left}", job.rate, job.frontier),
+        _ => waiting(why),
+    });
 }
 
 /// Where the job is, as `kagetsu jobs` takes it.

@@ -111,6 +111,9 @@ fn headline(job: &JobJson) -> String {
     if job.set_aside > 0 {
         line += &format!(", {} set aside", job.set_aside);
     }
+    if let Some(why) = &job.waits_for {
+        line += &format!(", waiting: {why}");
+    }
     let left = job.target.map(|target| target.saturating_sub(job.positions)).filter(|_| job.rate > 0.0);
     if let Some(left) = left.filter(|left| *left > 0) {
         let left = Duration::from_secs((left as f64 / job.rate) as u64);
@@ -151,6 +154,11 @@ mod tests {
         );
         assert_eq!(headline(&job(1_000, None)), "h8 running  1,000 positions, 2.0/s, 1,234 waiting");
         assert!(headline(&job(120, Some(100))).contains(&"#".repeat(30)), "more than was asked for");
+        let waits_for = Some("no worker is connected".to_string());
+        assert!(
+            headline(&JobJson { waits_for, ..job(1, None) })
+                .ends_with("1,234 waiting, waiting: no worker is connected")
+        );
     }
 
     #[test]

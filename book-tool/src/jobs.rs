@@ -12,6 +12,7 @@ use kagetsu_proto::{Access, Connector, v1};
 
 use crate::cli::{runtime, write_json};
 use crate::dashboard::Dashboard;
+use crate::live::waiting;
 use crate::remote::{self, Builds};
 use crate::source::open_book;
 use crate::table;
@@ -227,8 +228,9 @@ fn write_line(out: &mut dyn Write, job: &v1::Job, json: bool) -> Result<()> {
         return write_json(out, &line);
     }
     let target = line.target.map_or_else(String::new, |target| format!(" of {target}"));
-    let JobJson { name, state, positions, rate, frontier, .. } = line;
-    writeln!(out, "{name} {state}: {positions}{target} positions, {rate:.1}/s, {frontier} waiting")?;
+    let JobJson { name, state, positions, rate, frontier, waits_for, .. } = line;
+    let waits = waits_for.map_or_else(String::new, |why| format!("; {}", waiting(&why)));
+    writeln!(out, "{name} {state}: {positions}{target} positions, {rate:.1}/s, {frontier} waiting{waits}")?;
     out.flush()?;
     Ok(())
 }
@@ -275,7 +277,10 @@ fn write_table(out: &mut dyn Write, jobs: &[JobJson]) -> Result<()> {
         rows.add_row([
             job.name.clone(),
             job.variant.clone(),
-            job.reason.as_ref().map_or_else(|| job.state.clone(), |reason| format!("{}: {reason}", job.state)),
+            job.reason
+                .as_ref()
+                .or(job.waits_for.as_ref())
+                .map_or_else(|| job.state.clone(), |reason| format!("{}: {reason}", job.state)),
             job.positions.to_string(),
             job.target.map_or_else(|| "-".into(), |target| target.to_string()),
             format!("{:.1}", job.rate),

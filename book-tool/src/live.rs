@@ -16,8 +16,8 @@ pub(crate) struct Shown {
     /// Positions visited.
     pub(crate) nodes: u64,
     pub(crate) time: Duration,
-    /// Who searches, as in `2 threads`; `None` while there is nobody.
-    pub(crate) who: Option<String>,
+    /// Who searches, as in `2 threads`; or why nobody does.
+    pub(crate) who: Result<String, String>,
 }
 
 /// An analysis on stderr: redrawn in place on a terminal; without one, a line whenever there is news.
@@ -118,6 +118,13 @@ fn value(verdict: &Verdict) -> String {
 }
 
 fn who(shown: &Shown) -> String {
-    let nobody = || "waiting for workers: start one with `kagetsu-worker --coordinator URL`".into();
-    shown.who.clone().unwrap_or_else(nobody)
+    match &shown.who {
+        Ok(who) => who.clone(),
+        Err(why) => waiting(why),
+    }
+}
+
+/// What somebody who waits for a cluster is to know, and to do.
+pub(crate) fn waiting(why: &str) -> String {
+    format!("waiting: {why}; start one with `kagetsu-worker --coordinator URL`, or see `kagetsu workers list`")
 }

@@ -55,9 +55,10 @@ pub(crate) async fn analyze(
         let answer = update.answer.unwrap_or_default().about(&question.position)?;
         let time = Duration::from_millis(update.time_ms);
         let who = match update.workers {
-            0 => None,
-            1 => Some("1 worker".into()),
-            workers => Some(format!("{workers} workers")),
+            _ if !update.waits_for.is_empty() => Err(update.waits_for),
+            0 => Err("no worker is connected".into()),
+            1 => Ok("1 worker".into()),
+            workers => Ok(format!("{workers} workers")),
         };
         live.show(&Shown { answer: answer.clone(), nodes: update.nodes, time, who })?;
         if update.is_final {
@@ -73,9 +74,21 @@ pub(crate) async fn analyze(
 /// If the coordinator is not there, or refuses.
 pub(crate) async fn workers(connector: &Connector) -> Result<Vec<v1::Worker>> {
     let mut client = WorkersClient::new(connector.connect().await?);
-    let listed =
-        client.list(v1::ListWorkersRequest {}).await.map_err(|status| anyhow!(explain(connector.name(), &status)))?;
+    let listed = client
+        .list(v1::ListWorkersRequest { with_absent: true })
+        .await
+        .map_err(|status| anyhow!(explain(connector.name(), &status)))?;
     Ok(listed.into_inner().workers)
+}
+
+/// Ends the quarantine of all workers of a name; how many were in one.
+///
+/// # Errors
+/// If the coordinator is not there, or refuses.
+pub(crate) async fn release(connector: &Connector, name: &str) -> Result<u32> {
+    let mut client = WorkersClient::new(connector.connect().await?);
+    let released = client.release(v1::ReleaseRequest { name: name.into() }).await;
+    Ok(released.map_err(|status| anyhow!(explain(connector.name(), &status)))?.into_inner().released)
 }
 
 /// The build jobs of a coordinator.

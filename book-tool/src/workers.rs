@@ -22,20 +22,39 @@ enum Action {
     ///
     /// Example: kagetsu workers list --coordinator http://127.0.0.1:7615
     List {
-        /// The coordinator
-        #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
-        coordinator: String,
         #[command(flatten)]
-        access: Access,
+        at: Where,
         /// Prints one JSON array
         #[arg(long)]
         json: bool,
     },
+    /// Ends the quarantine of the workers of a name, once what was wrong with them is mended; those that are connected are
+    /// examined anew. Where the coordinator has tokens this needs the role admin
+    ///
+    /// Example: kagetsu workers release node-7 --coordinator http://127.0.0.1:7615
+    Release {
+        /// The worker's name
+        name: String,
+        #[command(flatten)]
+        at: Where,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Where {
+    /// The coordinator
+    #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
+    coordinator: String,
+    #[command(flatten)]
+    access: Access,
 }
 
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
-    let Action::List { coordinator, access, json } = args.command;
-    let connector = access.connector(&coordinator)?;
+    let (at, json) = match args.command {
+        Action::List { at, json } => (at, json),
+        Action::Release { name, at } => return release(&at, &name, out),
+    };
+    let connector = at.access.connector(&at.coordinator)?;
     let workers = runtime()?.block_on(remote::workers(&connector))?;
     let workers: Vec<WorkerJson> = workers.into_iter().map(WorkerJson::from).collect();
     if json {
@@ -46,12 +65,21 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     for w in &workers {
         let numbers = [w.slots.into(), w.threads.into(), w.tasks.into(), w.done, w.speed].map(|n: u64| n.to_string());
         let idle = match &w.quarantine {
-            Some(reason) => format!("in quarantine: {reason}"),
+            Some(reason) if w.is_connected => format!("in quarantine: {reason}"),
+            Some(reason) => format!("in quarantine, and not connected: {reason}"),
             None => w.idle.clone().unwrap_or_default(),
         };
         rows.add_row([vec![w.name.clone(), w.engine.clone()], numbers.to_vec(), vec![idle]].concat());
     }
     table::align_right(&mut rows, &[2, 3, 4, 5, 6]);
     table::write(out, &rows)?;
+    Ok(Exit::Done)
+}
+
+fn release(at: &Where, name: &str, out: &mut dyn Write) -> Result<Exit> {
+    let connector = at.access.connector(&at.coordinator)?;
+    let released = runtime()?.block_on(remote::release(&connector, name))?;
+    let count = if released == 1 { String::new() } else { format!(" ({released} of that name)") };
+    writeln!(out, "{name}{count} is no longer in quarantine")?;
     Ok(Exit::Done)
 }

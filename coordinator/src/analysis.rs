@@ -121,6 +121,7 @@ impl Running {
             time_ms: self.begun.elapsed().as_millis() as u64,
             workers: self.hub.worker_count(self.variant),
             is_final,
+            waits_for: if is_final { None } else { self.hub.waits_for(self.variant) }.unwrap_or_default(),
         }
     }
 }

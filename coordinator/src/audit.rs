@@ -7,7 +7,7 @@ use kagetsu_schedule::{Bar, QuestionId, WorkerId};
 
 use crate::compare::difference;
 use crate::prover::{Claims, Kept};
-use crate::state::{Purpose, State, urgency};
+use crate::state::{Held, Purpose, State, urgency};
 
 /// An answer that another worker is asked to confirm, and a third where the two differ.
 pub(crate) struct Check {
@@ -256,13 +256,38 @@ impl State {
 
     /// A worker is believed no more: it gets nothing, and what it said and nobody has confirmed is searched anew.
     pub(crate) fn quarantine(&mut self, worker: WorkerId, reason: String) {
-        tracing::error!(worker = self.name(worker), reason, "a worker is in quarantine until it is started anew");
+        let until = "until it is started anew, or `kagetsu workers release`";
+        tracing::error!(worker = self.name(worker), reason, "a worker is in quarantine {until}");
         let unverified = self.trust.refute(worker, reason);
+        self.keep_quarantine();
         self.scheduler.bar(self.now, worker, Some(Bar::Quarantine));
         if let Some(keeper) = self.keeper.as_ref().filter(|_| !unverified.is_empty()) {
             keeper.distrust(unverified);
         }
         self.look_after_checks();
+    }
+
+    /// Ends the quarantine of all workers of a name; how many were in one. Those that are connected are examined.
+    pub(crate) fn release(&mut self, name: &str) -> usize {
+        let released = self.trust.release(name);
+        for &worker in &released {
+            if let Some(about) = self.links.about(worker).cloned() {
+                let bar = self.receive(worker, &about, &Held::default());
+                self.scheduler.bar(self.now, worker, bar);
+            }
+        }
+        if !released.is_empty() {
+            tracing::info!(name, "the quarantine is ended");
+            self.keep_quarantine();
+        }
+        released.len()
+    }
+
+    /// Another life of the coordinator is to know who is in quarantine.
+    fn keep_quarantine(&self) {
+        if let Some(keeper) = &self.keeper {
+            keeper.confine(self.trust.confined());
+        }
     }
 }
 

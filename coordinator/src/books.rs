@@ -56,7 +56,9 @@ impl Books for BooksService {
         let v1::LookupManyRequest { positions, top } = request.into_inner();
         if positions.len() > MOST_POSITIONS {
             let found = positions.len();
-            return Err(Status::invalid_argument(format!("{found} positions are more than {MOST_POSITIONS}")));
+            return Err(Status::invalid_argument(format!(
+                "{found} positions are more than {MOST_POSITIONS}: ask for fewer at a time"
+            )));
         }
         let response = v1::LookupManyResponse { found: self.find(&positions, top).await? };
         Ok(Response::new(response))

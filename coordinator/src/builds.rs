@@ -21,6 +21,8 @@ use crate::keeper::{JobView, KeeperDesk};
 
 /// Least time between two messages of a watch.
 const PACE: Duration = Duration::from_millis(100);
+/// How often a watch looks whether there are workers.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(crate) struct BuildsService {
     pub(crate) hub: Arc<Hub>,
@@ -65,17 +67,24 @@ impl Builds for BuildsService {
             let mut job = first;
             loop {
                 let is_over = !matches!(job.state(), v1::JobState::Running | v1::JobState::Paused);
-                if sender.send(Ok(job)).await.is_err() || is_over {
+                if sender.send(Ok(job.clone())).await.is_err() || is_over {
                     return;
                 }
                 tokio::time::sleep(PACE).await;
-                // A job can only be changed, never taken away; the keeper ends with the coordinator.
-                if views.changed().await.is_err() {
-                    return;
-                }
-                let found = views.borrow().iter().find(|view| view.job.spec.name == name).map(|v| message(v, &hub));
-                let Some(found) = found else { return };
-                job = found;
+                job = loop {
+                    // A job can only be changed, never taken away; the keeper ends with the coordinator.
+                    let has_changed = match tokio::time::timeout(PATIENCE, views.changed()).await {
+                        Ok(Err(_)) => return,
+                        changed => changed.is_ok(),
+                    };
+                    let views = views.borrow();
+                    let found = views.iter().find(|view| view.job.spec.name == name).map(|v| message(v, &hub));
+                    let Some(found) = found else { return };
+                    // Workers come and go without a change of the job.
+                    if has_changed || found != job {
+                        break found;
+                    }
+                };
             }
         };
         tokio::spawn(async move {
@@ -145,6 +154,7 @@ fn aside(aside: &Aside) -> v1::Aside {
 
 fn message(view: &JobView, hub: &Hub) -> v1::Job {
     let Job { spec, state, positions, set_aside, frontier, nodes, .. } = &view.job;
+    let waits = (*state == JobState::Running).then(|| hub.waits_for(spec.variant)).flatten();
     let reason = if let JobState::Failed(reason) = state { reason.clone() } else { String::new() };
     let state = match state {
         JobState::Running => v1::JobState::Running,
@@ -169,6 +179,7 @@ fn message(view: &JobView, hub: &Hub) -> v1::Job {
         nodes: *nodes,
         total_nodes: spec.bounds.nodes,
         until_stable: spec.bounds.stable,
+        waits_for: waits.unwrap_or_default(),
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) struct Limits {
     pub(crate) watches: Places,
     pub(crate) exports: Places,
     pub(crate) workers: Places,
+    pub(crate) beats: Places,
 }
 
 impl Default for Limits {
@@ -23,6 +24,7 @@ impl Default for Limits {
             watches: places("watches of jobs", 1_024),
             exports: places("exports", 16),
             workers: places("workers", 20_000),
+            beats: places("streams of heartbeats", 20_000),
         }
     }
 }
@@ -54,5 +56,33 @@ impl Places {
                 *wait,
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_proto::pushback;
+    use tonic::Code;
+
+    use super::*;
+
+    #[test]
+    fn of_each_kind_there_are_so_many_and_who_comes_later_is_told_when_to_come_again() {
+        let Limits { analyses, watches, exports, workers, beats } = Limits::default();
+        for (places, most, words) in [
+            (analyses, 128, "128 analyses are open, no more at a time; come again in 5 s"),
+            (watches, 1_024, "1024 watches of jobs are open"),
+            (exports, 16, "16 exports are open"),
+            (workers, 20_000, "20000 workers are open"),
+            (beats, 20_000, "20000 streams of heartbeats are open"),
+        ] {
+            let mut taken: Vec<_> = (0..most).map(|_| places.take().expect("free")).collect();
+            let refusal = places.take().expect_err("all are taken");
+            assert_eq!(refusal.code(), Code::ResourceExhausted);
+            assert!(refusal.message().starts_with(words), "{refusal}");
+            assert_eq!(pushback(&refusal), Some(Duration::from_secs(5)));
+            taken.pop();
+            assert!(places.take().is_ok(), "one has left");
+        }
     }
 }

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use kagetsu_http::Services;
 use tokio_util::sync::CancellationToken;
@@ -37,7 +38,13 @@ impl Door {
                 places: limits.exports,
             },
             builds: BuildsService { hub: hub(), keeper: keeper.clone(), shutdown: shutdown(), places: limits.watches },
-            workers: WorkersService { hub: hub(), shutdown: shutdown(), places: limits.workers },
+            workers: WorkersService {
+                hub: hub(),
+                keeper: keeper.clone(),
+                shutdown: shutdown(),
+                places: limits.workers,
+                beats: limits.beats,
+            },
             keeper,
         }
     }
@@ -75,5 +82,9 @@ impl Services for Door {
 
     fn is_cluster(&self) -> bool {
         true
+    }
+
+    fn answered(&self, method: &str, route: &'static str, time: Duration) {
+        self.workers.hub.metrics().answered_http(method, route, time);
     }
 }

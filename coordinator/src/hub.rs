@@ -9,6 +9,7 @@ use kagetsu_game::{Answer, Move, Question, Variant};
 use kagetsu_proto::v1;
 use kagetsu_schedule::{Capacity, Census, QuestionId, Report, Split, TaskId, WorkerId, WorkerStatus};
 use tokio::sync::{Notify, mpsc, watch};
+use tonic::Status;
 
 use crate::audit::Check;
 use crate::exam;
@@ -16,6 +17,7 @@ use crate::keeper::KeeperDesk;
 use crate::links::{Introduction, Told};
 use crate::metrics::Metrics;
 use crate::prover::{Claims, Kept, Prover};
+use crate::quarantine::Confined;
 use crate::shallow::shallow;
 use crate::state::{AT_ONCE, Asked, Held, Purpose, State, Unknown, urgency};
 use crate::trust::{Record, Trust};
@@ -144,6 +146,15 @@ impl Hub {
         });
     }
 
+    /// A worker says on this stream what cannot be: it ends, in words.
+    pub(crate) fn refuse(&self, worker: WorkerId, stream: u64, why: Status) {
+        self.with(|state, _| {
+            if state.links.is_of(worker, stream) {
+                state.links.refuse(worker, why);
+            }
+        });
+    }
+
     /// A worker's sign of life, with what it says of its tasks. What it has found on the way is shown to who watches, and
     /// counts for nothing.
     pub(crate) fn heartbeat(&self, worker: WorkerId, progress: &[v1::TaskProgress]) {
@@ -152,12 +163,15 @@ impl Hub {
         let visited: Vec<_> = progress.iter().map(|p| (TaskId(p.task), p.nodes)).collect();
         let found: Vec<_> = progress.iter().map(|p| self.read_progress(TaskId(p.task), p.so_far.as_ref())).collect();
         self.with(|state, now| {
+            state.scheduler.heartbeat(now, worker, &visited);
             for ((task, nodes), so_far) in visited.iter().zip(found) {
-                if let Some(watched) = state.watched(*task) {
+                // A beat may come after the report.
+                if state.scheduler.holds(worker, *task)
+                    && let Some(watched) = state.watched(*task)
+                {
                     watched.progress(*task, *nodes, so_far);
                 }
             }
-            state.scheduler.heartbeat(now, worker, &visited);
         });
     }
 
@@ -220,11 +234,14 @@ impl Hub {
             state.acknowledge(worker, TaskId(report.task), report.attempt);
             if let Err(fault) = marked {
                 state.quarantine(worker, fault.clone());
-                return state.links.refuse(worker, format!("this worker gives wrong answers: {fault}"));
+                let why = format!("this worker gives wrong answers: {fault}");
+                return state.links.refuse(worker, Status::failed_precondition(why));
             }
             let Some(record) = state.trust.record_mut(worker) else { return };
-            record.exam = record.exam.map(|left| left.saturating_sub(1));
-            if record.exam == Some(0) && record.quarantine.is_none() {
+            let Some(exam) = record.exam.as_mut() else { return };
+            // Who says one answer twice has not given another.
+            exam.remove(&TaskId(report.task));
+            if exam.is_empty() && record.quarantine.is_none() {
                 state.scheduler.bar(now, worker, None);
             }
         });
@@ -366,6 +383,34 @@ impl Hub {
             Some((status, about, record))
         };
         state.scheduler.workers().filter_map(about).collect()
+    }
+
+    /// Who is in quarantine and not connected.
+    pub(crate) fn absent(&self) -> Vec<Confined> {
+        let state = self.lock();
+        state.trust.confined().into_iter().filter(|confined| state.links.about(confined.worker).is_none()).collect()
+    }
+
+    /// Ends the quarantine of all workers of a name; how many were in one.
+    pub(crate) fn release(&self, name: &str) -> usize {
+        self.with(|state, _| state.release(name))
+    }
+
+    /// What questions of the variant wait for before anybody can work on them, if nobody can.
+    pub(crate) fn waits_for(&self, variant: Variant) -> Option<String> {
+        let state = self.lock();
+        if state.scheduler.has_others(variant, &[]) {
+            return None;
+        }
+        Some(match (state.links.len(), state.links.count(variant)) {
+            (0, _) => "no worker is connected".into(),
+            (1, 0) => format!("the only worker connected does not play {variant}"),
+            (all, 0) => format!("none of the {all} workers connected plays {variant}"),
+            (_, 1) => format!("the only worker that plays {variant} gets no tasks: see `kagetsu workers list`"),
+            (_, able) => {
+                format!("none of the {able} workers that play {variant} gets tasks: see `kagetsu workers list`")
+            }
+        })
     }
 
     /// Workers quarantined since the start.

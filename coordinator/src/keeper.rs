@@ -1,6 +1,7 @@
 //! The keeper: the thread that has the book.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
@@ -15,6 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use crate::hub::Hub;
 use crate::progress::Rates;
 use crate::prover::Kept;
+use crate::quarantine::{self, Confined};
 use crate::shallow::shallow;
 
 /// Commands done between two writes to the disk.
@@ -51,6 +53,7 @@ enum Command {
     Release(Box<Work>),
     Distrust(Vec<(JobId, Position)>),
     Reclaim(WorkerId, Vec<(TaskId, Option<Question>)>),
+    Confine(Vec<Confined>),
     Refill,
     Start(Box<JobSpec>, Reply<Job>),
     Change(String, JobChange, Reply<Job>),
@@ -150,6 +153,11 @@ impl KeeperDesk {
         self.send(Command::Distrust(said));
     }
 
+    /// These are in quarantine, and nobody else.
+    pub(crate) fn confine(&self, all: Vec<Confined>) {
+        self.send(Command::Confine(all));
+    }
+
     /// A worker has tasks of an earlier life of the coordinator at hand.
     pub(crate) fn reclaim(&self, worker: WorkerId, held: Vec<(TaskId, Option<Question>)>) {
         self.send(Command::Reclaim(worker, held));
@@ -215,6 +223,8 @@ pub(crate) struct KeeperEnd {
 /// Who has the book.
 pub(crate) struct Keeper {
     book: Book,
+    /// The book's.
+    folder: PathBuf,
     end: KeeperEnd,
     hub: Weak<Hub>,
     /// Jobs that are running, to ask for work without reading all: those of the greatest priority first.
@@ -226,9 +236,9 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// A keeper whose jobs can be seen before it runs.
-    pub(crate) fn new(book: Book, end: KeeperEnd, hub: &Arc<Hub>) -> Result<Self> {
-        let hub = Arc::downgrade(hub);
-        let mut keeper = Self { book, end, hub, running: Vec::new(), rates: BTreeMap::new(), asides: BTreeMap::new() };
+    pub(crate) fn new(book: Book, folder: PathBuf, end: KeeperEnd, hub: &Arc<Hub>) -> Result<Self> {
+        let (hub, running) = (Arc::downgrade(hub), Vec::new());
+        let mut keeper = Self { book, folder, end, hub, running, rates: BTreeMap::new(), asides: BTreeMap::new() };
         keeper.show()?;
         Ok(keeper)
     }
@@ -282,6 +292,7 @@ impl Keeper {
                     }
                     is_hungry = true;
                 }
+                Command::Confine(all) => self.confine(&all),
                 Command::Reclaim(worker, held) => self.reclaim(worker, held)?,
                 Command::Refill => {
                     self.end.is_refilling.store(false, Ordering::Release);
@@ -317,6 +328,14 @@ impl Keeper {
             self.refill()?;
         }
         Ok(goes_on)
+    }
+
+    /// Writes down who is in quarantine. Where that cannot be written the coordinator goes on: it knows as long as it lives.
+    fn confine(&self, all: &[Confined]) {
+        if let Err(error) = quarantine::write(&self.folder, all) {
+            let folder = self.folder.display();
+            tracing::error!(%folder, %error, "cannot write down who is in quarantine: make room, or it ends with the coordinator");
+        }
     }
 
     /// What a worker has at hand from before is its own, if any running job still waits for it.

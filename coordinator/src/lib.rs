@@ -26,6 +26,7 @@ mod metrics;
 mod monitor;
 mod progress;
 mod prover;
+mod quarantine;
 mod reader;
 mod server;
 mod shallow;

@@ -69,12 +69,17 @@ impl Links {
     }
 
     /// Ends a worker's stream for good, in words.
-    pub(crate) fn refuse(&mut self, worker: WorkerId, why: String) {
+    pub(crate) fn refuse(&mut self, worker: WorkerId, why: Status) {
         if let Some(link) = self.all.remove(&worker) {
-            tracing::warn!(worker = %link.about.name, why, "a worker is refused");
+            tracing::warn!(worker = %link.about.name, why = why.message(), "a worker is refused");
             // One who does not read finds the stream ended.
-            let _ = link.out.try_send(Err(Status::failed_precondition(why)));
+            let _ = link.out.try_send(Err(why));
         }
+    }
+
+    /// Whether this is the worker's stream, and not an older one.
+    pub(crate) fn is_of(&self, worker: WorkerId, stream: u64) -> bool {
+        self.all.get(&worker).is_some_and(|link| link.stream == stream)
     }
 
     pub(crate) fn about(&self, worker: WorkerId) -> Option<&Introduction> {
@@ -84,6 +89,11 @@ impl Links {
     /// How many play the variant.
     pub(crate) fn count(&self, variant: Variant) -> u32 {
         self.all.values().filter(|link| link.about.plays.contains(&variant)).count() as u32
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
     }
 
     /// Ends all streams.

@@ -29,6 +29,7 @@ pub(crate) struct Metrics {
     lease_time: Histogram,
     leases: Mutex<BTreeMap<TaskId, Instant>>,
     request_time: Family<Labels, Histogram, fn() -> Histogram>,
+    http_time: Family<Labels, Histogram, fn() -> Histogram>,
     /// Answers that the book could not bring together with what it knew.
     pub(crate) merge_conflicts: Counter,
 }
@@ -46,6 +47,7 @@ impl Default for Metrics {
         let mut registry = Registry::with_prefix("kagetsu");
         let lease_time = lease_buckets();
         let request_time: Family<Labels, Histogram, fn() -> Histogram> = Family::new_with_constructor(request_buckets);
+        let http_time: Family<Labels, Histogram, fn() -> Histogram> = Family::new_with_constructor(request_buckets);
         let merge_conflicts = Counter::default();
         registry.register_with_unit(
             "lease",
@@ -55,14 +57,20 @@ impl Default for Metrics {
         );
         registry.register_with_unit(
             "request",
-            "From a request to the head of its answer",
+            "From a request of gRPC to the head of its answer",
             Unit::Seconds,
             request_time.clone(),
+        );
+        registry.register_with_unit(
+            "http_request",
+            "From a request of HTTP to the head of its answer",
+            Unit::Seconds,
+            http_time.clone(),
         );
         let help = "Answers that the book could not bring together with what it knew";
         registry.register("merge_conflicts", help, merge_conflicts.clone());
         let leases = Mutex::default();
-        Self { registry, lease_time, leases, request_time, merge_conflicts }
+        Self { registry, lease_time, leases, request_time, http_time, merge_conflicts }
     }
 }
 
@@ -102,6 +110,13 @@ impl Metrics {
         self.request_time.get_or_create(&[("method", method)]).observe(time.as_secs_f64());
     }
 
+    /// A request of HTTP had the head of its answer after so long.
+    pub(crate) fn answered_http(&self, method: &str, route: &str, time: Duration) {
+        // A method can be any word.
+        let method = if matches!(method, "GET" | "HEAD" | "POST" | "OPTIONS") { method } else { "other" };
+        self.http_time.get_or_create(&[("route", format!("{method} {route}"))]).observe(time.as_secs_f64());
+    }
+
     /// Everything as text.
     ///
     /// # Errors
@@ -137,6 +152,8 @@ mod tests {
         metrics.reported(TaskId(2));
         metrics.answered("/kagetsu.v1.Builds/List", Duration::from_millis(3));
         metrics.answered("/whatever/somebody/asks", Duration::from_millis(3));
+        metrics.answered_http("POST", "/api/v1/jobs", Duration::from_millis(3));
+        metrics.answered_http("WHATEVER", "/api/v1/jobs", Duration::from_millis(3));
         metrics.merge_conflicts.inc();
         let census =
             Census { waiting_tasks: 3, totals: Totals { reassigned: 5, ..Totals::default() }, ..Census::default() };
@@ -154,6 +171,8 @@ mod tests {
             "kagetsu_lease_seconds_count 1",
             "kagetsu_request_seconds_count{method=\"kagetsu.v1.Builds/List\"} 1",
             "kagetsu_request_seconds_count{method=\"other\"} 1",
+            "kagetsu_http_request_seconds_count{route=\"POST /api/v1/jobs\"} 1",
+            "kagetsu_http_request_seconds_count{route=\"other /api/v1/jobs\"} 1",
             "kagetsu_merge_conflicts_total 1",
             "kagetsu_tasks{state=\"waiting\"} 3.0",
             "kagetsu_queue_depth 3.0",

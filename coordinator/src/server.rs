@@ -34,6 +34,7 @@ use crate::keeper::{Keeper, KeeperDesk};
 use crate::library::Library;
 use crate::monitor::{MeterLayer, Monitor};
 use crate::prover::Prover;
+use crate::quarantine;
 use crate::trust::Trust;
 use crate::workers::WorkersService;
 
@@ -43,6 +44,9 @@ const GRACE: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(20);
 /// Requests of one connection at a time; a client waits before it sends more.
 const STREAMS: u32 = 256;
+/// Bytes of a stream that may wait to be read, and of all streams of a connection: one that waits does not hold up the others.
+const STREAM_WINDOW: u32 = 1 << 18;
+const CONNECTION_WINDOW: u32 = 1 << 21;
 /// Bytes in flight of a connection inside this process.
 const PIPE: usize = 64 << 10;
 
@@ -74,7 +78,7 @@ impl Server {
     /// If the book cannot be opened.
     pub fn start(config: &Config, shutdown: CancellationToken) -> Result<Self> {
         let kept = CancellationToken::new();
-        let trust = Trust::new(config.trusts_workers, config.verify_share);
+        let mut trust = Trust::new(config.trusts_workers, config.verify_share);
         let Some(path) = &config.book else {
             let hub = Hub::new(None, trust);
             let (guard, drained) = (Guard::open(), CancellationToken::new());
@@ -84,12 +88,13 @@ impl Server {
         let options = BookOptions { create: true, cache_bytes: config.cache_mib << 20 };
         let (book, notices) = Book::open(path, &options)?;
         notices.iter().for_each(|notice| tracing::warn!(book = %path.display(), "{notice}"));
+        trust.restore(quarantine::read(path)?);
         let (desk, end) = KeeperDesk::new();
         let hub = Hub::new(Some(desk.clone()), trust);
         if !config.trusts_workers {
             hub.employ(Prover::start(Arc::downgrade(&hub))?);
         }
-        let keeper = Keeper::new(book, end, &hub)?;
+        let keeper = Keeper::new(book, path.clone(), end, &hub)?;
         let ended = kept.clone().drop_guard();
         let run = move || {
             let _ended = ended;
@@ -176,6 +181,8 @@ impl Server {
         let guard = Arc::clone(&self.guard);
         let mut server = server
             .max_concurrent_streams(STREAMS)
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
             .layer(InterceptorLayer::new(understood))
             .layer(MeterLayer::new(self.hub.metrics()))
             .layer(GuardLayer::new(Arc::clone(&guard)));
@@ -228,12 +235,13 @@ impl Server {
         let (hub, keeper, shutdown) = (&self.hub, &self.keeper, &self.shutdown);
         let hub = || Arc::clone(hub);
         let (keeper, stop) = (|| keeper.clone(), || shutdown.clone());
-        let Limits { analyses, watches, exports, workers } = self.limits.clone();
+        let Limits { analyses, watches, exports, workers, beats } = self.limits.clone();
         let analysis = AnalysisService { hub: hub(), shutdown: stop(), places: analyses };
         let builds = BuildsService { hub: hub(), keeper: keeper(), shutdown: stop(), places: watches };
         let library = keeper().map_or(Library::None, Library::Keeper);
         let books = BooksService { library, shutdown: stop(), places: exports };
-        let workers = WorkersService { hub: hub(), shutdown: self.drained.clone(), places: workers };
+        let drained = self.drained.clone();
+        let workers = WorkersService { hub: hub(), keeper: keeper(), shutdown: drained, places: workers, beats };
         let (health, healthy) = tonic_health::server::health_reporter();
         health.set_serving::<AnalysisServer<AnalysisService>>().await;
         health.set_serving::<BuildsServer<BuildsService>>().await;

@@ -1,6 +1,6 @@
 //! What a coordinator knows, and what follows from each change of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -111,11 +111,11 @@ impl State {
         if record.quarantine.is_some() {
             return Some(Bar::Quarantine);
         }
-        if record.exam == Some(0) {
+        if record.exam.as_ref().is_some_and(BTreeSet::is_empty) {
             return None;
         }
         let tasks = exam::tasks(about);
-        let is_new = record.exam.replace(tasks.len()).is_none();
+        let is_new = record.exam.replace(tasks.iter().map(|task| TaskId(task.task)).collect()).is_none();
         let goes_on = tasks.is_empty() || is_new && !held.is_empty();
         tasks.into_iter().for_each(|task| self.links.send(worker, Message::Task(task)));
         (!goes_on).then_some(Bar::Exam)

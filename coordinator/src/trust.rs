@@ -1,14 +1,16 @@
 //! What is known of each worker's word.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
+use std::time::SystemTime;
 
 use kagetsu_book::JobId;
 use kagetsu_game::{Effort, Position};
-use kagetsu_schedule::{QuestionId, WorkerId};
+use kagetsu_schedule::{QuestionId, TaskId, WorkerId};
 
 use crate::compare::Band;
 use crate::links::Introduction;
+use crate::quarantine::Confined;
 
 /// Answers of one worker that are searched anew when it turns out to be wrong: the last.
 const MOST_UNVERIFIED: usize = 512;
@@ -18,6 +20,8 @@ const MOST_RECORDS: usize = 20_000;
 /// What is known of one worker's word.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
+    /// Its name, for people.
+    name: String,
     /// Name and version of its engine, and its threads.
     engine: (String, u32),
     /// Answers that others confirmed.
@@ -26,8 +30,10 @@ pub(crate) struct Record {
     pub(crate) refuted: u64,
     /// Why it gets no tasks.
     pub(crate) quarantine: Option<String>,
-    /// Questions of the exam that it has yet to answer; `None` before it was asked.
-    pub(crate) exam: Option<usize>,
+    /// Since when, in seconds since 1970.
+    since: u64,
+    /// Questions of the exam that it has yet to answer, by their tasks; `None` before it was asked.
+    pub(crate) exam: Option<BTreeSet<TaskId>>,
     /// What it said last that nobody has confirmed.
     unverified: VecDeque<(JobId, Position)>,
 }
@@ -35,16 +41,8 @@ pub(crate) struct Record {
 impl Record {
     /// What the world may know.
     pub(crate) fn without_answers(&self) -> Self {
-        let Self { confirmed, refuted, quarantine, exam, .. } = self;
-        let (engine, unverified) = Default::default();
-        Self {
-            engine,
-            confirmed: *confirmed,
-            refuted: *refuted,
-            quarantine: quarantine.clone(),
-            exam: *exam,
-            unverified,
-        }
+        let (confirmed, refuted, quarantine) = (self.confirmed, self.refuted, self.quarantine.clone());
+        Self { confirmed, refuted, quarantine, ..Self::default() }
     }
 }
 
@@ -75,7 +73,7 @@ impl Trust {
             gone.map(|id| self.records.remove(&id));
         }
         let record = self.records.entry(worker).or_default();
-        record.engine = (about.engine.clone(), about.threads);
+        (record.name, record.engine) = (about.name.clone(), (about.engine.clone(), about.threads));
         record
     }
 
@@ -122,8 +120,38 @@ impl Trust {
             return Vec::new();
         }
         record.quarantine = Some(reason);
+        record.since = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
         self.quarantines += 1;
         std::mem::take(&mut record.unverified).into()
+    }
+
+    /// Who is in quarantine.
+    pub(crate) fn confined(&self) -> Vec<Confined> {
+        let confined = |(worker, record): (&WorkerId, &Record)| {
+            let Record { name, engine, quarantine, since, .. } = record;
+            let (name, engine, reason) = (name.clone(), engine.0.clone(), quarantine.clone()?);
+            Some(Confined { worker: *worker, name, engine, reason, since: *since })
+        };
+        self.records.iter().filter_map(confined).collect()
+    }
+
+    /// Who was in quarantine in an earlier life of the coordinator still is.
+    pub(crate) fn restore(&mut self, all: Vec<Confined>) {
+        for Confined { worker, name, engine, reason, since } in all {
+            let record = Record { name, engine: (engine, 0), quarantine: Some(reason), since, ..Record::default() };
+            self.records.insert(worker, record);
+        }
+    }
+
+    /// Ends the quarantine of all workers of a name, who have everything to show anew.
+    pub(crate) fn release(&mut self, name: &str) -> Vec<WorkerId> {
+        let is_it = |record: &Record| record.quarantine.is_some() && record.name == name;
+        let mut released = Vec::new();
+        for (worker, record) in self.records.iter_mut().filter(|(_, record)| is_it(record)) {
+            (record.quarantine, record.exam) = (None, None);
+            released.push(*worker);
+        }
+        released
     }
 
     /// How near two workers' answers must be.

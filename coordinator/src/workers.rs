@@ -5,11 +5,12 @@ use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use kagetsu_book::JobState;
 use kagetsu_game::{Question, Variant, VariantError};
 use kagetsu_proto::v1::from_worker::Message;
 use kagetsu_proto::v1::workers_server::Workers;
-use kagetsu_proto::{MOST_NAME, PROTOCOL, Versions, v1};
-use kagetsu_schedule::{TaskId, WorkerId};
+use kagetsu_proto::{MESSAGE_LIMIT, MOST_NAME, PROTOCOL, Versions, v1};
+use kagetsu_schedule::{Idle, TaskId, WorkerId, WorkerStatus};
 use kagetsu_search::Engine;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
@@ -18,7 +19,9 @@ use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::busy::Places;
 use crate::hub::Hub;
+use crate::keeper::{JobView, KeeperDesk};
 use crate::links::Introduction;
+use crate::quarantine::Confined;
 use crate::state::Held;
 use crate::trust::Record;
 
@@ -35,8 +38,10 @@ const MOST_HELD: usize = 16_384;
 
 pub(crate) struct WorkersService {
     pub(crate) hub: Arc<Hub>,
+    pub(crate) keeper: Option<KeeperDesk>,
     pub(crate) shutdown: CancellationToken,
     pub(crate) places: Places,
+    pub(crate) beats: Places,
 }
 
 type Tasks = Pin<Box<dyn Stream<Item = Result<v1::ToWorker, Status>> + Send>>;
@@ -67,15 +72,33 @@ impl Workers for WorkersService {
             session.end(goodbye);
             drop(place);
         });
-        let welcome =
-            v1::Welcome { protocol: PROTOCOL, heartbeat_ms: HEARTBEAT.as_millis() as u32, epoch: self.hub.epoch() };
+        let (heartbeat_ms, epoch) = (HEARTBEAT.as_millis() as u32, self.hub.epoch());
+        let welcome = v1::Welcome { protocol: PROTOCOL, heartbeat_ms, epoch, hears_beats: true };
         let welcome = v1::ToWorker { message: Some(v1::to_worker::Message::Welcome(welcome)) };
         let messages = tokio_stream::once(welcome).map(Ok).chain(ReceiverStream::new(messages));
         Ok(Response::new(Box::pin(messages)))
     }
 
-    async fn list(&self, _: Request<v1::ListWorkersRequest>) -> Result<Response<v1::ListWorkersResponse>, Status> {
-        let worker = |(status, about, record): (kagetsu_schedule::WorkerStatus, Introduction, Record)| v1::Worker {
+    async fn beat(&self, request: Request<Streaming<v1::Beat>>) -> Result<Response<v1::BeatResponse>, Status> {
+        let mut beats = request.into_inner();
+        let _place = self.beats.take()?;
+        loop {
+            let beat = tokio::select! {
+                beat = beats.message() => beat?,
+                () = self.shutdown.cancelled() => None,
+            };
+            let Some(v1::Beat { instance, progress }) = beat else { return Ok(Response::new(v1::BeatResponse {})) };
+            self.hub.heartbeat(WorkerId(instance), &progress);
+        }
+    }
+
+    async fn list(
+        &self,
+        request: Request<v1::ListWorkersRequest>,
+    ) -> Result<Response<v1::ListWorkersResponse>, Status> {
+        let jobs = self.keeper.as_ref().map(|keeper| keeper.jobs().borrow().clone()).unwrap_or_default();
+        let worker = |(status, about, record): (WorkerStatus, Introduction, Record)| v1::Worker {
+            idle: idle(&status, &about, &jobs),
             name: about.name,
             engine: about.engine,
             slots: about.slots,
@@ -83,12 +106,51 @@ impl Workers for WorkersService {
             tasks: status.tasks.len() as u32,
             done: status.done,
             speed: status.speed,
-            idle: status.idle.map_or_else(String::new, |idle| idle.to_string()),
             quarantine: record.quarantine.unwrap_or_default(),
             confirmed: record.confirmed,
             refuted: record.refuted,
+            is_absent: false,
         };
-        Ok(Response::new(v1::ListWorkersResponse { workers: self.hub.workers().into_iter().map(worker).collect() }))
+        let mut workers: Vec<v1::Worker> = self.hub.workers().into_iter().map(worker).collect();
+        if request.into_inner().with_absent {
+            workers.extend(self.hub.absent().into_iter().map(absent));
+        }
+        Ok(Response::new(v1::ListWorkersResponse { workers }))
+    }
+
+    async fn release(&self, request: Request<v1::ReleaseRequest>) -> Result<Response<v1::ReleaseResponse>, Status> {
+        let name = request.into_inner().name;
+        match self.hub.release(&name) {
+            0 => Err(Status::not_found(format!(
+                "no worker '{name}' is in quarantine; `kagetsu workers list` shows those that are"
+            ))),
+            released => Ok(Response::new(v1::ReleaseResponse { released: released as u32 })),
+        }
+    }
+}
+
+/// A worker of which nothing but its quarantine is known.
+fn absent(Confined { name, engine, reason, .. }: Confined) -> v1::Worker {
+    let idle = "not connected".into();
+    v1::Worker { name, engine, idle, quarantine: reason, is_absent: true, ..v1::Worker::default() }
+}
+
+/// Why a worker has a free slot, if it has; where it has no tasks, why there are none.
+fn idle(status: &WorkerStatus, about: &Introduction, jobs: &[JobView]) -> String {
+    let Some(idle) = status.idle else { return String::new() };
+    if idle != Idle::NoTasks {
+        return idle.to_string();
+    }
+    let of = |state: JobState| jobs.iter().filter(move |view| view.job.state == state).map(|view| &view.job.spec);
+    if of(JobState::Running).any(|spec| about.plays.contains(&spec.variant)) {
+        return idle.to_string();
+    }
+    if let Some(spec) = of(JobState::Running).next() {
+        return format!("{}: the job {} is of {}", Idle::Foreign, spec.name, spec.variant);
+    }
+    match of(JobState::Paused).next() {
+        Some(spec) => format!("{idle}: the job {} is paused", spec.name),
+        None => format!("{idle}: no job is running"),
     }
 }
 
@@ -159,7 +221,8 @@ impl Session {
                 Ok(None) => return false,
                 Err(status) => {
                     if status.code() == Code::OutOfRange {
-                        tracing::warn!(worker = self.name, reason = status.message(), "says too much at once: cut off");
+                        let why = format!("a message of a worker has at most {MESSAGE_LIMIT} bytes");
+                        self.hub.refuse(self.worker, self.stream, Status::invalid_argument(why));
                     }
                     return false;
                 }

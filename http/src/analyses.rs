@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -76,7 +77,8 @@ impl<S: Services> Door<S> {
     pub(crate) fn place_of_a_listener(&self) -> Result<OwnedSemaphorePermit, Refusal> {
         let full = |_| {
             let message = "too many listen to events here at this time: close another page, or try again later";
-            Refusal::new(StatusCode::TOO_MANY_REQUESTS, "exhausted", message)
+            let retry_after = Some(Duration::from_secs(5));
+            Refusal { retry_after, ..Refusal::new(StatusCode::TOO_MANY_REQUESTS, "exhausted", message) }
         };
         Arc::clone(&self.listeners).try_acquire_owned().map_err(full)
     }

@@ -21,7 +21,7 @@ use crate::json::day;
 use crate::params::Params;
 use crate::place;
 use crate::refusal::Refusal;
-use crate::routes::Door;
+use crate::routes::{Door, LARGEST_BODY};
 use crate::services::Services;
 
 /// A job, in the words of every list of jobs.
@@ -56,6 +56,9 @@ pub struct JobJson {
     /// Ends when so many positions in a row change nothing at the roots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until_stable: Option<u64>,
+    /// What a running job waits for before anybody can work on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
     /// The first positions that could not be searched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asides: Vec<AsideJson>,
@@ -102,6 +105,7 @@ impl From<&v1::Job> for JobJson {
             nodes: job.nodes,
             total_nodes: job.total_nodes,
             until_stable: job.until_stable,
+            waits_for: (!job.waits_for.is_empty()).then(|| job.waits_for.clone()),
             asides: job.asides.iter().filter_map(aside).collect(),
         }
     }
@@ -128,6 +132,7 @@ impl From<&Job> for JobJson {
             nodes: job.nodes,
             total_nodes: job.spec.bounds.nodes,
             until_stable: job.spec.bounds.stable,
+            waits_for: None,
             asides: Vec::new(),
         }
     }
@@ -410,6 +415,10 @@ pub(crate) async fn cancel<S: Services>(
 
 impl From<JsonRejection> for Refusal {
     fn from(rejection: JsonRejection) -> Self {
+        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            let message = format!("a body may have {LARGEST_BODY} bytes: build from fewer roots, or over gRPC");
+            return Self::new(rejection.status(), "too_long", message);
+        }
         Self::new(rejection.status(), "bad_body", rejection.body_text())
     }
 }

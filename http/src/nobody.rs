@@ -71,7 +71,15 @@ impl Workers for Nobody {
         refused("a worker")
     }
 
+    async fn beat(&self, _: Request<Streaming<v1::Beat>>) -> Result<Response<v1::BeatResponse>, Status> {
+        refused("a worker")
+    }
+
     async fn list(&self, _: Request<v1::ListWorkersRequest>) -> Result<Response<v1::ListWorkersResponse>, Status> {
         Ok(Response::new(v1::ListWorkersResponse::default()))
+    }
+
+    async fn release(&self, _: Request<v1::ReleaseRequest>) -> Result<Response<v1::ReleaseResponse>, Status> {
+        refused("a worker")
     }
 }

@@ -1,6 +1,10 @@
+use std::time::Duration;
+
 use axum::Json;
 use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
+use kagetsu_proto::pushback;
 use serde_json::json;
 use tonic::{Code, Status};
 
@@ -11,11 +15,13 @@ pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     pub(crate) code: &'static str,
     pub(crate) message: String,
+    /// When to come again, where that helps.
+    pub(crate) retry_after: Option<Duration>,
 }
 
 impl Refusal {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into() }
+        Self { status, code, message: message.into(), retry_after: None }
     }
 
     /// A parameter or a body that cannot be.
@@ -39,13 +45,18 @@ impl From<Status> for Refusal {
             Code::DataLoss => (StatusCode::INTERNAL_SERVER_ERROR, "damaged_book"),
             _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         };
-        Self::new(http, code, status.message())
+        Self { retry_after: pushback(&status), ..Self::new(http, code, status.message()) }
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let body = json!({"error": {"code": self.code, "message": self.message}});
-        (self.status, Json(body)).into_response()
+        let mut answer = (self.status, Json(body)).into_response();
+        if let Some(wait) = self.retry_after {
+            let seconds = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).div_ceil(1_000);
+            answer.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
+        answer
     }
 }

@@ -19,7 +19,7 @@ use crate::services::Services;
 use crate::{analyses, books, builds, page, status, transpositions, tree, workers};
 
 /// Most bytes of a body.
-const LARGEST_BODY: usize = 256 << 10;
+pub(crate) const LARGEST_BODY: usize = 256 << 10;
 /// Streams of events open at a time.
 const MOST_LISTENERS: usize = 128;
 /// How long open streams have to end when the server does.
@@ -92,7 +92,9 @@ pub fn router<S: Services>(services: S, access: Access, shutdown: CancellationTo
     let mut router = Router::new();
     for Route { path, handler, is_of_the_book } in routes() {
         let fresh = middleware::from_fn_with_state(Arc::clone(&door), status::fresh::<S>);
-        router = router.route(path, if is_of_the_book { handler.layer(fresh) } else { handler });
+        let timed = middleware::from_fn_with_state((Arc::clone(&door), path), status::timed::<S>);
+        let handler = if is_of_the_book { handler.layer(fresh) } else { handler };
+        router = router.route(path, handler.layer(timed));
     }
     for path in page::paths() {
         router = router.route(path, get(asset));

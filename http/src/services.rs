@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use kagetsu_proto::v1::analysis_server::Analysis;
 use kagetsu_proto::v1::books_server::Books;
 use kagetsu_proto::v1::builds_server::Builds;
@@ -28,4 +30,6 @@ pub trait Services: Send + Sync + 'static {
     fn positions(&self) -> u64;
     /// Whether this server can think and build at all.
     fn is_cluster(&self) -> bool;
+    /// A request had the head of its answer after so long; for those who measure that.
+    fn answered(&self, _method: &str, _route: &'static str, _time: Duration) {}
 }

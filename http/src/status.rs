@@ -1,6 +1,7 @@
 //! What this server is: `/status`, `/healthz`, `/readyz`; and how long its answers about the book hold.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
@@ -66,6 +67,18 @@ pub(crate) async fn health() -> &'static str {
 pub(crate) async fn ready<S: Services>(State(door): State<Arc<Door<S>>>) -> Result<&'static str, Refusal> {
     let unready = || Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the server is ending");
     if door.shutdown.is_cancelled() { Err(unready()) } else { Ok("ready\n") }
+}
+
+/// Tells the services how long a route took.
+pub(crate) async fn timed<S: Services>(
+    State((door, route)): State<(Arc<Door<S>>, &'static str)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (begun, method) = (Instant::now(), request.method().clone());
+    let answer = next.run(request).await;
+    door.services.answered(method.as_str(), route, begun.elapsed());
+    answer
 }
 
 /// An answer about the book holds until the book changes: who has it asks whether the book is still the same.

@@ -34,12 +34,14 @@ pub struct WorkerJson {
     pub speed: u64,
     /// Why a slot is free, if one is.
     pub idle: Option<String>,
-    /// Why it gets no tasks until it is started anew, if it gets none.
+    /// Why it gets no tasks until it is started anew or released, if it gets none.
     pub quarantine: Option<String>,
     /// Answers of it that others confirmed.
     pub confirmed: u64,
     /// Answers of it that were wrong.
     pub refuted: u64,
+    /// Whether it is connected; one in quarantine may not be.
+    pub is_connected: bool,
 }
 
 impl From<v1::Worker> for WorkerJson {
@@ -56,6 +58,7 @@ impl From<v1::Worker> for WorkerJson {
             quarantine: (!worker.quarantine.is_empty()).then_some(worker.quarantine),
             confirmed: worker.confirmed,
             refuted: worker.refuted,
+            is_connected: !worker.is_absent,
         }
     }
 }
@@ -63,7 +66,7 @@ impl From<v1::Worker> for WorkerJson {
 /// `GET /api/v1/workers`.
 pub(crate) async fn list<S: Services>(State(door): State<Arc<Door<S>>>, params: Params) -> Result<Response, Refusal> {
     params.only(&[])?;
-    let listed = door.services.workers().list(Request::new(v1::ListWorkersRequest {})).await?.into_inner();
+    let listed = door.services.workers().list(Request::new(v1::ListWorkersRequest::default())).await?.into_inner();
     let workers: Vec<WorkerJson> = listed.workers.into_iter().map(Into::into).collect();
     Ok(Json(workers).into_response())
 }

@@ -236,3 +236,20 @@ async fn the_page_loads_from_its_own_server_alone() {
         assert_eq!(ask(&door, "GET", link, &[], "").await.status(), StatusCode::OK, "{link}");
     }
 }
+
+#[tokio::test]
+async fn a_body_that_is_too_long_is_refused_with_the_limit() {
+    let (door, _) = door(Access { may_change: true, ..local() });
+    let body = format!("{{\"name\": \"{}\"}}", "x".repeat(256 << 10));
+    for path in ["/api/v1/jobs", "/api/v1/analyses"] {
+        let headers = [("content-type", "application/json")];
+        let refused = ask(&door, "POST", path, &headers, &body).await;
+        assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE, "{path}");
+        let said = json(refused).await;
+        assert_eq!(said["error"]["code"], "too_long", "{said}");
+        assert_eq!(
+            said["error"]["message"], "a body may have 262144 bytes: build from fewer roots, or over gRPC",
+            "{said}"
+        );
+    }
+}

@@ -10,6 +10,7 @@ mod config;
 mod desk;
 mod engine_args;
 mod outcome;
+mod pulse;
 mod session;
 mod slot;
 mod spool;

@@ -1,5 +1,6 @@
 //! One connection of a worker to its coordinator.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use kagetsu_game::{Question, Variant, Window};
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::v1::workers_client::WorkersClient;
-use kagetsu_proto::{Connector, MESSAGE_LIMIT, OLDEST_PROTOCOL, PROTOCOL, explain, pushback, v1};
+use kagetsu_proto::{Caller, Connector, MESSAGE_LIMIT, OLDEST_PROTOCOL, PROTOCOL, explain, pushback, v1};
 use kagetsu_search::Branch;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -16,6 +17,7 @@ use tonic::{Code, Status, Streaming};
 
 use crate::config::Config;
 use crate::desk::{Desk, Role};
+use crate::pulse::Pulse;
 
 /// Messages on their way out.
 const WAITING: usize = 64;
@@ -40,6 +42,14 @@ pub(crate) struct Repertoire {
     pub(crate) name: String,
     /// What they play; none: what our own engine plays.
     pub(crate) variants: Vec<Variant>,
+}
+
+/// What a coordinator wants to hear.
+struct Welcomed {
+    /// How often a sign of life.
+    every: Duration,
+    /// Whether on a stream of its own.
+    hears_beats: bool,
 }
 
 /// What a connection needs to know.
@@ -71,7 +81,7 @@ impl Session<'_> {
             Ok(tasks) => tasks.into_inner(),
             Err(status) => return refusal(connector.name(), &status, false),
         };
-        self.talk(connector.name(), out, tasks).await
+        self.talk(connector.name(), client, out, tasks).await
     }
 
     fn hello(&self) -> v1::Hello {
@@ -89,34 +99,49 @@ impl Session<'_> {
         }
     }
 
-    async fn talk(&self, url: &str, out: mpsc::Sender<v1::FromWorker>, mut tasks: Streaming<v1::ToWorker>) -> End {
+    async fn talk(
+        &self,
+        url: &str,
+        client: WorkersClient<Caller>,
+        out: mpsc::Sender<v1::FromWorker>,
+        mut tasks: Streaming<v1::ToWorker>,
+    ) -> End {
         let lost = |reason| End::Lost { reason, was_connected: true, wait: Duration::ZERO };
         let mut heartbeat = tokio::time::interval(Duration::from_secs(1));
+        // The heartbeats, where they have a stream of their own.
+        let mut pulse: Option<Pulse> = None;
+        // What waits to be sent must not keep the worker from hearing.
+        let mut unsaid = VecDeque::new();
         loop {
-            for report in self.desk.reports() {
-                if out.send(v1::FromWorker { message: Some(Said::Report(report)) }).await.is_err() {
-                    return lost(format!("the connection to {url} was lost"));
+            unsaid.extend(self.desk.reports());
+            if self.desk.has_iterated() {
+                match &pulse {
+                    Some(pulse) => pulse.hurry(),
+                    None => self.beat(&out),
                 }
             }
-            if self.desk.has_iterated() {
-                self.beat(&out);
-            }
-            if self.desk.is_empty_after_retiring() {
+            if unsaid.is_empty() && self.desk.is_empty_after_retiring() {
                 return self.say_goodbye(out, tasks).await;
             }
             tokio::select! {
                 heard = tasks.message() => match heard {
                     Ok(Some(message)) => {
-                        if let Some(every) = self.hear(message) {
+                        if let Some(Welcomed { every, hears_beats }) = self.hear(message) {
                             tracing::info!("working for {url}");
                             heartbeat = tokio::time::interval(every);
+                            let start = || Pulse::start(client.clone(), self.desk, self.instance, every);
+                            pulse = hears_beats.then(start);
                         }
                     }
                     Ok(None) => return lost(format!("the coordinator at {url} ended the connection")),
                     Err(status) => return refusal(url, &status, true),
                 },
+                room = out.reserve(), if !unsaid.is_empty() => match (room, unsaid.pop_front()) {
+                    (Ok(room), Some(report)) => room.send(v1::FromWorker { message: Some(Said::Report(report)) }),
+                    _ => return lost(format!("the connection to {url} was lost")),
+                },
                 () = self.desk.news() => {}
-                _ = heartbeat.tick() => self.beat(&out),
+                _ = heartbeat.tick(), if pulse.is_none() => self.beat(&out),
             }
         }
     }
@@ -128,13 +153,14 @@ impl Session<'_> {
         let _ = out.try_send(v1::FromWorker { message: Some(message) });
     }
 
-    /// Takes in a message; the time between heartbeats, where it says one.
-    fn hear(&self, message: v1::ToWorker) -> Option<Duration> {
+    /// Takes in a message.
+    fn hear(&self, message: v1::ToWorker) -> Option<Welcomed> {
         match message.message {
             Some(Heard::Welcome(welcome)) => {
                 // Whoever welcomes us has agreed to what we speak.
                 self.desk.welcomed(welcome.epoch);
-                return Some(Duration::from_millis(welcome.heartbeat_ms.clamp(100, 60_000).into()));
+                let every = Duration::from_millis(welcome.heartbeat_ms.clamp(100, 60_000).into());
+                return Some(Welcomed { every, hears_beats: welcome.hears_beats });
             }
             Some(Heard::Task(v1::Task { task, attempt, question, priority, role })) => {
                 let question = question.as_ref().map(Question::try_from);

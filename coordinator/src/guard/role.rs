@@ -99,7 +99,7 @@ impl Need {
             | "/kagetsu.v1.Books/LookupMany"
             | "/kagetsu.v1.Books/Pick"
             | "/kagetsu.v1.Books/Export" => Self::Look,
-            "/kagetsu.v1.Workers/Work" => Self::Work,
+            "/kagetsu.v1.Workers/Work" | "/kagetsu.v1.Workers/Beat" => Self::Work,
             "/kagetsu.v1.Workers/List" => Self::Look,
             _ => Self::Admin,
         }

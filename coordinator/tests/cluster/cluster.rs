@@ -17,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Code, Response, Status};
 
 pub(crate) struct Cluster {
+    /// Its door for HTTP.
+    pub(crate) door: axum::Router,
     shutdown: CancellationToken,
     coordinator: Coordinator,
 }
@@ -30,8 +32,9 @@ impl Cluster {
     /// A coordinator that believes as much as it is told to.
     pub(crate) fn start_as(config: &Config) -> Self {
         let shutdown = CancellationToken::new();
-        let coordinator = Server::start(config, shutdown.clone()).expect("a book").embed();
-        Self { shutdown, coordinator }
+        let server = Server::start(config, shutdown.clone()).expect("a book");
+        let door = server.door(kagetsu_http::Access { may_change: true, ..kagetsu_http::Access::default() });
+        Self { door, shutdown, coordinator: server.embed() }
     }
 
     pub(crate) async fn channel(&self) -> Caller {
@@ -54,7 +57,7 @@ impl Cluster {
 
     pub(crate) async fn workers(&self) -> Vec<v1::Worker> {
         let mut client = WorkersClient::new(self.channel().await);
-        client.list(v1::ListWorkersRequest {}).await.expect("a list").into_inner().workers
+        client.list(v1::ListWorkersRequest { with_absent: true }).await.expect("a list").into_inner().workers
     }
 
     /// How a job stands at its end.

@@ -109,7 +109,8 @@ async fn a_look_up_that_cannot_be_is_refused() {
     let mut books = cluster.books().await;
     assert_eq!(refused(books.lookup(v1::Position::default()).await).0, InvalidArgument);
     let many = v1::LookupManyRequest { positions: vec![(&position("h8")).into(); 1_025], top: 0 };
-    assert_eq!(refused(books.lookup_many(many).await).0, InvalidArgument);
+    let words = "1025 positions are more than 1024: ask for fewer at a time";
+    assert_eq!(refused(books.lookup_many(many).await), (InvalidArgument, words.into()));
     let pick = v1::PickRequest { position: Some((&position("h8")).into()), temperature: -1.0, ..Default::default() };
     assert_eq!(refused(books.pick(pick).await).0, InvalidArgument);
     cluster.end().await;

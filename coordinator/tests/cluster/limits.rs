@@ -6,11 +6,12 @@ use kagetsu_coordinator::Config;
 use kagetsu_game::{Effort, Question};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
-use kagetsu_proto::{Caller, pushback};
+use kagetsu_proto::{Caller, MESSAGE_LIMIT, pushback};
 use tonic::{Code, Request, Status, Streaming};
 
 use crate::cluster::{Cluster, build, position, within};
 use crate::puppet::Puppet;
+use crate::slow::asked;
 
 /// Open analyses of a coordinator.
 const MOST: usize = 128;
@@ -86,5 +87,101 @@ async fn what_is_at_work_when_the_coordinator_stops_is_heard_and_kept() {
     let cluster = Cluster::start(book.as_deref());
     let job = cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
     assert_eq!(job.positions, 1);
+    cluster.end().await;
+}
+
+/// Longer than a message may be.
+fn too_long() -> String {
+    "x".repeat(MESSAGE_LIMIT)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_is_too_long_is_refused_with_its_length_and_the_limit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    let name = v1::JobName { name: too_long() };
+    let refusal = cluster.builds().await.get(name).await.expect_err("too long");
+    assert_eq!(refusal.code(), Code::OutOfRange);
+    let limit = MESSAGE_LIMIT.to_string();
+    assert!(refusal.message().contains("too large") && refusal.message().contains(&limit), "{refusal}");
+    // The connection is as good as before.
+    assert!(cluster.builds().await.list(v1::ListJobsRequest {}).await.is_ok());
+
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let task = puppet.task().await;
+    puppet.report(&task, v1::report::Outcome::Failed(too_long())).await;
+    let refusal = puppet.refusal().await;
+    assert_eq!(refusal.code(), Code::InvalidArgument);
+    assert!(refusal.message().contains("a message of a worker has at most 4194304 bytes"), "{refusal}");
+    cluster.end().await;
+}
+
+/// Streams of one connection.
+const STREAMS: usize = 256;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_one_connection_so_many_streams_are_served_and_the_next_waits_for_one_to_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let mut builds = cluster.builds().await;
+    let name = || v1::JobName { name: "test".into() };
+    let mut open = Vec::new();
+    for _ in 0..STREAMS {
+        open.push(builds.watch(name()).await.expect("a place").into_inner());
+    }
+    let mut more = tokio::spawn(async move { builds.watch(name()).await.map(drop) });
+    // Other connections are served meanwhile.
+    for _ in 0..STREAMS {
+        cluster.builds().await.get(name()).await.expect("a job");
+        assert!(!more.is_finished(), "one stream too many");
+    }
+    open.pop();
+    within(&mut more).await.expect("no panic").expect("its turn");
+    cluster.end().await;
+}
+
+/// Streams of events open at a time.
+const LISTENERS: usize = 128;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_listens_to_one_event_too_many_is_told_when_to_come_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let ask = || asked(&cluster, "GET", "/api/v1/jobs/test/events", "");
+    let mut open = Vec::new();
+    for _ in 0..LISTENERS {
+        open.push(ask().await);
+    }
+    assert!(open.iter().all(|answer| answer.status() == 200));
+    let refusal = ask().await;
+    assert_eq!((refusal.status().as_u16(), refusal.headers()["retry-after"].to_str().ok()), (429, Some("5")));
+    let body = axum::body::to_bytes(refusal.into_body(), 1 << 16).await.expect("a body");
+    let said = String::from_utf8_lossy(&body);
+    assert!(said.contains("too many listen to events here at this time: close another page"), "{said}");
+    open.pop();
+    within(async { while ask().await.status() != 200 {} }).await;
+    // A refusal of the services has its time too.
+    let mut analyses = Vec::new();
+    for _ in 0..MOST {
+        analyses.push(analyze(cluster.channel().await).await.expect("a place"));
+    }
+    drop(open);
+    let question = r#"{"variant": "freestyle-15", "moves": "h8 i9", "depth": 4}"#;
+    let refusal = within(async {
+        loop {
+            let answer = asked(&cluster, "POST", "/api/v1/analyses", question).await;
+            let body = |answer: axum::response::Response| axum::body::to_bytes(answer.into_body(), 1 << 16);
+            let (status, wait) = (answer.status(), answer.headers().get("retry-after").cloned());
+            let said = String::from_utf8_lossy(&body(answer).await.expect("a body")).into_owned();
+            if said.contains("128 analyses are open") {
+                break (status.as_u16(), wait);
+            }
+        }
+    })
+    .await;
+    assert_eq!(refusal, (429, Some("5".parse().expect("a value"))));
     cluster.end().await;
 }

@@ -10,6 +10,7 @@ use kagetsu_proto::v1::JobState;
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_search::Engine;
 use tonic::Code;
 
@@ -122,6 +123,22 @@ async fn a_worker_that_cannot_pass_the_exam_is_refused_in_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn one_answer_said_again_and_again_is_no_exam() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = suspicious(folder.path(), 0.0);
+    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let mut lazy = pretender(&cluster, 1).await;
+    let first = lazy.task().await;
+    for _ in 0..20 {
+        lazy.answer(&first).await;
+        assert_eq!(lazy.acknowledged().await.task, first.task);
+    }
+    let listed = worker_named(&cluster, "puppet 1").await.expect("connected");
+    assert_eq!((listed.idle.as_str(), listed.tasks), ("being examined", 0));
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_lies_is_found_and_leaves_no_trace() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 30.0);
@@ -189,4 +206,65 @@ async fn true_proofs_enter_the_book_as_they_are() {
     let proofs = facts(&cluster).await.into_values().filter(|(_, proof)| proof.is_some()).count();
     assert!(proofs >= 1, "{proofs}");
     cluster.end().await;
+}
+
+/// A worker of our own engine that is wrong in the exam: in quarantine, and sent away.
+async fn fails_the_exam(cluster: &Cluster, instance: u64) {
+    let mut faulty = pretender(cluster, instance).await;
+    let task = faulty.task().await;
+    let mut wrong = answer(&task);
+    wrong.verdicts[0].score ^= 4;
+    faulty.report(&task, Outcome::Answer(wrong)).await;
+    assert_eq!(faulty.refusal().await.code(), Code::FailedPrecondition);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_in_quarantine_stays_there_when_the_coordinator_is_started_again_until_somebody_releases_him() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = suspicious(folder.path(), 0.0);
+    fails_the_exam(&cluster, 1).await;
+    cluster.end().await;
+
+    let cluster = suspicious(folder.path(), 0.0);
+    let listed = worker_named(&cluster, "puppet 1").await.expect("it is listed though it is not there");
+    assert!(listed.is_absent && listed.quarantine.contains("whose answer is known"), "{listed:?}");
+    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let mut freed = pretender(&cluster, 1).await;
+    let listed = worker_named(&cluster, "puppet 1").await.expect("connected");
+    assert!(!listed.is_absent && listed.idle == "in quarantine" && listed.tasks == 0, "{listed:?}");
+
+    let release = async |name: &str| {
+        WorkersClient::new(cluster.channel().await).release(v1::ReleaseRequest { name: name.into() }).await
+    };
+    let refusal = release("nobody").await.expect_err("there is none");
+    assert_eq!(refusal.code(), Code::NotFound);
+    assert!(refusal.message().contains("no worker 'nobody' is in quarantine; `kagetsu workers list`"), "{refusal}");
+    assert_eq!(release("puppet 1").await.expect("it was in quarantine").into_inner().released, 1);
+    // It has everything to show anew, and then it works.
+    loop {
+        let task = freed.task().await;
+        freed.answer(&task).await;
+        if !is_exam(&task) {
+            break;
+        }
+    }
+    let listed = worker_named(&cluster, "puppet 1").await.expect("connected");
+    assert_eq!(listed.quarantine, "", "{listed:?}");
+    drop(freed);
+    cluster.end().await;
+
+    let cluster = suspicious(folder.path(), 0.0);
+    assert_eq!(worker_named(&cluster, "puppet 1").await, None, "its release is remembered too");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_list_of_quarantines_is_not_taken_for_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    suspicious(folder.path(), 0.0).end().await;
+    std::fs::write(folder.path().join("quarantine.toml"), "[[worker]]\nname = ").expect("room");
+    let config = Config { book: Some(folder.path().into()), cache_mib: 8, ..Config::default() };
+    let refused = kagetsu_coordinator::Server::start(&config, tokio_util::sync::CancellationToken::new());
+    let error = format!("{:#}", refused.err().expect("a refusal"));
+    assert!(error.contains("quarantine.toml is damaged; mend it, or move it away"), "{error}");
 }

@@ -41,7 +41,9 @@ const TABLE: &[(&str, &[Role])] = {
         ("/kagetsu.v1.Builds/Prioritize", &[Build, Admin]),
         ("/kagetsu.v1.Builds/Start", &[Build, Admin]),
         ("/kagetsu.v1.Builds/Watch", LOOK),
+        ("/kagetsu.v1.Workers/Beat", &[Work, Admin]),
         ("/kagetsu.v1.Workers/List", LOOK),
+        ("/kagetsu.v1.Workers/Release", &[Admin]),
         ("/kagetsu.v1.Workers/Work", &[Work, Admin]),
     ]
 };

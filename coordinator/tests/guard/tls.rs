@@ -130,7 +130,7 @@ impl Coordinator {
 
 async fn list(caller: Caller) -> Result<(), tonic::Status> {
     let mut client = v1::workers_client::WorkersClient::new(caller);
-    client.list(v1::ListWorkersRequest {}).await.map(drop)
+    client.list(v1::ListWorkersRequest::default()).await.map(drop)
 }
 
 /// Connects and asks; or why that cannot be.

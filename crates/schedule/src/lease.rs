@@ -163,7 +163,9 @@ impl Scheduler {
         }
     }
 
-    fn holds(&self, worker: WorkerId, task: TaskId) -> bool {
+    /// Whether the worker has the task in its hands.
+    #[must_use]
+    pub fn holds(&self, worker: WorkerId, task: TaskId) -> bool {
         self.roster.get(worker).is_some_and(|w| w.hold(task).is_some())
     }
 

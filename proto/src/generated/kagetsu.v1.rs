@@ -119,6 +119,9 @@ pub struct AnalyzeUpdate {
     /// Whether this is the answer.
     #[prost(bool, tag = "5")]
     pub is_final: bool,
+    /// What it waits for before anybody can work on it; empty if somebody can.
+    #[prost(string, tag = "6")]
+    pub waits_for: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StartRequest {
@@ -238,6 +241,9 @@ pub struct Job {
     /// Ends when so many positions were added in a row without a change at the roots.
     #[prost(uint64, optional, tag = "15")]
     pub until_stable: ::core::option::Option<u64>,
+    /// What a running job waits for before anybody can work on it; empty if somebody can.
+    #[prost(string, tag = "16")]
+    pub waits_for: ::prost::alloc::string::String,
 }
 /// A position that a job goes on without.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -393,6 +399,17 @@ pub struct Heartbeat {
     #[prost(message, repeated, tag = "1")]
     pub progress: ::prost::alloc::vec::Vec<TaskProgress>,
 }
+/// The same on a stream of its own.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Beat {
+    /// As in the worker's hello. Of a worker that has not said hello it means nothing.
+    #[prost(uint64, tag = "1")]
+    pub instance: u64,
+    #[prost(message, repeated, tag = "2")]
+    pub progress: ::prost::alloc::vec::Vec<TaskProgress>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BeatResponse {}
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TaskProgress {
     #[prost(uint64, tag = "1")]
@@ -479,6 +496,9 @@ pub struct Welcome {
     /// The same as long as the coordinator's process lives; tasks of other lives are known by their questions alone.
     #[prost(uint64, tag = "3")]
     pub epoch: u64,
+    /// Whether heartbeats are heard on their own stream, Beat.
+    #[prost(bool, tag = "4")]
+    pub hears_beats: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Task {
@@ -536,7 +556,11 @@ pub struct Revoke {
     pub task: u64,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ListWorkersRequest {}
+pub struct ListWorkersRequest {
+    /// Those in quarantine too that are not connected.
+    #[prost(bool, tag = "1")]
+    pub with_absent: bool,
+}
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListWorkersResponse {
     #[prost(message, repeated, tag = "1")]
@@ -564,7 +588,7 @@ pub struct Worker {
     /// Why a slot is free; empty if none is.
     #[prost(string, tag = "8")]
     pub idle: ::prost::alloc::string::String,
-    /// Why it gets no tasks until it is started anew; empty if it gets some.
+    /// Why it gets no tasks until it is started anew or released; empty if it gets some.
     #[prost(string, tag = "9")]
     pub quarantine: ::prost::alloc::string::String,
     /// Answers of it that another worker, or the coordinator, has confirmed.
@@ -573,6 +597,21 @@ pub struct Worker {
     /// Answers of it that were found to be wrong.
     #[prost(uint64, tag = "11")]
     pub refuted: u64,
+    /// Whether it is in quarantine and not connected.
+    #[prost(bool, tag = "12")]
+    pub is_absent: bool,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReleaseRequest {
+    /// The worker's name.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReleaseResponse {
+    /// How many workers were in quarantine under that name.
+    #[prost(uint32, tag = "1")]
+    pub released: u32,
 }
 /// What a score says about the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -2609,6 +2648,26 @@ pub mod workers_client {
             req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Workers", "Work"));
             self.inner.streaming(req, path, codec).await
         }
+        /// A worker's signs of life, beside its stream of tasks and reports: they come however full that one is. Only where the
+        /// welcome says so; else they are part of the other stream.
+        pub async fn beat(
+            &mut self,
+            request: impl tonic::IntoStreamingRequest<Message = super::Beat>,
+        ) -> std::result::Result<tonic::Response<super::BeatResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/kagetsu.v1.Workers/Beat");
+            let mut req = request.into_streaming_request();
+            req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Workers", "Beat"));
+            self.inner.client_streaming(req, path, codec).await
+        }
         /// Who works, how fast, on what, and why one is idle.
         pub async fn list(
             &mut self,
@@ -2629,6 +2688,31 @@ pub mod workers_client {
             let path = http::uri::PathAndQuery::from_static("/kagetsu.v1.Workers/List");
             let mut req = request.into_request();
             req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Workers", "List"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Ends the quarantine of all workers of a name. NOT_FOUND if there is none of that name in quarantine.
+        pub async fn release(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReleaseRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ReleaseResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/kagetsu.v1.Workers/Release",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("kagetsu.v1.Workers", "Release"));
             self.inner.unary(req, path, codec).await
         }
     }
@@ -2657,6 +2741,12 @@ pub mod workers_server {
             &self,
             request: tonic::Request<tonic::Streaming<super::FromWorker>>,
         ) -> std::result::Result<tonic::Response<Self::WorkStream>, tonic::Status>;
+        /// A worker's signs of life, beside its stream of tasks and reports: they come however full that one is. Only where the
+        /// welcome says so; else they are part of the other stream.
+        async fn beat(
+            &self,
+            request: tonic::Request<tonic::Streaming<super::Beat>>,
+        ) -> std::result::Result<tonic::Response<super::BeatResponse>, tonic::Status>;
         /// Who works, how fast, on what, and why one is idle.
         async fn list(
             &self,
@@ -2665,6 +2755,11 @@ pub mod workers_server {
             tonic::Response<super::ListWorkersResponse>,
             tonic::Status,
         >;
+        /// Ends the quarantine of all workers of a name. NOT_FOUND if there is none of that name in quarantine.
+        async fn release(
+            &self,
+            request: tonic::Request<super::ReleaseRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReleaseResponse>, tonic::Status>;
     }
     /// Workers.
     #[derive(Debug)]
@@ -2787,6 +2882,49 @@ pub mod workers_server {
                     };
                     Box::pin(fut)
                 }
+                "/kagetsu.v1.Workers/Beat" => {
+                    #[allow(non_camel_case_types)]
+                    struct BeatSvc<T: Workers>(pub Arc<T>);
+                    impl<T: Workers> tonic::server::ClientStreamingService<super::Beat>
+                    for BeatSvc<T> {
+                        type Response = super::BeatResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<tonic::Streaming<super::Beat>>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Workers>::beat(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = BeatSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.client_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/kagetsu.v1.Workers/List" => {
                     #[allow(non_camel_case_types)]
                     struct ListSvc<T: Workers>(pub Arc<T>);
@@ -2817,6 +2955,49 @@ pub mod workers_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ListSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/kagetsu.v1.Workers/Release" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReleaseSvc<T: Workers>(pub Arc<T>);
+                    impl<T: Workers> tonic::server::UnaryService<super::ReleaseRequest>
+                    for ReleaseSvc<T> {
+                        type Response = super::ReleaseResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ReleaseRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Workers>::release(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReleaseSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -27,6 +27,9 @@ use tower::service_fn;
 pub(crate) struct Coordinator {
     connector: Connector,
     calls: mpsc::Receiver<Call>,
+    /// Whether heartbeats are to have their own stream.
+    pub(crate) hears_beats: bool,
+    pub(crate) beats: mpsc::Receiver<v1::Beat>,
     pub(crate) shutdown: CancellationToken,
 }
 
@@ -36,7 +39,10 @@ pub(crate) struct Call {
     out: mpsc::Sender<Result<v1::ToWorker, Status>>,
 }
 
-struct Desk(mpsc::Sender<Call>);
+struct Desk {
+    calls: mpsc::Sender<Call>,
+    beats: mpsc::Sender<v1::Beat>,
+}
 
 #[tonic::async_trait]
 impl Workers for Desk {
@@ -45,8 +51,20 @@ impl Workers for Desk {
     async fn work(&self, request: Request<Streaming<v1::FromWorker>>) -> Result<Response<Self::WorkStream>, Status> {
         let (out, messages) = mpsc::channel(64);
         let call = Call { heard: request.into_inner(), out };
-        self.0.send(call).await.map_err(|_| Status::unavailable("nobody is here"))?;
+        self.calls.send(call).await.map_err(|_| Status::unavailable("nobody is here"))?;
         Ok(Response::new(Box::pin(ReceiverStream::new(messages))))
+    }
+
+    async fn beat(&self, request: Request<Streaming<v1::Beat>>) -> Result<Response<v1::BeatResponse>, Status> {
+        let mut beats = request.into_inner();
+        while let Some(beat) = beats.message().await? {
+            self.beats.send(beat).await.map_err(|_| Status::unavailable("nobody is here"))?;
+        }
+        Ok(Response::new(v1::BeatResponse {}))
+    }
+
+    async fn release(&self, _: Request<v1::ReleaseRequest>) -> Result<Response<v1::ReleaseResponse>, Status> {
+        Err(Status::unimplemented("nobody asks"))
     }
 
     async fn list(&self, _: Request<v1::ListWorkersRequest>) -> Result<Response<v1::ListWorkersResponse>, Status> {
@@ -56,10 +74,13 @@ impl Workers for Desk {
 
 impl Coordinator {
     pub(crate) fn start() -> Self {
-        let (sender, calls) = mpsc::channel(1);
+        let ((sender, calls), (heard, beats)) = (mpsc::channel(1), mpsc::channel(1));
         let (streams, incoming) = mpsc::channel::<DuplexStream>(1);
         let incoming = ReceiverStream::new(incoming).map(Ok::<_, std::io::Error>);
-        tokio::spawn(Server::builder().add_service(WorkersServer::new(Desk(sender))).serve_with_incoming(incoming));
+        // One stream has little room, the connection has more.
+        let mut server = Server::builder().initial_stream_window_size(1 << 16).initial_connection_window_size(1 << 18);
+        let desk = Desk { calls: sender, beats: heard };
+        tokio::spawn(server.add_service(WorkersServer::new(desk)).serve_with_incoming(incoming));
         let connector = Connector::by("the test", move || {
             let streams = streams.clone();
             let connect = service_fn(move |_| {
@@ -76,7 +97,7 @@ impl Coordinator {
             };
             async move { Endpoint::from_static("http://test").connect_with_connector(connect).await.map_err(nobody) }
         });
-        Self { connector, calls, shutdown: CancellationToken::new() }
+        Self { connector, calls, hears_beats: false, beats, shutdown: CancellationToken::new() }
     }
 
     /// A worker of one slot that hands back at once when it is told to stop.
@@ -97,7 +118,13 @@ impl Coordinator {
     pub(crate) async fn welcome_in(&mut self, epoch: u64) -> (Call, v1::Hello) {
         let mut call = within(self.calls.recv()).await.expect("it serves");
         let Some(Said::Hello(hello)) = call.hear().await else { panic!("the first message is a hello") };
-        call.tell(Told::Welcome(v1::Welcome { protocol: PROTOCOL, heartbeat_ms: 100, epoch })).await;
+        call.tell(Told::Welcome(v1::Welcome {
+            protocol: PROTOCOL,
+            heartbeat_ms: 100,
+            epoch,
+            hears_beats: self.hears_beats,
+        }))
+        .await;
         (call, hello)
     }
 

@@ -1,0 +1,160 @@
+//! Clients that do not read what they asked for: it is not kept for them.
+
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, StatusCode};
+use axum::response::Response;
+use kagetsu_book::{Book, BookOptions};
+use kagetsu_game::{Answer, Bound, Position, Provenance, Score, Variant, Verdict};
+use kagetsu_proto::v1;
+use prost::Message;
+use tower::ServiceExt;
+
+use crate::beats::{analysis, beat, beats};
+use crate::cluster::{Cluster, build, within};
+use crate::puppet::{Puppet, answer};
+
+/// Bytes that a connection of a client takes in before anybody reads them.
+const WINDOW: usize = 2 << 20;
+/// Messages that wait on their way, and bytes of the rest of it.
+const SLACK: usize = 1 << 19;
+
+/// Shows progress of a task so often that it makes so many bytes.
+async fn show(cluster: &Cluster, instance: u64, task: &v1::Task, bytes: usize) {
+    let so_far = answer(task);
+    let out = beats(cluster).await;
+    for nodes in 1..=(bytes / so_far.encoded_len()) as u64 + 1 {
+        out.send(beat(instance, task, nodes, Some(so_far.clone()))).await.expect("it listens");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_an_analysis_that_nobody_reads_no_more_is_kept_than_fits_into_its_window() {
+    let cluster = Cluster::start(None);
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut updates = analysis(&cluster).await;
+    let task = puppet.task().await;
+    show(&cluster, 1, &task, 3 * WINDOW).await;
+    puppet.answer(&task).await;
+    let (mut bytes, mut is_over) = (0, false);
+    while !is_over {
+        let update = within(updates.message()).await.expect("a stream").expect("an update");
+        (bytes, is_over) = (bytes + update.encoded_len(), update.is_final);
+    }
+    assert!(bytes < WINDOW + SLACK, "{bytes} bytes were kept");
+    cluster.end().await;
+}
+
+/// What the door for HTTP answers.
+pub(crate) async fn asked(cluster: &Cluster, method: &str, path: &str, body: &'static str) -> Response {
+    let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
+    let answer = cluster.door.clone().oneshot(request.body(Body::from(body)).expect("a request")).await;
+    answer.expect("infallible")
+}
+
+async fn open(cluster: &Cluster, method: &str, path: &str, body: &'static str) -> Body {
+    let answer = asked(cluster, method, path, body).await;
+    assert_eq!(answer.status(), StatusCode::OK);
+    answer.into_body()
+}
+
+/// The events of a stream that ends.
+async fn events(body: Body) -> Vec<String> {
+    let text = within(to_bytes(body, usize::MAX)).await.expect("a whole body");
+    let text = String::from_utf8(text.to_vec()).expect("text");
+    text.split("\n\n").filter(|event| event.contains("data:")).map(Into::into).collect()
+}
+
+/// Events on their way to a client that does not read.
+const UNREAD: usize = 8;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_events_that_nobody_reads_the_last_counts() {
+    let cluster = Cluster::start(None);
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    let question = r#"{"variant": "freestyle-15", "moves": "h8 i9", "depth": 4}"#;
+    let unread = open(&cluster, "POST", "/api/v1/analyses", question).await;
+    let task = puppet.task().await;
+    show(&cluster, 1, &task, WINDOW).await;
+    puppet.answer(&task).await;
+    let events = events(unread).await;
+    assert!(events.len() <= UNREAD, "{} events were kept", events.len());
+    assert!(events.last().is_some_and(|event| event.contains("\"is_final\":true")), "{events:?}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_job_that_nobody_reads_the_last_state_counts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.builds().await.start(build("test", 100_000)).await.expect("a job");
+    let unread = open(&cluster, "GET", "/api/v1/jobs/test/events", "").await;
+    let name = || v1::JobName { name: "test".into() };
+    let mut read = cluster.builds().await.watch(name()).await.expect("a job").into_inner();
+    cluster.worker("worker");
+    for _ in 0..2 * UNREAD {
+        within(read.message()).await.expect("a stream").expect("a word");
+    }
+    cluster.builds().await.cancel(name()).await.expect("a job");
+    let events = events(unread).await;
+    assert!(events.len() <= UNREAD, "{} events were kept", events.len());
+    assert!(events.last().is_some_and(|event| event.contains("cancelled")), "{events:?}");
+    cluster.end().await;
+}
+
+/// A book of so many positions with so many verdicts each.
+fn fill(folder: &std::path::Path, positions: usize) {
+    let options = BookOptions { create: true, cache_bytes: 8 << 20 };
+    let (mut book, _) = Book::open(folder, &options).expect("a book");
+    let start = Position::start(Variant::FREESTYLE_15);
+    let moves = start.legal_moves();
+    for n in 0..positions {
+        let position = start.play(moves[n / 200 % 225]).and_then(|one| one.play(moves[(n / 200 + 1 + n % 200) % 225]));
+        let Ok(position) = position else { continue };
+        let verdict = |m| {
+            let by = Provenance { engine: "e".into(), day: 1 };
+            (
+                m,
+                Verdict {
+                    score: Score::opinion(1),
+                    bound: Bound::Exact,
+                    depth: 3,
+                    nodes: 9,
+                    line: vec![m],
+                    proof: None,
+                    by,
+                },
+            )
+        };
+        let answer: Answer = position.legal_moves().into_iter().map(verdict).collect();
+        book.learn(&position, &answer).expect("room");
+    }
+    book.close().expect("room");
+}
+
+/// An export reads the book as its client does: what is learned while it waits is in it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_that_nobody_reads_does_not_read_the_book() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fill(folder.path(), 1_000);
+    let cluster = Cluster::start(Some(folder.path()));
+    let mut unread = cluster.books().await.export(v1::ExportRequest {}).await.expect("a place").into_inner();
+    let first = within(unread.message()).await.expect("a stream").expect("a position");
+    let named = |found: v1::Found| Position::try_from(&found.position.expect("named")).expect("a position");
+    let first = named(first);
+    // Positions of more stones come later.
+    let late = crate::cluster::position("h8 i9 j10 k11");
+    let roots = vec![(&late).into()];
+    cluster.builds().await.start(v1::StartRequest { roots, ..build("test", 1) }).await.expect("a job");
+    cluster.worker("worker");
+    assert_eq!(cluster.finished("test").await.positions, 1);
+    let (mut count, mut bytes, mut last) = (1, 0, None);
+    while let Some(found) = within(unread.message()).await.expect("a stream") {
+        (count, bytes, last) = (count + 1, bytes + found.encoded_len(), Some(named(found)));
+    }
+    assert!(bytes > 2 * WINDOW, "the book must not fit into the window: {count} positions, {bytes} bytes");
+    assert!(
+        first.key() != late.key() && last.map(|position| position.key()) == Some(late.key()),
+        "the last is the newest"
+    );
+    cluster.end().await;
+}

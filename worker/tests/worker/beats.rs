@@ -1,0 +1,59 @@
+//! Signs of life.
+
+use kagetsu_game::{Effort, Question};
+use kagetsu_proto::v1;
+use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::to_worker::Message as Told;
+
+use crate::coordinator::{Coordinator, endless, short, within};
+
+/// More reports than a stream has room for.
+const REPORTS: u64 = 400;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heartbeats_have_their_own_stream_where_the_coordinator_hears_them_there() {
+    let mut coordinator = Coordinator::start();
+    coordinator.hears_beats = true;
+    let _worker = coordinator.worker();
+    let (mut call, hello) = coordinator.welcome().await;
+    call.ask(1, &endless()).await;
+    let mut nodes = 0;
+    while nodes == 0 {
+        let beat = within(coordinator.beats.recv()).await.expect("a beat");
+        assert_eq!(beat.instance, hello.instance);
+        nodes = beat.progress.first().map_or(0, |progress| progress.nodes);
+    }
+    call.ask(2, &short()).await;
+    let later = within(coordinator.beats.recv()).await.expect("it goes on");
+    assert_eq!(later.progress[0].task, 1);
+    // On the other stream there was none.
+    call.tell(Told::Revoke(v1::Revoke { task: 1 })).await;
+    let Some(Said::Report(report)) = call.hear().await else { panic!("a report, and nothing before it") };
+    assert_eq!(report.task, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_whose_reports_nobody_takes_still_gives_signs_of_life() {
+    let mut coordinator = Coordinator::start();
+    coordinator.hears_beats = true;
+    let _worker = coordinator.worker();
+    let (mut call, _) = coordinator.welcome().await;
+    let quick = Question { effort: Effort::depth(1), ..short() };
+    for task in 1..=REPORTS {
+        call.ask(task, &quick).await;
+    }
+    call.ask(REPORTS + 1, &endless()).await;
+    // Everything else is done when the last is at work, and nobody has read a word of it.
+    let is_last = |beat: &v1::Beat| beat.progress.iter().any(|progress| progress.task == REPORTS + 1);
+    while !is_last(&within(coordinator.beats.recv()).await.expect("a beat")) {}
+    let mut before = 0;
+    for _ in 0..5 {
+        let beat = within(coordinator.beats.recv()).await.expect("it beats on");
+        assert!(beat.progress[0].nodes >= before, "{beat:?}");
+        before = beat.progress[0].nodes;
+    }
+    for task in 1..=REPORTS {
+        let Some(Said::Report(report)) = call.hear().await else { panic!("a report, and no beat among them") };
+        assert_eq!(report.task, task);
+    }
+}
