@@ -25,7 +25,7 @@ async fn a_worker_without_tasks_says_why_there_are_none() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let mut puppet = Puppet::join(&cluster, 1).await;
-    let mut idle = async || idle(&cluster, "puppet 1").await;
+    let idle = async || idle(&cluster, "puppet 1").await;
     assert_eq!(idle().await, "no tasks: no job is running");
     cluster.builds().await.start(build("test", 10)).await.expect("a job");
     let task = puppet.task().await;

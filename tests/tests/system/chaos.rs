@@ -1,5 +1,5 @@
-//! A storm over a cluster: processes are killed and frozen, the network is cut and slowed, reports come twice and late, and one
-//! worker lies. What was acknowledged is in the book, the book says what a calm build says, and the liar is found.
+//! A storm over a cluster: processes are killed and frozen, disks are full, the network is cut and slowed, reports come twice and
+//! late, and one worker lies. What was acknowledged is in the book, the book says what a calm build says, and the liar is found.
 //!
 //! The short storm is part of every run; the long one is `cargo test -p kagetsu-tests --test system chaos -- --ignored`, its
 //! seeds are `KAGETSU_CHAOS_SEEDS` (by default 1,2,3).
@@ -15,24 +15,45 @@ use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
 use crate::cluster::{Cluster, Facts, agree, facts, until};
+use crate::laggard::Laggard;
 use crate::liar::Liar;
 use crate::relay::Relay;
 
 const DEPTH: u32 = 3;
 
+/// Where no more of a file has room than of a book that was hardly begun.
+const BLOCKS: u32 = 60;
+
 /// A coordinator that asks for every answer twice.
 fn coordinator(book: &Path, listen: &str) -> Cluster {
     let book = book.to_str().expect("a plain name");
-    let arguments = ["--book", book, "--listen", listen, "--http", "off", "--verify-share", "100"];
-    let mut coordinator = Program::Coordinator.start(&arguments);
+    let mut coordinator = Program::Coordinator.start(&arguments(book, listen));
     let url = coordinator.address();
     Cluster { coordinator, url }
 }
 
+fn arguments<'a>(book: &'a str, listen: &'a str) -> [&'a str; 8] {
+    ["--book", book, "--listen", listen, "--http", "off", "--verify-share", "100"]
+}
+
+/// A coordinator whose disk is full: it works as long as it can, and then says so, or is killed.
+fn coordinate_on_a_full_disk(book: &Path, listen: &str, time: Duration) {
+    let book = book.to_str().expect("a plain name");
+    let mut full = Running::of(Program::Coordinator.command_with_small_disk(BLOCKS, &arguments(book, listen)));
+    sleep(time);
+    if full.has_ended() {
+        assert_eq!(full.wait().code(), Some(2), "it says what is wrong");
+    }
+    full.kill();
+}
+
 /// A worker whose results outlive it.
 fn worker(url: &str, spool: &Path) -> Running {
-    let spool = spool.to_str().expect("a plain name");
-    Program::Worker.start(&["--coordinator", url, "--slots", "1", "--table-mib", "16", "--spool", spool])
+    Program::Worker.start(&working(url, spool.to_str().expect("a plain name")))
+}
+
+fn working<'a>(url: &'a str, spool: &'a str) -> [&'a str; 8] {
+    ["--coordinator", url, "--slots", "1", "--table-mib", "16", "--spool", spool]
 }
 
 /// Two workers beside the coordinator, and one behind a bad line.
@@ -51,26 +72,39 @@ impl Fleet {
         fleet
     }
 
+    fn url(&self, n: usize) -> String {
+        if n == 2 { self.relay.url() } else { self.url.clone() }
+    }
+
     fn worker(&self, n: usize) -> Running {
-        let url = if n == 2 { self.relay.url() } else { self.url.clone() };
-        worker(&url, &self.spools[n])
+        worker(&self.url(n), &self.spools[n])
+    }
+
+    /// A worker whose spool has no room: what it finds is in its memory alone.
+    fn worker_on_a_full_disk(&self, n: usize) -> Running {
+        let (url, spool) = (self.url(n), self.spools[n].to_str().expect("a plain name"));
+        Running::of(Program::Worker.command_with_small_disk(0, &working(&url, spool)))
     }
 
     /// One misfortune of a worker or of its line.
     fn strike(&mut self, chance: &mut StdRng) {
         let n = chance.random_range(0..3);
         let a_while = Duration::from_millis(chance.random_range(20..400));
-        match chance.random_range(0..4) {
+        match chance.random_range(0..5) {
             0 => {
                 self.workers[n].kill();
                 self.workers[n] = self.worker(n);
             }
             1 => {
+                self.workers[n].kill();
+                self.workers[n] = self.worker_on_a_full_disk(n);
+            }
+            2 => {
                 self.workers[n].signal(Signal::SIGSTOP);
                 sleep(a_while);
                 self.workers[n].signal(Signal::SIGCONT);
             }
-            2 => {
+            3 => {
                 self.relay.cut();
                 sleep(a_while);
                 self.relay.mend();
@@ -116,6 +150,8 @@ fn storm(seed: u64, strikes: u32, size: u32) {
     let listen = cluster.url.trim_start_matches("http://").to_string();
     let mut fleet = Fleet::start(&scratch, &cluster.url);
 
+    let laggard = Laggard::start(&cluster.url, seed);
+
     // First nobody lies, and the coordinator dies too: what it acknowledged it never loses.
     drop(cluster.build(size, DEPTH));
     let client = cluster.build(size, DEPTH);
@@ -124,9 +160,12 @@ fn storm(seed: u64, strikes: u32, size: u32) {
     for _ in 0..strikes {
         sleep(Duration::from_millis(chance.random_range(0..150)));
         let acknowledged = positions(&cluster);
-        match chance.random_range(0..4) {
-            0 => {
+        match chance.random_range(0..5) {
+            event @ (0 | 4) => {
                 cluster.coordinator.kill();
+                if event == 4 {
+                    coordinate_on_a_full_disk(&book, &listen, Duration::from_millis(chance.random_range(200..1_000)));
+                }
                 cluster = coordinator(&book, &listen);
                 let after = until("the job is back", || positions(&cluster));
                 assert!(Some(after) >= acknowledged, "seed {seed}: {acknowledged:?} acknowledged, then {after}");
@@ -155,7 +194,8 @@ fn storm(seed: u64, strikes: u32, size: u32) {
     let reason = until("the liar is found", || quarantine(&cluster, liar.name()));
     assert!(reason.contains("wrong about"), "seed {seed}: {reason}");
     until("the job ends", || (cluster.job()?["state"] == "done").then_some(()));
-    drop((client, liar, fleet));
+    assert_eq!(quarantine(&cluster, "laggard"), None, "seed {seed}: who is slow is not wrong");
+    drop((client, liar, laggard, fleet));
     cluster.stop();
 
     let built = facts(&book);

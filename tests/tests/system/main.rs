@@ -14,6 +14,7 @@ mod engines;
 mod fairy;
 mod http;
 mod kills;
+mod laggard;
 mod liar;
 mod metrics;
 mod page;

@@ -163,6 +163,36 @@ fn a_settings_file_with_a_wrong_key() {
 }
 
 #[test]
+fn a_coordinator_that_nobody_works_for() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book").to_str().expect("a plain name").to_string();
+    let mut coordinator = Program::Coordinator.start(&["--book", &book, "--listen", "127.0.0.1:0", "--http", "off"]);
+    let url = coordinator.address();
+    refused(
+        &kagetsu(&["workers", "release", "nobody", "--coordinator", &url]),
+        &["no worker 'nobody' is in quarantine", "kagetsu workers list"],
+    );
+    let said = scratch.path("said");
+    let place = ["--variant", "freestyle-15", "--moves", "h8", "--positions", "5", "--depth", "2", "--name", "test"];
+    let start = |command: &[&str], said: &Path| {
+        let mut program = Program::Kagetsu.command(&[command, &["--coordinator", &url]].concat());
+        program.stderr(fs::File::create(said).expect("room"));
+        Running::of(program)
+    };
+    let waits = "no worker is connected; start one with `kagetsu-worker --coordinator URL`";
+    let is_said = |said: &Path| fs::read_to_string(said).expect("text").contains(waits).then_some(());
+    let _build = start(&[&["build"], &place[..]].concat(), &said);
+    crate::cluster::until("the build says why it waits", || is_said(&said));
+    let listed = kagetsu(&["jobs", "list", "--coordinator", &url]);
+    assert!(listed.stdout.contains("running: no worker is connected"), "{listed:#?}");
+    let job = kagetsu(&["jobs", "show", "test", "--coordinator", &url, "--json"]).json();
+    assert_eq!(job["waits_for"], "no worker is connected");
+    let said = scratch.path("analysis");
+    let _analysis = start(&["analyze", "--variant", "freestyle-15", "--depth", "4"], &said);
+    crate::cluster::until("the analysis says why it waits", || is_said(&said));
+}
+
+#[test]
 fn a_server_for_everybody_must_be_asked_for() {
     let scratch = Scratch::new();
     let book = scratch.path("book").to_str().expect("a plain name").to_string();

@@ -1,0 +1,112 @@
+//! A worker that says everything late, twice, and what it said before once more. It is honest.
+
+use std::collections::VecDeque;
+use std::thread::{JoinHandle, spawn};
+use std::time::Duration;
+
+use kagetsu_game::Question;
+use kagetsu_proto::v1::from_worker::Message as Said;
+use kagetsu_proto::v1::report::Outcome;
+use kagetsu_proto::v1::to_worker::Message as Heard;
+use kagetsu_proto::v1::workers_client::WorkersClient;
+use kagetsu_proto::{Connector, PROTOCOL, v1};
+use kagetsu_search::{Control, Engine, EngineOptions};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::CancellationToken;
+
+/// Reports that it says again and again.
+const REMEMBERED: usize = 8;
+
+/// Dropped, it goes away.
+pub(crate) struct Laggard {
+    stop: CancellationToken,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Laggard {
+    /// A worker for the coordinator at `url`, which comes back whenever it loses it.
+    pub(crate) fn start(url: &str, seed: u64) -> Self {
+        let stop = CancellationToken::new();
+        let (connector, ends) = (Connector::to_url(url).expect("an address"), stop.clone());
+        let thread = spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            let mut life = Life { chance: StdRng::seed_from_u64(!seed), said: VecDeque::new(), instance: !seed };
+            runtime.block_on(async {
+                let works = async {
+                    loop {
+                        life.work(&connector).await;
+                        tokio::time::sleep(Duration::from_millis(100)).await;
+                    }
+                };
+                tokio::select! {
+                    () = works => {}
+                    () = ends.cancelled() => {}
+                }
+            });
+        });
+        Self { stop, thread: Some(thread) }
+    }
+}
+
+impl Drop for Laggard {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        if let Some(thread) = self.thread.take() {
+            // What went wrong in it shows in what the coordinator says of it.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Life {
+    chance: StdRng,
+    /// What it has said, on this connection or before.
+    said: VecDeque<v1::Report>,
+    instance: u64,
+}
+
+impl Life {
+    /// Works until the coordinator hangs up.
+    async fn work(&mut self, connector: &Connector) {
+        let Ok(caller) = connector.connect().await else { return };
+        let mut client = WorkersClient::new(caller);
+        let (out, messages) = mpsc::channel(64);
+        let say = async |message| out.send(v1::FromWorker { message: Some(message) }).await.is_ok();
+        let hello = v1::Hello {
+            protocol: PROTOCOL,
+            name: "laggard".into(),
+            instance: self.instance,
+            engine: Engine::NAME.into(),
+            slots: 1,
+            threads: 1,
+            oldest: PROTOCOL,
+            ..v1::Hello::default()
+        };
+        say(Said::Hello(hello)).await;
+        let Ok(heard) = client.work(ReceiverStream::new(messages)).await else { return };
+        let mut heard = heard.into_inner();
+        let options = EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() };
+        let mut engine = Engine::new(options).expect("an engine");
+        while let Ok(Some(message)) = heard.message().await {
+            let Some(Heard::Task(v1::Task { task, attempt, question, .. })) = message.message else { continue };
+            let question = Question::try_from(question.as_ref().expect("a question")).expect("a good one");
+            let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("an answer");
+            let outcome = Some(Outcome::Answer((&answer).into()));
+            self.said.push_back(v1::Report { task, attempt, outcome, ..v1::Report::default() });
+            if self.said.len() > REMEMBERED {
+                self.said.pop_front();
+            }
+            tokio::time::sleep(Duration::from_millis(self.chance.random_range(0..300))).await;
+            let old = self.said[self.chance.random_range(0..self.said.len())].clone();
+            let new = self.said[self.said.len() - 1].clone();
+            for report in [old, new.clone(), new] {
+                if !say(Said::Report(report)).await {
+                    return;
+                }
+            }
+        }
+    }
+}
