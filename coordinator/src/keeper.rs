@@ -1,4 +1,4 @@
-//! The keeper: the thread that has the book.
+//! The keeper: the thread that has the book. What it has done the [herald](crate::herald) makes durable, and says.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,6 +13,7 @@ use kagetsu_game::{Answer, Position, Question, Variant};
 use kagetsu_schedule::{QuestionId, TaskId, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
+use crate::herald::{Herald, News, Square};
 use crate::hub::Hub;
 use crate::progress::Rates;
 use crate::prover::Kept;
@@ -91,9 +92,9 @@ impl Extent {
         self.positions.load(Ordering::Acquire)
     }
 
-    fn set(&self, book: &Book) {
-        self.positions.store(book.len(), Ordering::Release);
-        self.entries.store(book.sequence().0, Ordering::Release);
+    pub(crate) fn set(&self, entries: u64, positions: u64) {
+        self.positions.store(positions, Ordering::Release);
+        self.entries.store(entries, Ordering::Release);
     }
 }
 
@@ -122,7 +123,8 @@ impl KeeperDesk {
         let extent = Arc::default();
         let desk =
             Self { commands, places, is_refilling: Arc::clone(&is_refilling), jobs, extent: Arc::clone(&extent) };
-        (desk, KeeperEnd { orders, is_refilling, shown, extent })
+        let stop = desk.clone();
+        (desk, KeeperEnd { orders, is_refilling, shown, extent, stop })
     }
 
     fn send(&self, command: Command) {
@@ -218,6 +220,8 @@ pub(crate) struct KeeperEnd {
     is_refilling: Arc<AtomicBool>,
     shown: watch::Sender<Arc<Vec<JobView>>>,
     extent: Arc<Extent>,
+    /// For the herald, to say that the disk says no.
+    stop: KeeperDesk,
 }
 
 /// Who has the book.
@@ -225,7 +229,9 @@ pub(crate) struct Keeper {
     book: Book,
     /// The book's.
     folder: PathBuf,
-    end: KeeperEnd,
+    orders: Receiver<Command>,
+    is_refilling: Arc<AtomicBool>,
+    herald: Herald,
     hub: Weak<Hub>,
     /// Jobs that are running, to ask for work without reading all: those of the greatest priority first.
     running: Vec<(JobId, Variant, i8)>,
@@ -237,30 +243,45 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// A keeper whose jobs can be seen before it runs.
     pub(crate) fn new(book: Book, folder: PathBuf, end: KeeperEnd, hub: &Arc<Hub>) -> Result<Self> {
-        let (hub, running) = (Arc::downgrade(hub), Vec::new());
-        let mut keeper = Self { book, folder, end, hub, running, rates: BTreeMap::new(), asides: BTreeMap::new() };
-        keeper.show()?;
+        let KeeperEnd { orders, is_refilling, shown, extent, stop } = end;
+        let hub = Arc::downgrade(hub);
+        let square = Square { hub: Weak::clone(&hub), shown, extent };
+        let herald = Herald::start(&book, square, move || stop.stop())?;
+        let (running, rates, asides) = Default::default();
+        let mut keeper = Self { book, folder, orders, is_refilling, herald, hub, running, rates, asides };
+        let (to, shown) = std::sync::mpsc::channel();
+        let shows: Box<dyn FnOnce() + Send> = Box::new(move || {
+            // Who waits for it is below.
+            let _ = to.send(());
+        });
+        let changed = Some(keeper.views()?);
+        keeper.herald.tell(News { changed, replies: vec![shows], ..News::default() })?;
+        // The herald that has gone says why when it is told something.
+        if shown.recv().is_err() {
+            keeper.herald.end()?;
+        }
         Ok(keeper)
     }
 
     /// Keeps the book until it is told to stop. Everything acknowledged is on disk when it ends, whichever way.
     pub(crate) fn run(mut self) -> Result<()> {
         self.refill()?;
-        while let Ok(command) = self.end.orders.recv() {
+        while let Ok(command) = self.orders.recv() {
             let mut batch = vec![command];
-            batch.extend(self.end.orders.try_iter().take(BATCH - 1));
+            batch.extend(self.orders.try_iter().take(BATCH - 1));
             if !self.serve(batch)? {
                 break;
             }
         }
+        self.herald.end()?;
         self.book.close().context("cannot close the book")
     }
 
-    /// Does some commands, makes what was learned durable, and only then says so. `false` after a stop.
+    /// Does some commands, and has it said when what was learned is durable. `false` after a stop.
     fn serve(&mut self, batch: Vec<Command>) -> Result<bool> {
         let before = self.book.sequence();
-        let (mut settled, mut goes_on, mut is_hungry) = (Vec::new(), true, false);
-        let mut replies: Vec<Box<dyn FnOnce()>> = Vec::new();
+        let (mut goes_on, mut is_hungry) = (true, false);
+        let News { mut settled, mut replies, .. } = News::default();
         for command in batch {
             match command {
                 Command::Finish(id, work, answer) => {
@@ -295,7 +316,7 @@ impl Keeper {
                 Command::Confine(all) => self.confine(&all),
                 Command::Reclaim(worker, held) => self.reclaim(worker, held)?,
                 Command::Refill => {
-                    self.end.is_refilling.store(false, Ordering::Release);
+                    self.is_refilling.store(false, Ordering::Release);
                     is_hungry = true;
                 }
                 Command::Start(spec, reply) => {
@@ -316,14 +337,9 @@ impl Keeper {
                 Command::Stop => goes_on = false,
             }
         }
-        if self.book.sequence() > before {
-            self.book.syncer().sync()?;
-            self.show()?;
-        }
-        replies.into_iter().for_each(|reply| reply());
-        if let Some(hub) = self.hub.upgrade().filter(|_| !settled.is_empty()) {
-            hub.settle(&settled);
-        }
+        let is_changed = self.book.sequence() > before;
+        let changed = if is_changed { Some(self.views()?) } else { None };
+        self.herald.tell(News { settled, changed, replies })?;
         if is_hungry && goes_on {
             self.refill()?;
         }
@@ -383,10 +399,9 @@ impl Keeper {
         Ok(job)
     }
 
-    /// Shows all jobs as they are on disk now.
-    fn show(&mut self) -> Result<()> {
+    /// All jobs as they are now, and the entries and positions of the book.
+    fn views(&mut self) -> Result<(Arc<Vec<JobView>>, u64, u64)> {
         let now = Instant::now();
-        self.end.extent.set(&self.book);
         let jobs = self.book.jobs()?;
         let running = jobs.iter().filter(|job| job.state == JobState::Running);
         self.running = running.map(|job| (job.id, job.spec.variant, job.spec.bounds.priority)).collect();
@@ -401,8 +416,7 @@ impl Keeper {
             }
             views.push(JobView { job, asides, rate });
         }
-        self.end.shown.send_replace(Arc::new(views));
-        Ok(())
+        Ok((Arc::new(views), self.book.sequence().0, self.book.len()))
     }
 
     /// Gives the workers what they can take, from all running jobs in turn; a job of lower priority has what those of

@@ -18,6 +18,7 @@ mod config;
 mod door;
 mod exam;
 mod guard;
+mod herald;
 mod hub;
 mod keeper;
 mod library;
