@@ -7,8 +7,7 @@ use kagetsu_book::Book;
 use kagetsu_game::{Answer, Effort, Move, Position, Question};
 use kagetsu_program::Exit;
 use kagetsu_proto::Access;
-use kagetsu_proto::v1;
-use kagetsu_search::{Control, Engine, EngineOptions, Progress, Split, shallow};
+use kagetsu_search::{Control, Engine, EngineOptions, Progress, shallow};
 use kagetsu_worker::{EngineArgs, Thinker};
 use tokio::sync::{mpsc, oneshot};
 
@@ -18,6 +17,7 @@ use crate::json::AnswerJson;
 use crate::live::{Live, Shown};
 use crate::paint::Paint;
 use crate::place::Place;
+use crate::sharing::Sharing;
 use crate::source::open_book;
 use crate::{remote, table};
 
@@ -50,11 +50,9 @@ pub(crate) struct Args {
     /// Threads to search with; 1 gives the same answer every time for --depth and --nodes [default: one for each core]
     #[arg(long, value_name = "N", conflicts_with = "coordinator", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// How threads, or the workers of a cluster, share the position: `shared` (what one finds the others use: threads share
-    /// one table, workers the bounds on the values of moves) or `seeded` (the root moves are divided, the best of a 2-ply
-    /// search first)
-    #[arg(long, default_value_t = Split::Shared, value_name = "SPLIT")]
-    split: Split,
+    /// How threads, or the workers of a cluster, share the position
+    #[arg(long, value_enum, default_value_t = Sharing::Shared, value_name = "SPLIT")]
+    split: Sharing,
     /// Memory for the transposition table, in MiB
     #[arg(long, default_value_t = 256, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     table_mib: u64,
@@ -94,19 +92,13 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     let begun = Instant::now();
     let runtime = runtime()?;
     let answer = match &args.coordinator {
-        Some(url) => {
-            let split = match args.split {
-                Split::Shared => v1::Split::Shared,
-                Split::Seeded => v1::Split::Seeded,
-            };
-            runtime.block_on(remote::analyze(
-                &args.access.connector(url)?,
-                &question,
-                split,
-                args.book.is_some(),
-                &mut live,
-            ))
-        }
+        Some(url) => runtime.block_on(remote::analyze(
+            &args.access.connector(url)?,
+            &question,
+            args.split.into(),
+            args.book.is_some(),
+            &mut live,
+        )),
         None => runtime.block_on(here(&args, &question, &mut live)).map(|answer| (answer, true)),
     };
     let time = begun.elapsed();
@@ -163,7 +155,7 @@ impl Args {
 async fn here(args: &Args, question: &Question, live: &mut Live<'_>) -> Result<Answer> {
     let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let table_bytes = usize::try_from(args.table_mib << 20).context("--table-mib")?;
-    let options = EngineOptions { threads, table_bytes, split: args.split, ..EngineOptions::default() };
+    let options = EngineOptions { threads, table_bytes, split: args.split.of_threads()?, ..EngineOptions::default() };
     let external = args.engine.settings(u16::try_from(threads).unwrap_or(u16::MAX), args.table_mib);
     let is_ours = external.is_none();
     let control = Control::new();

@@ -389,8 +389,8 @@ async fn follow(args: &Args, connector: &Connector, request: v1::StartRequest, p
         // In this process the workers come by themselves.
         let why = if args.coordinator.is_some() { job.waits_for.as_str() } else { "" };
         show(&bar, job, why);
-        // A build that waits must not do it in silence where there is no bar.
-        if bar.is_hidden() && why != waits {
+        // A build that waits must not do it in silence where there is no bar, unless a program reads along.
+        if bar.is_hidden() && !args.json && why != waits {
             why.clone_into(&mut waits);
             if !why.is_empty() {
                 // Who has closed stderr does not want to know.

@@ -33,6 +33,7 @@ mod remote;
 mod repair;
 mod roots;
 mod serve;
+mod sharing;
 mod source;
 mod stats;
 mod table;

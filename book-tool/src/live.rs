@@ -87,11 +87,12 @@ impl<'a> Live<'a> {
 
     fn write_line(&mut self, shown: &Shown) -> std::io::Result<()> {
         let news = match shown.answer.best() {
-            Some((_, verdict)) => {
+            // Before anybody can work on it there is but the 2-ply search.
+            Some((_, verdict)) if shown.who.is_ok() => {
                 let line = table::line(self.position, &verdict.line);
                 format!("depth {}  {}  {line}", verdict.depth, value(verdict))
             }
-            None => who(shown),
+            _ => who(shown),
         };
         if news == self.last {
             return Ok(());

@@ -23,6 +23,9 @@ use crate::state::{AT_ONCE, Asked, Held, Purpose, State, Unknown, urgency};
 use crate::trust::{Record, Trust};
 use crate::watched::Watched;
 
+/// Bytes that a table may learn at a time.
+const MOST_NOTES: usize = 16 * 4_096;
+
 /// What is known of an analysis.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Update {
@@ -175,6 +178,16 @@ impl Hub {
         });
     }
 
+    /// A worker's table has learned something that others may use.
+    pub(crate) fn notes(&self, worker: WorkerId, notes: &v1::Notes) {
+        if notes.notes.len() <= MOST_NOTES {
+            let state = self.lock();
+            if !state.trust.is_quarantined(worker) {
+                state.relay(worker, TaskId(notes.task), &notes.notes);
+            }
+        }
+    }
+
     fn read_progress(&self, task: TaskId, so_far: Option<&v1::Answer>) -> Option<Answer> {
         let position = self.lock().asked.get(&task).map(|asked| asked.position.clone())?;
         so_far?.about(&position).ok()
@@ -229,6 +242,10 @@ impl Hub {
     /// A worker has answered a question of the exam: it passes, goes on, or is refused.
     fn examined(&self, worker: WorkerId, report: &v1::Report) {
         let Some(about) = self.lock().links.about(worker).cloned() else { return };
+        if matches!(report.outcome, Some(v1::report::Outcome::HandedBack(_))) {
+            // It is about to stop, and has said nothing wrong.
+            return self.with(|state, _| state.acknowledge(worker, TaskId(report.task), report.attempt));
+        }
         let marked = exam::mark(&about, report);
         self.with(|state, now| {
             state.acknowledge(worker, TaskId(report.task), report.attempt);
@@ -286,7 +303,7 @@ impl Hub {
         is_kept: bool,
     ) -> (QuestionId, watch::Receiver<Update>) {
         self.with(|state, now| {
-            let (watched, updates) = Watched::new();
+            let (watched, updates) = Watched::new(split == Split::Shared);
             let kept = is_kept.then(|| question.clone());
             let id = state.scheduler.submit(now, question, shallow, split, AT_ONCE);
             state.purposes.insert(id, Purpose::Analysis(watched, kept));

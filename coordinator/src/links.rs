@@ -68,6 +68,14 @@ impl Links {
         }
     }
 
+    /// Sends what helps and is not needed; not to one who has much to read already.
+    pub(crate) fn hint(&self, worker: WorkerId, message: v1::to_worker::Message) {
+        if let Some(link) = self.all.get(&worker).filter(|link| link.out.capacity() > WAITING / 2) {
+            // One who does not read is found out by what is needed.
+            let _ = link.out.try_send(Ok(v1::ToWorker { message: Some(message) }));
+        }
+    }
+
     /// Ends a worker's stream for good, in words.
     pub(crate) fn refuse(&mut self, worker: WorkerId, why: Status) {
         if let Some(link) = self.all.remove(&worker) {

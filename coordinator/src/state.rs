@@ -9,6 +9,7 @@ use kagetsu_game::{Answer, Position, Question};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::to_worker::Message;
 use kagetsu_schedule::{Bar, Effect, Options, QuestionId, Role, Scheduler, Task, TaskId, WorkerId};
+use prost::bytes::Bytes;
 
 use crate::audit::Check;
 use crate::exam;
@@ -34,6 +35,8 @@ pub(crate) enum Purpose {
 /// What a task at work is about.
 pub(crate) struct Asked {
     pub(crate) question: QuestionId,
+    /// Who has it, or had it last.
+    pub(crate) worker: WorkerId,
     pub(crate) position: Position,
     /// Whether the answer may say nothing.
     pub(crate) may_be_empty: bool,
@@ -142,6 +145,7 @@ impl State {
                     tracing::debug!(task = id, attempt, job_id, worker = self.name(worker), "a task is handed out");
                     let asked = Asked {
                         question: task.question,
+                        worker,
                         position: task.part.position.clone(),
                         may_be_empty: task.role == Role::Threats,
                         since: now,
@@ -183,6 +187,20 @@ impl State {
         }
         if let Some(keeper) = self.keeper.as_ref().filter(|_| is_hungry || self.scheduler.appetite() > 0) {
             keeper.refill();
+        }
+    }
+
+    /// What the table of one has learned goes to all who search the same with the same engine.
+    pub(crate) fn relay(&self, worker: WorkerId, task: TaskId, notes: &Bytes) {
+        let Some(asked) = self.asked.get(&task).filter(|asked| asked.worker == worker) else { return };
+        let engine = |worker| self.links.about(worker).map(|about| &about.engine);
+        for task in self.tasks.get(&asked.question).into_iter().flatten() {
+            let Some(other) = self.asked.get(task).map(|asked| asked.worker).filter(|other| *other != worker) else {
+                continue;
+            };
+            if engine(other) == engine(worker) {
+                self.links.hint(other, Message::Notes(v1::Notes { task: task.0, notes: notes.clone() }));
+            }
         }
     }
 
@@ -262,5 +280,8 @@ fn role(task: &Task) -> Option<v1::task::Role> {
             Some(v1::task::Role::Branch(v1::Branch { family: task.question.0, rank: rank.map(Into::into) }))
         }
         Role::Threats => Some(v1::task::Role::Threats(v1::Threats {})),
+        Role::Member { number, of } => {
+            Some(v1::task::Role::Member(v1::Member { number: number.into(), of: of.into() }))
+        }
     }
 }

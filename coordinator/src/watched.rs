@@ -9,6 +9,8 @@ use crate::hub::Update;
 /// An analysis that somebody watches: what its parts have reported, and what those at work have said on the way.
 pub(crate) struct Watched {
     updates: watch::Sender<Update>,
+    /// Whether each task is all of it, so that the deepest says most.
+    is_pool: bool,
     reported: Answer,
     /// The last words of each task at work, and the positions it has visited.
     at_work: BTreeMap<TaskId, (Answer, u64)>,
@@ -16,17 +18,19 @@ pub(crate) struct Watched {
 
 impl Watched {
     /// With the receiver in which it is seen to grow.
-    pub(crate) fn new() -> (Self, watch::Receiver<Update>) {
+    pub(crate) fn new(is_pool: bool) -> (Self, watch::Receiver<Update>) {
         let (updates, seen) = watch::channel(Update::default());
-        (Self { updates, reported: Answer::new(), at_work: BTreeMap::new() }, seen)
+        (Self { updates, is_pool, reported: Answer::new(), at_work: BTreeMap::new() }, seen)
     }
 
     /// A task at work has visited so many positions, and perhaps found something.
     pub(crate) fn progress(&mut self, task: TaskId, nodes: u64, so_far: Option<Answer>) {
         let (answer, visited) = self.at_work.entry(task).or_default();
         *visited = nodes;
-        if let Some(so_far) = so_far {
-            *answer = so_far;
+        match so_far {
+            Some(so_far) if !self.is_pool => *answer = so_far,
+            Some(so_far) if depth(&so_far) > depth(&self.reported) => self.reported = so_far,
+            _ => {}
         }
         self.tell();
     }
@@ -56,13 +60,18 @@ impl Watched {
 
     fn tell(&self) {
         let mut answer = self.reported.clone();
-        let mut nodes = answer.nodes();
+        // Who is at work counts what was found on the way, too.
+        let mut nodes = if self.is_pool { 0 } else { answer.nodes() };
         for (so_far, visited) in self.at_work.values() {
             answer.merge(so_far.clone());
             nodes = nodes.saturating_add(*visited);
         }
         let _ = self.updates.send(Update { answer, nodes, end: None });
     }
+}
+
+fn depth(answer: &Answer) -> u8 {
+    answer.best().map_or(0, |(_, verdict)| verdict.depth)
 }
 
 #[cfg(test)]
@@ -80,8 +89,23 @@ mod tests {
     }
 
     #[test]
+    fn of_members_the_deepest_is_seen() {
+        let (mut watched, seen) = Watched::new(true);
+        let now = || (seen.borrow().answer.clone(), seen.borrow().nodes);
+        watched.progress(TaskId(1), 200, Some(answer(7, 5, 150)));
+        watched.progress(TaskId(2), 50, Some(answer(9, 4, 40)));
+        assert_eq!(now(), (answer(7, 5, 150), 250));
+        watched.progress(TaskId(2), 90, Some(answer(8, 6, 80)));
+        watched.progress(TaskId(1), 300, None);
+        assert_eq!(now(), (answer(8, 6, 80), 390));
+        watched.ended(TaskId(2));
+        watched.progress(TaskId(1), 400, Some(answer(7, 6, 350)));
+        assert_eq!(now(), (answer(8, 6, 80), 400), "the first of equal depth stays");
+    }
+
+    #[test]
     fn what_is_seen_is_what_was_reported_and_what_is_at_work() {
-        let (mut watched, seen) = Watched::new();
+        let (mut watched, seen) = Watched::new(false);
         let now = || (seen.borrow().answer.clone(), seen.borrow().nodes);
         watched.progress(TaskId(1), 100, None);
         assert_eq!(now(), (Answer::new(), 100));

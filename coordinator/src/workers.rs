@@ -229,6 +229,7 @@ impl Session {
             };
             match message {
                 Some(Message::Heartbeat(heartbeat)) => self.hub.heartbeat(self.worker, &heartbeat.progress),
+                Some(Message::Notes(notes)) => self.hub.notes(self.worker, &notes),
                 Some(Message::Report(report)) => self.hub.report(self.worker, report),
                 Some(Message::Goodbye(_)) => return true,
                 Some(Message::Hello(_)) | None => {}

@@ -22,7 +22,7 @@ pub(crate) fn generate(folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut bare = descriptors.clone();
     bare.file.iter_mut().for_each(|file| file.source_code_info = None);
     fs::write(folder.join(DESCRIPTORS), bare.encode_to_vec())?;
-    tonic_prost_build::configure().out_dir(folder).compile_fds(descriptors)?;
+    tonic_prost_build::configure().bytes(".kagetsu.v1.Notes").out_dir(folder).compile_fds(descriptors)?;
     fs::metadata(folder.join(CODE))?;
     Ok(())
 }

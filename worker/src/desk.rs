@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use kagetsu_game::{Question, Window};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::report::Outcome;
-use kagetsu_search::{Branch, Control, Progress};
+use kagetsu_search::{Branch, Control, Note, Progress};
 use prost::Message;
 use tokio::sync::Notify;
 
@@ -20,6 +20,9 @@ const WATCHED: u64 = 0;
 const MOST_ASKED: usize = 1 << 20;
 /// Iterations of a search younger than this are not worth a message each.
 const YOUNG: Duration = Duration::from_millis(200);
+/// Between two looks for what the other members of a task should know.
+const LEAST_PACE: Duration = Duration::from_millis(1);
+const MOST_PACE: Duration = Duration::from_millis(10);
 
 /// What the coordinator calls a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +49,13 @@ pub(crate) enum Role {
     Whole,
     /// A part of a tree.
     Branch(Branch),
+    /// All of a question that others search too.
+    Member {
+        /// Which of them, from 0.
+        number: u32,
+        /// How many there are.
+        of: u32,
+    },
     /// A search for a win by threats.
     Threats,
 }
@@ -216,6 +226,36 @@ impl Desk {
         }
     }
 
+    /// What another member of a task has found.
+    pub(crate) fn hear(&self, task: u64, notes: &[Note]) {
+        let papers = self.lock();
+        let epoch = papers.epoch.unwrap_or_default();
+        let is_it = |running: &&Running| running.name.task == task && running.name.epoch == epoch;
+        if let Some(running) = papers.running.values().find(is_it) {
+            running.control.hear(notes);
+        }
+    }
+
+    /// How often to ask for [notes](Self::notes); `None` while there are no others for whom there could be some.
+    pub(crate) fn pace(&self) -> Option<Duration> {
+        let of = |running: &Running| match running.role {
+            Role::Member { of, .. } if of > 1 && !running.is_revoked => Some(of),
+            _ => None,
+        };
+        // The more there are the more a message costs, and the less each of them matters.
+        let of = self.lock().running.values().filter_map(of).max()?;
+        Some(Duration::from_micros(250 * u64::from(of)).clamp(LEAST_PACE, MOST_PACE))
+    }
+
+    /// What the other members of the tasks at work should know, and was not said before.
+    pub(crate) fn notes(&self) -> Vec<(u64, Vec<Note>)> {
+        let papers = self.lock();
+        let epoch = papers.epoch.unwrap_or_default();
+        let is_its = |running: &&Running| !running.is_revoked && running.name.epoch == epoch;
+        let said = papers.running.values().filter(is_its).map(|running| (running.name.task, running.control.said()));
+        said.filter(|(_, notes)| !notes.is_empty()).collect()
+    }
+
     /// A report is safe.
     pub(crate) fn acknowledge(&self, task: u64, attempt: u32) {
         let mut papers = self.lock();
@@ -244,7 +284,8 @@ impl Desk {
                 return None;
             }
             if let Some(((priority, number), Waiting { name, question, role, since })) = papers.waiting.pop_first() {
-                let (control, is_watched) = (Control::new(), priority == WATCHED && role == Role::Whole);
+                let is_watched = priority == WATCHED && matches!(role, Role::Whole | Role::Member { .. });
+                let control = Control::new();
                 let running = Running {
                     name,
                     question: question.clone(),
@@ -257,6 +298,10 @@ impl Desk {
                 };
                 tracing::debug!(task = running.name.task, attempt = running.name.attempt, "a task is begun");
                 papers.running.insert(number, running);
+                if let Role::Member { .. } = role {
+                    // From now on the connection asks for its notes.
+                    self.news.notify_one();
+                }
                 return Some(Job { number, question, role, control });
             }
             papers = self.work.wait(papers).unwrap_or_else(PoisonError::into_inner);

@@ -10,7 +10,7 @@ use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{Caller, Connector, MESSAGE_LIMIT, OLDEST_PROTOCOL, PROTOCOL, explain, pushback, v1};
-use kagetsu_search::Branch;
+use kagetsu_search::{Branch, Note};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
@@ -21,6 +21,8 @@ use crate::pulse::Pulse;
 
 /// Messages on their way out.
 const WAITING: usize = 64;
+/// Notes in a message.
+const MOST_NOTES: usize = 4_096;
 
 /// Why a connection ended.
 pub(crate) enum End {
@@ -112,6 +114,7 @@ impl Session<'_> {
         let mut pulse: Option<Pulse> = None;
         // What waits to be sent must not keep the worker from hearing.
         let mut unsaid = VecDeque::new();
+        let mut told = tokio::time::Instant::now();
         loop {
             unsaid.extend(self.desk.reports());
             if self.desk.has_iterated() {
@@ -123,7 +126,18 @@ impl Session<'_> {
             if unsaid.is_empty() && self.desk.is_empty_after_retiring() {
                 return self.say_goodbye(out, tasks).await;
             }
+            let next = self.desk.pace().map(|pace| told + pace);
+            let turn = async move {
+                match next {
+                    Some(next) => tokio::time::sleep_until(next).await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
+                () = turn => {
+                    self.tell(&out);
+                    told = tokio::time::Instant::now();
+                }
                 heard = tasks.message() => match heard {
                     Ok(Some(message)) => {
                         if let Some(Welcomed { every, hears_beats }) = self.hear(message) {
@@ -142,6 +156,17 @@ impl Session<'_> {
                 },
                 () = self.desk.news() => {}
                 _ = heartbeat.tick(), if pulse.is_none() => self.beat(&out),
+            }
+        }
+    }
+
+    /// Says what the other members of the tasks at work should know.
+    fn tell(&self, out: &mpsc::Sender<v1::FromWorker>) {
+        for (task, notes) in self.desk.notes() {
+            for notes in notes.chunks(MOST_NOTES) {
+                let notes = notes.iter().flat_map(|note| note.to_bytes()).collect::<Vec<u8>>().into();
+                // What a slow network has no room for is not needed.
+                let _ = out.try_send(v1::FromWorker { message: Some(Said::Notes(v1::Notes { task, notes })) });
             }
         }
     }
@@ -176,6 +201,10 @@ impl Session<'_> {
                     self.desk.narrow(narrow.task, window);
                 }
             }
+            Some(Heard::Notes(notes)) => {
+                let (all, _) = notes.notes.as_chunks();
+                self.desk.hear(notes.task, &all.iter().map(|bytes| Note::from_bytes(*bytes)).collect::<Vec<_>>());
+            }
             Some(Heard::Revoke(revoke)) => self.desk.revoke(revoke.task),
             Some(Heard::Acknowledge(held)) => self.desk.acknowledge(held.task, held.attempt),
             None => {}
@@ -200,6 +229,7 @@ fn part(role: Option<v1::task::Role>) -> Role {
     match role {
         None => Role::Whole,
         Some(v1::task::Role::Threats(v1::Threats {})) => Role::Threats,
+        Some(v1::task::Role::Member(v1::Member { number, of })) => Role::Member { number, of },
         Some(v1::task::Role::Branch(v1::Branch { family, rank })) => {
             let rank = rank.map(|rank| u16::try_from(rank).unwrap_or(u16::MAX));
             Role::Branch(Branch { family, rank })

@@ -62,6 +62,20 @@ impl Thinker {
         }
     }
 
+    /// A question that others answer too, see [`Engine::share`]; somebody else's engine hears nothing of them.
+    pub(crate) fn share(
+        &mut self,
+        question: &Question,
+        member: (u32, u32),
+        control: &Control,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Answer> {
+        match self {
+            Self::Own(engine) => Ok(engine.share(question, member, control, progress)?),
+            Self::External(engine) => Ok(engine.answer(question, control, progress)?),
+        }
+    }
+
     /// A win by threats, see [`Engine::threats`]; somebody else's engine is not asked.
     pub(crate) fn threats(&self, question: &Question, control: &Control) -> Answer {
         match self {

@@ -1,5 +1,7 @@
 //! A worker that does what the test says.
 
+use std::collections::VecDeque;
+
 use kagetsu_game::Question;
 use kagetsu_proto::Caller;
 use kagetsu_proto::v1::from_worker::Message as Said;
@@ -18,6 +20,8 @@ use crate::cluster::{Cluster, within};
 pub(crate) struct Puppet {
     out: mpsc::Sender<v1::FromWorker>,
     heard: Streaming<v1::ToWorker>,
+    /// Tasks that came while it waited to be acknowledged: which comes first is not promised.
+    early: VecDeque<v1::Task>,
 }
 
 /// What a puppet says first.
@@ -49,7 +53,7 @@ impl Puppet {
         let (out, messages) = mpsc::channel(64);
         out.send(v1::FromWorker { message: Some(first) }).await.expect("room for one");
         let heard = within(WorkersClient::new(channel).work(ReceiverStream::new(messages))).await?.into_inner();
-        Ok(Self { out, heard })
+        Ok(Self { out, heard, early: VecDeque::new() })
     }
 
     pub(crate) async fn say(&self, message: Said) {
@@ -91,6 +95,9 @@ impl Puppet {
 
     /// The next task, whatever comes before it.
     pub(crate) async fn task(&mut self) -> v1::Task {
+        if let Some(early) = self.early.pop_front() {
+            return early;
+        }
         loop {
             if let Heard::Task(task) = self.hear().await {
                 return task;
@@ -110,8 +117,10 @@ impl Puppet {
     /// The next acknowledgement, whatever comes before it.
     pub(crate) async fn acknowledged(&mut self) -> v1::Held {
         loop {
-            if let Heard::Acknowledge(held) = self.hear().await {
-                return held;
+            match self.hear().await {
+                Heard::Acknowledge(held) => return held,
+                Heard::Task(task) => self.early.push_back(task),
+                _ => {}
             }
         }
     }

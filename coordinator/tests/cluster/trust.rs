@@ -123,6 +123,19 @@ async fn a_worker_that_cannot_pass_the_exam_is_refused_in_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_is_asked_to_stop_during_its_exam_has_said_nothing_wrong() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = suspicious(folder.path(), 0.0);
+    let mut leaves = pretender(&cluster, 1).await;
+    let first = leaves.task().await;
+    leaves.report(&first, Outcome::HandedBack(v1::HandedBack {})).await;
+    assert_eq!(leaves.acknowledged().await.task, first.task);
+    let listed = worker_named(&cluster, "puppet 1").await.expect("connected");
+    assert_eq!((listed.idle.as_str(), listed.quarantine.as_str()), ("being examined", ""));
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_answer_said_again_and_again_is_no_exam() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);

@@ -1,8 +1,9 @@
 use alloc::vec::Vec;
 
+use crate::part::Part;
 use crate::roster::{Room, Turn};
-use crate::worker::Hold;
-use crate::{Effect, QuestionId, Scheduler, Split, Task, TaskId, WorkerId, split};
+use crate::worker::{Hold, Worker};
+use crate::{Effect, QuestionId, Role, Scheduler, Split, Task, TaskId, WorkerId, split};
 
 /// Branches of a tree among which a worker looks for one that it knows.
 const MOST_COMPARED: usize = 32;
@@ -14,6 +15,7 @@ impl Scheduler {
             return;
         }
         self.confer();
+        self.recruit();
         self.split_waiting();
         self.send_home();
         self.fill(Room::Slot);
@@ -84,7 +86,7 @@ impl Scheduler {
     pub(crate) fn avoids(&self, task: TaskId, worker: WorkerId) -> bool {
         let (Some(part), Some(w)) = (self.parts.get(&task), self.roster.get(worker)) else { return false };
         let variant = part.ask.position.variant();
-        if w.hold(task).is_some() || !w.has(variant) || part.barred.contains(&worker) {
+        if w.hold(task).is_some() || !w.has(variant) || part.barred.contains(&worker) || self.is_represented(part, w) {
             return true;
         }
         if part.failures() > 0 {
@@ -95,6 +97,13 @@ impl Scheduler {
         }
         let is_suspect = (w.strikes > 0 && part.failures() > 0) || part.tried().any(|id| id == worker);
         is_suspect && self.roster.has_sound_but(part.tried(), variant)
+    }
+
+    /// Whether a worker has as many members of a pool as it has slots: another would only wait behind them.
+    fn is_represented(&self, part: &Part, worker: &Worker) -> bool {
+        let Role::Member { .. } = part.role else { return false };
+        let parts = self.inquiries.get(&part.question).map_or(&[][..], |inquiry| &inquiry.parts);
+        parts.iter().filter(|task| worker.hold(**task).is_some()).count() >= worker.slots as usize
     }
 
     /// Moves what is not begun from the longest queues to the slots that are still free.

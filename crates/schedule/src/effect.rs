@@ -110,6 +110,13 @@ pub enum Role {
         /// The place of the move among its brothers, the most promising 0; `None` where all moves are asked about.
         rank: Option<u16>,
     },
+    /// All of it, as others search it too: what the worker's table learns is for them, and what theirs learn for it.
+    Member {
+        /// Which of them this is, from 0.
+        number: u16,
+        /// How many there are, or may be soon.
+        of: u16,
+    },
     /// Only whether the side to move wins by threats alone; an answer without a move says that none was found.
     Threats,
 }

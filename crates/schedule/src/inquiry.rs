@@ -16,6 +16,8 @@ pub(crate) struct Inquiry {
     pub(crate) parts: Vec<TaskId>,
     /// What its workers share.
     pub(crate) tree: Option<Tree>,
+    /// Tasks made so far, where every worker searches all of it.
+    pub(crate) members: u16,
     /// When it must end.
     pub(crate) until: Option<Duration>,
     answer: Answer,
@@ -25,9 +27,10 @@ pub(crate) struct Inquiry {
 
 impl Inquiry {
     pub(crate) fn new(question: Question, shallow: Answer, split: Split, priority: u64) -> Self {
-        let tree = (split == Split::Shared).then(|| Tree::new(question.clone()));
+        let tree = (split == Split::Tree).then(|| Tree::new(question.clone()));
         Self {
             tree,
+            members: 0,
             until: None,
             question,
             shallow,

@@ -14,7 +14,7 @@ const SOON: Duration = Duration::from_millis(20);
 /// Positions a second of a slot of which nothing is known.
 const SPEED: u64 = 500_000;
 
-/// Questions that workers search together.
+/// Questions that workers search as one tree.
 impl Scheduler {
     /// A message to a worker and its answer took so long, the search between them not counted.
     pub fn observe(&mut self, round_trip: Duration) {
@@ -60,7 +60,7 @@ impl Scheduler {
     }
 
     /// Forgets one part, and tells who has it.
-    fn drop_part(&mut self, id: QuestionId, task: TaskId) {
+    pub(crate) fn drop_part(&mut self, id: QuestionId, task: TaskId) {
         self.release(task, None);
         if let Some(part) = self.parts.remove(&task) {
             self.waiting.remove(&(part.priority, task));

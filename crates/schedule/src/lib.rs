@@ -45,6 +45,7 @@ mod lease;
 mod options;
 mod pace;
 mod part;
+mod pool;
 mod reception;
 mod resumption;
 mod roster;

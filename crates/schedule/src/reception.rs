@@ -1,6 +1,6 @@
 use kagetsu_game::Answer;
 
-use crate::{Effect, Scheduler, TaskId, WorkerId};
+use crate::{Effect, Scheduler, Split, TaskId, WorkerId};
 
 /// What follows from a report.
 impl Scheduler {
@@ -32,6 +32,10 @@ impl Scheduler {
         self.totals.done += 1;
         let question = part.question;
         let Some(inquiry) = self.inquiries.get_mut(&question) else { return };
+        if inquiry.split == Split::Shared {
+            self.effects.push_back(Effect::Acknowledge { worker, task, attempt });
+            return self.agree(question, worker, answer);
+        }
         if inquiry.tree.is_some() {
             self.effects.push_back(Effect::Acknowledge { worker, task, attempt });
             self.grow(question, task, answer);

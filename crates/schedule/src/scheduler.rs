@@ -34,8 +34,10 @@ pub struct Scheduler {
     /// What nobody works on, most urgent first, eldest first.
     pub(crate) waiting: BTreeSet<(u64, TaskId)>,
     pub(crate) roster: Roster,
-    /// Questions that workers search together and that are not answered.
+    /// Questions that workers search as one tree and that are not answered.
     pub(crate) joint: BTreeSet<QuestionId>,
+    /// Questions that every worker searches whole, and that are not answered.
+    pub(crate) pools: BTreeSet<QuestionId>,
     /// How long a message to a worker and its answer take, of late.
     pub(crate) round_trip: Duration,
     /// How long tasks take.
@@ -59,6 +61,7 @@ impl Scheduler {
             waiting: BTreeSet::new(),
             roster: Roster::new(options.clone()),
             joint: BTreeSet::new(),
+            pools: BTreeSet::new(),
             round_trip: options.round_trip,
             forecast: Forecast::default(),
             effects: VecDeque::new(),
@@ -85,7 +88,8 @@ impl Scheduler {
         let id = QuestionId(self.fresh_id());
         self.inquiries.insert(id, Inquiry::new(question.clone(), shallow, split, priority));
         match split {
-            Split::Shared => self.unite(id),
+            Split::Tree => self.unite(id),
+            Split::Shared => self.pool(id),
             Split::Never | Split::Seeded => _ = self.add_part(id, question, priority),
         }
         self.hand_out();
@@ -284,6 +288,7 @@ impl Scheduler {
     fn close(&mut self, id: QuestionId) {
         let Some(inquiry) = self.inquiries.remove(&id) else { return };
         self.joint.remove(&id);
+        self.pools.remove(&id);
         for &task in &inquiry.parts {
             self.release(task, None);
             if let Some(part) = self.parts.remove(&task) {

@@ -13,9 +13,12 @@ pub enum Split {
     /// Its root moves are divided when it is begun while there are fewer questions than free slots, each part with the
     /// best of a 2-ply search at its head, as the documents that this program grew from have it.
     Seeded,
+    /// Every worker searches all of it, and they share what their tables learn; the first answer counts. For a question
+    /// that is asked alone.
+    Shared,
     /// What one worker finds narrows what the others search: ply by ply, the best move so far first, the others as scouts
     /// with its value, the dearest of them divided further. For a question that is asked alone.
-    Shared,
+    Tree,
 }
 
 /// How root moves, best first by a shallow search, are dealt to parts.

@@ -1,10 +1,12 @@
 mod leaf;
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use arrayvec::ArrayVec;
 use kagetsu_game::{Bound, Move, Score};
 
+use crate::exchange::Exchange;
 use crate::heuristics::{Heuristics, Moves, Situation};
 use crate::history::History;
 use crate::limits::Limits;
@@ -28,6 +30,8 @@ pub(crate) struct AlphaBeta<'a, H> {
     limits: &'a Limits<'a>,
     options: &'a EngineOptions,
     history: History,
+    /// The engines that search the same.
+    exchange: Option<&'a Exchange>,
     /// Whether this thread only fills the table for another.
     is_helper: bool,
     /// Positions visited by this thread.
@@ -70,6 +74,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             limits,
             options,
             history: History::new(DEEPEST + 2, H::STYLE.codes),
+            exchange: limits.control().exchange(),
             is_helper: false,
             nodes: 0,
             path: Vec::with_capacity(DEEPEST + 2),
@@ -156,19 +161,15 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     fn probe(&mut self, mut node: Node) -> Option<Score> {
         let Node { situation, alpha, beta, depth, ply, .. } = node;
         let hash = self.board.hash();
+        if let Some(exchange) = self.exchange {
+            exchange.listen(self.table);
+        }
         let known = self.table.get(hash);
-        if let Some(entry) = known.filter(|entry| self.is_enough(entry, &node)) {
-            let cuts = match entry.bound {
-                Bound::Exact => true,
-                Bound::Lower => entry.score >= beta,
-                Bound::Upper => entry.score <= alpha,
-            };
-            if cuts {
-                if entry.best != Move::NONE {
-                    self.lines[ply].push(entry.best);
-                }
-                return Some(entry.score);
+        if let Some(entry) = known.filter(|entry| self.is_enough(entry, &node) && self.cuts(entry, &node)) {
+            if entry.best != Move::NONE {
+                self.lines[ply].push(entry.best);
             }
+            return Some(entry.score);
         }
         if self.options.selective {
             if let ControlFlow::Break(score) = self.forego(&node) {
@@ -204,7 +205,14 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             _ if score <= alpha => Bound::Upper,
             _ => Bound::Exact,
         };
-        self.table.put(hash, Entry { score, bound, depth: depth as u8, best });
+        let entry = Entry { score, bound, depth: depth as u8, best };
+        // What was heard is not said again.
+        if let Some(exchange) = self.exchange.filter(|exchange| depth >= exchange.least())
+            && self.table.get(hash) != Some(entry)
+        {
+            exchange.learned(hash, entry);
+        }
+        self.table.put(hash, entry);
         Some(score)
     }
 
@@ -281,6 +289,38 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         self.options.selective && self.has(mechanism)
     }
 
+    /// Names the search of the position to so many plies.
+    pub(crate) fn key(&self, depth: i32) -> u64 {
+        (self.board.hash() ^ depth as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1
+    }
+
+    fn is_busy(&mut self, m: Move, depth: i32) -> bool {
+        let Some(exchange) = self.exchange else { return false };
+        self.play(m);
+        let key = self.key(depth);
+        self.undo();
+        exchange.is_busy(key)
+    }
+
+    /// The value of a node, if another engine has said enough of it since its search began.
+    fn told(&mut self, exchange: &Exchange, hash: u64, node: &Node) -> Option<Score> {
+        exchange.listen(self.table);
+        let entry = self.table.get(hash).filter(|entry| self.is_enough(entry, node) && self.cuts(entry, node))?;
+        self.since = NOTHING;
+        self.lines[node.ply].clear();
+        self.lines[node.ply].extend(Some(entry.best).filter(|best| *best != Move::NONE));
+        Some(entry.score)
+    }
+
+    /// Whether an entry ends the search of a node.
+    fn cuts(&self, entry: &Entry, node: &Node) -> bool {
+        match entry.bound {
+            Bound::Exact => true,
+            Bound::Lower => entry.score >= node.beta,
+            Bound::Upper => entry.score <= node.alpha,
+        }
+    }
+
     fn side(&self) -> usize {
         self.path.len() % 2
     }
@@ -305,10 +345,26 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         // The answer to a four keeps its depth; every other move costs one.
         let next = if floor == Score::loss_in(2) { depth } else { depth - 1 };
         let mut searched: ArrayVec<Move, 64> = ArrayVec::new();
+        let mut deferred: VecDeque<(Move, i32)> = VecDeque::new();
         let (mut since, mut of_best) = (NOTHING, NOTHING);
-        while let Some((_, m)) = moves.take() {
-            let mut reduction = 0;
-            if self.selects(Mechanism::LateMoves) && node.is_quiet && best > -Score::OPINION_MAX {
+        let exchange = self.exchange.filter(|exchange| depth > exchange.least());
+        let hash = self.board.hash();
+        loop {
+            // What another is at work on comes last, the first that has ended before the others.
+            let (m, again) = match moves.take() {
+                Some((_, m)) => (m, None),
+                None => {
+                    let ended = deferred.iter().position(|&(m, reduction)| !self.is_busy(m, next - reduction));
+                    let Some((m, reduction)) = deferred.remove(ended.unwrap_or(0)) else { break };
+                    (m, Some(reduction))
+                }
+            };
+            // Another may have found out meanwhile.
+            if let Some(score) = exchange.filter(|_| !searched.is_empty()).and_then(|e| self.told(e, hash, &node)) {
+                return Some(score);
+            }
+            let mut reduction = again.unwrap_or(0);
+            if again.is_none() && self.selects(Mechanism::LateMoves) && node.is_quiet && best > -Score::OPINION_MAX {
                 let force = self.board.force(m);
                 if selection::is_hopeless(&node, alpha, searched.len(), force, &H::STYLE) {
                     floor = floor.max(-Score::OPINION_MAX);
@@ -317,8 +373,22 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 reduction = selection::reduction(&node, searched.len(), force, self.earned(m), &H::STYLE);
             }
             self.play(m);
+            let own = exchange
+                .filter(|e| !searched.is_empty() && next - reduction >= e.least())
+                .map(|exchange| (exchange, self.key(next - reduction)));
+            if let Some((exchange, key)) = own {
+                if again.is_none() && exchange.is_busy(key) {
+                    self.undo();
+                    deferred.push_back((m, reduction));
+                    continue;
+                }
+                exchange.begun(key);
+            }
             let score = self.child(searched.is_empty(), alpha, beta, next, reduction, ply + 1);
             self.undo();
+            if let Some((exchange, key)) = own {
+                exchange.ended(key);
+            }
             let score = score?;
             since = since.min(self.since);
             // Beyond the first 64 moves nothing is learned.

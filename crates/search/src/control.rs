@@ -1,9 +1,12 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use kagetsu_game::{Answer, Window};
+
+use crate::Note;
+use crate::exchange::Exchange;
 
 /// Told of positions as they are visited.
 type Pace = Box<dyn Fn(u64) + Send + Sync>;
@@ -20,6 +23,7 @@ struct Shared {
     window: Mutex<Option<Window>>,
     is_narrowed: AtomicBool,
     pace: Option<Pace>,
+    exchange: OnceLock<Exchange>,
 }
 
 impl fmt::Debug for Shared {
@@ -74,6 +78,29 @@ impl Control {
     /// The narrower window, once.
     pub(crate) fn take_window(&self) -> Option<Window> {
         self.0.is_narrowed.swap(false, AcqRel).then(|| *self.0.window.lock().unwrap_or_else(PoisonError::into_inner))?
+    }
+
+    /// The search is one of several of the same question, of which this is the `number`th from 0: what the others should know
+    /// is [said](Self::said). To be called before the search begins.
+    pub fn share(&self, number: u32, of: u32) {
+        self.0.exchange.get_or_init(|| Exchange::new(number, of));
+    }
+
+    /// What is to be said to the others since it was last asked for, in order.
+    #[must_use]
+    pub fn said(&self) -> Vec<Note> {
+        self.0.exchange.get().map(Exchange::take_said).unwrap_or_default()
+    }
+
+    /// What another has said. It helps; a wrong word does as much harm as a wrong entry of the table.
+    pub fn hear(&self, notes: &[Note]) {
+        if let Some(exchange) = self.0.exchange.get() {
+            exchange.hear(notes);
+        }
+    }
+
+    pub(crate) fn exchange(&self) -> Option<&Exchange> {
+        self.0.exchange.get()
     }
 
     /// Positions were visited: for who searches.

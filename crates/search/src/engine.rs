@@ -97,6 +97,27 @@ impl Engine {
         self.run(question, Some(part), control, progress)
     }
 
+    /// Answers a question that several engines search, each of them all of it: as [`Engine::answer`], but `control`
+    /// [says](Control::said) what the others should know, and [hears](Control::hear) them; only the first `number`, 0, looks for
+    /// a win by threats before all else. `of` is how many there are. What is answered depends on what was heard, and when.
+    ///
+    /// # Errors
+    /// As for [`Engine::answer`].
+    pub fn share(
+        &mut self,
+        question: &Question,
+        (number, of): (u32, u32),
+        control: &Control,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Answer, EngineError> {
+        if refute::asks_for_loss(question) {
+            return self.refute(question, control, progress);
+        }
+        control.share(number, of);
+        self.table.begin();
+        self.run(question, Some(Part { rank: 0, is_new: number == 0 }), control, progress)
+    }
+
     /// Whether the side to move wins by continuous threats, within the question's effort: an answer of one move, proven, or
     /// of none. Keeps the table as it is.
     /// Of none, too, where the game has no such search.

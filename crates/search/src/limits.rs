@@ -60,6 +60,9 @@ impl<'a> Limits<'a> {
         if self.effort.nodes.is_none() {
             self.nodes.fetch_add(visited, Relaxed);
         }
+        if let Some(exchange) = self.control.exchange() {
+            exchange.visited(visited);
+        }
         self.control.visited(visited);
         let late = self.effort.time.is_some_and(|time| self.begun.elapsed() >= time);
         // A narrower window begins the iteration anew.
@@ -95,6 +98,10 @@ impl<'a> Limits<'a> {
     /// Whether they were sent home.
     pub(crate) fn is_dismissed(&self) -> bool {
         self.is_helped.load(Relaxed)
+    }
+
+    pub(crate) fn control(&self) -> &'a Control {
+        self.control
     }
 
     pub(crate) fn begun(&self) -> Instant {

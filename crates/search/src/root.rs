@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use kagetsu_game::{Answer, Bound, Claim, Effort, Game, Move, Proof, ProofKind, Question, Score, Verdict, Window};
 use rayon::prelude::*;
@@ -239,6 +239,11 @@ impl Search<'_> {
         let at_once = !self.options.seed && self.question.effort.depth.is_some();
         let mut depth = if at_once { self.deepest() } else { self.first(board, root) };
         while depth <= self.deepest() {
+            let skips = limits.control().exchange().is_some_and(|exchange| exchange.skips(depth));
+            if skips && depth < self.deepest() {
+                depth += 1;
+                continue;
+            }
             let mut found = self.iterate(board, &mut own, &known, depth, limits);
             let is_whole = found.len() == known.len();
             order(&mut found);
@@ -278,7 +283,8 @@ impl Search<'_> {
 
     /// The first iteration: of a part the one after the last that the table knows.
     fn first<H: Heuristics>(&self, board: &H, root: &Root) -> u8 {
-        let (Some(_), Some(&m)) = (self.part, root.moves.first()) else { return 1 };
+        let is_member = self.control.exchange().is_some();
+        let (Some(_), Some(&m)) = (self.part.filter(|_| !is_member), root.moves.first()) else { return 1 };
         let mut board = board.clone();
         board.play(m);
         let known = self.table.get(board.hash()).map_or(0, |entry| entry.depth);
@@ -329,6 +335,7 @@ impl Search<'_> {
         let kth = Kth::new(self.window().alpha, width);
         let mut one = |at: usize| self.root_move(own, &known[at], at, depth, &kth);
         match self.pool.filter(|_| self.options.split == Split::Seeded) {
+            None if limits.control().exchange().is_some() => self.take_turns(own, known, depth, limits, &kth),
             None => (0..known.len()).map_while(one).collect(),
             // The best so far are searched before the others share their bound.
             Some(pool) => {
@@ -345,6 +352,40 @@ impl Search<'_> {
                 all
             }
         }
+    }
+
+    /// Root moves to one depth where other engines search them too: what another is at work on comes last.
+    fn take_turns<H: Heuristics + Sync>(
+        &self,
+        own: &mut AlphaBeta<H>,
+        known: &[RootMove],
+        depth: u8,
+        limits: &Limits,
+        kth: &Kth,
+    ) -> Vec<RootMove> {
+        let width = self.width().min(known.len());
+        let exchange = limits.control().exchange();
+        let mut found: Vec<(usize, RootMove)> = Vec::with_capacity(known.len());
+        let (mut waiting, mut deferred): (VecDeque<usize>, VecDeque<usize>) =
+            ((0..known.len()).collect(), VecDeque::new());
+        while let Some((at, is_again)) =
+            waiting.pop_front().map(|at| (at, false)).or_else(|| deferred.pop_front().map(|at| (at, true)))
+        {
+            own.board.play(known[at].m);
+            let key = own.key(i32::from(depth) - 1);
+            own.board.undo();
+            let exchange = exchange.filter(|_| at >= width);
+            if exchange.is_some_and(|exchange| !is_again && exchange.is_busy(key)) {
+                deferred.push_back(at);
+                continue;
+            }
+            exchange.into_iter().for_each(|exchange| exchange.begun(key));
+            let Some(result) = self.root_move(own, &known[at], at, depth, kth) else { break };
+            exchange.into_iter().for_each(|exchange| exchange.ended(key));
+            found.push((at, result));
+        }
+        found.sort_by_key(|(at, _)| *at);
+        found.into_iter().map(|(_, found)| found).collect()
     }
 
     /// The root move that stands at `at` in the order.

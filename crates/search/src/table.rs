@@ -105,7 +105,7 @@ impl Table {
 }
 
 /// Score, move, generation, depth, bound, from the low bits up.
-fn pack(entry: Entry, generation: u16) -> u64 {
+pub(crate) fn pack(entry: Entry, generation: u16) -> u64 {
     let bound = match entry.bound {
         Bound::Upper => 1,
         Bound::Lower => 2,
@@ -126,7 +126,7 @@ const fn depth(data: u64) -> u8 {
     (data >> 48) as u8
 }
 
-fn unpack(data: u64) -> Option<Entry> {
+pub(crate) fn unpack(data: u64) -> Option<Entry> {
     let bound = match data >> 56 {
         1 => Bound::Upper,
         2 => Bound::Lower,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use kagetsu_game::{Answer, Bound, Effort, Position, Question, Score, Variant, Window};
-use kagetsu_search::{Branch, Control, Engine, EngineOptions, seeds};
+use kagetsu_search::{Branch, Control, Engine, EngineOptions, Note, seeds};
 
 fn engine() -> Engine {
     let options = EngineOptions { selective: false, table_bytes: 16 << 20, ..EngineOptions::default() };
@@ -43,6 +43,30 @@ fn branches_say_together_what_one_engine_says() {
             );
         }
     }
+}
+
+/// Who hears what another has found says the same, and sooner.
+#[test]
+fn members_say_what_one_engine_says() {
+    let (mut visited, mut sooner) = (0, 0);
+    for position in seeds::positions().expect("the line is legal").into_iter().take(8) {
+        let question = Question::new(position.clone(), Effort::depth(6));
+        let alone = engine().answer(&question, &Control::new(), &mut |_| {}).expect("it is gomoku");
+        let member = |number, notes: &[Note]| {
+            let control = Control::new();
+            control.share(number, 2);
+            control.hear(notes);
+            let answer = engine().share(&question, (number, 2), &control, &mut |_| {}).expect("it is gomoku");
+            let best = answer.best().map(|(_, verdict)| (verdict.score, verdict.bound, verdict.depth));
+            assert_eq!(best, alone.best().map(|(_, v)| (v.score, v.bound, v.depth)), "{position}: member {number}");
+            (control.said(), control.nodes())
+        };
+        let (said, first) = member(0, &[]);
+        let (_, second) = member(1, &said);
+        visited += first;
+        sooner += second;
+    }
+    assert!(sooner < visited, "{sooner} positions after {visited}");
 }
 
 /// A search that was asked for everything, and what it has visited when it ends after `news` has come at 20,000 positions.

@@ -327,7 +327,7 @@ pub struct ExportRequest {}
 /// One thing that a worker says.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct FromWorker {
-    #[prost(oneof = "from_worker::Message", tags = "1, 2, 3, 4")]
+    #[prost(oneof = "from_worker::Message", tags = "1, 2, 3, 4, 5")]
     pub message: ::core::option::Option<from_worker::Message>,
 }
 /// Nested message and enum types in `FromWorker`.
@@ -344,6 +344,9 @@ pub mod from_worker {
         /// It will not come back; what it holds goes to others.
         #[prost(message, tag = "4")]
         Goodbye(super::Goodbye),
+        /// What the table of a member has learned, for the others.
+        #[prost(message, tag = "5")]
+        Notes(super::Notes),
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -465,7 +468,7 @@ pub struct Goodbye {}
 /// One thing that a worker hears.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ToWorker {
-    #[prost(oneof = "to_worker::Message", tags = "1, 2, 3, 4, 5")]
+    #[prost(oneof = "to_worker::Message", tags = "1, 2, 3, 4, 5, 6")]
     pub message: ::core::option::Option<to_worker::Message>,
 }
 /// Nested message and enum types in `ToWorker`.
@@ -483,6 +486,9 @@ pub mod to_worker {
         Acknowledge(super::Held),
         #[prost(message, tag = "5")]
         Narrow(super::Narrow),
+        /// What the table of another member has learned.
+        #[prost(message, tag = "6")]
+        Notes(super::Notes),
     }
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -511,14 +517,14 @@ pub struct Task {
     /// Of what it has not begun, a worker begins the least first.
     #[prost(uint64, tag = "4")]
     pub priority: u64,
-    /// What it is, if it is a part of a tree that several workers search. A worker that does not know these words answers the
+    /// What it is, if several workers search the position. A worker that does not know these words answers the
     /// question as any other, which does no harm.
-    #[prost(oneof = "task::Role", tags = "5, 6")]
+    #[prost(oneof = "task::Role", tags = "5, 6, 7")]
     pub role: ::core::option::Option<task::Role>,
 }
 /// Nested message and enum types in `Task`.
 pub mod task {
-    /// What it is, if it is a part of a tree that several workers search. A worker that does not know these words answers the
+    /// What it is, if several workers search the position. A worker that does not know these words answers the
     /// question as any other, which does no harm.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Role {
@@ -526,6 +532,8 @@ pub mod task {
         Branch(super::Branch),
         #[prost(message, tag = "6")]
         Threats(super::Threats),
+        #[prost(message, tag = "7")]
+        Member(super::Member),
     }
 }
 /// What a worker's table has learned from other branches of the same family is still good.
@@ -536,6 +544,27 @@ pub struct Branch {
     /// The place of the move asked about among its brothers, the most promising 0; absent where all moves are asked about.
     #[prost(uint32, optional, tag = "2")]
     pub rank: ::core::option::Option<u32>,
+}
+/// All of the position, as others search it too.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Member {
+    /// Which of them, from 0.
+    #[prost(uint32, tag = "1")]
+    pub number: u32,
+    /// How many there are.
+    #[prost(uint32, tag = "2")]
+    pub of: u32,
+}
+/// What tables learn, from member to member. It helps whoever hears of it in time, and nobody needs it: what is too much is
+/// dropped on the way.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Notes {
+    #[prost(uint64, tag = "1")]
+    pub task: u64,
+    /// Sixteen bytes each: the hash of a position and an entry of a table, or what is begun or ended, as the engine of this name and
+    /// version has them; at most 4,096 of them.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub notes: ::prost::bytes::Bytes,
 }
 /// Only whether the side to move wins by threats alone; an answer without a verdict says that no such win was found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -730,10 +759,12 @@ impl ProofKind {
 pub enum Split {
     /// As the coordinator likes it: shared.
     Unspecified = 0,
-    /// What one finds narrows what the others search.
+    /// Each searches all of it, and they share what their tables learn.
     Shared = 1,
     /// The root moves are divided once, each part with the best move of a 2-ply search at its head.
     Seeded = 2,
+    /// What one finds narrows what the others search, branch by branch of one tree.
+    Tree = 3,
 }
 impl Split {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -745,6 +776,7 @@ impl Split {
             Self::Unspecified => "SPLIT_UNSPECIFIED",
             Self::Shared => "SPLIT_SHARED",
             Self::Seeded => "SPLIT_SEEDED",
+            Self::Tree => "SPLIT_TREE",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -753,6 +785,7 @@ impl Split {
             "SPLIT_UNSPECIFIED" => Some(Self::Unspecified),
             "SPLIT_SHARED" => Some(Self::Shared),
             "SPLIT_SEEDED" => Some(Self::Seeded),
+            "SPLIT_TREE" => Some(Self::Tree),
             _ => None,
         }
     }

@@ -49,7 +49,8 @@ fn words_that_are_no_position() {
     refused(&analyze(&["--variant", "freestyle-15", "--moves", "h8 h8"]), &["move 2", "h8 is taken"]);
     refused(&analyze(&["--variant", "freestyle-15", "--moves", "h8 ??"]), &["'??' is not a move"]);
     refused(&analyze(&["--variant", "freestyle-99"]), &["freestyle-99", "5 to 22"]);
-    refused(&analyze(&["--split", "other-split"]), &["other-split", "shared, seeded"]);
+    refused(&analyze(&["--split", "other-split"]), &["other-split", "shared, seeded, tree"]);
+    refused(&analyze(&["--split", "tree"]), &["--split tree", "--coordinator"]);
     refused(&analyze(&["--variant", "chess"]), &["unknown variant 'chess'", "freestyle"]);
 }
 

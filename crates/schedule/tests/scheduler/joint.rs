@@ -218,7 +218,7 @@ impl Bazaar {
     }
 
     fn run(&mut self, question: Question) -> Answer {
-        self.scheduler.submit(self.now, question, Answer::new(), Split::Shared, 0);
+        self.scheduler.submit(self.now, question, Answer::new(), Split::Tree, 0);
         self.listen();
         let mut steps = 0;
         while self.end.is_none() {

@@ -12,4 +12,5 @@ mod joint;
 mod leases;
 mod merging;
 mod nonsense;
+mod pool;
 mod reports;

@@ -45,6 +45,9 @@ impl Machine {
                     Role::Branch { rank } => {
                         engine.branch(&question, Branch { family: 1, rank }, &control, &mut |_| {})
                     }
+                    Role::Member { number, of } => {
+                        engine.share(&question, (number.into(), of.into()), &control, &mut |_| {})
+                    }
                     Role::Threats => Ok(engine.threats(&question, &control)),
                 };
                 if done.send(Word::Done(answer)).is_err() {
@@ -65,6 +68,10 @@ impl Machine {
                 let _ = going.lock().unwrap_or_else(PoisonError::into_inner).recv();
             }
         });
+        if let Role::Member { number, of } = role {
+            // Before its first words.
+            control.share(number.into(), of.into());
+        }
         let job = Job { question, role, control: control.clone() };
         self.jobs.as_ref().context("the engine has ended")?.send(job).context("the engine has ended")?;
         Ok((control, self.hear()?))

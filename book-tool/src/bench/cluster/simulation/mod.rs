@@ -13,12 +13,12 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use kagetsu_game::{Effort, Position, Question};
-use kagetsu_schedule::Split;
 use kagetsu_search::{Control, Engine, EngineOptions, seeds};
 use serde::Serialize;
 
 use crate::cli::write_json;
 use crate::effort::parse_time;
+use crate::sharing::Sharing;
 use crate::table;
 
 /// What is simulated.
@@ -39,9 +39,9 @@ pub(super) struct SimulationArgs {
     #[arg(long, value_name = "N,N..", value_delimiter = ',', requires = "simulate",
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     sizes: Vec<u32>,
-    /// How workers share a simulated position: `shared` or `seeded`
-    #[arg(long, default_value_t = kagetsu_search::Split::Shared, value_name = "SPLIT", requires = "simulate")]
-    split: kagetsu_search::Split,
+    /// How workers share a simulated position
+    #[arg(long, value_enum, default_value_t = Sharing::Shared, value_name = "SPLIT", requires = "simulate")]
+    split: Sharing,
     /// Settings of the simulated engines; see `bench match --help`
     #[arg(long, default_value = "default", value_name = "SETTINGS", requires = "simulate")]
     engine: EngineOptions,
@@ -93,6 +93,8 @@ struct Row {
     overhead: f64,
     /// Tasks begun, or positions of a book.
     tasks: u64,
+    /// What the members of a position said to each other.
+    notes: u64,
     /// Mean seconds of a task.
     seconds: f64,
     /// Positions in which move and value were those of the one worker.
@@ -148,17 +150,14 @@ impl SimulationArgs {
     }
 
     fn position(&self, depth: u8, out: &mut dyn Write) -> Result<Table> {
-        let split = match self.split {
-            kagetsu_search::Split::Shared => Split::Shared,
-            kagetsu_search::Split::Seeded => Split::Seeded,
-        };
+        let split = self.split.into();
         let terms = position::Terms { engine: self.engine, speed: self.speed, latency: self.latency, split };
         let method = format!(
             "One position, searched by all workers together ({}): the real scheduler and real searches, each engine with a \
              table of its own, in step under a virtual clock; {} nodes/s a worker, messages take {} one way. The positions \
              after each move of {}, depth {depth}, engine {}; times are added up, and compared with those of the same engine \
              alone.",
-            self.split,
+            self.split.to_possible_value().map_or_else(String::new, |value| value.get_name().into()),
             self.speed,
             humantime::format_duration(self.latency),
             seeds::LINE.join(" "),
@@ -173,13 +172,15 @@ impl SimulationArgs {
             if workers > 1_000 {
                 bail!("{workers} real engines are too many for one machine: at most 1000 for a position");
             }
-            let (mut time, mut busy, mut nodes, mut tasks, mut agreed) = (Duration::ZERO, Duration::ZERO, 0, 0, 0);
+            let (mut time, mut busy) = (Duration::ZERO, Duration::ZERO);
+            let (mut nodes, mut tasks, mut notes, mut agreed) = (0, 0, 0, 0);
             for (position, one) in positions.iter().zip(&alone) {
                 let run = position::together(position, depth, workers as usize, terms)?;
                 time += run.time;
                 busy += run.busy;
                 nodes += run.nodes;
                 tasks += run.tasks;
+                notes += run.notes;
                 agreed += u64::from(run.best == one.best);
             }
             rows.push(Row {
@@ -188,6 +189,7 @@ impl SimulationArgs {
                 idle: 1.0 - busy.as_secs_f64() / (time.as_secs_f64() * f64::from(workers)),
                 overhead: nodes as f64 / serial.1 as f64 - 1.0,
                 tasks,
+                notes,
                 seconds: busy.as_secs_f64() / tasks.max(1) as f64,
                 agreed: Some((agreed, positions.len() as u64)),
             });
@@ -236,6 +238,7 @@ impl SimulationArgs {
                 idle: 1.0 - efficiency,
                 overhead: 0.0,
                 tasks: run.positions,
+                notes: 0,
                 seconds: mean.as_secs_f64(),
                 agreed: None,
             });

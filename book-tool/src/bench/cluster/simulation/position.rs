@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use kagetsu_game::{Answer, Effort, Position, Question, Score, Window};
 use kagetsu_schedule::{Effect, Options, QuestionId, Report, Scheduler, Split, Task, TaskId, WorkerId};
-use kagetsu_search::{Control, Engine, EngineOptions, shallow};
+use kagetsu_search::{Control, Engine, EngineOptions, Note, shallow};
 
 use super::clock::Clock;
 use super::machine::{Machine, Word};
@@ -36,6 +36,8 @@ pub(super) struct Run {
     pub(super) time: Duration,
     pub(super) nodes: u64,
     pub(super) tasks: u64,
+    /// What members said to each other.
+    pub(super) notes: u64,
     /// Time that all workers searched, together.
     pub(super) busy: Duration,
     pub(super) best: Option<(String, Score)>,
@@ -47,7 +49,7 @@ pub(super) fn alone(position: &Position, depth: u8, terms: Terms) -> Result<Run>
     let question = Question::new(position.clone(), Effort::depth(depth));
     let answer = Engine::new(terms.engine)?.answer(&question, &control, &mut |_| {})?;
     let (time, nodes) = (terms.time(control.nodes()), control.nodes());
-    Ok(Run { time, nodes, tasks: 1, busy: time, best: best(position, &answer) })
+    Ok(Run { time, nodes, tasks: 1, notes: 0, busy: time, best: best(position, &answer) })
 }
 
 fn best(position: &Position, answer: &Answer) -> Option<(String, Score)> {
@@ -59,6 +61,7 @@ enum Event {
     Step(usize),
     Reported(usize, TaskId, u32, Answer),
     Expanded(QuestionId, usize, Answer),
+    Noted(usize, Vec<Note>),
     Tick,
 }
 
@@ -89,6 +92,7 @@ struct Cluster {
     scheduler: Scheduler,
     workers: Vec<Worker>,
     tasks: u64,
+    notes: u64,
     end: Option<(Duration, Answer)>,
 }
 
@@ -111,6 +115,7 @@ pub(super) fn together(position: &Position, depth: u8, workers: usize, terms: Te
         scheduler: Scheduler::new(options),
         workers: (0..workers).map(worker).collect::<Result<_>>()?,
         tasks: 0,
+        notes: 0,
         end: None,
     };
     (0..workers).for_each(|worker| cluster.scheduler.join(Duration::ZERO, WorkerId(worker as u64), 1, &[]));
@@ -127,6 +132,7 @@ pub(super) fn together(position: &Position, depth: u8, workers: usize, terms: Te
         time,
         nodes: cluster.workers.iter().map(|worker| worker.nodes).sum(),
         tasks: cluster.tasks,
+        notes: cluster.notes,
         busy: cluster.workers.iter().map(|worker| worker.busy).sum(),
         best: best(position, &answer),
     })
@@ -148,6 +154,12 @@ impl Cluster {
             }
             Event::Expanded(question, node, replies) => {
                 self.scheduler.expand(now, question, node, &replies);
+                Ok(())
+            }
+            Event::Noted(worker, notes) => {
+                if let Some(running) = &self.workers[worker].running {
+                    running.control.hear(&notes);
+                }
                 Ok(())
             }
             Event::Tick => {
@@ -197,7 +209,15 @@ impl Cluster {
             Word::Visited(nodes) => {
                 it.nodes += nodes;
                 it.busy += self.terms.time(nodes);
+                let told = self.terms.time(nodes) + 2 * self.terms.latency;
                 self.clock.after(self.terms.time(nodes), Event::Step(worker));
+                let notes = it.running.as_ref().map(|running| running.control.said()).unwrap_or_default();
+                self.notes += notes.len() as u64;
+                if !notes.is_empty() {
+                    // By way of the coordinator.
+                    let others = (0..self.workers.len()).filter(|other| *other != worker);
+                    others.for_each(|other| self.clock.after(told, Event::Noted(other, notes.clone())));
+                }
                 Ok(())
             }
             Word::Done(answer) => {

@@ -1,0 +1,139 @@
+//! Every worker searches all of a question.
+
+use std::time::Duration;
+
+use kagetsu_game::{Answer, Effort, Question};
+use kagetsu_schedule::{Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId};
+
+use crate::engine;
+
+fn question() -> Question {
+    Question::new(engine::position(1), Effort::depth(6))
+}
+
+/// So many workers of one slot each.
+fn scheduler(workers: u64) -> Scheduler {
+    let mut scheduler = Scheduler::new(Options::default());
+    (0..workers).for_each(|worker| scheduler.join(Duration::ZERO, WorkerId(worker), 1, &[]));
+    scheduler
+}
+
+type Assigned = Vec<(WorkerId, Task)>;
+
+/// What is handed out and taken back by now.
+fn heard(scheduler: &mut Scheduler) -> (Assigned, Vec<(WorkerId, TaskId)>) {
+    let (mut assigned, mut revoked) = (Vec::new(), Vec::new());
+    while let Some(effect) = scheduler.poll() {
+        match effect {
+            Effect::Assign { worker, task } => assigned.push((worker, task)),
+            Effect::Revoke { worker, task } => revoked.push((worker, task)),
+            _ => {}
+        }
+    }
+    (assigned, revoked)
+}
+
+fn numbers(assigned: &[(WorkerId, Task)], of: QuestionId) -> Vec<u16> {
+    let number = |(_, task): &(WorkerId, Task)| match task.role {
+        Role::Member { number, .. } => number,
+        role => panic!("{role:?}"),
+    };
+    assigned.iter().filter(|(_, task)| task.question == of).map(number).collect()
+}
+
+fn submit(scheduler: &mut Scheduler, question: Question) -> QuestionId {
+    scheduler.submit(Duration::ZERO, question, Answer::new(), Split::Shared, 0)
+}
+
+#[test]
+fn all_search_the_whole_question_and_the_first_answer_counts() {
+    let mut scheduler = scheduler(5);
+    let id = submit(&mut scheduler, question());
+    let (assigned, _) = heard(&mut scheduler);
+    assert_eq!(numbers(&assigned, id), [0, 1, 2, 3, 4]);
+    assert!(assigned.iter().all(|(_, task)| task.part == question()));
+    let progress: Vec<_> = assigned.iter().map(|(worker, task)| (*worker, [(task.id, 100)])).collect();
+    progress.iter().for_each(|(worker, said)| scheduler.heartbeat(Duration::from_secs(1), *worker, said));
+    let (first, task) = &assigned[3];
+    let answer = engine::answer(&question());
+    let report = Report::Done(answer.clone());
+    scheduler.report(Duration::from_secs(2), *first, task.id, task.attempt, report);
+    let mut revoked = 0;
+    let end = loop {
+        match scheduler.poll().expect("it is answered") {
+            Effect::Revoke { worker, .. } => revoked += u64::from(worker != *first),
+            Effect::Finished { question, answer, nodes, by } => break (question, answer, nodes, by),
+            _ => {}
+        }
+    };
+    assert_eq!((revoked, end), (4, (id, answer.clone(), answer.nodes() + 400, vec![*first])));
+    scheduler.settle(id);
+    // Who was about to answer too does no harm.
+    let (late, task) = &assigned[0];
+    scheduler.report(Duration::from_secs(3), *late, task.id, task.attempt, Report::Done(answer));
+    assert_eq!(heard(&mut scheduler), (Vec::new(), Vec::new()));
+    let census = scheduler.census();
+    assert_eq!((census.open_questions, census.waiting_tasks, census.leased_tasks), (0, 0, 0));
+}
+
+#[test]
+fn who_comes_later_joins_and_who_is_lost_is_not_waited_for() {
+    let mut scheduler = scheduler(1);
+    let id = submit(&mut scheduler, question());
+    assert_eq!(numbers(&heard(&mut scheduler).0, id), [0]);
+    scheduler.join(Duration::ZERO, WorkerId(7), 2, &[]);
+    assert_eq!(numbers(&heard(&mut scheduler).0, id), [1, 2]);
+    scheduler.leave(Duration::ZERO, WorkerId(0), false);
+    heard(&mut scheduler);
+    assert_eq!(scheduler.census().leased_tasks, 2);
+    // What nobody has there is nobody for.
+    assert_eq!(scheduler.census().waiting_tasks, 0);
+}
+
+#[test]
+fn questions_at_the_same_time_share_the_workers() {
+    let mut scheduler = scheduler(4);
+    let first = submit(&mut scheduler, question());
+    assert_eq!(numbers(&heard(&mut scheduler).0, first).len(), 4);
+    let second = submit(&mut scheduler, question());
+    let (assigned, revoked) = heard(&mut scheduler);
+    assert_eq!((numbers(&assigned, second).len(), revoked.len()), (2, 2));
+    scheduler.cancel(Duration::ZERO, second);
+    let (assigned, revoked) = heard(&mut scheduler);
+    assert_eq!((numbers(&assigned, first).len(), revoked.len()), (2, 2));
+}
+
+#[test]
+fn a_person_goes_before_what_waits_and_a_worker_has_one_member_for_each_slot() {
+    let mut scheduler = scheduler(2);
+    for _ in 0..4 {
+        scheduler.submit(Duration::ZERO, question(), Answer::new(), Split::Never, 1);
+    }
+    let (held, _) = heard(&mut scheduler);
+    assert_eq!(held.len(), 4, "one begun and one queued each");
+    let id = submit(&mut scheduler, question());
+    let mut members = Vec::new();
+    for (worker, task) in held {
+        let report = Report::Done(engine::answer(&question()));
+        scheduler.report(Duration::from_secs(1), worker, task.id, task.attempt, report);
+        members.extend(heard(&mut scheduler).0.into_iter().filter(|(_, task)| task.question == id));
+    }
+    let mut workers: Vec<_> = members.iter().map(|(worker, _)| worker.0).collect();
+    workers.sort_unstable();
+    assert_eq!(workers, [0, 1]);
+}
+
+#[test]
+fn effort_in_positions_is_shared_out_and_time_ends_for_all_at_once() {
+    let mut scheduler = scheduler(4);
+    let effort = Effort { nodes: Some(1_001), time: Some(Duration::from_secs(9)), depth: None };
+    submit(&mut scheduler, Question { effort, ..question() });
+    for (_, task) in heard(&mut scheduler).0 {
+        assert!(task.part.effort.nodes.is_some_and(|nodes| nodes >= 251), "{:?}", task.part.effort);
+        assert_eq!(task.part.effort.time, Some(Duration::from_secs(9)));
+    }
+    scheduler.join(Duration::from_secs(4), WorkerId(9), 1, &[]);
+    let (assigned, _) = heard(&mut scheduler);
+    let [(_, task)] = &assigned[..] else { panic!("{assigned:?}") };
+    assert_eq!(task.part.effort.time, Some(Duration::from_secs(5)));
+}
