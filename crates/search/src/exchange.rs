@@ -208,13 +208,15 @@ mod tests {
         let (one, other) = (Exchange::new(0, 2), Exchange::new(1, 2));
         let mut table = Table::new(1 << 10);
         table.begin();
-        table.put(2, entry(20, 9));
-        for (hash, value, depth) in [(1, 10, 5), (2, 11, 8), (3, 12, 6)] {
+        // Far apart, as hashes are.
+        let hashes = [1, 1 << 62, 3 << 62];
+        table.put(hashes[1], entry(20, 9));
+        for (hash, value, depth) in [(hashes[0], 10, 5), (hashes[1], 11, 8), (hashes[2], 12, 6)] {
             one.learned(hash, entry(value, depth));
         }
         pass(&one, &other);
         other.listen(&table);
-        let known = [1, 2, 3].map(|hash| table.get(hash).expect("it was told or known"));
+        let known = hashes.map(|hash| table.get(hash).expect("it was told or known"));
         assert_eq!(known, [entry(10, 5), entry(20, 9), entry(12, 6)]);
         pass(&one, &other);
         assert!(!other.has_news.load(Relaxed), "nothing is said twice");

