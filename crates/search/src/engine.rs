@@ -6,7 +6,7 @@ use crate::root::{Part, Search};
 use crate::table::Table;
 use crate::threats::{Class, Found, Outcome, Threats};
 use crate::verdicts::provenance;
-use crate::{Control, EngineError, EngineOptions, Progress, refute, surakarta, xiangqi};
+use crate::{Control, EngineError, EngineOptions, Progress, surakarta, xiangqi};
 
 /// Memory of one search for threats.
 const THREAT_BYTES: usize = 4 << 20;
@@ -63,6 +63,10 @@ impl Engine {
     /// A window with no value above a loss asks whether every move loses. In gomoku continuous threats are then looked for
     /// after each legal move, up to symmetry, with an even share of the nodes; each move has an exact value or a proof.
     ///
+    /// A window with no value below a win asks which move wins. In gomoku a win by continuous threats is then looked for with
+    /// a tenth of the nodes, and where there is none, moves that threaten one. Their opinions say how much seems to be left to
+    /// prove: ten centi-units for each reply that is open, from -2000 on that a move threatens nothing.
+    ///
     /// # Errors
     /// [`EngineError::Unsupported`], [`EngineError::IllegalMove`].
     pub fn answer(
@@ -71,8 +75,8 @@ impl Engine {
         control: &Control,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer, EngineError> {
-        if refute::asks_for_loss(question) {
-            return self.refute(question, control, progress);
+        if let Some(answer) = self.settle(question, control, progress)? {
+            return Ok(answer);
         }
         self.table.begin();
         self.run(question, None, control, progress)
@@ -110,8 +114,8 @@ impl Engine {
         control: &Control,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer, EngineError> {
-        if refute::asks_for_loss(question) {
-            return self.refute(question, control, progress);
+        if let Some(answer) = self.settle(question, control, progress)? {
+            return Ok(answer);
         }
         control.share(number, of);
         self.table.begin();

@@ -44,8 +44,12 @@ impl Note {
 
 /// Searches of others that are remembered.
 const BUSY: usize = 1 << 12;
-/// Plies of the shallowest search that is told of, at first and at least.
+/// Plies of the shallowest search that is told of, at first and at least, where members are more than [`FEW`].
 const LEAST: (i32, i32) = (5, 4);
+/// Of so many members each tells of searches a ply shallower: there are fewer to listen.
+const FEW: u32 = 4;
+/// Plies of iterations that take no time, and order the moves for all others.
+const SHALLOW: u8 = 4;
 /// Positions between two looks at how much was told.
 const LOOK: u64 = 1 << 14;
 /// Notes in so many positions that are told at most, and those of all members together to all others.
@@ -57,10 +61,12 @@ const WAITING: usize = 1 << 14;
 #[derive(Debug)]
 pub(crate) struct Exchange {
     number: u32,
+    is_alone: bool,
     /// Notes in so many positions that are enough.
     enough: u64,
-    /// Plies of the shallowest search that is told of.
+    /// Plies of the shallowest search that is told of, and that can be.
     least: AtomicI32,
+    lowest: i32,
     said: Mutex<Vec<Note>>,
     heard: Mutex<Vec<Note>>,
     has_news: AtomicBool,
@@ -79,11 +85,14 @@ fn lock(notes: &Mutex<Vec<Note>>) -> MutexGuard<'_, Vec<Note>> {
 impl Exchange {
     pub(crate) fn new(number: u32, of: u32) -> Self {
         let (most, all) = MOST;
+        let deeper = if of > FEW { 0 } else { -1 };
         let of = u64::from(of.max(1));
         Self {
             number,
+            is_alone: of <= 1,
             enough: (all / (of * of)).clamp(1, most),
-            least: AtomicI32::new(LEAST.0),
+            least: AtomicI32::new(LEAST.0 + deeper),
+            lowest: LEAST.1 + deeper,
             said: Mutex::default(),
             heard: Mutex::default(),
             has_news: AtomicBool::new(false),
@@ -98,13 +107,18 @@ impl Exchange {
         self.least.load(Relaxed)
     }
 
-    /// Whether this engine leaves an iteration out, so that not all do the same: the first none, the others some, each others
-    /// (as Stockfish's threads did).
-    pub(crate) fn skips(&self, depth: u8) -> bool {
+    /// Whether this engine leaves out the iteration of so many plies, if the last has `deepest`. The last but one all do, for the
+    /// last does not need it; the first none else, the others some, each others (as Stockfish's threads did), so that not all do
+    /// the same. Who is alone leaves none out.
+    pub(crate) fn skips(&self, depth: u8, deepest: u8) -> bool {
         const SIZES: [u8; 20] = [1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4];
         const PHASES: [u8; 20] = [0, 1, 0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 6, 7];
+        let left = deepest.saturating_sub(depth);
+        if left == 0 || self.is_alone {
+            return false;
+        }
         let at = (self.number as usize).checked_sub(1).map(|at| at % SIZES.len());
-        at.is_some_and(|at| !((depth + PHASES[at]) / SIZES[at]).is_multiple_of(2))
+        left == 1 && depth >= SHALLOW || at.is_some_and(|at| !((left + PHASES[at]) / SIZES[at]).is_multiple_of(2))
     }
 
     fn say(&self, hash: u64, word: u64) {
@@ -181,7 +195,7 @@ impl Exchange {
         self.visited.store(0, Relaxed);
         let told = self.told.swap(0, Relaxed) * LOOK / visited;
         let step = i32::from(told > self.enough) - i32::from(4 * told < self.enough);
-        let least = (self.least() + step).clamp(LEAST.1, 64);
+        let least = (self.least() + step).clamp(self.lowest, 64);
         self.least.store(least, Relaxed);
     }
 }
@@ -256,16 +270,26 @@ mod tests {
         assert_eq!([talk(0), talk(0)], [7, 6]);
         (0..9).for_each(|_| _ = talk(0));
         assert_eq!(exchange.least(), LEAST.1);
+        assert_eq!([1, FEW, FEW + 1].map(|of| Exchange::new(0, of).least()), [4, 4, 5]);
     }
 
     #[test]
-    fn the_first_leaves_no_iteration_out_and_no_two_neighbours_the_same() {
-        let skipped = |number| (1..40).map(|depth| Exchange::new(number, 64).skips(depth)).collect::<Vec<_>>();
-        assert!(skipped(0).iter().all(|skips| !skips));
-        for number in 1..64 {
-            assert!(skipped(number).contains(&true) && skipped(number).contains(&false));
-            assert_ne!(skipped(number), skipped(number + 1), "{number}");
+    fn all_search_the_last_iteration_none_the_one_before_and_no_two_neighbours_the_same() {
+        for deepest in [12, 13, 100] {
+            let skipped = |number, of| {
+                let member = Exchange::new(number, of);
+                (1..=deepest).filter(|&depth| member.skips(depth, deepest)).collect::<Vec<_>>()
+            };
+            assert_eq!(skipped(0, 1), []);
+            assert_eq!(skipped(0, 64), [deepest - 1]);
+            for number in 1..64 {
+                let skipped = |number| skipped(number, 64);
+                assert!(skipped(number).contains(&(deepest - 1)) && !skipped(number).contains(&deepest));
+                assert!(skipped(number).len() + 2 < usize::from(deepest), "{number} leaves out too much");
+                assert_ne!(skipped(number), skipped(number + 1), "{number}");
+            }
         }
+        assert!(!Exchange::new(0, 2).skips(1, 2), "what takes no time is not left out");
     }
 
     proptest! {

@@ -1,37 +1,62 @@
-//! Whether every move loses: what a proof asks of the side that is to be beaten.
+//! Whether every move loses, or which wins by threatening to: what a proof asks of either side.
 
+use std::collections::{BTreeSet, VecDeque};
+
+use kagetsu_game::gomoku::{Gomoku, Rule};
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, ProofKind, Question, Score, Variant, Verdict,
-    Window, with_game,
+    Answer, Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, ProofKind, Question, RuleName, Score, Variant,
+    Verdict, Window, with_game,
 };
 
-use crate::threats::{self, Class, Threats};
+use crate::gomoku::{Assault, Candidate, ProofTable, Won, with_rule};
 use crate::verdicts::provenance;
 use crate::{Control, Engine, EngineError, Progress};
 
-/// Bytes of what the searches for threats remember from one move to the next.
-const TABLE: usize = 32 << 20;
+/// Bytes of what the searches for threats of a question remember.
+const TABLE: usize = 8 << 20;
 /// Positions of the first search after each move: most moves lose to an attack that is soon found.
-const FEW: u64 = 5_000;
+const FEW: u64 = 3_000;
 /// With more moves left after that the position is far from lost, and the rest of the effort is saved.
-const MANY: usize = 64;
+const MANY: usize = 24;
 /// So many that are left one after the other say the same.
-const HOPELESS: usize = 24;
+const HOPELESS: usize = 16;
 /// Plies to which the moves that are left are compared.
-const DEPTH: u8 = 4;
+const DEPTH: u8 = 2;
 /// Positions for each move, where the effort does not tell.
 const NODES: u64 = 20_000;
-
-/// Whether the question is if all moves lose: no other value matters.
-pub(crate) fn asks_for_loss(question: &Question) -> bool {
-    question.window.beta <= -Score::OPINION_MAX && matches!(question.position.variant(), Variant::Gomoku { .. })
-}
+/// Positions to see what a move of the attacker threatens.
+const GLANCE: u64 = 2_000;
+/// The part of the effort that a search for the attacker's own win has.
+const OWN: u64 = 10;
+/// Plies to which the attacker's moves are compared where none threatens anything.
+const GUESS: u8 = 6;
+/// What the best of such moves is worth, in centi-units.
+const SILENT: i32 = -2_000;
 
 impl Engine {
+    /// The answer to a question of gomoku with a window in which nothing but a proof matters: whether all moves lose, or which
+    /// one wins. `None` for any other question.
+    pub(crate) fn settle(
+        &mut self,
+        question: &Question,
+        control: &Control,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Option<Answer>, EngineError> {
+        let Variant::Gomoku { rule, .. } = question.position.variant() else { return Ok(None) };
+        if question.window.beta <= -Score::OPINION_MAX {
+            self.refute(rule, question, control, progress).map(Some)
+        } else if question.window.alpha >= Score::OPINION_MAX {
+            self.assault(rule, question, control).map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
     /// A search for a win by continuous threats after each move, within the same share of the effort. What is not lost by
     /// that is compared as always, so that every legal move, up to symmetry, has an exact value or a proof.
-    pub(crate) fn refute(
+    fn refute(
         &mut self,
+        rule: RuleName,
         question: &Question,
         control: &Control,
         progress: &mut dyn FnMut(&Progress),
@@ -43,36 +68,7 @@ impl Engine {
             return Ok(Answer::new());
         }
         let share = question.effort.nodes.map_or(NODES, |nodes| (nodes / moves.len() as u64).max(1));
-        let mut threats = Threats::new(TABLE);
-        let own = threats.search(position, Class::Vct, Effort::nodes(share), control)?;
-        if let threats::Outcome::Win { plies, kind, line } = own.outcome
-            && let Some(&m) = line.first().filter(|m| moves.contains(m))
-        {
-            let proof = Proof { claim: Claim::Win, kind, plies };
-            return Ok([(m, verdict(proof, own.nodes, line))].into_iter().collect());
-        }
-        let (mut answer, mut left) = (Answer::new(), moves);
-        for budget in [FEW.min(share), share] {
-            let mut still = Vec::new();
-            let mut fails = 0;
-            for m in left {
-                let found = if fails < HOPELESS { lost(position, m, budget, &mut threats, control)? } else { None };
-                match found {
-                    Some(verdict) => {
-                        answer.extend([(m, verdict)]);
-                        fails = 0;
-                    }
-                    None => {
-                        still.push(m);
-                        fails += 1;
-                    }
-                }
-            }
-            left = still;
-            if left.is_empty() || left.len() > MANY || control.is_stopped() {
-                break;
-            }
-        }
+        let (mut answer, left) = with_rule!(rule, R => defend::<R>(position, moves, share, control));
         if !left.is_empty() {
             let width = u16::try_from(left.len()).unwrap_or(u16::MAX);
             let effort = Effort { depth: Some(DEPTH), ..Effort::default() };
@@ -81,6 +77,121 @@ impl Engine {
         }
         Ok(answer)
     }
+
+    /// A search for a win by continuous threats; where there is none, for moves that threaten one. An opinion says how much
+    /// seems to be left to prove after a move: 10 centi-units for each reply, and from [`SILENT`] on that it threatens nothing.
+    fn assault(&mut self, rule: RuleName, question: &Question, control: &Control) -> Result<Answer, EngineError> {
+        let position = &question.position;
+        check_all(position, &question.moves)?;
+        if position.outcome().is_some() {
+            return Ok(Answer::new());
+        }
+        let nodes = question.effort.nodes.map_or(NODES, |nodes| (nodes / OWN).max(1));
+        let answer = with_rule!(rule, R => attack::<R>(position, &question.moves, nodes, control));
+        if answer.verdicts().iter().any(|(_, verdict)| verdict.is_exact()) {
+            return Ok(answer);
+        }
+        let silent: Vec<Move> = answer.verdicts().iter().map(|(m, _)| *m).collect();
+        let moves = if silent.is_empty() { question.moves.clone() } else { silent };
+        let effort = Effort { depth: Some(GUESS), nodes: question.effort.nodes, ..Effort::default() };
+        let compared = Question { moves, window: Window::FULL, effort, ..question.clone() };
+        let answer = self.answer(&compared, control, &mut |_| {})?;
+        let ranked = answer.verdicts().iter().zip(0..).map(|((m, verdict), rank)| {
+            let score = if verdict.proof.is_some() { verdict.score } else { Score::opinion(SILENT - 100 * rank) };
+            (*m, Verdict { score, ..verdict.clone() })
+        });
+        Ok(ranked.collect())
+    }
+}
+
+/// What an attack finds: one move that wins, or what each move threatens; a move that threatens nothing has the least value as
+/// its upper bound.
+fn attack<R: Rule>(position: &Position, asked: &[Move], nodes: u64, control: &Control) -> Answer {
+    let game: Gomoku<R> = position.game();
+    let mut table = ProofTable::new(TABLE);
+    let mut assault = Assault::new(&game, &mut table, control);
+    if let Some(Won { plies, line }) = assault.find(nodes)
+        && let Some(&m) = line.first().filter(|m| asked.is_empty() || asked.contains(m))
+    {
+        let kind = if plies == 1 { ProofKind::Terminal } else { ProofKind::Vct };
+        return [(m, verdict(Proof { claim: Claim::Win, kind, plies }, assault.nodes, line))].into_iter().collect();
+    }
+    let mut found = assault.candidates(GLANCE);
+    found.retain(|found| asked.is_empty() || asked.contains(&found.at));
+    // One move of each set that leads to the same position up to symmetry.
+    let moves: Vec<Move> = found.iter().map(|found| found.at).collect();
+    let mut seen = BTreeSet::new();
+    let mut children = position.children(&moves).into_iter();
+    found.retain(|_| children.next().is_some_and(|child| seen.insert(child.key)));
+    let share = assault.nodes / found.len().max(1) as u64;
+    let by = provenance();
+    let verdict = |(found, rank): (&Candidate, i32)| {
+        let (score, bound, line) = match found.cost {
+            Some(cost) => (-10 * cost.min(100) as i32 - rank.min(9), Bound::Exact, vec![found.at]),
+            None => (-i32::from(Score::OPINION_MAX.raw()), Bound::Upper, Vec::new()),
+        };
+        let verdict =
+            Verdict { score: Score::opinion(score), bound, depth: 1, nodes: share, line, proof: None, by: by.clone() };
+        (found.at, verdict)
+    };
+    found.iter().zip(0..).map(verdict).collect()
+}
+
+fn defend<R: Rule>(position: &Position, moves: Vec<Move>, share: u64, control: &Control) -> (Answer, Vec<Move>) {
+    let game: Gomoku<R> = position.game();
+    let mut table = ProofTable::new(TABLE);
+    let mut assault = Assault::new(&game, &mut table, control);
+    let mut answer = Answer::new();
+    let (mut left, mut is_over) = (Vec::new(), false);
+    for m in moves {
+        match position.play(m).ok().and_then(|next| next.outcome()) {
+            Some(Outcome::Win(side)) if side != position.side() => {
+                let proof = Proof { claim: Claim::Loss, kind: ProofKind::Terminal, plies: 1 };
+                answer.extend([(m, verdict(proof, 0, vec![m]))]);
+            }
+            outcome => {
+                is_over |= outcome.is_some();
+                left.push(m);
+            }
+        }
+    }
+    if is_over || !assault.threaten(share) {
+        return (answer, left);
+    }
+    let mut lose = |assault: &Assault<R>, m: Move, won: Won, before: u64| {
+        let proof = Proof { claim: Claim::Loss, kind: ProofKind::Vct, plies: won.plies };
+        let line = std::iter::once(m).chain(won.line).collect();
+        answer.extend([(m, verdict(proof, assault.nodes - before, line))]);
+    };
+    left.retain(|m| {
+        let before = assault.nodes;
+        assault.loses_alike(m.index()).map(|won| lose(&assault, *m, won, before)).is_none()
+    });
+    for budget in [FEW.min(share), share] {
+        let mut still = Vec::new();
+        let mut waiting: VecDeque<Move> = left.into();
+        let mut fails = 0;
+        while let Some(m) = waiting.pop_front() {
+            let before = assault.nodes;
+            let found = if fails < HOPELESS { assault.loses(m.index(), budget) } else { None };
+            let Some(won) = found else {
+                still.push(m);
+                fails += 1;
+                continue;
+            };
+            fails = 0;
+            lose(&assault, m, won, before);
+            waiting.retain(|m| {
+                let before = assault.nodes;
+                assault.loses_alike(m.index()).map(|won| lose(&assault, *m, won, before)).is_none()
+            });
+        }
+        left = still;
+        if left.is_empty() || left.len() > MANY || control.is_stopped() {
+            break;
+        }
+    }
+    (answer, left)
 }
 
 fn check_all(position: &Position, moves: &[Move]) -> Result<(), EngineError> {
@@ -91,30 +202,6 @@ fn check_all(position: &Position, moves: &[Move]) -> Result<(), EngineError> {
             None => Ok(()),
         }
     })
-}
-
-/// That the move loses, if that is found.
-fn lost(
-    position: &Position,
-    m: Move,
-    budget: u64,
-    threats: &mut Threats,
-    control: &Control,
-) -> Result<Option<Verdict>, EngineError> {
-    let Ok(next) = position.play(m) else { return Err(EngineError::IllegalMove(position.write_move(m))) };
-    match next.outcome() {
-        Some(Outcome::Win(side)) if side != position.side() => {
-            let proof = Proof { claim: Claim::Loss, kind: ProofKind::Terminal, plies: 1 };
-            Ok(Some(verdict(proof, 0, vec![m])))
-        }
-        Some(_) => Ok(None),
-        None => {
-            let found = threats.search(&next, Class::Vct, Effort::nodes(budget), control)?;
-            let threats::Outcome::Win { plies, kind, .. } = found.outcome else { return Ok(None) };
-            let kind = if kind == ProofKind::Terminal { ProofKind::Vcf } else { kind };
-            Ok(Some(verdict(Proof { claim: Claim::Loss, kind, plies: plies + 1 }, found.nodes, vec![m])))
-        }
-    }
 }
 
 fn verdict(proof: Proof, nodes: u64, line: Vec<Move>) -> Verdict {

@@ -239,8 +239,8 @@ impl Search<'_> {
         let at_once = !self.options.seed && self.question.effort.depth.is_some();
         let mut depth = if at_once { self.deepest() } else { self.first(board, root) };
         while depth <= self.deepest() {
-            let skips = limits.control().exchange().is_some_and(|exchange| exchange.skips(depth));
-            if skips && depth < self.deepest() {
+            let exchange = limits.control().exchange();
+            if exchange.is_some_and(|exchange| exchange.skips(depth, self.deepest())) {
                 depth += 1;
                 continue;
             }

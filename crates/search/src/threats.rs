@@ -15,10 +15,10 @@
 
 use std::time::{Duration, Instant};
 
-use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
+use kagetsu_game::gomoku::{Gomoku, Rule};
 use kagetsu_game::{Effort, Game, Move, Position, ProofKind, RuleName, Variant};
 
-use crate::gomoku::{Board, Decision, ProofTable, Vct};
+use crate::gomoku::{Assault, Board, Decision, ProofTable, Sketch, Vct, with_rule};
 use crate::heuristics::Heuristics;
 use crate::{Control, EngineError, EngineOptions};
 
@@ -84,18 +84,21 @@ pub struct Step {
 pub struct Threats {
     table: ProofTable,
     variant: Option<Variant>,
+    /// How replies to the last position asked about were refuted.
+    refuted: Option<(Position, Vec<Sketch>)>,
 }
 
 impl Threats {
     /// With a table of at most `bytes`, or of the least size.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
-        Self { table: ProofTable::new(bytes), variant: None }
+        Self { table: ProofTable::new(bytes), variant: None, refuted: None }
     }
 
     /// Forgets what it has learned.
     pub fn clear(&mut self) {
         self.table.clear();
+        self.refuted = None;
     }
 
     /// Looks for a win of the side to move; `effort.depth` is the most plies of the win.
@@ -109,23 +112,12 @@ impl Threats {
         effort: Effort,
         control: &Control,
     ) -> Result<Found, EngineError> {
-        if self.variant.replace(position.variant()) != Some(position.variant()) {
-            self.clear();
-        }
-        match position.variant() {
-            Variant::Gomoku { rule: RuleName::Freestyle, .. } => {
-                Ok(self.run::<Freestyle>(position, class, effort, control))
-            }
-            Variant::Gomoku { rule: RuleName::Standard, .. } => {
-                Ok(self.run::<Standard>(position, class, effort, control))
-            }
-            Variant::Gomoku { rule: RuleName::Renju, .. } => Ok(self.run::<Renju>(position, class, effort, control)),
-            other => Err(EngineError::Unsupported(other)),
-        }
+        let rule = self.enter(position)?;
+        Ok(with_rule!(rule, R => self.run::<R>(position, class, effort, control)))
     }
 
-    /// Looks for a win of the side to move by continuous threats, and how it is won against every legal reply; `None` where
-    /// none is found within the effort, or found again.
+    /// Looks for a win of the side to move by continuous threats, the shortest where that is soon found, and how it is won
+    /// against every legal reply; `None` where none is found within the effort, or found again.
     ///
     /// # Errors
     /// [`EngineError::Unsupported`] for what is no gomoku.
@@ -135,19 +127,60 @@ impl Threats {
         effort: Effort,
         control: &Control,
     ) -> Result<Option<Plan>, EngineError> {
-        if self.variant.replace(position.variant()) != Some(position.variant()) {
+        let rule = self.enter(position)?;
+        Ok(with_rule!(rule, R => self.run_plan::<R>(position, effort, control)))
+    }
+
+    /// Looks for a win by continuous threats after `reply`, of the side that is not to move at `position`, and how it is won
+    /// against every legal answer. What has won after other replies to the last position asked about is
+    /// tried first, so that many replies to one position cost little more than a few. `None` as for [`Threats::plan`].
+    ///
+    /// # Errors
+    /// [`EngineError::Unsupported`] for what is no gomoku, [`EngineError::IllegalMove`].
+    pub fn refute(
+        &mut self,
+        position: &Position,
+        reply: Move,
+        nodes: u64,
+        control: &Control,
+    ) -> Result<Option<Plan>, EngineError> {
+        let rule = self.enter(position)?;
+        with_rule!(rule, R => {
+            let game: Gomoku<R> = position.game();
+            if game.check(reply).is_err() {
+                return Err(EngineError::IllegalMove(position.write_move(reply)));
+            }
+            Ok(self.run_refute(position, &game, reply, nodes, control))
+        })
+    }
+
+    /// The rule of a position, which the table is of from now on.
+    fn enter(&mut self, position: &Position) -> Result<RuleName, EngineError> {
+        let variant = position.variant();
+        let Variant::Gomoku { rule, .. } = variant else { return Err(EngineError::Unsupported(variant)) };
+        if self.variant.replace(variant) != Some(variant) {
             self.clear();
         }
-        match position.variant() {
-            Variant::Gomoku { rule: RuleName::Freestyle, .. } => {
-                Ok(self.run_plan::<Freestyle>(position, effort, control))
-            }
-            Variant::Gomoku { rule: RuleName::Standard, .. } => {
-                Ok(self.run_plan::<Standard>(position, effort, control))
-            }
-            Variant::Gomoku { rule: RuleName::Renju, .. } => Ok(self.run_plan::<Renju>(position, effort, control)),
-            other => Err(EngineError::Unsupported(other)),
+        Ok(rule)
+    }
+
+    fn run_refute<R: Rule>(
+        &mut self,
+        position: &Position,
+        game: &Gomoku<R>,
+        reply: Move,
+        nodes: u64,
+        control: &Control,
+    ) -> Option<Plan> {
+        if position.play(reply).ok()?.outcome().is_some() {
+            return None;
         }
+        let mut assault = Assault::new(game, &mut self.table, control);
+        assault.sketches =
+            self.refuted.take().filter(|(of, _)| of == position).map(|(_, known)| known).unwrap_or_default();
+        let plan = assault.plan(reply.index(), nodes);
+        self.refuted = Some((position.clone(), assault.sketches));
+        plan
     }
 
     fn run_plan<R: Rule>(&mut self, position: &Position, effort: Effort, control: &Control) -> Option<Plan> {
@@ -157,7 +190,7 @@ impl Threats {
         }
         let mut board = Board::<R>::new(&game, &EngineOptions::default());
         let mut vct = Vct::new(&mut board, &mut self.table, control);
-        match vct.find(effort) {
+        match vct.find_short(effort) {
             Decision::Win { plies, .. } => vct.plan(plies),
             Decision::NoWin { .. } | Decision::Unknown => None,
         }

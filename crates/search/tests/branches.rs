@@ -45,6 +45,20 @@ fn branches_say_together_what_one_engine_says() {
     }
 }
 
+/// The best move's value, its bound and its depth.
+fn told_best(answer: &Answer) -> Option<(Score, Bound, u8)> {
+    answer.best().map(|(_, verdict)| (verdict.score, verdict.bound, verdict.depth))
+}
+
+/// What one of two members finds that has heard `notes`, and what it says.
+fn member(question: &Question, number: u32, notes: &[Note]) -> (Option<(Score, Bound, u8)>, Control) {
+    let control = Control::new();
+    control.share(number, 2);
+    control.hear(notes);
+    let answer = engine().share(question, (number, 2), &control, &mut |_| {}).expect("it is gomoku");
+    (told_best(&answer), control)
+}
+
 /// Who hears what another has found says the same, and sooner.
 #[test]
 fn members_say_what_one_engine_says() {
@@ -52,21 +66,52 @@ fn members_say_what_one_engine_says() {
     for position in seeds::positions().expect("the line is legal").into_iter().take(8) {
         let question = Question::new(position.clone(), Effort::depth(6));
         let alone = engine().answer(&question, &Control::new(), &mut |_| {}).expect("it is gomoku");
-        let member = |number, notes: &[Note]| {
-            let control = Control::new();
-            control.share(number, 2);
-            control.hear(notes);
-            let answer = engine().share(&question, (number, 2), &control, &mut |_| {}).expect("it is gomoku");
-            let best = answer.best().map(|(_, verdict)| (verdict.score, verdict.bound, verdict.depth));
-            assert_eq!(best, alone.best().map(|(_, v)| (v.score, v.bound, v.depth)), "{position}: member {number}");
-            (control.said(), control.nodes())
-        };
-        let (said, first) = member(0, &[]);
-        let (_, second) = member(1, &said);
-        visited += first;
-        sooner += second;
+        let (first, control) = member(&question, 0, &[]);
+        visited += control.nodes();
+        let (second, control) = member(&question, 1, &control.said());
+        sooner += control.nodes();
+        let alone = told_best(&alone);
+        assert_eq!((&first, &second), (&alone, &alone), "{position}");
     }
     assert!(sooner < visited, "{sooner} positions after {visited}");
+}
+
+/// What another began and never ended is put off, and searched in the end.
+#[test]
+fn who_dies_at_work_keeps_nobody_waiting() {
+    let mut begun = 0;
+    for position in seeds::positions().expect("the line is legal").into_iter().take(4) {
+        let question = Question::new(position.clone(), Effort::depth(6));
+        let (first, control) = member(&question, 0, &[]);
+        // Of a search that begins or ends nothing else is said.
+        let beginnings: Vec<Note> = control.said().into_iter().filter(|note| note.to_bytes()[8..] == [0; 8]).collect();
+        begun += beginnings.len();
+        let (second, _) = member(&question, 1, &beginnings);
+        assert_eq!(second, first, "{position}");
+    }
+    assert!(begun > 0, "nothing was ever put off");
+}
+
+/// Who has heard another says lines that can be played, as who has not.
+#[test]
+fn what_was_heard_of_a_line_can_be_played() {
+    for position in seeds::positions().expect("the line is legal") {
+        let question = Question::new(position.clone(), Effort::depth(9));
+        let mut notes = Vec::new();
+        for number in [0, 1] {
+            let options = EngineOptions { table_bytes: 16 << 20, ..EngineOptions::default() };
+            let control = Control::new();
+            control.share(number, 2);
+            control.hear(&notes);
+            let mut engine = Engine::new(options).expect("memory for a small table");
+            let answer = engine.share(&question, (number, 2), &control, &mut |_| {}).expect("it is gomoku");
+            let (best, verdict) = answer.best().expect("the game is not over");
+            assert_eq!(verdict.line.first(), Some(&best), "{position}");
+            let end = verdict.line.iter().try_fold(position.clone(), |position, m| position.play(*m));
+            assert!(end.is_ok(), "{position}: member {number}: {:?}", verdict.line);
+            notes = control.said();
+        }
+    }
 }
 
 /// A search that was asked for everything, and what it has visited when it ends after `news` has come at 20,000 positions.

@@ -35,6 +35,9 @@ fn a_plan_answers_every_legal_reply() {
         ("freestyle-15", "h8 k3 i9 l3 h10 m3 i7", 21),
         ("standard-15", "h8 a1 h9 b1 j10 c2", 17),
         ("renju-15", "h8 a1 h9 b1 j10 c2", 17),
+        // A stone that makes but a two, and threatens a four that makes a three.
+        ("renju-15", "g11 j10 i10 g10 h10 i9 g9 h9 i8 f9 h8 f8 g8 h7 i7 j6", 7),
+        ("renju-15", "i8 h9 h8 g9 e8 j8 j6 g7 i6 e7 f6 e6 e5 g5", 7),
     ];
     for (variant, line, most) in rows {
         let position = Position::from_line(variant.parse().expect("a variant"), line).expect("a line");
@@ -44,6 +47,45 @@ fn a_plan_answers_every_legal_reply() {
     }
     let start = Position::from_line("freestyle-15".parse().expect("a variant"), "h8 i9").expect("a line");
     assert_eq!(plan(&start, 1_000), None);
+}
+
+/// Which move wins, as an engine answers that.
+fn asked_for_win(line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
+    let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
+    let window = Window { alpha: Score::OPINION_MAX, beta: Score::MAX };
+    let question = Question { window, ..Question::new(position.clone(), Effort::nodes(nodes)) };
+    let mut engine = Engine::new(EngineOptions::default()).expect("an engine");
+    let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("gomoku");
+    (position, answer)
+}
+
+#[test]
+fn a_move_that_wins_or_threatens_to_is_told_where_it_is_asked() {
+    // Two rows of two that meet: a win by threats, told alone.
+    let (position, won) = asked_for_win("h8 a1 i9 a4 h10 a7 i7 a10", 100_000);
+    let (m, verdict) = won.best().expect("a win");
+    assert_eq!((won.len(), verdict.proof.map(|proof| proof.claim)), (1, Some(Claim::Win)));
+    let all = position.legal_moves();
+    assert!(all.contains(&m) && verdict.line.first() == Some(&m));
+    // No win yet: a quiet move that threatens one, and then every reply loses.
+    let (position, found) = asked_for_win("h8 a1 g7 o15", 100_000);
+    let (m, verdict) = found.best().expect("a move");
+    assert!(verdict.proof.is_none() && verdict.is_exact() && verdict.score > Score::opinion(-1_000), "{verdict:?}");
+    assert!(found.verdicts().windows(2).all(|pair| pair[0].1.score >= pair[1].1.score));
+    let next = position.play(m).expect("legal");
+    let (_, lost) =
+        asked_for_loss(&next.moves().iter().map(|m| next.write_move(*m)).collect::<Vec<_>>().join(" "), 20_000);
+    let open = lost.verdicts().iter().filter(|(_, verdict)| verdict.proof.is_none()).count();
+    assert!(open < 8 && lost.len() == next.distinct_moves().len(), "{open} of {} stand", lost.len());
+    // Only what was asked about; and an opinion of what threatens nothing.
+    let (position, silent) = asked_for_win("h8 i9", 50_000);
+    assert!(silent.best().is_some_and(|(_, v)| v.proof.is_none() && v.score <= Score::opinion(-2_000)), "{silent:?}");
+    let asked = position.legal_moves().into_iter().take(2).collect::<Vec<_>>();
+    let window = Window { alpha: Score::OPINION_MAX, beta: Score::MAX };
+    let question = Question { moves: asked.clone(), window, ..Question::new(position, Effort::nodes(10_000)) };
+    let mut engine = Engine::new(EngineOptions::default()).expect("an engine");
+    let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("gomoku");
+    assert!(!answer.is_empty() && answer.verdicts().iter().all(|(m, _)| asked.contains(m)), "{answer:?}");
 }
 
 /// Whether all moves of a position lose, as an engine answers that.
@@ -103,4 +145,49 @@ proptest! {
             prop_assert!(checked.is_ok(), "{position}: {checked:?}");
         }
     }
+
+    #[test]
+    fn every_line_of_a_loss_or_a_win_can_be_played(position in crowded()) {
+        let mut engine = Engine::new(EngineOptions::default()).expect("an engine");
+        let (lost, won) = ((Score::MIN, -Score::OPINION_MAX), (Score::OPINION_MAX, Score::MAX));
+        for ((alpha, beta), nodes) in [(lost, 500 * position.legal_moves().len() as u64), (won, 5_000)] {
+            let question = Question { window: Window { alpha, beta }, ..Question::new(position.clone(), Effort::nodes(nodes)) };
+            let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("gomoku");
+            for (m, verdict) in answer.verdicts() {
+                prop_assert!(verdict.line.is_empty() || verdict.line[0] == *m, "{position}: {verdict:?}");
+                let end = verdict.line.iter().try_fold(position.clone(), |position, m| position.play(*m));
+                prop_assert!(end.is_ok(), "{position}: {:?} {verdict:?}", end.err());
+            }
+        }
+    }
+
+    #[test]
+    fn what_wins_after_one_reply_wins_after_others_as_it_is_said(position in crowded()) {
+        let mut threats = Threats::new(16 << 20);
+        for reply in position.legal_moves().into_iter().step_by(3) {
+            let plan = threats.refute(&position, reply, 2_000, &Control::new()).expect("a legal move of gomoku");
+            if let Some(plan) = plan {
+                let next = position.play(reply).expect("legal");
+                let checked = check(&tree(&next, &plan), &mut |_| {});
+                prop_assert!(checked.is_ok(), "{next}: {checked:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_reply_to_a_won_attack_is_refuted() {
+    let position = Position::from_line(Variant::FREESTYLE_15, "h8 a1 h9 b1 j10").expect("a line");
+    let mut threats = Threats::new(16 << 20);
+    for reply in position.legal_moves() {
+        let plan = threats.refute(&position, reply, 100_000, &Control::new()).expect("a legal move of gomoku");
+        let next = position.play(reply).expect("legal");
+        let plan = plan.unwrap_or_else(|| panic!("{next} stands"));
+        assert!(check(&tree(&next, &plan), &mut |_| {}).is_ok(), "{next}");
+    }
+    let taken = position.moves()[0];
+    let refused = threats.refute(&position, taken, 1_000, &Control::new());
+    assert!(refused.is_err_and(|error| error.to_string().contains("h8")));
+    let xiangqi = Position::start(Variant::XIANGQI);
+    assert!(threats.refute(&xiangqi, xiangqi.legal_moves()[0], 1_000, &Control::new()).is_err());
 }

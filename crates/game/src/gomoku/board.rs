@@ -261,9 +261,7 @@ impl<R: Rule> Game for Gomoku<R> {
         let error = |reason| UnpackError { variant, reason };
         let unpacked = packing::unpack(variant, packed)?;
         let mut game = Self::start(variant);
-        for (cell, code) in unpacked.cells.iter().zip(0..) {
-            cell.iter().for_each(|&side| game.put(Move::new(code), side));
-        }
+        unpacked.stones().for_each(|(code, side)| game.put(Move::new(code), side));
         if unpacked.side == Side::Second {
             game.turn();
         }

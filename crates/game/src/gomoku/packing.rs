@@ -1,19 +1,45 @@
-use super::board::{Cell, MAX_CELLS, dimensions};
+use super::board::dimensions;
 use crate::{Packed, Side, UnpackError, Variant};
 
 /// What a packed position says of its board.
-pub(super) struct Unpacked {
+pub(super) struct Unpacked<'a> {
     pub(super) side: Side,
     /// Whether the game was ended by Black's move on a forbidden point.
     pub(super) foul: bool,
-    /// By cell code; nothing beyond the board.
-    pub(super) cells: [Cell; MAX_CELLS],
+    groups: &'a [u8],
+}
+
+impl Unpacked<'_> {
+    /// The stones by cell code, ascending; none beyond the board.
+    pub(super) fn stones(&self) -> impl Iterator<Item = (u16, Side)> {
+        stones(self.groups)
+    }
 }
 
 /// The state of the first byte: [`Side`] as 0 or 1; 2 when the first side has lost by a forbidden move.
 const FOUL: u8 = 2;
 
 const POWERS: [u8; 5] = [1, 3, 9, 27, 81];
+
+/// The digits of every byte, low ones first.
+const DIGITS: [[u8; 5]; 243] = {
+    let mut digits = [[0; 5]; 243];
+    let mut at = 0;
+    while at < 5 * digits.len() {
+        digits[at / 5][at % 5] = (at / 5) as u8 / POWERS[at % 5] % 3;
+        at += 1;
+    }
+    digits
+};
+
+/// Of bytes up to 242. Most bytes of a board are without a stone, which is seen at a glance.
+fn stones(groups: &[u8]) -> impl Iterator<Item = (u16, Side)> {
+    let groups = (0..).step_by(5).zip(groups).filter(|(_, byte)| **byte != 0);
+    groups.flat_map(|(code, byte)| {
+        let digits = (code..).zip(DIGITS[usize::from(*byte)]).filter(|(_, digit)| *digit != 0);
+        digits.map(|(code, digit)| (code, if digit == 1 { Side::First } else { Side::Second }))
+    })
+}
 
 fn packed_len(size: u8) -> usize {
     1 + usize::from(size).pow(2).div_ceil(5)
@@ -31,7 +57,7 @@ pub(super) fn pack(size: u8, side: Side, foul: bool, stones: impl Iterator<Item 
     Packed(bytes)
 }
 
-pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<Unpacked, UnpackError> {
+pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<Unpacked<'_>, UnpackError> {
     let error = |reason| UnpackError { variant, reason };
     let size = dimensions(variant).ok_or_else(|| error("it is no gomoku"))?.1;
     let (&state, groups) = packed.0.split_first().ok_or_else(|| error("no bytes at all"))?;
@@ -47,13 +73,10 @@ pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<Unpacked, Unpa
     if groups.iter().any(|&byte| byte >= 243) {
         return Err(error("a byte over 242"));
     }
-    let mut cells = [None; MAX_CELLS];
-    let digits = groups.iter().flat_map(|byte| POWERS.map(|power| byte / power % 3));
-    for (code, digit) in digits.enumerate().filter(|&(_, digit)| digit != 0) {
-        if code >= usize::from(size).pow(2) {
-            return Err(error("a stone off the board"));
-        }
-        cells[code] = Some(if digit == 1 { Side::First } else { Side::Second });
+    // Only the last byte has digits beyond the board.
+    let last = groups.len() - 1;
+    if stones(&groups[last..]).any(|(code, _)| 5 * last + usize::from(code) >= usize::from(size).pow(2)) {
+        return Err(error("a stone off the board"));
     }
-    Ok(Unpacked { side, foul, cells })
+    Ok(Unpacked { side, foul, groups })
 }

@@ -22,6 +22,12 @@ impl Cells {
         self.0[cell / 64 % WORDS] ^= 1 << (cell % 64);
     }
 
+    /// Adds the cell.
+    #[inline]
+    pub(super) const fn insert(&mut self, cell: usize) {
+        self.0[cell / 64 % WORDS] |= 1 << (cell % 64);
+    }
+
     /// Adds the cells of another set, both within the first `words` words.
     #[inline]
     pub(super) fn add(&mut self, other: &Self, words: usize) {

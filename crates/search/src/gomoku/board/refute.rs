@@ -129,7 +129,7 @@ impl<R: Rule> Board<R> {
     }
 
     /// Lets the other side move, or takes that back.
-    fn pass(&mut self) {
+    pub(in super::super) fn pass(&mut self) {
         self.side = self.side.other();
         self.hash ^= zobrist::SECOND_TO_MOVE as u64;
     }

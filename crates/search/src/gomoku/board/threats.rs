@@ -4,7 +4,7 @@ use kagetsu_game::Side;
 use kagetsu_game::gomoku::{Lines, Rule};
 
 use super::super::cells::Cells;
-use super::super::kind::{Cross, Kind};
+use super::super::kind::Kind;
 use super::super::places::{Geometry, Line};
 use super::super::shape::Shape;
 use super::{Board, NUMBERS, ROOM, half};
@@ -15,14 +15,15 @@ impl<R: Rule> Board<R> {
         self.cells_of(side, |kind| !matches!(kind, Kind::Quiet | Kind::Forbidden | Kind::Five))
     }
 
-    /// Empty cells that make neither a four nor an open three of `side`, but after which he can make more fours than before:
-    /// a stone there makes `XOOO__`.
-    pub(in super::super) fn hidden_threats(&self, side: Side) -> Cells {
-        let makes_three = |cell: usize| {
+    /// Empty cells that make neither a four nor an open three of `side`, but on some line a sleeping three (`XOOO__`), or a two
+    /// if so little is wanted by `least`.
+    pub(in super::super) fn hidden_threats(&self, side: Side, least: Shape) -> Cells {
+        let makes = |cell: usize| {
             let cross = half(self.crosses[cell % ROOM], side.index());
-            (0..4).any(|direction| cross >> (4 * direction) & 0xf == Shape::SleepingThree as Cross)
+            let mut shapes = (0..4).map(|direction| Shape::of((cross >> (4 * direction) & 0xf) as u8));
+            shapes.any(|shape| (least..=Shape::SleepingThree).contains(&shape))
         };
-        self.empty.iter().filter(|&cell| self.kind(side, cell) == Kind::Quiet && makes_three(cell)).collect()
+        self.empty.iter().filter(|&cell| self.kind(side, cell) == Kind::Quiet && makes(cell)).collect()
     }
 
     /// Whether the side to move has a four to make.

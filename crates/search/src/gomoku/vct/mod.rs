@@ -9,9 +9,9 @@
 //! ways are not counted many times.
 //!
 //! Wins of at most 5 plies are searched first, then of at most 7, 9 and so on, so that what is found is the shortest win
-//! of its class; what was decided for one length stays decided for those that follow from it. Wins by fours and open threes
-//! alone, which are cheap to look for, and those by whatever threatens to win by fours take turns, each time with twice the
-//! effort.
+//! of its class; what was decided for one length stays decided for those that follow from it. Three sorts of wins take turns,
+//! each time with twice the effort: those by fours and open threes alone, which are cheap to look for; those that make
+//! sleeping threes as well; and those where a stone that makes but a two threatens to win by fours.
 //!
 //! # Why a win is a win against every defence
 //! Let A attack and D defend. A node where A moves is won if one of his moves leads to a won node. A node where D moves
@@ -36,6 +36,7 @@
 mod line;
 mod plan;
 mod search;
+mod sketch;
 mod table;
 mod value;
 
@@ -50,6 +51,7 @@ use super::board::Board;
 use crate::Control;
 use crate::limits::Limits;
 use crate::threats::Plan;
+pub(crate) use sketch::Sketch;
 pub(crate) use table::Table;
 
 /// The shortest win that is not seen without a search.
@@ -57,6 +59,12 @@ const SHORTEST: u16 = 5;
 
 /// Positions searched for a win of one sort before one of the other is looked for; twice as many the next time.
 const SHARE: u64 = 1_000;
+
+/// Less than that is too little to look for what is seldom there, and dear: moves that make but a two.
+const WIDE: u64 = 4 * SHARE;
+
+/// Positions searched for the shortest win before any is good enough for a plan.
+const SHORT: u64 = 50_000;
 
 /// The longest win that is ever searched for.
 const LONGEST: u16 = 255;
@@ -87,21 +95,42 @@ pub(crate) struct Vct<'a, R> {
     control: &'a Control,
     /// Positions searched.
     pub(crate) nodes: u64,
+    /// With which moves the last win was found, or found again.
+    found: Option<Attacks>,
 }
 
 impl<'a, R: Rule> Vct<'a, R> {
     /// What `table` knows is used and added to; it must be one of the same rule and size of board.
     pub(crate) fn new(board: &'a mut Board<R>, table: &'a mut Table, control: &'a Control) -> Self {
         table.begin();
-        Self { board, table, control, nodes: 0 }
+        Self { board, table, control, nodes: 0, found: None }
     }
 
     /// The shortest win, within `effort.depth` plies and the other limits of the effort.
     pub(crate) fn find(&mut self, effort: Effort) -> Decision {
+        self.seek(effort, SHORTEST)
+    }
+
+    /// Some win, however long: found with far less effort than the shortest.
+    pub(crate) fn find_any(&mut self, effort: Effort) -> Decision {
+        self.seek(effort, LONGEST)
+    }
+
+    /// The shortest win where that is soon found, or else any: a short win makes a small plan, but not at any price.
+    pub(crate) fn find_short(&mut self, effort: Effort) -> Decision {
+        let nodes = effort.nodes.map_or(SHORT, |nodes| nodes.min(SHORT));
+        match self.find(Effort { nodes: Some(nodes), ..effort }) {
+            Decision::Unknown => self.find_any(effort),
+            decision => decision,
+        }
+    }
+
+    /// Wins of at most `first` plies are searched for first.
+    fn seek(&mut self, effort: Effort, first: u16) -> Decision {
         // The attacker makes the last move, so a win has an odd number of plies.
         let most = effort.depth.map_or(LONGEST, |plies| u16::from(plies.saturating_sub(1) | 1));
         let begun = Instant::now();
-        let mut open = [Attacks::Threes, Attacks::All].map(|attacks| Some((attacks, most.min(SHORTEST))));
+        let mut open = Attacks::EACH.map(|attacks| Some((attacks, most.min(first))));
         let (mut share, mut lost) = (SHARE, u16::MAX);
         while open.iter().any(Option::is_some) {
             if open.iter().flatten().count() == 1 {
@@ -109,6 +138,9 @@ impl<'a, R: Rule> Vct<'a, R> {
             }
             for stage in &mut open {
                 let Some((attacks, plies)) = stage.as_mut() else { continue };
+                if *attacks == Attacks::All && share < WIDE {
+                    continue;
+                }
                 let left = Effort {
                     depth: None,
                     nodes: Some(effort.nodes.map_or(u64::MAX, |nodes| nodes.saturating_sub(self.nodes)).min(share)),
@@ -119,6 +151,7 @@ impl<'a, R: Rule> Vct<'a, R> {
                 }
                 let value = self.deepen(*attacks, plies, most, left);
                 if value.is_won() {
+                    self.found = Some(*attacks);
                     return Decision::Win { plies: value.won, line: self.line(*attacks, value.won) };
                 }
                 if value.is_lost() {
@@ -148,11 +181,31 @@ impl<'a, R: Rule> Vct<'a, R> {
 
     /// How a win that was found is won against every reply; `None` if it could not be found again.
     pub(crate) fn plan(&mut self, plies: u16) -> Option<Plan> {
-        // What is won by fours and open threes is told by these.
-        [Attacks::Threes, Attacks::All].into_iter().find_map(|attacks| {
-            let limits = Limits::new(self.control, Effort::nodes(8 * self.nodes + 100_000));
-            Search::new(self.board, attacks, self.table, &limits).plan(plies)
-        })
+        let limits = Limits::new(self.control, Effort::nodes(8 * self.nodes + 100_000));
+        Search::new(self.board, self.found?, self.table, &limits).plan(plies)
+    }
+
+    /// How the win was found, in so many plies; `None` if it could not be found again.
+    pub(crate) fn sketch(&mut self, plies: u16) -> Option<Sketch> {
+        let limits = Limits::new(self.control, Effort::nodes(2 * self.nodes + 1_000));
+        let mut search = Search::new(self.board, self.found?, self.table, &limits);
+        let sketch = search.sketch(plies);
+        self.nodes += search.nodes();
+        sketch
+    }
+
+    /// Whether what won another position wins this one: within how many plies, and how that begins; at most so many positions
+    /// are visited.
+    pub(crate) fn repeat(&mut self, sketch: &Sketch, nodes: u64) -> Option<(u16, Vec<Move>)> {
+        let limits = Limits::new(self.control, Effort::nodes(nodes));
+        let mut search = Search::new(self.board, sketch.attacks, self.table, &limits);
+        // What is known already may be won by other means.
+        let is_known = search.is_known();
+        let won = search.repeat(sketch);
+        self.nodes += search.nodes();
+        self.found = won.and(Some(sketch.attacks));
+        let first = || sketch.first().map(|first| Move::new(first as u16)).into_iter().collect();
+        won.map(|won| (won, if is_known { self.line(sketch.attacks, won) } else { first() }))
     }
 
     /// Finding a win again costs little while the table holds it; where it does not, the line ends early.

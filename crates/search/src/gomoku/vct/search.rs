@@ -6,6 +6,7 @@ use super::value::{INFINITE, NEVER, Value};
 use crate::gomoku::board::Board;
 use crate::gomoku::cells::Cells;
 use crate::gomoku::kind::Kind;
+use crate::gomoku::shape::Shape;
 use crate::gomoku::vcf::Vcf;
 use crate::heuristics::Heuristics;
 use crate::limits::Limits;
@@ -23,16 +24,26 @@ const REPLIES: u32 = 6;
 /// The hash of a position with the second side attacking.
 const SECOND: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The hash of a position in which everything that threatens is tried.
-const ALL: u64 = 0xc2b2_ae3d_27d4_eb4f;
+/// The hash of a position in which sleeping threes are made, too.
+const SLEEPING: u64 = 0xc2b2_ae3d_27d4_eb4f;
+
+/// The hash of a position in which whatever may threaten is tried.
+const ALL: u64 = 0x1656_67b1_9e37_79f9;
 
 /// What the attacker may play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attacks {
     /// Fours and open threes.
     Threes,
-    /// Whatever threatens to win by fours.
+    /// Moves that make a sleeping three, too, where that threatens to win by fours.
+    Sleeping,
+    /// Moves that make but a two, too, where that threatens to win by fours.
     All,
+}
+
+impl Attacks {
+    /// From the cheapest on.
+    pub(super) const EACH: [Self; 3] = [Self::Threes, Self::Sleeping, Self::All];
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -63,9 +74,38 @@ impl<'a, R: Rule> Search<'a, R> {
         self.nodes
     }
 
+    pub(super) const fn attacks(&self) -> Attacks {
+        self.attacks
+    }
+
+    /// Counts a position that is looked at without a search; whether the search must end.
+    pub(super) fn visit(&mut self) -> bool {
+        self.limits.count(&mut self.nodes, 1)
+    }
+
+    /// Remembers that the attacker wins within so many plies.
+    pub(super) fn learn(&mut self, plies: u16) {
+        self.table.put(self.hash(), Value::won(plies), 1);
+    }
+
+    /// Whether the attacker, who has no five, may move there, and stops a five by it if there is one to stop.
+    pub(super) fn may_attack(&self, cell: usize) -> bool {
+        let (me, other) = (self.attacker, self.attacker.other());
+        let stops = match self.board.count(other, Kind::Five) {
+            0 => true,
+            1 => self.board.kind(other, cell) == Kind::Five,
+            _ => false,
+        };
+        stops && self.board.empties().contains(cell) && !self.board.is_forbidden(me, cell)
+    }
+
     fn hash(&self) -> u64 {
         let attacker = if self.attacker == Side::Second { SECOND } else { 0 };
-        let attacks = if self.attacks == Attacks::All { ALL } else { 0 };
+        let attacks = match self.attacks {
+            Attacks::Threes => 0,
+            Attacks::Sleeping => SLEEPING,
+            Attacks::All => ALL,
+        };
         self.board.hash() ^ attacker ^ attacks
     }
 
@@ -189,9 +229,14 @@ impl<'a, R: Rule> Search<'a, R> {
     /// What the attacker may play where nothing is forced.
     fn threats(&self) -> Cells {
         let mut cells = self.board.threats(self.attacker);
-        if self.attacks == Attacks::All {
-            cells.add(&self.board.hidden_threats(self.attacker), usize::MAX);
-        }
+        let least = match self.attacks {
+            Attacks::Threes => return cells,
+            Attacks::Sleeping => Shape::SleepingThree,
+            // Where there is no four to be made, a two makes none.
+            Attacks::All if self.board.has_four() => Shape::SleepingTwo,
+            Attacks::All => Shape::SleepingThree,
+        };
+        cells.add(&self.board.hidden_threats(self.attacker, least), usize::MAX);
         cells
     }
 
