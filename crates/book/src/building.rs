@@ -110,7 +110,9 @@ impl Book {
         if let Some(what) = SpecBody::from(spec).difference(&SpecBody::from(&job.spec)) {
             return Err(BookError::JobDiffers(spec.name.clone(), what));
         }
-        if job.spec.target != spec.target {
+        // One that searches anew may have more to do than when it was done.
+        let is_over = job.state == JobState::Done && spec.bounds.deepen.is_some();
+        if job.spec.target != spec.target || is_over {
             self.change_job(job.id, JobChange::Target(spec.target))?;
         }
         self.tell_job(job.id, spec)?;
@@ -388,13 +390,16 @@ fn unknown(index: &mut Index, id: Id) -> Result<Position, BookError> {
     unpack(id.variant(), &canonical.packed.0)
 }
 
-/// The attacker is asked for his best moves, with the effort of several searches for threats; the defender whether all his
-/// moves lose, with that of one search for each.
+/// The attacker is asked which move wins, or comes nearest to it, with the effort of several searches for threats; the
+/// defender whether all his moves lose, with that of one search for each. In other games than gomoku, where nobody can answer
+/// that first question better, the attacker is asked for his best moves.
 fn proving(mut question: Question, attacker: Side) -> Question {
     let moves = if question.moves.is_empty() { question.position.distinct_moves().len() } else { question.moves.len() };
     let is_attack = question.position.side() == attacker;
     if !is_attack {
         question.window = Window { alpha: Score::MIN, beta: -Score::OPINION_MAX };
+    } else if matches!(question.position.variant(), Variant::Gomoku { .. }) {
+        question.window = Window { alpha: Score::OPINION_MAX, beta: Score::MAX };
     }
     let times = if is_attack { SEARCHES } else { moves as u64 };
     question.effort.nodes = question.effort.nodes.map(|nodes| nodes.saturating_mul(times));

@@ -80,6 +80,7 @@ fn kept<'a>(value: &Derived, answer: &'a Answer) -> Vec<&'a (Move, Verdict)> {
 
 impl<'a> Compact<'a> {
     /// `None` for bytes that nobody wrote.
+    #[inline]
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
         let mut bytes = bytes;
         let [count, flags] = take(&mut bytes)?;
@@ -104,6 +105,7 @@ impl<'a> Compact<'a> {
     }
 
     /// The moves, the one that reaches the value first; `None` in place of one with bytes that nobody wrote.
+    #[inline]
     pub fn moves(&self) -> impl Iterator<Item = Option<CompactMove>> + use<'a> {
         let (mut rest, count) = (self.rest, self.count);
         let (mut before, mut depth) = (i32::from(self.value.score.raw()), i32::from(self.value.depth.min(255)));
@@ -115,8 +117,8 @@ impl<'a> Compact<'a> {
                 2 => Bound::Exact,
                 _ => return None,
             };
-            before = before.checked_add(unzigzag(get(&mut rest)?))?;
-            depth = depth.checked_add(unzigzag(get(&mut rest)?))?;
+            let (higher, deeper) = differences(&mut rest)?;
+            (before, depth) = (before.checked_add(higher)?, depth.checked_add(deeper)?);
             let proof = if head & 1 == 1 {
                 let [code] = take(&mut rest)?;
                 Some(proof(code, &mut rest)?)
@@ -141,6 +143,18 @@ impl<'a> Compact<'a> {
             Some((at, Verdict { score, bound, depth, nodes: 0, line, proof, by: by.clone() }))
         };
         self.moves().map(verdict).collect()
+    }
+}
+
+/// Two differences. Most are of a byte each, and are taken at once.
+#[inline]
+fn differences(bytes: &mut &[u8]) -> Option<(i32, i32)> {
+    match **bytes {
+        [first @ ..0x80, second @ ..0x80, ref rest @ ..] => {
+            *bytes = rest;
+            Some((unzigzag(first.into()), unzigzag(second.into())))
+        }
+        _ => Some((unzigzag(get(bytes)?), unzigzag(get(bytes)?))),
     }
 }
 

@@ -164,14 +164,19 @@ impl Book {
         Ok((book, notices))
     }
 
-    /// A job may have had nothing left to do for a moment, where there is one answer in place of several, and be done too early.
+    /// Where there is one answer in place of several, a job may have had nothing left to do for a moment and be done too early, or
+    /// always something, and not be done; or it came to a position at another time, when there was more or less to search there.
     fn bring_back(&mut self, before: &Job) -> Result<(), BookError> {
+        if self.job(before.id)?.positions != before.positions {
+            self.change_job(before.id, JobChange::Count(before.positions))?;
+        }
         if self.job(before.id)?.state == before.state {
             return Ok(());
         }
         self.change_job(before.id, JobChange::Target(before.spec.target))?;
         match &before.state {
-            JobState::Running | JobState::Done => {}
+            JobState::Running => {}
+            JobState::Done => drop(self.change_job(before.id, JobChange::Finish)?),
             JobState::Paused => drop(self.change_job(before.id, JobChange::Pause)?),
             JobState::Cancelled => drop(self.change_job(before.id, JobChange::Cancel)?),
             JobState::Failed(reason) => drop(self.change_job(before.id, JobChange::Fail(reason.clone()))?),

@@ -8,17 +8,15 @@ use std::sync::Arc;
 use kagetsu_game::{Answer, Key};
 
 use crate::book::believed;
+use crate::buckets::{self, buckets_for};
 use crate::compact;
-use crate::compiled::{Header, MAGIC, bucket_of, checksum, tail_of};
+use crate::compiled::{Header, MAGIC, bucket_of, tail_of};
 use crate::id::Id;
 use crate::index::{RECORD, read_node};
 use crate::pieces::{Piece, on_all_cores, own};
 use crate::reach::Stage;
-use crate::survey::{Known, survey};
+use crate::survey::{Known, known};
 use crate::{Book, BookError, Derived, Stats};
-
-/// Positions in a bucket, on the average.
-const SHARE: u64 = 8;
 
 /// What was compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,60 +65,35 @@ impl Compiler {
     pub fn write(mut self, path: &Path, stats: &Stats) -> Result<CompileReport, BookError> {
         leave_others_alone(path)?;
         let positions = self.keys.len() as u64;
-        let buckets = u32::try_from(positions / SHARE + 1).map_err(|_| BookError::TooMany(positions))?;
+        let buckets = buckets_for(positions, self.bytes.len() as u64).ok_or(BookError::TooMany(positions))?;
         self.keys.sort_unstable_by_key(|(key, _)| (bucket_of(*key, buckets), tail_of(*key)));
-        let (directory, data) = self.buckets(buckets)?;
+        let name = |key: Key| (bucket_of(key, buckets), tail_of(key));
+        if let Some(pair) = self.keys.windows(2).find(|pair| name(pair[0].0) == name(pair[1].0)) {
+            return Err(BookError::Collision(pair[1].0));
+        }
+        let known = self.keys.iter().map(|(key, at)| {
+            let (length, rest) = self.bytes[*at as usize..].split_first().expect("each has its length");
+            (*key, &rest[..usize::from(*length)])
+        });
+        let (directory, data, sums) = buckets::write(buckets, known).ok_or(BookError::TooMany(positions))?;
+        let mut sum = crc32fast::Hasher::new();
+        sum.update(&directory);
+        sum.update(&sums);
         let summary = postcard::to_allocvec(stats).expect("plain data, and memory grows");
         let header = Header {
             day: self.day,
             positions,
             buckets,
-            directory: crc32fast::hash(&directory),
+            directory: sum.finalize(),
             data_bytes: data.len() as u64,
             summary_bytes: summary.len() as u32,
             summary: crc32fast::hash(&summary),
         };
         let header = header.bytes();
-        let parts = [&header, &directory, &data, &summary].map(|part| &part[..]);
+        let parts = [&header, &directory, &data, &sums, &summary].map(|part| &part[..]);
         put(path, &parts).map_err(BookError::io("cannot write", path))?;
         Ok(CompileReport { positions, bytes: parts.iter().map(|part| part.len() as u64).sum() })
     }
-
-    /// Directory and buckets of the sorted keys.
-    fn buckets(&self, buckets: u32) -> Result<(Vec<u8>, Vec<u8>), BookError> {
-        let (mut directory, mut data) = (Vec::new(), Vec::new());
-        let mut keys = self.keys.iter().peekable();
-        let mut before = None;
-        for number in 0..buckets {
-            directory.extend(offset(&data)?);
-            let begin = data.len();
-            while let Some((key, at)) = keys.next_if(|(key, _)| bucket_of(*key, buckets) == number) {
-                if data.len() == begin {
-                    data.extend([0; 4]);
-                }
-                let name = Some((number, tail_of(*key)));
-                if before == name {
-                    return Err(BookError::Collision(*key));
-                }
-                before = name;
-                let known = &self.bytes[*at as usize..];
-                let length = known[0];
-                data.push(length + tail_of(*key).len() as u8);
-                data.extend(tail_of(*key));
-                data.extend(&known[1..=usize::from(length)]);
-            }
-            if data.len() > begin {
-                let sum = checksum(number, &data[begin + 4..]);
-                data[begin..begin + 4].copy_from_slice(&sum.to_le_bytes());
-            }
-        }
-        directory.extend(offset(&data)?);
-        Ok((directory, data))
-    }
-}
-
-fn offset(data: &[u8]) -> Result<[u8; 4], BookError> {
-    u32::try_from(data.len()).map(u32::to_le_bytes).map_err(|_| BookError::TooMany(data.len() as u64))
 }
 
 /// Only a compiled book gives way to one.
@@ -162,7 +135,7 @@ impl Book {
     /// A damaged record, or the disk says no; then there is no new file.
     pub fn compile(&self, path: &Path, progress: &mut dyn FnMut(u64)) -> Result<CompileReport, BookError> {
         leave_others_alone(path)?;
-        let (_, known) = survey(&*self.store)?;
+        let known = known(&*self.store)?;
         let engines = self.index().engines()?.to_vec();
         let records = Piece::all(&*self.store, Some(RECORD));
         let mut done = 0;

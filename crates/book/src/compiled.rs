@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use kagetsu_game::{Answer, Key, Position, Provenance};
 
+use crate::buckets::Buckets;
 use crate::compact::Compact;
 use crate::map::Map;
+use crate::scanned::Scanned;
 use crate::{BookError, CheckReport, Derived, Stats};
 
 pub(crate) const MAGIC: [u8; 8] = *b"kagetsub";
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 /// What the answers of a compiled book say of who gave them: that is in the book that it was compiled from.
 pub const ENGINE: &str = "compiled book";
 
@@ -29,7 +31,10 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    pub(crate) const LEN: usize = 52;
+    /// Bytes of the header of a version: the buckets' directory begins at a line of the processor's.
+    fn length(version: u32) -> usize {
+        if version == 1 { 52 } else { 64 }
+    }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = [&MAGIC[..], &VERSION.to_le_bytes(), &self.day.to_le_bytes()].concat();
@@ -39,12 +44,13 @@ impl Header {
         bytes.extend(self.data_bytes.to_le_bytes());
         bytes.extend(self.summary_bytes.to_le_bytes());
         bytes.extend(self.summary.to_le_bytes());
+        bytes.resize(Self::length(VERSION) - 4, 0);
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         bytes
     }
 
-    fn read(bytes: &[u8]) -> Option<Self> {
-        let (body, sum) = bytes.get(..Self::LEN)?.split_last_chunk()?;
+    fn read(bytes: &[u8], version: u32) -> Option<Self> {
+        let (body, sum) = bytes.get(..Self::length(version))?.split_last_chunk()?;
         let u32_at = |at: usize| body.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
         let u64_at = |at: usize| body.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
         if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
@@ -76,28 +82,35 @@ pub(crate) fn tail_of(key: Key) -> Tail {
     std::array::from_fn(|at| bytes[at + 4])
 }
 
-/// Over the number of a bucket and its bytes, so that none can stand in another's place.
-pub(crate) fn checksum(bucket: u32, bytes: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new_with_initial(bucket);
+/// Over the number of some bytes and them, so that none can stand in another's place.
+pub(crate) fn checksum(number: u32, bytes: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new_with_initial(number);
     hasher.update(bytes);
     hasher.finalize()
 }
 
-/// An open compiled book. It takes no memory but the pages of the file that were looked at, which all processes share and
-/// the system may take back.
+/// An open compiled book. It takes a bit of memory for each 4 KiB of the file; of those that were looked at the pages are
+/// in memory too, which all processes share and the system may take back.
 #[derive(Debug)]
 pub struct Compiled {
     path: PathBuf,
     map: Map,
     header: Header,
-    data: usize,
+    layout: Layout,
     by: Provenance,
     stats: Stats,
 }
 
+/// How positions lie in the file, by its version.
+#[derive(Debug)]
+enum Layout {
+    Scanned(Scanned),
+    Buckets(Buckets),
+}
+
 impl Compiled {
     /// Opens the file. Of its bytes header, directory and summary are held against their checksums now, all others when
-    /// they are looked at.
+    /// they are looked at first.
     ///
     /// # Errors
     /// If the file cannot be read, is no compiled book, or is damaged.
@@ -111,22 +124,35 @@ impl Compiled {
             return Err(BookError::Newer { path: path.into(), found: version, known: VERSION });
         }
         let damaged = |what| BookError::Compiled { path: path.into(), what };
-        let header =
-            Header::read(&map).filter(|_| version == VERSION).ok_or(damaged("its header is not what was written"))?;
-        let data = Header::LEN + 4 * (header.buckets as usize + 1);
-        let size =
-            (data as u64).checked_add(header.data_bytes).and_then(|size| size.checked_add(header.summary_bytes.into()));
-        if size != Some(map.len() as u64) {
+        let header = Header::read(&map, version).ok_or(damaged("its header is not what was written"))?;
+        let (begin, buckets, bytes) = (Header::length(version), header.buckets, header.data_bytes);
+        let (layout, of_directory, end) = if version == 1 {
+            let scanned = Scanned::new(begin, buckets);
+            (Layout::Scanned(scanned), [begin..scanned.data(), 0..0], (scanned.data() as u64).checked_add(bytes))
+        } else {
+            let long = damaged("it has not the length that it was written with");
+            if bytes > map.len() as u64 {
+                return Err(long);
+            }
+            let buckets = Buckets::new(begin, buckets, bytes).ok_or(long)?;
+            let (directory, sums) = (buckets.directory(), buckets.sums());
+            let end = Some(sums.end as u64);
+            (Layout::Buckets(buckets), [directory, sums], end)
+        };
+        if end.and_then(|end| end.checked_add(header.summary_bytes.into())) != Some(map.len() as u64) {
             return Err(damaged("it has not the length that it was written with"));
         }
-        let directory = map.get(Header::LEN..data).filter(|bytes| crc32fast::hash(bytes) == header.directory);
-        directory.ok_or(damaged("its directory does not match its checksum"))?;
+        let mut sum = crc32fast::Hasher::new();
+        of_directory.into_iter().filter_map(|part| map.get(part)).for_each(|part| sum.update(part));
+        if sum.finalize() != header.directory {
+            return Err(damaged("its directory does not match its checksum"));
+        }
         let summary = map.get(map.len() - header.summary_bytes as usize..);
         let summary = summary.filter(|bytes| crc32fast::hash(bytes) == header.summary);
         let stats = summary.and_then(|bytes| postcard::from_bytes(bytes).ok());
         let stats = stats.ok_or(damaged("its summary does not match its checksum"))?;
         let by = Provenance { engine: ENGINE.into(), day: header.day };
-        Ok(Self { path: path.into(), map, header, data, by, stats })
+        Ok(Self { path: path.into(), map, header, layout, by, stats })
     }
 
     /// Positions that it holds.
@@ -153,6 +179,7 @@ impl Compiled {
         &self.stats
     }
 
+    #[cold]
     fn damaged(&self, what: &'static str) -> BookError {
         BookError::Compiled { path: self.path.clone(), what }
     }
@@ -161,32 +188,30 @@ impl Compiled {
     ///
     /// # Errors
     /// If the bytes there are not those that were written.
+    #[inline]
     pub fn find(&self, key: Key) -> Result<Option<Compact<'_>>, BookError> {
-        let number = bucket_of(key, self.header.buckets);
-        let wanted = tail_of(key);
-        for entry in self.bucket(number)? {
-            let (tail, bytes) = entry.ok_or_else(|| self.damaged("a bucket is torn"))?;
-            if *tail == wanted {
-                return Compact::read(bytes).map(Some).ok_or_else(|| self.damaged("a position is torn"));
-            }
+        let found = match &self.layout {
+            Layout::Buckets(buckets) => buckets.find(&self.map, key),
+            Layout::Scanned(scanned) => scanned.find(&self.map, key),
+        };
+        match found {
+            Ok(None) => Ok(None),
+            Ok(Some(bytes)) => Compact::read(bytes).map(Some).ok_or_else(|| self.damaged("a position is torn")),
+            Err(what) => Err(self.damaged(what)),
         }
-        Ok(None)
     }
 
     /// The positions of a bucket.
-    fn bucket(&self, number: u32) -> Result<Bucket<'_>, BookError> {
-        let at = Header::LEN + 4 * number as usize;
-        let bound = |at: usize| self.map.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes) as usize);
-        let whole = || {
-            let (from, to) = (bound(at)?, bound(at + 4)?);
-            self.map.get(self.data..)?.get(from..to)
+    fn bucket(&self, number: u32) -> Result<Vec<(Tail, &[u8])>, BookError> {
+        let positions = match &self.layout {
+            Layout::Buckets(buckets) => buckets.bucket(&self.map, number),
+            Layout::Scanned(scanned) => {
+                let whole =
+                    |entry: Option<(&Tail, _)>| entry.map(|(tail, bytes)| (*tail, bytes)).ok_or("a bucket is torn");
+                scanned.bucket(&self.map, number).and_then(|bucket| bucket.map(whole).collect())
+            }
         };
-        let whole = whole().ok_or_else(|| self.damaged("its directory leads nowhere"))?;
-        let Some((sum, rest)) = whole.split_first_chunk() else { return Ok(Bucket { rest: &[] }) };
-        if checksum(number, rest) != u32::from_le_bytes(*sum) {
-            return Err(self.damaged("a bucket does not match its checksum"));
-        }
-        Ok(Bucket { rest })
+        positions.map_err(|what| self.damaged(what))
     }
 
     /// What it holds of a position, whichever way it is turned and by whichever moves it was reached: the answer, and the
@@ -225,34 +250,14 @@ impl Compiled {
         report
     }
 
-    fn check_bucket(&self, bucket: Bucket, number: u32, report: &mut CheckReport) {
-        let mut before: Option<Tail> = None;
-        for entry in bucket {
-            let Some((tail, bytes)) = entry else { return report.fault(format!("bucket {number} is torn")) };
+    fn check_bucket(&self, bucket: Vec<(Tail, &[u8])>, number: u32, report: &mut CheckReport) {
+        let mut before = None;
+        for (tail, bytes) in bucket {
             let is_whole = Compact::read(bytes).and_then(|compact| compact.answer(&self.by)).is_some();
             report.hold(is_whole, || format!("bucket {number}: a position is torn"));
-            report.hold(before < Some(*tail), || format!("bucket {number}: its positions are not in order"));
-            before = Some(*tail);
+            report.hold(before < Some(tail), || format!("bucket {number}: its positions are not in order"));
+            before = Some(tail);
             report.positions += 1;
         }
-    }
-}
-
-/// The positions of a bucket: tail of the key and what is known. `None` for bytes that nobody wrote.
-struct Bucket<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Iterator for Bucket<'a> {
-    type Item = Option<(&'a Tail, &'a [u8])>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (&length, rest) = self.rest.split_first()?;
-        let Some((entry, rest)) = rest.split_at_checked(length.into()) else {
-            self.rest = &[];
-            return Some(None);
-        };
-        self.rest = rest;
-        Some(entry.split_first_chunk())
     }
 }

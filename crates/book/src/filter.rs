@@ -1,6 +1,6 @@
 //! Which keys a part of the store may have, in a few bits for each.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
 /// Bits for each key.
 const BITS: usize = 12;
@@ -10,6 +10,31 @@ pub(crate) fn hash(key: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
     hasher.finish()
+}
+
+/// For tables of what is a hash already: of the bytes the last eight count.
+pub(crate) type Hashed = BuildHasherDefault<Last>;
+
+/// The last eight bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Last(u64);
+
+impl Hasher for Last {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        if let Some(last) = bytes.last_chunk() {
+            self.0 = u64::from_le_bytes(*last);
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+
+    fn write_usize(&mut self, _length: usize) {}
 }
 
 /// A Bloom filter (Bloom: "Space/time trade-offs in hash coding with allowable errors", 1970) of which a key's bits lie in one word

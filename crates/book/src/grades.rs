@@ -1,8 +1,15 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kagetsu_game::{Claim, Move, Position};
 
-use crate::{Book, BookError};
+use crate::id::Id;
+use crate::index::{RECORD, read_node};
+use crate::node::Node;
+use crate::pieces::{Piece, on_all_cores, own};
+use crate::reach::Stage;
+use crate::survey::{Known, known};
+use crate::{Book, BookError, Derived, Stats};
 
 /// Holes that are told one by one.
 const TOLD: usize = 10;
@@ -10,6 +17,8 @@ const TOLD: usize = 10;
 /// How well a book knows what it holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grades {
+    /// What there is.
+    pub stats: Stats,
     /// By stones on the board.
     pub by_stones: BTreeMap<u16, Grade>,
     /// Moves by the engine that searched them.
@@ -48,50 +57,100 @@ pub struct Hole {
     pub loss: u32,
 }
 
+impl Grade {
+    fn count(&mut self, node: &Node, value: &Derived) {
+        self.positions += 1;
+        self.depths += u64::from(node.facts.best().map_or(0, |(_, v)| v.depth));
+        self.open += u64::from(value.is_open);
+        match value.proof.map(|proof| proof.claim) {
+            Some(Claim::Win) => self.wins += 1,
+            Some(Claim::Loss) => self.losses += 1,
+            Some(Claim::Draw) => self.draws += 1,
+            None => {}
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.positions += other.positions;
+        self.depths += other.depths;
+        self.wins += other.wins;
+        self.losses += other.losses;
+        self.draws += other.draws;
+        self.open += other.open;
+        self.holes += other.holes;
+    }
+}
+
+/// The grades of a piece of the book, its holes by how near they are to the root and then by how little they lose.
+#[derive(Default)]
+struct Graded {
+    grades: Grades,
+    nearest: Vec<((u16, u32), Hole)>,
+}
+
+impl Graded {
+    /// Adds the grades of the positions that come after these.
+    fn add(&mut self, other: Self) {
+        let (all, Grades { stats, by_stones, engines, .. }) = (&mut self.grades, other.grades);
+        all.stats.add(&stats);
+        by_stones.iter().for_each(|(stones, grade)| all.by_stones.entry(*stones).or_default().add(grade));
+        engines.into_iter().for_each(|(engine, moves)| *all.engines.entry(engine).or_default() += moves);
+        other.nearest.into_iter().for_each(|(place, hole)| self.tell(place, || hole));
+    }
+
+    /// Keeps a hole, if it is one of the nearest.
+    fn tell(&mut self, place: (u16, u32), hole: impl FnOnce() -> Hole) {
+        if self.nearest.len() < TOLD || self.nearest.last().is_some_and(|(last, _)| place < *last) {
+            let at = self.nearest.partition_point(|(known, _)| *known <= place);
+            self.nearest.insert(at, (place, hole()));
+            self.nearest.truncate(TOLD);
+        }
+    }
+
+    fn position(&mut self, id: Id, node: &Node, value: &Derived, known: &Known) {
+        self.grades.stats.count(id, node, value);
+        let mut grade = Grade::default();
+        grade.count(node, value);
+        for (_, verdict) in node.facts.verdicts() {
+            match self.grades.engines.get_mut(&*verdict.by.engine) {
+                Some(moves) => *moves += 1,
+                None => drop(self.grades.engines.insert(verdict.by.engine.to_string(), 1)),
+            }
+        }
+        for (m, _) in node.followed.iter().filter(|(_, child)| known.stage(*child) == Stage::Unknown) {
+            grade.holes += 1;
+            let score = node.facts.get(*m).map_or(value.score, |verdict| verdict.score);
+            let loss = (i32::from(value.score.raw()) - i32::from(score.raw())).max(0).unsigned_abs();
+            self.tell((id.stones(), loss), || Hole { position: node.position.clone(), at: *m, loss });
+        }
+        self.grades.by_stones.entry(id.stones()).or_default().add(&grade);
+    }
+}
+
 impl Book {
-    /// How well the book knows what it holds; reads it whole.
+    /// How well the book knows what it holds; reads it whole. Takes some 100 bytes of memory for each position.
     ///
     /// # Errors
     /// A damaged record.
     pub fn grades(&self) -> Result<Grades, BookError> {
-        let (mut grades, mut index) = (Grades::default(), self.index());
-        let mut nearest: Vec<(u16, u32, Hole)> = Vec::new();
-        for id in self.ids() {
-            let id = id?;
-            let node = index.node(id)?.ok_or(BookError::Record(id.key()))?;
-            let value = index.value(id)?.ok_or(BookError::Store("a value"))?;
-            let grade = grades.by_stones.entry(id.stones()).or_default();
-            grade.positions += 1;
-            grade.depths += u64::from(node.facts.best().map_or(0, |(_, v)| v.depth));
-            grade.open += u64::from(value.is_open);
-            match value.proof.map(|proof| proof.claim) {
-                Some(Claim::Win) => grade.wins += 1,
-                Some(Claim::Loss) => grade.losses += 1,
-                Some(Claim::Draw) => grade.draws += 1,
-                None => {}
-            }
-            for (_, verdict) in node.facts.verdicts() {
-                match grades.engines.get_mut(&*verdict.by.engine) {
-                    Some(moves) => *moves += 1,
-                    None => drop(grades.engines.insert(verdict.by.engine.to_string(), 1)),
-                }
-            }
-            for (m, child) in &node.followed {
-                if index.reach(*child)?.is_known() {
-                    continue;
-                }
-                grade.holes += 1;
-                let score = node.facts.get(*m).map_or(value.score, |verdict| verdict.score);
-                let loss = (i32::from(value.score.raw()) - i32::from(score.raw())).max(0).unsigned_abs();
-                let place = (id.stones(), loss);
-                if nearest.len() < TOLD || nearest.last().is_some_and(|(stones, loss, _)| place < (*stones, *loss)) {
-                    let at = nearest.partition_point(|(stones, loss, _)| (*stones, *loss) <= place);
-                    nearest.insert(at, (place.0, loss, Hole { position: node.position.clone(), at: *m, loss }));
-                    nearest.truncate(TOLD);
-                }
-            }
+        let known = known(&*self.store)?;
+        let engines = self.index().engines()?.to_vec();
+        let records = Piece::all(&*self.store, Some(RECORD));
+        let parts = on_all_cores(&records, |piece| self.graded(piece, &known, &engines), &mut |_| {})?;
+        let mut all = Graded::default();
+        all.grades.stats.entries = self.marker.applied;
+        parts.into_iter().for_each(|part| all.add(part));
+        Ok(Grades { holes: all.nearest.into_iter().map(|(_, hole)| hole).collect(), ..all.grades })
+    }
+
+    fn graded(&self, piece: &Piece, known: &Known, engines: &[Arc<str>]) -> Result<Graded, BookError> {
+        let (mut graded, engines) = (Graded::default(), own(engines));
+        for pair in piece.entries(&*self.store) {
+            let (key, bytes) = pair?;
+            let id = Id::at_end(&key).ok_or(BookError::Store("a key"))?;
+            let value = known.value(id).ok_or(BookError::Store("a value"))?;
+            graded.position(id, &read_node(id, &key, &bytes, &engines)?, &value, known);
         }
-        grades.holes = nearest.into_iter().map(|(.., hole)| hole).collect();
-        Ok(grades)
+        Ok(graded)
     }
 }

@@ -95,15 +95,47 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
     }
     let mut changed = BTreeSet::from([id]);
     if is_distrusted {
-        let before = index.put_reach(id, |reach| reach.stage = Stage::Open)?;
-        changed.extend(before.parents());
+        index.put_reach(id, |reach| reach.stage = Stage::Open)?;
+        changed.extend(index.reach(id)?.parents());
     }
+    judge_again(index, body.job, id, &node.facts)?;
     propagate(index, changed)?;
     grow(index, id)?;
+    if known.is_none() {
+        enter(index, id)?;
+    }
     if let (Some(job), Some(known)) = (body.job.filter(|_| body.is_widening), known) {
         let is_stuck = extent(&node.facts) == extent(&known.facts);
         if is_stuck && index.reach(id)?.stage == Stage::Open {
             set_aside(index, job, id, &body.packed, "a second search gave no more moves a value")?;
+        }
+    }
+    Ok(())
+}
+
+/// Something else is known of a position that jobs which search anew have judged. What such a job says is enough for all of
+/// them: two that want different engines would take turns for ever.
+fn judge_again(index: &mut Index, by: Option<u32>, id: Id, facts: &Answer) -> Result<(), BookError> {
+    let is_anew = by.map(|job| index.way(job)).transpose()?.is_some_and(|way| way.deepen.is_some());
+    for job in index.reach(id)?.jobs().into_iter().filter(|job| by != Some(*job)) {
+        let way = index.way(job)?;
+        let Some((deepen, before)) = way.deepen.as_ref().zip(index.judged(job, id)?) else { continue };
+        let is_short = deepen.wants(facts) && (before || !is_anew);
+        if is_short != before {
+            index.judge(job, id, is_short)?;
+        }
+    }
+    Ok(())
+}
+
+/// A position is in the book now: jobs that search anew, and enter known positions alone, come to it from those before it.
+fn enter(index: &mut Index, id: Id) -> Result<(), BookError> {
+    let parents: Vec<Id> = index.reach(id)?.parents().collect();
+    for parent in parents {
+        for job in index.reach(parent)?.jobs() {
+            if index.way(job)?.deepen.is_some() {
+                grow_for(index, job, parent)?;
+            }
         }
     }
     Ok(())
@@ -143,7 +175,11 @@ fn relink(index: &mut Index, id: Id, before: Option<&Node>, now: &Node) -> Resul
     for (_, child) in &now.followed {
         let reach = index.reach(*child)?;
         // Only a position with moves of its own leads anywhere, and back only if no stone came or went.
-        if reach.is_from(id) || *child != id && !(reach.is_known() && child.stones() == id.stones()) {
+        if reach.is_from(id) {
+            continue;
+        }
+        if *child != id && !(reach.is_known() && child.stones() == id.stones()) {
+            drop(reach);
             index.put_reach(*child, |reach| reach.link(id))?;
             continue;
         }
@@ -174,7 +210,8 @@ fn propagate(index: &mut Index, mut changed: BTreeSet<Id>) -> Result<(), BookErr
         let Some(node) = index.node(id)? else { continue };
         let value = derive(&node, |m| value_after(index, id, &node, m))?;
         let stage = if value.is_open { Stage::Open } else { Stage::Closed };
-        if !index.reach(id)?.is_distrusted() {
+        let before = index.reach(id)?.stage;
+        if before != stage && before != Stage::Distrusted {
             index.put_reach(id, |reach| reach.stage = stage)?;
         }
         if index.value(id)? == Some(value) {
@@ -217,8 +254,8 @@ fn create(index: &mut Index, spec: &SpecBody, settings: &[Setting]) -> Result<()
     for root in known.roots.iter().filter(|root| root.outcome().is_none()) {
         let canonical = root.canonical();
         let id = Id::of(known.variant.code(), &canonical);
-        let before = index.put_reach(id, |reach| reach.begin(job, &canonical.packed))?;
-        if before.is_known() {
+        index.put_reach(id, |reach| reach.begin(job, &canonical.packed))?;
+        if index.reach(id)?.is_known() {
             index.walk_later(job, 0, id)?;
         }
     }
@@ -227,8 +264,9 @@ fn create(index: &mut Index, spec: &SpecBody, settings: &[Setting]) -> Result<()
 
 /// The job goes on without the position, until it is told to try again.
 fn set_aside(index: &mut Index, job: u32, id: Id, packed: &[u8], reason: &str) -> Result<(), BookError> {
-    let before = index.put_reach(id, |reach| reach.set_aside(job))?;
-    index.job(job)?.set_aside += u64::from(!before.is_aside(job));
+    let was_aside = index.reach(id)?.is_aside(job);
+    index.put_reach(id, |reach| reach.set_aside(job))?;
+    index.job(job)?.set_aside += u64::from(!was_aside);
     index.put_aside(job, id, Some(&AsideBody { packed: packed.to_vec(), reason: reason.to_string() }))
 }
 
@@ -276,7 +314,7 @@ fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
     let (alpha_millis, most_stones) = (u64::from(state.alpha_millis), state.most_stones);
     let is_left = value.proof.is_none() && id.stones() < most_stones;
     let priority = index.reach(id)?.priority(job).filter(|_| is_left);
-    let (way, by) = (index.way(job)?, node.position.side());
+    let (way, by) = (index.way(job)?, node.side);
     if let Some(deepen) = way.deepen.as_ref().filter(|_| priority.is_some())
         && index.judged(job, id)?.is_none()
     {
@@ -301,15 +339,22 @@ fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
 /// From a known position the job walks on later, unless that only became less urgent or hardly more so: what lies beyond
 /// it then keeps its place.
 fn see(index: &mut Index, job: u32, id: Id, parent: Id, priority: Option<u64>) -> Result<(), BookError> {
-    let before = index.put_reach(id, |reach| reach.see(parent, job, priority))?;
-    let now = index.reach(id)?;
-    let is_nearer = match (before.priority(job), now.priority(job)) {
+    let reach = index.reach(id)?;
+    if reach.is_seen(parent, job, priority) {
+        return Ok(());
+    }
+    let before = reach.priority(job);
+    drop(reach);
+    index.put_reach(id, |reach| reach.see(parent, job, priority))?;
+    let reach = index.reach(id)?;
+    let now = reach.priority(job);
+    let is_nearer = match (before, now) {
         (None, None) => false,
         (Some(before), Some(now)) => now.saturating_add(PLY) <= before,
         _ => true,
     };
-    if is_nearer && now.is_known() {
-        index.walk_later(job, now.priority(job).or(before.priority(job)).unwrap_or(0), id)?;
+    if is_nearer && reach.is_known() {
+        index.walk_later(job, now.or(before).unwrap_or(0), id)?;
     }
     Ok(())
 }

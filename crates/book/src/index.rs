@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::BookError;
 use crate::bytes::{digest, seal, unseal};
+use crate::cells::Cells;
 use crate::entry::{Setting, SpecBody};
 use crate::id::Id;
 use crate::node::Node;
@@ -95,27 +96,31 @@ pub(crate) fn queued(key: &[u8]) -> Option<(u32, u64, Id)> {
 }
 
 /// What was read before and is likely to be read again. Says the same as the store, only sooner.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Cache {
-    nodes: HashMap<Id, Arc<Node>>,
-    values: HashMap<Id, Option<Derived>>,
-    reaches: HashMap<Id, Arc<Reach>>,
+    nodes: Cells<Arc<Node>>,
+    values: Cells<Option<Derived>>,
+    reaches: Cells<Arc<Reach>>,
     engines: Vec<Arc<str>>,
     /// By job, of which there are few; they never change.
     ways: HashMap<u32, Arc<Way>>,
 }
 
 /// Of some 4 KiB each.
-const MOST_NODES: usize = 4_096;
+const MOST_NODES: usize = 8_192;
 /// Of some 100 bytes each.
-const MOST_CELLS: usize = 65_536;
+const MOST_CELLS: usize = 131_072;
 
-/// Keeps a value; all others are forgotten where there are too many.
-fn keep<T>(cells: &mut HashMap<Id, T>, most: usize, id: Id, value: T) {
-    if cells.len() >= most {
-        cells.clear();
+impl Default for Cache {
+    fn default() -> Self {
+        Self {
+            nodes: Cells::new(MOST_NODES),
+            values: Cells::new(MOST_CELLS),
+            reaches: Cells::new(MOST_CELLS),
+            engines: Vec::new(),
+            ways: HashMap::new(),
+        }
     }
-    cells.insert(id, value);
 }
 
 /// The store with changes that are not made yet.
@@ -124,13 +129,15 @@ pub(crate) struct Index<'a> {
     changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     /// As they are in the store or among the changes, and as they are now.
     jobs: BTreeMap<u32, (Option<JobBody>, JobBody)>,
+    /// The same of where positions stand.
+    moved: BTreeMap<Id, (Arc<Reach>, Arc<Reach>)>,
     cache: Cache,
     pub(crate) marker: Marker,
 }
 
 impl<'a> Index<'a> {
     pub(crate) fn new(store: &'a dyn Store, marker: Marker, cache: Cache) -> Self {
-        Self { store, changes: BTreeMap::new(), jobs: BTreeMap::new(), cache, marker }
+        Self { store, changes: BTreeMap::new(), jobs: BTreeMap::new(), moved: BTreeMap::new(), cache, marker }
     }
 
     /// The changes, the marker among them; what the marker says then; and what was read on the way.
@@ -194,13 +201,13 @@ impl<'a> Index<'a> {
 
     /// A position of the book.
     pub(crate) fn node(&mut self, id: Id) -> Result<Option<Arc<Node>>, BookError> {
-        if let Some(node) = self.cache.nodes.get(&id) {
-            return Ok(Some(Arc::clone(node)));
+        if let Some(node) = self.cache.nodes.get(id) {
+            return Ok(Some(node));
         }
         let key = key(RECORD, &[&id.0]);
         let Some(bytes) = self.get(&key)? else { return Ok(None) };
         let node = Arc::new(read_node(id, &key, &bytes, self.engines()?)?);
-        keep(&mut self.cache.nodes, MOST_NODES, id, Arc::clone(&node));
+        self.cache.nodes.put(id, Arc::clone(&node));
         Ok(Some(node))
     }
 
@@ -211,19 +218,19 @@ impl<'a> Index<'a> {
         let key = key(RECORD, &[&id.0]);
         let (before, now) = (self.get(&key)?, seal(&key, &Record { packed, groups }));
         self.marker.positions += u64::from(before.is_none());
-        keep(&mut self.cache.nodes, MOST_NODES, id, node);
+        self.cache.nodes.put(id, node);
         self.put_bytes(key, before, Some(now));
         Ok(())
     }
 
     /// The value of a position of the book.
     pub(crate) fn value(&mut self, id: Id) -> Result<Option<Derived>, BookError> {
-        if let Some(value) = self.cache.values.get(&id) {
-            return Ok(*value);
+        if let Some(value) = self.cache.values.get(id) {
+            return Ok(value);
         }
         let body: Option<DerivedBody> = self.body(&key(VALUE, &[&id.0]), "a value")?;
         let value = body.map(|body| body.derived().ok_or(BookError::Store("a value"))).transpose()?;
-        keep(&mut self.cache.values, MOST_CELLS, id, value);
+        self.cache.values.put(id, value);
         Ok(value)
     }
 
@@ -231,29 +238,41 @@ impl<'a> Index<'a> {
     pub(crate) fn put_value(&mut self, id: Id, value: Derived) -> Result<(), BookError> {
         let before = self.value(id)?.map(DerivedBody::from);
         self.put(key(VALUE, &[&id.0]), before.as_ref(), Some(&DerivedBody::from(value)));
-        keep(&mut self.cache.values, MOST_CELLS, id, Some(value));
+        self.cache.values.put(id, Some(value));
         Ok(())
     }
 
     /// Where a position stands; one that was never heard of is unknown, and nothing leads to it.
     pub(crate) fn reach(&mut self, id: Id) -> Result<Arc<Reach>, BookError> {
-        if let Some(reach) = self.cache.reaches.get(&id) {
-            return Ok(Arc::clone(reach));
+        let known = self.moved.get(&id).map(|(_, now)| Arc::clone(now));
+        if let Some(reach) = known.or_else(|| self.cache.reaches.get(id)) {
+            return Ok(reach);
         }
         let reach: Option<Reach> = self.body(&key(REACH, &[&id.0]), "a link")?;
         let reach = Arc::new(reach.unwrap_or_default());
-        keep(&mut self.cache.reaches, MOST_CELLS, id, Arc::clone(&reach));
+        self.cache.reaches.put(id, Arc::clone(&reach));
         Ok(reach)
     }
 
-    /// Changes where a position stands, and with it the frontiers in which it waits. Returns how it was before.
-    pub(crate) fn put_reach(&mut self, id: Id, change: impl FnOnce(&mut Reach)) -> Result<Arc<Reach>, BookError> {
+    /// Changes where a position stands, and with it the frontiers in which it waits; both are written when the entry of the
+    /// journal is [settled](Self::settle).
+    pub(crate) fn put_reach(&mut self, id: Id, change: impl FnOnce(&mut Reach)) -> Result<(), BookError> {
+        if let Some((_, now)) = self.moved.get_mut(&id) {
+            change(Arc::make_mut(now));
+            return Ok(());
+        }
         let before = self.reach(id)?;
         let mut now = (*before).clone();
         change(&mut now);
-        if *before == now {
-            return Ok(before);
+        if *before != now {
+            self.moved.insert(id, (before, Arc::new(now)));
         }
+        Ok(())
+    }
+
+    /// Writes where the position stands now, if that has changed.
+    fn write_reach(&mut self, id: Id) -> Result<(), BookError> {
+        let Some((before, now)) = self.moved.remove(&id) else { return Ok(()) };
         let mut jobs = before.jobs();
         jobs.extend(now.jobs());
         jobs.sort_unstable();
@@ -263,9 +282,9 @@ impl<'a> Index<'a> {
             self.wait(job, id, before, now)?;
         }
         let is_there = |reach: &&Reach| **reach != Reach::default();
-        self.put(key(REACH, &[&id.0]), Some(&*before).filter(is_there), Some(&now).filter(is_there));
-        keep(&mut self.cache.reaches, MOST_CELLS, id, Arc::new(now));
-        Ok(before)
+        self.put(key(REACH, &[&id.0]), Some(&*before).filter(is_there), Some(&*now).filter(is_there));
+        self.cache.reaches.put(id, now);
+        Ok(())
     }
 
     /// With which priority a position that stands so waits for a job, if it does. One that searches anew what the book has
@@ -286,6 +305,8 @@ impl<'a> Index<'a> {
 
     /// Writes whether a position falls short.
     pub(crate) fn judge(&mut self, job: u32, id: Id, is_short: bool) -> Result<(), BookError> {
+        // It waits as it was judged before until that is written.
+        self.write_reach(id)?;
         let reach = self.reach(id)?;
         let (known, before) = (self.judged(job, id)?, self.waiting(job, id, &reach)?);
         self.put(key(JUDGED, &[&job.to_be_bytes(), &id.0]), known.as_ref(), Some(&is_short));
@@ -349,8 +370,11 @@ impl<'a> Index<'a> {
         self.jobs.get_mut(&id).map(|(_, now)| now).ok_or(BookError::Store("a job"))
     }
 
-    /// Jobs that were changed and have come to their end are done.
+    /// All is written that follows from an entry of the journal. Jobs that were changed and have come to their end are done.
     pub(crate) fn settle(&mut self) -> Result<(), BookError> {
+        while let Some((&id, _)) = self.moved.first_key_value() {
+            self.write_reach(id)?;
+        }
         let jobs: Vec<u32> = self.jobs.keys().copied().collect();
         for id in jobs {
             let account = self.account(id)?;

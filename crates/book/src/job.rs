@@ -179,6 +179,10 @@ pub enum JobChange {
     Limit(Option<u64>, Option<u64>),
     /// Its turn among the others, as [`Bounds::priority`].
     Priority(i8),
+    /// It is done, whatever waits for it: a shorter journal says so of a job that was done before all of that waited.
+    Finish,
+    /// It has added so many positions: a shorter journal says so where they cannot be counted as they were.
+    Count(u64),
 }
 
 /// A position that a job goes on without.

@@ -12,8 +12,10 @@
 
 mod backup;
 mod book;
+mod buckets;
 mod building;
 mod bytes;
+mod cells;
 mod check;
 mod choice;
 mod compact;
@@ -43,6 +45,7 @@ mod reach;
 mod record;
 mod repair;
 mod rewrite;
+mod scanned;
 mod sealed;
 mod sled_store;
 mod state;

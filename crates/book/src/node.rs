@@ -1,4 +1,4 @@
-use kagetsu_game::{Answer, Canonical, Game, Move, Position, with_game};
+use kagetsu_game::{Answer, Canonical, Game, Move, Position, Side, with_game};
 
 use crate::id::Id;
 
@@ -7,6 +7,8 @@ use crate::id::Id;
 pub(crate) struct Node {
     /// In canonical orientation, without a history.
     pub(crate) position: Position,
+    /// Who moves there; the position itself would have to be set up to say it.
+    pub(crate) side: Side,
     pub(crate) facts: Answer,
     /// The moves with an exact value but without a proof, and the positions that they lead to; no move that ends the game.
     /// Of these the links tell which are followed: all but those by which the game may come back here.
@@ -18,8 +20,10 @@ impl Node {
     pub(crate) fn new(position: Position, facts: Answer) -> Result<Self, Move> {
         let code = position.variant().code();
         let mut followed = Vec::new();
+        let side;
         with_game!(position.variant(), G => {
             let (mut game, mut legal) = (position.game::<G>(), Vec::new());
+            side = game.side();
             game.moves(&mut legal);
             if let Some((m, _)) = facts.verdicts().iter().find(|(m, _)| !legal.contains(m)) {
                 return Err(*m);
@@ -32,7 +36,7 @@ impl Node {
                 game.undo();
             }
         });
-        Ok(Self { position, facts, followed })
+        Ok(Self { position, side, facts, followed })
     }
 
     /// The position that a followed move leads to.

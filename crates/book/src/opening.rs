@@ -48,6 +48,9 @@ impl std::fmt::Display for Notice {
 
 /// Entries applied at a time while a store is made.
 const CHUNK: u64 = 256;
+/// Changes to a store that are made in memory before any is sealed, some 256 bytes each: whoever only looks something up has a
+/// smaller cache than who made them, and would seal many times what is sealed once.
+const MOST_UNSEALED: usize = 1 << 20;
 
 pub(crate) struct Opened {
     pub(crate) journal: Journal,
@@ -148,35 +151,45 @@ fn anew(at: &Path, cache_bytes: u64) -> Result<Box<dyn Store>, BookError> {
 
 /// Applies what the store lacks of the journal.
 fn replay(journal: &Path, store: &mut dyn Store, marker: &mut Marker) -> Result<(), BookError> {
-    let mut pending: Vec<LogEntry> = Vec::new();
-    let mut cache = Cache::default();
     let from = marker.applied;
+    let mut replay = Replay { store, marker, cache: Cache::default(), pending: Vec::new(), unsealed: 0 };
     Journal::scan(journal, None, &mut |Sequence(number), bytes| {
         if number <= from {
             return Ok(());
         }
         let entry = postcard::from_bytes(bytes).map_err(|_| BookError::Unreadable(number))?;
-        pending.push(entry);
-        if pending.len() as u64 == CHUNK { apply_all(store, marker, &mut cache, &mut pending) } else { Ok(()) }
+        replay.pending.push(entry);
+        if replay.pending.len() as u64 == CHUNK { replay.apply_all() } else { Ok(()) }
     })?;
-    apply_all(store, marker, &mut cache, &mut pending)?;
-    if marker.applied > from { store.flush() } else { Ok(()) }
+    replay.apply_all()?;
+    if replay.marker.applied > from { replay.store.keep() } else { Ok(()) }
 }
 
-fn apply_all(
-    store: &mut dyn Store,
-    marker: &mut Marker,
-    cache: &mut Cache,
-    entries: &mut Vec<LogEntry>,
-) -> Result<(), BookError> {
-    let mut index = Index::new(&*store, *marker, std::mem::take(cache));
-    for entry in entries.drain(..) {
-        apply(&mut index, &entry)?;
+/// Entries of the journal on their way into a store.
+struct Replay<'a> {
+    store: &'a mut dyn Store,
+    marker: &'a mut Marker,
+    cache: Cache,
+    pending: Vec<LogEntry>,
+    unsealed: usize,
+}
+
+impl Replay<'_> {
+    fn apply_all(&mut self) -> Result<(), BookError> {
+        let mut index = Index::new(&*self.store, *self.marker, std::mem::take(&mut self.cache));
+        for entry in self.pending.drain(..) {
+            apply(&mut index, &entry)?;
+        }
+        let (batch, after, read) = index.into_parts();
+        self.unsealed += batch.0.len();
+        self.store.apply(batch)?;
+        (*self.marker, self.cache) = (after, read);
+        if self.unsealed >= MOST_UNSEALED && self.store.is_full() {
+            self.unsealed = 0;
+            self.store.settle()?;
+        }
+        Ok(())
     }
-    let (batch, after, read) = index.into_parts();
-    store.apply(batch)?;
-    (*marker, *cache) = (after, read);
-    if store.is_full() { store.settle() } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -3,13 +3,14 @@
 //!
 //! The proof number of a position says how many positions must at least be proven to prove that the attacker wins, the
 //! disproof number how many to show that he does not, in what the job follows. Both are weak ones (Ueda, Hashimoto,
-//! Hashimoto and Iida, 2008): instead of the sum over the children, their greatest number and one for each other child.
+//! Hashimoto and Iida, 2008): instead of the sum over the children, their greatest number and a little for each other child.
+//! A position that was not searched has the numbers that the answer before it makes likely.
 //! They follow from facts, links and frontier alone, and so are kept in memory: an answer makes those of its position and
 //! of all that lead to it be computed again.
 
 use std::collections::{BTreeMap, HashMap};
 
-use kagetsu_game::{Claim, Side};
+use kagetsu_game::{Claim, Score, Side};
 
 use crate::BookError;
 use crate::id::Id;
@@ -18,6 +19,19 @@ use crate::node::Node;
 
 /// The number of what cannot be.
 const NEVER: u32 = u32::MAX / 4;
+
+/// An opinion by so many centi-units worse for the attacker means one position more to be proven: what is left open by his
+/// moves is told so where they are asked for as wins.
+const CENTI: u32 = 20;
+
+/// What the attacker's answer to a reply that was not refuted at once is likely to take.
+const REPLY: u32 = 4;
+
+/// So many replies later in the order one is one position harder to disprove: the best defence is searched first.
+const RANKS: usize = 4;
+
+/// So many others beside the dearest make one position more: most of them fall to what has beaten another.
+const OTHERS: u32 = 2;
 
 /// What a position costs that is to be searched once more, for moves that have no value: dearer than a new one.
 const AGAIN: u32 = 4;
@@ -33,6 +47,14 @@ impl Numbers {
     const PROVEN: Self = Self { proof: 0, disproof: NEVER };
     const DISPROVEN: Self = Self { proof: NEVER, disproof: 0 };
     const NEW: Self = Self { proof: 1, disproof: 1 };
+
+    /// Of a position that was not searched, the `rank`th of those that a node leads to by a move of this worth.
+    fn new(attacks: bool, score: Score, rank: usize) -> Self {
+        if attacks {
+            return Self { proof: 1 + u32::from(score.raw().min(0).unsigned_abs()) / CENTI, disproof: 1 };
+        }
+        Self { proof: REPLY, disproof: 1 + (rank / RANKS) as u32 }
+    }
 
     fn is_open(self) -> bool {
         self.proof > 0 && self.disproof > 0 && self.proof < NEVER
@@ -136,13 +158,14 @@ impl Prover {
             }
             return Ok(waits);
         };
-        let attacks = node.position.side() == self.attacker;
+        let attacks = node.side == self.attacker;
         let mut choices = Vec::new();
         if waits {
             choices.push((AGAIN, 0, Choice::Here));
         }
-        for (at, child) in self.children(index, id, &node)?.into_iter().enumerate() {
+        for (at, (child, score)) in self.children(index, id, &node)?.into_iter().enumerate() {
             let numbers = self.numbers.get(&child).copied().unwrap_or(Numbers::NEW);
+            let numbers = expected(index, child, numbers, || Numbers::new(attacks, score, at))?;
             if numbers.is_open() {
                 let busy = self.busy.get(&child).copied().unwrap_or(0);
                 choices.push((numbers.seen(attacks).0.saturating_add(busy), 1 + at, Choice::Child(child)));
@@ -163,15 +186,15 @@ impl Prover {
         Ok(false)
     }
 
-    /// The positions that a node leads to, those after its best moves first.
-    fn children(&self, index: &mut Index, id: Id, node: &Node) -> Result<Vec<Id>, BookError> {
-        let mut children = Vec::with_capacity(node.followed.len());
-        for (m, _) in node.facts.verdicts() {
+    /// The positions that a node leads to, those after its best moves first, and what was said of these moves.
+    fn children(&self, index: &mut Index, id: Id, node: &Node) -> Result<Vec<(Id, Score)>, BookError> {
+        let mut children: Vec<(Id, Score)> = Vec::with_capacity(node.followed.len());
+        for (m, verdict) in node.facts.verdicts() {
             if let Some(child) = node.child(*m)
                 && index.reach(child)?.is_from(id)
-                && !children.contains(&child)
+                && children.iter().all(|(known, _)| *known != child)
             {
-                children.push(child);
+                children.push((child, verdict.score));
             }
         }
         Ok(children)
@@ -192,7 +215,7 @@ impl Prover {
             let is_beyond = id.stones() > index.job(self.job)?.most_stones;
             return Ok(if is_aside || is_beyond { Numbers::DISPROVEN } else { Numbers::NEW });
         };
-        let attacks = node.position.side() == self.attacker;
+        let attacks = node.side == self.attacker;
         let value = index.value(id)?;
         if let Some(proof) = value.and_then(|value| value.proof) {
             let claim = if attacks { proof.claim } else { proof.claim.negated() };
@@ -209,16 +232,27 @@ impl Prover {
         if !is_aside && value.is_some_and(|value| value.is_open) {
             count((AGAIN, AGAIN));
         }
-        for child in self.children(index, id, &node)? {
-            count(self.numbers(index, child)?.seen(attacks));
+        for (rank, (child, score)) in self.children(index, id, &node)?.into_iter().enumerate() {
+            let numbers = self.numbers(index, child)?;
+            count(expected(index, child, numbers, || Numbers::new(attacks, score, rank))?.seen(attacks));
         }
         // Without a way on, nothing can be proven here.
         if least == NEVER && greatest == 0 {
             return Ok(Numbers::DISPROVEN);
         }
-        let added = greatest.saturating_add(others).min(NEVER);
+        let added = greatest.saturating_add(others / OTHERS).min(NEVER);
         Ok(if attacks { Numbers { proof: least, disproof: added } } else { Numbers { proof: added, disproof: least } })
     }
+}
+
+/// The numbers of a position; where it was not searched and is not left out, what those who lead to it expect.
+fn expected(
+    index: &mut Index,
+    id: Id,
+    numbers: Numbers,
+    guess: impl FnOnce() -> Numbers,
+) -> Result<Numbers, BookError> {
+    Ok(if numbers == Numbers::NEW && index.node(id)?.is_none() { guess() } else { numbers })
 }
 
 /// The provers of a book's jobs.

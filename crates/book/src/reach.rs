@@ -114,6 +114,13 @@ impl Reach {
         }
     }
 
+    /// Whether that is known, or is of a position that does not lead here.
+    pub(crate) fn is_seen(&self, parent: Id, job: u32, priority: Option<u64>) -> bool {
+        let Ok(at) = self.find(parent) else { return true };
+        let known = self.parents[at].seen.iter().find(|(from, _)| *from == job);
+        known.map(|(_, known)| *known) == priority
+    }
+
     /// The least priority by which a job comes here; the least is next.
     pub(crate) fn priority(&self, job: u32) -> Option<u64> {
         if self.roots.binary_search(&job).is_ok() {

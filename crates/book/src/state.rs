@@ -84,6 +84,8 @@ impl JobBody {
                 self.reopen();
             }
             JobChange::Retry | JobChange::Limit(..) => self.reopen(),
+            JobChange::Finish => self.state = JobState::Done,
+            JobChange::Count(positions) => self.positions = *positions,
             JobChange::Pause | JobChange::Resume | JobChange::Priority(_) => {}
         }
     }

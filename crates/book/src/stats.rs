@@ -58,22 +58,6 @@ impl Stats {
 }
 
 impl Book {
-    /// The book in numbers; reads it whole.
-    ///
-    /// # Errors
-    /// A damaged record.
-    pub fn stats(&self) -> Result<Stats, BookError> {
-        let mut stats = Stats { entries: self.marker.applied, ..Stats::default() };
-        let mut index = self.index();
-        for id in self.ids() {
-            let id = id?;
-            let node = index.node(id)?.ok_or(BookError::Record(id.key()))?;
-            let value = index.value(id)?.ok_or(BookError::Store("a value"))?;
-            stats.count(id, &node, &value);
-        }
-        Ok(stats)
-    }
-
     /// Bytes of its files.
     ///
     /// # Errors

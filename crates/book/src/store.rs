@@ -39,6 +39,9 @@ pub(crate) trait Store: Send + Sync {
 
     /// Makes what was applied durable.
     fn flush(&mut self) -> Result<(), BookError>;
+
+    /// Makes what was applied durable before the store is dropped; waits for it now only where it is little.
+    fn keep(&mut self) -> Result<(), BookError>;
 }
 
 /// A key and its value.
@@ -90,6 +93,10 @@ impl Store for MemoryStore {
     fn flush(&mut self) -> Result<(), BookError> {
         Ok(())
     }
+
+    fn keep(&mut self) -> Result<(), BookError> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -106,6 +113,7 @@ mod tests {
         Seal,
         Flush,
         Reopen,
+        Leave,
     }
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -116,6 +124,7 @@ mod tests {
             1 => Just(Step::Seal),
             2 => Just(Step::Flush),
             1 => Just(Step::Reopen),
+            1 => Just(Step::Leave),
         ];
         proptest::collection::vec(step, 1..16)
     }
@@ -152,8 +161,9 @@ mod tests {
                     Step::Seal => store.seal().expect("room"),
                     Step::Settle => store.settle().expect("room"),
                     Step::Flush => store.flush().expect("room"),
-                    Step::Reopen => {
-                        store.flush().expect("room");
+                    Step::Reopen | Step::Leave => {
+                        let keep = if matches!(step, Step::Leave) { Layers::keep } else { Layers::flush };
+                        keep(&mut store).expect("room");
                         drop(store);
                         store = Layers::open(&path, cache).expect("whole");
                     }

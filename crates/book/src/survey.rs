@@ -64,6 +64,10 @@ impl Known {
         self.positions.get(&id).map_or(Stage::Unknown, |(stage, _)| *stage)
     }
 
+    pub(crate) fn value(&self, id: Id) -> Option<Derived> {
+        self.positions.get(&id)?.1
+    }
+
     pub(crate) fn leads(&self, from: Id, to: Id) -> bool {
         from.stones() != to.stones() || self.level.get(&to).is_some_and(|above| above.contains(&from))
     }
@@ -81,6 +85,15 @@ impl Known {
 pub(crate) fn survey(store: &dyn Store) -> Result<(Said, Known), BookError> {
     let pieces = on_all_cores(&Piece::all(store, None), |piece| said(store, piece), &mut |_| {})?;
     Ok(gathered(pieces))
+}
+
+/// What is known of every position.
+///
+/// # Errors
+/// If the store cannot be read, or one of its entries is damaged.
+pub(crate) fn known(store: &dyn Store) -> Result<Known, BookError> {
+    let (said, known) = survey(store)?;
+    if said.report.is_clean() { Ok(known) } else { Err(BookError::Store("an entry")) }
 }
 
 /// What the entries of a piece say.

@@ -14,9 +14,9 @@ mod tree;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use self::floors::Floors;
 use self::fresh::Fresh;
@@ -33,6 +33,10 @@ use crate::store::{Batch, Pair, Store};
 const BYTES_OF_AN_ENTRY: u64 = 256;
 /// Entries of a tree at most: sled takes some 4 KiB of memory for each that it is given at a time, and opens slowly with many.
 const MOST_IN_TREE: usize = 16_384;
+/// Of what is much in memory, the part that is sealed when there is time, so that a crash leaves less to be done again: when
+/// so many times as long went by as the last sealing took.
+const PART: usize = 8;
+const TIMES: u32 = 20;
 
 /// The store. Of its parts each counts before those after it.
 #[derive(Debug)]
@@ -47,6 +51,8 @@ pub(crate) struct Layers {
     below: Option<Arc<Tree>>,
     sealed: Option<Arc<Sealed>>,
     sealing: Option<Sealing>,
+    /// When there is time to seal again; at once, for `None`.
+    next_sealing: Option<Instant>,
     floors: Mutex<Floors>,
 }
 
@@ -54,7 +60,7 @@ pub(crate) struct Layers {
 #[derive(Debug)]
 struct Sealing {
     number: u64,
-    stop: Arc<AtomicBool>,
+    begun: Instant,
     thread: JoinHandle<Result<Sealed, BookError>>,
 }
 
@@ -73,6 +79,7 @@ impl Layers {
     /// # Errors
     /// Damage ([`BookError::Store`]), a newer format, or what the disk says.
     pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Self, BookError> {
+        let begun = Instant::now();
         let parts = Parts::read(folder)?;
         let cache = cache_bytes / 3;
         let tree = |number| Tree::open(&tree_path(folder, number), cache);
@@ -90,7 +97,10 @@ impl Layers {
         });
         let sealed = sealed.transpose()?.map(Arc::new);
         parts.remove_others(folder)?;
-        Ok(Self::of(folder, cache_bytes, parts, top, below, sealed))
+        let mut store = Self::of(folder, cache_bytes, parts, top, below, sealed);
+        // Of how long a sealing takes it only knows yet how long reading took.
+        store.next_sealing = Instant::now().checked_add(TIMES * begun.elapsed());
+        Ok(store)
     }
 
     fn of(
@@ -111,6 +121,7 @@ impl Layers {
             below,
             sealed,
             sealing: None,
+            next_sealing: None,
             floors: Mutex::default(),
         }
     }
@@ -118,6 +129,17 @@ impl Layers {
     /// Entries in memory, and in the tree, that are much.
     fn full(&self) -> usize {
         usize::try_from(self.cache_bytes / BYTES_OF_AN_ENTRY).unwrap_or(usize::MAX).max(4)
+    }
+
+    /// Whether what is in memory is to be sealed.
+    fn is_due(&self) -> bool {
+        let (there, part) = (self.fresh.len(), (self.full() / PART).max(MOST_IN_TREE));
+        there >= self.full() || there >= part && self.next_sealing.is_none_or(|next| Instant::now() >= next)
+    }
+
+    /// Whether what is not sealed has room in the tree.
+    fn is_little(&self) -> bool {
+        self.fresh.len() + self.top.len() < self.full().min(MOST_IN_TREE)
     }
 
     fn next_number(&self) -> u64 {
@@ -133,8 +155,6 @@ impl Layers {
         let frozen = Arc::new(std::mem::take(&mut self.fresh));
         self.frozen = Some(Arc::clone(&frozen));
         let (top, below, sealed) = (Arc::clone(&self.top), self.below.clone(), self.sealed.clone());
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
         let most = frozen.len() + top.len() + sealed.as_ref().map_or(0, |sealed| sealed.entries());
         let most = most + below.as_ref().map_or(0, |tree| tree.len());
         let thread = std::thread::spawn(move || {
@@ -142,17 +162,17 @@ impl Layers {
                 let mut sources = vec![frozen.range(&[]), top.range(&[])];
                 sources.extend(below.iter().map(|tree| tree.range(&[])));
                 sources.extend(sealed.iter().map(|sealed| here(sealed.range(&[], true))));
-                let is_going = |entry: &Result<Pair, BookError>| entry.is_err() || !stopped.load(Ordering::Relaxed);
-                Sealed::create(&path, cache_bytes, most, &mut left(Merged::of(sources)).take_while(is_going))
+                Sealed::create(&path, cache_bytes, most, &mut left(Merged::of(sources)))
             })
         });
-        self.sealing = Some(Sealing { number, stop, thread });
+        self.sealing = Some(Sealing { number, begun: Instant::now(), thread });
     }
 
     /// Waits for the file that is in the making, if there is one; it takes the place of the parts that it was made of.
     fn take_over(&mut self) -> Result<(), BookError> {
-        let Some(Sealing { number, thread, .. }) = self.sealing.take() else { return Ok(()) };
+        let Some(Sealing { number, begun, thread, .. }) = self.sealing.take() else { return Ok(()) };
         let sealed = thread.join().unwrap_or(Err(BookError::Store("it could not be sealed")))?;
+        self.next_sealing = Instant::now().checked_add(TIMES * begun.elapsed());
         sync_folder(&self.folder)?;
         let mut parts = Parts { top: self.parts.top, below: None, sealed: Some(number) };
         let top = if self.top.len() == 0 {
@@ -183,11 +203,8 @@ impl Layers {
 
 impl Drop for Layers {
     fn drop(&mut self) {
-        if let Some(Sealing { stop, thread, .. }) = self.sealing.take() {
-            stop.store(true, Ordering::Relaxed);
-            // What it has written is begun anew another time.
-            let _ = thread.join();
-        }
+        // What it has written would be begun anew another time. Where it fails, the journal has all of it.
+        let _ = self.take_over();
     }
 }
 
@@ -258,8 +275,8 @@ impl Store for Layers {
 
     fn is_full(&self) -> bool {
         let is_sealed = self.sealing.as_ref().is_some_and(|sealing| sealing.thread.is_finished());
-        let most = if self.sealing.is_some() { 2 * self.full() } else { self.full() };
-        is_sealed || self.fresh.len() >= most
+        let is_much = if self.sealing.is_some() { self.fresh.len() >= 2 * self.full() } else { self.is_due() };
+        is_sealed || is_much
     }
 
     /// Whoever makes changes faster than they are sealed waits.
@@ -268,7 +285,7 @@ impl Store for Layers {
         if self.sealing.as_ref().is_some_and(|sealing| is_behind || sealing.thread.is_finished()) {
             self.take_over()?;
         }
-        if self.sealing.is_none() && self.fresh.len() >= self.full() {
+        if self.sealing.is_none() && self.is_due() {
             self.begin_sealing();
         }
         Ok(())
@@ -283,9 +300,18 @@ impl Store for Layers {
         self.take_over()
     }
 
+    fn keep(&mut self) -> Result<(), BookError> {
+        self.take_over()?;
+        if self.is_little() {
+            return self.flush();
+        }
+        self.begin_sealing();
+        Ok(())
+    }
+
     fn flush(&mut self) -> Result<(), BookError> {
         self.take_over()?;
-        if self.fresh.len() + self.top.len() >= self.full().min(MOST_IN_TREE) {
+        if !self.is_little() {
             return self.seal();
         }
         let top = Arc::get_mut(&mut self.top).expect("nobody seals it");

@@ -184,7 +184,9 @@ fn a_worse_move_is_not_followed_and_a_given_root_is_where_it_begins() {
 fn the_grades_count_what_is_there_and_what_is_missing() {
     let folder = grown(25);
     let book = open(folder.path());
-    let (grades, stats) = (book.grades().expect("readable"), book.stats().expect("readable"));
+    let grades = book.grades().expect("readable");
+    let stats = &grades.stats;
+    assert_eq!((stats.positions, stats.entries), (25, book.sequence().0));
     let counts: BTreeMap<u16, u64> =
         grades.by_stones.iter().map(|(stones, grade)| (*stones, grade.positions)).collect();
     assert_eq!(counts, stats.by_stones);

@@ -47,7 +47,7 @@ fn entries(book: &Book) -> Vec<Entry> {
 fn a_compiled_book_says_what_the_book_says() {
     let (_folder, book, path) = compiled(120);
     let compiled = Compiled::open(&path).expect("just written");
-    assert_eq!((compiled.len(), compiled.stats()), (book.len(), &book.stats().expect("readable")));
+    assert_eq!((compiled.len(), compiled.stats()), (book.len(), &book.grades().expect("readable").stats));
     let report = compiled.check(&mut |_| {});
     assert!(report.is_clean() && report.positions == book.len(), "{report:#?}");
     let mut proven = 0;
@@ -100,30 +100,77 @@ fn is_refused_or_right(path: &Path, entries: &[Entry], right: &[String]) -> bool
     !compiled.check(&mut |_| {}).is_clean()
 }
 
+/// What a file says of these positions.
+fn said(path: &Path, entries: &[Entry]) -> Vec<String> {
+    let compiled = Compiled::open(path).expect("whole");
+    let found = |entry: &Entry| format!("{:?}", compiled.lookup(&entry.position).expect("whole"));
+    entries.iter().map(found).collect()
+}
+
 #[test]
 fn a_flipped_byte_is_found_and_never_a_wrong_answer() {
     let (folder, book, path) = compiled(20);
-    let (whole, entries) = (fs::read(&path).expect("it is there"), entries(&book));
-    let right = {
-        let compiled = Compiled::open(&path).expect("just written");
-        let found = |entry: &Entry| format!("{:?}", compiled.lookup(&entry.position).expect("whole"));
-        entries.iter().map(found).collect::<Vec<_>>()
-    };
+    let (entries, older) = (entries(&book), Path::new("tests/compiled/version-1.kbk"));
     let damaged = folder.path().join("damaged.kbk");
-    for at in 0..whole.len() {
-        for bit in [at % 8, (at + 5) % 8] {
-            let mut bytes = whole.clone();
-            bytes[at] ^= 1 << bit;
-            fs::write(&damaged, &bytes).expect("room");
-            assert!(is_refused_or_right(&damaged, &entries, &right), "byte {at} of {}, bit {bit}", whole.len());
+    for path in [&*path, older] {
+        let (whole, right) = (fs::read(path).expect("it is there"), said(path, &entries));
+        for at in 0..whole.len() {
+            for bit in [at % 8, (at + 5) % 8] {
+                let mut bytes = whole.clone();
+                bytes[at] ^= 1 << bit;
+                fs::write(&damaged, &bytes).expect("room");
+                assert!(is_refused_or_right(&damaged, &entries, &right), "{path:?}: byte {at}, bit {bit}");
+            }
         }
+        for length in 0..whole.len() {
+            fs::write(&damaged, &whole[..length]).expect("room");
+            assert!(Compiled::open(&damaged).is_err(), "{length} bytes of {path:?}");
+        }
+        fs::write(&damaged, [&whole[..], &[0]].concat()).expect("room");
+        assert!(Compiled::open(&damaged).is_err());
     }
-    for length in 0..whole.len() {
-        fs::write(&damaged, &whole[..length]).expect("room");
-        assert!(Compiled::open(&damaged).is_err(), "{length} bytes of {}", whole.len());
+}
+
+#[test]
+fn a_file_of_the_first_version_says_the_same() {
+    // It was compiled of the same book.
+    let (_folder, book, path) = compiled(20);
+    let (entries, older) = (entries(&book), Path::new("tests/compiled/version-1.kbk"));
+    assert_eq!(said(older, &entries), said(&path, &entries));
+    let compiled = Compiled::open(older).expect("whole");
+    assert_eq!((compiled.len(), compiled.stats()), (20, &book.grades().expect("readable").stats));
+    assert!(compiled.check(&mut |_| {}).is_clean());
+    let other = Position::from_line("freestyle-7".parse().expect("a variant"), "a1 g7 a2").expect("legal");
+    assert_eq!(compiled.lookup(&other).expect("whole"), None);
+}
+
+#[test]
+fn a_block_is_held_against_its_checksum_wherever_the_first_look_comes() {
+    // A file of several blocks: a byte is wrong in one of them, and the others answer.
+    let (folder, book, path) = compiled(400);
+    let (whole, entries) = (fs::read(&path).expect("it is there"), entries(&book));
+    let right = said(&path, &entries);
+    let damaged = folder.path().join("damaged.kbk");
+    for part in [2, 3, 5] {
+        let mut bytes = whole.clone();
+        bytes[whole.len() * part / 6] ^= 0x10;
+        fs::write(&damaged, &bytes).expect("room");
+        let compiled = Compiled::open(&damaged).expect("what is read at once is whole");
+        let (mut refused, mut answered) = (0, 0);
+        for _ in 0..2 {
+            for (entry, right) in entries.iter().zip(&right) {
+                match compiled.lookup(&entry.position) {
+                    Ok(found) => assert_eq!(format!("{found:?}"), *right),
+                    Err(_) => refused += 1,
+                }
+                answered += 1;
+            }
+        }
+        assert!(
+            refused > 0 && refused < answered && !compiled.check(&mut |_| {}).is_clean(),
+            "{refused} of {answered}"
+        );
     }
-    fs::write(&damaged, [&whole[..], &[0]].concat()).expect("room");
-    assert!(Compiled::open(&damaged).is_err());
 }
 
 #[test]
@@ -136,9 +183,9 @@ fn what_is_no_compiled_book_is_refused_and_left_alone() {
     assert_eq!(fs::read(&letter).expect("it is there"), b"Dear Kou");
     assert!(matches!(book.compile(book.path(), &mut |_| {}), Err(BookError::Taken(_))));
     let mut newer = fs::read(&path).expect("it is there");
-    newer[8] = 2;
+    newer[8] = 3;
     fs::write(&letter, newer).expect("room");
-    assert!(matches!(Compiled::open(&letter), Err(BookError::Newer { found: 2, known: 1, .. })));
+    assert!(matches!(Compiled::open(&letter), Err(BookError::Newer { found: 3, known: 2, .. })));
     assert!(matches!(Compiled::open(&folder.path().join("missing.kbk")), Err(BookError::Io { .. })));
 }
 

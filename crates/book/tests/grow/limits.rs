@@ -2,6 +2,8 @@
 
 use kagetsu_book::{Book, Bounds, Deepen, JobChange, JobId, JobSpec, JobState};
 use kagetsu_game::{Answer, Provenance, Question, Verdict};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 
 use crate::{assert_clean, engine, open, spec};
 
@@ -87,6 +89,147 @@ fn what_falls_short_is_searched_anew_once_and_nothing_is_added() {
         assert_eq!((state(&short, again), state(&short, grows).1), ((JobState::Done, positions), 30), "{deepen:?}");
         assert_clean(&short);
     }
+}
+
+#[test]
+fn a_job_that_searches_anew_and_is_done_sees_what_came_later_when_it_is_started_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut book = open(folder.path());
+    let grows = book.create_job(&spec(20)).expect("a job");
+    work(&mut book, grows, engine::answer);
+    let deepen = Deepen { depth: 5, engine: Some("hash 2".into()), ..Deepen::default() };
+    let deeper = bounded("again", u64::MAX, Bounds { deepen: Some(deepen), ..Bounds::default() });
+    let again = book.create_job(&deeper).expect("a job");
+    let deep = |question: &Question| answer(question, 5, 20_001, "hash 2");
+    work(&mut book, again, deep);
+    let first = state(&book, again);
+    assert!(first.0 == JobState::Done && first.1 > 10, "{first:?}");
+    // Started again at once it has nothing to do.
+    let start_again = |book: &mut Book| assert_eq!(book.start_job(&deeper).expect("a job"), again);
+    start_again(&mut book);
+    assert_eq!((work(&mut book, again, deep), state(&book, again)), (0, first.clone()));
+    // Positions are added, and of one that was searched anew another engine says something.
+    book.change_job(grows, JobChange::Target(40)).expect("a job");
+    work(&mut book, grows, engine::answer);
+    let of_engine = |entry: &kagetsu_book::Entry| {
+        let best = entry.facts.best().map(|(m, best)| (m, best.clone()));
+        best.filter(|(_, best)| best.proof.is_none() && &*best.by.engine == "hash 2")
+    };
+    let mut entries = book.positions().map(|entry| entry.expect("readable"));
+    let (turned, said) = entries.find_map(|entry| Some((entry.position.clone(), of_engine(&entry)?))).expect("one");
+    drop(entries);
+    let by = Provenance { engine: "other 1".into(), day: 20_001 };
+    let said: Answer = [(said.0, Verdict { depth: 6, by, ..said.1 })].into_iter().collect();
+    book.learn(&turned, &said).expect("room");
+    assert_eq!((state(&book, again), book.len()), (first.clone(), 40));
+    assert_clean(&book);
+    start_again(&mut book);
+    let asked = std::cell::RefCell::new(Vec::new());
+    let searched = work(&mut book, again, |question| {
+        asked.borrow_mut().push(question.position.canonical().packed);
+        deep(question)
+    });
+    assert!(asked.borrow().contains(&turned.canonical().packed), "what another engine said was left so");
+    let second = state(&book, again);
+    assert!(second.0 == JobState::Done && second.1 > first.1 + 5 && searched > 5, "{second:?} after {first:?}");
+    start_again(&mut book);
+    assert_eq!((work(&mut book, again, deep), state(&book, again)), (0, second.clone()));
+    assert_clean(&book);
+    // The journal alone makes the same book.
+    book.close().expect("room");
+    std::fs::remove_dir_all(folder.path().join("store")).expect("it is there");
+    let (anew, _) = Book::open(folder.path(), &kagetsu_book::BookOptions::default()).expect("opens");
+    assert_eq!(state(&anew, again), second);
+    assert_clean(&anew);
+}
+
+#[test]
+fn two_jobs_that_want_different_engines_do_not_take_turns_for_ever() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut book = open(folder.path());
+    let grows = book.create_job(&spec(20)).expect("a job");
+    work(&mut book, grows, engine::answer);
+    let jobs = ["hash 2", "hash 3"].map(|engine| {
+        let deepen = Deepen { engine: Some(engine.into()), ..Deepen::default() };
+        let job = bounded(engine, u64::MAX, Bounds { deepen: Some(deepen), ..Bounds::default() });
+        (engine, book.create_job(&job).expect("a job"))
+    });
+    let mut searched = [0; 2];
+    for round in 0..3 {
+        for (at, (engine, job)) in jobs.into_iter().enumerate() {
+            book.change_job(job, JobChange::Target(u64::MAX)).expect("a job");
+            let more = work(&mut book, job, |question| answer(question, 4, 20_001, engine));
+            assert!(round == 0 || more == 0, "round {round}: {more} more for {engine}");
+            searched[at] += more;
+        }
+    }
+    assert!(searched.iter().all(|searched| *searched > 10), "{searched:?}");
+    assert_clean(&book);
+}
+
+/// A book in which jobs that search anew and others took turns, and things were said of positions outside of any job.
+fn much_said(folder: &std::path::Path, seed: u64) -> (Book, [JobId; 3]) {
+    let chance = &mut StdRng::seed_from_u64(seed);
+    let mut book = open(folder);
+    let grows = book.create_job(&spec(20)).expect("a job");
+    let deepen = [Deepen { depth: 4, ..Deepen::default() }, Deepen { day: 20_000, ..Deepen::default() }];
+    let [deeper, other] = deepen.map(|deepen| {
+        let name = format!("{deepen:?}").chars().filter(char::is_ascii_alphanumeric).take(32).collect::<String>();
+        let job = bounded(&name, u64::MAX, Bounds { deepen: Some(deepen), ..Bounds::default() });
+        book.create_job(&job).expect("a job")
+    });
+    let jobs = [grows, deeper, other];
+    for round in 0..80 {
+        let job = jobs[chance.random_range(0..9) / 4];
+        if chance.random_range(0..12) == 0 {
+            let target = if job == grows { 20 + round / 4 } else { u64::MAX };
+            book.change_job(job, JobChange::Target(target)).expect("a job");
+        }
+        let engine = ["hash 1", "hash 2", "hash 3"][chance.random_range(0..3)];
+        let (depth, day) = (chance.random_range(3..8), 20_000 - u32::from(chance.random_range(0..9) == 0));
+        for work in book.next_work(job, 2).expect("readable") {
+            let mut said = answer(&work.question, depth, day, engine);
+            let most = if chance.random_range(0..6) == 0 { said.len() / 2 + 1 } else { said.len() };
+            let mut left = 0;
+            said.retain(|_, _| {
+                left += 1;
+                left <= most
+            });
+            book.finish(&work, &said).expect("room");
+            let position = &work.question.position;
+            match chance.random_range(0..10) {
+                0 => drop(book.distrust([None, Some(job)][round as usize % 2], position).expect("room")),
+                1..4 => drop(book.learn(position, &answer(&work.question, 9 - depth, 20_001, "hash 4")).expect("room")),
+                _ => {}
+            }
+        }
+    }
+    for job in [jobs, jobs].concat() {
+        work(&mut book, job, |question| answer(question, 6, 20_001, "hash 2"));
+    }
+    assert_clean(&book);
+    (book, jobs)
+}
+
+#[test]
+fn a_shorter_journal_leaves_jobs_that_search_anew_where_they_are() {
+    let mut shorter = 0;
+    // Of the last two a job is done although something waits, and comes to a position at another time.
+    for seed in (0..20).chain([186, 663]) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (mut book, jobs) = much_said(folder.path(), seed);
+        let waiting = |book: &mut Book| {
+            let works = jobs.map(|job| book.next_work(job, 99).expect("readable"));
+            works.iter().flatten().for_each(|work| book.release(work));
+            works.map(|works| works.into_iter().map(|work| (work.question, work.priority)).collect::<Vec<_>>())
+        };
+        let before = (book.jobs().expect("readable"), waiting(&mut book));
+        let (mut book, report) = book.compact(&kagetsu_book::BookOptions::default()).expect("room");
+        shorter += report.entries_before.saturating_sub(report.entries);
+        assert_clean(&book);
+        assert_eq!((book.jobs().expect("readable"), waiting(&mut book)), before, "seed {seed}");
+    }
+    assert!(shorter > 100, "{shorter}");
 }
 
 /// Only an open position is asked about some of its moves.

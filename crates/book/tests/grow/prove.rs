@@ -32,7 +32,7 @@ fn answer(question: &Question, seed: u64) -> Answer {
     let lose = |(m, verdict): &(_, Verdict)| {
         let hash = position.play(*m).expect("legal").key().0 as u64 >> 9;
         let may_be = question.window.beta < Score::ZERO && verdict.proof.is_none();
-        if !may_be || (hash ^ is_lost(verdict)).is_multiple_of(8) {
+        if !may_be || (hash ^ is_lost(verdict)).is_multiple_of(16) {
             // Whoever is asked for losses values every move.
             let bound = if may_be { Bound::Exact } else { verdict.bound };
             return (*m, Verdict { bound, ..verdict.clone() });
@@ -120,11 +120,12 @@ fn the_attacker_is_asked_for_his_best_and_the_defender_whether_all_lose() {
     let distinct = question.position.distinct_moves().len() as u64;
     assert_eq!(question.window.beta, -Score::OPINION_MAX);
     assert_eq!(question.effort, Effort::nodes(1_000 * distinct));
-    book.finish(&works[0], &answer(&works[0].question, 1)).expect("room");
+    book.finish(&works[0], &answer(&works[0].question, 3)).expect("room");
     let works = next(&mut book, job, 2);
     assert_eq!(works.len(), 2);
     for work in works {
-        assert_eq!((work.question.window, work.question.effort), (Window::FULL, Effort::nodes(10_000)));
+        let wins = Window { alpha: Score::OPINION_MAX, beta: Score::MAX };
+        assert_eq!((work.question.window, work.question.effort), (wins, Effort::nodes(10_000)));
     }
     // The settings of a job are kept, and told from others.
     drop(book);
