@@ -16,8 +16,8 @@ use tonic::{Request, Response, Status};
 
 use crate::books::status;
 use crate::busy::Places;
+use crate::desk::{JobView, KeeperDesk};
 use crate::hub::Hub;
-use crate::keeper::{JobView, KeeperDesk};
 
 /// Least time between two messages of a watch.
 const PACE: Duration = Duration::from_millis(100);
@@ -120,7 +120,7 @@ impl Builds for BuildsService {
     }
 }
 
-fn closed(error: crate::keeper::Closed) -> Status {
+fn closed(error: crate::desk::Closed) -> Status {
     Status::unavailable(error.to_string())
 }
 

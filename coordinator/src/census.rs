@@ -9,7 +9,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-use crate::keeper::JobView;
+use crate::desk::JobView;
 use crate::links::Introduction;
 use crate::trust::Record;
 

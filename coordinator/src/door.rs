@@ -8,8 +8,8 @@ use crate::analysis::AnalysisService;
 use crate::books::BooksService;
 use crate::builds::BuildsService;
 use crate::busy::Limits;
+use crate::desk::KeeperDesk;
 use crate::hub::Hub;
-use crate::keeper::KeeperDesk;
 use crate::library::Library;
 use crate::workers::WorkersService;
 

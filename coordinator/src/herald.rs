@@ -9,8 +9,8 @@ use kagetsu_book::{Book, Syncer};
 use kagetsu_schedule::QuestionId;
 use tokio::sync::watch;
 
+use crate::desk::{Extent, JobView, Views};
 use crate::hub::Hub;
-use crate::keeper::{Extent, JobView};
 
 /// Batches that the keeper may be ahead of the disk.
 const MOST_AHEAD: usize = 4;
@@ -21,7 +21,7 @@ pub(crate) struct News {
     /// Questions whose answers are in the book.
     pub(crate) settled: Vec<QuestionId>,
     /// The jobs and the extent of the book after a change, as entries and positions.
-    pub(crate) changed: Option<(Arc<Vec<JobView>>, u64, u64)>,
+    pub(crate) changed: Option<Views>,
     /// Who waits to hear that it is so.
     pub(crate) replies: Vec<Box<dyn FnOnce() + Send>>,
 }

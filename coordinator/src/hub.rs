@@ -12,8 +12,8 @@ use tokio::sync::{Notify, mpsc, watch};
 use tonic::Status;
 
 use crate::audit::Check;
+use crate::desk::KeeperDesk;
 use crate::exam;
-use crate::keeper::KeeperDesk;
 use crate::links::{Introduction, Told};
 use crate::metrics::Metrics;
 use crate::prover::{Claims, Kept, Prover};
@@ -37,7 +37,7 @@ pub(crate) struct Update {
 /// The shared state, and the bell that says it has changed.
 pub(crate) struct Hub {
     state: Mutex<State>,
-    /// Rung when the scheduler's deadline may have come nearer.
+    /// Rung when the scheduler's deadline has come nearer.
     bell: Notify,
     /// Rung when replies are to be found out.
     curious: Notify,
@@ -81,8 +81,11 @@ impl Hub {
         let value = change(&mut state, now);
         state.follow();
         let is_unknown = !state.unknown.is_empty();
+        let is_nearer = state.has_nearer_deadline();
         drop(state);
-        self.bell.notify_one();
+        if is_nearer {
+            self.bell.notify_one();
+        }
         if is_unknown {
             self.curious.notify_one();
         }
@@ -107,7 +110,7 @@ impl Hub {
     /// Watches the scheduler's clock; never ends.
     pub(crate) async fn keep_time(&self) {
         loop {
-            let deadline = self.lock().scheduler.deadline();
+            let deadline = self.lock().await_deadline();
             let due = async {
                 match deadline {
                     Some(at) => tokio::time::sleep_until((self.begun + at).into()).await,

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use kagetsu_book::{Aside, Book, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, Work};
-use kagetsu_game::{Answer, Position, Question, Variant};
-use kagetsu_schedule::{QuestionId, TaskId, WorkerId};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use kagetsu_book::{Aside, Book, BookError, Job, JobChange, JobId, JobState, Sequence, Work};
+use kagetsu_game::{Answer, Question, Variant};
+use kagetsu_schedule::{TaskId, WorkerId};
 
+use crate::desk::{Command, JobView, KeeperEnd, Views};
 use crate::herald::{Herald, News, Square};
 use crate::hub::Hub;
 use crate::progress::Rates;
@@ -23,206 +23,8 @@ use crate::shallow::shallow;
 /// Commands done between two writes to the disk.
 const BATCH: usize = 256;
 
-/// Questions of clients that wait for the keeper at a time. Who comes later waits before its desk.
-const MOST_ASKED: usize = 64;
-
 /// Positions that a job goes on without of which clients hear.
 const MOST_ASIDES: usize = 20;
-
-/// Who asked. Has one of the places at the desk until it is answered, whether anybody still listens or not.
-struct Reply<T> {
-    to: oneshot::Sender<Result<T, BookError>>,
-    _place: OwnedSemaphorePermit,
-}
-
-impl<T> Reply<T> {
-    fn is_awaited(&self) -> bool {
-        !self.to.is_closed()
-    }
-
-    fn give(self, answer: Result<T, BookError>) {
-        // Who asked may have gone.
-        let _ = self.to.send(answer);
-    }
-}
-
-/// What the keeper can be asked to do.
-enum Command {
-    Finish(QuestionId, Box<Work>, Answer),
-    Keep(Box<Kept>, Answer),
-    SetAside(Box<Work>, String),
-    Release(Box<Work>),
-    Distrust(Vec<(JobId, Position)>),
-    Reclaim(WorkerId, Vec<(TaskId, Option<Question>)>),
-    Confine(Vec<Confined>),
-    Refill,
-    Start(Box<JobSpec>, Reply<Job>),
-    Change(String, JobChange, Reply<Job>),
-    Lookup(Vec<Position>, Reply<Vec<Option<Entry>>>),
-    Page(Option<kagetsu_book::Place>, usize, Reply<Vec<Entry>>),
-    Stop,
-}
-
-/// Where the others ask the keeper. Answers to builds wait here until they are on disk; there are never more of them than
-/// tasks were handed out. Of clients' questions there are never more than places.
-#[derive(Clone)]
-pub(crate) struct KeeperDesk {
-    commands: Sender<Command>,
-    places: Arc<Semaphore>,
-    is_refilling: Arc<AtomicBool>,
-    jobs: watch::Receiver<Arc<Vec<JobView>>>,
-    extent: Arc<Extent>,
-}
-
-/// How far the book has come, as it is on disk.
-#[derive(Debug, Default)]
-pub(crate) struct Extent {
-    entries: AtomicU64,
-    positions: AtomicU64,
-}
-
-impl Extent {
-    /// Entries of the journal: another number after every change of the book.
-    pub(crate) fn entries(&self) -> u64 {
-        self.entries.load(Ordering::Acquire)
-    }
-
-    /// Positions with a record.
-    pub(crate) fn positions(&self) -> u64 {
-        self.positions.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn set(&self, entries: u64, positions: u64) {
-        self.positions.store(positions, Ordering::Release);
-        self.entries.store(entries, Ordering::Release);
-    }
-}
-
-/// A job as it is on disk, and how fast it grows.
-#[derive(Clone, Debug)]
-pub(crate) struct JobView {
-    pub(crate) job: Job,
-    /// The first positions that it goes on without.
-    pub(crate) asides: Arc<[Aside]>,
-    /// Positions a second, of late.
-    pub(crate) rate: f64,
-}
-
-/// The keeper is gone: the book could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("the book is closed")]
-pub(crate) struct Closed;
-
-impl KeeperDesk {
-    /// The desk, and the keeper's own end of it.
-    pub(crate) fn new() -> (Self, KeeperEnd) {
-        let (commands, orders) = channel();
-        let (shown, jobs) = watch::channel(Arc::default());
-        let is_refilling = Arc::new(AtomicBool::new(false));
-        let places = Arc::new(Semaphore::new(MOST_ASKED));
-        let extent = Arc::default();
-        let desk =
-            Self { commands, places, is_refilling: Arc::clone(&is_refilling), jobs, extent: Arc::clone(&extent) };
-        let stop = desk.clone();
-        (desk, KeeperEnd { orders, is_refilling, shown, extent, stop })
-    }
-
-    fn send(&self, command: Command) {
-        // If the keeper is gone the coordinator is ending, and says why elsewhere.
-        let _ = self.commands.send(command);
-    }
-
-    pub(crate) fn finish(&self, id: QuestionId, work: Work, answer: Answer) {
-        self.send(Command::Finish(id, Box::new(work), answer));
-    }
-
-    /// An answer to a person goes into the book, as this; who waits hears of it when it is on disk.
-    pub(crate) fn keep(&self, kept: Box<Kept>, learned: Answer) {
-        self.send(Command::Keep(kept, learned));
-    }
-
-    pub(crate) fn set_aside(&self, work: Work, reason: String) {
-        self.send(Command::SetAside(Box::new(work), reason));
-    }
-
-    /// A position was not done: it waits again.
-    pub(crate) fn release(&self, work: Work) {
-        self.send(Command::Release(Box::new(work)));
-    }
-
-    /// What was learned of these is not to be believed.
-    pub(crate) fn distrust(&self, said: Vec<(JobId, Position)>) {
-        self.send(Command::Distrust(said));
-    }
-
-    /// These are in quarantine, and nobody else.
-    pub(crate) fn confine(&self, all: Vec<Confined>) {
-        self.send(Command::Confine(all));
-    }
-
-    /// A worker has tasks of an earlier life of the coordinator at hand.
-    pub(crate) fn reclaim(&self, worker: WorkerId, held: Vec<(TaskId, Option<Question>)>) {
-        self.send(Command::Reclaim(worker, held));
-    }
-
-    /// There may be workers without work.
-    pub(crate) fn refill(&self) {
-        if !self.is_refilling.swap(true, Ordering::AcqRel) {
-            self.send(Command::Refill);
-        }
-    }
-
-    pub(crate) fn stop(&self) {
-        self.send(Command::Stop);
-    }
-
-    async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<Result<T, BookError>, Closed> {
-        let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| Closed)?;
-        let (to, answer) = oneshot::channel();
-        self.send(command(Reply { to, _place: place }));
-        answer.await.map_err(|_| Closed)
-    }
-
-    pub(crate) async fn start(&self, spec: JobSpec) -> Result<Result<Job, BookError>, Closed> {
-        self.ask(|reply| Command::Start(Box::new(spec), reply)).await
-    }
-
-    pub(crate) async fn change(&self, name: String, change: JobChange) -> Result<Result<Job, BookError>, Closed> {
-        self.ask(|reply| Command::Change(name, change, reply)).await
-    }
-
-    pub(crate) async fn lookup(&self, all: Vec<Position>) -> Result<Result<Vec<Option<Entry>>, BookError>, Closed> {
-        self.ask(|reply| Command::Lookup(all, reply)).await
-    }
-
-    pub(crate) async fn page(
-        &self,
-        after: Option<kagetsu_book::Place>,
-        most: usize,
-    ) -> Result<Result<Vec<Entry>, BookError>, Closed> {
-        self.ask(|reply| Command::Page(after, most, reply)).await
-    }
-
-    /// All jobs as they are on disk, now and whenever that changes.
-    pub(crate) fn jobs(&self) -> watch::Receiver<Arc<Vec<JobView>>> {
-        self.jobs.clone()
-    }
-
-    /// How far the book has come.
-    pub(crate) fn extent(&self) -> &Extent {
-        &self.extent
-    }
-}
-
-/// The keeper's end of the desk.
-pub(crate) struct KeeperEnd {
-    orders: Receiver<Command>,
-    is_refilling: Arc<AtomicBool>,
-    shown: watch::Sender<Arc<Vec<JobView>>>,
-    extent: Arc<Extent>,
-    /// For the herald, to say that the disk says no.
-    stop: KeeperDesk,
-}
 
 /// Who has the book.
 pub(crate) struct Keeper {
@@ -265,7 +67,7 @@ impl Keeper {
 
     /// Keeps the book until it is told to stop. Everything acknowledged is on disk when it ends, whichever way.
     pub(crate) fn run(mut self) -> Result<()> {
-        self.refill()?;
+        self.feed()?;
         while let Ok(command) = self.orders.recv() {
             let mut batch = vec![command];
             batch.extend(self.orders.try_iter().take(BATCH - 1));
@@ -337,13 +139,27 @@ impl Keeper {
                 Command::Stop => goes_on = false,
             }
         }
-        let is_changed = self.book.sequence() > before;
-        let changed = if is_changed { Some(self.views()?) } else { None };
+        let changed = self.changed(before)?;
         self.herald.tell(News { settled, changed, replies })?;
         if is_hungry && goes_on {
-            self.refill()?;
+            self.feed()?;
         }
         Ok(goes_on)
+    }
+
+    /// Refills, and has it said where a job that was asked for work found that it is done.
+    fn feed(&mut self) -> Result<()> {
+        let before = self.book.sequence();
+        self.refill()?;
+        match self.changed(before)? {
+            None => Ok(()),
+            changed => self.herald.tell(News { changed, ..News::default() }),
+        }
+    }
+
+    /// How the jobs stand, if the book has changed.
+    fn changed(&mut self, before: Sequence) -> Result<Option<Views>> {
+        if self.book.sequence() > before { self.views().map(Some) } else { Ok(None) }
     }
 
     /// Writes down who is in quarantine. Where that cannot be written the coordinator goes on: it knows as long as it lives.
@@ -400,7 +216,7 @@ impl Keeper {
     }
 
     /// All jobs as they are now, and the entries and positions of the book.
-    fn views(&mut self) -> Result<(Arc<Vec<JobView>>, u64, u64)> {
+    fn views(&mut self) -> Result<Views> {
         let now = Instant::now();
         let jobs = self.book.jobs()?;
         let running = jobs.iter().filter(|job| job.state == JobState::Running);
@@ -438,50 +254,5 @@ impl Keeper {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Lets every task run until it waits.
-    async fn all_wait() {
-        for _ in 0..4 {
-            tokio::task::yield_now().await;
-        }
-    }
-
-    #[tokio::test]
-    async fn no_more_questions_wait_at_the_desk_than_it_has_places() {
-        let (desk, end) = KeeperDesk::new();
-        let ask = || {
-            let desk = desk.clone();
-            tokio::spawn(async move { desk.lookup(Vec::new()).await })
-        };
-        let first: Vec<_> = (0..3 * MOST_ASKED).map(|_| ask()).collect();
-        all_wait().await;
-        let waiting: Vec<Command> = end.orders.try_iter().collect();
-        assert_eq!(waiting.len(), MOST_ASKED);
-        // Who goes away leaves the question behind, and its place taken.
-        first.iter().for_each(tokio::task::JoinHandle::abort);
-        let second: Vec<_> = (0..MOST_ASKED + 1).map(|_| ask()).collect();
-        all_wait().await;
-        assert_eq!(end.orders.try_iter().count(), 0);
-        drop(waiting);
-        let mut served = 0;
-        while served < second.len() {
-            all_wait().await;
-            let waiting: Vec<Command> = end.orders.try_iter().collect();
-            assert!((1..=MOST_ASKED).contains(&waiting.len()), "{} wait", waiting.len());
-            for command in waiting {
-                let Command::Lookup(_, reply) = command else { panic!("nobody asked that") };
-                reply.give(Ok(Vec::new()));
-                served += 1;
-            }
-        }
-        for answer in second {
-            assert!(matches!(answer.await, Ok(Ok(Ok(found))) if found.is_empty()));
-        }
     }
 }

@@ -15,6 +15,7 @@ mod busy;
 mod census;
 mod compare;
 mod config;
+mod desk;
 mod door;
 mod exam;
 mod guard;

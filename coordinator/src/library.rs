@@ -6,7 +6,7 @@ use kagetsu_game::{Answer, Position};
 use tonic::Status;
 
 use crate::books::status;
-use crate::keeper::KeeperDesk;
+use crate::desk::KeeperDesk;
 
 /// What is known of a position.
 #[derive(Clone, Debug)]

@@ -17,9 +17,9 @@ use tonic::body::Body;
 use tower::{Layer, Service};
 
 use crate::census::Snapshot;
+use crate::desk::KeeperDesk;
 use crate::guard::Guard;
 use crate::hub::Hub;
-use crate::keeper::KeeperDesk;
 use crate::metrics::{self, Metrics};
 
 /// Who can tell how the coordinator is.

@@ -169,14 +169,15 @@ impl Bench {
         let verdicts = || moves.iter().filter_map(|m| answer.get(*m));
         let depth = verdicts().map(|verdict| verdict.depth).max().unwrap_or(1).max(2);
         let nodes = verdicts().map(|verdict| verdict.nodes).fold(1_000_u64, u64::saturating_add);
-        // Whether all moves lose takes as many searches as there are moves: all of them are repeated as they were asked for.
-        let is_about_loss = asked.window.beta <= -Score::OPINION_MAX;
-        let effort = if is_about_loss {
+        // What is asked for a proof is answered by other searches, so many as there are moves: it is repeated as it was asked.
+        let Window { alpha, beta } = asked.window;
+        let is_about_proof = beta <= -Score::OPINION_MAX || alpha >= Score::OPINION_MAX;
+        let effort = if is_about_proof {
             asked.effort
         } else {
             Effort { nodes: Some(nodes.saturating_mul(2).min(MOST_NODES)), ..Effort::depth(depth) }
         };
-        let window = if is_about_loss { asked.window } else { Window::FULL };
+        let window = if is_about_proof { asked.window } else { Window::FULL };
         let width = u16::try_from(moves.len()).unwrap_or(u16::MAX);
         let question = Question { moves: moves.clone(), width, window, ..Question::new(position.clone(), effort) };
         let found = self.engine.answer(&question, &self.control, &mut |_| {}).unwrap_or_default();

@@ -12,8 +12,8 @@ use kagetsu_schedule::{Bar, Effect, Options, QuestionId, Role, Scheduler, Task, 
 use prost::bytes::Bytes;
 
 use crate::audit::Check;
+use crate::desk::KeeperDesk;
 use crate::exam;
-use crate::keeper::KeeperDesk;
 use crate::links::{Introduction, Links};
 use crate::metrics::Metrics;
 use crate::prover::{Kept, Prover};
@@ -54,6 +54,8 @@ pub(crate) struct State {
     pub(crate) scheduler: Scheduler,
     /// When the state was last changed.
     pub(crate) now: Duration,
+    /// The deadline that the clock waits for, if it waits for one.
+    awaited: Option<Duration>,
     /// The coordinator is about to stop.
     pub(crate) is_retired: bool,
     pub(crate) trust: Trust,
@@ -90,6 +92,7 @@ impl State {
         Self {
             scheduler: Scheduler::new(Options { first_id, ..Options::default() }),
             now: Duration::ZERO,
+            awaited: None,
             is_retired: false,
             trust,
             prover: None,
@@ -101,6 +104,18 @@ impl State {
             keeper,
             metrics,
         }
+    }
+
+    /// The scheduler's deadline, which the clock is to wait for.
+    pub(crate) fn await_deadline(&mut self) -> Option<Duration> {
+        self.awaited = self.scheduler.deadline();
+        self.awaited
+    }
+
+    /// Whether the clock would come too late. Where the deadline went further off it only comes too early.
+    pub(crate) fn has_nearer_deadline(&self) -> bool {
+        let deadline = self.scheduler.deadline();
+        deadline.is_some_and(|deadline| self.awaited.is_none_or(|awaited| deadline < awaited))
     }
 
     pub(crate) fn revoke(&mut self, worker: WorkerId, task: TaskId) {

@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::busy::Places;
+use crate::desk::{JobView, KeeperDesk};
 use crate::hub::Hub;
-use crate::keeper::{JobView, KeeperDesk};
 use crate::links::Introduction;
 use crate::quarantine::Confined;
 use crate::state::Held;

@@ -330,19 +330,28 @@ impl Desk {
     pub(crate) fn end(&self, number: u64, outcome: Outcome) {
         let ended = {
             let papers = self.lock();
-            papers
-                .running
-                .get(&number)
-                .map(|running| (running.name, running.is_revoked, running.control.is_stopped(), running.role))
+            let of = |running: &Running| {
+                let (nodes, held) = (running.control.nodes(), running.since.elapsed());
+                (running.name, running.is_revoked, running.control.is_stopped(), running.role, nodes, held)
+            };
+            papers.running.get(&number).map(of)
         };
-        let Some((name, is_revoked, is_stopped, role)) = ended else { return };
+        let Some((name, is_revoked, is_stopped, role, nodes, held)) = ended else { return };
         // Who stops a search without revoking it hands it back: half an answer is none.
         let outcome = match outcome {
             Outcome::Answer(_) if is_stopped => Outcome::HandedBack(v1::HandedBack {}),
             outcome => outcome,
         };
         let has_answer = matches!(outcome, Outcome::Answer(_));
-        tracing::debug!(task = name.task, attempt = name.attempt, has_answer, is_revoked, "a task is ended");
+        tracing::debug!(
+            task = name.task,
+            attempt = name.attempt,
+            has_answer,
+            is_revoked,
+            nodes,
+            ?held,
+            "a task is ended"
+        );
         let spool = self.spool.as_ref().filter(|_| has_answer && !is_revoked && role == Role::Whole);
         if let Some(spool) = spool {
             let question = self.lock().running.get(&number).map(|running| (&running.question).into());

@@ -10,8 +10,13 @@ use clap::Parser;
 use kagetsu_program::{Exit, LogFormat, start_log};
 use kagetsu_proto::Access;
 use kagetsu_worker::{Config, LAST_WORDS};
+use mimalloc::MiMalloc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+
+/// Its large tables lie on large pages, where Linux gives them to who asks; a search is a tenth faster by it.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Asks a coordinator for positions and searches them.
 ///

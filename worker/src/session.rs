@@ -12,6 +12,7 @@ use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{Caller, Connector, MESSAGE_LIMIT, OLDEST_PROTOCOL, PROTOCOL, explain, pushback, v1};
 use kagetsu_search::{Branch, Note};
 use tokio::sync::mpsc;
+use tokio::time::Interval;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
 
@@ -52,6 +53,28 @@ struct Welcomed {
     every: Duration,
     /// Whether on a stream of its own.
     hears_beats: bool,
+}
+
+/// Where the signs of life go.
+enum Beats {
+    /// Nowhere, before the welcome: only then is it known where they are heard.
+    Nowhere,
+    /// Among the reports, this often.
+    Here(Interval),
+    /// On a stream of their own.
+    Own(Pulse),
+}
+
+impl Beats {
+    /// Until the next that goes among the reports.
+    async fn here(&mut self) {
+        match self {
+            Self::Here(interval) => {
+                interval.tick().await;
+            }
+            Self::Nowhere | Self::Own(_) => std::future::pending().await,
+        }
+    }
 }
 
 /// What a connection needs to know.
@@ -109,18 +132,17 @@ impl Session<'_> {
         mut tasks: Streaming<v1::ToWorker>,
     ) -> End {
         let lost = |reason| End::Lost { reason, was_connected: true, wait: Duration::ZERO };
-        let mut heartbeat = tokio::time::interval(Duration::from_secs(1));
-        // The heartbeats, where they have a stream of their own.
-        let mut pulse: Option<Pulse> = None;
+        let mut beats = Beats::Nowhere;
         // What waits to be sent must not keep the worker from hearing.
         let mut unsaid = VecDeque::new();
         let mut told = tokio::time::Instant::now();
         loop {
             unsaid.extend(self.desk.reports());
             if self.desk.has_iterated() {
-                match &pulse {
-                    Some(pulse) => pulse.hurry(),
-                    None => self.beat(&out),
+                match &beats {
+                    Beats::Nowhere => {}
+                    Beats::Here(_) => self.beat(&out),
+                    Beats::Own(pulse) => pulse.hurry(),
                 }
             }
             if unsaid.is_empty() && self.desk.is_empty_after_retiring() {
@@ -142,9 +164,11 @@ impl Session<'_> {
                     Ok(Some(message)) => {
                         if let Some(Welcomed { every, hears_beats }) = self.hear(message) {
                             tracing::info!("working for {url}");
-                            heartbeat = tokio::time::interval(every);
-                            let start = || Pulse::start(client.clone(), self.desk, self.instance, every);
-                            pulse = hears_beats.then(start);
+                            beats = if hears_beats {
+                                Beats::Own(Pulse::start(client.clone(), self.desk, self.instance, every))
+                            } else {
+                                Beats::Here(tokio::time::interval(every))
+                            };
                         }
                     }
                     Ok(None) => return lost(format!("the coordinator at {url} ended the connection")),
@@ -155,7 +179,7 @@ impl Session<'_> {
                     _ => return lost(format!("the connection to {url} was lost")),
                 },
                 () = self.desk.news() => {}
-                _ = heartbeat.tick(), if pulse.is_none() => self.beat(&out),
+                () = beats.here() => self.beat(&out),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Builds that look for a proof: through workers that nobody need believe.
 
 use kagetsu_coordinator::Config;
-use kagetsu_game::{Claim, Effort};
+use kagetsu_game::{Answer, Bound, Claim, Effort, Proof, ProofKind, Provenance, Question, Score, Verdict};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::JobState;
 use kagetsu_proto::v1::report::Outcome;
@@ -84,5 +84,46 @@ async fn losses_that_nobody_can_repeat_prove_nothing() {
     assert!(!root.is_empty() && root.verdicts().iter().all(|(_, verdict)| verdict.proof.is_none()), "{root:?}");
     let job = cluster.builds().await.get(v1::JobName { name: "proof".into() }).await.expect("a job").into_inner();
     assert_eq!(job.state(), JobState::Running, "{job:?}");
+    cluster.end().await;
+}
+
+/// What somebody says who sees nothing, or who says of all replies of a defender that they lose.
+fn said(task: &v1::Task, is_lost: bool) -> v1::Answer {
+    let question = Question::try_from(task.question.as_ref().expect("a question")).expect("a good one");
+    let is_about_loss = question.window.beta < Score::ZERO;
+    let proof = Proof { claim: Claim::Loss, kind: ProofKind::Vct, plies: 8 };
+    let by = Provenance { engine: "puppet 1".into(), day: 20_000 };
+    let verdict = |m| {
+        let opinion = Score::opinion((question.position.play(m).expect("legal").key().0 >> 9) as i32 & 63);
+        let proof = Some(proof).filter(|_| is_about_loss && is_lost);
+        let score = proof.map_or(opinion, Proof::score);
+        (m, Verdict { score, bound: Bound::Exact, depth: 2, nodes: 9, line: vec![m], proof, by: by.clone() })
+    };
+    let moves = if question.moves.is_empty() { question.position.distinct_moves() } else { question.moves.clone() };
+    let all: Answer = moves.into_iter().map(verdict).collect();
+    (&all).into()
+}
+
+/// A proof is there, and much of what waited for it has still to be told so, when the job is asked for more work.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proof_over_a_large_tree_ends_the_job_for_all_who_watch_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    cluster.builds().await.start(proves("h8 a1")).await.expect("a job");
+    let works = async {
+        for number in 0.. {
+            let task = puppet.task().await;
+            puppet.report(&task, Outcome::Answer(said(&task, number > 120))).await;
+        }
+    };
+    let job = tokio::select! {
+        job = cluster.finished("proof") => job,
+        () = works => unreachable!("there is always another"),
+    };
+    assert_eq!((job.state(), job.frontier), (JobState::Done, 0), "{job:?}");
+    let root = known(&cluster, "h8 a1").await.expect("it is in the book");
+    let won = root.verdicts().iter().any(|(_, v)| v.proof.is_some_and(|proof| proof.claim == Claim::Win));
+    assert!(won && job.positions > 120, "{} positions", job.positions);
     cluster.end().await;
 }

@@ -67,9 +67,9 @@ impl Scheduler {
         let visited = |task: &TaskId| {
             let holders = self.parts.get(task).map(|part| part.holders()).unwrap_or_default();
             let nodes = |holder| self.roster.get(holder).and_then(|w| w.hold(*task)).map_or(0, |hold| hold.nodes);
-            holders.into_iter().map(nodes).sum::<u64>()
+            holders.into_iter().map(nodes).fold(0, u64::saturating_add)
         };
-        let nodes = answer.nodes().saturating_add(parts.iter().map(visited).sum());
+        let nodes = parts.iter().map(visited).fold(answer.nodes(), u64::saturating_add);
         parts.into_iter().for_each(|task| self.drop_part(id, task));
         self.totals.finished += 1;
         self.effects.push_back(Effect::Finished { question: id, answer, nodes, by: [worker].into() });

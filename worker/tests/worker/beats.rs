@@ -1,5 +1,7 @@
 //! Signs of life.
 
+use std::time::Duration;
+
 use kagetsu_game::{Effort, Question};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::from_worker::Message as Said;
@@ -30,6 +32,17 @@ async fn heartbeats_have_their_own_stream_where_the_coordinator_hears_them_there
     call.tell(Told::Revoke(v1::Revoke { task: 1 })).await;
     let Some(Said::Report(report)) = call.hear().await else { panic!("a report, and nothing before it") };
     assert_eq!(report.task, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn before_the_welcome_there_are_no_heartbeats() {
+    let mut coordinator = Coordinator::start();
+    (coordinator.hears_beats, coordinator.hesitates) = (true, Duration::from_millis(200));
+    let _worker = coordinator.worker();
+    let (mut call, _) = coordinator.welcome().await;
+    call.ask(1, &short()).await;
+    let Some(Said::Report(report)) = call.hear().await else { panic!("a report, and nothing before it") };
+    assert_eq!(report.task, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -29,6 +29,8 @@ pub(crate) struct Coordinator {
     calls: mpsc::Receiver<Call>,
     /// Whether heartbeats are to have their own stream.
     pub(crate) hears_beats: bool,
+    /// How long a hello waits for its welcome.
+    pub(crate) hesitates: Duration,
     pub(crate) beats: mpsc::Receiver<v1::Beat>,
     pub(crate) shutdown: CancellationToken,
 }
@@ -97,7 +99,14 @@ impl Coordinator {
             };
             async move { Endpoint::from_static("http://test").connect_with_connector(connect).await.map_err(nobody) }
         });
-        Self { connector, calls, hears_beats: false, beats, shutdown: CancellationToken::new() }
+        Self {
+            connector,
+            calls,
+            hears_beats: false,
+            hesitates: Duration::ZERO,
+            beats,
+            shutdown: CancellationToken::new(),
+        }
     }
 
     /// A worker of one slot that hands back at once when it is told to stop.
@@ -118,6 +127,7 @@ impl Coordinator {
     pub(crate) async fn welcome_in(&mut self, epoch: u64) -> (Call, v1::Hello) {
         let mut call = within(self.calls.recv()).await.expect("it serves");
         let Some(Said::Hello(hello)) = call.hear().await else { panic!("the first message is a hello") };
+        tokio::time::sleep(self.hesitates).await;
         call.tell(Told::Welcome(v1::Welcome {
             protocol: PROTOCOL,
             heartbeat_ms: 100,

@@ -56,7 +56,8 @@ impl Tree {
             let known = children.iter().copied().find(|&child| self.nodes[child].m == *m);
             let child = known.unwrap_or_else(|| self.add(ROOT, *m, 1));
             self.nodes[child].home = self.nodes[ROOT].home;
-            *self.nodes[child].spent.entry(iteration).or_default() += verdict.nodes;
+            let spent = self.nodes[child].spent.entry(iteration).or_default();
+            *spent = spent.saturating_add(verdict.nodes);
             self.learn(child, iteration, verdict.clone());
             order.push(child);
         }
@@ -117,7 +118,7 @@ impl Tree {
         let mut verdicts = Vec::with_capacity(children.len());
         for (at, &child) in children.iter().enumerate() {
             let node = &self.nodes[child];
-            let nodes = node.spent.values().sum();
+            let nodes = node.spent.values().copied().fold(0, u64::saturating_add);
             if let Some(proven) = &node.proven {
                 verdicts.push((node.m, Verdict { nodes, ..proven.clone() }));
                 continue;

@@ -257,7 +257,8 @@ impl Tree {
 
     fn spend(&mut self, mut node: NodeId, iteration: u8, visited: u64) {
         loop {
-            *self.nodes[node].spent.entry(iteration).or_default() += visited;
+            let spent = self.nodes[node].spent.entry(iteration).or_default();
+            *spent = spent.saturating_add(visited);
             if node == ROOT {
                 return;
             }

@@ -99,29 +99,44 @@ impl Ledger {
     }
 }
 
+/// Whether the books balance after each of the events, and when an honest worker has done what is left.
+fn balances(events: Vec<Event>, prefetch: u32) -> Result<(), TestCaseError> {
+    let mut scheduler = Scheduler::new(Options { prefetch, ..Options::default() });
+    let (mut now, mut ledger) = (Duration::ZERO, Ledger::default());
+    for event in events {
+        ledger.open += i64::from(matches!(event, Event::Submit(..)));
+        let cancelled = scheduler.census().totals.cancelled;
+        happen(&mut scheduler, &mut now, event);
+        ledger.open -= (scheduler.census().totals.cancelled - cancelled) as i64;
+        ledger.read(&mut scheduler);
+        let census = scheduler.census();
+        prop_assert_eq!(census.open_questions as i64, ledger.open);
+        prop_assert_eq!(census.leased_tasks, scheduler.workers().map(|w| w.tasks.len()).sum::<usize>());
+        prop_assert_eq!(census.workers, scheduler.workers().count());
+        prop_assert!(scheduler.deadline().is_none_or(|at| at > now || now == Duration::MAX));
+    }
+    finish(&mut scheduler, now, &mut ledger);
+    prop_assert_eq!(ledger.open, 0);
+    prop_assert_eq!((scheduler.census().waiting_tasks, scheduler.census().leased_tasks), (0, 0));
+    Ok(())
+}
+
 proptest! {
     #[test]
     fn nothing_panics_and_nothing_is_lost(
         events in prop::collection::vec(events(), 0..80), prefetch in prop_oneof![0_u32..3, Just(u32::MAX)],
     ) {
-        let mut scheduler = Scheduler::new(Options { prefetch, ..Options::default() });
-        let (mut now, mut ledger) = (Duration::ZERO, Ledger::default());
-        for event in events {
-            ledger.open += i64::from(matches!(event, Event::Submit(..)));
-            let cancelled = scheduler.census().totals.cancelled;
-            happen(&mut scheduler, &mut now, event);
-            ledger.open -= (scheduler.census().totals.cancelled - cancelled) as i64;
-            ledger.read(&mut scheduler);
-            let census = scheduler.census();
-            prop_assert_eq!(census.open_questions as i64, ledger.open);
-            prop_assert_eq!(census.leased_tasks, scheduler.workers().map(|w| w.tasks.len()).sum::<usize>());
-            prop_assert_eq!(census.workers, scheduler.workers().count());
-            prop_assert!(scheduler.deadline().is_none_or(|at| at > now || now == Duration::MAX));
-        }
-        finish(&mut scheduler, now, &mut ledger);
-        prop_assert_eq!(ledger.open, 0);
-        prop_assert_eq!((scheduler.census().waiting_tasks, scheduler.census().leased_tasks), (0, 0));
+        balances(events, prefetch)?;
     }
+}
+
+#[test]
+fn workers_may_say_that_they_visited_more_than_can_be_counted() -> Result<(), TestCaseError> {
+    let progress = (0..4).map(|task| (task, u64::MAX)).collect();
+    let answer = |task| Event::Report(2, task, 1, Some(engine::answer(&question(0))), false);
+    let begun = [Event::Submit(0, Split::Shared, 0), Event::Join(2, u32::MAX, Vec::new())];
+    let said = [Event::Heartbeat(2, progress), answer(3)];
+    balances(begun.into_iter().chain(said).collect(), 0)
 }
 
 /// An honest worker does all that is left.
