@@ -40,8 +40,8 @@ const MARGIN: u16 = 100;
 /// cleanly. With --coordinator the job goes on in the cluster whatever becomes of this command.
 ///
 /// With --policy prove the build looks for a proof that --side wins the roots, and is done when it has one: `kagetsu export
-/// --format proof` writes it. --nodes are then those of each search for threats: ten times as many for the best moves of the
-/// attacker, once for each reply of the defender.
+/// --format proof` writes it. --nodes are then those of each search for a win by threats: one for the attacker, who then looks
+/// for moves that threaten such a win, and one for each reply of the defender that is not refuted as another was.
 ///
 /// --deepen grows nothing: it makes what the book has better, the nearest to the roots first. A job ends with --positions,
 /// --total-nodes or --until-stable, or where nothing is left; the same command with more goes on.

@@ -86,7 +86,10 @@ impl From<&Hole> for HoleJson {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let (stats, bytes, grades) = match open_any(&args.book)? {
-        Any::Folder(book) => (book.stats()?, book.bytes()?, Some(book.grades()?)),
+        Any::Folder(book) => {
+            let grades = book.grades()?;
+            (grades.stats.clone(), book.bytes()?, Some(grades))
+        }
         Any::File(compiled) => (compiled.stats().clone(), compiled.bytes(), None),
     };
     let json = StatsJson {

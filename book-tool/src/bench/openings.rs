@@ -60,7 +60,7 @@ impl Balanced {
     ///
     /// # Errors
     /// If none is found.
-    fn opening(&mut self, number: u32) -> Result<Position> {
+    pub(super) fn opening(&mut self, number: u32) -> Result<Position> {
         let mut dice = StdRng::seed_from_u64(self.seed ^ (u64::from(number) << 32));
         for _ in 0..TRIES {
             let position = self.random(&mut dice);

@@ -6,13 +6,13 @@ use anyhow::{Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{Bound, Move, Position, Side, Variant};
 
+use super::colours::{as_they_come_up, others};
 use super::games::{Ending, Games, bare, is_nothing};
+use super::squares::{KINDS, SQUARES, of_text, placed, text};
 use super::{Losses, lose};
 
 /// Key, move, weight.
 const RECORD: usize = 8;
-/// Pieces in the order of the keys, Red's.
-const PIECES: &str = "KABNRCP";
 /// A move this many centi-units worse than the best has no weight.
 const RANGE: i32 = 100;
 
@@ -43,54 +43,15 @@ impl Locks {
             let [_, _, lock] = [number(), number(), number()];
             lock
         };
-        Self { side: lock(), pieces: (0..14 * 256).map(|_| lock()).collect() }
+        Self { side: lock(), pieces: (0..KINDS * SQUARES).map(|_| lock()).collect() }
     }
 
     /// The key of a position, or of its mirror image.
     fn of(&self, position: &Position, is_mirrored: bool) -> Option<u32> {
-        let fen = position.fen().ok()?;
-        let board = fen.split(' ').next()?;
-        let mut lock = if position.side() == Side::Second { self.side } else { 0 };
-        for (row, text) in board.split('/').enumerate() {
-            let mut file = 0;
-            for letter in text.chars() {
-                if let Some(empty) = letter.to_digit(10) {
-                    file += empty as usize;
-                    continue;
-                }
-                let name = match letter.to_ascii_uppercase() {
-                    'H' => 'N',
-                    'E' => 'B',
-                    other => other,
-                };
-                let piece = PIECES.find(name)? + if letter.is_ascii_lowercase() { 7 } else { 0 };
-                let at = if is_mirrored { 8 - file } else { file };
-                lock ^= self.pieces.get(piece * 256 + 16 * (3 + row) + 3 + at)?;
-                file += 1;
-            }
-        }
-        Some(lock)
+        let side = if position.side() == Side::Second { self.side } else { 0 };
+        let number = |(piece, at): (usize, usize)| self.pieces.get(piece * SQUARES + at).copied();
+        placed(position, is_mirrored)?.into_iter().try_fold(side, |lock, place| Some(lock ^ number(place)?))
     }
-}
-
-/// A move's two squares, in the text of our own.
-fn text(code: u16, is_mirrored: bool) -> Option<String> {
-    let square = |code: u16| {
-        let (file, row) = ((code & 15).checked_sub(3)?, (code >> 4).checked_sub(3)?);
-        let file = if is_mirrored { 8_u16.checked_sub(file)? } else { file };
-        (file < 9 && row < 10).then(|| format!("{}{}", char::from(b'a' + file as u8), 9 - row))
-    };
-    Some(square(code & 255)? + &square(code >> 8)?)
-}
-
-fn code(text: &str) -> Option<u16> {
-    let square = |text: &str| {
-        let &[file, rank] = text.as_bytes() else { return None };
-        let (file, rank) = (u16::from(file.checked_sub(b'a')?), u16::from(rank.checked_sub(b'0')?));
-        Some(16 * (3 + 9_u16.checked_sub(rank)?) + 3 + file)
-    };
-    let (from, to) = text.split_at_checked(2)?;
-    Some(square(from)? | square(to)? << 8)
 }
 
 /// What a book says of the positions that its moves lead to from the start. To look for others would be to try millions of positions
@@ -129,7 +90,7 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
         let Some((lock, moves, is_mirrored)) = found else { continue };
         used.insert(lock);
         for (code, weight) in moves {
-            let m = text(*code, is_mirrored).and_then(|text| position.parse_move(&text).ok());
+            let m = text(*code & 255, *code >> 8, is_mirrored).and_then(|text| position.parse_move(&text).ok());
             match m.and_then(|m| Some((m, position.play(m).ok()?))) {
                 Some((m, after)) => {
                     games.add(&position, m, Ending::Unknown, (*weight).into());
@@ -158,13 +119,8 @@ pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Loss
     let mut records: Vec<(u32, u16, u16)> = Vec::new();
     let mut keys: HashSet<u32> = HashSet::new();
     let mut positions = 0;
-    for entry in book.positions() {
-        let entry = entry?;
-        if entry.position.variant() != variant {
-            lose(&mut losses, "positions_of_other_games", 1);
-            continue;
-        }
-        let Some(lock) = locks.of(&entry.position, false) else { continue };
+    for position in as_they_come_up(book, variant)? {
+        let (Some(entry), Some(lock)) = (book.lookup(&position)?, locks.of(&position, false)) else { continue };
         if !keys.insert(lock) {
             lose(&mut losses, "positions_with_the_key_of_another", 1);
             continue;
@@ -180,12 +136,13 @@ pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Loss
             } else {
                 (RANGE - (best - i32::from(verdict.score.raw())).clamp(0, RANGE)) as u16
             };
-            match code(&entry.position.write_move(*m)).filter(|_| weight > 0 && known(&&(*m, verdict.clone()))) {
-                Some(code) => records.push((lock, code, weight)),
+            match of_text(&position.write_move(*m)).filter(|_| weight > 0 && known(&&(*m, verdict.clone()))) {
+                Some((from, to)) => records.push((lock, from | to << 8, weight)),
                 None => lose(&mut losses, "moves_that_are_not_worth_making", 1),
             }
         }
     }
+    lose(&mut losses, "positions_of_other_games", others(book, variant)?);
     records.sort_unstable();
     let mut bytes = Vec::with_capacity(records.len() * RECORD);
     for (lock, code, weight) in records {
@@ -205,15 +162,5 @@ mod tests {
         let start = Position::start("xiangqi".parse().expect("a variant"));
         assert_eq!(Locks::new().of(&start, false), Some(0x0526_56D5));
         assert_eq!(Locks::new().of(&start, true), Some(0x0526_56D5));
-    }
-
-    #[test]
-    fn moves_are_pairs_of_squares() {
-        assert_eq!(code("h2e2"), Some(0xA7AA));
-        for name in ["h2e2", "a0a1", "i9i0"] {
-            assert_eq!(text(code(name).expect("two squares"), false).as_deref(), Some(name));
-        }
-        assert_eq!(text(0xA7AA, true).as_deref(), Some("b2e2"));
-        assert_eq!(text(0, false), None);
     }
 }

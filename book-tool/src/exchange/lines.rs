@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{Bound, Move, Position, Proof, Score, Side, Variant};
 
+use super::colours::{as_they_come_up, others};
 use super::games::{Ending, Games, Said};
 use super::{Losses, lose};
 use crate::roots;
@@ -61,6 +62,7 @@ pub(super) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u
         text.push('\n');
         count += 1;
     }
+    lose(&mut losses, "positions_of_other_games", others(book, variant)?);
     Ok((text, count, losses))
 }
 
@@ -165,19 +167,15 @@ pub(super) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
     Ok((games, count, losses))
 }
 
-/// The positions of a variant with their best moves, as [`fens`] reads them.
+/// The positions of a variant with their best moves, as [`fens`] reads them: each as the moves of the book lead to it.
 ///
 /// # Errors
 /// A damaged record.
 pub(super) fn write_fens(book: &Book, variant: Variant) -> Result<(String, u64, Losses)> {
     let (mut text, mut count, mut losses) = (String::new(), 0, Losses::new());
-    for entry in book.positions() {
-        let entry = entry?;
-        if entry.position.variant() != variant {
-            lose(&mut losses, "positions_of_other_games", 1);
-            continue;
-        }
-        text += &entry.position.fen()?;
+    for position in as_they_come_up(book, variant)? {
+        let Some(entry) = book.lookup(&position)? else { continue };
+        text += &position.fen()?;
         let best = entry.answer.verdicts().iter().find(|(_, v)| v.bound != Bound::Upper || v.proof.is_some());
         if let Some((m, verdict)) = best {
             text += &format!("; bm {}", entry.position.write_move(*m));
@@ -192,5 +190,6 @@ pub(super) fn write_fens(book: &Book, variant: Variant) -> Result<(String, u64, 
         text.push('\n');
         count += 1;
     }
+    lose(&mut losses, "positions_of_other_games", others(book, variant)?);
     Ok((text, count, losses))
 }

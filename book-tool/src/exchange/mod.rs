@@ -1,21 +1,25 @@
 //! Books in the formats of other programs, read and written.
 
+mod colours;
 mod csv;
 mod eleeye;
 mod games;
 mod json;
 mod library;
 mod lines;
+mod obk;
 mod pgn;
 mod proof;
 mod psq;
 mod renlib;
 mod rif;
 mod sgf;
+mod squares;
 #[cfg(test)]
 mod tests;
 mod yixin;
 mod yxdb;
+mod zobrist;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -34,6 +38,7 @@ use games::Games;
 use json::Record;
 pub(crate) use lines::stones_in_turn;
 pub(crate) use proof::plant;
+use zobrist::Keys;
 
 /// What could not be carried over, by what it is, and how much of it.
 type Losses = BTreeMap<&'static str, u64>;
@@ -76,6 +81,8 @@ enum Format {
     Pgn,
     /// A book of ElephantEye or XQWizard (`BOOK.DAT`), of xiangqi
     Eleeye,
+    /// A book of xiangqi in SQLite (`.obk`, `.pfBook`), as public-Xiangqi and others have it; needs --zobrist
+    Obk,
     /// How one position is won, against every legal reply, as a text that `kagetsu verify` checks; export only
     Proof,
 }
@@ -119,6 +126,7 @@ impl Format {
             Self::Fen => named("fen", lines::fens(text()?, played()?)?),
             Self::Pgn => named("pgn", pgn::read(bytes, variant.unwrap_or(Variant::XIANGQI))?),
             Self::Eleeye => named("elephanteye", eleeye::read(bytes, variant.unwrap_or(Variant::XIANGQI))?),
+            Self::Obk => bail!(zobrist::MISSING),
             Self::Proof => bail!("a win tree is checked by `kagetsu verify`, and not imported"),
         })
     }
@@ -140,10 +148,11 @@ impl Format {
             Self::Openings => bytes_of(lines::write_openings(book, first()?)?),
             Self::Fen => bytes_of(lines::write_fens(book, first()?)?),
             Self::Eleeye => eleeye::write(book, first()?)?,
+            Self::Obk => bail!(zobrist::MISSING),
             Self::Proof => bail!("a win tree is of one position, not of a book"),
             Self::Psq | Self::Sgf | Self::Rif | Self::Lines | Self::Pgn => {
                 bail!(
-                    "this format is for games, and a book has none: json, csv, yxdb, lib, openings, fen and eleeye are written"
+                    "this format is for games, and a book has none: json, csv, yxdb, lib, openings, fen, eleeye and obk are written"
                 )
             }
         };
@@ -167,7 +176,40 @@ pub fn understand(format: u8, variant: Variant, bytes: &[u8]) -> Result<()> {
         let text = String::from_utf8_lossy(bytes);
         return text.lines().try_for_each(|line| line.parse::<Record>()?.meaning().map(drop));
     }
+    if format == Format::Obk {
+        return read_obk(bytes, Some(variant), &Keys::made_up(1), None).map(drop);
+    }
     format.read(bytes, Some(variant)).map(drop)
+}
+
+fn read_obk(bytes: &[u8], variant: Option<Variant>, keys: &Keys, root: Option<&Position>) -> Result<Contents> {
+    let (games, items, losses) = obk::read(bytes, variant.unwrap_or(Variant::XIANGQI), keys, root)?;
+    Ok(Contents { answers: games.answers("obk"), items, losses })
+}
+
+/// The numbers by which `.obk` books are read and written.
+#[derive(Debug, clap::Args)]
+struct ZobristArgs {
+    /// For --format obk: a text with the 3,584 Zobrist numbers of these books, which are not ours to hand on; decimal or 0x
+    #[arg(long, value_name = "FILE")]
+    zobrist: Option<PathBuf>,
+}
+
+impl ZobristArgs {
+    /// The numbers, for a format that needs them.
+    ///
+    /// # Errors
+    /// If they are missing or wrong, or the format has no use for them.
+    fn keys(&self, format: Format) -> Result<Option<Keys>> {
+        if format == Format::Obk {
+            return Keys::of_file(self.zobrist.as_deref()).map(Some);
+        }
+        anyhow::ensure!(
+            self.zobrist.is_none(),
+            "--zobrist is for --format obk; no other format has keys of these numbers"
+        );
+        Ok(None)
+    }
 }
 
 /// Writes a book into a file of another format
@@ -176,8 +218,8 @@ pub fn understand(format: u8, variant: Variant, bytes: &[u8]) -> Result<()> {
 /// its jobs are left out. The others have what other programs open: `yxdb` (not compressed) values, depths, bounds and labels of
 /// positions and of those that their moves lead to; `lib` a tree of the moves with a value, that as a text on the point as Rapfi
 /// reads it (v34; W12 and L12 for a win and a loss that end in ply 12), depth and proof in comments; `openings` the balanced
-/// positions of few stones; `fen` each position with its best move; `eleeye` the moves worth making, weighted. What has no place
-/// there is told.
+/// positions of few stones; `fen` each position with its best move; `eleeye` the moves worth making, weighted; `obk` the moves with a
+/// value, that as their weight. What has no place there is told.
 ///
 /// `proof` is the win tree of the position after --moves, which the book has proven: at each node of the winner one move, at each
 /// node of the loser an answer to every legal move. Wins that a search found are searched again and played out.
@@ -196,6 +238,8 @@ pub(crate) struct ExportArgs {
     variant: Option<Variant>,
     #[command(flatten)]
     proof: proof::ProofArgs,
+    #[command(flatten)]
+    zobrist: ZobristArgs,
     /// The file to be written; - for stdout. It must not be there yet
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -211,6 +255,9 @@ pub(crate) struct ExportArgs {
 /// moves: each is read as that of the moves that lead to it. Of games with an end a move has the value of how they ended, a hundred
 /// centi-units for all won; of a move without any value the book holds that it was made. Any search is stronger evidence than that.
 ///
+/// A book of positions by their keys (`eleeye`, `obk`) is walked through from the start, and an `obk` from --moves too: what nothing
+/// leads to is told. The keys of an `obk` are made of 3,584 numbers that are not ours to hand on; docs/book.md says which.
+///
 /// Example: kagetsu import --format lib --variant renju-15 --book lib.book my.lib
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
@@ -223,6 +270,11 @@ pub(crate) struct ImportArgs {
     /// What was played, where the file does not say it
     #[arg(long, value_name = "VARIANT")]
     variant: Option<Variant>,
+    #[command(flatten)]
+    zobrist: ZobristArgs,
+    /// For --format obk: where else the walk through the book begins, as moves from the start
+    #[arg(long, value_name = "LINE")]
+    moves: Option<String>,
     /// The file to be read; - for stdin
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -249,9 +301,17 @@ pub(crate) fn export(args: &ExportArgs, out: &mut dyn Write) -> Result<Exit> {
     let book = open_book(&args.book, false)?;
     let is_proof = args.format == Format::Proof;
     args.proof.fits(is_proof)?;
+    let keys = args.zobrist.keys(args.format)?;
     let write = |out: &mut dyn Write| match args.format {
         Format::Proof => Ok((proof::write(&book, args.variant, &args.proof, out)?, Losses::new())),
-        format => format.write(&book, args.variant, out),
+        format => match &keys {
+            Some(keys) => {
+                let (bytes, count, losses) = obk::write(&book, args.variant.unwrap_or(Variant::XIANGQI), keys)?;
+                out.write_all(&bytes)?;
+                Ok((count, losses))
+            }
+            None => format.write(&book, args.variant, out),
+        },
     };
     if args.file.as_os_str() == "-" {
         let (_, losses) = write(out)?;
@@ -324,6 +384,15 @@ fn tell(losses: &Losses, out: &mut dyn Write) -> Result<()> {
 
 pub(crate) fn import(args: &ImportArgs, out: &mut dyn Write) -> Result<Exit> {
     let name = args.file.display();
+    let keys = args.zobrist.keys(args.format)?;
+    let root = match &args.moves {
+        Some(line) if keys.is_some() => {
+            let variant = args.variant.unwrap_or(Variant::XIANGQI);
+            Some(Position::from_line(variant, line).with_context(|| format!("--moves \"{line}\""))?)
+        }
+        Some(_) => bail!("--moves is for --format obk; the other formats are read whole"),
+        None => None,
+    };
     let mut source: Box<dyn BufRead> = if args.file.as_os_str() == "-" {
         Box::new(BufReader::new(std::io::stdin()))
     } else {
@@ -334,7 +403,11 @@ pub(crate) fn import(args: &ImportArgs, out: &mut dyn Write) -> Result<Exit> {
     } else {
         let mut bytes = Vec::new();
         source.read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
-        Some(args.format.read(&bytes, args.variant).with_context(|| name.to_string())?)
+        let contents = match &keys {
+            Some(keys) => read_obk(&bytes, args.variant, keys, root.as_ref()),
+            None => args.format.read(&bytes, args.variant),
+        };
+        Some(contents.with_context(|| name.to_string())?)
     };
     let book = open_book(&args.book, true)?;
     let before = book.len();

@@ -87,8 +87,8 @@ impl Forester<'_> {
         Ok(entry.and_then(|entry| entry.derived.proof).filter(|proof| proof.kind != kagetsu_game::ProofKind::Manual))
     }
 
-    /// How the side to move goes on from a position that it wins. A position of gomoku stands for all its images.
-    fn winner(&mut self, position: &Position) -> Result<Reference> {
+    /// How the winner goes on after a reply at `before`, which leads to `position`. A position of gomoku stands for all its images.
+    fn winner(&mut self, before: &Position, reply: Move, position: &Position) -> Result<Reference> {
         let variant = position.variant();
         if !matches!(variant, Variant::Gomoku { .. }) {
             return Ok(Reference::to(self.node(position)?));
@@ -100,7 +100,10 @@ impl Forester<'_> {
         }
         // Where nothing is in the book, the moves are found as they stand: so like positions have like trees.
         if self.proof(position)?.is_none() {
-            return Ok(Reference::to(self.search(position)?));
+            return match self.threats.refute(before, reply, self.nodes, &Control::new())? {
+                Some(plan) => Ok(Reference::to(self.add(&plan))),
+                None => Ok(Reference::to(self.search(position)?)),
+            };
         }
         let node = self.node(&Position::unpack(variant, canonical.packed)?)?;
         self.known.insert(canonical.key, node);
@@ -127,26 +130,36 @@ impl Forester<'_> {
     fn answers(&mut self, at: Option<Move>, position: &Position) -> Result<Node> {
         let mut answers: Vec<(Move, Reference)> = Vec::new();
         let mut counts: BTreeMap<Reference, usize> = BTreeMap::new();
+        // What the book knows comes first: a search for the others then stays at this position.
+        let (mut known, mut open) = (Vec::new(), Vec::new());
         for reply in position.legal_moves() {
             let next = position.play(reply)?;
             if next.outcome() == Some(Outcome::Win(position.side().other())) {
                 continue;
             }
-            let mut tried: Vec<_> = counts.iter().filter(|(next, _)| self.plans.contains(&next.node)).collect();
-            tried.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-            let tried: Vec<Reference> = tried.into_iter().take(TRIED).map(|(next, _)| *next).collect();
-            let wins =
-                |answer: &Reference| with_game!(next.variant(), G => self.grove.wins(&mut next.game::<G>(), *answer));
-            let answer = match tried.into_iter().find(wins) {
+            if self.proof(&next)?.is_some() { known.push((reply, next)) } else { open.push((reply, next)) }
+        }
+        for (reply, next) in known.into_iter().chain(open) {
+            let answer = match self.answered(&next, &counts) {
                 Some(answer) => answer,
-                None => self.winner(&next)?,
+                None => self.winner(position, reply, &next)?,
             };
             *counts.entry(answer).or_default() += 1;
             answers.push((reply, answer));
         }
+        answers.sort_by_key(|(reply, _)| *reply);
         let most = counts.into_iter().max_by_key(|(_, count)| *count).map(|(answer, _)| answer);
         answers.retain(|(_, answer)| Some(*answer) != most);
         Ok(Node { at, replies: answers, otherwise: most })
+    }
+
+    /// What answers other replies and answers this one too, the most used first.
+    fn answered(&self, next: &Position, counts: &BTreeMap<Reference, usize>) -> Option<Reference> {
+        let mut tried: Vec<_> = counts.iter().filter(|(answer, _)| self.plans.contains(&answer.node)).collect();
+        tried.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let wins =
+            |answer: &Reference| with_game!(next.variant(), G => self.grove.wins(&mut next.game::<G>(), *answer));
+        tried.into_iter().take(TRIED).map(|(answer, _)| *answer).find(wins)
     }
 
     /// The node of a position that a search has won: by threats, or by the engine where there are none.

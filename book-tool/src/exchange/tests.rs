@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::*;
 
 /// A file of the real data; `None`, with a line that says so, where it is absent.
-fn sample(name: &str) -> Option<PathBuf> {
+pub(super) fn sample(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data").join(name);
     if path.exists() {
         return Some(path);
@@ -224,13 +224,28 @@ fn searched(name: &str, picks: &[Index], count: usize) -> (TempDir, Book) {
     (folder, book)
 }
 
+/// A book of the positions that follow on the best moves from the start.
+pub(super) fn followed(name: &str, count: usize) -> (TempDir, Book) {
+    let (folder, mut book) = searched(name, &[], 0);
+    let mut engine = Engine::new(EngineOptions { table_bytes: 1 << 16, ..EngineOptions::default() }).expect("one");
+    let mut position = Position::start(variant(name));
+    for _ in 0..count {
+        let question = Question { width: 3, ..Question::new(position.clone(), Effort::depth(2)) };
+        let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("it is searched");
+        book.learn(&position, &answer).expect("room");
+        let (best, _) = answer.best().expect("it goes on");
+        position = position.play(best).expect("legal");
+    }
+    (folder, book)
+}
+
 fn written(format: Format, book: &Book) -> Vec<u8> {
     let mut bytes = Vec::new();
     format.write(book, None, &mut bytes).expect("memory");
     bytes
 }
 
-fn learned(contents: &Contents) -> (TempDir, Book) {
+pub(super) fn learned(contents: &Contents) -> (TempDir, Book) {
     let folder = tempfile::tempdir().expect("a folder");
     let options = BookOptions { create: true, cache_bytes: 1 << 16 };
     let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
@@ -382,6 +397,7 @@ proptest! {
         begin in prop::sample::select(vec![
             &b""[..], b"\xffRenLib\xff\x03\x04", b"Piskvorky 15x15, 1:1, 0\n8,8,0\n", b"(;SZ[15];B[hh](", b"<game bresult=\"1\"><move>h8",
             b"[Event \"x\"]\n\n1. h2e2 h9g7", b"0,0, 1,1", b"h8 i9 1-0\n", b"variant,position,side,move,score,win_in,loss_in",
+            b"SQLite format 3\0\x10\0\x01\x01\0\x40\x20\x20",
         ]),
     ) {
         let mut all = begin.to_vec();

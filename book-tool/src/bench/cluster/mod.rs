@@ -1,29 +1,43 @@
+mod alone;
+mod processes;
+mod ratios;
 mod simulation;
 mod streams;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use kagetsu_game::{Position, Variant};
+use kagetsu_search::seeds;
+
+use super::openings::Balanced;
 
 /// The log level of the programs that are measured: what they say of themselves is not what is measured.
 const QUIET: &str = "warn";
 
-/// Positions per minute of a build by one worker process, and by several, over real sockets
+/// How much faster several worker processes are than one, over real sockets: with a book, or with one position
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// How many worker processes to compare with one
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=64))]
     workers: u16,
+    /// Instead of a book: the ten positions of `bench seeds`, one after another, each searched by all workers together
+    #[arg(long, conflicts_with_all = ["simulate", "streams", "idle"])]
+    position: bool,
+    /// With one position: instead of those ten, which are few, so many balanced openings
+    #[arg(long, value_name = "N", conflicts_with_all = ["streams", "idle"],
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    openings: Option<u32>,
     /// Positions of each build
     #[arg(long, default_value_t = 200, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     positions: u32,
     /// Plies to search in each
     #[arg(long, default_value_t = 6, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=100))]
     depth: u8,
-    /// Pairs of runs
+    /// Rounds of runs
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
     /// Instead: task round trips a second of a coordinator over so many streams that answer at once
@@ -37,64 +51,24 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
-    if args.simulation.run(args.depth, out)? {
+    if args.openings.is_some() && !args.position && !args.simulation.is_of_positions() {
+        bail!("--openings is for positions: add --position or --simulate=position");
+    }
+    if args.simulation.run(args.depth, args.openings, out)? {
         return Ok(());
     }
     match (args.streams, args.idle) {
-        (Some(streams), _) => return streams::busy(streams, args.simulation.length(), out),
-        (_, Some(streams)) => return streams::idle(streams, args.simulation.length(), out),
-        (None, None) => {}
+        (Some(streams), _) => streams::busy(streams, args.simulation.length(), out),
+        (_, Some(streams)) => streams::idle(streams, args.simulation.length(), out),
+        (None, None) => processes::run(args, out),
     }
-    writeln!(
-        out,
-        "One coordinator process with an empty book, then 1 and {} worker processes of one slot each on",
-        args.workers
-    )?;
-    writeln!(out, "loopback; {} positions from h8 at depth {}, timed from the start of", args.positions, args.depth)?;
-    writeln!(out, "the build to its end; runs alternate, the ratio is that of the sums.\n")?;
-    let (mut one, mut many) = (0.0, 0.0);
-    for round in 1..=args.rounds {
-        let (a, b) = (seconds(args, 1)?, seconds(args, args.workers)?);
-        let rate = |seconds: f64| 60.0 * f64::from(args.positions) / seconds;
-        writeln!(out, "round {round}: 1 worker {:.0} positions/min, {} workers {:.0}", rate(a), args.workers, rate(b))?;
-        out.flush()?;
-        one += a;
-        many += b;
-    }
-    writeln!(out, "ratio {:.2}", one / many)?;
-    Ok(())
 }
 
-/// How long one build takes with this many workers.
-fn seconds(args: &Args, workers: u16) -> Result<f64> {
-    let folder = Folder::new()?;
-    let book = folder.0.join("book");
-    let mut coordinator = Server::start(&book)?;
-    let url = coordinator.address()?;
-    let worker = |_| Process::start("kagetsu-worker", &["--coordinator", &url, "--slots", "1", "--log-level", QUIET]);
-    let _workers = (0..workers).map(worker).collect::<Result<Vec<_>>>()?;
-    let (positions, depth) = (args.positions.to_string(), args.depth.to_string());
-    let begun = Instant::now();
-    let build = [
-        "build",
-        "--coordinator",
-        &url,
-        "--variant",
-        "freestyle-15",
-        "--moves",
-        "h8",
-        "--positions",
-        &positions,
-        "--depth",
-        &depth,
-        "--json",
-    ];
-    let mut client = Process::start("kagetsu", &build)?;
-    let status = client.0.wait()?;
-    if !status.success() {
-        bail!("the build ended with {status}");
-    }
-    Ok(begun.elapsed().as_secs_f64())
+/// The ten positions of `bench seeds`, or so many balanced openings, the same every time.
+fn positions(openings: Option<u32>) -> Result<Vec<Position>> {
+    let Some(openings) = openings else { return Ok(seeds::positions()?) };
+    let mut balanced = Balanced::new(Variant::FREESTYLE_15, 1)?;
+    (0..openings).map(|number| balanced.opening(number)).collect()
 }
 
 /// A temporary folder, removed at the end.
@@ -120,6 +94,19 @@ impl Drop for Folder {
 struct Process(Child);
 
 impl Process {
+    /// A worker of one slot.
+    fn worker(url: &str) -> Result<Self> {
+        Self::start("kagetsu-worker", &["--coordinator", url, "--slots", "1", "--log-level", QUIET])
+    }
+
+    /// Runs to its end, which is to be a good one.
+    fn finish(mut self, what: &str) -> Result<()> {
+        match self.0.wait()? {
+            status if status.success() => Ok(()),
+            status => bail!("{what} ended with {status}"),
+        }
+    }
+
     /// Starts the program of this name that lies beside the one that runs.
     fn start(name: &str, arguments: &[&str]) -> Result<Self> {
         let path = std::env::current_exe()?.with_file_name(name);
@@ -127,6 +114,14 @@ impl Process {
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
         let build = "build all programs first: cargo build --release";
         command.spawn().map(Self).with_context(|| format!("cannot start {}; {build}", path.display()))
+    }
+
+    /// Starts a build from h8 on the coordinator at `url`, and follows it.
+    fn building(url: &str, positions: u32, depth: u32) -> Result<Self> {
+        let line = format!(
+            "build --coordinator {url} --variant freestyle-15 --moves h8 --positions {positions} --depth {depth} --json"
+        );
+        Self::start("kagetsu", &line.split(' ').collect::<Vec<_>>())
     }
 }
 

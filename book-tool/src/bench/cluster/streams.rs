@@ -51,23 +51,7 @@ pub(super) fn busy(streams: u16, length: Duration, out: &mut dyn Write) -> Resul
     let folder = Folder::new()?;
     let mut coordinator = Server::start(&folder.0.join("book"))?;
     let url = coordinator.address()?;
-    let _build = Process::start(
-        "kagetsu",
-        &[
-            "build",
-            "--coordinator",
-            &url,
-            "--variant",
-            "freestyle-15",
-            "--moves",
-            "h8",
-            "--positions",
-            "100000000",
-            "--depth",
-            "2",
-            "--json",
-        ],
-    )?;
+    let _build = Process::building(&url, 100_000_000, 2)?;
     let seen = Arc::new(Seen::default());
     let runtime = runtime()?;
     let (trips, cpu, passed) = runtime.block_on(async {

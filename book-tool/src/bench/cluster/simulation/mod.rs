@@ -16,6 +16,7 @@ use kagetsu_game::{Effort, Position, Question};
 use kagetsu_search::{Control, Engine, EngineOptions, seeds};
 use serde::Serialize;
 
+use super::ratios::Ratios;
 use crate::cli::write_json;
 use crate::effort::parse_time;
 use crate::sharing::Sharing;
@@ -87,6 +88,8 @@ struct Row {
     workers: u32,
     /// Against one worker that searches alone; of a book against a worker that never waits.
     speed_up: f64,
+    /// The same of each position.
+    each: Option<Ratios>,
     /// Share of the workers' time without a search.
     idle: f64,
     /// Positions visited beyond those of the one worker, as a share of these.
@@ -109,8 +112,13 @@ struct Table {
 }
 
 impl SimulationArgs {
-    /// Whether it is asked for; runs it if so.
-    pub(super) fn run(&self, depth: u8, out: &mut dyn Write) -> Result<bool> {
+    /// Whether positions are simulated.
+    pub(super) fn is_of_positions(&self) -> bool {
+        matches!(self.simulate, Some(None | Some(What::Position)))
+    }
+
+    /// Whether it is asked for; runs it if so. Without `openings` the positions are those of `bench seeds`.
+    pub(super) fn run(&self, depth: u8, openings: Option<u32>, out: &mut dyn Write) -> Result<bool> {
         if let Some(path) = &self.record {
             self.record(depth, path, out)?;
             return Ok(true);
@@ -118,7 +126,7 @@ impl SimulationArgs {
         let Some(what) = self.simulate else { return Ok(false) };
         let mut tables = Vec::new();
         if what != Some(What::Book) {
-            tables.push(self.position(depth, out)?);
+            tables.push(self.position(depth, openings, out)?);
         }
         if what != Some(What::Position) {
             tables.push(self.book(out)?);
@@ -149,22 +157,25 @@ impl SimulationArgs {
         if self.sizes.is_empty() { usual.to_vec() } else { self.sizes.clone() }
     }
 
-    fn position(&self, depth: u8, out: &mut dyn Write) -> Result<Table> {
+    fn position(&self, depth: u8, openings: Option<u32>, out: &mut dyn Write) -> Result<Table> {
         let split = self.split.into();
         let terms = position::Terms { engine: self.engine, speed: self.speed, latency: self.latency, split };
+        let which = openings.map_or_else(
+            || format!("The positions after each move of {}", seeds::LINE.join(" ")),
+            |openings| format!("{openings} balanced openings"),
+        );
         let method = format!(
             "One position, searched by all workers together ({}): the real scheduler and real searches, each engine with a \
-             table of its own, in step under a virtual clock; {} nodes/s a worker, messages take {} one way. The positions \
-             after each move of {}, depth {depth}, engine {}; times are added up, and compared with those of the same engine \
-             alone.",
+             table of its own, in step under a virtual clock; {} nodes/s a worker, messages take {} one way. {which}, depth \
+             {depth}, engine {}; times are added up, and compared with those of the same engine alone. The mean is the \
+             geometric one of the positions' ratios, with its standard error.",
             self.split.to_possible_value().map_or_else(String::new, |value| value.get_name().into()),
             self.speed,
             humantime::format_duration(self.latency),
-            seeds::LINE.join(" "),
             self.engine,
         );
         self.talk(out, &method)?;
-        let positions = seeds::positions()?;
+        let positions = super::positions(openings)?;
         let alone = positions.iter().map(|p| position::alone(p, depth, terms)).collect::<Result<Vec<_>>>()?;
         let serial: (Duration, u64) = (alone.iter().map(|run| run.time).sum(), alone.iter().map(|run| run.nodes).sum());
         let mut rows = Vec::new();
@@ -174,8 +185,10 @@ impl SimulationArgs {
             }
             let (mut time, mut busy) = (Duration::ZERO, Duration::ZERO);
             let (mut nodes, mut tasks, mut notes, mut agreed) = (0, 0, 0, 0);
+            let mut ratios = Vec::new();
             for (position, one) in positions.iter().zip(&alone) {
                 let run = position::together(position, depth, workers as usize, terms)?;
+                ratios.push(one.time.as_secs_f64() / run.time.as_secs_f64().max(1e-9));
                 time += run.time;
                 busy += run.busy;
                 nodes += run.nodes;
@@ -186,6 +199,7 @@ impl SimulationArgs {
             rows.push(Row {
                 workers,
                 speed_up: serial.0.as_secs_f64() / time.as_secs_f64(),
+                each: Some(ratios.into_iter().collect()),
                 idle: 1.0 - busy.as_secs_f64() / (time.as_secs_f64() * f64::from(workers)),
                 overhead: nodes as f64 / serial.1 as f64 - 1.0,
                 tasks,
@@ -235,6 +249,7 @@ impl SimulationArgs {
             rows.push(Row {
                 workers,
                 speed_up: efficiency * there / run.time.as_secs_f64(),
+                each: None,
                 idle: 1.0 - efficiency,
                 overhead: 0.0,
                 tasks: run.positions,
@@ -296,6 +311,7 @@ impl SimulationArgs {
             let mut shown = table::plain(&[
                 "workers",
                 "speed-up",
+                "mean of each",
                 "efficiency",
                 "idle",
                 "overhead",
@@ -307,6 +323,7 @@ impl SimulationArgs {
                 shown.add_row([
                     row.workers.to_string(),
                     format!("{:.2}", row.speed_up),
+                    row.each.as_ref().map_or_else(String::new, ToString::to_string),
                     format!("{:.3}", row.speed_up / f64::from(row.workers)),
                     format!("{:.1} %", 100.0 * row.idle),
                     format!("{:+.1} %", 100.0 * row.overhead),
