@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { h, s } from "./element.js";
-import { VARIANTS } from "./games.js";
+import { startForm } from "./start.js";
 import { duration, language, number, short, t } from "./words.js";
 
 const EVERY = 2000;
@@ -21,7 +21,7 @@ export class Cluster {
     this.tiles = h("div", { class: "tiles" });
     this.list = h("div", { class: "jobs" });
     this.table = h("div", { class: "workers" });
-    this.form = this.startForm();
+    this.form = startForm(this.app, () => this.follow());
     this.element = h("main", { class: "cluster", id: "main" },
       this.tiles,
       h("section", { "aria-labelledby": "jobs-title" }, h("h2", { id: "jobs-title" }, t("jobs")), this.list, this.form),
@@ -67,13 +67,16 @@ export class Cluster {
   }
 
   job(job) {
-    const { name, variant, state, positions, target, rate, frontier, set_aside: aside, reason } = job;
+    const { name, variant, state, positions, target, rate, frontier, set_aside: aside, reason, asides } = job;
     const share = target ? Math.min(1, positions / target) : null;
     const left = target && rate > 0 && state === "running" ? t("left", { t: duration((target - positions) / rate) }) : null;
     const facts = [
       target ? t("ofTarget", { n: number(positions), m: number(target) }) : t("noEnd", { n: number(positions) }),
       state === "running" && t("rate", { n: rate.toFixed(1) }), left,
       frontier > 0 && t("frontier", { n: number(frontier) }), aside > 0 && t("setAside", { n: number(aside) }),
+      job.total_nodes && t("ofNodes", { n: short(job.nodes ?? 0), m: short(job.total_nodes) }),
+      job.until_stable && t("endsStable", { n: number(job.until_stable) }),
+      job.priority !== 0 && t("hasPriority", { n: job.priority }),
     ].filter(Boolean);
     const action = (word, kind, does) => h("button", { type: "button", class: kind, "data-action": word, onclick: does }, t(word));
     const change = async (what) => {
@@ -97,6 +100,8 @@ export class Cluster {
         this.fill(share, state)),
       h("p", { class: "facts" }, facts.join(" · ")),
       reason && h("p", { class: "complaint" }, reason),
+      job.waits_for && h("p", { class: "quiet small" }, t("waitsFor", { what: job.waits_for })),
+      asides?.map((aside) => h("p", { class: "quiet small" }, `${aside.position}: ${aside.reason}`)),
       this.plot(name, isOpen), buttons);
   }
 
@@ -148,33 +153,5 @@ export class Cluster {
     return h("table", { class: "verdicts" },
       h("thead", {}, h("tr", {}, head.map((name) => h("th", { scope: "col", class: ["slots", "doneTasks", "speed"].includes(name) ? "num" : name === "engine" ? "engine" : null }, t(name))))),
       h("tbody", {}, this.workers.map(row)));
-  }
-
-  startForm() {
-    const field = (name, word, attributes) => h("label", {}, t(word), h("input", { name, ...attributes }));
-    const submit = async (event) => {
-      event.preventDefault();
-      const data = new FormData(event.target);
-      const text = (name) => String(data.get(name) ?? "").trim();
-      const body = { name: text("name"), variant: text("variant"), depth: Number(text("depth")), top: Number(text("top")) };
-      if (text("roots")) body.roots = text("roots").split(";").map((root) => root.trim()).filter(Boolean);
-      if (text("positions")) body.positions = Number(text("positions"));
-      try {
-        await post("/jobs", body);
-        event.target.closest("details").open = false;
-        await this.follow();
-      } catch (error) {
-        this.app.complain(error);
-      }
-    };
-    return h("details", { class: "start" }, h("summary", {}, t("newJob")),
-      h("form", { onsubmit: submit },
-        field("name", "name", { type: "text", required: true, maxlength: "200" }),
-        h("label", {}, t("variant"), h("select", { name: "variant" }, VARIANTS.map((name) => h("option", { value: name }, name)))),
-        field("roots", "roots", { type: "text", placeholder: "h8; h8 i9" }),
-        field("positions", "wantPositions", { type: "number", min: "1", value: "1000" }),
-        field("depth", "searchDepth", { type: "number", min: "1", max: "100", value: "6", required: true }),
-        field("top", "topMoves", { type: "number", min: "1", max: "1000", value: "3", required: true }),
-        h("button", { type: "submit", class: "primary" }, t("startJob"))));
   }
 }

@@ -26,7 +26,9 @@ const ASSETS: &[Asset] = &[
     asset!("/page/board.js", "board.js", "text/javascript; charset=utf-8"),
     asset!("/page/games.js", "games.js", "text/javascript; charset=utf-8"),
     asset!("/page/explorer.js", "explorer.js", "text/javascript; charset=utf-8"),
+    asset!("/page/values.js", "values.js", "text/javascript; charset=utf-8"),
     asset!("/page/cluster.js", "cluster.js", "text/javascript; charset=utf-8"),
+    asset!("/page/start.js", "start.js", "text/javascript; charset=utf-8"),
     asset!("/page/words.js", "words.js", "text/javascript; charset=utf-8"),
     asset!("/page/element.js", "element.js", "text/javascript; charset=utf-8"),
 ];
