@@ -14,7 +14,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
-use crate::cluster::{Cluster, Facts, agree, facts, until};
+use crate::cluster::{Cluster, Facts, WIDER, agree, facts, until};
 use crate::laggard::Laggard;
 use crate::liar::Liar;
 use crate::relay::Relay;
@@ -200,7 +200,7 @@ fn storm(seed: u64, strikes: u32, size: u32) {
 
     let built = facts(&book);
     assert!(built.len() >= 2 * size as usize, "seed {seed}: {} positions", built.len());
-    let both = agree(&built, &calm(&scratch, 2 * size));
+    let both = agree(&built, &calm(&scratch, WIDER * 2 * size));
     assert!(both > size as usize, "seed {seed}: only {both} positions in both");
 }
 

@@ -94,6 +94,10 @@ pub(crate) fn facts(book: &Path) -> Facts {
     book.positions().map(|entry| fact(entry.expect("readable"))).collect()
 }
 
+/// In which order positions come decides which ones a build of so many holds: a book to compare with is grown wider by this
+/// factor, so that it has most of the other's.
+pub(crate) const WIDER: u32 = 3;
+
 /// Holds the facts of two books against each other: a position is widened sooner in one than in the other, but what both
 /// know exactly is the same. Gives the positions that both have.
 pub(crate) fn agree(one: &Facts, other: &Facts) -> usize {
@@ -122,7 +126,7 @@ fn a_cluster_answers_as_one_process_does() {
         "--moves",
         "h8",
         "--positions",
-        "60",
+        "180",
         "--depth",
         "4",
     ];
@@ -139,8 +143,8 @@ fn a_cluster_answers_as_one_process_does() {
     cluster.stop();
 
     let (here, there) = (facts(&here), facts(&there));
-    assert_eq!((here.len(), there.len()), (60, 60));
-    let both = agree(&here, &there);
+    assert_eq!((here.len(), there.len()), (60 * WIDER as usize, 60));
+    let both = agree(&there, &here);
     assert!(both >= 30, "only {both} positions in both");
 }
 
@@ -165,6 +169,13 @@ fn a_measurement_of_clusters_shows_itself_alone() {
     let measured = Program::Kagetsu.run(&["bench", "cluster", "--positions", "4", "--depth", "1", "--rounds", "1"]);
     assert_eq!((measured.code, measured.stderr.as_str()), (Some(0), ""), "{measured:#?}");
     assert!(measured.stdout.contains("\nratio "), "{measured:#?}");
+    let position = ["bench", "cluster", "--position", "--openings", "2", "--depth", "2", "--rounds", "1"];
+    let measured = Program::Kagetsu.run(&position);
+    assert_eq!((measured.code, measured.stderr.as_str()), (Some(0), ""), "{measured:#?}");
+    for words in ["; 2 balanced openings, one after another, at depth 2", "\nof each position, in the geometric mean: "]
+    {
+        assert!(measured.stdout.contains(words), "{measured:#?}");
+    }
 }
 
 #[test]
@@ -175,8 +186,9 @@ fn a_simulated_cluster_is_the_same_every_time() {
     let recorded = Program::Kagetsu.run(&["bench", "cluster", "--record", times, "--depth", "2"]);
     assert_eq!(recorded.code, Some(0), "{recorded:#?}");
     let position = ["--simulate=position", "--sizes", "1,3", "--depth", "5", "--json"];
+    let openings = [&position[..], &["--openings", "3"]].concat();
     let book = ["--simulate=book", "--sizes", "1,20", "--length", "3s", "--times", times, "--life", "500ms", "--json"];
-    for (what, simulation) in [("position", &position[..]), ("book", &book[..])] {
+    for (what, simulation) in [("position", &position[..]), ("position", &openings), ("book", &book[..])] {
         let simulation = [&["bench", "cluster", "--plot", drawn], simulation].concat();
         let once = Program::Kagetsu.run(&simulation);
         assert_eq!((once.code, once.stderr.as_str()), (Some(0), ""), "{once:#?}");
@@ -203,7 +215,8 @@ fn what_cannot_be_simulated_is_said() {
     let times = scratch.path("times");
     std::fs::write(&times, "100\nmany\n").expect("room");
     let times = times.to_str().expect("a plain name");
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 5] = [
+        (&["--openings", "3"], "--openings is for positions: add --position or --simulate=position"),
         (&["--simulate=book", "--times", times], "line 2 is not a number of positions: \"many\""),
         (&["--simulate=book", "--times", "/nowhere/times"], "cannot read /nowhere/times"),
         (&["--simulate=position", "--sizes", "1001", "--depth", "1"], "at most 1000 for a position"),
@@ -289,13 +302,14 @@ fn an_analysis_is_shared_among_workers() {
     cluster.stop();
 }
 
-/// Grows a book of 50 positions in one process and the same on a cluster, and asks both. Gives the folder of the first.
+/// Grows a book of 50 positions on a cluster and a wider one in one process, and asks both. Gives the folder of the first.
 pub(crate) fn grows_alike(scratch: &Scratch, variant: Variant, opening: &str, depth: u8) -> String {
     let [here, there] = ["here", "there"].map(|name| scratch.path(name));
     let [here_name, there_name] = [&here, &there].map(|path| path.to_str().expect("a plain name").to_owned());
     let (name, depth) = (variant.to_string(), depth.to_string());
     let build = |place: [&str; 2]| {
-        let about = ["build", "--variant", &name, "--moves", opening, "--positions", "50", "--depth", &depth];
+        let positions = (if place[0] == "--book" { 50 * WIDER } else { 50 }).to_string();
+        let about = ["build", "--variant", &name, "--moves", opening, "--positions", &positions, "--depth", &depth];
         let built = Program::Kagetsu.run(&[&about[..], &place].concat());
         assert_eq!(built.code, Some(0), "{built:#?}");
     };

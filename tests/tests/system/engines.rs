@@ -38,12 +38,14 @@ fn fairy_stockfish_grows_a_book_of_xiangqi() {
     cluster.stop();
 
     let answer = Program::Kagetsu.run(&["query", "--book", book, "--variant", "xiangqi", "--json"]).json();
-    let best = &answer["answers"][0];
+    // A rival, a move of which only an upper bound is known, may stand before the best.
+    let answers = answer["answers"].as_array().expect("a list");
+    let best = answers.iter().find(|a| a["bound"] != "upper").expect("a move with a value");
     let by = best["engine"].as_str().expect("a name");
     assert!(by.starts_with("Fairy-Stockfish"), "{by}");
     assert!(best["depth"].as_u64() >= Some(5) && best["nodes"].as_u64() > Some(0) && best["proof"] == "none", "{best}");
     assert_eq!(best["line"][0], best["move"]);
-    assert!(answer["answers"].as_array().is_some_and(|answers| answers.len() > 3), "every move has a bound: {answer}");
+    assert!(answers.len() > 3, "every move has a bound: {answer}");
     let check = Program::Kagetsu.run(&["check", "--book", book]);
     assert_eq!(check.code, Some(0), "{check:#?}");
 }

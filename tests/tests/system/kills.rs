@@ -7,7 +7,7 @@ use kagetsu_tests::Scratch;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::cluster::{Cluster, Facts, agree, facts, growing, until, worker};
+use crate::cluster::{Cluster, Facts, WIDER, agree, facts, growing, until, worker};
 
 const KILLS: u32 = 20;
 const POSITIONS: u32 = 120;
@@ -59,7 +59,7 @@ fn build_through_kills(victim: Victim, seed: u64) {
 
 fn facts_of_a_calm_build(scratch: &Scratch) -> Facts {
     let book = scratch.path("calm");
-    let line = growing("--book", book.to_str().expect("a plain name"), POSITIONS, DEPTH);
+    let line = growing("--book", book.to_str().expect("a plain name"), WIDER * POSITIONS, DEPTH);
     let arguments: Vec<_> = line.split(' ').collect();
     let built = kagetsu_tests::Program::Kagetsu.run(&arguments);
     assert_eq!(built.code, Some(0), "{built:#?}");

@@ -4,6 +4,7 @@ mod analyze;
 mod brain;
 mod build;
 mod care;
+mod cchess;
 mod chaos;
 mod clients;
 mod cluster;

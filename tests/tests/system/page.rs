@@ -94,10 +94,39 @@ fn a_person_follows_the_book_and_watches_it_grow() {
     // The cluster: a build is started, seen to grow, paused, resumed and given up.
     browser.click("#to-cluster");
     browser.click(".start summary");
-    browser.value("document.querySelector('[name=name]').value = 'seen'");
-    browser.value("document.querySelector('[name=positions]').value = ''");
-    browser.value("document.querySelector('[name=depth]').value = '2'");
+    browser.until("document.querySelector('[name=name]').value === 'surakarta'");
+    let choose = |browser: &mut Browser, name: &str, value: &str| {
+        let select = format!("document.querySelector('[name={name}]')");
+        browser.value(&format!("{select}.value = '{value}'; {select}.dispatchEvent(new Event('change'))"));
+    };
+    let fill = |browser: &mut Browser, name: &str, value: &str| {
+        browser.value(&format!("document.querySelector('[name={name}]').value = '{value}'"));
+    };
+    // Each aim has the fields that belong to it; what the server refuses is said, and what was filled in stays.
+    let fields = "[...document.querySelectorAll('.start form > [data-field]')].filter((e) => !e.hidden)\
+                  .map((e) => e.dataset.field).join(' ')";
+    for (aim, own) in [
+        ("prove", "name roots side nodes positions"),
+        ("deepen", "name roots depth top before positions"),
+        ("drop-out", "name roots depth top positions"),
+        ("one-side", "name roots side depth top positions"),
+    ] {
+        choose(&mut browser, "aim", aim);
+        assert_eq!(browser.value(fields), json!(own), "{aim}");
+    }
+    choose(&mut browser, "variant", "freestyle-15");
+    choose(&mut browser, "side", "second");
+    for (name, value) in [("name", "seen"), ("roots", "h8 z99"), ("positions", ""), ("depth", "2")] {
+        fill(&mut browser, name, value);
+    }
     browser.click(".start button[type=submit]");
+    browser.until(&format!("{}.includes('z99')", text(".start .complaint")));
+    browser.click(".start .more summary");
+    for (name, value) in [("roots", "h8; i9"), ("margin", "0.50"), ("priority", "7"), ("total_nodes", "900000000")] {
+        fill(&mut browser, name, value);
+    }
+    browser.click(".start button[type=submit]");
+    browser.until(&format!("{}.includes('priority 7')", text("[data-job=seen]")));
     let job = "[data-job=seen]";
     browser.until(&format!("{}.includes('running')", text(job)));
     browser.until(&format!("document.querySelector('{job} .plot .curve')"));
@@ -116,6 +145,7 @@ fn a_person_follows_the_book_and_watches_it_grow() {
         for view in ["#/freestyle-15/h8,a1,i8,a3,j8,a5", "#/xiangqi/h2e2", "#/surakarta", "#/cluster"] {
             browser.open(&format!("http://{}/{view}", door.http));
             browser.until("document.querySelector('main') && document.body.innerText.length > 40");
+            browser.value("for (const form of document.querySelectorAll('.start, .more')) form.open = true");
             browser.until("document.documentElement.scrollWidth <= innerWidth + 1");
             let nameless = "[...document.querySelectorAll('button, a, input, select, [role=img]')].filter((e) => \
                             e.getClientRects().length && !(e.ariaLabel || e.innerText || e.labels?.length || \
@@ -135,8 +165,9 @@ fn a_person_follows_the_book_and_watches_it_grow() {
 
     // The page talks to its own server alone, and nothing in it went wrong.
     let here = format!("http://{}/", door.http);
-    let abroad: Vec<String> =
-        browser.requests().into_iter().filter(|url| !url.starts_with(&here) && url != "about:blank").collect();
+    // What a browser draws by itself, as the sign of a field for a day, it has with it.
+    let is_here = |url: &String| url.starts_with(&here) || url.starts_with("data:") || url == "about:blank";
+    let abroad: Vec<String> = browser.requests().into_iter().filter(|url| !is_here(url)).collect();
     assert_eq!(abroad, Vec::<String>::new());
     assert_eq!(browser.errors(), Vec::<String>::new());
     drop(browser);
