@@ -43,6 +43,8 @@ struct Report {
     absent_least_ns: f64,
     open_ms: f64,
     check_ms: f64,
+    /// What a look-up cannot do without: one read that waits for the memory, in as many bytes as the file has.
+    memory_ns: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     folder: Option<folder::Report>,
 }
@@ -65,7 +67,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         return write_json(out, &report);
     }
     let Report { positions, bytes_each, found_ns, found_least_ns, absent_ns, absent_least_ns, .. } = report;
-    let (open_ms, check_ms) = (report.open_ms, report.check_ms);
+    let Report { open_ms, check_ms, memory_ns, .. } = report;
     if let Some(folder) = &report.folder {
         writeln!(out, "{folder}\n")?;
     }
@@ -73,6 +75,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "{LOOKUPS} look-ups by key one after the other on one core, warm, all moves read; {RUNS} runs")?;
     writeln!(out, "found:  median {found_ns:.0} ns, least {found_least_ns:.0} ns")?;
     writeln!(out, "absent: median {absent_ns:.0} ns, least {absent_least_ns:.0} ns")?;
+    writeln!(out, "one read that waits for the memory, of as many bytes: median {memory_ns:.0} ns")?;
     writeln!(out, "opened in {open_ms:.2} ms, every byte checked in {check_ms:.0} ms")?;
     Ok(())
 }
@@ -102,6 +105,7 @@ fn measure(positions: u64, path: &std::path::Path) -> Result<Report> {
         absent_least_ns: nanos(absent[0]),
         open_ms: opened.as_secs_f64() * 1e3,
         check_ms: check.as_secs_f64() * 1e3,
+        memory_ns: memory(written.bytes),
         folder: None,
     })
 }
@@ -126,6 +130,30 @@ fn lookups(book: &Compiled, key_of: impl Fn(u64) -> Key) -> Result<Vec<Duration>
     }
     times.sort_unstable();
     Ok(times)
+}
+
+/// Nanoseconds, in the median, of a read from so many bytes whose place the read before it tells: lines of the processor's on
+/// one ring, in an order by chance (Sattolo: "An algorithm to generate a random cyclic permutation", 1986).
+fn memory(bytes: u64) -> f64 {
+    const LINE: u64 = 64;
+    #[derive(Clone, Copy)]
+    #[repr(align(64))]
+    struct Line(u32);
+    let lines = u32::try_from((bytes / LINE).max(1)).unwrap_or(u32::MAX);
+    let mut ring: Vec<Line> = (0..lines).map(Line).collect();
+    for at in (1..lines).rev() {
+        let other = mix(at.into()) % u64::from(at);
+        ring.swap(at as usize, other as usize);
+    }
+    let mut times: Vec<Duration> = (0..RUNS)
+        .map(|_| {
+            let begun = Instant::now();
+            black_box((0..LOOKUPS).fold(0, |at, _| ring[at as usize].0));
+            begun.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    nanos(times[RUNS / 2])
 }
 
 /// A number that looks like chance (Steele, Lea and Flood: "Fast splittable pseudorandom number generators", 2014).

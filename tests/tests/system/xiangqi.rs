@@ -9,6 +9,9 @@ use crate::cluster::{Cluster, grows_alike};
 /// The central cannon and a horse against it.
 const OPENING: &str = "h2e2 h9g7";
 
+/// No evaluation values a rook at less, in hundredths of a pawn.
+const ROOK: i64 = 400;
+
 #[test]
 fn a_cluster_grows_the_book_that_one_process_does() {
     let scratch = Scratch::new();
@@ -20,13 +23,15 @@ fn a_cluster_analyses_xiangqi() {
     let scratch = Scratch::new();
     let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
     let _workers = [cluster.worker(), cluster.worker()];
-    let asked = ["analyze", "--variant", "xiangqi", "--depth", "6", "--top", "2", "--json"];
+    // Black's rook has come to a place where Red's takes it for nothing: any sound search does, however the moves are divided.
+    let blunder = "h2e2 h7e7 h0g2 h9g7 i0h0 i9h9 a0a1 h9h3";
+    let asked = ["analyze", "--variant", "xiangqi", "--moves", blunder, "--depth", "6", "--top", "2", "--json"];
     let here = Program::Kagetsu.run(&asked).json();
     let there = Program::Kagetsu.run(&[&asked[..], &["--coordinator", &cluster.url]].concat()).json();
     for answer in [&here, &there] {
-        let first = answer["best"].as_str().expect("a move");
-        assert!(["b2e2", "h2e2", "c3c4", "g3g4", "c0e2", "g0e2", "b0c2", "h0g2"].contains(&first), "{answer}");
-        assert_eq!((&answer["depth"], &answer["win_in"]), (&json!(6), &json!(null)));
+        let found = (&answer["best"], &answer["depth"], &answer["win_in"]);
+        assert_eq!(found, (&json!("h0h3"), &json!(6), &json!(null)), "{answer}");
+        assert!(answer["score"].as_i64() > Some(ROOK / 2), "{answer}");
     }
     // A mate is a proof wherever it is found.
     let mate = ["analyze", "--variant", "xiangqi", "--fen", "4k4/9/9/9/9/9/9/R8/1R7/4K4 w", "--depth", "4", "--json"];
