@@ -1,5 +1,5 @@
 //! A storm over a cluster: processes are killed and frozen, disks are full, the network is cut and slowed, reports come twice and
-//! late, and one worker lies. What was acknowledged is in the book, the book says what a calm build says, and the liar is found.
+//! late, and one worker lies. What was acknowledged is in the book, the book says what is found in peace, and the liar is found.
 //!
 //! The short storm is part of every run; the long one is `cargo test -p kagetsu-tests --test system chaos -- --ignored`, its
 //! seeds are `KAGETSU_CHAOS_SEEDS` (by default 1,2,3).
@@ -14,7 +14,8 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
-use crate::cluster::{Cluster, Facts, WIDER, agree, facts, until};
+use crate::alone::facts;
+use crate::cluster::{Cluster, until};
 use crate::laggard::Laggard;
 use crate::liar::Liar;
 use crate::relay::Relay;
@@ -25,21 +26,25 @@ const DEPTH: u32 = 3;
 const BLOCKS: u32 = 60;
 
 /// A coordinator that asks for every answer twice.
-fn coordinator(book: &Path, listen: &str) -> Cluster {
+fn coordinator(book: &Path) -> Cluster {
     let book = book.to_str().expect("a plain name");
-    let mut coordinator = Program::Coordinator.start(&arguments(book, listen));
+    let mut coordinator = Program::Coordinator.start(&arguments(book));
     let url = coordinator.address();
     Cluster { coordinator, url }
 }
 
-fn arguments<'a>(book: &'a str, listen: &'a str) -> [&'a str; 8] {
-    ["--book", book, "--listen", listen, "--http", "off", "--verify-share", "100"]
+const fn arguments(book: &str) -> [&str; 8] {
+    ["--book", book, "--listen", "127.0.0.1:0", "--http", "off", "--verify-share", "100"]
 }
 
 /// A coordinator whose disk is full: it works as long as it can, and then says so, or is killed.
-fn coordinate_on_a_full_disk(book: &Path, listen: &str, time: Duration) {
+fn coordinate_on_a_full_disk(book: &Path, line: &Relay, time: Duration) {
     let book = book.to_str().expect("a plain name");
-    let mut full = Running::of(Program::Coordinator.command_with_small_disk(BLOCKS, &arguments(book, listen)));
+    let mut full = Running::of(Program::Coordinator.command_with_small_disk(BLOCKS, &arguments(book)));
+    // It may have no room even to begin.
+    if let Some(address) = full.line().strip_prefix("listening on ") {
+        line.turn(address);
+    }
     sleep(time);
     if full.has_ended() {
         assert_eq!(full.wait().code(), Some(2), "it says what is wrong");
@@ -122,17 +127,6 @@ fn positions(cluster: &Cluster) -> Option<u64> {
     cluster.job()?["positions"].as_u64()
 }
 
-/// What a build in peace finds.
-fn calm(scratch: &Scratch, positions: u32) -> Facts {
-    let book = scratch.path("calm");
-    let (positions, depth) = (positions.to_string(), DEPTH.to_string());
-    let place = ["--variant", "freestyle-15", "--moves", "h8", "--positions", &positions, "--depth", &depth];
-    let built =
-        Program::Kagetsu.run(&[&["build", "--book", book.to_str().expect("a plain name")], &place[..]].concat());
-    assert_eq!(built.code, Some(0), "{built:#?}");
-    facts(&book)
-}
-
 /// The quarantine of a worker of this name, if it is there and in one.
 fn quarantine(cluster: &Cluster, name: &str) -> Option<String> {
     let listed = Program::Kagetsu.run(&["workers", "list", "--coordinator", &cluster.url, "--json"]);
@@ -146,11 +140,11 @@ fn storm(seed: u64, strikes: u32, size: u32) {
     let chance = &mut StdRng::seed_from_u64(seed);
     let scratch = Scratch::new();
     let book = scratch.path("book");
-    let mut cluster = coordinator(&book, "127.0.0.1:0");
-    let listen = cluster.url.trim_start_matches("http://").to_string();
-    let mut fleet = Fleet::start(&scratch, &cluster.url);
+    let mut cluster = coordinator(&book);
+    let line = Relay::to(&cluster.url);
+    let mut fleet = Fleet::start(&scratch, &line.url());
 
-    let laggard = Laggard::start(&cluster.url, seed);
+    let laggard = Laggard::start(&line.url(), seed);
 
     // First nobody lies, and the coordinator dies too: what it acknowledged it never loses.
     drop(cluster.build(size, DEPTH));
@@ -164,9 +158,10 @@ fn storm(seed: u64, strikes: u32, size: u32) {
             event @ (0 | 4) => {
                 cluster.coordinator.kill();
                 if event == 4 {
-                    coordinate_on_a_full_disk(&book, &listen, Duration::from_millis(chance.random_range(200..1_000)));
+                    coordinate_on_a_full_disk(&book, &line, Duration::from_millis(chance.random_range(200..1_000)));
                 }
-                cluster = coordinator(&book, &listen);
+                cluster = coordinator(&book);
+                line.turn(&cluster.url);
                 let after = until("the job is back", || positions(&cluster));
                 assert!(Some(after) >= acknowledged, "seed {seed}: {acknowledged:?} acknowledged, then {after}");
             }
@@ -191,27 +186,36 @@ fn storm(seed: u64, strikes: u32, size: u32) {
         sleep(Duration::from_millis(chance.random_range(0..150)));
         fleet.strike(chance);
     }
-    let reason = until("the liar is found", || quarantine(&cluster, liar.name()));
+    drop(client);
+    let mut target = 2 * size;
+    let reason = until("the liar is found", || {
+        let reason = quarantine(&cluster, liar.name());
+        // The others may have done all before it was asked for anything: then there is more to do.
+        if reason.is_none() && cluster.job()?["state"] == "done" {
+            target += size;
+            cluster.build(target, DEPTH).wait();
+        }
+        reason
+    });
     assert!(reason.contains("wrong about"), "seed {seed}: {reason}");
-    until("the job ends", || (cluster.job()?["state"] == "done").then_some(()));
+    // What it said is searched anew before a job that is asked for again is done.
+    until("the job ends", || cluster.build(target, DEPTH).wait().success().then_some(()));
     assert_eq!(quarantine(&cluster, "laggard"), None, "seed {seed}: who is slow is not wrong");
-    drop((client, liar, laggard, fleet));
+    drop((liar, laggard, fleet));
     cluster.stop();
 
-    let built = facts(&book);
-    assert!(built.len() >= 2 * size as usize, "seed {seed}: {} positions", built.len());
-    let both = agree(&built, &calm(&scratch, WIDER * 2 * size));
-    assert!(both > size as usize, "seed {seed}: only {both} positions in both");
+    let built = facts(&book, DEPTH).len();
+    assert!(built >= target as usize, "seed {seed}: {built} positions");
 }
 
 #[test]
-fn a_short_storm_leaves_the_book_of_a_calm_build() {
+fn a_short_storm_leaves_what_is_found_in_peace() {
     storm(1, 10, 30);
 }
 
 #[test]
 #[ignore = "takes minutes"]
-fn a_long_storm_leaves_the_book_of_a_calm_build() {
+fn a_long_storm_leaves_what_is_found_in_peace() {
     let seeds = std::env::var("KAGETSU_CHAOS_SEEDS").unwrap_or_else(|_| "1,2,3".into());
     for seed in seeds.split(',') {
         storm(seed.trim().parse().expect("a number"), 60, 150);

@@ -5,7 +5,8 @@ use std::fs::{self, File};
 use kagetsu_tests::{Finished, Program, Running, Scratch};
 use serde_json::json;
 
-use crate::cluster::{Cluster, facts, growing, until};
+use crate::alone::facts;
+use crate::cluster::{Cluster, growing, until};
 
 /// Where a book of all positions has no room.
 const BLOCKS: u32 = 100;
@@ -30,12 +31,12 @@ fn a_build_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
         assert_eq!((full.code, full.stdout.as_str()), (Some(2), ""), "{full:#?}");
         assert_eq!(full.stderr.lines().count(), 1, "one line says it: {full:#?}");
         assert!(is_told(&full.stderr, place), "{full:#?}");
-        let built = facts(&path).len();
+        let built = facts(&path, DEPTH).len();
         assert!((1..=POSITIONS as usize).contains(&built), "{built} positions");
     }
     let job = Program::Kagetsu.run(&arguments).json();
     assert_eq!((&job["state"], &job["positions"]), (&json!("done"), &json!(POSITIONS)), "{job}");
-    assert_eq!(facts(&path).len(), POSITIONS as usize);
+    assert_eq!(facts(&path, DEPTH).len(), POSITIONS as usize);
 }
 
 #[test]
@@ -48,9 +49,8 @@ fn a_coordinator_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
     command.stderr(File::create(&log).expect("room"));
     let mut coordinator = Running::of(command);
     let url = coordinator.address();
-    let listen = url.trim_start_matches("http://").to_string();
     let mut full = Cluster { coordinator, url };
-    let _worker = full.worker();
+    let worker = full.worker();
     let mut client = full.build(POSITIONS, DEPTH);
     let mut acknowledged = None;
     until("the disk is full", || {
@@ -61,12 +61,14 @@ fn a_coordinator_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
     let log = fs::read_to_string(&log).expect("text");
     let last = log.lines().last().unwrap_or_default();
     assert!(is_told(last, "book/"), "{log}");
-    assert!(facts(&path).len() < POSITIONS as usize);
+    assert!(facts(&path, DEPTH).len() < POSITIONS as usize);
 
-    let room = Cluster::start(&path, &listen);
+    drop(worker);
+    let room = Cluster::start(&path, "127.0.0.1:0");
+    let _worker = room.worker();
     let after = until("the job is back", || room.job());
     assert!(after["positions"].as_u64() >= acknowledged, "{acknowledged:?} acknowledged, then {after}");
     until("the job ends", || (room.job()?["state"] == "done").then_some(()));
     room.stop();
-    assert_eq!(facts(&path).len(), POSITIONS as usize);
+    assert_eq!(facts(&path, DEPTH).len(), POSITIONS as usize);
 }

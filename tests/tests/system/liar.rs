@@ -1,6 +1,7 @@
 //! A worker that knows the exam and lies about all else, twice each time.
 
 use std::thread::{JoinHandle, spawn};
+use std::time::Duration;
 
 use kagetsu_game::Question;
 use kagetsu_proto::v1::from_worker::Message as Said;
@@ -21,7 +22,7 @@ pub(crate) struct Liar {
 }
 
 impl Liar {
-    /// A worker for the coordinator at `url`, which says that it is our own engine.
+    /// A worker for the coordinator at `url`, which says that it is our own engine, and comes back whenever it loses it.
     pub(crate) fn start(url: &str, seed: u64) -> Self {
         let (name, stop) = (format!("liar-{seed}"), CancellationToken::new());
         let hello = v1::Hello {
@@ -38,8 +39,14 @@ impl Liar {
         let thread = spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             runtime.block_on(async {
+                let lies = async {
+                    loop {
+                        lie(&connector, &hello).await;
+                        tokio::time::sleep(Duration::from_millis(100)).await;
+                    }
+                };
                 tokio::select! {
-                    () = lie(&connector, &hello) => {}
+                    () = lies => {}
                     () = ends.cancelled() => {}
                 }
             });
@@ -64,11 +71,13 @@ impl Drop for Liar {
 
 /// Works until the coordinator hangs up.
 async fn lie(connector: &Connector, hello: &v1::Hello) {
-    let mut client = WorkersClient::new(connector.connect().await.expect("a coordinator"));
+    let Ok(caller) = connector.connect().await else { return };
+    let mut client = WorkersClient::new(caller);
     let (out, messages) = mpsc::channel(64);
     let say = async |message| out.send(v1::FromWorker { message: Some(message) }).await.is_ok();
     say(Said::Hello(hello.clone())).await;
-    let mut heard = client.work(ReceiverStream::new(messages)).await.expect("welcome").into_inner();
+    let Ok(heard) = client.work(ReceiverStream::new(messages)).await else { return };
+    let mut heard = heard.into_inner();
     let options = EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() };
     let mut engine = Engine::new(options).expect("an engine");
     while let Ok(Some(message)) = heard.message().await {

@@ -1,5 +1,6 @@
 //! The whole system: programs as a user starts them, on real sockets, with real kills.
 
+mod alone;
 mod analyze;
 mod brain;
 mod build;

@@ -1,4 +1,4 @@
-//! A network that can be cut: a relay between a worker and its coordinator.
+//! A network that can be cut: a relay between workers and their coordinator, at one address wherever that lives.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -15,6 +15,7 @@ pub(crate) struct Relay {
 
 #[derive(Default)]
 struct Line {
+    target: Mutex<Option<SocketAddr>>,
     is_cut: AtomicBool,
     is_slow: AtomicBool,
     ends: Mutex<Vec<TcpStream>>,
@@ -23,7 +24,6 @@ struct Line {
 impl Relay {
     /// A relay to `target`, as in `http://127.0.0.1:7615`.
     pub(crate) fn to(target: &str) -> Self {
-        let target: SocketAddr = target.trim_start_matches("http://").parse().expect("an address");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("bound");
         let line = Arc::new(Line::default());
@@ -32,11 +32,19 @@ impl Relay {
         thread::spawn(move || {
             for near in listener.incoming().flatten() {
                 if !shared.is_cut.load(Ordering::SeqCst) {
-                    shared.join(near, target);
+                    shared.join(near);
                 }
             }
         });
-        Self { address, line }
+        let relay = Self { address, line };
+        relay.turn(target);
+        relay
+    }
+
+    /// Passes new connections on to another server: one that was started again has another port, for its own may be taken.
+    pub(crate) fn turn(&self, target: &str) {
+        let target = target.trim_start_matches("http://").parse().expect("an address");
+        *self.line.target.lock().expect("no panic in it") = Some(target);
     }
 
     /// Where to connect instead.
@@ -71,8 +79,9 @@ impl Drop for Relay {
 }
 
 impl Line {
-    fn join(self: &Arc<Self>, near: TcpStream, target: SocketAddr) {
-        let Ok(far) = TcpStream::connect(target) else { return };
+    fn join(self: &Arc<Self>, near: TcpStream) {
+        let target = *self.target.lock().expect("no panic in it");
+        let Some(Ok(far)) = target.map(TcpStream::connect) else { return };
         let copy = |stream: &TcpStream| stream.try_clone().expect("a handle");
         self.ends.lock().expect("no panic in it").extend([copy(&near), copy(&far)]);
         pump(copy(&near), copy(&far), Arc::clone(self));

@@ -1,5 +1,6 @@
 //! The scripts for Slurm, in a real Slurm of several nodes on this machine.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,8 @@ use std::process::{Child, Command, Stdio};
 use kagetsu_tests::{Finished, Program, Scratch};
 use serde_json::Value;
 
-use crate::cluster::{facts, until};
+use crate::alone::facts;
+use crate::cluster::until;
 
 /// Its daemons, as root starts them.
 const DAEMONS: [&str; 3] = ["munged", "slurmctld", "slurmd"];
@@ -24,6 +26,21 @@ fn find(program: &str) -> Option<PathBuf> {
 struct Slurm {
     scratch: Scratch,
     daemons: Vec<Child>,
+}
+
+/// Ports that nobody has, nor gets unless he asks for them: the system gives away others by itself.
+fn free_ports() -> [u16; 5] {
+    let given = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").expect("Linux");
+    let first: u16 = given.split_whitespace().next().and_then(|port| port.parse().ok()).expect("a port");
+    let free = || {
+        let port = rand::random_range(1_024..first);
+        TcpListener::bind(("127.0.0.1", port)).is_ok().then_some(port)
+    };
+    let mut ports = BTreeSet::new();
+    while ports.len() < 5 {
+        ports.extend(free());
+    }
+    Vec::from_iter(ports).try_into().expect("as many")
 }
 
 impl Slurm {
@@ -81,9 +98,7 @@ impl Slurm {
     fn settings(&self) -> String {
         let host = fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
         let host = host.trim();
-        // Ports that the system gave us and that we have closed again.
-        let ports: Vec<_> = (0..5).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
-        let ports: Vec<_> = ports.iter().map(|port| port.local_addr().expect("an address").port()).collect();
+        let ports = free_ports();
         let (socket, state, spool) = (self.text("munge.socket"), self.text("state"), self.text("spool"));
         let pids = self.text("");
         let mut text = format!(
@@ -201,7 +216,7 @@ fn the_scripts_build_a_book_in_a_real_slurm_through_requeues() {
     }
     let logs = slurm.logs();
     assert!(logs.contains("goodbye=true"), "{logs}");
-    assert_eq!(facts(&slurm.path("shared/book")).len(), 60, "{logs}");
+    assert_eq!(facts(&slurm.path("shared/book"), 5).len(), 60, "{logs}");
 }
 
 /// What a worker does at the signal before its time limit: it says goodbye, and goes back into the queue. `limit` is what is
