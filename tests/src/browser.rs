@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::Scratch;
 
 /// How long a page may take for anything; only bounds a test that has failed.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Chromium without a window, spoken with by its DevTools protocol through pipes. It ends when this value is dropped.
 #[derive(Debug)]

@@ -3,8 +3,8 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// How long a program may be silent that has something to say.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a program may be silent that has something to say; only bounds a test that has failed.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A program that is spoken with line by line. It is killed when this value is dropped.
 #[derive(Debug)]

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+/// How long a server may be silent that has something to say; only bounds a test that has failed.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 /// What a server answered over HTTP.
 #[derive(Debug)]
 pub struct Answered {
@@ -63,7 +66,7 @@ pub fn events(at: &str, method: &str, path: &str, body: &str, mut is_enough: imp
 fn open(at: &str, method: &str, path: &str, body: &str) -> (u16, String, BufReader<TcpStream>) {
     let address = at.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).unwrap_or_else(|error| panic!("{error} at {address}"));
-    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a time");
     let kind = if body.is_empty() && method == "GET" { "" } else { "Content-Type: application/json\r\n" };
     let length = body.len();
     let head = format!(

@@ -56,9 +56,10 @@ fn words_that_are_no_position() {
 
 #[test]
 fn a_coordinator_that_is_not_there() {
-    // A port that nobody listens on: one that the system gave us and that we have closed again.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
-    let url = format!("http://127.0.0.1:{port}");
+    // A port that nobody listens on, nor can: it is ours, and we do not.
+    let port = tokio::net::TcpSocket::new_v4().expect("a socket");
+    port.bind("127.0.0.1:0".parse().expect("an address")).expect("a port");
+    let url = format!("http://{}", port.local_addr().expect("bound"));
     let place = ["--variant", "freestyle-15", "--moves", "h8"];
     for command in [
         &["analyze", "--depth", "1", "--coordinator", &url][..],
