@@ -1,54 +1,31 @@
 //! Build jobs: they end, they stop when they are told to, and they survive.
 
-use std::collections::BTreeMap;
-
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::JobState;
 use kagetsu_proto::v1::report::Outcome;
 use tonic::Code;
 
+use crate::alone::is_found_alone;
 use crate::cluster::{Cluster, build, position, refused};
 use crate::puppet::Puppet;
 
-/// Exact verdicts as they were searched, but for the day: position -> move -> verdict.
-type Facts = BTreeMap<String, BTreeMap<u32, v1::Verdict>>;
-
-async fn facts(cluster: &Cluster) -> Facts {
-    let fact = |found: v1::Found| {
-        let exact = found.facts.expect("facts").verdicts.into_iter().filter(|v| v.bound() == v1::Bound::Exact);
-        let verdicts = exact.map(|verdict| (verdict.r#move, v1::Verdict { day: 0, ..verdict })).collect();
-        (format!("{:?}", found.position.expect("a position")), verdicts)
-    };
-    cluster.export().await.into_iter().map(fact).collect()
-}
-
-/// The book that so many workers build.
-async fn built(workers: usize) -> Facts {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
-    for number in 0..workers {
-        cluster.worker(&format!("worker {number}"));
-    }
-    cluster.builds().await.start(build("test", 40)).await.expect("a job");
-    let job = cluster.finished("test").await;
-    assert_eq!((job.state(), job.positions, job.target), (JobState::Done, 40, Some(40)));
-    let facts = facts(&cluster).await;
-    cluster.end().await;
-    facts
-}
-
+/// How many workers there are cannot be told from the book.
 #[tokio::test(flavor = "multi_thread")]
-async fn two_workers_find_what_one_finds() {
-    let (one, two) = (built(1).await, built(2).await);
-    assert_eq!((one.len(), two.len()), (40, 40));
-    let mut both = 0;
-    for (position, verdicts) in &one {
-        for (m, verdict) in two.get(position).into_iter().flatten() {
-            assert!(verdicts.get(m).is_none_or(|other| other == verdict), "{position} {m}");
-            both += usize::from(verdicts.contains_key(m));
+async fn workers_find_together_what_an_engine_finds_alone() {
+    for workers in 1..=3 {
+        let folder = tempfile::tempdir().expect("a folder");
+        let cluster = Cluster::start(Some(folder.path()));
+        for number in 0..workers {
+            cluster.worker(&format!("worker {number}"));
         }
+        cluster.builds().await.start(build("test", 40)).await.expect("a job");
+        let job = cluster.finished("test").await;
+        assert_eq!((job.state(), job.positions, job.target), (JobState::Done, 40, Some(40)));
+        let book = cluster.export().await;
+        assert_eq!(book.len(), 40);
+        is_found_alone(book);
+        cluster.end().await;
     }
-    assert!(both >= 40, "only {both} moves in both");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -89,7 +89,7 @@ impl Cluster {
 
 /// The limit only bounds a test that has failed.
 pub(crate) async fn within<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(60), what).await.expect("within a minute")
+    tokio::time::timeout(Duration::from_secs(300), what).await.expect("within five minutes")
 }
 
 pub(crate) fn position(line: &str) -> Position {
