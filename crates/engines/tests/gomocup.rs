@@ -2,17 +2,14 @@
 
 mod stub;
 
-use std::time::Duration;
-
 use kagetsu_engines::gomocup::{FromEngine, ToEngine};
 use kagetsu_engines::{External, Fault, Settings, Wrong};
 use kagetsu_game::{Answer, Bound, Effort, Move, Position, ProofKind, Question, Score, Side, Variant};
 use kagetsu_search::{Control, Engine};
-use stub::{stub, stub_once};
+use stub::{patiently, stub, stub_once};
 
 fn start(mode: &str) -> External {
-    let settings = Settings { patience: Duration::from_secs(4), ..stub("gomocup", mode) };
-    External::start(settings, &Control::new()).expect("it starts")
+    External::start(stub("gomocup", mode), &Control::new()).expect("it starts")
 }
 
 fn question(variant: &str, line: &str) -> Question {
@@ -128,15 +125,17 @@ fn the_wrong_size_and_the_wrong_rule_are_found() {
 fn trouble_that_passes_costs_a_second_try() {
     let folder = tempfile::tempdir().expect("a folder");
     let question = question("freestyle-15", "h8 i9 h9");
+    let best = |answer: Answer| answer.best().map(|(m, _)| m);
+    let truth = ask(&mut start("good"), &question).map(best).expect("an answer");
     for mode in ["crash", "hang", "flood", "chatter", "illegal", "nonsense"] {
-        let settings = stub_once("gomocup", mode, &folder.path().join(mode));
-        let settings = Settings { patience: Duration::from_secs(2), ..settings };
-        let mut engine = External::start(settings, &Control::new()).expect("it starts");
-        let answer = ask(&mut engine, &question).unwrap_or_else(|fault| panic!("{mode}: {fault}"));
-        assert_eq!(
-            answer.best().map(|(m, _)| m),
-            ask(&mut start("good"), &question).ok().and_then(|a| Some(a.best()?.0))
-        );
+        patiently(|patience| {
+            let file = folder.path().join(format!("{mode}-{}", patience.as_secs()));
+            let settings = Settings { patience, ..stub_once("gomocup", mode, &file) };
+            let mut engine = External::start(settings, &Control::new()).map_err(|fault| fault.to_string())?;
+            let answer = ask(&mut engine, &question).map_err(|fault| format!("{mode}: {fault}"))?;
+            assert_eq!(best(answer), truth, "{mode}");
+            Ok(())
+        });
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use kagetsu_engines::{External, Fault, Settings, Wrong};
 use kagetsu_game::{Answer, Bound, Effort, Move, Position, ProofKind, Question, Score, Variant};
 use kagetsu_search::{Control, Progress};
-use stub::{shell, stub, stub_once};
+use stub::{patiently, shell, stub, stub_once};
 
 fn question(line: &str) -> Question {
     let position = Position::from_line(Variant::XIANGQI, line).expect("a line");
@@ -107,39 +107,51 @@ fn trouble_that_passes_costs_a_second_try() {
     let folder = tempfile::tempdir().expect("a folder");
     let question = question("h2e2 h9g7");
     for mode in ["crash", "hang", "flood", "chatter", "illegal", "nonsense"] {
-        let settings =
-            Settings { patience: Duration::from_secs(2), ..stub_once("uci", mode, &folder.path().join(mode)) };
-        let mut engine = start(settings).expect("it starts");
-        engine.check(Variant::XIANGQI, &Control::new()).expect("it knows the rules");
-        let answer = ask(&mut engine, &question).unwrap_or_else(|fault| panic!("{mode}: {fault}"));
-        assert_eq!(moves(&answer), moves(&truth(&question)), "{mode}");
+        patiently(|patience| {
+            let file = folder.path().join(format!("{mode}-{}", patience.as_secs()));
+            let mut engine =
+                start(Settings { patience, ..stub_once("uci", mode, &file) }).map_err(|f| f.to_string())?;
+            engine.check(Variant::XIANGQI, &Control::new()).map_err(|fault| fault.to_string())?;
+            let answer = ask(&mut engine, &question).map_err(|fault| format!("{mode}: {fault}"))?;
+            assert_eq!(moves(&answer), moves(&truth(&question)), "{mode}");
+            Ok(())
+        });
     }
+}
+
+/// These are the words, with as many seconds as the patience has.
+fn is_told(said: &str, words: &[&str], patience: Duration) -> Result<(), String> {
+    let seconds = format!("{} s", patience.as_secs());
+    let is_said = |words: &&str| said.contains(&words.replace("SECONDS", &seconds));
+    if words.iter().all(is_said) { Ok(()) } else { Err(format!("{said}, not {words:?}")) }
 }
 
 #[test]
 fn trouble_that_stays_is_told_in_words() {
     let rows = [
         ("crash", "exit code 3; it said: segmentation fault"),
-        ("hang", "said nothing of use for 2 s while it was to think"),
+        ("hang", "said nothing of use for SECONDS while it was to think"),
         ("flood", "wrote a line of more than 65536 bytes"),
-        ("chatter", "said nothing of use for 2 s"),
+        ("chatter", "said nothing of use for SECONDS"),
         ("illegal", "played 'a1i8' in xiangqi h2e2, which is not legal"),
         ("nonsense", "which is not legal"),
     ];
     for (mode, words) in rows {
-        let settings = Settings { patience: Duration::from_secs(2), ..stub("uci", mode) };
-        let mut engine = start(settings).expect("it starts");
-        let fault = ask(&mut engine, &question("h2e2")).expect_err(mode).to_string();
-        assert!(fault.contains(words) && fault.contains(&format!("Stub {mode}")), "{fault}");
-        // It is asked again all the same: the next position may suit it.
-        ask(&mut engine, &question("")).unwrap_or_else(|fault| panic!("{mode}: {fault}"));
+        patiently(|patience| {
+            let mut engine =
+                start(Settings { patience, ..stub("uci", mode) }).map_err(|fault| format!("{mode}: {fault}"))?;
+            let fault = ask(&mut engine, &question("h2e2")).expect_err(mode).to_string();
+            is_told(&fault, &[words, &format!("Stub {mode}")], patience)?;
+            // It is asked again all the same: the next position may suit it.
+            ask(&mut engine, &question("")).map(drop).map_err(|fault| format!("{mode}: {fault}"))
+        });
     }
 }
 
 #[test]
 fn an_engine_that_does_not_begin_well_does_not_begin() {
     let rows = [
-        (stub("uci", "mute"), "said nothing of use for 2 s while it was to say uciok"),
+        (stub("uci", "mute"), "said nothing of use for SECONDS while it was to say uciok"),
         (stub("uci", "chess"), "played 'e2e4' in xiangqi, which is not legal"),
         (shell("uci", "exec 1>&-; sleep 60"), "it has closed its output"),
         (shell("uci", "yes | tr -d '\\n'"), "wrote a line of more than 65536 bytes"),
@@ -148,9 +160,10 @@ fn an_engine_that_does_not_begin_well_does_not_begin() {
         (Settings::new("uci:/nowhere/engine".parse().expect("an address")), "cannot be started: /nowhere/engine"),
     ];
     for (settings, words) in rows {
-        let settings = Settings { patience: Duration::from_secs(2), ..settings };
-        let fault = start(settings).err().expect(words).to_string();
-        assert!(fault.contains(words), "{fault}, not {words}");
+        patiently(|patience| {
+            let fault = start(Settings { patience, ..settings.clone() }).err().expect(words);
+            is_told(&fault.to_string(), &[words], patience)
+        });
     }
     let option = "Hsh=3".parse().expect("an option");
     let fault = start(Settings { options: vec![option], ..stub("uci", "good") }).err().expect("no such option");

@@ -179,6 +179,18 @@ impl Call {
         }
     }
 
+    /// Waits until a search has visited something; the report of one that has ended before that was said.
+    pub(crate) async fn until_at_work(&mut self) -> Option<v1::Report> {
+        loop {
+            match self.hear().await {
+                Some(Said::Heartbeat(beat)) if beat.progress.iter().any(|progress| progress.nodes > 0) => return None,
+                Some(Said::Heartbeat(_)) => {}
+                Some(Said::Report(report)) => return Some(report),
+                other => panic!("{other:?} is no sign of work"),
+            }
+        }
+    }
+
     pub(crate) async fn tell(&self, message: Told) {
         self.out.send(Ok(v1::ToWorker { message: Some(message) })).await.expect("it listens");
     }

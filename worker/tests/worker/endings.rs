@@ -37,10 +37,16 @@ async fn what_is_at_work_is_finished_within_the_grace() {
     let patient = Config { grace: Duration::from_secs(1_000), ..Config::embedded("tested".into(), 1) };
     let worker = coordinator.worker_of(patient);
     let (mut call, _) = coordinator.welcome().await;
-    let mut deep = short();
-    deep.effort = kagetsu_game::Effort::time(Duration::from_millis(500));
-    call.ask(1, &deep).await;
-    call.progress(0).await;
+    // One that is seen at work: where the machine stands still, a search of some time may end unseen.
+    for task in 1..=10 {
+        let effort = kagetsu_game::Effort::time(Duration::from_millis(250 << task));
+        call.ask(task, &kagetsu_game::Question { effort, ..short() }).await;
+        if let Some(report) = call.until_at_work().await {
+            call.acknowledge(&report).await;
+        } else {
+            break;
+        }
+    }
     coordinator.shutdown.cancel();
     let report = call.report().await;
     assert!(matches!(report.outcome, Some(Outcome::Answer(_))), "{report:?}");

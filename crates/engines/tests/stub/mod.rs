@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use kagetsu_engines::{Address, Settings};
 
@@ -33,4 +34,12 @@ pub(crate) fn shell(protocol: &str, script: &str) -> Settings {
     let mut address: Address = format!("{protocol}:sh -c").parse().expect("an address");
     address.arguments.push(script.into());
     Settings::new(address)
+}
+
+/// Tests with more and more patience, until all is well: a loaded machine may take longer than the least of it for what an
+/// engine says at once.
+pub(crate) fn patiently(test: impl Fn(Duration) -> Result<(), String>) {
+    let patience = [2, 10, 50].map(Duration::from_secs);
+    let failures: Vec<String> = patience.into_iter().map_while(|patience| test(patience).err()).collect();
+    assert!(failures.len() < patience.len(), "{failures:#?}");
 }
