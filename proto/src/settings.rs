@@ -21,12 +21,13 @@ use crate::tls;
 /// Longest message, in bytes.
 pub const MESSAGE_LIMIT: usize = 4 << 20;
 /// How long a connection may take to be made.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often a silent connection is tried, and how long the answer may take: a lost one is found after both.
+/// How often a silent connection is tried, and how long the answer may take: a lost one is found after both, sooner than a
+/// lease ends, and a machine that stands still for some seconds is not taken for one.
 #[must_use]
 pub const fn keepalive() -> (Duration, Duration) {
-    (Duration::from_secs(2), Duration::from_secs(2))
+    (Duration::from_secs(2), Duration::from_secs(8))
 }
 
 /// A connection, with the token that goes with every request.
@@ -248,7 +249,7 @@ pub fn explain(url: &str, status: &Status) -> String {
 
 /// Whether our own end of a connection says it, and nobody at the other.
 fn is_of_the_line(message: &str) -> bool {
-    ["transport", "h2 protocol error"].iter().any(|words| message.contains(words))
+    ["transport", "http2 error", "h2 protocol error"].iter().any(|words| message.contains(words))
 }
 
 #[cfg(test)]
@@ -257,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_breaks_is_not_the_coordinators_word() {
-        let lost = ["", "transport error", "h2 protocol error: error reading a body from connection"];
+        let lost = ["", "transport error", "http2 error", "h2 protocol error: error reading a body from connection"];
         for words in lost {
             assert!(explain("http://there", &Status::unknown(words)).contains("was lost"), "{words}");
         }
