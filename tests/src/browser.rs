@@ -145,13 +145,18 @@ impl Browser {
         let quoted = json!(selector).to_string();
         self.until(&format!("document.querySelector({quoted})"));
         // What moved away from under the mouse is looked for again.
-        for _ in 0..10 {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
             let place = self.value(&format!(
-                "(() => {{ const e = document.querySelector({quoted}); e.scrollIntoView({{block: 'nearest'}}); \
+                "(() => {{ const e = document.querySelector({quoted}); if (!e) return null; \
+                 e.scrollIntoView({{block: 'nearest'}}); \
                  window.hit = false; const hear = (c) => {{ window.hit ||= Boolean(c.target.closest({quoted})); }}; \
                  addEventListener('click', hear, {{capture: true, once: true}}); \
                  const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
             ));
+            if place.is_null() {
+                continue;
+            }
             for kind in ["mousePressed", "mouseReleased"] {
                 let params = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
                 self.ask("Input.dispatchMouseEvent", params);

@@ -72,8 +72,12 @@ fn a_person_follows_the_book_and_watches_it_grow() {
     browser.click("#language");
     browser.until(&format!("{}.includes('Black to move')", text(".headline")));
 
-    // An analysis deepens.
+    // An analysis deepens, and has so much time that it is at work when it is stopped.
     browser.click("#tab-analysis");
+    browser.until("document.querySelector('#effort')");
+    let most = "(() => { const e = document.querySelector('#effort'); e.selectedIndex = e.options.length - 1; \
+                e.dispatchEvent(new Event('change')); })()";
+    browser.value(most);
     browser.click("#analyze");
     browser.until("document.querySelectorAll('.deepened li').length >= 2");
     browser.click("#stop");
