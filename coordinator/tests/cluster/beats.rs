@@ -3,6 +3,7 @@
 use kagetsu_game::{Effort, Question};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
+use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -44,7 +45,7 @@ async fn a_worker_is_heard_by_its_beats_alone() {
     beats.send(beat(1, &task, 1_234, None)).await.expect("it listens");
     while within(updates.message()).await.expect("a stream").expect("an update").nodes != 1_234 {}
     let report = answer(&task);
-    puppet.answer(&task).await;
+    puppet.report(&task, Outcome::Answer(report.clone())).await;
     let mut last = within(updates.message()).await.expect("a stream").expect("an update");
     while !last.is_final {
         last = within(updates.message()).await.expect("a stream").expect("an update");

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
-use kagetsu_game::{Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, Question, Variant};
+use kagetsu_game::{
+    Answer, Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, Provenance, Question, Variant, Verdict,
+};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use proptest::prelude::*;
 
@@ -54,6 +56,12 @@ fn is_true<R: Rule>(position: &Position, m: Move, proof: Proof) -> bool {
         (Claim::Draw, outcome) => outcome == Some(Outcome::Draw),
         (Claim::Loss, Some(_)) => false,
     })
+}
+
+/// The answer without the day on which it was found: a test may run past midnight.
+fn undated(answer: Answer) -> Answer {
+    let undate = |(m, v): &(Move, Verdict)| (*m, Verdict { by: Provenance { day: 0, ..v.by.clone() }, ..v.clone() });
+    answer.verdicts().iter().map(undate).collect()
 }
 
 fn engine() -> Engine {
@@ -136,7 +144,8 @@ proptest! {
         let fresh = engine().answer(&question, &Control::new(), &mut |_| {}).expect("supported");
         let mut used = engine();
         used.answer(&Question::new(other, Effort::depth(4)), &Control::new(), &mut |_| {}).expect("supported");
-        prop_assert_eq!(used.answer(&question, &Control::new(), &mut |_| {}).expect("supported"), fresh);
+        let again = used.answer(&question, &Control::new(), &mut |_| {}).expect("supported");
+        prop_assert_eq!(undated(again), undated(fresh));
     }
 
     #[test]

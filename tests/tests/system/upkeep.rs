@@ -105,7 +105,12 @@ fn a_move_is_picked_within_a_margin_and_not_at_the_edge() {
         let near = pick(&["--temperature", "1000", "--margin", "0", "--seed", seed, "--json"]).json();
         assert_eq!(near["score"], pick(&["--json"]).json()["score"]);
     }
-    assert_eq!(pick(&["--before-edge", "1"]).stdout, best.stdout);
+    // Which positions the book has is chance: the best move may lead out of it.
+    let line = format!("h8 {}", best.stdout.trim());
+    let known = kagetsu(&["query", "--book", text(&book), "--variant", "freestyle-15", "--moves", &line]);
+    let near = pick(&["--before-edge", "1"]);
+    assert_eq!(near.code, known.code, "{near:#?} {known:#?}");
+    assert!(near.code == Some(1) || near.stdout == best.stdout, "{near:#?}");
     let far = pick(&["--before-edge", "100"]);
     assert!(far.code == Some(1) && far.stderr.contains("the book ends"), "{far:#?}");
 }
