@@ -247,7 +247,14 @@ async fn renewed_certificates_are_taken_up_while_serving() {
     let access = folder.access(Some("ca"), None);
     assert!(ask(&access, &url).await.expect_err("expired").contains("expired"));
     assert!(!tls.reload().expect("the same files"));
+    // Other files at the same moment, as far as the clock of the disk tells them apart.
+    let files = ["server.pem", "server.key"].map(|name| folder.path(name));
+    let before = files.each_ref().map(|file| file.metadata().and_then(|about| about.modified()).expect("a time"));
     folder.certificate(("server", "127.0.0.1", Usage::Server), (-1, 30), &ours);
+    for (file, before) in files.iter().zip(before) {
+        let file = std::fs::File::options().write(true).open(file).expect("it is there");
+        file.set_modified(before).expect("our own file");
+    }
     assert!(tls.reload().expect("sound files"));
     assert_eq!(ask(&access, &url).await, Ok(()));
     folder.write("server.pem", "nonsense");

@@ -1,6 +1,6 @@
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
 
 use rustls::ServerConfig;
 use rustls::server::WebPkiClientVerifier;
@@ -31,8 +31,8 @@ pub struct ServerTls {
 
 struct State {
     acceptor: TlsAcceptor,
-    /// When the files were changed last, as far as that is known.
-    changed: Vec<Option<SystemTime>>,
+    /// A sum of the files: by their times alone two that are written one soon after the other could not be told apart.
+    sum: u64,
 }
 
 impl ServerTls {
@@ -42,7 +42,7 @@ impl ServerTls {
     /// For files that cannot be used.
     pub fn new(files: ServerFiles, protocols: &[&str]) -> Result<Self, TlsError> {
         let protocols: Vec<_> = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
-        let state = State { changed: files.changed(), acceptor: files.acceptor(&protocols)? };
+        let state = State { sum: files.sum(), acceptor: files.acceptor(&protocols)? };
         Ok(Self { files, protocols, state: Mutex::new(state) })
     }
 
@@ -52,13 +52,13 @@ impl ServerTls {
     /// # Errors
     /// For files that cannot be used.
     pub fn reload(&self) -> Result<bool, TlsError> {
-        let changed = self.files.changed();
+        let sum = self.files.sum();
         {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            if state.changed == changed {
+            if state.sum == sum {
                 return Ok(false);
             }
-            state.changed = changed;
+            state.sum = sum;
         }
         let acceptor = self.files.acceptor(&self.protocols)?;
         self.state.lock().unwrap_or_else(PoisonError::into_inner).acceptor = acceptor;
@@ -82,9 +82,11 @@ impl ServerTls {
 }
 
 impl ServerFiles {
-    fn changed(&self) -> Vec<Option<SystemTime>> {
+    fn sum(&self) -> u64 {
         let files = [Some(&self.certificate), Some(&self.key), self.client_authority.as_ref()];
-        files.into_iter().flatten().map(|file| file.metadata().and_then(|about| about.modified()).ok()).collect()
+        let mut sum = DefaultHasher::new();
+        files.into_iter().flatten().for_each(|file| std::fs::read(file).ok().hash(&mut sum));
+        sum.finish()
     }
 
     fn acceptor(&self, protocols: &[Vec<u8>]) -> Result<TlsAcceptor, TlsError> {
