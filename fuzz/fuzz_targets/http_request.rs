@@ -85,7 +85,17 @@ impl Services for Library {
 
 /// The paths below `/api/v1`.
 const PATHS: [&str; 11] = [
-    "book", "tree", "transpositions", "pick", "position", "status", "jobs", "jobs/x", "jobs/x/pause", "workers", "analyses",
+    "book",
+    "tree",
+    "transpositions",
+    "pick",
+    "position",
+    "status",
+    "jobs",
+    "jobs/x",
+    "jobs/x/pause",
+    "workers",
+    "analyses",
 ];
 const METHODS: [&str; 4] = ["GET", "POST", "DELETE", "OPTIONS"];
 

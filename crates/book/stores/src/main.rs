@@ -1,5 +1,6 @@
 //! Stores held against one another, with what growing a book asks of one:
-//! `cargo run --release -- layers 200000`, with one of layers (the book's own), sled, redb, fjall, lmdb, and how many positions.
+//! `cargo run --release -- layers 200000`, with one of layers (the book's own), settled (the same as a book uses it: what is new
+//! is durable by the journal, which is not measured here), sled, redb, fjall, lmdb, and how many positions.
 //!
 //! It is no part of the workspace, so that a build of the book has no other store than sled; the book's own files stand in it by
 //! their paths.
@@ -10,13 +11,19 @@ mod bytes;
 #[path = "../../src/error.rs"]
 #[allow(dead_code)]
 mod error;
-#[path = "../../src/layers.rs"]
+#[path = "../../src/filter.rs"]
+#[allow(dead_code)]
+mod filter;
+#[path = "../../src/layers/mod.rs"]
+#[allow(dead_code)]
 mod layers;
-#[path = "../../src/sealed.rs"]
+#[path = "../../src/sealed/mod.rs"]
+#[allow(dead_code)]
 mod sealed;
 #[path = "../../src/sled_store.rs"]
 mod sled_store;
 #[path = "../../src/store.rs"]
+#[allow(dead_code)]
 mod store;
 
 use std::collections::VecDeque;
@@ -32,6 +39,19 @@ use crate::error::BookError;
 use crate::layers::Layers;
 use crate::sled_store::SledStore;
 use crate::store::{Batch, Pair, Store};
+
+/// What growing a book asks of a store.
+trait Held {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError>;
+
+    /// The entries from `from` on whose keys begin with `prefix`.
+    fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Found<'a>;
+
+    fn apply(&mut self, batch: Batch) -> Result<(), BookError>;
+
+    /// Makes what was applied durable.
+    fn flush(&mut self) -> Result<(), BookError>;
+}
 
 /// What the keys of a book begin with.
 const RECORD: u8 = b'p';
@@ -58,6 +78,65 @@ type Found<'a> = Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a>;
 
 const TABLE: redb::TableDefinition<'static, &[u8], &[u8]> = redb::TableDefinition::new("all");
 
+/// The book's own, with all of it durable when it is asked for, or when it is ended.
+struct Own {
+    layers: Layers,
+    is_journaled: bool,
+}
+
+impl Own {
+    fn open(path: &Path, is_journaled: bool) -> Self {
+        let path = path.join("layers");
+        let layers = if path.exists() { Layers::open(&path, CACHE) } else { Layers::create(&path, CACHE) };
+        Self { layers: layers.expect("whole"), is_journaled }
+    }
+}
+
+impl Held for Own {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
+        self.layers.get(key)
+    }
+
+    fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Found<'a> {
+        self.layers.range(prefix, from)
+    }
+
+    fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
+        self.layers.apply(batch)?;
+        if self.layers.is_full() { self.layers.settle() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), BookError> {
+        if self.is_journaled { Ok(()) } else { self.layers.flush() }
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        self.layers.keep().expect("room");
+    }
+}
+
+impl Held for SledStore {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
+        Self::get(self, key)
+    }
+
+    fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Found<'a> {
+        let prefix = prefix.to_vec();
+        let pairs = Self::range(self, from.max(&prefix));
+        Box::new(pairs.take_while(move |pair| pair.as_ref().map_or(true, |(key, _)| key.starts_with(&prefix))))
+    }
+
+    fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
+        Self::apply(self, batch)
+    }
+
+    fn flush(&mut self) -> Result<(), BookError> {
+        Self::flush(self)
+    }
+}
+
 struct Redb {
     db: redb::Database,
     is_durable: bool,
@@ -72,7 +151,7 @@ impl Redb {
     }
 }
 
-impl Store for Redb {
+impl Held for Redb {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
         let table = self.db.begin_read().map_err(other)?.open_table(TABLE).map_err(other)?;
         Ok(table.get(key).map_err(other)?.map(|value| value.value().to_vec()))
@@ -123,7 +202,7 @@ impl Fjall {
     }
 }
 
-impl Store for Fjall {
+impl Held for Fjall {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
         Ok(self.all.get(key).map_err(other)?.map(|value| value.to_vec()))
     }
@@ -176,7 +255,7 @@ impl Lmdb {
     }
 }
 
-impl Store for Lmdb {
+impl Held for Lmdb {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
         let read = self.env.read_txn().map_err(other)?;
         Ok(self.all.get(&read, key).map_err(other)?.map(<[u8]>::to_vec))
@@ -210,10 +289,9 @@ impl Store for Lmdb {
     }
 }
 
-fn open(name: &str, path: &Path) -> Box<dyn Store> {
+fn open(name: &str, path: &Path) -> Box<dyn Held> {
     match name {
-        "layers" if path.join("layers").exists() => Box::new(Layers::open(&path.join("layers"), CACHE).expect("whole")),
-        "layers" => Box::new(Layers::create(&path.join("layers"), CACHE).expect("room")),
+        "layers" | "settled" => Box::new(Own::open(path, name == "settled")),
         "sled" => Box::new(SledStore::open(&path.join("sled"), CACHE).expect("opens")),
         "redb" => Box::new(Redb::open(path)),
         "fjall" => Box::new(Fjall::open(path)),
@@ -267,7 +345,7 @@ fn queue_key(priority: u64, id: Id) -> Vec<u8> {
 
 /// The next position of the frontier becomes one of the book.
 fn learn(
-    store: &mut dyn Store,
+    store: &mut dyn Held,
     frontier: &mut VecDeque<(u64, Id)>,
     at: u64,
     chance: &mut StdRng,
