@@ -123,6 +123,8 @@ impl Finished {
 #[derive(Debug)]
 pub struct Running {
     child: Child,
+    /// Whether its end was heard of: from then on the system may give its number to another process.
+    has_ended: bool,
     lines: Option<BufReader<std::process::ChildStdout>>,
 }
 
@@ -132,7 +134,7 @@ impl Running {
     pub fn of(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
         let lines = child.stdout.take().map(BufReader::new);
-        Self { child, lines }
+        Self { child, has_ended: false, lines }
     }
 
     /// The next line of its stdout, without the line end; empty at the end of it.
@@ -163,17 +165,21 @@ impl Running {
 
     /// Sends a signal; harmless if it has ended.
     pub fn signal(&self, signal: Signal) {
-        let _ = kill(Pid::from_raw(self.child.id() as i32), signal);
+        if !self.has_ended {
+            let _ = kill(Pid::from_raw(self.child.id() as i32), signal);
+        }
     }
 
     /// Waits for its end.
     pub fn wait(&mut self) -> ExitStatus {
+        self.has_ended = true;
         self.child.wait().expect("our own child")
     }
 
     /// Whether it has ended.
     pub fn has_ended(&mut self) -> bool {
-        self.child.try_wait().expect("our own child").is_some()
+        self.has_ended |= self.child.try_wait().expect("our own child").is_some();
+        self.has_ended
     }
 
     /// Its process id.

@@ -154,20 +154,37 @@ fn an_engine_that_cannot_play_is_refused_by_name() {
     assert!(unknown.code == Some(2) && unknown.stderr.contains("gomocup:, uci: or ucci:"), "{unknown:#?}");
 }
 
-/// The processes that this one has started, as Linux tells.
+/// A process, as Linux tells: its number may be another's soon after it has ended, but not with the same beginning.
 #[cfg(target_os = "linux")]
-fn children(parent: u32) -> Vec<u32> {
-    let all =
-        std::fs::read_dir("/proc").expect("Linux").filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    all.filter(|&id| status(id).is_some_and(|(_, by)| by == parent)).collect()
+struct Status {
+    id: u32,
+    state: String,
+    parent: u32,
+    begun: u64,
 }
 
-/// State and parent of a process; `None` when it is gone.
 #[cfg(target_os = "linux")]
-fn status(id: u32) -> Option<(String, u32)> {
-    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    let mut words = stat.rsplit_once(')')?.1.split_whitespace();
-    Some((words.next()?.to_string(), words.next()?.parse().ok()?))
+impl Status {
+    /// `None` when it is gone.
+    fn of(id: u32) -> Option<Self> {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        // From the third field of proc(5) on: the second is a name, which may hold anything.
+        let fields: Vec<_> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+        Some(Self { id, state: fields[0].into(), parent: number(4)? as u32, begun: number(22)? })
+    }
+
+    fn has_ended(&self) -> bool {
+        Self::of(self.id).is_none_or(|now| now.begun != self.begun || ["Z", "X"].contains(&now.state.as_str()))
+    }
+}
+
+/// The processes that this one has started.
+#[cfg(target_os = "linux")]
+fn children(parent: u32) -> Vec<Status> {
+    let all =
+        std::fs::read_dir("/proc").expect("Linux").filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    all.filter_map(Status::of).filter(|status| status.parent == parent).collect()
 }
 
 #[cfg(target_os = "linux")]
@@ -182,8 +199,7 @@ fn no_engine_outlives_its_worker_however_that_ends() {
         let engines = until("the engine has started", || Some(children(worker.id())).filter(|all| !all.is_empty()));
         worker.signal(signal);
         worker.wait();
-        let is_gone = |id: &u32| status(*id).is_none_or(|(state, _)| state == "Z" || state == "X");
-        until("the engines are gone", || engines.iter().all(is_gone).then_some(()));
+        until("the engines are gone", || engines.iter().all(Status::has_ended).then_some(()));
     }
     cluster.stop();
 }
