@@ -89,7 +89,7 @@ impl Cluster {
 
 /// The limit only bounds a test that has failed.
 pub(crate) async fn within<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(300), what).await.expect("within five minutes")
+    tokio::time::timeout(Duration::from_secs(900), what).await.expect("within a quarter of an hour")
 }
 
 pub(crate) fn position(line: &str) -> Position {

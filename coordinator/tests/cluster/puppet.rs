@@ -1,6 +1,7 @@
 //! A worker that does what the test says.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use kagetsu_game::Question;
 use kagetsu_proto::Caller;
@@ -12,6 +13,7 @@ use kagetsu_proto::{PROTOCOL, v1};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::task::AbortOnDropHandle;
 use tonic::{Status, Streaming};
 
 use crate::cluster::{Cluster, within};
@@ -22,6 +24,8 @@ pub(crate) struct Puppet {
     heard: Streaming<v1::ToWorker>,
     /// Tasks that came while it waited to be acknowledged: which comes first is not promised.
     early: VecDeque<v1::Task>,
+    /// Signs of life: who says nothing for as long as a lease is taken for dead, and a test may take that long.
+    _pulse: AbortOnDropHandle<()>,
 }
 
 /// What a puppet says first.
@@ -53,7 +57,14 @@ impl Puppet {
         let (out, messages) = mpsc::channel(64);
         out.send(v1::FromWorker { message: Some(first) }).await.expect("room for one");
         let heard = within(WorkersClient::new(channel).work(ReceiverStream::new(messages))).await?.into_inner();
-        Ok(Self { out, heard, early: VecDeque::new() })
+        let said = out.clone();
+        let pulse = tokio::spawn(async move {
+            let beat = || v1::FromWorker { message: Some(Said::Heartbeat(v1::Heartbeat::default())) };
+            while said.send(beat()).await.is_ok() {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        });
+        Ok(Self { out, heard, early: VecDeque::new(), _pulse: AbortOnDropHandle::new(pulse) })
     }
 
     pub(crate) async fn say(&self, message: Said) {

@@ -14,8 +14,11 @@ use kagetsu_search::{Control, Engine, EngineOptions};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
+
+use crate::liar::BEAT;
 
 /// Reports that it says again and again.
 const REMEMBERED: usize = 8;
@@ -90,7 +93,12 @@ impl Life {
         let mut heard = heard.into_inner();
         let options = EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() };
         let mut engine = Engine::new(options).expect("an engine");
-        while let Ok(Some(message)) = heard.message().await {
+        loop {
+            let Ok(message) = timeout(BEAT, heard.message()).await else {
+                say(Said::Heartbeat(v1::Heartbeat::default())).await;
+                continue;
+            };
+            let Ok(Some(message)) = message else { return };
             let Some(Heard::Task(v1::Task { task, attempt, question, .. })) = message.message else { continue };
             let question = Question::try_from(question.as_ref().expect("a question")).expect("a good one");
             let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("an answer");

@@ -11,8 +11,12 @@ use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{Connector, PROTOCOL, v1};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
+
+/// How often a worker gives a sign of life that has nothing else to say: a silent one is taken for dead.
+pub(crate) const BEAT: Duration = Duration::from_secs(1);
 
 /// Dropped, it goes away.
 pub(crate) struct Liar {
@@ -80,7 +84,12 @@ async fn lie(connector: &Connector, hello: &v1::Hello) {
     let mut heard = heard.into_inner();
     let options = EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() };
     let mut engine = Engine::new(options).expect("an engine");
-    while let Ok(Some(message)) = heard.message().await {
+    loop {
+        let Ok(message) = timeout(BEAT, heard.message()).await else {
+            say(Said::Heartbeat(v1::Heartbeat::default())).await;
+            continue;
+        };
+        let Ok(Some(message)) = message else { return };
         let Some(Heard::Task(v1::Task { task, attempt, question, .. })) = message.message else { continue };
         let question = Question::try_from(question.as_ref().expect("a question")).expect("a good one");
         let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("an answer");
