@@ -18,6 +18,7 @@ use crate::busy::Places;
 use crate::guard::{Need, Pass};
 use crate::hub::{Hub, Update};
 use crate::shallow::shallow;
+use crate::watched::deeper;
 
 /// How often a client hears of a question that does not get on.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -92,7 +93,7 @@ struct Running {
     hub: Arc<Hub>,
     id: QuestionId,
     variant: Variant,
-    /// What is told while no part of the answer is there.
+    /// What is told while nothing as deep is there.
     shallow: Answer,
     begun: Instant,
 }
@@ -115,7 +116,7 @@ impl Running {
     }
 
     fn message(&self, update: &Update, is_final: bool) -> v1::AnalyzeUpdate {
-        let answer = if update.answer.is_empty() && !is_final { &self.shallow } else { &update.answer };
+        let answer = if is_final { &update.answer } else { deeper(&self.shallow, &update.answer) };
         v1::AnalyzeUpdate {
             answer: Some(answer.into()),
             nodes: update.nodes,

@@ -70,8 +70,14 @@ impl Watched {
     }
 }
 
+/// Plies that the best move was searched to; 0 where there is none.
 fn depth(answer: &Answer) -> u8 {
     answer.best().map_or(0, |(_, verdict)| verdict.depth)
+}
+
+/// What is found, unless what was known before is deeper: who begins with one ply knows less than was told.
+pub(crate) fn deeper<'a>(before: &'a Answer, found: &'a Answer) -> &'a Answer {
+    if depth(found) < depth(before) { before } else { found }
 }
 
 #[cfg(test)]
@@ -101,6 +107,14 @@ mod tests {
         watched.ended(TaskId(2));
         watched.progress(TaskId(1), 400, Some(answer(7, 6, 350)));
         assert_eq!(now(), (answer(8, 6, 80), 400), "the first of equal depth stays");
+    }
+
+    #[test]
+    fn nothing_less_deep_is_told_after_what_was_known_before() {
+        let before = answer(7, 2, 30);
+        assert_eq!(deeper(&before, &Answer::new()), &before);
+        assert_eq!(deeper(&before, &answer(9, 1, 10)), &before);
+        assert_eq!(deeper(&before, &answer(9, 2, 10)), &answer(9, 2, 10));
     }
 
     #[test]
