@@ -4,13 +4,13 @@
 //! a bucket are asked for together, and none of its positions is walked through that is not looked for. Bytes are held
 //! against their checksums a block at a time, when the first look-up comes there.
 
-use std::hint::black_box;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kagetsu_game::Key;
 
 use crate::compiled::{Tail, bucket_of, checksum, tail_of};
+use crate::processor::{AT_ONCE, ask, equal};
 
 /// Positions in a bucket, on the average, and bytes of them at most, on the average.
 const SHARE: u64 = 8;
@@ -22,9 +22,6 @@ const OF_LINE: usize = 31;
 const BLOCK: usize = 4_096;
 /// Bytes of a bucket that are asked for at once, a processor's line each.
 const AHEAD: [usize; 5] = [64, 128, 192, 256, 320];
-/// Names compared at once.
-const AT_ONCE: usize = 16;
-const ONES: u128 = u128::from_le_bytes([1; AT_ONCE]);
 
 /// Why there is no bucket.
 type Torn = &'static str;
@@ -70,20 +67,21 @@ impl Buckets {
     pub(crate) fn find<'a>(&self, file: &'a [u8], key: Key) -> Result<Option<&'a [u8]>, Torn> {
         let place = self.place(file, bucket_of(key, self.buckets)).ok_or("its directory leads nowhere")?;
         for ahead in AHEAD {
-            black_box(file.get(place.start + ahead).copied());
+            ask(file, place.start + ahead);
         }
         self.hold(file, &place)?;
         let Some((&count, bucket)) = file.get(place).and_then(|bytes| bytes.split_first()) else { return Ok(None) };
         let [name, tail @ ..] = tail_of(key);
         for from in (0..usize::from(count)).step_by(AT_ONCE) {
             let names = bucket.get(from..).and_then(|names| names.first_chunk()).ok_or(TORN)?;
-            let mut hits = equal(u128::from_le_bytes(*names), name);
-            let left = usize::from(count) - from;
-            if left < AT_ONCE {
-                hits &= (1 << (8 * left)) - 1;
-            }
+            let mut hits = equal(names, name);
             while hits != 0 {
-                let (of_entry, known) = entry(bucket, count, from + hits.trailing_zeros() as usize / 8).ok_or(TORN)?;
+                let at = from + hits.trailing_zeros() as usize;
+                // Behind the names stands something else, which may look like one.
+                if at >= usize::from(count) {
+                    break;
+                }
+                let (of_entry, known) = entry(bucket, count, at).ok_or(TORN)?;
                 if *of_entry == tail {
                     return Ok(Some(known));
                 }
@@ -162,20 +160,13 @@ fn lines(buckets: u32) -> usize {
     (buckets as usize).div_ceil(OF_LINE) + 1
 }
 
-/// The highest bit of each byte that is `name`; bytes above such a one may have it too (Lamport: "Multiple byte
-/// processing with full-word instructions", 1975).
-#[inline]
-fn equal(names: u128, name: u8) -> u128 {
-    let differ = names ^ (ONES * u128::from(name));
-    differ.wrapping_sub(ONES) & !differ & (ONES << 7)
-}
-
 /// What a bucket says at a place: the key's bytes but the first, and what is known.
 #[inline]
 fn entry(bucket: &[u8], count: u8, at: usize) -> Option<(&[u8; 9], &[u8])> {
     let ends = bucket.get(count.into()..)?;
     let end = |at: usize| Some(usize::from(u16::from_le_bytes(*ends.get(2 * at..)?.first_chunk()?)));
-    let from = if at == 0 { 0 } else { end(at - 1)? };
+    // No branch: which place it is nobody can guess.
+    let from = usize::from(at != 0) * end(at.saturating_sub(1))?;
     ends.get(2 * usize::from(count)..)?.get(from..end(at)?)?.split_first_chunk()
 }
 

@@ -39,6 +39,7 @@ mod map;
 mod node;
 mod opening;
 mod pieces;
+mod processor;
 mod prover;
 mod prune;
 mod reach;

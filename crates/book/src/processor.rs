@@ -1,0 +1,60 @@
+//! What a look-up asks of the processor itself; on other kinds than x86-64 the same in plain words.
+
+/// Bytes compared at once.
+pub(crate) const AT_ONCE: usize = 16;
+
+/// Asks for the line of memory with the byte at `at`, which is read soon: nothing waits for it, so that what comes after may
+/// begin meanwhile, the next look-up too.
+#[inline]
+pub(crate) fn ask(bytes: &[u8], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: nothing is read and nothing fails, wherever it points to.
+        #[expect(unsafe_code, reason = "it takes a pointer")]
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(at).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    std::hint::black_box(bytes.get(at).copied());
+}
+
+/// Which of the names it is, a bit for each.
+#[inline]
+pub(crate) fn equal(names: &[u8; AT_ONCE], name: u8) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
+        let halves = u128::from_le_bytes(*names);
+        // SAFETY: every processor of this kind has these instructions.
+        #[expect(unsafe_code, reason = "the compiler does not take the instructions for granted")]
+        unsafe {
+            let names = _mm_set_epi64x((halves >> 64) as i64, halves as i64);
+            _mm_movemask_epi8(_mm_cmpeq_epi8(names, _mm_set1_epi8(name.cast_signed()))).cast_unsigned()
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    plainly(names, name)
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn plainly(names: &[u8; AT_ONCE], name: u8) -> u32 {
+    names.iter().rev().fold(0, |bits, known| bits << 1 | u32::from(*known == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_processor_says_the_same(names: [u8; AT_ONCE], few in 1u8.., name: u8) {
+            let names = names.map(|known| known % few);
+            prop_assert_eq!(equal(&names, name % few), plainly(&names, name % few));
+            ask(&names, usize::MAX);
+        }
+    }
+}
