@@ -3,6 +3,7 @@
 //! What this crate refuses: anything that could be tested inside one process.
 #![forbid(unsafe_code)]
 
+mod alone;
 mod browser;
 mod data;
 mod dialogue;
@@ -11,6 +12,7 @@ mod program;
 mod scratch;
 mod stub;
 
+pub use alone::Alone;
 pub use browser::Browser;
 pub use data::shared_data;
 pub use dialogue::Dialogue;

@@ -5,8 +5,7 @@ use kagetsu_proto::v1::JobState;
 use kagetsu_proto::v1::report::Outcome;
 use tonic::Code;
 
-use crate::alone::is_found_alone;
-use crate::cluster::{Cluster, build, position, refused};
+use crate::cluster::{Cluster, build, is_found_alone, position, refused};
 use crate::puppet::Puppet;
 
 /// How many workers there are cannot be told from the book.

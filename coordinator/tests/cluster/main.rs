@@ -1,6 +1,5 @@
 //! Whole clusters in one process: coordinators with their books, real workers, and workers moved by hand.
 
-mod alone;
 mod analyses;
 mod beats;
 mod builds;

@@ -14,8 +14,7 @@ use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_search::Engine;
 use tonic::Code;
 
-use crate::alone::is_found_alone;
-use crate::cluster::{Cluster, build, within};
+use crate::cluster::{Cluster, build, is_found_alone, within};
 use crate::puppet::{Puppet, answer, hello};
 
 /// A coordinator that asks for so many percent of the answers twice.

@@ -14,8 +14,8 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
-use crate::alone::facts;
 use crate::cluster::{Cluster, until};
+use crate::held::held;
 use crate::laggard::Laggard;
 use crate::liar::Liar;
 use crate::relay::Relay;
@@ -204,7 +204,7 @@ fn storm(seed: u64, strikes: u32, size: u32) {
     drop((liar, laggard, fleet));
     cluster.stop();
 
-    let built = facts(&book, DEPTH).len();
+    let built = held(&book, DEPTH).len();
     assert!(built >= target as usize, "seed {seed}: {built} positions");
 }
 

@@ -9,7 +9,7 @@ use kagetsu_tests::{Program, Running, Scratch};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::alone::facts;
+use crate::held::held;
 use crate::relay::Relay;
 
 /// A coordinator on a port that the system chose.
@@ -105,10 +105,10 @@ fn a_cluster_answers_as_one_process_does() {
     drop(workers);
     cluster.stop();
 
-    let (here, there) = (facts(&here, 4), facts(&there, 4));
+    let (here, there) = (held(&here, 4), held(&there, 4));
     assert_eq!((here.len(), there.len()), (60, 60));
     let root = Position::from_line(Variant::FREESTYLE_15, "h8").expect("a line").key();
-    assert!(here.contains_key(&root) && there.contains_key(&root));
+    assert!(here.contains(&root) && there.contains(&root));
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_worker_that_lost_its_network_comes_back_by_itself() {
     }
     until("the job ends", || (cluster.job()?["state"] == "done").then_some(()));
     cluster.stop();
-    assert_eq!(facts(&scratch.path("book"), 3).len(), 40);
+    assert_eq!(held(&scratch.path("book"), 3).len(), 40);
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn a_worker_that_is_asked_to_go_goes_and_its_work_is_done_by_another() {
     let _other = cluster.worker();
     until("the job ends", || (cluster.job()?["state"] == "done").then_some(()));
     cluster.stop();
-    assert_eq!(facts(&scratch.path("book"), 4).len(), 30);
+    assert_eq!(held(&scratch.path("book"), 4).len(), 30);
 }
 
 #[test]
@@ -290,8 +290,8 @@ pub(crate) fn grows_alike(scratch: &Scratch, variant: Variant, opening: &str, de
     cluster.stop();
     let root = Position::from_line(variant, opening).expect("a position").key();
     for book in [&here, &there] {
-        let facts = facts(book, depth.into());
-        assert!(facts.len() == 50 && facts.contains_key(&root), "{} positions", facts.len());
+        let held = held(book, depth.into());
+        assert!(held.len() == 50 && held.contains(&root), "{} positions", held.len());
     }
 
     let check = Program::Kagetsu.run(&["check", "--book", &there_name]);

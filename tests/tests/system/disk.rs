@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use kagetsu_tests::{Finished, Program, Running, Scratch};
 use serde_json::json;
 
-use crate::alone::facts;
 use crate::cluster::{Cluster, growing, until};
+use crate::held::held;
 
 /// Where a book of all positions has no room.
 const BLOCKS: u32 = 100;
@@ -31,12 +31,12 @@ fn a_build_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
         assert_eq!((full.code, full.stdout.as_str()), (Some(2), ""), "{full:#?}");
         assert_eq!(full.stderr.lines().count(), 1, "one line says it: {full:#?}");
         assert!(is_told(&full.stderr, place), "{full:#?}");
-        let built = facts(&path, DEPTH).len();
+        let built = held(&path, DEPTH).len();
         assert!((1..=POSITIONS as usize).contains(&built), "{built} positions");
     }
     let job = Program::Kagetsu.run(&arguments).json();
     assert_eq!((&job["state"], &job["positions"]), (&json!("done"), &json!(POSITIONS)), "{job}");
-    assert_eq!(facts(&path, DEPTH).len(), POSITIONS as usize);
+    assert_eq!(held(&path, DEPTH).len(), POSITIONS as usize);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_coordinator_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
     let log = fs::read_to_string(&log).expect("text");
     let last = log.lines().last().unwrap_or_default();
     assert!(is_told(last, "book/"), "{log}");
-    assert!(facts(&path, DEPTH).len() < POSITIONS as usize);
+    assert!(held(&path, DEPTH).len() < POSITIONS as usize);
 
     drop(worker);
     let room = Cluster::start(&path, "127.0.0.1:0");
@@ -70,5 +70,5 @@ fn a_coordinator_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
     assert!(after["positions"].as_u64() >= acknowledged, "{acknowledged:?} acknowledged, then {after}");
     until("the job ends", || (room.job()?["state"] == "done").then_some(()));
     room.stop();
-    assert_eq!(facts(&path, DEPTH).len(), POSITIONS as usize);
+    assert_eq!(held(&path, DEPTH).len(), POSITIONS as usize);
 }

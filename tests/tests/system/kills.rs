@@ -7,8 +7,8 @@ use kagetsu_tests::Scratch;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::alone::facts;
 use crate::cluster::{Cluster, until, worker};
+use crate::held::held;
 use crate::relay::Relay;
 
 const KILLS: u32 = 20;
@@ -53,7 +53,7 @@ fn build_through_kills(victim: Victim, seed: u64) {
     }
     until("the job ends", || (cluster.job()?["state"] == "done").then_some(()));
     cluster.stop();
-    assert_eq!(facts(&book, DEPTH).len(), POSITIONS as usize);
+    assert_eq!(held(&book, DEPTH).len(), POSITIONS as usize);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! The whole system: programs as a user starts them, on real sockets, with real kills.
 
-mod alone;
 mod analyze;
 mod brain;
 mod build;
@@ -14,6 +13,7 @@ mod deploy;
 mod disk;
 mod engines;
 mod fairy;
+mod held;
 mod http;
 mod kills;
 mod laggard;

@@ -9,8 +9,8 @@ use std::process::{Child, Command, Stdio};
 use kagetsu_tests::{Finished, Program, Scratch};
 use serde_json::Value;
 
-use crate::alone::facts;
 use crate::cluster::until;
+use crate::held::held;
 
 /// Its daemons, as root starts them.
 const DAEMONS: [&str; 3] = ["munged", "slurmctld", "slurmd"];
@@ -216,7 +216,7 @@ fn the_scripts_build_a_book_in_a_real_slurm_through_requeues() {
     }
     let logs = slurm.logs();
     assert!(logs.contains("goodbye=true"), "{logs}");
-    assert_eq!(facts(&slurm.path("shared/book"), 5).len(), 60, "{logs}");
+    assert_eq!(held(&slurm.path("shared/book"), 5).len(), 60, "{logs}");
 }
 
 /// What a worker does at the signal before its time limit: it says goodbye, and goes back into the queue. `limit` is what is
