@@ -42,6 +42,8 @@ struct Report {
     /// The value and the best move alone.
     best_ns: f64,
     best_least_ns: f64,
+    /// As `best_ns`, where each look-up has to wait for what the one before has found.
+    waited_ns: f64,
     absent_ns: f64,
     absent_least_ns: f64,
     open_ms: f64,
@@ -70,7 +72,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         return write_json(out, &report);
     }
     let Report { positions, bytes_each, found_ns, found_least_ns, best_ns, best_least_ns, .. } = report;
-    let Report { absent_ns, absent_least_ns, open_ms, check_ms, memory_ns, .. } = report;
+    let Report { waited_ns, absent_ns, absent_least_ns, open_ms, check_ms, memory_ns, .. } = report;
     if let Some(folder) = &report.folder {
         writeln!(out, "{folder}\n")?;
     }
@@ -78,6 +80,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "{LOOKUPS} look-ups by key one after the other on one core, warm; {RUNS} runs")?;
     writeln!(out, "value and best move: median {best_ns:.0} ns, least {best_least_ns:.0} ns")?;
     writeln!(out, "and all other moves: median {found_ns:.0} ns, least {found_least_ns:.0} ns")?;
+    writeln!(out, "value and best move, asked when the one before is known: median {waited_ns:.0} ns")?;
     writeln!(out, "absent: median {absent_ns:.0} ns, least {absent_least_ns:.0} ns")?;
     writeln!(out, "one read that waits for the memory, of as many bytes: median {memory_ns:.0} ns")?;
     writeln!(out, "opened in {open_ms:.2} ms, every byte checked in {check_ms:.0} ms")?;
@@ -100,8 +103,8 @@ fn measure(positions: u64, path: &std::path::Path) -> Result<Report> {
     let check = begun.elapsed();
     let held = |at| key(mix(at) % positions);
     let found = lookups(&book, held, |found| found.moves().flatten().map(|m| m.score).map(raw).sum())?;
-    let best =
-        lookups(&book, held, |found| found.value().best.map_or(0, |m| m.code().into()) + raw(found.value().score))?;
+    let of_best = |found: Compact<'_>| found.value().best.map_or(0, |m| m.code().into()) + raw(found.value().score);
+    let best = lookups(&book, held, of_best)?;
     let absent = lookups(&book, |at| key(positions + at), |found| raw(found.value().score))?;
     Ok(Report {
         positions,
@@ -110,6 +113,7 @@ fn measure(positions: u64, path: &std::path::Path) -> Result<Report> {
         found_least_ns: nanos(found[0]),
         best_ns: nanos(best[RUNS / 2]),
         best_least_ns: nanos(best[0]),
+        waited_ns: nanos(in_turn(&book, positions, of_best)?[RUNS / 2]),
         absent_ns: nanos(absent[RUNS / 2]),
         absent_least_ns: nanos(absent[0]),
         open_ms: opened.as_secs_f64() * 1e3,
@@ -138,6 +142,23 @@ fn lookups(book: &Compiled, key_of: impl Fn(u64) -> Key, read: impl Fn(Compact<'
             total += book.find(*key)?.map_or(0, &read);
         }
         black_box(total);
+        times.push(begun.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times)
+}
+
+/// As [`lookups`], of positions that are held; which is next is told by what was found before. What it takes to make the keys,
+/// some nanoseconds, is among them.
+fn in_turn(book: &Compiled, positions: u64, read: impl Fn(Compact<'_>) -> i64) -> Result<Vec<Duration>> {
+    let mut times = Vec::with_capacity(RUNS);
+    for _ in 0..RUNS {
+        let (begun, mut at) = (Instant::now(), 0);
+        for number in 0..LOOKUPS {
+            let found = book.find(key(at))?.map_or(0, &read).cast_unsigned();
+            at = ((u128::from(mix(found.wrapping_add(number << 32))) * u128::from(positions)) >> 64) as u64;
+        }
+        black_box(at);
         times.push(begun.elapsed());
     }
     times.sort_unstable();
