@@ -90,11 +90,11 @@ impl<'a> Compact<'a> {
         Self::read_any(bytes)
     }
 
-    /// Where nothing is proven and the depth is of one byte, as it mostly is, with few steps that depend on these bytes:
+    /// Where nothing is proven or open and the depth is of one byte, as it mostly is, with few steps that depend on these bytes:
     /// all of them wait for the memory, and when too many do the processor does not begin with the look-up after this one.
     #[inline]
     fn read_common(bytes: &'a [u8]) -> Option<Self> {
-        let [count, flags @ (0 | OPEN), depth @ ..0x80, low, high, ..] = *bytes else { return None };
+        let [count, 0, depth @ ..0x80, low, high, ..] = *bytes else { return None };
         let long = low >> 7;
         if long & high >> 7 != 0 {
             return None;
@@ -106,8 +106,9 @@ impl<'a> Compact<'a> {
         if count == 0 || head & BOUND == BOUND {
             return None;
         }
-        let (best, is_open) = (Some(Move::new(head >> 3)), flags == OPEN);
-        Some(Self { value: Derived { score, proof: None, best, depth: depth.into(), is_open }, count, rest })
+        let value =
+            Derived { score, proof: None, best: Some(Move::new(head >> 3)), depth: depth.into(), is_open: false };
+        Some(Self { value, count, rest })
     }
 
     #[inline]
