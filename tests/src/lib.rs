@@ -1,6 +1,7 @@
-//! What the system tests share: real programs on real sockets, with ports chosen by the system.
+//! What the system tests share: real programs on real sockets, with ports chosen by the system; and the one engine that books
+//! are held against, by the coordinator's tests too.
 //!
-//! What this crate refuses: anything that could be tested inside one process.
+//! What this crate refuses: tests of what happens inside one process.
 #![forbid(unsafe_code)]
 
 mod alone;

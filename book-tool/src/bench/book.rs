@@ -118,7 +118,7 @@ fn measure(positions: u64, path: &std::path::Path) -> Result<Report> {
         absent_least_ns: nanos(absent[0]),
         open_ms: opened.as_secs_f64() * 1e3,
         check_ms: check.as_secs_f64() * 1e3,
-        memory_ns: memory(written.bytes),
+        memory_ns: memory(written.bytes)?,
         folder: None,
     })
 }
@@ -132,42 +132,46 @@ fn raw(score: Score) -> i64 {
     score.raw().into()
 }
 
-/// The times of all runs, ascending, `read` being done with what is found. What it takes to make the keys is not among them.
-fn lookups(book: &Compiled, key_of: impl Fn(u64) -> Key, read: impl Fn(Compact<'_>) -> i64) -> Result<Vec<Duration>> {
-    let keys: Vec<Key> = (0..LOOKUPS).map(key_of).collect();
+/// The times of all runs, ascending. What a run comes to is asked for, so that none of it is left out.
+fn timed<T>(mut run: impl FnMut() -> Result<T>) -> Result<Vec<Duration>> {
     let mut times = Vec::with_capacity(RUNS);
     for _ in 0..RUNS {
-        let (begun, mut total) = (Instant::now(), 0_i64);
-        for key in &keys {
-            total += book.find(*key)?.map_or(0, &read);
-        }
-        black_box(total);
+        let begun = Instant::now();
+        black_box(run()?);
         times.push(begun.elapsed());
     }
     times.sort_unstable();
     Ok(times)
+}
+
+/// Look-ups one after the other, `read` being done with what is found. What it takes to make the keys is not among them.
+fn lookups(book: &Compiled, key_of: impl Fn(u64) -> Key, read: impl Fn(Compact<'_>) -> i64) -> Result<Vec<Duration>> {
+    let keys: Vec<Key> = (0..LOOKUPS).map(key_of).collect();
+    timed(|| {
+        let mut total = 0;
+        for key in &keys {
+            total += book.find(*key)?.map_or(0, &read);
+        }
+        Ok(total)
+    })
 }
 
 /// As [`lookups`], of positions that are held; which is next is told by what was found before. What it takes to make the keys,
 /// some nanoseconds, is among them.
 fn in_turn(book: &Compiled, positions: u64, read: impl Fn(Compact<'_>) -> i64) -> Result<Vec<Duration>> {
-    let mut times = Vec::with_capacity(RUNS);
-    for _ in 0..RUNS {
-        let (begun, mut at) = (Instant::now(), 0);
+    timed(|| {
+        let mut at = 0;
         for number in 0..LOOKUPS {
             let found = book.find(key(at))?.map_or(0, &read).cast_unsigned();
             at = ((u128::from(mix(found.wrapping_add(number << 32))) * u128::from(positions)) >> 64) as u64;
         }
-        black_box(at);
-        times.push(begun.elapsed());
-    }
-    times.sort_unstable();
-    Ok(times)
+        Ok(at)
+    })
 }
 
 /// Nanoseconds, in the median, of a read from so many bytes whose place the read before it tells: lines of the processor's on
 /// one ring, in an order by chance (Sattolo: "An algorithm to generate a random cyclic permutation", 1986).
-fn memory(bytes: u64) -> f64 {
+fn memory(bytes: u64) -> Result<f64> {
     const LINE: u64 = 64;
     #[derive(Clone, Copy)]
     #[repr(align(64))]
@@ -178,15 +182,8 @@ fn memory(bytes: u64) -> f64 {
         let other = mix(at.into()) % u64::from(at);
         ring.swap(at as usize, other as usize);
     }
-    let mut times: Vec<Duration> = (0..RUNS)
-        .map(|_| {
-            let begun = Instant::now();
-            black_box((0..LOOKUPS).fold(0, |at, _| ring[at as usize].0));
-            begun.elapsed()
-        })
-        .collect();
-    times.sort_unstable();
-    nanos(times[RUNS / 2])
+    let times = timed(|| Ok((0..LOOKUPS).fold(0, |at, _| ring[at as usize].0)))?;
+    Ok(nanos(times[RUNS / 2]))
 }
 
 /// A number that looks like chance (Steele, Lea and Flood: "Fast splittable pseudorandom number generators", 2014).

@@ -111,6 +111,7 @@ impl<'a> Compact<'a> {
         Some(Self { value, count, rest })
     }
 
+    /// Whatever was written.
     #[inline]
     fn read_any(bytes: &'a [u8]) -> Option<Self> {
         let mut bytes = bytes;
