@@ -33,6 +33,10 @@ const RANKS: usize = 4;
 /// So many others beside the dearest make one position more: most of them fall to what has beaten another.
 const OTHERS: u32 = 2;
 
+/// So many positions that were searched behind a move of the attacker and have not paid make it dearer by one: else a search may
+/// stay for thousands with forcing moves that leave but one reply each time, while a quiet one would win at once.
+const UNPAID: u32 = 30;
+
 /// What a position costs that is to be searched once more, for moves that have no value: dearer than a new one.
 const AGAIN: u32 = 4;
 
@@ -41,19 +45,21 @@ const AGAIN: u32 = 4;
 pub(crate) struct Numbers {
     pub(crate) proof: u32,
     pub(crate) disproof: u32,
+    /// Positions searched on all ways on that are still open; one that is reached in several ways counts for each.
+    pub(crate) effort: u32,
 }
 
 impl Numbers {
-    const PROVEN: Self = Self { proof: 0, disproof: NEVER };
-    const DISPROVEN: Self = Self { proof: NEVER, disproof: 0 };
-    const NEW: Self = Self { proof: 1, disproof: 1 };
+    const PROVEN: Self = Self { proof: 0, disproof: NEVER, effort: 0 };
+    const DISPROVEN: Self = Self { proof: NEVER, disproof: 0, effort: 0 };
+    const NEW: Self = Self { proof: 1, disproof: 1, effort: 0 };
 
     /// Of a position that was not searched, the `rank`th of those that a node leads to by a move of this worth.
     fn new(attacks: bool, score: Score, rank: usize) -> Self {
         if attacks {
-            return Self { proof: 1 + u32::from(score.raw().min(0).unsigned_abs()) / CENTI, disproof: 1 };
+            return Self { proof: 1 + u32::from(score.raw().min(0).unsigned_abs()) / CENTI, ..Self::NEW };
         }
-        Self { proof: REPLY, disproof: 1 + (rank / RANKS) as u32 }
+        Self { proof: REPLY, disproof: 1 + (rank / RANKS) as u32, ..Self::NEW }
     }
 
     fn is_open(self) -> bool {
@@ -168,7 +174,9 @@ impl Prover {
             let numbers = expected(index, child, numbers, || Numbers::new(attacks, score, at))?;
             if numbers.is_open() {
                 let busy = self.busy.get(&child).copied().unwrap_or(0);
-                choices.push((numbers.seen(attacks).0.saturating_add(busy), 1 + at, Choice::Child(child)));
+                let unpaid = if attacks { numbers.effort / UNPAID } else { 0 };
+                let number = numbers.seen(attacks).0.saturating_add(busy).saturating_add(unpaid);
+                choices.push((number, 1 + at, Choice::Child(child)));
             }
         }
         choices.sort_by_key(|(number, at, _)| (*number, *at));
@@ -221,7 +229,7 @@ impl Prover {
             let claim = if attacks { proof.claim } else { proof.claim.negated() };
             return Ok(if claim == Claim::Win { Numbers::PROVEN } else { Numbers::DISPROVEN });
         }
-        let (mut least, mut greatest, mut others) = (NEVER, 0, 0);
+        let (mut least, mut greatest, mut others, mut effort) = (NEVER, 0, 0, 1_u32);
         let mut count = |(minimised, added): (u32, u32)| {
             least = least.min(minimised);
             if added > 0 {
@@ -234,6 +242,7 @@ impl Prover {
         }
         for (rank, (child, score)) in self.children(index, id, &node)?.into_iter().enumerate() {
             let numbers = self.numbers(index, child)?;
+            effort = effort.saturating_add(numbers.effort);
             count(expected(index, child, numbers, || Numbers::new(attacks, score, rank))?.seen(attacks));
         }
         // Without a way on, nothing can be proven here.
@@ -241,7 +250,8 @@ impl Prover {
             return Ok(Numbers::DISPROVEN);
         }
         let added = greatest.saturating_add(others / OTHERS).min(NEVER);
-        Ok(if attacks { Numbers { proof: least, disproof: added } } else { Numbers { proof: added, disproof: least } })
+        let (proof, disproof) = if attacks { (least, added) } else { (added, least) };
+        Ok(Numbers { proof, disproof, effort })
     }
 }
 

@@ -14,9 +14,10 @@ use crate::{Control, Engine, EngineError, Progress};
 
 /// Bytes of what the searches for threats of a question remember.
 const TABLE: usize = 8 << 20;
-/// Positions of the first search after each move: most moves lose to an attack that is soon found.
-const FEW: u64 = 3_000;
-/// With more moves left after that the position is far from lost, and the rest of the effort is saved.
+/// Positions of the searches after each move, one round after the other, and how many moves may stand a round before it ends:
+/// most moves lose to an attack that is soon found, and where several stand the dear searches the position is far from lost.
+const ROUNDS: [(u64, usize); 3] = [(1_000, usize::MAX), (5_000, 12), (u64::MAX, 4)];
+/// With more moves left after a round the rest of the effort is saved.
 const MANY: usize = 24;
 /// So many that are left one after the other say the same.
 const HOPELESS: usize = 16;
@@ -167,13 +168,14 @@ fn defend<R: Rule>(position: &Position, moves: Vec<Move>, share: u64, control: &
         let before = assault.nodes;
         assault.loses_alike(m.index()).map(|won| lose(&assault, *m, won, before)).is_none()
     });
-    for budget in [FEW.min(share), share] {
+    for (budget, most) in ROUNDS {
         let mut still = Vec::new();
         let mut waiting: VecDeque<Move> = left.into();
         let mut fails = 0;
         while let Some(m) = waiting.pop_front() {
             let before = assault.nodes;
-            let found = if fails < HOPELESS { assault.loses(m.index(), budget) } else { None };
+            let is_worth_it = fails < HOPELESS && still.len() < most;
+            let found = if is_worth_it { assault.loses(m.index(), budget.min(share)) } else { None };
             let Some(won) = found else {
                 still.push(m);
                 fails += 1;

@@ -2,7 +2,8 @@
 
 use kagetsu_book::{Book, BookOptions, Bounds, JobId, JobSpec, JobState, Policy, Work};
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Position, Proof, ProofKind, Question, Score, Side, Variant, Verdict, Window,
+    Answer, Bound, Claim, Effort, Move, Position, Proof, ProofKind, Provenance, Question, Score, Side, Variant,
+    Verdict, Window,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -90,7 +91,7 @@ fn a_win_is_proven_and_what_waited_for_it_waits_no_more() {
     for seed in 0..3 {
         let folder = tempfile::tempdir().expect("a folder");
         let mut book = open(folder.path());
-        let spec = spec("d4 a1", Side::First, 3_000);
+        let spec = spec("d4 a1", Side::First, 600);
         let (job, root) = (book.create_job(&spec).expect("a job"), &spec.roots[0]);
         loop {
             let works = next(&mut book, job, 2);
@@ -134,4 +135,49 @@ fn the_attacker_is_asked_for_his_best_and_the_defender_whether_all_lose() {
     let other = JobSpec { policy: Policy::Prove { attacker: Side::Second }, ..spec("d4", Side::First, 9) };
     let refused = book.start_job(&other).expect_err("another policy");
     assert!(refused.to_string().contains("the policy"), "{refused}");
+}
+
+/// An attacker who takes a corner wins by it, but that looks dear, and only at the root; whatever else he does threatens
+/// something cheap, in three ways, to which there always is one reply.
+fn trap(question: &Question) -> Answer {
+    let position = &question.position;
+    let is_taken = |position: &Position| {
+        let free = position.legal_moves();
+        ["a1", "a7", "g1", "g7"].iter().any(|corner| free.iter().all(|m| position.write_move(*m) != *corner))
+    };
+    let by = Provenance { engine: "trap 1".into(), day: 20_000 };
+    let verdict = |m: Move, score: i32, proof: Option<Proof>| {
+        let score = proof.map_or(Score::opinion(score), Proof::score);
+        (m, Verdict { score, bound: Bound::Exact, depth: 1, nodes: 1, line: vec![m], proof, by: by.clone() })
+    };
+    let mut moves = position.distinct_moves();
+    moves.sort_by_cached_key(|m| {
+        let next = position.play(*m).expect("legal");
+        (is_taken(&next), (next.key().0 ^ position.key().0).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 64)
+    });
+    if position.side() == Side::Second {
+        let lost = Some(Proof { claim: Claim::Loss, kind: ProofKind::Vct, plies: 8 });
+        return moves.iter().enumerate().map(|(at, m)| verdict(*m, 0, lost.filter(|_| at > 0))).collect();
+    }
+    let stones = 49 - position.legal_moves().len();
+    if is_taken(position) && stones == 4 {
+        let won = Some(Proof { claim: Claim::Win, kind: ProofKind::Vct, plies: 7 });
+        return [verdict(moves[0], 0, won)].into_iter().collect();
+    }
+    let corner = moves.last().filter(|_| stones == 2).map(|m| verdict(*m, -100, None));
+    moves.iter().take(3).map(|m| verdict(*m, -10, None)).chain(corner).collect()
+}
+
+#[test]
+fn a_move_that_has_taken_much_and_not_paid_gives_way() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut book = open(folder.path());
+    let spec = JobSpec { width: 4, ..spec("d4 e4", Side::First, 600) };
+    let job = book.create_job(&spec).expect("a job");
+    while let Some(work) = next(&mut book, job, 1).first() {
+        book.finish(work, &trap(&work.question)).expect("room");
+    }
+    let entry = book.lookup(&spec.roots[0]).expect("readable").expect("it was searched");
+    assert!(entry.derived.proof.is_some(), "not within {} positions", book.len());
+    assert_clean(&book);
 }
