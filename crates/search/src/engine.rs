@@ -61,7 +61,8 @@ impl Engine {
     /// whatever was asked before.
     ///
     /// A window with no value above a loss asks whether every move loses. In gomoku continuous threats are then looked for
-    /// after each legal move, up to symmetry, with an even share of the nodes; each move has an exact value or a proof.
+    /// after each legal move, up to symmetry, with an even share of the nodes, or less where several moves stand; each move has an
+    /// exact value or a proof.
     ///
     /// A window with no value below a win asks which move wins. In gomoku a win by continuous threats is then looked for with
     /// a tenth of the nodes, and where there is none, moves that threaten one. Their opinions say how much seems to be left to

@@ -189,7 +189,7 @@ fn defend<R: Rule>(position: &Position, moves: Vec<Move>, share: u64, control: &
             });
         }
         left = still;
-        if left.is_empty() || left.len() > MANY || control.is_stopped() {
+        if left.is_empty() || left.len() > MANY || budget >= share || control.is_stopped() {
             break;
         }
     }

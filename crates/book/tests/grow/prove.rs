@@ -91,7 +91,7 @@ fn a_win_is_proven_and_what_waited_for_it_waits_no_more() {
     for seed in 0..3 {
         let folder = tempfile::tempdir().expect("a folder");
         let mut book = open(folder.path());
-        let spec = spec("d4 a1", Side::First, 600);
+        let spec = spec("d4 a1", Side::First, 3_000);
         let (job, root) = (book.create_job(&spec).expect("a job"), &spec.roots[0]);
         loop {
             let works = next(&mut book, job, 2);
