@@ -74,7 +74,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             limits,
             options,
             history: History::new(DEEPEST + 2, H::STYLE.codes),
-            exchange: limits.control().exchange(),
+            exchange: limits.control().exchange().filter(|exchange| !exchange.is_alone()),
             is_helper: false,
             nodes: 0,
             path: Vec::with_capacity(DEEPEST + 2),
@@ -99,9 +99,29 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         let score = self.search(beta.after(), alpha.after(), i32::from(depth) - 1, 1);
         self.undo();
         let score = score?.before();
+        let is_bound_to_path = self.since <= 0;
         let mut line = vec![m];
         line.extend(&self.lines[1]);
-        Some(Found { score, line, is_bound_to_path: self.since <= 0 })
+        if self.exchange.is_some() {
+            self.prolong(&mut line, depth.into());
+        }
+        Some(Found { score, line, is_bound_to_path })
+    }
+
+    /// What others have told of a line is its value and its next move: what follows is in the table, but for answers to fours.
+    fn prolong(&mut self, line: &mut Vec<Move>, most: usize) {
+        line.iter().for_each(|&m| self.play(m));
+        while line.len() < most {
+            let known = self.table.get(self.board.hash()).filter(|entry| entry.bound == Bound::Exact);
+            let next = match self.board.situation() {
+                situation @ Situation::Forced { otherwise: 2 } => self.board.moves(&situation).take().map(|(_, m)| m),
+                _ => known.map(|entry| entry.best),
+            };
+            let Some(next) = next.filter(|next| self.board.legal().contains(next)) else { break };
+            line.push(next);
+            self.play(next);
+        }
+        line.iter().for_each(|_| self.undo());
     }
 
     fn play(&mut self, m: Move) {
@@ -219,8 +239,9 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     /// Whether what the table says of a node may stand for a search of it.
     fn is_enough(&self, entry: &Entry, node: &Node) -> bool {
         let depth = i32::from(entry.depth);
-        entry.is_proof()
-            || if self.options.selective { depth >= node.depth && !node.is_pv() } else { depth == node.depth }
+        // The first line is searched, but by one of several engines.
+        let is_line = node.is_pv() && (self.exchange.is_none() || entry.bound != Bound::Exact);
+        entry.is_proof() || if self.options.selective { depth >= node.depth && !is_line } else { depth == node.depth }
     }
 
     /// The value of a node that is so far beyond the window that its moves need no search; `Break(None)` if the search must

@@ -102,6 +102,11 @@ impl Exchange {
         }
     }
 
+    /// Whether there is nobody else.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.is_alone
+    }
+
     /// Plies of the shallowest search that is told of.
     pub(crate) fn least(&self) -> i32 {
         self.least.load(Relaxed)
@@ -179,7 +184,8 @@ impl Exchange {
         let heard = std::mem::take(&mut *lock(&self.heard));
         for Note { hash, word } in heard {
             if let Some(entry) = table::unpack(word)
-                && table.get(hash).is_none_or(|known| known.depth < entry.depth && !known.is_proof())
+                // Of the same depth the later one, which was asked for with the later window.
+                && table.get(hash).is_none_or(|known| known.depth <= entry.depth && !known.is_proof())
             {
                 table.put(hash, entry);
             }
@@ -218,13 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn what_one_learns_the_other_knows_unless_it_knows_better() {
+    fn what_one_learns_the_other_knows_unless_it_has_looked_deeper() {
         let (one, other) = (Exchange::new(0, 2), Exchange::new(1, 2));
         let mut table = Table::new(1 << 10);
         table.begin();
         // Far apart, as hashes are.
         let hashes = [1, 1 << 62, 3 << 62];
         table.put(hashes[1], entry(20, 9));
+        table.put(hashes[2], entry(30, 6));
         for (hash, value, depth) in [(hashes[0], 10, 5), (hashes[1], 11, 8), (hashes[2], 12, 6)] {
             one.learned(hash, entry(value, depth));
         }

@@ -92,9 +92,10 @@ fn who_dies_at_work_keeps_nobody_waiting() {
     assert!(begun > 0, "nothing was ever put off");
 }
 
-/// Who has heard another says lines that can be played, as who has not.
+/// Who has heard another says lines that can be played and tell something, as who has not, and searches them no second time.
 #[test]
 fn what_was_heard_of_a_line_can_be_played() {
+    let mut visited = [0, 0];
     for position in seeds::positions().expect("the line is legal") {
         let question = Question::new(position.clone(), Effort::depth(9));
         let mut notes = Vec::new();
@@ -109,9 +110,13 @@ fn what_was_heard_of_a_line_can_be_played() {
             assert_eq!(verdict.line.first(), Some(&best), "{position}");
             let end = verdict.line.iter().try_fold(position.clone(), |position, m| position.play(*m));
             assert!(end.is_ok(), "{position}: member {number}: {:?}", verdict.line);
+            let is_long = verdict.proof.is_some() || verdict.line.len() >= 4;
+            assert!(is_long, "{position}: member {number}: {:?}", verdict.line);
+            visited[number as usize] += control.nodes();
             notes = control.said();
         }
     }
+    assert!(4 * visited[1] < visited[0], "{visited:?}");
 }
 
 /// A search that was asked for everything, and what it has visited when it ends after `news` has come at 20,000 positions.
