@@ -108,11 +108,12 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         Some(Found { score, line, is_bound_to_path })
     }
 
-    /// What others have told of a line is its value and its next move: what follows is in the table, but for answers to fours.
+    /// What others have told of a line is its value and its next move: what follows is in the table, but for answers to fours. Who
+    /// fails low knows no best move.
     fn prolong(&mut self, line: &mut Vec<Move>, most: usize) {
         line.iter().for_each(|&m| self.play(m));
         while line.len() < most {
-            let known = self.table.get(self.board.hash()).filter(|entry| entry.bound == Bound::Exact);
+            let known = self.table.get(self.board.hash()).filter(|entry| entry.bound != Bound::Upper);
             let next = match self.board.situation() {
                 situation @ Situation::Forced { otherwise: 2 } => self.board.moves(&situation).take().map(|(_, m)| m),
                 _ => known.map(|entry| entry.best),
