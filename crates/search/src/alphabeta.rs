@@ -102,7 +102,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         let is_bound_to_path = self.since <= 0;
         let mut line = vec![m];
         line.extend(&self.lines[1]);
-        if self.exchange.is_some() {
+        if self.exchange.is_some() && score > alpha {
             self.prolong(&mut line, depth.into());
         }
         Some(Found { score, line, is_bound_to_path })
@@ -240,9 +240,9 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     /// Whether what the table says of a node may stand for a search of it.
     fn is_enough(&self, entry: &Entry, node: &Node) -> bool {
         let depth = i32::from(entry.depth);
-        // The first line is searched, but by one of several engines.
-        let is_line = node.is_pv() && (self.exchange.is_none() || entry.bound != Bound::Exact);
-        entry.is_proof() || if self.options.selective { depth >= node.depth && !is_line } else { depth == node.depth }
+        // Who is alone searches the first line itself; of several one does, and tells its value.
+        let stands = !node.is_pv() || self.exchange.is_some() && entry.bound == Bound::Exact;
+        entry.is_proof() || if self.options.selective { depth >= node.depth && stands } else { depth == node.depth }
     }
 
     /// The value of a node that is so far beyond the window that its moves need no search; `Break(None)` if the search must

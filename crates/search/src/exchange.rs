@@ -2,7 +2,8 @@
 //!
 //! As in ABDADA (Weill, "The ABDADA distributed minimax search algorithm", ICCA Journal 19(1), 1996) each searches all of it, puts
 //! off what another is at work on, and finds its result in the table when it comes back to it; but the tables are apart, and only
-//! what took long is told. Nothing here must arrive: an engine that hears nothing searches alone.
+//! what took long is told. Values of the first line stand, too, once one has found them. Nothing here must arrive: an engine that
+//! hears nothing searches alone.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
