@@ -53,11 +53,7 @@ fn main() -> ExitCode {
     kagetsu_program::run("kagetsu-worker", || {
         let arguments: Arguments = kagetsu_program::parse()?;
         start_log(&arguments.log_level, arguments.log_format);
-        tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()?
-            .block_on(work(arguments))?;
+        tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work(arguments))?;
         Ok(Exit::Done)
     })
 }
