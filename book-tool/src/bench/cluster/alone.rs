@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use kagetsu_game::Question;
 use kagetsu_search::{Control, Engine, EngineOptions};
 
-/// Memory of an engine's table, as that of a worker of one slot.
+/// Memory of an engine's table.
 const TABLE: usize = 128 << 20;
 
 /// How engines search questions.
@@ -19,10 +19,14 @@ pub(super) enum Sharing {
     Repeated,
 }
 
+/// One engine of one thread, as that of a worker of one slot.
+pub(super) fn engine() -> Result<Engine> {
+    Ok(Engine::new(EngineOptions { table_bytes: TABLE, ..EngineOptions::default() })?)
+}
+
 /// How long so many engines of one thread each take, side by side.
 pub(super) fn search(engines: u16, questions: &[Question], sharing: Sharing) -> Result<Duration> {
-    let all = (0..engines).map(|_| Ok(Engine::new(EngineOptions { table_bytes: TABLE, ..EngineOptions::default() })?));
-    let all = all.collect::<Result<Vec<_>>>()?;
+    let all = (0..engines).map(|_| engine()).collect::<Result<Vec<_>>>()?;
     let common = AtomicUsize::new(0);
     let begun = Instant::now();
     std::thread::scope(|scope| {

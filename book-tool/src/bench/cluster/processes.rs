@@ -1,6 +1,7 @@
 //! Real processes over real sockets, held against what the machine has to give without a cluster: on cores that are two
 //! threads of one, two engines side by side are not twice as fast as one.
 
+use std::collections::VecDeque;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,15 +11,16 @@ use kagetsu_book::{Book, BookOptions};
 use kagetsu_game::{Effort, Position, Question};
 use kagetsu_proto::Connector;
 use kagetsu_schedule::Idle;
+use kagetsu_search::Control;
 
-use super::alone::{Sharing, search};
+use super::alone::{Sharing, engine, search};
 use super::ratios::Ratios;
 use super::{Args, Folder, Process, Server};
 use crate::cli::runtime;
 use crate::remote;
 
-/// Moves with an exact value in each position of a build, as `kagetsu build` has it.
-const WIDTH: u16 = 3;
+/// Searches that a worker of one slot has at hand: one at work, one that waits.
+const AT_HAND: usize = 2;
 /// How long workers may take to connect and to be examined.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -62,7 +64,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         )?;
         writeln!(
             out,
-            "then the same positions by 1 engine without a cluster, and by {workers} side by side that divide them. What"
+            "then the same searches by 1 engine without a cluster, and by {workers} side by side that divide them. What"
         )?;
         writeln!(out, "is possible is what those gain; the workers have connected and were examined before, as if")?;
     }
@@ -121,7 +123,7 @@ fn cluster(args: &Args, workers: u16, questions: &mut Vec<Question>) -> Result<V
     let seconds = build(args, &url)?;
     drop((crew, coordinator));
     if questions.is_empty() {
-        *questions = asked(&book, args.depth)?;
+        *questions = asked(&book)?;
     }
     Ok(vec![seconds])
 }
@@ -161,9 +163,20 @@ fn analyze(url: &str, position: &Position, depth: u8) -> Result<f64> {
     Ok(begun.elapsed().as_secs_f64())
 }
 
-/// The questions that a build has asked.
-fn asked(book: &Path, depth: u8) -> Result<Vec<Question>> {
-    let (book, _) = Book::open(book, &BookOptions::default()).context("cannot open what was built")?;
-    let question = |position: Position| Question { width: WIDTH, ..Question::new(position, Effort::depth(depth)) };
-    book.positions().map(|entry| Ok(question(entry?.position))).collect()
+/// What one worker was asked that built the book: each position, and some a second time for more of their moves.
+fn asked(book: &Path) -> Result<Vec<Question>> {
+    let (built, _) = Book::open(book, &BookOptions::default()).context("cannot open what was built")?;
+    let job = built.jobs()?.pop().context("the build has left no job")?;
+    let folder = Folder::new()?;
+    let (mut book, _) = Book::open(&folder.0, &BookOptions { create: true, ..BookOptions::default() })?;
+    let id = book.create_job(&job.spec)?;
+    let mut engine = engine()?;
+    let (mut questions, mut at_hand) = (Vec::new(), VecDeque::new());
+    loop {
+        at_hand.extend(book.next_work(id, AT_HAND - at_hand.len())?);
+        let Some(work) = at_hand.pop_front() else { return Ok(questions) };
+        let answer = engine.answer(&work.question, &Control::new(), &mut |_| {})?;
+        book.finish(&work, &answer)?;
+        questions.push(work.question);
+    }
 }
