@@ -19,6 +19,8 @@ use crate::watched::Watched;
 const MOST_WAITING: usize = 32;
 /// Positions visited for the claims of one answer.
 const MOST_NODES: u64 = 60_000;
+/// Positions visited for one claim that is looked for among threats, and the claims of one answer that are.
+const BY_THREATS: (u64, usize) = (5_000, 8);
 /// How long the coordinator searches itself where two workers differ and there is no third.
 const REFEREE: Duration = Duration::from_secs(60);
 const TABLE: usize = 16 << 20;
@@ -185,7 +187,33 @@ impl Bench {
             let found = found.get(*m).and_then(|verdict| verdict.proof);
             found.is_some_and(|found| found.claim == claimed.claim && found.plies <= claimed.plies)
         };
-        claims.iter().filter(|claim| !holds(claim)).map(|(m, _)| *m).collect()
+        let left: Vec<(Move, Proof)> = claims.iter().filter(|claim| !holds(claim)).copied().collect();
+        let tried = if is_about_proof { 0 } else { BY_THREATS.1 };
+        let is_open = |(index, (m, claimed)): (usize, &(Move, Proof))| {
+            let is_found = index < tried && self.wins_by_threats(position, *m, *claimed);
+            (!is_found).then_some(*m)
+        };
+        left.iter().enumerate().filter_map(is_open).collect()
+    }
+
+    /// Whether a claim is that of a win by continuous threats: of a loss, the opponent's after the move.
+    fn wins_by_threats(&self, position: &Position, m: Move, claimed: Proof) -> bool {
+        let effort = Effort { nodes: Some(BY_THREATS.0), ..Effort::default() };
+        let found = |position: Position| {
+            let answer = self.engine.threats(&Question::new(position, effort), &self.control);
+            let (first, verdict) = answer.best()?;
+            Some((first, verdict.proof?.plies))
+        };
+        match claimed.claim {
+            Claim::Win => found(position.clone()).is_some_and(|(first, plies)| first == m && plies <= claimed.plies),
+            Claim::Loss => position
+                .play(m)
+                .ok()
+                .filter(|next| next.outcome().is_none())
+                .and_then(found)
+                .is_some_and(|(_, plies)| plies < claimed.plies),
+            Claim::Draw => false,
+        }
     }
 }
 
@@ -198,5 +226,31 @@ fn is_over(position: &Position, m: Move, proof: Proof) -> bool {
             (side == position.side()) == (proof.claim == Claim::Win) && proof.claim != Claim::Draw
         }
         None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_game::Variant;
+
+    use super::*;
+
+    #[test]
+    fn claims_are_found_among_threats_and_nothing_else_is() {
+        let engine = Engine::new(EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() }).expect("memory");
+        let bench = Bench { hub: Weak::new(), engine, control: Control::new() };
+        let claim = |line: &str, m: &str, claim, plies| {
+            let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
+            let m = position.parse_move(m).expect("a move");
+            bench.wins_by_threats(&position, m, Proof { claim, kind: ProofKind::Search, plies })
+        };
+        // Three in a row, open: who does not stop it loses to a four that is open, and a five.
+        let (three, open) = ("h8 a1 i8 a15 j8", "h8 a1 i8 a15 j8 o1");
+        assert!(claim(three, "o1", Claim::Loss, 4) && claim(three, "o1", Claim::Loss, 9));
+        assert!(!claim(three, "o1", Claim::Loss, 3), "it takes longer");
+        assert!(!claim(three, "k8", Claim::Loss, 40) && !claim(three, "o1", Claim::Draw, 40));
+        let wins = |m: &str| claim(open, m, Claim::Win, 3);
+        assert!(wins("g8") || wins("k8"));
+        assert!(!claim(open, "g8", Claim::Win, 2) && !claim(open, "k8", Claim::Win, 2) && !wins("a2"));
     }
 }
