@@ -17,9 +17,10 @@ use crate::watched::Watched;
 
 /// Claims that wait; of more, other workers are asked.
 const MOST_WAITING: usize = 32;
-/// Positions visited for the claims of one answer.
+/// Positions visited in a search for all claims of one answer.
 const MOST_NODES: u64 = 60_000;
-/// Positions visited for one claim that is looked for among threats, and the claims of one answer that are.
+/// Positions visited for each claim that it does not repeat and that is looked for among threats, and the most such claims of one
+/// answer.
 const BY_THREATS: (u64, usize) = (5_000, 8);
 /// How long the coordinator searches itself where two workers differ and there is no third.
 const REFEREE: Duration = Duration::from_secs(60);
@@ -196,7 +197,8 @@ impl Bench {
         left.iter().enumerate().filter_map(is_open).collect()
     }
 
-    /// Whether a claim is that of a win by continuous threats: of a loss, the opponent's after the move.
+    /// Whether a claim is true by continuous threats, within as many plies as claimed: a win if they begin with the move, a loss if
+    /// the opponent has them after it.
     fn wins_by_threats(&self, position: &Position, m: Move, claimed: Proof) -> bool {
         let effort = Effort { nodes: Some(BY_THREATS.0), ..Effort::default() };
         let found = |position: Position| {

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use kagetsu_book::{Book, BookOptions};
 use kagetsu_game::{Effort, Position, Question};
 use kagetsu_proto::Connector;
-use kagetsu_schedule::Idle;
+use kagetsu_schedule::{Idle, Options};
 use kagetsu_search::Control;
 
 use super::alone::{Sharing, engine, search};
@@ -19,8 +19,6 @@ use super::{Args, Folder, Process, Server};
 use crate::cli::runtime;
 use crate::remote;
 
-/// Searches that a worker of one slot has at hand: one at work, one that waits.
-const AT_HAND: usize = 2;
 /// How long workers may take to connect and to be examined.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -171,9 +169,11 @@ fn asked(book: &Path) -> Result<Vec<Question>> {
     let (mut book, _) = Book::open(&folder.0, &BookOptions { create: true, ..BookOptions::default() })?;
     let id = book.create_job(&job.spec)?;
     let mut engine = engine()?;
+    // One at work, and those that wait.
+    let most_at_hand = 1 + Options::default().prefetch as usize;
     let (mut questions, mut at_hand) = (Vec::new(), VecDeque::new());
     loop {
-        at_hand.extend(book.next_work(id, AT_HAND - at_hand.len())?);
+        at_hand.extend(book.next_work(id, most_at_hand - at_hand.len())?);
         let Some(work) = at_hand.pop_front() else { return Ok(questions) };
         let answer = engine.answer(&work.question, &Control::new(), &mut |_| {})?;
         book.finish(&work, &answer)?;
