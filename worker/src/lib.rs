@@ -14,6 +14,7 @@ mod pulse;
 mod session;
 mod slot;
 mod spool;
+mod sweeper;
 mod thinker;
 
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! What is found out and not acknowledged, on the worker's disk.
+//! What is found out and not acknowledged, on the worker's disk. Who keeps a report waits until it is there; who forgets one
+//! waits for nothing.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
@@ -7,6 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use kagetsu_proto::v1;
 use prost::Message;
+
+use crate::sweeper::Sweeper;
 
 /// The first bytes of a file: what it is, and the version of its format.
 const HEAD: &[u8; 8] = b"kagrep\x00\x01";
@@ -17,6 +20,8 @@ const MOST: usize = 4_096;
 #[derive(Debug)]
 pub(crate) struct Spool {
     folder: PathBuf,
+    // In this order they are dropped: the folder is another's when what is forgotten is gone.
+    sweeper: Sweeper,
     _lock: File,
 }
 
@@ -60,7 +65,12 @@ impl Spool {
             }
         }
         left.sort_by_key(|(number, _)| *number);
-        Ok((Self { folder: folder.to_path_buf(), _lock: lock }, left))
+        let sweeper = Sweeper::start(|file| {
+            // What is left behind is said again after the next start, and does no harm.
+            let _ = fs::remove_file(file);
+        });
+        let sweeper = sweeper.context("cannot start a thread that empties the spool")?;
+        Ok((Self { folder: folder.to_path_buf(), sweeper, _lock: lock }, left))
     }
 
     /// Writes a report. One that cannot be written is kept in memory alone, which is said.
@@ -74,10 +84,9 @@ impl Spool {
         }
     }
 
-    /// A report is safe elsewhere, or wanted no more.
+    /// A report is safe elsewhere, or wanted no more. It goes by and by.
     pub(crate) fn forget(&self, number: u64) {
-        // What is left behind is said again after the next start, and does no harm.
-        let _ = fs::remove_file(self.path(number, "report"));
+        self.sweeper.remove(self.path(number, "report"));
     }
 
     fn write(&self, number: u64, report: &v1::Spooled) -> std::io::Result<()> {
