@@ -13,8 +13,9 @@ use crate::source::open_book;
 /// Removes positions from a book, for good
 ///
 /// What its roots do not lead to is removed; with --max-ply what is farther away, with --max-loss what is reached only by worse moves.
-/// Without --moves the roots are those of its jobs, and what no other position of the book leads to. Make a backup first. Jobs
-/// stay; one that was done and has lost positions waits to be resumed.
+/// Without --moves the roots are those of its jobs, and what no other position of the book leads to. A root must be in the book, or
+/// lead to what is. With --variant the positions of other games stay. Make a backup first. Jobs stay; one that was done and has
+/// lost positions waits to be resumed.
 ///
 /// Example: kagetsu prune --book h8.book --max-ply 12 --max-loss 150
 #[derive(Debug, clap::Args)]
@@ -22,7 +23,7 @@ pub(crate) struct Args {
     /// The book's folder
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
-    /// What is played, where there are --moves
+    /// Whose positions are removed, and what --moves are of [default: those of all games]
     #[arg(long, value_name = "VARIANT")]
     variant: Option<Variant>,
     /// A root, as in "h8 i9"; more than one may be given
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         Position::from_line(variant, line).with_context(|| format!("--moves \"{line}\""))
     };
     let roots = args.moves.iter().map(root).collect::<Result<_>>()?;
-    let pruning = Pruning { roots, max_ply: args.max_ply, max_loss: args.max_loss };
+    let pruning = Pruning { variant: args.variant, roots, max_ply: args.max_ply, max_loss: args.max_loss };
     let (book, report) = open_book(&args.book, false)?.prune(&pruning, &BookOptions::default())?;
     book.close()?;
     let PruneReport { kept, removed, paused, .. } = report;

@@ -116,6 +116,11 @@ pub enum BookError {
     /// A position in it cannot be.
     #[error(transparent)]
     Position(#[from] PositionError),
+    /// A root that nothing of the book follows from.
+    #[error(
+        "the book does not hold the root {0}, nor what it leads to; nothing was removed; `kagetsu query` shows what it holds"
+    )]
+    NoRoot(Position),
     /// No job of that name or number.
     #[error("the book has no job '{0}'; `kagetsu jobs list` shows those it has")]
     NoJob(String),

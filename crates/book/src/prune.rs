@@ -1,6 +1,6 @@
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-use kagetsu_game::{Answer, Bound, Move, Position};
+use kagetsu_game::{Answer, Bound, Move, Position, Variant};
 
 use crate::book::believed;
 use crate::derive::value_after;
@@ -15,6 +15,8 @@ use crate::{Book, BookError, BookOptions, Notice};
 /// What of a book is kept: what its roots lead to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pruning {
+    /// Positions of other variants are kept; where there is none, those that no root is of, or no others where there are no roots.
+    pub variant: Option<Variant>,
     /// Where it begins; where there are none, what no other position of the book leads to and what its jobs begin with.
     pub roots: Vec<Position>,
     /// Plies from the nearest root.
@@ -36,11 +38,22 @@ pub struct PruneReport {
     pub notices: Vec<Notice>,
 }
 
+impl Pruning {
+    /// Whether a position may be removed.
+    fn is_about(&self, id: Id) -> bool {
+        match self.variant {
+            Some(variant) => id.variant() == variant.code(),
+            None => self.roots.is_empty() || self.roots.iter().any(|root| id.variant() == root.variant().code()),
+        }
+    }
+}
+
 impl Book {
     /// Removes positions for good, and opens the book anew. Jobs stay, with the positions that are left to them.
     ///
     /// # Errors
-    /// A damaged record, or what the disk says; then the book is as it was, or as it should be.
+    /// A root that leads to nothing the book holds; then nothing is removed. A damaged record, or what the disk says; then the book
+    /// is as it was, or as it should be.
     pub fn prune(self, pruning: &Pruning, options: &BookOptions) -> Result<(Self, PruneReport), BookError> {
         let kept = self.kept(pruning)?;
         let before = self.len();
@@ -74,25 +87,34 @@ impl Book {
         Ok((book, PruneReport { kept, removed: before - kept, paused, notices }))
     }
 
-    /// The positions that the roots lead to, each on a shortest way.
+    /// The positions that the roots lead to, each on a shortest way, and those of variants that are not pruned.
     fn kept(&self, pruning: &Pruning) -> Result<HashSet<Id>, BookError> {
         let mut index = self.index();
         let mut left: VecDeque<(Id, u16, Option<Position>)> = VecDeque::new();
         for root in &pruning.roots {
             let canonical = root.canonical();
             let position = Position::unpack(root.variant(), canonical.packed.clone())?;
-            left.push_back((Id::of(root.variant().code(), &canonical), 0, Some(position)));
+            let id = Id::of(root.variant().code(), &canonical);
+            if index.node(id)?.is_none()
+                && (pruning.max_ply == Some(0) || followed(&mut index, &position, None, None)?.is_empty())
+            {
+                return Err(BookError::NoRoot(root.clone()));
+            }
+            left.push_back((id, 0, Some(position)));
         }
-        if pruning.roots.is_empty() {
-            for id in self.ids() {
-                let id = id?;
+        let mut kept = HashSet::new();
+        for id in self.ids() {
+            let id = id?;
+            if !pruning.is_about(id) {
+                kept.insert(id);
+            } else if pruning.roots.is_empty() {
                 let reach = index.reach(id)?;
                 if reach.root().is_some() || reach.parents().next().is_none() {
                     left.push_back((id, 0, None));
                 }
             }
         }
-        let (mut seen, mut kept) = (left.iter().map(|(id, ..)| *id).collect::<HashSet<_>>(), HashSet::new());
+        let mut seen = left.iter().map(|(id, ..)| *id).collect::<HashSet<_>>();
         while let Some((id, ply, root)) = left.pop_front() {
             let node = index.node(id)?;
             let (position, answer) = match (&node, root) {

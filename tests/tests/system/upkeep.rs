@@ -9,6 +9,7 @@ use rand::{RngExt, SeedableRng};
 use serde_json::json;
 
 use crate::cluster::{Cluster, until};
+use crate::wrong::refused;
 
 fn kagetsu(arguments: &[&str]) -> Finished {
     Program::Kagetsu.run(arguments)
@@ -76,6 +77,9 @@ fn a_book_is_pruned_and_its_job_waits() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
     build(text(&book), "30");
+    let prune = ["prune", "--book", text(&book), "--variant", "freestyle-15", "--moves", "a1 b1"];
+    refused(&kagetsu(&prune), &["does not hold the root freestyle-15 a1 b1", "nothing was removed"]);
+    assert_eq!(positions(text(&book)), 30);
     let pruned = kagetsu(&["prune", "--book", text(&book), "--max-ply", "1", "--json"]).json();
     assert_eq!(pruned["kept"].as_u64().zip(pruned["removed"].as_u64()).map(|(a, b)| a + b), Some(30), "{pruned}");
     assert_eq!(pruned["paused"].as_array().map(Vec::len), Some(1), "{pruned}");

@@ -144,6 +144,59 @@ fn what_is_pruned_is_gone_and_the_rest_is_as_if_nothing_else_had_been_learned() 
     }
 }
 
+/// A book of 20 positions, with some of another variant.
+fn mixed() -> (TempDir, u64) {
+    let folder = grown(20);
+    let mut book = open(folder.path());
+    let other: Variant = "standard-7".parse().expect("a variant");
+    let mut learn = |position: &Position| {
+        let answer = engine::answer(&kagetsu_game::Question::new(position.clone(), Effort::depth(3)));
+        book.learn(position, &answer).expect("room");
+        position.play(answer.best().expect("a move").0).expect("legal")
+    };
+    let first = Position::from_line(other, "d4").expect("legal");
+    let second = learn(&first);
+    learn(&second);
+    learn(&Position::from_line(other, "a1 b2").expect("legal"));
+    book.close().expect("room");
+    (folder, 3)
+}
+
+#[test]
+fn nothing_is_removed_for_a_root_that_leads_nowhere() {
+    let (folder, others) = mixed();
+    let root = |line: &str| Position::from_line(variant(), line).expect("legal");
+    // The book begins at d4, one ply beyond the start.
+    for (roots, max_ply) in [(vec!["a1 b1"], None), (vec!["d4", "a1 b1"], Some(1)), (vec![""], Some(0))] {
+        let roots: Vec<Position> = roots.into_iter().map(root).collect();
+        let wrong = roots.last().cloned();
+        let refused = open(folder.path()).prune(&Pruning { roots, max_ply, ..Pruning::default() }, &OPTIONS);
+        assert!(matches!(refused, Err(BookError::NoRoot(named)) if Some(&named) == wrong.as_ref()));
+        assert_eq!(open(folder.path()).len(), 20 + others);
+    }
+    for (line, max_ply, left) in [("", Some(1), 1), ("d4", Some(0), 1), ("", None, 20)] {
+        let (folder, _) = mixed();
+        let pruning = Pruning { roots: vec![root(line)], max_ply, ..Pruning::default() };
+        let (book, report) = open(folder.path()).prune(&pruning, &OPTIONS).expect("room");
+        assert_eq!(report.kept, left + others, "{line}");
+        assert_clean(&book);
+    }
+}
+
+#[test]
+fn positions_of_other_variants_stay() {
+    let other: Variant = "standard-7".parse().expect("a variant");
+    for (of, kept) in [(Some(variant()), [1, 3]), (Some(other), [20, 2]), (None, [1, 2])] {
+        let (folder, _) = mixed();
+        let pruning = Pruning { variant: of, max_ply: Some(0), ..Pruning::default() };
+        let (book, _) = open(folder.path()).prune(&pruning, &OPTIONS).expect("room");
+        assert_clean(&book);
+        let left = entries(&book);
+        let count = |of| left.values().filter(|entry| entry.position.variant() == of).count();
+        assert_eq!([count(variant()), count(other)], kept, "{of:?}");
+    }
+}
+
 #[test]
 fn a_worse_move_is_not_followed_and_a_given_root_is_where_it_begins() {
     let folder = grown(40);
