@@ -20,9 +20,12 @@ use crate::analyze::ENGINE_OF_A_CLUSTER;
 use crate::cli::{runtime, write_json};
 use crate::effort::{EffortArgs, parse_time};
 use crate::live::waiting;
-use crate::remote::Builds;
+use crate::remote::{self, Builds};
 use crate::roots;
 use crate::terminal::Unechoed;
+
+/// Roots that a coordinator is asked about at a time.
+const AT_ONCE: usize = 1_024;
 
 /// Plies of each search where no effort is given.
 const DEPTH: u8 = 6;
@@ -345,6 +348,12 @@ fn default_name(roots: &[Position]) -> String {
 
 /// Builds with a cluster inside this process.
 async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
+    if let Some(path) = args.book.as_ref().filter(|path| args.deepen && !path.join("journal").exists()) {
+        bail!(
+            "there is no book at {}, and --deepen searches anew what a book has; build one without it",
+            path.display()
+        );
+    }
     let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
     let book = args.book.clone();
     let config = kagetsu_coordinator::Config { book, cache_mib: 128, trusts_workers: true, ..Default::default() };
@@ -377,9 +386,28 @@ async fn there(args: &Args, url: &str, request: v1::StartRequest) -> Result<Ende
     follow(args, &args.access.connector(url)?, request, args.time.is_some()).await
 }
 
+/// Refuses to search anew from roots of which the book has none.
+async fn has_one_of(connector: &Connector, roots: &[v1::Position]) -> Result<()> {
+    for some in roots.chunks(AT_ONCE) {
+        if remote::lookup(connector, some).await?.iter().any(|found| found.answer.is_some()) {
+            return Ok(());
+        }
+    }
+    let first = roots.first().context("a root is needed")?;
+    let first = Position::try_from(first)?;
+    let others =
+        if roots.len() > 1 { format!(", nor any of the {} other roots", roots.len() - 1) } else { String::new() };
+    bail!(
+        "the book does not hold the root {first}{others}, and --deepen searches anew what it has; build from it first"
+    )
+}
+
 /// Starts the job and watches it to its end, or until it is to stop; then `pauses` it, or leaves it at work.
 async fn follow(args: &Args, connector: &Connector, request: v1::StartRequest, pauses: bool) -> Result<Ended> {
     let name = request.name.clone();
+    if request.deepen.is_some() {
+        has_one_of(connector, &request.roots).await?;
+    }
     let mut builds = Builds::connect(connector).await?;
     let first = builds.start(request).await?;
     let (bar, _keys) = (progress_bar(&first), Unechoed::new());

@@ -8,7 +8,7 @@ use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::cli::write_json;
-use crate::source::open_book;
+use crate::source::{fill, open_book};
 
 /// Answers between two times that all is made durable.
 const SYNC_EVERY: u64 = 1_000;
@@ -46,16 +46,16 @@ struct MergeJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let mut into = open_book(&args.into, true)?;
     let mut done = MergeJson { read: 0, new: 0, changed: 0, positions: 0, conflicts: Vec::new(), conflict_count: 0 };
-    let merged = args.books.iter().try_for_each(|path| {
-        let book = open_book(path, false)?;
-        bring(&book, &mut into, &mut done).with_context(|| format!("merging {}", path.display()))
-    });
-    done.positions = into.len();
     // What was brought before an error stays.
-    into.close()?;
-    merged?;
+    fill(&args.into, |into| {
+        for path in &args.books {
+            let book = open_book(path, false)?;
+            bring(&book, into, &mut done).with_context(|| format!("merging {}", path.display()))?;
+        }
+        done.positions = into.len();
+        Ok(())
+    })?;
     let exit = if done.conflict_count == 0 { Exit::Done } else { Exit::No };
     if args.json {
         write_json(out, &done)?;

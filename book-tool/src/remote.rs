@@ -6,6 +6,7 @@ use anyhow::{Result, anyhow, bail};
 use kagetsu_game::{Answer, Question};
 use kagetsu_proto::v1::Split;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
+use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::v1::builds_client::BuildsClient;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{Caller, Connector, explain, pushback, v1};
@@ -89,6 +90,16 @@ pub(crate) async fn release(connector: &Connector, name: &str) -> Result<u32> {
     let mut client = WorkersClient::new(connector.connect().await?);
     let released = client.release(v1::ReleaseRequest { name: name.into() }).await;
     Ok(released.map_err(|status| anyhow!(explain(connector.name(), &status)))?.into_inner().released)
+}
+
+/// What the book of a coordinator knows of up to 1,024 positions, the best move of each.
+///
+/// # Errors
+/// If the coordinator is not there, or refuses.
+pub(crate) async fn lookup(connector: &Connector, positions: &[v1::Position]) -> Result<Vec<v1::Found>> {
+    let mut client = BooksClient::new(connector.connect().await?);
+    let found = client.lookup_many(v1::LookupManyRequest { positions: positions.to_vec(), top: 1 }).await;
+    Ok(found.map_err(|status| anyhow!(explain(connector.name(), &status)))?.into_inner().found)
 }
 
 /// The build jobs of a coordinator.

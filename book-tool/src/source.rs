@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use kagetsu_book::{Book, BookOptions, Compiled, Notice};
+use kagetsu_book::{Book, BookOptions, Compiled, Notice, Sequence};
 use kagetsu_game::{Answer, Position};
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::{Access, Caller, explain, v1};
@@ -127,6 +127,28 @@ pub(crate) fn open_book(path: &Path, create: bool) -> Result<Book> {
     let (book, notices) = Book::open(path, &BookOptions { create, ..BookOptions::default() })?;
     tell(path, &notices)?;
     Ok(book)
+}
+
+/// Opens a folder to put something into its book, which is made where it is not there, and made durable at the end. One that was made
+/// for this is removed again where `work` fails before anything is in it.
+///
+/// # Errors
+/// If it cannot be opened or written; what `work` says.
+pub(crate) fn fill<T>(path: &Path, work: impl FnOnce(&mut Book) -> Result<T>) -> Result<T> {
+    let (was_there, is_new) = (path.exists(), !path.join("journal").exists());
+    let mut book = open_book(path, true)?;
+    let done = work(&mut book);
+    if done.is_err() && is_new && book.sequence() == Sequence(0) {
+        // What went wrong first is told, and an empty book does no harm.
+        if book.unmake().is_ok() && !was_there {
+            let _ = std::fs::remove_dir(path);
+        }
+        return done;
+    }
+    let closed = book.close();
+    let done = done?;
+    closed?;
+    Ok(done)
 }
 
 fn tell(path: &Path, notices: &[Notice]) -> Result<()> {

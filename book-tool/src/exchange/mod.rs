@@ -33,7 +33,7 @@ use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::cli::write_json;
-use crate::source::open_book;
+use crate::source::{fill, open_book};
 use games::Games;
 use json::Record;
 pub(crate) use lines::stones_in_turn;
@@ -409,17 +409,19 @@ pub(crate) fn import(args: &ImportArgs, out: &mut dyn Write) -> Result<Exit> {
         };
         Some(contents.with_context(|| name.to_string())?)
     };
-    let book = open_book(&args.book, true)?;
-    let before = book.len();
-    let mut learner = Learner { book, read: 0 };
-    let end = match &contents {
-        Some(contents) => contents.answers.iter().try_for_each(|(position, answer)| learner.learn(position, answer)),
-        None => read_lines(&mut *source, &name.to_string(), &mut learner),
-    };
-    let Learner { book, read } = learner;
-    let (positions, new) = (book.len(), book.len() - before);
-    book.close()?;
-    end.with_context(|| format!("{read} positions before it are in the book"))?;
+    let (read, positions, new) = fill(&args.book, |book| {
+        let before = book.len();
+        let mut learner = Learner { book, read: 0 };
+        let end = match &contents {
+            Some(contents) => {
+                contents.answers.iter().try_for_each(|(position, answer)| learner.learn(position, answer))
+            }
+            None => read_lines(&mut *source, &name.to_string(), &mut learner),
+        };
+        let Learner { book, read } = learner;
+        end.with_context(|| format!("{read} positions before it are in the book"))?;
+        Ok((read, book.len(), book.len() - before))
+    })?;
     let (items, losses) = contents.map(|contents| (contents.items, contents.losses)).unzip();
     if args.json {
         write_json(out, &ImportJson { read, positions, new, items, losses })?;
@@ -431,12 +433,12 @@ pub(crate) fn import(args: &ImportArgs, out: &mut dyn Write) -> Result<Exit> {
 }
 
 /// A book that learns many answers.
-struct Learner {
-    book: Book,
+struct Learner<'a> {
+    book: &'a mut Book,
     read: u64,
 }
 
-impl Learner {
+impl Learner<'_> {
     fn learn(&mut self, position: &Position, answer: &Answer) -> Result<()> {
         self.book.learn(position, answer)?;
         self.read += 1;

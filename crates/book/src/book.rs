@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
-use std::mem;
 use std::path::{Path, PathBuf};
+use std::{fs, io, mem};
 
 use kagetsu_game::{Answer, Bound, Move, Position, Verdict};
 
@@ -276,6 +276,27 @@ impl Book {
             return Err(BookError::Broken(self.path));
         }
         self.flush()
+    }
+
+    /// Removes what makes the folder a book: one that was just made, and has nothing in it.
+    ///
+    /// # Errors
+    /// If the disk says no.
+    pub fn unmake(self) -> Result<(), BookError> {
+        let Self { path, journal, store, _lock, .. } = self;
+        drop((journal, store));
+        // In this order: it is a book, or one that was never finished, until the end.
+        for name in ["store", "manifest", "journal", "lock"] {
+            let at = path.join(name);
+            let removed = if at.is_dir() { fs::remove_dir_all(&at) } else { fs::remove_file(&at) };
+            match removed {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(BookError::io("cannot remove", &at)(error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 }
 

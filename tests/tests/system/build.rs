@@ -96,6 +96,11 @@ fn a_book_is_deepened_and_nothing_is_added() {
     assert_eq!(turned["priority"], json!(12));
     let shown = Program::Kagetsu.run(&["jobs", "show", "spent", "--book", book]);
     assert!(shown.stdout.contains("ends when its searches have visited 1 positions"), "{shown:#?}");
+    let nowhere = ["build", "--book", book, "--variant", "freestyle-15", "--deepen", "--depth", "2", "--moves"];
+    for (line, root) in [("h8 i9 j10", "the root freestyle-15 h8 i9 j10"), ("", "the root freestyle-15,")] {
+        crate::wrong::refused(&Program::Kagetsu.run(&[&nowhere[..], &[line]].concat()), &["does not hold", root]);
+    }
+    assert_eq!(Program::Kagetsu.run(&[&nowhere[..], &["a1 b2", "--moves", "h8 i9"]].concat()).code, Some(0));
     let refused = build(&["--deepen", "--policy", "prove"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("another policy"), "{refused:#?}");
     let refused = build(&["--before", "2026-01-01"]);

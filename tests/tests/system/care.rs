@@ -8,6 +8,8 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 
+use crate::wrong::refused;
+
 fn kagetsu(arguments: &[&str]) -> Finished {
     Program::Kagetsu.run(arguments)
 }
@@ -116,6 +118,42 @@ fn a_wrong_line_is_named_and_what_stood_before_it_stays() {
         assert_eq!((&found["only_a"], &found["only_b"]), (&json!(3), &json!(0)), "{found}");
         is_clean(text(&copy));
     }
+}
+
+#[test]
+fn what_fails_before_anything_is_put_into_a_new_book_leaves_none() {
+    let scratch = Scratch::new();
+    let [own, held, new, empty, file] = ["own", "held", "new", "empty", "file"].map(|name| scratch.path(name));
+    let [own, held, new, empty, file] = [text(&own), text(&held), text(&new), text(&empty), text(&file)];
+    build(own, "freestyle-15", "h8", "5");
+    let mut holder = Program::Coordinator.start(&["--book", held, "--listen", "127.0.0.1:0"]);
+    holder.address();
+    std::fs::write(file, "{}\n").expect("room for it");
+    let exported = kagetsu(&["export", "--format", "json", "--book", own, "-"]).stdout;
+    let unsaid = scratch.path("unsaid");
+    let answers = exported.find("\"answers\":").expect("a record");
+    std::fs::write(&unsaid, format!("{}\"answers\":[]}}\n", &exported[..answers])).expect("room for it");
+    let deepen = ["build", "--deepen", "--variant", "freestyle-15", "--depth", "4", "--book"];
+    let commands: [(&[&str], &str); 5] = [
+        (&["merge", "--into", new, held], "is open in process"),
+        (&["merge", "--into", new, file], "is a file"),
+        (&["import", "--format", "json", "--book", new, file], "line 1"),
+        (&["import", "--format", "json", "--book", new, text(&unsaid)], "line 1"),
+        (&[&deepen[..], &[new]].concat(), "there is no book at"),
+    ];
+    for (command, why) in commands {
+        refused(&kagetsu(command), &[why]);
+        assert!(!Path::new(new).exists(), "{command:?}");
+    }
+    // A folder that was there stays as it was.
+    std::fs::create_dir(empty).expect("room");
+    refused(&kagetsu(&["merge", "--into", empty, held]), &["is open in process"]);
+    assert_eq!(std::fs::read_dir(empty).expect("it is there").count(), 0);
+    // What an earlier book gave is in it.
+    refused(&kagetsu(&["merge", "--into", new, own, held]), &["is open in process"]);
+    assert_eq!(differences(own, new)["same"], json!(5));
+    refused(&kagetsu(&["merge", "--into", new, held]), &["is open in process"]);
+    is_clean(new);
 }
 
 #[test]
