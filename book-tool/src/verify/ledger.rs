@@ -33,6 +33,19 @@ pub(super) struct Count {
     pub(super) failed: u64,
 }
 
+impl Findings {
+    /// Whether there are claims, and none of them holds.
+    pub(super) fn has_nothing_to_show(&self) -> bool {
+        let Self { positions, moves, .. } = self;
+        positions.claims + moves.claims > 0 && positions.hold + moves.hold == 0
+    }
+
+    /// Whether nothing fails, and of what is claimed something holds.
+    pub(super) fn holds(&self) -> bool {
+        self.positions.failed + self.moves.failed == 0 && !self.has_nothing_to_show()
+    }
+}
+
 impl Count {
     fn add(&mut self, status: Status) {
         self.claims += 1;
@@ -201,7 +214,12 @@ impl<'a> Ledger<'a> {
             self.tell(entry, Some(m), proof, Status::Failed, why);
             return Ok(Status::Failed);
         }
-        let why = match self.line(position, &next, m, verdict, proof)? {
+        let ruled = by_the_rules(&next, proof);
+        let replayed = match ruled {
+            Some(ruled) => ruled.map_err(|why| Gap::Wrong(why.into())),
+            None => self.line(position, &next, m, verdict, proof)?,
+        };
+        let why = match replayed {
             Ok(()) => return Ok(Status::Holds),
             Err(Gap::Wrong(why)) => {
                 self.tell(entry, Some(m), proof, Status::Failed, why);
@@ -229,7 +247,6 @@ impl<'a> Ledger<'a> {
         let open = |why: &str| Ok(Err(Gap::Open(why.into())));
         match proof.kind {
             ProofKind::Manual => return open("it was only said"),
-            ProofKind::Terminal if proof.plies <= 1 => return Ok(Err(Gap::Wrong("the game goes on after it".into()))),
             _ if verdict.line.first() != Some(&m) && self.player.is_none() => return open("it has no line"),
             _ => {}
         }
@@ -293,6 +310,17 @@ fn claim_after(position: &Position, next: &Position) -> Option<Claim> {
         Outcome::Win(side) if side == position.side() => Claim::Win,
         Outcome::Win(_) => Claim::Loss,
     })
+}
+
+/// What the rules alone say of a claim of a move after which the game goes on: that it ends at once, or is lost to one that ends it.
+fn by_the_rules(next: &Position, proof: Proof) -> Option<Result<(), &'static str>> {
+    let is_at_once = proof.claim != Claim::Draw && proof.plies <= 1;
+    if is_at_once || (proof.kind == ProofKind::Terminal && proof.claim != Claim::Loss) {
+        return Some(Err("the game goes on after it"));
+    }
+    let ends = |m: Move| next.play(m).is_ok_and(|after| claim_after(next, &after) == Some(Claim::Win));
+    let is_lost = || next.distinct_moves().into_iter().any(ends);
+    (proof.kind == ProofKind::Terminal).then(|| if is_lost() { Ok(()) } else { Err("no reply to it ends the game") })
 }
 
 /// Plays the tree; it must end the game within so many plies.

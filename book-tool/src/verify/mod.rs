@@ -25,7 +25,7 @@ const TABLE: usize = 256 << 20;
 /// each proven position is held against its moves, each proven move against the rules, the position that it leads to, or its
 /// line: a line shows a win where every other reply loses at once. What has neither, as most wins by open threes, cannot
 /// be replayed and is named; --play-out finds the whole win again and has that checked. Exit code 1, and what fails, if
-/// something does.
+/// something does, or if nothing of what is claimed can be replayed.
 ///
 /// Example: kagetsu verify h8-a1.proof
 /// Example: kagetsu verify --book a1.book
@@ -74,7 +74,7 @@ struct TreeJson {
 
 #[derive(Serialize)]
 struct BookJson {
-    /// Whether nothing fails.
+    /// Whether nothing fails, and of what is claimed something holds.
     holds: bool,
     #[serde(flatten)]
     findings: Findings,
@@ -104,7 +104,7 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
     }
     bar.finish_and_clear();
     let findings = ledger.findings;
-    let holds = findings.positions.failed + findings.moves.failed == 0;
+    let holds = findings.holds();
     let exit = if holds { Exit::Done } else { Exit::No };
     let time_ms = begun.elapsed().as_millis() as u64;
     if args.json {
@@ -117,8 +117,17 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
     for (what, Count { claims, hold, open, failed }) in [("positions", positions), ("moves", moves)] {
         writeln!(out, "{claims} proven {what}: {hold} hold, {open} cannot be replayed, {failed} fail")?;
     }
+    if findings.has_nothing_to_show() {
+        writeln!(out, "none of these claims is verified")?;
+    }
     if moves.open > 0 && args.play_out.is_none() {
         writeln!(out, "--play-out looks for the wins that the book has no line of, and has them checked")?;
+    }
+    if findings.has_nothing_to_show() && moves.failed == 0 {
+        writeln!(
+            out,
+            "`kagetsu export --format proof` writes the tree of a position, and `kagetsu verify FILE` checks that"
+        )?;
     }
     Ok(exit)
 }

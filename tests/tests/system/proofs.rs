@@ -89,6 +89,10 @@ fn what_a_book_claims_is_replayed_and_what_is_false_is_named() {
         (refuted, verdict("k8", "win", 3, "vcf", &["k8"]), [0, 0, 1], [0, 0, 1], "ends the game otherwise"),
         (answered, verdict("l8", "loss", 4, "vct", &["l8"]), [0, 0, 0], [0, 1, 0], "the line ends before"),
         (answered, verdict("b1", "loss", 2, "vcf", &["b1", "l8"]), [0, 0, 0], [1, 0, 0], ""),
+        (fours, verdict("k8", "win", 5, "terminal", &["k8", "l8", "k11"]), [0, 0, 1], [0, 0, 1], "the game goes on"),
+        (fours, verdict("k8", "win", 1, "manual", &["k8"]), [0, 0, 1], [0, 0, 1], "the game goes on"),
+        (answered, verdict("b1", "loss", 2, "terminal", &["b1"]), [0, 0, 0], [1, 0, 0], ""),
+        (answered, verdict("l8", "loss", 2, "terminal", &["l8"]), [0, 0, 0], [0, 0, 1], "no reply to it ends"),
     ];
     let scratch = Scratch::new();
     for (number, (line, said, positions, moves, why)) in rows.iter().enumerate() {
@@ -101,10 +105,13 @@ fn what_a_book_claims_is_replayed_and_what_is_false_is_named() {
         let found: Value = serde_json::from_str(&checked.stdout).expect("JSON");
         let counts = |of: &str| ["hold", "open", "failed"].map(|what| found[of][what].as_u64().expect("a count"));
         assert_eq!((counts("positions"), counts("moves")), (*positions, *moves), "{said}: {found}");
-        let has_failed = moves[2] > 0;
-        assert_eq!((checked.code, &found["holds"]), (Some(i32::from(has_failed)), &json!(!has_failed)), "{found}");
+        // What fails does not hold, nor a book whose claims are all open.
+        let holds = moves[0] > 0;
+        assert_eq!((checked.code, &found["holds"]), (Some(i32::from(!holds)), &json!(holds)), "{found}");
         let told = kagetsu(&["verify", "--book", book]).stdout;
         assert!(told.contains(why) && told.contains("freestyle-15") != why.is_empty(), "{told}");
+        assert_eq!(told.contains("none of these claims is verified"), !holds, "{told}");
+        assert_eq!(told.contains("--play-out") && told.contains("kagetsu verify FILE"), moves[1] > 0, "{told}");
     }
     let played =
         kagetsu(&["verify", "--book", scratch.path("6.book").to_str().expect("a plain name"), "--play-out", "--json"]);
