@@ -157,6 +157,9 @@ impl Line {
         if proof.is_some_and(|proof| proof.score() != score) || proof.is_none() && score.is_mate() {
             bail!("{}: a mate is a proof, and a proof has the value that it proves", about());
         }
+        if proof.is_some_and(|proof| proof.claim != Claim::Draw && proof.plies == 0) {
+            bail!("{}: a win or a loss counts this move, so it is in 1 ply at least", about());
+        }
         if self.draw_in.is_some() && claim != Some(Claim::Draw) {
             bail!("{}: draw_in says in how many plies a proven draw comes, but no draw is proven", about());
         }
@@ -247,6 +250,7 @@ mod tests {
     fn what_cannot_be_is_refused_by_name() {
         let good = r#"{"variant":"freestyle-5","board":[".....",".....","..X..",".....","....."],"side":"second","answers":
             [{"move":"a1","score":12,"bound":"exact","depth":3,"nodes":9,"line":["a1"],"proof":"none","engine":"e","date":"2026-11-21"}]}"#;
+        let valued = r#""score":12,"bound":"exact","depth":3,"nodes":9,"line":["a1"],"proof":"none""#;
         let meaning = |text: &str| text.parse::<Record>().and_then(|record| record.meaning());
         assert!(meaning(good).is_ok());
         for (from, to, words) in [
@@ -258,6 +262,16 @@ mod tests {
             ("\"score\":12", "\"win_in\":3", "a mate is a proof"),
             ("\"score\":12", "\"score\":12,\"win_in\":3", "one of score, win_in and loss_in"),
             ("\"none\"", "\"win\"", "go together"),
+            (
+                valued,
+                r#""win_in":0,"bound":"exact","depth":3,"nodes":9,"line":["a1"],"proof":"win","proof_kind":"search""#,
+                "in 1 ply at least",
+            ),
+            (
+                valued,
+                r#""loss_in":0,"bound":"exact","depth":3,"nodes":9,"line":["a1"],"proof":"loss","proof_kind":"search""#,
+                "in 1 ply at least",
+            ),
             ("exact", "about", "the bound 'about' is none of exact, lower, upper"),
             ("2026-11-21", "yesterday", "no date"),
             ("\"nodes\":9", "\"nodes\":-9", "not what export writes"),
