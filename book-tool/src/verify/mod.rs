@@ -141,6 +141,9 @@ fn write_told(out: &mut dyn Write, what: &str, told: &Told) -> Result<()> {
 
 fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Result<Exit> {
     let name = file.display();
+    if file.is_dir() {
+        bail!("{name} is a folder, and a win tree is a file; `kagetsu verify --book {name}` checks what a book claims");
+    }
     let mut source: Box<dyn BufRead> = if file.as_os_str() == "-" {
         Box::new(BufReader::new(std::io::stdin()))
     } else {
@@ -166,6 +169,10 @@ fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Result<Exit> {
             };
             VerifyJson { holds: true, tree: Some(tree), fault: None, line: None, time_ms }
         }
+        Err(fault) if fault.is_unreadable => bail!(
+            "cannot read {name}: {fault}; a win tree is a text, as `kagetsu export --format proof` writes it; what a book claims is \
+             checked in its folder, by `kagetsu verify --book DIR`"
+        ),
         Err(fault) => {
             let line = Some(fault.line);
             VerifyJson { holds: false, tree: None, fault: Some(fault.what), line, time_ms }

@@ -6,10 +6,16 @@ pub struct Fault {
     pub line: u64,
     /// What is wrong there.
     pub what: String,
+    /// Whether the line could not be read, or is no text: nothing is said of a tree then.
+    pub is_unreadable: bool,
 }
 
 impl Fault {
     pub(crate) fn at(line: u64, what: impl Into<String>) -> Self {
-        Self { line, what: what.into() }
+        Self { line, what: what.into(), is_unreadable: false }
+    }
+
+    pub(crate) fn unreadable(line: u64, error: &std::io::Error) -> Self {
+        Self { line, what: error.to_string(), is_unreadable: true }
     }
 }

@@ -22,7 +22,7 @@ impl Lines<'_> {
         self.line.clear();
         let read = Read::take(&mut *self.source, LONGEST).read_line(&mut self.line);
         match read {
-            Err(error) => Err(Fault::at(self.number, error.to_string())),
+            Err(error) => Err(Fault::unreadable(self.number, &error)),
             Ok(0) => Err(Fault::at(self.number, "the file ends here, before its tree does")),
             Ok(_) if !self.line.ends_with('\n') => {
                 Err(Fault::at(self.number, "the line does not end: the file was cut off, or is none of ours"))

@@ -5,6 +5,8 @@ use std::fs;
 use kagetsu_tests::{Finished, Program, Scratch};
 use serde_json::{Value, json};
 
+use crate::wrong::refused;
+
 fn kagetsu(arguments: &[&str]) -> Finished {
     Program::Kagetsu.run(arguments)
 }
@@ -33,16 +35,26 @@ fn a_proof_of_the_book_is_verified_and_a_damaged_one_is_refused() {
     for at in [4, lines.len() / 2, lines.len() - 2] {
         let rest: Vec<&str> = lines.iter().enumerate().filter(|(n, _)| *n != at).map(|(_, line)| *line).collect();
         fs::write(&damaged, rest.join("\n") + "\n").expect("room");
-        let refused = kagetsu(&["verify", damaged.to_str().expect("a plain name"), "--json"]);
-        let said: Value = serde_json::from_str(&refused.stdout).expect("JSON");
-        assert_eq!((refused.code, &said["holds"]), (Some(1), &json!(false)));
+        let checked = kagetsu(&["verify", damaged.to_str().expect("a plain name"), "--json"]);
+        let said: Value = serde_json::from_str(&checked.stdout).expect("JSON");
+        assert_eq!((checked.code, &said["holds"]), (Some(1), &json!(false)));
         assert!(said["line"].as_u64().is_some_and(|line| line > at as u64), "{said}");
     }
     let root = lines[lines.len() - 2];
     fs::write(&damaged, text.replacen(root, root.rsplit_once(' ').expect("answers").0, 1)).expect("room");
-    let refused = kagetsu(&["verify", damaged.to_str().expect("a plain name")]);
-    assert_eq!(refused.code, Some(1), "{refused:#?}");
-    assert!(refused.stdout.contains("does not hold: line "), "{refused:#?}");
+    let checked = kagetsu(&["verify", damaged.to_str().expect("a plain name")]);
+    assert_eq!(checked.code, Some(1), "{checked:#?}");
+    assert!(checked.stdout.contains("does not hold: line "), "{checked:#?}");
+
+    // What is no text is no tree, neither a good nor a bad one.
+    let compiled = scratch.path("won.kbk");
+    let compiled = compiled.to_str().expect("a plain name");
+    assert_eq!(kagetsu(&["compile", "--book", &book, "--out", compiled]).code, Some(0));
+    refused(&kagetsu(&["verify", compiled]), &[compiled, "line 1", "kagetsu verify --book DIR"]);
+    refused(&kagetsu(&["verify", &book]), &[&format!("`kagetsu verify --book {book}`"), "is a folder"]);
+    refused(&kagetsu(&["verify", "nowhere.proof"]), &["cannot read nowhere.proof"]);
+    fs::write(&damaged, "h8 i9\n").expect("room");
+    assert_eq!(kagetsu(&["verify", damaged.to_str().expect("a plain name")]).code, Some(1));
 
     let unproven = kagetsu(&[&export[..], &["--variant", "freestyle-15", "--moves", "h8", "-"]].concat());
     assert_eq!(unproven.code, Some(2), "{unproven:#?}");

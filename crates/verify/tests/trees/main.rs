@@ -341,7 +341,7 @@ fn xiangqi_and_surakarta_are_played_by_their_rules() {
         let setup: String = position.setup().expect("no start").0.iter().map(|byte| format!("{byte:02x}")).collect();
         verify(&format!("kagetsu-proof 1\nvariant {variant}\nsetup {setup}\nposition\nclaim win 1\n1 {m}\nend 1\n"))
     };
-    let fault = |line, what: &str| Err(Fault { line, what: what.into() });
+    let fault = |line, what: &str| Err(Fault { line, what: what.into(), is_unreadable: false });
     let rooks = "3k5/R8/9/9/9/9/9/9/9/1R3K3 w";
     assert_eq!(mate(rooks, Variant::XIANGQI, "b0b9"), Ok(1));
     assert_eq!(mate(rooks, Variant::XIANGQI, "b0c0"), fault(6, "after b0c0: the game goes on, and nothing follows"));
@@ -349,4 +349,15 @@ fn xiangqi_and_surakarta_are_played_by_their_rules() {
     // Around the corner, and the last piece is taken.
     let last = "6/6/5b/6/6/2w3 w";
     assert_eq!(mate(last, Variant::SURAKARTA, "c1b1"), fault(6, "after c1b1: the game goes on, and nothing follows"));
+}
+
+#[test]
+fn what_is_no_text_is_not_called_a_wrong_tree() {
+    let read = |mut bytes: &[u8]| Tree::read(&mut bytes).expect_err("no tree");
+    for (bytes, line, is_unreadable) in
+        [(&b"\xff\xfe\n"[..], 1, true), (b"kagetsu-proof 1\n\xff\n", 2, true), (b"h8\n", 1, false)]
+    {
+        let fault = read(bytes);
+        assert_eq!((fault.line, fault.is_unreadable), (line, is_unreadable), "{fault}");
+    }
 }
