@@ -1,7 +1,7 @@
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{Answer, Position, Proof};
 use kagetsu_program::Exit;
@@ -47,6 +47,9 @@ struct MergeJson {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let mut done = MergeJson { read: 0, new: 0, changed: 0, positions: 0, conflicts: Vec::new(), conflict_count: 0 };
+    if let Some(path) = args.books.iter().find(|path| is_same(path, &args.into)) {
+        bail!("{} is the book {} itself, and no book can be merged into itself", path.display(), args.into.display());
+    }
     // What was brought before an error stays.
     fill(&args.into, |into| {
         for path in &args.books {
@@ -71,6 +74,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let name = args.into.display();
     writeln!(out, "{name}: {read} positions read, {new} new, {changed} changed; {positions} in all")?;
     Ok(exit)
+}
+
+/// Whether two paths lead to one folder.
+fn is_same(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 /// Brings everything that was searched for `book` into another.

@@ -118,12 +118,6 @@ pub(crate) fn open_any(path: &Path) -> Result<Any> {
 /// # Errors
 /// If it cannot be opened.
 pub(crate) fn open_book(path: &Path, create: bool) -> Result<Book> {
-    if path.is_file() {
-        bail!(
-            "{} is a file, and this needs the folder of a book: a compiled book is only for looking up",
-            path.display()
-        );
-    }
     let (book, notices) = Book::open(path, &BookOptions { create, ..BookOptions::default() })?;
     tell(path, &notices)?;
     Ok(book)

@@ -30,11 +30,15 @@ pub struct BackupReport {
 /// The book may be open meanwhile: the copy then has what was whole when it began, and so all that was acknowledged by then.
 ///
 /// # Errors
-/// If either is no book, the journal is damaged, the copy is one of another book, somebody has it open, or the disk says no.
+/// If either is no book, or both are one, the journal is damaged, the copy is one of another book, somebody has it open, or the disk says no.
 pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
     let [source, target] = [from, to].map(|folder| folder.join("journal"));
     if !source.exists() {
-        return Err(if from.exists() { BookError::NotABook(from.into()) } else { BookError::Missing(from.into()) });
+        room_for_a_book(from, false)?;
+    }
+    // Under one name or two: what is there has nothing to be copied, and no second copy.
+    if fs::canonicalize(from).is_ok_and(|from| fs::canonicalize(to).is_ok_and(|to| from == to)) {
+        return Err(BookError::Itself { from: from.into(), to: to.into() });
     }
     // In this order: of what is acknowledged later nothing is asked.
     let acknowledged = Manifest::read(from)?;

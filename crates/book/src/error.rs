@@ -13,6 +13,17 @@ pub enum BookError {
     /// The folder holds something else.
     #[error("{0} is not a book: it has no journal; give an empty or a new folder to make one")]
     NotABook(PathBuf),
+    /// A file stands where the folder of a book should.
+    #[error("{0} is a file, and this needs the folder of a book: a compiled book is only for looking up")]
+    File(PathBuf),
+    /// A copy of a book would go where the book is.
+    #[error("{to} is the book {from} itself; a copy of it needs another folder")]
+    Itself {
+        /// Which book.
+        from: PathBuf,
+        /// The same folder, perhaps by another name.
+        to: PathBuf,
+    },
     /// Another process has it open.
     #[error(
         "the book {path} is open in process {holder}; ask that process (its URL in place of the folder), or stop it"

@@ -65,6 +65,7 @@ pub(crate) fn room_for_a_book(path: &Path, create: bool) -> Result<(), BookError
     let is_empty = match fs::read_dir(path) {
         Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name()))),
         Err(_) if !path.exists() => true,
+        Err(_) if path.is_file() => return Err(BookError::File(path.to_path_buf())),
         Err(error) => return Err(BookError::io("cannot read", path)(error)),
     };
     match (create, is_empty, path.exists()) {

@@ -76,8 +76,16 @@ fn merging_has_no_order_and_no_second_time() {
     is_clean(one);
     let found = differences(a, one);
     assert_eq!(found["only_a"], json!(0), "{found}");
-    let itself = kagetsu(&["merge", "--into", one, one]);
-    assert!(itself.code == Some(2) && !itself.stderr.is_empty(), "{itself:#?}");
+    for command in [["merge", "--into", one, one], ["merge", "--into", one, &format!("{one}/.")]] {
+        refused(&kagetsu(&command), &[one, "merged into itself"]);
+    }
+    refused(&kagetsu(&["backup", "--book", one, "--to", one]), &[one, "itself"]);
+    let file = scratch.path("file");
+    std::fs::write(&file, "").expect("room");
+    let build = ["build", "--variant", "freestyle-15", "--depth", "2", "--book", text(&file)];
+    for command in [&build[..], &["backup", "--book", one, "--to", text(&file)]] {
+        refused(&kagetsu(command), &[text(&file), "is a file, and this needs the folder"]);
+    }
     is_clean(one);
 }
 

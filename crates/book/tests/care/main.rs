@@ -90,6 +90,17 @@ fn a_backup_is_taken_while_the_book_grows_and_only_what_is_new_is_copied() {
         assert_eq!(entries(&copy), entries(&book));
         copy.close().expect("room");
     }
+    // Nothing is a copy of itself, by whatever name.
+    let link = place.path().join("link");
+    std::os::unix::fs::symlink(folder.path(), &link).expect("room");
+    for same in [folder.path().to_path_buf(), folder.path().join("."), link] {
+        assert!(matches!(backup(folder.path(), &same), Err(BookError::Itself { .. })), "{same:?}");
+    }
+    let file = place.path().join("file");
+    fs::write(&file, "").expect("room");
+    assert!(matches!(backup(folder.path(), &file), Err(BookError::File(_))));
+    assert!(matches!(backup(&file, &to), Err(BookError::File(_))));
+    assert!(matches!(Book::open(&file, &OPTIONS), Err(BookError::File(_))));
     // What was learned into the copy is not the book's.
     let mut copy = open(&to);
     let other = Position::from_line(variant(), "a1 b2").expect("legal");
