@@ -17,7 +17,7 @@ use crate::place::Place;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Asked {
     /// A book's folder, a compiled book, or the URL of a coordinator, as in http://127.0.0.1:7615
-    #[arg(long, value_name = "BOOK")]
+    #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     book: String,
     #[command(flatten)]
     access: Access,

@@ -41,7 +41,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 pub struct PlayArgs {
     /// A book's folder, or the URL of a coordinator
-    #[arg(long, value_name = "BOOK")]
+    #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     book: Option<String>,
     #[command(flatten)]
     access: Access,

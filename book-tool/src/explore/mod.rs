@@ -23,7 +23,7 @@ use crate::source::Source;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A book's folder, a compiled book, or the URL of a coordinator
-    #[arg(long, value_name = "BOOK")]
+    #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     book: String,
     #[command(flatten)]
     place: Place,

@@ -79,6 +79,11 @@ fn a_book_that_is_not_there() {
     for command in ["stats", "check"] {
         refused(&kagetsu(&[command, "--book", &missing]), &[&missing]);
     }
+    for command in [&["query"][..], &["pick"], &["tree"], &["explore"], &["brain", "--protocol", "gomocup"]] {
+        let variant = ["--book", "", "--variant", "freestyle-15"];
+        let end = if command[0] == "brain" { 2 } else { 4 };
+        refused(&kagetsu(&[command, &variant[..end]].concat()), &["a value is required for '--book <BOOK>'"]);
+    }
     refused(&query(&missing), &[&missing]);
     assert!(!Path::new(&missing).exists(), "asking made a book");
     fs::create_dir(&missing).expect("an empty folder");
