@@ -7,7 +7,7 @@ use kagetsu_book::Book;
 use kagetsu_game::{Bound, Move, Position, Side, Variant};
 
 use super::colours::{as_they_come_up, others};
-use super::games::{Ending, Games, bare, is_nothing};
+use super::games::{Ending, Games, bare};
 use super::squares::{KINDS, SQUARES, of_text, placed, text};
 use super::{Losses, lose};
 
@@ -131,7 +131,7 @@ pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Loss
         let best = entry.answer.verdicts().iter().find(known).map_or(0, |(_, v)| i32::from(v.score.raw()));
         positions += 1;
         for (m, verdict) in entry.answer.verdicts() {
-            let weight = if is_nothing(verdict) {
+            let weight = if verdict.is_silent() {
                 u16::try_from(verdict.nodes).unwrap_or(u16::MAX).max(1)
             } else {
                 (RANGE - (best - i32::from(verdict.score.raw())).clamp(0, RANGE)) as u16

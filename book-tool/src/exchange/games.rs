@@ -113,7 +113,7 @@ impl Games {
             let (score, bound, proof) = match tally.said {
                 Some(Said { score, proof }) => (score, Bound::Exact, proof),
                 None if decided > 0 => (Score::opinion((100.0 * share).round() as i32), Bound::Exact, None),
-                None => (nothing_known(), Bound::Lower, None),
+                None => (-Score::OPINION_MAX, Bound::Lower, None),
             };
             let line = if bound == Bound::Exact { vec![m] } else { Vec::new() };
             let nodes = decided + tally.unknown;
@@ -131,14 +131,4 @@ pub(super) fn after(position: &Position, m: Move) -> Option<Position> {
 /// The position without its history, if it has a FEN.
 pub(super) fn bare(position: &Position) -> Option<Position> {
     Position::from_fen(position.variant(), &position.fen().ok()?).ok()
-}
-
-/// The lower bound of a move of which nobody says how good it is: the least that no mate is.
-pub(super) fn nothing_known() -> Score {
-    Score::opinion(i32::MIN)
-}
-
-/// Whether a verdict says no more than that the move was made.
-pub(super) fn is_nothing(verdict: &Verdict) -> bool {
-    verdict.bound == Bound::Lower && verdict.proof.is_none() && verdict.score == nothing_known()
 }

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{Claim, Key, Move, Position, Proof, ProofKind, Score, Variant, Verdict};
 
-use super::games::{Ending, Games, Said, is_nothing};
+use super::games::{Ending, Games, Said};
 use super::lines::stones_in_turn;
 use super::renlib::{self, Branch, Node, SIZE};
 use super::{Losses, lose};
@@ -146,13 +146,13 @@ impl Tree {
             self.seen.insert(position.key());
             let mut next = Vec::new();
             for (m, verdict) in entry.answer.verdicts() {
-                if !verdict.is_exact() && !is_nothing(verdict) {
+                if !verdict.is_exact() && !verdict.is_silent() {
                     lose(losses, "moves_with_a_bound_alone", 1);
                     continue;
                 }
                 let child = self.child(at, *m);
                 let plies = position.moves().len() + 1;
-                if !is_nothing(verdict) {
+                if !verdict.is_silent() {
                     self.branches[child].board_text = board_text(verdict, plies);
                     self.branches[child].comment = comment(verdict);
                 }

@@ -10,7 +10,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
 use super::colours::{as_they_come_up, others};
-use super::games::{Ending, Games, Said, bare, is_nothing};
+use super::games::{Ending, Games, Said, bare};
 use super::squares;
 use super::zobrist::Keys;
 use super::{Losses, lose};
@@ -201,7 +201,7 @@ pub(super) fn write(book: &Book, variant: Variant, keys: &Keys) -> Result<(Vec<u
                     continue;
                 };
                 lose(&mut losses, "proofs", verdict.proof.is_some().into());
-                let score = if is_nothing(verdict) { 0 } else { verdict.score.raw() };
+                let score = if verdict.is_silent() { 0 } else { verdict.score.raw() };
                 let squares = from << 8 | to;
                 // As the programs look for it: one beyond the signed numbers as the number that has its bits, if there is one.
                 let real = f64::from_bits(key);

@@ -94,7 +94,6 @@ impl Book {
             _lock: lock,
         };
         book.read_specs()?;
-        book.walk_on()?;
         Ok((book, opened.notices))
     }
 
@@ -306,8 +305,8 @@ pub(crate) fn believed(
     mut after: impl FnMut(Move) -> Result<Option<Derived>, BookError>,
 ) -> Result<Answer, BookError> {
     let believe = |(m, verdict): &(_, Verdict)| {
-        let value = after(*m)?;
-        let Some(seen) = value.map(Seen::from_child) else { return Ok((*m, verdict.clone())) };
+        let seen = after(*m)?.and_then(|child| Seen::from_child(child, verdict));
+        let Some(seen) = seen else { return Ok((*m, verdict.clone())) };
         let depth = u8::try_from(seen.depth).unwrap_or(u8::MAX);
         let (score, proof, line) = (seen.score, seen.proof, vec![*m]);
         Ok((*m, Verdict { score, bound: Bound::Exact, depth, line, proof, ..verdict.clone() }))

@@ -159,9 +159,14 @@ impl Book {
     /// # Errors
     /// A damaged store.
     pub fn next_work(&mut self, job: JobId, n: usize) -> Result<Vec<Work>, BookError> {
-        let state = self.index().job(job.0)?.clone();
+        let mut state = self.index().job(job.0)?.clone();
         if state.state != JobState::Running || n == 0 {
             return Ok(Vec::new());
+        }
+        if state.frontier == 0 && state.walking > 0 {
+            // A book that was closed on its way goes on when somebody asks for more, not when it is read.
+            self.walk_on()?;
+            state = self.index().job(job.0)?.clone();
         }
         let at_hand = self.at_hand.range((job, Id([0; Id::LEN]))..=(job, Id([u8::MAX; Id::LEN]))).count() as u64;
         let left = state.target.saturating_sub(state.positions).saturating_sub(at_hand);
@@ -365,7 +370,9 @@ impl Book {
 /// What is to be asked about a position that waits.
 fn question(index: &mut Index, job: JobId, spec: &JobSpec, id: Id) -> Result<Question, BookError> {
     let question = match index.node(id)? {
-        Some(node) if index.reach(id)?.is_distrusted() || index.judged(job.0, id)? == Some(true) => {
+        Some(node)
+            if node.is_silent() || index.reach(id)?.is_distrusted() || index.judged(job.0, id)? == Some(true) =>
+        {
             Question { width: spec.width, ..Question::new(node.position.clone(), spec.effort) }
         }
         Some(node) => widening(spec, &node),
@@ -406,7 +413,8 @@ fn proving(mut question: Question, attacker: Side) -> Question {
     question
 }
 
-/// The moves of a known position that the book has no value of: they may be better than those it has.
+/// The moves of a known position that the book has no value of: they may be better than those it has. They are searched as deeply as
+/// what only bounds them, by a person's question or in a book that was merged in: less would say nothing new.
 fn widening(spec: &JobSpec, node: &Node) -> Question {
     let bounded = node.facts.verdicts().iter().filter(|(_, verdict)| !verdict.is_exact()).map(|(m, _)| *m);
     let mut moves: Vec<Move> = bounded.collect();
@@ -414,5 +422,7 @@ fn widening(spec: &JobSpec, node: &Node) -> Question {
         let is_new = |m: &Move| node.facts.get(*m).is_none();
         moves = node.position.distinct_moves().into_iter().filter(is_new).collect();
     }
-    Question { moves, width: spec.width, ..Question::new(node.position.clone(), spec.effort) }
+    let bounds = moves.iter().filter_map(|m| node.facts.get(*m)).map(|verdict| verdict.depth).max();
+    let depth = spec.effort.depth.map(|depth| depth.max(bounds.unwrap_or(0)));
+    Question { moves, width: spec.width, ..Question::new(node.position.clone(), Effort { depth, ..spec.effort }) }
 }

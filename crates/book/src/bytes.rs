@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) const VERSION: u8 = 1;
+pub(crate) const VERSION: u8 = 2;
 
 /// A value as it lies in the store under `key`.
 pub(crate) fn seal(key: &[u8], body: &impl Serialize) -> Vec<u8> {

@@ -28,6 +28,8 @@ impl Choice {
     ///
     /// An upper bound says how good a move is not: nothing speaks for making it, however high the bound is. So a move
     /// with an upper bound alone is chosen only where all others are lost; see [`Choice::rivals`].
+    ///
+    /// Where nobody has looked how good any move is, the one that was made most often; with a temperature each as often as it was.
     #[must_use]
     pub fn pick<'a>(&self, answer: &'a Answer) -> Option<&'a (Move, Verdict)> {
         let known = self.known(answer);
@@ -41,6 +43,8 @@ impl Choice {
         let least = self.margin.map_or(i16::MIN, |margin| best.1.score.raw().saturating_sub_unsigned(margin));
         let weight = |(_, v): &&(Move, Verdict)| match v.score.loss_plies() {
             Some(_) => 0.0,
+            // Of such moves all are.
+            None if v.is_silent() => v.nodes.max(1) as f64,
             None if v.score.raw() < least => 0.0,
             None => (f64::from(v.score.raw() - best.1.score.raw()) / self.temperature).exp(),
         };
@@ -59,10 +63,13 @@ impl Choice {
         answer.verdicts().iter().filter(|(_, v)| is_rival(v)).collect()
     }
 
-    /// The moves that can be chosen, best first.
+    /// The moves that can be chosen, best first; where no value is known of any, those that were made, the most frequent first.
     fn known<'a>(&self, answer: &'a Answer) -> Vec<&'a (Move, Verdict)> {
         let is_deep = |v: &Verdict| v.depth >= self.min_depth || v.proof.is_some();
-        answer.verdicts().iter().filter(|(_, v)| !is_upper(v) && is_deep(v)).collect()
+        let (mut made, known): (Vec<_>, Vec<_>) =
+            answer.verdicts().iter().filter(|(_, v)| !is_upper(v) && is_deep(v)).partition(|(_, v)| v.is_silent());
+        made.sort_by_key(|(_, v)| std::cmp::Reverse(v.nodes));
+        if known.is_empty() { made } else { known }
     }
 }
 

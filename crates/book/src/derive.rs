@@ -15,16 +15,23 @@ pub(crate) fn derive(
     mut after: impl FnMut(Move) -> Result<Option<Derived>, BookError>,
 ) -> Result<Derived, BookError> {
     let mut values: Vec<(Move, Seen)> = Vec::with_capacity(node.facts.len());
-    let mut rest = None;
+    let (mut rest, mut silent) = (None, None);
     for (m, verdict) in node.facts.verdicts() {
-        match after(*m)? {
-            Some(child) => values.push((*m, Seen::from_child(child))),
-            None if verdict.is_exact() || verdict.bound == Bound::Lower => {
-                values.push((*m, Seen::from_verdict(verdict)));
-            }
-            None => rest = rest.max(Some(verdict.score)),
+        let child = after(*m)?.and_then(|child| Seen::from_child(child, verdict));
+        if let Some(seen) = child.or_else(|| Seen::from_verdict(verdict)) {
+            values.push((*m, seen));
+        } else if verdict.is_silent() {
+            silent = silent.or(Some((*m, Seen::made())));
+        } else {
+            rest = rest.max(Some(verdict.score));
         }
     }
+    if values.is_empty() {
+        let is_open = rest.is_some() || silent.is_some();
+        return Ok(Derived { score: Score::ZERO, proof: None, best: None, depth: 0, is_open });
+    }
+    // What loses is no better than what nobody has looked at.
+    values.extend(silent.filter(|_| values.iter().all(|(_, seen)| seen.score.loss_plies().is_some())));
     Ok(best_of(node, &values, rest))
 }
 
@@ -36,10 +43,11 @@ pub(crate) fn value_after(index: &mut Index, id: Id, node: &Node, m: Move) -> Re
     }
 }
 
-/// The value of a position that a move leads to, if it is known and believed.
+/// The value of a position that a move leads to, if it is known and believed, and has one.
 pub(crate) fn child_value(index: &mut Index, child: Id) -> Result<Option<Derived>, BookError> {
     let reach = index.reach(child)?;
-    if reach.is_known() && !reach.is_distrusted() { index.value(child) } else { Ok(None) }
+    let value = if reach.is_known() && !reach.is_distrusted() { index.value(child)? } else { None };
+    Ok(value.filter(Derived::has_value))
 }
 
 /// One move's value, from the view of the side that makes it.
@@ -52,16 +60,24 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// What a move is worth that leads to a position of this value.
-    pub(crate) fn from_child(child: Derived) -> Self {
+    /// What a move is worth that leads to a position of this value; `None` where the search of the move went deeper than what
+    /// that value comes from, and nothing is proven there.
+    pub(crate) fn from_child(child: Derived, verdict: &Verdict) -> Option<Self> {
         let proof = child.proof.map(|proof| Proof { kind: tree(proof.kind), ..proof.before() });
         let score = proof.map_or(child.score.before(), Proof::score);
-        Self { score, proof, depth: child.depth.saturating_add(1) }
+        let depth = child.depth.saturating_add(1);
+        (proof.is_some() || depth >= verdict.depth.into()).then_some(Self { score, proof, depth })
     }
 
-    /// What a search said of a move.
-    pub(crate) fn from_verdict(verdict: &Verdict) -> Self {
-        Self { score: verdict.score, proof: verdict.proof, depth: verdict.depth.into() }
+    /// What a search said of a move; `None` where that is no value, nor the least that it is worth.
+    fn from_verdict(verdict: &Verdict) -> Option<Self> {
+        let is_value = verdict.is_exact() || (verdict.bound == Bound::Lower && !verdict.is_silent());
+        is_value.then(|| Self { score: verdict.score, proof: verdict.proof, depth: verdict.depth.into() })
+    }
+
+    /// A move that was made, and no more.
+    fn made() -> Self {
+        Self { score: -Score::OPINION_MAX, proof: None, depth: 0 }
     }
 }
 
@@ -73,9 +89,7 @@ fn tree(kind: ProofKind) -> ProofKind {
 /// `rest` is the most that the moves without a value may be worth.
 fn best_of(node: &Node, values: &[(Move, Seen)], rest: Option<Score>) -> Derived {
     let greatest = values.iter().copied().reduce(|best, next| if next.1.score > best.1.score { next } else { best });
-    let Some((m, seen)) = greatest else {
-        return Derived { score: Score::ZERO, proof: None, best: None, depth: 0, is_open: rest.is_some() };
-    };
+    let (m, seen) = greatest.expect("one value at least");
     let (best, depth) = (Some(m), seen.depth);
     if let Some(win) = seen.proof.filter(|proof| proof.claim == Claim::Win) {
         return Derived { score: seen.score, proof: Some(win), best, depth, is_open: false };

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kagetsu_game::{Answer, Score};
+use kagetsu_game::Answer;
 
 use crate::BookError;
 use crate::derive::{Seen, child_value, derive, value_after};
@@ -82,7 +82,8 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
     let node = Arc::new(Node::new(position.clone(), facts).map_err(illegal)?);
     index.put_node(id, Arc::clone(&node))?;
     relink(index, id, known.as_deref(), &node)?;
-    if let Some(job) = body.job.filter(|_| known.is_none() || is_distrusted || is_short) {
+    let is_new = known.as_ref().is_none_or(|known| known.is_silent());
+    if let Some(job) = body.job.filter(|_| is_new || is_distrusted || is_short) {
         index.job(job)?.positions += 1;
     }
     if let Some(job) = body.job {
@@ -321,11 +322,10 @@ fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
         index.judge(job, id, deepen.wants(&node.facts))?;
     }
     for (m, child) in &node.followed {
-        let seen = match child_value(index, *child)? {
-            Some(value) => Seen::from_child(value).score,
-            None => node.facts.get(*m).map_or(Score::ZERO, |verdict| verdict.score),
-        };
-        let lost = (i64::from(value.score.raw()) - i64::from(seen.raw())).max(0).unsigned_abs();
+        let Some(verdict) = node.facts.get(*m) else { continue };
+        let seen = child_value(index, *child)?.and_then(|child| Seen::from_child(child, verdict));
+        let score = seen.map_or(verdict.score, |seen| seen.score);
+        let lost = (i64::from(value.score.raw()) - i64::from(score.raw())).max(0).unsigned_abs();
         let candidate = Candidate { by, is_best: value.best == Some(*m), lost, child: *child };
         let step = PLY + lost * alpha_millis * (PLY / 100_000) + way.chance(*child) * (PLY / 1_000);
         let is_entered = way.follows(&candidate) && (way.deepen.is_none() || index.reach(*child)?.is_known());

@@ -22,10 +22,10 @@ impl Node {
         let mut followed = Vec::new();
         let side;
         with_game!(position.variant(), G => {
-            let (mut game, mut legal) = (position.game::<G>(), Vec::new());
+            let mut game = position.game::<G>();
             side = game.side();
-            game.moves(&mut legal);
-            if let Some((m, _)) = facts.verdicts().iter().find(|(m, _)| !legal.contains(m)) {
+            // Also what nobody should play: Black's forbidden points of renju, by which games were lost.
+            if let Some((m, _)) = facts.verdicts().iter().find(|(m, _)| game.check(*m).is_err()) {
                 return Err(*m);
             }
             for (m, _) in facts.verdicts().iter().filter(|(_, v)| v.is_exact() && v.proof.is_none()) {
@@ -42,6 +42,11 @@ impl Node {
     /// The position that a followed move leads to.
     pub(crate) fn child(&self, m: Move) -> Option<Id> {
         self.followed.iter().find(|(at, _)| *at == m).map(|(_, child)| *child)
+    }
+
+    /// Whether no more is known than moves that were made here.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.facts.verdicts().iter().all(|(_, verdict)| verdict.is_silent())
     }
 
     pub(crate) fn leads_to(&self, child: Id) -> bool {

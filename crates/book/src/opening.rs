@@ -9,7 +9,7 @@ use crate::entry::LogEntry;
 use crate::growth::apply;
 use crate::index::{Cache, Index, MARKER, Marker};
 use crate::journal::{Journal, Sequence};
-use crate::layers::Layers;
+use crate::layers::{EARLIER, Layers};
 use crate::manifest::Manifest;
 use crate::sled_store::guarded;
 use crate::store::{Batch, Store};
@@ -87,10 +87,11 @@ pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Opened, BookError>
     let (mut store, mut marker) = match sound(&at, cache_bytes, scan.entries)? {
         Ok(sound) => sound,
         Err(reason) => {
+            let is_damaged = reason != EARLIER;
             if scan.entries > 0 {
                 notices.push(Notice::Rebuilt { reason, entries: scan.entries });
             }
-            (anew(&at, cache_bytes)?, Marker::default())
+            (anew(&at, cache_bytes, is_damaged)?, Marker::default())
         }
     };
     if scan.torn > 0 {
@@ -134,8 +135,8 @@ fn refuse_newer(store: &dyn Store, at: &Path) -> Result<(), BookError> {
 }
 
 /// An empty store; what was in its place is moved aside, or removed where nothing is wrong with it but its format.
-fn anew(at: &Path, cache_bytes: u64) -> Result<Box<dyn Store>, BookError> {
-    if at.join("db").exists() {
+fn anew(at: &Path, cache_bytes: u64, is_damaged: bool) -> Result<Box<dyn Store>, BookError> {
+    if at.exists() && !is_damaged {
         fs::remove_dir_all(at).map_err(BookError::io("cannot remove", at))?;
     } else if at.exists() {
         let aside = at.with_extension("damaged");
@@ -214,10 +215,10 @@ mod tests {
             drop(store);
             sound(&path, 1 << 20, 0)
         };
-        assert!(matches!(with_version(1, 0), Ok(Ok(_))));
-        assert!(matches!(with_version(2, 0), Err(BookError::Newer { found: 2, known: 1, .. })));
+        assert!(matches!(with_version(VERSION, 0), Ok(Ok(_))));
+        assert!(matches!(with_version(VERSION + 1, 0), Err(BookError::Newer { found: 3, known: 2, .. })));
         assert!(path.exists() && !path.with_extension("damaged").exists(), "it was moved");
-        assert!(matches!(with_version(2, 1), Ok(Err(_))));
+        assert!(matches!(with_version(VERSION + 1, 1), Ok(Err(_))));
         assert!(matches!(with_version(0, 0), Ok(Err(_))));
     }
 }

@@ -74,7 +74,7 @@ impl Known {
 
     pub(crate) fn value_after(&self, id: Id, child: Id) -> Option<Derived> {
         let (stage, value) = self.positions.get(&child)?;
-        value.filter(|_| *stage != Stage::Distrusted && self.leads(id, child))
+        value.filter(|value| value.has_value() && *stage != Stage::Distrusted && self.leads(id, child))
     }
 }
 

@@ -18,6 +18,13 @@ pub struct Derived {
     pub is_open: bool,
 }
 
+impl Derived {
+    /// Whether anything is known of how good the position is.
+    pub(crate) fn has_value(&self) -> bool {
+        self.best.is_some() || self.proof.is_some()
+    }
+}
+
 #[derive(PartialEq, Serialize, Deserialize)]
 pub(crate) struct DerivedBody {
     score: i16,

@@ -39,6 +39,12 @@ impl Verdict {
         self.bound == Bound::Exact || self.proof.is_some()
     }
 
+    /// Whether it says no more than that the move was made, in a game or in somebody's list: nobody has looked how good it is.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        self.depth == 0 && self.bound == Bound::Lower && self.proof.is_none() && self.score <= -Score::OPINION_MAX
+    }
+
     /// The verdict with its line turned by `symmetry`.
     #[must_use]
     pub fn turned(mut self, variant: Variant, symmetry: Symmetry) -> Self {
@@ -47,11 +53,16 @@ impl Verdict {
     }
 }
 
-/// The stronger evidence is greater: a proof, then the deeper search, then an exact value, then more nodes. What remains
-/// breaks ties, so that this is a total order and taking the greater of two is a merge.
+/// The stronger evidence is greater: a proof, then the deeper search, then an exact value, then of two bounds to the same side the
+/// closer, then more nodes. What remains breaks ties, so that this is a total order and taking the greater of two is a merge.
 impl Ord for Verdict {
     fn cmp(&self, other: &Self) -> Ordering {
-        let strength = |v: &Self| (v.proof, v.depth, v.bound == Bound::Exact, v.nodes, v.score, v.bound);
+        let closeness = |v: &Self| match v.bound {
+            Bound::Upper => (0, -i32::from(v.score.raw())),
+            Bound::Lower => (1, v.score.raw().into()),
+            Bound::Exact => (2, 0),
+        };
+        let strength = |v: &Self| (v.proof, v.depth, closeness(v), v.nodes, v.score);
         strength(self)
             .cmp(&strength(other))
             .then_with(|| self.line.cmp(&other.line))

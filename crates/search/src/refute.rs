@@ -99,7 +99,9 @@ impl Engine {
         let answer = self.answer(&compared, control, &mut |_| {})?;
         let ranked = answer.verdicts().iter().zip(0..).map(|((m, verdict), rank)| {
             let score = if verdict.proof.is_some() { verdict.score } else { Score::opinion(SILENT - 100 * rank) };
-            (*m, Verdict { score, ..verdict.clone() })
+            // An order is no search: whatever was searched is stronger.
+            let depth = if verdict.proof.is_some() { verdict.depth } else { 1 };
+            (*m, Verdict { score, depth, ..verdict.clone() })
         });
         Ok(ranked.collect())
     }

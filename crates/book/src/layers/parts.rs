@@ -12,6 +12,8 @@ use crate::bytes::{VERSION, seal, unseal, version_of};
 
 /// Says which parts make up the store.
 const CURRENT: &str = "current";
+/// What is said of a store that another version of this program made by other rules.
+pub(crate) const EARLIER: &str = "it was of an earlier format";
 
 /// The parts of a store, by number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,16 +37,16 @@ impl Parts {
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(BookError::Store(if folder.join("db").exists() {
-                    "it was of an earlier format"
-                } else {
-                    "it was not whole"
-                }));
+                return Err(BookError::Store(if folder.join("db").exists() { EARLIER } else { "it was not whole" }));
             }
             Err(error) => return Err(BookError::io("cannot read", &path)(error)),
         };
-        if let Some(found) = version_of(CURRENT.as_bytes(), &bytes).filter(|version| *version > VERSION) {
-            return Err(BookError::Newer { path, found: found.into(), known: VERSION.into() });
+        match version_of(CURRENT.as_bytes(), &bytes) {
+            Some(found) if found > VERSION => {
+                return Err(BookError::Newer { path, found: found.into(), known: VERSION.into() });
+            }
+            Some(found) if found < VERSION => return Err(BookError::Store(EARLIER)),
+            _ => {}
         }
         unseal(CURRENT.as_bytes(), &bytes).ok_or(BookError::Store("its list of parts"))
     }

@@ -17,7 +17,8 @@ pub(crate) fn answer(question: &Question) -> Answer {
         let (score, bound) = if is_exact { (score, Bound::Exact) } else { (bound, Bound::Upper) };
         let line = if is_exact { vec![m] } else { Vec::new() };
         let by = Provenance { engine: "hash 1".into(), day: 20_000 };
-        (m, Verdict { score, bound, depth: 3, nodes: 100 + m.code() as u64 % 7, line, proof, by })
+        let depth = question.effort.depth.unwrap_or(3);
+        (m, Verdict { score, bound, depth, nodes: 100 + m.code() as u64 % 7, line, proof, by })
     };
     valued.into_iter().enumerate().map(verdict).collect()
 }

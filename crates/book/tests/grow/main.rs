@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 use kagetsu_book::{Book, BookOptions, Bounds, JobChange, JobId, JobSpec, JobState, Policy, Work};
-use kagetsu_game::{Answer, Bound, Effort, Position, Variant, Verdict};
+use kagetsu_game::{Answer, Bound, Effort, Move, Position, Question, Score, Variant, Verdict};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -211,6 +211,75 @@ fn a_position_that_stays_open_is_not_asked_about_for_ever() {
     book.finish(work, &bounded).expect("room");
     let state = book.job(job).expect("known");
     assert_eq!((state.set_aside, state.state, book.len()), (1, JobState::Done, 1));
+    assert_clean(&book);
+}
+
+#[test]
+fn what_a_deeper_search_only_bounds_is_searched_as_deeply() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut book = open(folder.path());
+    let root = Position::start(spec(1).variant);
+    let job = book.create_job(&JobSpec { roots: [root.clone()].into(), ..spec(1) }).expect("a job");
+    grow_to(&mut book, job, 1);
+    // A person asks for the best move alone, and it is worth less than what the others are bounded by.
+    let deep = engine::answer(&Question { width: 1, ..Question::new(root.clone(), Effort::depth(7)) });
+    let worse = |(m, v): &(Move, Verdict)| {
+        let score = if v.is_exact() { Score::opinion(-900) } else { v.score };
+        (*m, Verdict { score, ..v.clone() })
+    };
+    book.learn(&root, &deep.verdicts().iter().map(worse).collect()).expect("room");
+    assert!(book.lookup(&root).expect("readable").expect("known").derived.is_open);
+    book.change_job(job, JobChange::Target(2)).expect("room");
+    let [work] = &book.next_work(job, 1).expect("readable")[..] else { panic!("it is open") };
+    assert_eq!((work.question.effort, work.question.moves.len()), (Effort::depth(7), deep.len() - 1));
+    book.finish(work, &engine::answer(&work.question)).expect("room");
+    assert_eq!(book.job(job).expect("known").set_aside, 0);
+    assert!(!book.lookup(&root).expect("readable").expect("known").derived.is_open);
+    assert_clean(&book);
+}
+
+/// A game was played here, and nobody has looked how good its moves were.
+#[test]
+fn a_position_of_which_only_a_game_is_known_is_searched_and_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut book = open(folder.path());
+    let root = Position::start(spec(1).variant);
+    let mut made = engine::answer(&Question::new(root.clone(), Effort::depth(0)));
+    made.retain(|m, _| m == root.distinct_moves()[0]);
+    let silent = |(m, v): &(Move, Verdict)| {
+        (*m, Verdict { score: -Score::OPINION_MAX, bound: Bound::Lower, proof: None, line: vec![], ..v.clone() })
+    };
+    book.learn(&root, &made.verdicts().iter().map(silent).collect()).expect("room");
+    let job = book.create_job(&JobSpec { roots: [root.clone()].into(), ..spec(5) }).expect("a job");
+    let [work] = &book.next_work(job, 1).expect("readable")[..] else { panic!("it waits") };
+    assert_eq!((&work.question.position.key(), work.question.moves.len()), (&root.key(), 0));
+    book.finish(work, &engine::answer(&work.question)).expect("room");
+    grow_to(&mut book, job, 5);
+    assert_eq!((book.job(job).expect("known").state, book.len()), (JobState::Done, 5));
+    assert_clean(&book);
+}
+
+/// A job that has still to walk through what is known leaves the journal alone until somebody asks it for more.
+#[test]
+fn who_only_reads_changes_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let chance = &mut StdRng::seed_from_u64(5);
+    let mut book = open(folder.path());
+    let first = book.create_job(&spec(600)).expect("a job");
+    grow(&mut book, first, 4, chance);
+    let second = book.create_job(&JobSpec { name: "again".into(), ..spec(50) }).expect("a job");
+    let (before, job) = (book.sequence(), book.job(second).expect("known"));
+    assert_eq!((job.state, job.positions), (JobState::Running, 0));
+    book.close().expect("room");
+    for _ in 0..3 {
+        let book = open(folder.path());
+        assert_eq!((book.sequence(), book.job(second).expect("known").frontier), (before, job.frontier));
+        assert_clean(&book);
+        book.close().expect("room");
+    }
+    let mut book = open(folder.path());
+    grow(&mut book, second, 4, chance);
+    assert_eq!(book.job(second).expect("known").positions, 50);
     assert_clean(&book);
 }
 

@@ -256,3 +256,62 @@ fn a_proof_is_carried_up_with_its_distance() {
     assert_eq!((derived.proof, derived.score, derived.best), (Some(win), Score::win_in(7), Some(m)));
     assert_eq!(found(&book, &root).answer.best().map(|(_, v)| v.proof), Some(Some(win)));
 }
+
+/// What somebody says of these moves of a position: score, what it says, depth.
+fn told(position: &Position, said: &[(&str, i32, Bound, u8)]) -> Answer {
+    let verdict = |(m, centi, bound, depth): &(&str, i32, Bound, u8)| {
+        let (m, by) = (position.parse_move(m).expect("a move"), Provenance { engine: "test".into(), day: 0 });
+        let line = if *bound == Bound::Exact { vec![m] } else { Vec::new() };
+        let verdict =
+            Verdict { score: Score::opinion(*centi), bound: *bound, depth: *depth, nodes: 1, line, proof: None, by };
+        (m, verdict)
+    };
+    said.iter().map(verdict).collect()
+}
+
+fn at(variant: &str, line: &str) -> Position {
+    Position::from_line(variant.parse().expect("a variant"), line).expect("legal")
+}
+
+#[test]
+fn of_two_searches_the_deeper_counts_be_it_of_the_move_or_behind_it() {
+    let (_folder, mut book) = new_book();
+    let (root, next) = (at("freestyle-15", "h8"), at("freestyle-15", "h8 h9"));
+    book.learn(&root, &told(&root, &[("h9", 40, Bound::Exact, 6)])).expect("room");
+    for (depth, score) in [(4, 40), (5, -70), (8, -70)] {
+        book.learn(&next, &told(&next, &[("i9", 70, Bound::Exact, depth)])).expect("room");
+        let entry = found(&book, &root);
+        let best = entry.answer.best().map(|(_, verdict)| (verdict.score, verdict.depth));
+        assert_eq!((entry.derived.score, entry.derived.depth), (Score::opinion(score), u16::from(depth + 1).max(6)));
+        assert_eq!(best, Some((Score::opinion(score), (depth + 1).max(6))), "searched {depth} plies deep");
+    }
+    assert!(faults(&book).is_empty());
+}
+
+#[test]
+fn a_move_that_was_made_and_no_more_is_no_value() {
+    let (_folder, mut book) = new_book();
+    let (root, next) = (at("freestyle-15", "h8"), at("freestyle-15", "h8 h9"));
+    book.learn(&root, &told(&root, &[("h9", 40, Bound::Exact, 6)])).expect("room");
+    let before = found(&book, &root);
+    for said in [("i9", i32::MIN, Bound::Lower, 0), ("g10", 300, Bound::Upper, 9)] {
+        // Of neither anybody knows how good the position is: what was searched before it stands.
+        book.learn(&next, &told(&next, &[said])).expect("room");
+        let open = found(&book, &next).derived;
+        assert_eq!((open.best, open.is_open), (None, true));
+        assert_eq!(found(&book, &root), before);
+    }
+    book.learn(&next, &told(&next, &[("h10", -20, Bound::Exact, 9)])).expect("room");
+    assert_eq!(found(&book, &root).derived.score, Score::opinion(20));
+    assert!(faults(&book).is_empty());
+}
+
+#[test]
+fn a_forbidden_point_that_was_played_is_kept() {
+    let (_folder, mut book) = new_book();
+    let position = at("renju-15", "g8 a1 i8 c15 h7 o1 h9 o15");
+    let foul = position.parse_move("h8").expect("a move");
+    assert!(!position.legal_moves().contains(&foul));
+    book.learn(&position, &told(&position, &[("h8", i32::MIN, Bound::Lower, 0)])).expect("room");
+    assert!(found(&book, &position).answer.get(foul).is_some() && faults(&book).is_empty());
+}
