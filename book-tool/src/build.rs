@@ -22,6 +22,7 @@ use crate::effort::{EffortArgs, parse_time};
 use crate::live::waiting;
 use crate::remote::{self, Builds};
 use crate::roots;
+use crate::source::Room;
 use crate::terminal::Unechoed;
 
 /// Roots that a coordinator is asked about at a time.
@@ -354,6 +355,7 @@ async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
             path.display()
         );
     }
+    let room = args.book.as_deref().map(Room::at);
     let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
     let book = args.book.clone();
     let config = kagetsu_coordinator::Config { book, cache_mib: 128, trusts_workers: true, ..Default::default() };
@@ -378,6 +380,9 @@ async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
     shutdown.cancel();
     // The coordinator's end says why, where the book could not be written.
     coordinator.end().await?;
+    if let (Err(_), Some(room)) = (&built, room) {
+        room.tidy();
+    }
     built
 }
 

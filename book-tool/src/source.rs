@@ -123,23 +123,46 @@ pub(crate) fn open_book(path: &Path, create: bool) -> Result<Book> {
     Ok(book)
 }
 
+/// A place where a book is, or is to be made.
+pub(crate) struct Room<'a> {
+    path: &'a Path,
+    /// Whether there was a folder, and in it a book.
+    was_there: (bool, bool),
+}
+
+impl<'a> Room<'a> {
+    /// The place as it is before anything is done there.
+    pub(crate) fn at(path: &'a Path) -> Self {
+        Self { path, was_there: (path.exists(), path.join("journal").exists()) }
+    }
+
+    /// Makes the place what it was, if nothing was put into a book that was made there; nobody has it open.
+    pub(crate) fn tidy(&self) {
+        let (had_folder, had_book) = self.was_there;
+        if had_book {
+            return;
+        }
+        // An empty book does no harm, and what went wrong before is what is to be told.
+        let Ok((book, _)) = Book::open(self.path, &BookOptions::default()) else { return };
+        if book.sequence() == Sequence(0) && book.unmake().is_ok() && !had_folder {
+            let _ = std::fs::remove_dir(self.path);
+        }
+    }
+}
+
 /// Opens a folder to put something into its book, which is made where it is not there, and made durable at the end. One that was made
 /// for this is removed again where `work` fails before anything is in it.
 ///
 /// # Errors
 /// If it cannot be opened or written; what `work` says.
 pub(crate) fn fill<T>(path: &Path, work: impl FnOnce(&mut Book) -> Result<T>) -> Result<T> {
-    let (was_there, is_new) = (path.exists(), !path.join("journal").exists());
+    let room = Room::at(path);
     let mut book = open_book(path, true)?;
     let done = work(&mut book);
-    if done.is_err() && is_new && book.sequence() == Sequence(0) {
-        // What went wrong first is told, and an empty book does no harm.
-        if book.unmake().is_ok() && !was_there {
-            let _ = std::fs::remove_dir(path);
-        }
-        return done;
-    }
     let closed = book.close();
+    if done.is_err() {
+        room.tidy();
+    }
     let done = done?;
     closed?;
     Ok(done)

@@ -142,12 +142,14 @@ fn what_fails_before_anything_is_put_into_a_new_book_leaves_none() {
     let answers = exported.find("\"answers\":").expect("a record");
     std::fs::write(&unsaid, format!("{}\"answers\":[]}}\n", &exported[..answers])).expect("room for it");
     let deepen = ["build", "--deepen", "--variant", "freestyle-15", "--depth", "4", "--book"];
-    let commands: [(&[&str], &str); 5] = [
+    let impossible = ["build", "--variant", "xiangqi", "--depth", "1", "--max-ply", "3", "--book", new];
+    let commands: [(&[&str], &str); 6] = [
         (&["merge", "--into", new, held], "is open in process"),
         (&["merge", "--into", new, file], "is a file"),
         (&["import", "--format", "json", "--book", new, file], "line 1"),
         (&["import", "--format", "json", "--book", new, text(&unsaid)], "line 1"),
         (&[&deepen[..], &[new]].concat(), "there is no book at"),
+        (&impossible, "a game of stones"),
     ];
     for (command, why) in commands {
         refused(&kagetsu(command), &[why]);
