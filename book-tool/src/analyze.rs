@@ -18,7 +18,7 @@ use crate::live::{Live, Shown};
 use crate::paint::Paint;
 use crate::place::Place;
 use crate::sharing::Sharing;
-use crate::source::open_book;
+use crate::source::{BY_FLAG, open_book, or_ask};
 use crate::{remote, table};
 
 /// Why --engine and --coordinator do not go together.
@@ -87,7 +87,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     }
     let question = Question { width: args.top, ..Question::new(position.clone(), args.effort()) };
     let kept = args.kept()?;
-    let book = kept.map(|path| open_book(path, true)).transpose()?;
+    let book = kept.map(|path| open_book(path, true)).transpose().map_err(|error| or_ask(error, BY_FLAG))?;
     let mut live = Live::new(&position, args.top.into(), args.json);
     let begun = Instant::now();
     let runtime = runtime()?;

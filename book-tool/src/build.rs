@@ -22,7 +22,7 @@ use crate::effort::{EffortArgs, parse_time};
 use crate::live::waiting;
 use crate::remote::{self, Builds};
 use crate::roots;
-use crate::source::Room;
+use crate::source::{BY_FLAG, Room, or_ask};
 use crate::terminal::Unechoed;
 
 /// Roots that a coordinator is asked about at a time.
@@ -359,7 +359,8 @@ async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
     let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
     let book = args.book.clone();
     let config = kagetsu_coordinator::Config { book, cache_mib: 128, trusts_workers: true, ..Default::default() };
-    let coordinator = Server::start(&config, shutdown.clone())?.embed();
+    let started = Server::start(&config, shutdown.clone()).map_err(|error| or_ask(error, BY_FLAG));
+    let coordinator = started?.embed();
     let mut workers = JoinSet::new();
     for config in args.workers() {
         workers.spawn(kagetsu_worker::run(config, coordinator.connector().clone(), retire.clone()));

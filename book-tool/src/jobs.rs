@@ -14,7 +14,7 @@ use crate::cli::{runtime, write_json};
 use crate::dashboard::Dashboard;
 use crate::live::waiting;
 use crate::remote::{self, Builds};
-use crate::source::open_book;
+use crate::source::{BY_FLAG, open_book, or_ask};
 use crate::table;
 
 /// Build jobs: of a coordinator, or of a book that nobody has open
@@ -85,7 +85,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     match args.action {
         Action::List(at) => {
             let jobs = match &at.book {
-                Some(path) => open_book(path, false)?.jobs()?.iter().map(JobJson::from).collect(),
+                Some(path) => open_folder(path)?.jobs()?.iter().map(JobJson::from).collect(),
                 None => runtime()?.block_on(async {
                     let jobs = Builds::connect(&at.connector()?).await?.list().await?;
                     anyhow::Ok(jobs.iter().map(JobJson::from).collect::<Vec<_>>())
@@ -154,8 +154,13 @@ impl Named {
     }
 }
 
+/// The book, or that its coordinator is to be asked.
+fn open_folder(path: &Path) -> Result<Book> {
+    open_book(path, false).map_err(|error| or_ask(error, BY_FLAG))
+}
+
 fn in_folder(path: &Path, name: &str, change: Option<JobChange>) -> Result<JobJson> {
-    let mut book = open_book(path, false)?;
+    let mut book = open_folder(path)?;
     let find = |book: &Book| {
         let job = book.jobs()?.into_iter().find(|job| job.spec.name == name);
         job.with_context(|| format!("the book has no job '{name}'; `kagetsu jobs list` shows those it has"))

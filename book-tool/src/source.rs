@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use kagetsu_book::{Book, BookOptions, Compiled, Notice, Sequence};
+use kagetsu_book::{Book, BookError, BookOptions, Compiled, Notice, Sequence};
 use kagetsu_game::{Answer, Position};
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::{Access, Caller, explain, v1};
@@ -59,7 +59,8 @@ impl Source {
     /// If it is not there, or another process has it.
     pub(crate) fn open(book: &str, access: &Access) -> Result<Self> {
         if !book.contains("://") {
-            return Ok(match open_any(Path::new(book))? {
+            let opened = open_any(Path::new(book)).map_err(|error| or_ask(error, "its URL in place of the folder"));
+            return Ok(match opened? {
                 Any::Folder(book) => Self::Folder(book),
                 Any::File(compiled) => Self::File(compiled),
             });
@@ -93,6 +94,24 @@ impl Source {
         }
     }
 }
+
+/// An error about a book's folder, as it is told by a command that can ask a coordinator as well; and how.
+pub(crate) fn or_ask(error: anyhow::Error, how: &str) -> anyhow::Error {
+    match error.downcast_ref() {
+        Some(BookError::Held { path, holder }) => {
+            let path = path.display();
+            anyhow!("the book {path} is open in process {holder}; ask that process ({how}), or stop it")
+        }
+        Some(BookError::Url(url)) => {
+            let url = url.display();
+            anyhow!("--book {url} is a URL, and this needs a folder; give --coordinator {url} in its place")
+        }
+        _ => error,
+    }
+}
+
+/// How a command asks a coordinator that has a flag for it.
+pub(crate) const BY_FLAG: &str = "its URL as --coordinator in place of --book";
 
 /// A book on this machine.
 pub(crate) enum Any {

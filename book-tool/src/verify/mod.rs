@@ -90,9 +90,6 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 }
 
 fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
-    if path.to_str().is_some_and(|path| path.contains("://")) {
-        bail!("verify needs the folder of a book; `kagetsu backup` copies the one of a coordinator while it works");
-    }
     let book = open_book(path, false)?;
     let begun = Instant::now();
     let bar = ProgressBar::new(book.len());

@@ -8,7 +8,7 @@ use crate::BookError;
 use crate::journal::{self, Journal};
 use crate::lock::Lock;
 use crate::manifest::Manifest;
-use crate::opening::room_for_a_book;
+use crate::opening::{check_is_no_url, room_for_a_book};
 
 /// Bytes copied and compared at a time.
 const PIECE: usize = 1 << 20;
@@ -32,6 +32,8 @@ pub struct BackupReport {
 /// # Errors
 /// If either is no book, or both are one, the journal is damaged, the copy is one of another book, somebody has it open, or the disk says no.
 pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
+    check_is_no_url(from)?;
+    check_is_no_url(to)?;
     let [source, target] = [from, to].map(|folder| folder.join("journal"));
     if !source.exists() {
         room_for_a_book(from, false)?;

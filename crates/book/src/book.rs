@@ -71,6 +71,7 @@ impl Book {
     /// # Errors
     /// If there is no book, another process holds it, or its journal is damaged.
     pub fn open(path: &Path, options: &BookOptions) -> Result<(Self, Vec<Notice>), BookError> {
+        opening::check_is_no_url(path)?;
         let is_new = !path.join("journal").exists();
         if is_new {
             opening::room_for_a_book(path, options.create)?;

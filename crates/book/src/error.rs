@@ -10,6 +10,11 @@ pub enum BookError {
     /// There is nothing at this path.
     #[error("there is no book at {0}; `kagetsu build --book {0}` makes one")]
     Missing(PathBuf),
+    /// A URL where a folder must be.
+    #[error(
+        "{0} is a URL, and this needs the folder of a book; `kagetsu backup` copies the one of a coordinator while it works"
+    )]
+    Url(PathBuf),
     /// The folder holds something else.
     #[error("{0} is not a book: it has no journal; give an empty or a new folder to make one")]
     NotABook(PathBuf),
@@ -26,7 +31,8 @@ pub enum BookError {
     },
     /// Another process has it open.
     #[error(
-        "the book {path} is open in process {holder}; ask that process (its URL in place of the folder), or stop it"
+        "the book {path} is open in process {holder}; stop that process, or `kagetsu backup --book {path} --to COPY` and \
+         use the copy"
     )]
     Held {
         /// The folder.

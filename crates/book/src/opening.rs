@@ -59,6 +59,11 @@ pub(crate) struct Opened {
     pub(crate) notices: Vec<Notice>,
 }
 
+/// A folder could have the name of a URL, but whoever gives one means a server.
+pub(crate) fn check_is_no_url(path: &Path) -> Result<(), BookError> {
+    if path.to_string_lossy().contains("://") { Err(BookError::Url(path.to_path_buf())) } else { Ok(()) }
+}
+
 /// Makes the folder of a new book, or finds it empty; what a crash left of an earlier attempt does not count.
 pub(crate) fn room_for_a_book(path: &Path, create: bool) -> Result<(), BookError> {
     let is_ours = |name: &std::ffi::OsStr| name == "lock" || name == "journal.new";

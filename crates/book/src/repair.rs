@@ -5,6 +5,7 @@ use crate::entry::LogEntry;
 use crate::journal::{self, Journal, Sequence};
 use crate::lock::Lock;
 use crate::manifest::Manifest;
+use crate::opening::check_is_no_url;
 use crate::rewrite::Rewrite;
 use crate::{Book, BookError, BookOptions, Notice};
 
@@ -40,6 +41,7 @@ impl RepairReport {
 /// # Errors
 /// If there is no book, somebody has it open, or the disk says no.
 pub fn repair(path: &Path, options: &BookOptions) -> Result<(Book, RepairReport), BookError> {
+    check_is_no_url(path)?;
     let folder = path.join("journal");
     if !folder.exists() {
         return Err(if path.exists() { BookError::NotABook(path.into()) } else { BookError::Missing(path.into()) });

@@ -97,11 +97,58 @@ fn a_book_that_another_process_holds() {
     let book = small_book(&scratch);
     let mut holder: Running = Program::Coordinator.start(&["--book", &book, "--listen", "127.0.0.1:0"]);
     let address = holder.address();
-    refused(&query(&book), &[&book, &holder.id().to_string()]);
+    let who = format!("process {}", holder.id());
+    refused(&query(&book), &[&book, &who, "its URL in place of the folder"]);
+    for command in [&["jobs", "list", "--book", &book][..], &["build", "--variant", "freestyle-15", "--book", &book]] {
+        refused(&kagetsu(command), &[&book, &who, "its URL as --coordinator in place of --book"]);
+    }
+    // Where a URL is no way out, a copy is one.
+    let copy = scratch.path("copy").to_str().expect("a plain name").to_string();
+    let stats = kagetsu(&["stats", "--book", &book]);
+    refused(&stats, &[&book, &who, &format!("`kagetsu backup --book {book} --to COPY`")]);
+    assert!(!stats.stderr.contains("URL"), "{stats:#?}");
+    assert_eq!(kagetsu(&["backup", "--book", &book, "--to", &copy]).code, Some(0));
+    assert_eq!(kagetsu(&["stats", "--book", &copy, "--json"]).json()["positions"], 12);
     let there = kagetsu(&["query", "--book", &address, "--variant", "freestyle-15", "--moves", "h8", "--json"]);
     holder.kill();
     let here = query(&book);
     assert_eq!(there.json(), here.json(), "a server and its folder give the same answer");
+}
+
+#[test]
+fn a_url_where_a_folder_must_be() {
+    let scratch = Scratch::new();
+    let folder = scratch.path("here");
+    fs::create_dir(&folder).expect("room");
+    let url = "http://127.0.0.1:7615";
+    let run = |arguments: &[&str]| {
+        let mut command = Program::Kagetsu.command(arguments);
+        command.current_dir(&folder);
+        Finished::of(command)
+    };
+    for command in [
+        &["check", "--book", url][..],
+        &["stats", "--book", url],
+        &["compact", "--book", url],
+        &["prune", "--book", url, "--max-ply", "1"],
+        &["repair", "--book", url],
+        &["verify", "--book", url],
+        &["serve", "--book", url],
+        &["compile", "--book", url, "--out", "out.kbk"],
+        &["export", "--book", url, "--format", "csv", "out.csv"],
+        &["backup", "--book", url, "--to", "copy"],
+        &["backup", "--book", "book", "--to", url],
+        &["restore", "--from", "copy", "--book", url],
+        &["merge", "--into", url, "book"],
+        &["diff", url, "book"],
+    ] {
+        refused(&run(command), &[url, "is a URL, and this needs the folder of a book"]);
+    }
+    let build = ["build", "--book", url, "--variant", "freestyle-15", "--positions", "1", "--depth", "1"];
+    for command in [&build[..], &["jobs", "list", "--book", url]] {
+        refused(&run(command), &[url, &format!("--coordinator {url}")]);
+    }
+    assert_eq!(fs::read_dir(&folder).expect("it is there").count(), 0, "nothing was made");
 }
 
 #[test]
