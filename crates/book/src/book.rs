@@ -69,7 +69,7 @@ impl Book {
     /// Opens the book in this folder. The notices are for a person to hear.
     ///
     /// # Errors
-    /// If there is no book, another process holds it, or its journal is damaged.
+    /// If there is no book, another process holds it and does not end within two seconds, or its journal is damaged.
     pub fn open(path: &Path, options: &BookOptions) -> Result<(Self, Vec<Notice>), BookError> {
         opening::check_is_no_url(path)?;
         let is_new = !path.join("journal").exists();

@@ -1,6 +1,8 @@
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::BookError;
 
@@ -10,23 +12,47 @@ pub(crate) struct Lock {
     _file: File,
 }
 
+/// How long a holder is waited for: whoever only looks something up is gone by then.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long between two times that it is asked for.
+const PAUSE: Duration = Duration::from_millis(10);
+
 impl Lock {
+    /// Waits a moment for who has it.
+    ///
+    /// # Errors
+    /// [`BookError::Held`], if the holder keeps it; or the disk says no.
     pub(crate) fn take(folder: &Path) -> Result<Self, BookError> {
         let path = folder.join("lock");
         let fail = |error| BookError::io("cannot lock", &path)(error);
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                let _ = file.read_to_string(&mut holder);
+        let (begun, mut holder) = (Instant::now(), String::new());
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(fail(error)),
+            }
+            // A holder who has just come has not written its number yet.
+            holder = Some(number(&mut file)).filter(|number| !number.is_empty()).unwrap_or(holder);
+            if begun.elapsed() >= PATIENCE {
                 let holder = if holder.is_empty() { "of unknown number".into() } else { holder };
                 return Err(BookError::Held { path: folder.to_path_buf(), holder });
             }
-            Err(TryLockError::Error(error)) => return Err(fail(error)),
+            thread::sleep(PAUSE);
         }
-        file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())).map_err(fail)?;
+        file.rewind()
+            .and_then(|()| file.set_len(0))
+            .and_then(|()| write!(file, "{}", std::process::id()))
+            .map_err(fail)?;
         Ok(Self { _file: file })
     }
+}
+
+/// What stands in the file; empty where that cannot be read.
+fn number(file: &mut File) -> String {
+    let mut number = String::new();
+    let read = file.rewind().and_then(|()| file.read_to_string(&mut number));
+    read.map(|_| number).unwrap_or_default()
 }

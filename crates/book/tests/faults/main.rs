@@ -307,6 +307,17 @@ fn a_book_that_is_open_elsewhere_names_who_has_it() {
     assert!(error.contains(&std::process::id().to_string()), "{error}");
 }
 
+#[test]
+fn who_only_looks_something_up_is_waited_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    drop(open(folder.path()).expect("opens"));
+    std::thread::scope(|scope| {
+        let look = || open(folder.path()).map(drop);
+        let looking: Vec<_> = (0..10).map(|_| scope.spawn(look)).collect();
+        looking.into_iter().for_each(|one| one.join().expect("no panic").expect("it is free in a moment"));
+    });
+}
+
 /// Names the folder in which [`this_process_fills_its_disk`] grows a book.
 const FOLDER: &str = "KAGETSU_TEST_FULL_DISK";
 
