@@ -15,8 +15,8 @@ use crate::table;
 /// Counts what a book holds, and how well it knows that
 ///
 /// Of each number of stones: positions, the mean depth of their searches, what is proven, positions that are open (a move without a
-/// value may be the best), and holes: moves with a value that lead to no position of the book. The holes nearest to the root are
-/// listed. A compiled book has the counts alone.
+/// value may be the best), and holes: moves with a value that lead to no position of the book, but for those beside a proven win.
+/// The holes nearest to the root are listed. A compiled book has the counts alone.
 ///
 /// Example: kagetsu stats --book h8.book
 #[derive(Debug, clap::Args)]
@@ -63,7 +63,13 @@ struct GradeJson {
 
 #[derive(Serialize)]
 struct HoleJson {
+    /// For people.
     position: String,
+    /// From the start; or else the FEN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moves: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fen: Option<String>,
     key: String,
     r#move: String,
     loss: u32,
@@ -79,8 +85,15 @@ impl From<(u16, Grade)> for GradeJson {
 
 impl From<&Hole> for HoleJson {
     fn from(Hole { position, at, loss }: &Hole) -> Self {
-        let (key, r#move) = (position.key().to_string(), position.write_move(*at));
-        Self { position: position.to_string(), key, r#move, loss: *loss }
+        let name = |m| position.write_move(m);
+        Self {
+            position: position.to_string(),
+            moves: position.line().map(|line| line.into_iter().map(name).collect()),
+            fen: position.fen().ok(),
+            key: position.key().to_string(),
+            r#move: name(*at),
+            loss: *loss,
+        }
     }
 }
 
@@ -124,7 +137,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     if json.holes.iter().flatten().next().is_some() {
         writeln!(out, "\nholes nearest to the root:")?;
     }
-    for HoleJson { position, key, r#move, loss } in json.holes.iter().flatten() {
+    for HoleJson { position, key, r#move, loss, .. } in json.holes.iter().flatten() {
         writeln!(out, "{move}, {loss} centi-units worse than the best, in {position} ({key})")?;
     }
     Ok(Exit::Done)

@@ -11,7 +11,6 @@ use kagetsu_book::Book;
 use kagetsu_game::{Claim, Key, Move, Position, Proof, ProofKind, Score, Variant, Verdict};
 
 use super::games::{Ending, Games, Said};
-use super::lines::stones_in_turn;
 use super::renlib::{self, Branch, Node, SIZE};
 use super::{Losses, lose};
 
@@ -101,7 +100,7 @@ pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Loss
             lose(&mut losses, "positions_of_other_games", 1);
         } else if !tree.seen.contains(&entry.position.key()) {
             // Nothing leads to it: its stones in any order do.
-            match stones_in_turn(&entry.position) {
+            match entry.position.line() {
                 Some(line) => {
                     let (mut at, mut position) = (0, start.clone());
                     for m in line {

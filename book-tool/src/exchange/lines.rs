@@ -50,7 +50,7 @@ pub(super) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u
             lose(&mut losses, "positions_of_other_games", 1);
             continue;
         }
-        let Some(line) = stones_in_turn(&entry.position).filter(|_| is_one) else {
+        let Some(line) = entry.position.line().filter(|_| is_one) else {
             lose(&mut losses, "positions_that_are_no_balanced_openings", 1);
             continue;
         };
@@ -64,35 +64,6 @@ pub(super) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u
     }
     lose(&mut losses, "positions_of_other_games", others(book, variant)?);
     Ok((text, count, losses))
-}
-
-/// The stones of a gomoku position in an order in which they may have been made, if there is one: the first player's and the
-/// second's in turn.
-pub(crate) fn stones_in_turn(position: &Position) -> Option<Vec<Move>> {
-    let Variant::Gomoku { size, .. } = position.variant() else { return None };
-    let size = usize::from(size);
-    let drawing = position.draw();
-    let (mut first, mut second) = (Vec::new(), Vec::new());
-    for (row, text) in drawing.lines().take(size).enumerate() {
-        for (column, stone) in text.chars().filter(|c| matches!(c, 'X' | 'O' | '.')).enumerate() {
-            let m = Move::new(((size - 1 - row) * size + column) as u16);
-            match stone {
-                'X' => first.push(m),
-                'O' => second.push(m),
-                _ => {}
-            }
-        }
-    }
-    let is_even = first.len() == second.len() && position.side() == Side::First;
-    let is_odd = first.len() == second.len() + 1 && position.side() == Side::Second;
-    let mut line = Vec::with_capacity(first.len() + second.len());
-    let mut second = second.into_iter();
-    for m in first {
-        line.push(m);
-        line.extend(second.next());
-    }
-    // An order in which somebody won on the way is none.
-    (is_even || is_odd).then(|| Position::new(position.variant(), None, &line).ok().map(|_| line)).flatten()
 }
 
 /// A game a line: its moves in any notation that a command takes, with a FEN and a `|` before them where it does not begin at the

@@ -36,7 +36,6 @@ use crate::cli::write_json;
 use crate::source::{fill, open_book};
 use games::Games;
 use json::Record;
-pub(crate) use lines::stones_in_turn;
 pub(crate) use proof::plant;
 use zobrist::Keys;
 

@@ -10,7 +10,7 @@ use kagetsu_search::threats::Threats;
 use kagetsu_verify::{Gap, Grove, Tree, check};
 use serde::Serialize;
 
-use crate::exchange::{plant, stones_in_turn};
+use crate::exchange::plant;
 
 /// What came of a claim; a later one is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -297,7 +297,7 @@ fn named(position: &Position) -> String {
     if let Ok(fen) = position.fen() {
         return fen;
     }
-    match stones_in_turn(position) {
+    match position.line() {
         Some(moves) => moves.iter().map(|&m| position.write_move(m)).collect::<Vec<_>>().join(" "),
         None => position.to_string(),
     }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kagetsu_game::{Claim, Move, Position};
+use kagetsu_game::{Claim, Game, Move, Position, with_game};
 
 use crate::id::Id;
 use crate::index::{RECORD, read_node};
@@ -23,7 +23,7 @@ pub struct Grades {
     pub by_stones: BTreeMap<u16, Grade>,
     /// Moves by the engine that searched them.
     pub engines: BTreeMap<String, u64>,
-    /// The holes nearest to the root, of those as near the ones that lose least.
+    /// The holes nearest to the start by the stones that came or were taken since, of those as near the ones that lose least.
     pub holes: Vec<Hole>,
 }
 
@@ -42,7 +42,7 @@ pub struct Grade {
     pub draws: u64,
     /// Positions where a move without a value may be the best.
     pub open: u64,
-    /// Moves with a value that lead to no position of the book.
+    /// Moves with a value that lead to no position of the book, where no win is proven.
     pub holes: u64,
 }
 
@@ -81,7 +81,7 @@ impl Grade {
     }
 }
 
-/// The grades of a piece of the book, its holes by how near they are to the root and then by how little they lose.
+/// The grades of a piece of the book, its holes by how near they are to the start and then by how little they lose.
 #[derive(Default)]
 struct Graded {
     grades: Grades,
@@ -117,11 +117,17 @@ impl Graded {
                 None => drop(self.grades.engines.insert(verdict.by.engine.to_string(), 1)),
             }
         }
-        for (m, _) in node.followed.iter().filter(|(_, child)| known.stage(*child) == Stage::Unknown) {
+        // Who has a proven win needs no other move.
+        let is_won = value.proof.is_some_and(|proof| proof.claim == Claim::Win);
+        let variant = node.position.variant();
+        let at_start = || with_game!(variant, G => G::start(variant).stones());
+        let unknown = node.followed.iter().filter(|(_, child)| known.stage(*child) == Stage::Unknown);
+        for (m, _) in unknown.filter(|_| !is_won) {
             grade.holes += 1;
             let score = node.facts.get(*m).map_or(value.score, |verdict| verdict.score);
             let loss = (i32::from(value.score.raw()) - i32::from(score.raw())).max(0).unsigned_abs();
-            self.tell((id.stones(), loss), || Hole { position: node.position.clone(), at: *m, loss });
+            let far = id.stones().abs_diff(at_start());
+            self.tell((far, loss), || Hole { position: node.position.clone(), at: *m, loss });
         }
         self.grades.by_stones.entry(id.stones()).or_default().add(&grade);
     }

@@ -121,6 +121,17 @@ impl Position {
         with_game!(self.variant, G => self.game::<G>().fen()).ok_or(FenError::None(self.variant))
     }
 
+    /// Moves from the start of a game that lead here: those that were made or, behind a gomoku setup, its stones in turn, in
+    /// an order in which nobody wins on the way. `None` where there is no such line.
+    #[must_use]
+    pub fn line(&self) -> Option<Vec<Move>> {
+        let Some(packed) = &self.setup else { return Some(self.moves.clone()) };
+        let stones = crate::gomoku::stones(self.variant, packed)?;
+        let mut line = with_game!(self.variant, G => in_turn::<G>(self.variant, stones, packed))?;
+        line.extend(&self.moves);
+        Some(line)
+    }
+
     /// The position after a further line.
     ///
     /// # Errors
@@ -296,16 +307,50 @@ impl Position {
     }
 }
 
-/// The variant and the moves: `freestyle-15 h8 i9`.
+/// The variant and the moves, which commands take: `freestyle-15 h8 i9`; where the game began elsewhere, as its FEN:
+/// `surakarta from "6/w5/6/6/b5/6 b 0 1" a2a3`. A gomoku setup is told as a line, or if none leads there by its stones.
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.variant)?;
+        if let Some(line) = self.line() {
+            return line.iter().try_for_each(|&m| write!(f, " {}", self.write_move(m)));
+        }
         if let Some(packed) = &self.setup {
-            f.write_str(" from ")?;
-            packed.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+            let setup = Self { variant: self.variant, setup: Some(packed.clone()), moves: Vec::new() };
+            match (setup.fen(), crate::gomoku::stones(self.variant, packed)) {
+                (Ok(fen), _) => write!(f, " from \"{fen}\"")?,
+                (Err(_), stones) => {
+                    let sides = stones.iter().flatten().zip(["X", "O"]);
+                    for (stones, name) in sides.filter(|(stones, _)| !stones.is_empty()) {
+                        write!(f, " {name}")?;
+                        stones.iter().try_for_each(|&m| write!(f, " {}", self.write_move(m)))?;
+                    }
+                    write!(f, ", {} to move", setup.side())?;
+                }
+            }
         }
         self.moves.iter().try_for_each(|&m| write!(f, " {}", self.write_move(m)))
     }
+}
+
+/// The stones of both sides in an order in which they may be played and come to this position.
+fn in_turn<G: Game>(variant: Variant, mut stones: [Vec<Move>; 2], packed: &Packed) -> Option<Vec<Move>> {
+    let mut game = G::start(variant);
+    loop {
+        let is_last = stones.iter().map(Vec::len).sum::<usize>() == 1;
+        let own = &mut stones[game.side().index()];
+        let next = own.iter().position(|&m| {
+            game.check(m).is_ok() && {
+                game.play(m);
+                let goes_on = game.outcome().is_none();
+                game.undo();
+                goes_on || is_last
+            }
+        });
+        let Some(next) = next else { break };
+        game.play(own.remove(next));
+    }
+    (game.pack(Symmetry::IDENTITY) == *packed).then(|| game.history().to_vec())
 }
 
 pub(crate) fn least_zobrist<G: Game>(game: &G) -> (Key, Symmetry) {

@@ -95,6 +95,27 @@ fn a_book_is_pruned_and_its_job_waits() {
 }
 
 #[test]
+fn a_hole_is_named_so_that_it_can_be_asked_for() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    build(text(&book), "30");
+    let stats = kagetsu(&["stats", "--book", text(&book), "--json"]).json();
+    let holes = stats["holes"].as_array().expect("holes");
+    assert!(!holes.is_empty());
+    for hole in holes {
+        let moves = hole["moves"].as_array().expect("moves").iter().map(|m| m.as_str().expect("a move"));
+        let line = moves.collect::<Vec<_>>().join(" ");
+        assert_eq!(hole["position"], json!(format!("freestyle-15 {line}")));
+        let place = ["--variant", "freestyle-15", "--moves", &line, "--json"];
+        let asked = kagetsu(&[&["query", "--book", text(&book)], &place[..]].concat()).json();
+        assert_eq!(asked["key"], hole["key"]);
+    }
+    let fen = "3k5/9/9/9/9/9/9/9/9/4K4 w";
+    let unknown = kagetsu(&["query", "--book", text(&book), "--variant", "xiangqi", "--fen", fen]);
+    assert!(unknown.code == Some(1) && unknown.stderr.contains(&format!("xiangqi from \"{fen}")), "{unknown:#?}");
+}
+
+#[test]
 fn a_move_is_picked_within_a_margin_and_not_at_the_edge() {
     let scratch = Scratch::new();
     let book = scratch.path("book");

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use kagetsu_book::{
     Book, BookError, BookOptions, Bounds, Entry, JobId, JobSpec, JobState, Policy, Pruning, backup, repair,
 };
-use kagetsu_game::{Effort, Key, Position, Variant};
+use kagetsu_game::{Effort, Key, Position, Question, Variant};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tempfile::TempDir;
@@ -267,6 +267,34 @@ fn the_grades_count_what_is_there_and_what_is_missing() {
     }
     let stones = |at: usize| grades.holes[at].position.canonical().stones;
     assert!((1..10).all(|at| (stones(at - 1), grades.holes[at - 1].loss) <= (stones(at), grades.holes[at].loss)));
+}
+
+#[test]
+fn the_nearest_holes_are_those_with_the_most_pieces_where_pieces_are_taken() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut book = open(folder.path());
+    let near = Position::start(Variant::SURAKARTA).play_line("a2b3").expect("legal");
+    let far = Position::from_fen(Variant::SURAKARTA, "6/w1w3/6/6/b5/3b2 b").expect("a position");
+    for position in [&far, &near] {
+        let question = Question { width: 3, ..Question::new(position.clone(), Effort::depth(3)) };
+        book.learn(position, &engine::answer(&question)).expect("room");
+    }
+    let holes = book.grades().expect("readable").holes;
+    let keys: Vec<Key> = holes.iter().map(|hole| hole.position.key()).collect();
+    assert_eq!(keys, [near.key(), near.key(), near.key(), far.key(), far.key(), far.key()]);
+}
+
+#[test]
+fn a_move_beside_a_proven_win_is_no_hole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut book = open(folder.path());
+    let won = Position::from_line(variant(), "a1 a7 b1 b7 c1 c7 d1 d7").expect("legal");
+    let question = Question { width: 3, ..Question::new(won.clone(), Effort::depth(3)) };
+    let answer = engine::answer(&question);
+    assert!(answer.verdicts().iter().any(|(_, v)| v.is_exact() && v.proof.is_none()));
+    book.learn(&won, &answer).expect("room");
+    let grades = book.grades().expect("readable");
+    assert_eq!((grades.stats.wins, grades.holes.len(), grades.by_stones[&8].holes), (1, 0, 0));
 }
 
 #[test]

@@ -29,5 +29,6 @@ pub use drawing::BoardError;
 pub(crate) use drawing::read_board;
 pub use forbidden::{Forbidden, forbidden};
 pub use lines::Lines;
+pub(crate) use packing::stones;
 pub use point::Point;
 pub use rule::{Freestyle, Renju, Rule, Standard};

@@ -1,5 +1,7 @@
+use alloc::vec::Vec;
+
 use super::board::dimensions;
-use crate::{Packed, Side, UnpackError, Variant};
+use crate::{Move, Packed, Side, UnpackError, Variant};
 
 /// What a packed position says of its board.
 pub(super) struct Unpacked<'a> {
@@ -12,7 +14,7 @@ pub(super) struct Unpacked<'a> {
 impl Unpacked<'_> {
     /// The stones by cell code, ascending; none beyond the board.
     pub(super) fn stones(&self) -> impl Iterator<Item = (u16, Side)> {
-        stones(self.groups)
+        stones_of(self.groups)
     }
 }
 
@@ -32,8 +34,15 @@ const DIGITS: [[u8; 5]; 243] = {
     digits
 };
 
+/// The stones of both sides in a packed position of gomoku, each in the order of their codes; `None` for other games.
+pub(crate) fn stones(variant: Variant, packed: &Packed) -> Option<[Vec<Move>; 2]> {
+    let mut stones = [Vec::new(), Vec::new()];
+    unpack(variant, packed).ok()?.stones().for_each(|(code, side)| stones[side.index()].push(Move::new(code)));
+    Some(stones)
+}
+
 /// Of bytes up to 242. Most bytes of a board are without a stone, which is seen at a glance.
-fn stones(groups: &[u8]) -> impl Iterator<Item = (u16, Side)> {
+fn stones_of(groups: &[u8]) -> impl Iterator<Item = (u16, Side)> {
     let groups = (0..).step_by(5).zip(groups).filter(|(_, byte)| **byte != 0);
     groups.flat_map(|(code, byte)| {
         let digits = (code..).zip(DIGITS[usize::from(*byte)]).filter(|(_, digit)| *digit != 0);
@@ -75,7 +84,7 @@ pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<Unpacked<'_>, 
     }
     // Only the last byte has digits beyond the board.
     let last = groups.len() - 1;
-    if stones(&groups[last..]).any(|(code, _)| 5 * last + usize::from(code) >= usize::from(size).pow(2)) {
+    if stones_of(&groups[last..]).any(|(code, _)| 5 * last + usize::from(code) >= usize::from(size).pow(2)) {
         return Err(error("a stone off the board"));
     }
     Ok(Unpacked { side, foul, groups })

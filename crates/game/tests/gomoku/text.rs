@@ -113,6 +113,22 @@ fn boards_that_cannot_be_read_are_refused_by_row_and_column() {
     }
 }
 
+/// A position says of itself what a command takes.
+#[test]
+fn positions_are_named_by_a_line() {
+    let named =
+        |variant, rows: &str, side| board(variant, &rows.replace('/', "\n"), side).expect("a board").to_string();
+    assert_eq!(named("freestyle-5", "...../.O.../..X../...X./.....", None), "freestyle-5 d2 b4 c3");
+    // A stone that makes five is the last one.
+    assert_eq!(
+        named("standard-6", "....../....../....../....../OOOO../XXXXX.", None),
+        "standard-6 a1 a2 b1 b2 c1 c2 d1 d2 e1"
+    );
+    // No game comes to these numbers of stones.
+    let odd = named("freestyle-5", "...../...../..X../...X./.....", Some(Side::First));
+    assert_eq!(odd, "freestyle-5 X d2 c3, first to move");
+}
+
 /// What a careless writer of moves and boards might type.
 const TYPED: &str = "[a-wA-W0-9 ,._\\[\\]xXoO\n+-]{0,80}";
 

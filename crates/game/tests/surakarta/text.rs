@@ -38,6 +38,14 @@ fn positions_come_back_as_they_were_written() {
 }
 
 #[test]
+fn positions_are_named_by_a_fen_that_can_be_read() {
+    let position =
+        Position::from_fen(VARIANT, "6/w5/6/6/b5/6 b").and_then(|p| p.play_line("a2a3")).expect("a position");
+    assert_eq!(position.to_string(), "surakarta from \"6/w5/6/6/b5/6 b 0 1\" a2a3");
+    assert_eq!(position.line(), None);
+}
+
+#[test]
 fn wrong_positions_are_told_why() {
     let rows = |found| FenError::Rows { found, expected: 6, variant: VARIANT };
     let columns = |row, found| FenError::Columns { row, found, expected: 6, variant: VARIANT };
