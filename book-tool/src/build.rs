@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_coordinator::Server;
-use kagetsu_game::{Position, Variant};
+use kagetsu_game::{Position, Side, Variant};
 use kagetsu_http::{JobJson, state};
 use kagetsu_program::Exit;
 use kagetsu_proto::{Access, Connector, v1};
@@ -20,6 +20,7 @@ use crate::analyze::ENGINE_OF_A_CLUSTER;
 use crate::cli::{runtime, write_json};
 use crate::effort::{EffortArgs, parse_time};
 use crate::live::waiting;
+use crate::proofs::{self, ProofJson};
 use crate::remote::{self, Builds};
 use crate::roots;
 use crate::source::{BY_FLAG, Room, or_ask};
@@ -44,8 +45,9 @@ const MARGIN: u16 = 100;
 /// cleanly. With --coordinator the job goes on in the cluster whatever becomes of this command.
 ///
 /// With --policy prove the build looks for a proof that --side wins the roots, and is done when it has one: `kagetsu export
-/// --format proof` writes it. --nodes are then those of each search for a win by threats: one for the attacker, who then looks
-/// for moves that threaten such a win, and one for each reply of the defender that is not refuted as another was.
+/// --format proof` writes it; what is proven of each root is told at the end. --nodes are then those of each search for a win by
+/// threats: one for the attacker, who then looks for moves that threaten such a win, and one for each reply of the defender that is
+/// not refuted as another was.
 ///
 /// --deepen grows nothing: it makes what the book has better, the nearest to the roots first. A job ends with --positions,
 /// --total-nodes or --until-stable, or where nothing is left; the same command with more goes on.
@@ -191,11 +193,12 @@ fn suffix(deepen: &v1::Deepen) -> String {
 }
 
 /// How the build ended.
-enum Ended {
-    /// The job is over.
-    Over(v1::Job),
-    /// Ctrl-C, or the time is up.
-    Stopped(v1::Job),
+struct Ended {
+    job: v1::Job,
+    /// By Ctrl-C, or because the time is up; else the job is over.
+    is_stopped: bool,
+    /// Of each root, where its win is to be proven.
+    proofs: Option<Vec<ProofJson>>,
 }
 
 #[derive(Serialize)]
@@ -203,6 +206,9 @@ struct BuildJson {
     #[serde(flatten)]
     job: JobJson,
     book: String,
+    /// Of each root, with `--policy prove`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proofs: Option<Vec<ProofJson>>,
     time_ms: u64,
 }
 
@@ -217,8 +223,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         Some(url) => runtime()?.block_on(there(&args, url, request))?,
         None => runtime()?.block_on(here(&args, request))?,
     };
-    let (Ended::Over(job) | Ended::Stopped(job)) = &ended;
-    if let Ended::Stopped(_) = ended {
+    if ended.is_stopped {
         let goes_on = if args.coordinator.is_some() && args.time.is_none() {
             "the job goes on in the cluster; `kagetsu jobs watch` shows it"
         } else {
@@ -226,7 +231,8 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         };
         writeln!(std::io::stderr(), "stopped; {goes_on}")?;
     }
-    write_end(out, &args, job, begun.elapsed())?;
+    let Ended { job, proofs, .. } = ended;
+    write_end(out, &args, &job, proofs, begun.elapsed())?;
     if job.state() == v1::JobState::Failed {
         bail!("the job failed: {}", job.reason);
     }
@@ -395,7 +401,7 @@ async fn there(args: &Args, url: &str, request: v1::StartRequest) -> Result<Ende
 /// Refuses to search anew from roots of which the book has none.
 async fn has_one_of(connector: &Connector, roots: &[v1::Position]) -> Result<()> {
     for some in roots.chunks(AT_ONCE) {
-        if remote::lookup(connector, some).await?.iter().any(|found| found.answer.is_some()) {
+        if remote::lookup(connector, some, 1).await?.iter().any(|found| found.answer.is_some()) {
             return Ok(());
         }
     }
@@ -410,7 +416,7 @@ async fn has_one_of(connector: &Connector, roots: &[v1::Position]) -> Result<()>
 
 /// Starts the job and watches it to its end, or until it is to stop; then `pauses` it, or leaves it at work.
 async fn follow(args: &Args, connector: &Connector, request: v1::StartRequest, pauses: bool) -> Result<Ended> {
-    let name = request.name.clone();
+    let (name, to_prove) = (request.name.clone(), to_prove(&request)?);
     if request.deepen.is_some() {
         has_one_of(connector, &request.roots).await?;
     }
@@ -432,15 +438,28 @@ async fn follow(args: &Args, connector: &Connector, request: v1::StartRequest, p
             }
         }
     };
-    let ended = tokio::select! {
-        job = builds.watch(&name, &mut shown) => Ended::Over(job?),
+    let (job, is_stopped) = tokio::select! {
+        job = builds.watch(&name, &mut shown) => (job?, false),
         () = stop => {
             let mut builds = Builds::connect(connector).await?;
-            Ended::Stopped(if pauses { builds.pause(&name).await? } else { builds.get(&name).await? })
+            (if pauses { builds.pause(&name).await? } else { builds.get(&name).await? }, true)
         }
     };
     bar.finish_and_clear();
-    Ok(ended)
+    let proofs = match to_prove {
+        Some((roots, attacker)) => Some(proofs::of(connector, &roots, attacker).await?),
+        None => None,
+    };
+    Ok(Ended { job, is_stopped, proofs })
+}
+
+/// The roots of a build that is to prove something, and whose win.
+fn to_prove(request: &v1::StartRequest) -> Result<Option<(Vec<Position>, Side)>> {
+    if request.policy() != v1::Policy::Prove {
+        return Ok(None);
+    }
+    let roots = request.roots.iter().map(Position::try_from).collect::<Result<_, _>>()?;
+    Ok(Some((roots, if request.side() == v1::Side::Second { Side::Second } else { Side::First })))
 }
 
 /// Waits for Ctrl-C, or until the time is up.
@@ -487,11 +506,17 @@ fn place(args: &Args) -> String {
     }
 }
 
-fn write_end(out: &mut dyn Write, args: &Args, job: &v1::Job, time: Duration) -> Result<()> {
+fn write_end(
+    out: &mut dyn Write,
+    args: &Args,
+    job: &v1::Job,
+    proofs: Option<Vec<ProofJson>>,
+    time: Duration,
+) -> Result<()> {
     let folder = args.book.as_ref().map(|path| path.display().to_string());
     let book = args.coordinator.clone().or(folder).unwrap_or_default();
     if args.json {
-        let json = BuildJson { job: job.into(), book, time_ms: time.as_millis() as u64 };
+        let json = BuildJson { job: job.into(), book, proofs, time_ms: time.as_millis() as u64 };
         return write_json(out, &json);
     }
     let target = job.target.map_or_else(String::new, |target| format!(" of {target}"));
@@ -499,6 +524,7 @@ fn write_end(out: &mut dyn Write, args: &Args, job: &v1::Job, time: Duration) ->
     let (state, seconds) = (state(job.state()), time.as_secs_f64());
     writeln!(out, "{book}: job {} {state}, {}{target} positions{aside}", job.name, job.positions)?;
     writeln!(out, "{} positions wait; {seconds:.1} s", job.frontier)?;
+    proofs::write(out, proofs.as_deref().unwrap_or_default())?;
     if let Some(aside) = job.asides.first().filter(|_| job.set_aside > 0) {
         let (at, name) = (place(args), &job.name);
         writeln!(

@@ -27,6 +27,7 @@ mod paint;
 mod perft;
 mod pick;
 mod place;
+mod proofs;
 mod prune;
 mod query;
 mod remote;

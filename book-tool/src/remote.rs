@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
-use kagetsu_game::{Answer, Question};
+use kagetsu_game::{Answer, Position, Question};
 use kagetsu_proto::v1::Split;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use kagetsu_proto::v1::books_client::BooksClient;
@@ -92,13 +92,13 @@ pub(crate) async fn release(connector: &Connector, name: &str) -> Result<u32> {
     Ok(released.map_err(|status| anyhow!(explain(connector.name(), &status)))?.into_inner().released)
 }
 
-/// What the book of a coordinator knows of up to 1,024 positions, the best move of each.
+/// What the book of a coordinator knows of up to 1,024 positions, the `top` best moves of each; 0: all moves.
 ///
 /// # Errors
 /// If the coordinator is not there, or refuses.
-pub(crate) async fn lookup(connector: &Connector, positions: &[v1::Position]) -> Result<Vec<v1::Found>> {
+pub(crate) async fn lookup(connector: &Connector, positions: &[v1::Position], top: u32) -> Result<Vec<v1::Found>> {
     let mut client = BooksClient::new(connector.connect().await?);
-    let found = client.lookup_many(v1::LookupManyRequest { positions: positions.to_vec(), top: 1 }).await;
+    let found = client.lookup_many(v1::LookupManyRequest { positions: positions.to_vec(), top }).await;
     Ok(found.map_err(|status| anyhow!(explain(connector.name(), &status)))?.into_inner().found)
 }
 

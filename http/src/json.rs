@@ -85,7 +85,9 @@ impl AnswerJson {
 }
 
 impl ValueJson {
-    fn unknown() -> Self {
+    /// Nothing is known.
+    #[must_use]
+    pub fn unknown() -> Self {
         Self { proof: "none".into(), ..Self::default() }
     }
 

@@ -141,6 +141,19 @@ fn a_build_that_proves_ends_with_claims_that_hold() {
     let place = ["--variant", "freestyle-15", "--moves", "h8 a1 i9 a4 h10 a7 i7"];
     let built = kagetsu(&[&["build", "--policy", "prove", "--book", book, "--json"], &place[..]].concat()).json();
     assert_eq!(built["state"], json!("done"), "{built}");
+    let [proof] = &built["proofs"].as_array().expect("a root")[..] else { panic!("{built}") };
+    assert_eq!(
+        (&proof["proven"], &proof["proof"], &proof["attacker"]),
+        (&json!(true), &json!("loss"), &json!("first"))
+    );
+    let again = kagetsu(&[&["build", "--policy", "prove", "--book", book], &place[..]].concat());
+    let said = format!("{}: first wins in {}, proven", place[3], proof["loss_in"]);
+    assert!(again.code == Some(0) && again.stdout.contains(&said), "{again:#?}");
+    let other = scratch.path("open.book");
+    let other = other.to_str().expect("a plain name");
+    let open = ["build", "--policy", "prove", "--book", other, "--variant", "freestyle-15", "--moves", "h8 a1"];
+    let open = kagetsu(&[&open[..], &["--positions", "1", "--nodes", "100"]].concat());
+    assert!(open.code == Some(0) && open.stdout.contains("h8 a1: not proven yet"), "{open:#?}");
     let root = kagetsu(&[&["query", "--book", book, "--json"], &place[..]].concat()).json();
     assert_eq!(root["proof"], json!("loss"), "{root}");
     let checked = kagetsu(&["verify", "--book", book, "--play-out", "--json"]).json();
