@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{Args as Flags, Subcommand};
 use kagetsu_book::{Book, JobChange};
-use kagetsu_http::{AsideJson, JobJson, WorkerJson};
+use kagetsu_http::{AsideJson, JobJson, SettingsJson, WorkerJson, settings};
 use kagetsu_program::Exit;
 use kagetsu_proto::{Access, Connector, v1};
 
@@ -30,7 +30,7 @@ pub(crate) struct Args {
 enum Action {
     /// All jobs
     List(Where),
-    /// One job, with the positions that it has set aside, and why
+    /// One job, with what it was started with, and the positions that it has set aside, and why
     Show(Named),
     /// One job until it is over: drawn in place with its workers on a terminal, else a line whenever it has moved on
     Watch(Named),
@@ -97,6 +97,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             let job = named.ask(None, async |builds, name| builds.get(name).await)?;
             named.write(out, &job)?;
             if !named.at.json {
+                write_settings(out, &job)?;
                 write_limits(out, &job)?;
                 write_asides(out, &job)?;
             }
@@ -171,7 +172,9 @@ fn in_folder(path: &Path, name: &str, change: Option<JobChange>) -> Result<JobJs
     }
     let asides = book.asides(job.id, MOST_ASIDES)?;
     let asides = asides.iter().map(AsideJson::from).collect();
-    let job = JobJson { asides, ..JobJson::from(&find(&book)?) };
+    let job = find(&book)?;
+    let settings = Some(SettingsJson::from(&settings(&job.spec)));
+    let job = JobJson { asides, settings, ..JobJson::from(&job) };
     book.close()?;
     Ok(job)
 }
@@ -238,6 +241,40 @@ fn write_line(out: &mut dyn Write, job: &v1::Job, json: bool) -> Result<()> {
     writeln!(out, "{name} {state}: {positions}{target} positions, {rate:.1}/s, {frontier} waiting{waits}")?;
     out.flush()?;
     Ok(())
+}
+
+/// What the job was started with, as `kagetsu build` takes it.
+fn write_settings(out: &mut dyn Write, job: &JobJson) -> Result<()> {
+    let Some(settings) = &job.settings else { return Ok(()) };
+    let list = |flag: &str, lines: &[String]| lines.iter().map(|line| format!("{flag} \"{line}\"")).collect::<Vec<_>>();
+    let mut said = list("--moves", &settings.roots);
+    said.push(format!("--policy {}", settings.policy));
+    let value = |flag: &str, value: Option<String>| value.map(|value| format!("--{flag} {value}"));
+    let text = |number: Option<u64>| number.map(|number| number.to_string());
+    let has_noise = settings.noise > 0.0;
+    let limits = [
+        value("side", settings.side.clone()),
+        value("alpha", settings.alpha.map(|alpha| alpha.to_string())),
+        value("depth", text(settings.depth.map(Into::into))),
+        value("nodes", text(settings.nodes)),
+        value("top", Some(settings.top.to_string())),
+        value("max-ply", text(settings.max_ply.map(Into::into))),
+        value("margin", text(settings.margin.map(Into::into))),
+        value("noise", has_noise.then(|| settings.noise.to_string())),
+        value("seed", has_noise.then(|| settings.seed.to_string())),
+        settings.deepen.as_ref().map(|_| "--deepen".into()),
+        value("before", settings.deepen.as_ref().and_then(|deepen| deepen.before.clone())),
+        settings.split.then(|| "--split".into()),
+    ];
+    said.extend(limits.into_iter().flatten());
+    said.extend(list("--exclude", &settings.exclude));
+    writeln!(out, "started with {}", said.join(" "))?;
+    let untold = |count: u64, told: &[String]| count.saturating_sub(told.len() as u64);
+    let more = [
+        (untold(settings.root_count, &settings.roots), "roots"),
+        (untold(settings.exclude_count, &settings.exclude), "excluded positions"),
+    ];
+    more.iter().filter(|(count, _)| *count > 0).try_for_each(|(count, of)| Ok(writeln!(out, "and {count} more {of}")?))
 }
 
 /// When the job ends before it has its positions.

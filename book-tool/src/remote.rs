@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
-use kagetsu_game::{Answer, Position, Question};
+use kagetsu_game::{Answer, Question};
 use kagetsu_proto::v1::Split;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use kagetsu_proto::v1::books_client::BooksClient;

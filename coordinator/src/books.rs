@@ -33,7 +33,7 @@ pub(crate) struct BooksService {
 pub(crate) fn status(error: &BookError) -> Status {
     match error {
         BookError::NoJob(_) => Status::not_found(error.to_string()),
-        BookError::JobDiffers(..) => Status::failed_precondition(error.to_string()),
+        BookError::JobDiffers(..) | BookError::JobCancelled(_) => Status::failed_precondition(error.to_string()),
         BookError::JobSpec(_) | BookError::Position(_) => Status::invalid_argument(error.to_string()),
         BookError::Record(_) | BookError::Store(_) | BookError::Collision(_) | BookError::Journal { .. } => {
             Status::data_loss(error.to_string())

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kagetsu_book::{Aside, BookError, Bounds, Deepen, Job, JobChange, JobSpec, JobState, Policy};
 use kagetsu_game::{Position, Side};
+use kagetsu_http::settings;
 use kagetsu_proto::v1::builds_server::Builds;
 use kagetsu_proto::{MOST_NAME, MOST_ROOTS, v1};
 use tokio::sync::mpsc;
@@ -51,7 +52,10 @@ impl Builds for BuildsService {
     }
 
     async fn get(&self, request: Request<v1::JobName>) -> Result<Response<v1::Job>, Status> {
-        self.find(&request.into_inner().name).map(Response::new)
+        let name = request.into_inner().name;
+        let views = self.keeper()?.jobs().borrow().clone();
+        let view = view(&views, &name)?;
+        Ok(Response::new(v1::Job { settings: Some(settings(&view.job.spec)), ..self.message(view) }))
     }
 
     type WatchStream = Jobs;
@@ -132,9 +136,7 @@ impl BuildsService {
 
     fn find(&self, name: &str) -> Result<v1::Job, Status> {
         let views = self.keeper()?.jobs().borrow().clone();
-        let found = views.iter().find(|view| view.job.spec.name == name);
-        let unknown = || Status::not_found(BookError::NoJob(name.to_string()).to_string());
-        found.map(|view| self.message(view)).ok_or_else(unknown)
+        view(&views, name).map(|view| self.message(view))
     }
 
     async fn change(&self, name: Request<v1::JobName>, change: JobChange) -> Result<Response<v1::Job>, Status> {
@@ -146,6 +148,11 @@ impl BuildsService {
     fn message(&self, view: &JobView) -> v1::Job {
         message(view, &self.hub)
     }
+}
+
+fn view<'a>(views: &'a [JobView], name: &str) -> Result<&'a JobView, Status> {
+    let unknown = || Status::not_found(BookError::NoJob(name.to_string()).to_string());
+    views.iter().find(|view| view.job.spec.name == name).ok_or_else(unknown)
 }
 
 fn aside(aside: &Aside) -> v1::Aside {
@@ -180,6 +187,7 @@ fn message(view: &JobView, hub: &Hub) -> v1::Job {
         total_nodes: spec.bounds.nodes,
         until_stable: spec.bounds.stable,
         waits_for: waits.unwrap_or_default(),
+        settings: None,
     }
 }
 

@@ -23,6 +23,7 @@ use crate::place;
 use crate::refusal::Refusal;
 use crate::routes::{Door, LARGEST_BODY};
 use crate::services::Services;
+use crate::settings::SettingsJson;
 
 /// A job, in the words of every list of jobs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -62,6 +63,9 @@ pub struct JobJson {
     /// The first positions that could not be searched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asides: Vec<AsideJson>,
+    /// What it was started with, where one job is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<SettingsJson>,
 }
 
 fn is_none(nodes: &u64) -> bool {
@@ -107,6 +111,7 @@ impl From<&v1::Job> for JobJson {
             until_stable: job.until_stable,
             waits_for: (!job.waits_for.is_empty()).then(|| job.waits_for.clone()),
             asides: job.asides.iter().filter_map(aside).collect(),
+            settings: job.settings.as_ref().map(Into::into),
         }
     }
 }
@@ -134,6 +139,7 @@ impl From<&Job> for JobJson {
             until_stable: job.spec.bounds.stable,
             waits_for: None,
             asides: Vec::new(),
+            settings: None,
         }
     }
 }

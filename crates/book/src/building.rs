@@ -99,11 +99,14 @@ impl Book {
     /// The job of this name with these settings, made or resumed, with the target of `spec`.
     ///
     /// # Errors
-    /// If the book has a different job of this name.
+    /// If the book has a different job of this name, or one that is cancelled.
     pub fn start_job(&mut self, spec: &JobSpec) -> Result<JobId, BookError> {
         let Some(job) = self.jobs()?.into_iter().find(|job| job.spec.name == spec.name) else {
             return self.create_job(spec);
         };
+        if job.state == JobState::Cancelled {
+            return Err(BookError::JobCancelled(job.spec.name));
+        }
         if Setting::of(spec) != Setting::of(&job.spec) {
             return Err(BookError::JobDiffers(spec.name.clone(), "the policy, or what it leaves out"));
         }
@@ -123,9 +126,12 @@ impl Book {
     /// Changes how a job stands.
     ///
     /// # Errors
-    /// If there is no such job, or the disk says no.
+    /// If there is no such job, it is cancelled and should go on, or the disk says no.
     pub fn change_job(&mut self, id: JobId, change: JobChange) -> Result<Sequence, BookError> {
-        self.job(id)?;
+        let job = self.job(id)?;
+        if job.state == JobState::Cancelled && matches!(change, JobChange::Resume | JobChange::Retry) {
+            return Err(BookError::JobCancelled(job.spec.name));
+        }
         self.log(&LogEntry::Change(id.0, change))
     }
 

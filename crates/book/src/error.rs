@@ -142,8 +142,13 @@ pub enum BookError {
     #[error("the book has no job '{0}'; `kagetsu jobs list` shows those it has")]
     NoJob(String),
     /// The name is taken by a different job.
-    #[error("the book has a job '{0}' that differs in {1}; give another --name, or the same settings")]
+    #[error(
+        "the book has a job '{0}' that differs in {1}; give another --name, or the same settings, which `kagetsu jobs show {0}` tells"
+    )]
     JobDiffers(String, &'static str),
+    /// What was given up does not go on.
+    #[error("the job '{0}' is cancelled, and that is for good; start another with another --name")]
+    JobCancelled(String),
     /// A job that cannot be.
     #[error("a job needs {0}")]
     JobSpec(&'static str),

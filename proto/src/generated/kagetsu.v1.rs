@@ -244,6 +244,22 @@ pub struct Job {
     /// What a running job waits for before anybody can work on it; empty if somebody can.
     #[prost(string, tag = "16")]
     pub waits_for: ::prost::alloc::string::String,
+    /// Set by Get.
+    #[prost(message, optional, tag = "17")]
+    pub settings: ::core::option::Option<Settings>,
+}
+/// What a job was started with.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Settings {
+    /// Of the roots and of the excluded positions the first 100.
+    #[prost(message, optional, tag = "1")]
+    pub request: ::core::option::Option<StartRequest>,
+    /// How many roots there are.
+    #[prost(uint64, tag = "2")]
+    pub roots: u64,
+    /// How many positions are excluded.
+    #[prost(uint64, tag = "3")]
+    pub exclude: u64,
 }
 /// A position that a job goes on without.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -108,6 +108,37 @@ fn a_book_is_deepened_and_nothing_is_added() {
 }
 
 #[test]
+fn a_job_tells_its_settings_and_is_over_when_it_is_cancelled() {
+    let scratch = Scratch::new();
+    let path = scratch.path("book");
+    let book = path.to_str().expect("a plain name");
+    let build = |more: &[&str]| {
+        let fixed = ["build", "--book", book, "--variant", "freestyle-15", "--moves", "h8 i9", "--name", "mine"];
+        Program::Kagetsu.run(&[&fixed, more].concat())
+    };
+    let jobs =
+        |what: &str, more: &[&str]| Program::Kagetsu.run(&[&["jobs", what, "mine", "--book", book], more].concat());
+    let settings = ["--depth", "2", "--alpha", "2.5", "--margin", "70", "--exclude", "h8 i9 a1", "--positions", "2"];
+    assert_eq!(build(&settings).code, Some(0));
+    let shown = jobs("show", &["--json"]).json();
+    assert_eq!(
+        (&shown["settings"]["roots"], &shown["settings"]["alpha"], &shown["settings"]["margin"]),
+        (&json!(["h8 i9"]), &json!(2.5), &json!(70))
+    );
+    let said =
+        "started with --moves \"h8 i9\" --policy drop-out --alpha 2.5 --depth 2 --top 3 --margin 70 --exclude \"";
+    let shown = jobs("show", &[]);
+    assert!(shown.stdout.contains(said), "{shown:#?}");
+    let differs = build(&["--depth", "2"]);
+    assert!(differs.code == Some(2) && differs.stderr.contains("`kagetsu jobs show mine`"), "{differs:#?}");
+    assert_eq!(jobs("cancel", &[]).code, Some(0));
+    for over in [jobs("resume", &[]), jobs("retry", &[]), build(&settings)] {
+        let is_said = over.stderr.contains("the job 'mine' is cancelled") && over.stderr.contains("another --name");
+        assert!(over.code == Some(2) && over.stdout.is_empty() && is_said, "{over:#?}");
+    }
+}
+
+#[test]
 fn symmetric_and_transposed_questions_hit_the_same_record() {
     let scratch = Scratch::new();
     let path = scratch.path("book");

@@ -114,6 +114,14 @@ fn builds_of_every_policy_and_limit_are_started_over_http() {
     let [running, done] = [json!("running"), json!("done")];
     assert_eq!(states, [(&running, &json!(1)), (&running, &json!(3)), (&running, &json!(1)), (&done, &json!(0))]);
     assert_eq!(door.post("/api/v1/jobs/usual/priority", &json!({"priority": 9}))["priority"], 9);
+    let settings = &door.get("/api/v1/jobs/one%20side")["settings"];
+    let counts = ["root_count", "exclude_count", "seed"].map(|what| settings[what].as_u64());
+    assert_eq!(
+        (&settings["policy"], &settings["side"], counts),
+        (&json!("one-side"), &json!("second"), [3, 1, 3].map(Some))
+    );
+    let deeper = &door.get("/api/v1/jobs/deeper")["settings"]["deepen"];
+    assert_eq!(deeper, &json!({"depth": 8, "before": "2026-01-01", "engine": "kagetsu 0.1.0"}));
     let wrong = [
         (json!({"name": "x", "policy": "best"}), 422, "policy"),
         (json!({"name": "x", "priority": 101}), 400, "-100 to 100"),

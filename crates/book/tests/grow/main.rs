@@ -10,7 +10,7 @@ mod ways;
 use std::fs;
 use std::path::Path;
 
-use kagetsu_book::{Book, BookOptions, Bounds, JobChange, JobId, JobSpec, JobState, Policy, Work};
+use kagetsu_book::{Book, BookError, BookOptions, Bounds, JobChange, JobId, JobSpec, JobState, Policy, Work};
 use kagetsu_game::{Answer, Bound, Effort, Move, Position, Question, Score, Variant, Verdict};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -138,6 +138,11 @@ fn a_book_opened_again_goes_on_and_a_rebuilt_one_is_the_same() {
     grow(&mut book, job, 3, chance);
     assert_eq!(book.len(), 90);
     book.change_job(job, JobChange::Cancel).expect("room");
+    // What is cancelled stays so, and says it.
+    for change in [JobChange::Resume, JobChange::Retry] {
+        assert!(matches!(book.change_job(job, change), Err(BookError::JobCancelled(_))));
+    }
+    assert!(matches!(book.start_job(&spec(90)), Err(BookError::JobCancelled(_))));
     let before = dump(&book);
     book.close().expect("room");
 
