@@ -51,7 +51,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let BottlenecksJson { best, instead, leaves } = &json;
-    writeln!(std::io::stderr(), "{best} or {instead}: it depends on {} leaves", leaves.len())?;
+    let count = if let [_] = &leaves[..] { "1 leaf".into() } else { format!("{} leaves", leaves.len()) };
+    writeln!(std::io::stderr(), "{best} or {instead}: it depends on {count}")?;
     for leaf in leaves {
         writeln!(out, "{}", leaf.join(" "))?;
     }

@@ -187,9 +187,12 @@ fn day(text: &str) -> Result<u32, String> {
 /// Tells jobs that search anew from those that grow, and by what they ask for from each other.
 fn suffix(deepen: &v1::Deepen) -> String {
     let v1::Deepen { depth, nodes, day, .. } = deepen;
-    let parts = [("depth", u64::from(*depth)), ("nodes", *nodes), ("before", u64::from(*day))];
-    let parts = parts.iter().filter(|(_, value)| *value > 0).map(|(what, value)| format!("-{what}-{value}"));
-    "-deepen".to_string() + &parts.collect::<String>()
+    let parts = [
+        (*depth > 0).then(|| format!("-depth-{depth}")),
+        (*nodes > 0).then(|| format!("-nodes-{nodes}")),
+        (*day > 0).then(|| format!("-before-{}", crate::json::date(*day))),
+    ];
+    "-deepen".to_string() + &parts.into_iter().flatten().collect::<String>()
 }
 
 /// How the build ended.

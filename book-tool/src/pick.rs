@@ -64,7 +64,12 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let choice = Choice { temperature, seed, min_depth, margin };
     let answer = answer.unwrap_or_default();
     let Some((m, verdict)) = choice.pick(&answer) else {
-        writeln!(std::io::stderr(), "the book has no move for {position}")?;
+        if (Choice { min_depth: 0, ..choice }).pick(&answer).is_some() {
+            let what = format!("moves for {position}, all of them searched less deeply than {min_depth} plies");
+            writeln!(std::io::stderr(), "the book has {what}; --min-depth leaves them out")?;
+        } else {
+            writeln!(std::io::stderr(), "the book has no move for {position}")?;
+        }
         return Ok(Exit::No);
     };
     let plies = plies_behind(&mut source, &position, *m, args.before_edge)?;

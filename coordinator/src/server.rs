@@ -9,7 +9,7 @@ use kagetsu_proto::v1::analysis_server::AnalysisServer;
 use kagetsu_proto::v1::books_server::BooksServer;
 use kagetsu_proto::v1::builds_server::BuildsServer;
 use kagetsu_proto::v1::workers_server::WorkersServer;
-use kagetsu_proto::{ConnectError, Connector, DESCRIPTORS, Listener, MESSAGE_LIMIT, Versions, keepalive};
+use kagetsu_proto::{ConnectError, Connector, DESCRIPTORS, HERE, Listener, MESSAGE_LIMIT, Versions, keepalive};
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
@@ -146,11 +146,11 @@ impl Server {
     #[must_use]
     pub fn embed(self) -> Coordinator {
         let (sender, streams) = mpsc::channel::<DuplexStream>(16);
-        let connector = Connector::by("this process", move || {
+        let connector = Connector::by(HERE, move || {
             let sender = sender.clone();
             async move {
                 let gone = |error: tonic::transport::Error| ConnectError::Nobody {
-                    url: "this process".into(),
+                    url: HERE.into(),
                     cause: error.to_string(),
                 };
                 let connect = service_fn(move |_| {

@@ -20,7 +20,7 @@ pub use access::{Access, AccessError, Bearer};
 pub use convert::WireError;
 pub use limits::{MOST_MOVES, MOST_NAME, MOST_ROOTS};
 pub use pushback::{busy, pushback};
-pub use settings::{Caller, ConnectError, Connector, MESSAGE_LIMIT, explain, keepalive};
+pub use settings::{Caller, ConnectError, Connector, HERE, MESSAGE_LIMIT, explain, keepalive};
 pub use tls::{Connection, Listener, ServerFiles, ServerTls, TlsError};
 pub use version::Versions;
 

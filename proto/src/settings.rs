@@ -232,7 +232,10 @@ fn innermost(error: &dyn std::error::Error) -> String {
     cause.to_string()
 }
 
-/// What a coordinator's refusal means to a person.
+/// The name of a coordinator that is in the process of who asks it.
+pub const HERE: &str = "this process";
+
+/// What a coordinator's refusal means to a person; what one in this process says is our own word.
 #[must_use]
 pub fn explain(url: &str, status: &Status) -> String {
     match status.code() {
@@ -243,6 +246,7 @@ pub fn explain(url: &str, status: &Status) -> String {
             "the server at {url} does not know what it is asked: if it is a coordinator, please upgrade it to kagetsu {}",
             env!("CARGO_PKG_VERSION")
         ),
+        _ if url == HERE => status.message().to_string(),
         _ => format!("the coordinator at {url} says: {}", status.message()),
     }
 }
@@ -264,5 +268,6 @@ mod tests {
         }
         let said = explain("http://there", &Status::unknown("no such job"));
         assert_eq!(said, "the coordinator at http://there says: no such job");
+        assert_eq!(explain(HERE, &Status::unknown("no such job")), "no such job");
     }
 }

@@ -110,6 +110,9 @@ fn with_source(arg: Arg, file: &Settings) -> Arg {
     if matches!(arg.get_action(), ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version) {
         return arg;
     }
+    // Of a number that is too small the flag says so, where clap would take it for another flag.
+    let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
+    let arg = if takes_value { arg.allow_negative_numbers(true) } else { arg };
     let arg = arg.env(format!("KAGETSU_{}", name.to_uppercase().replace('-', "_"))).hide_env(true);
     match file.iter().find(|(key, _)| *key == name) {
         Some((_, values)) => arg.required(false).default_values(values.clone()),
@@ -167,6 +170,8 @@ mod tests {
 
     #[test]
     fn what_no_flag_has_is_an_error() {
+        let negative = go("", &["--how-far", "-1"]).expect_err("less than nothing");
+        assert!(negative.contains("'-1' for '--how-far") && negative.contains("not in 0"), "{negative}");
         assert!(go("how-fat = 3", &[]).expect_err("misspelt").contains("no such flag"));
         assert!(go("how-far = {a = 1}", &[]).expect_err("a table").contains("must be a string"));
         assert!(go("how-far = 'x'", &[]).expect_err("no number").contains("invalid"));

@@ -103,6 +103,9 @@ fn a_book_is_deepened_and_nothing_is_added() {
     assert_eq!(Program::Kagetsu.run(&[&nowhere[..], &["a1 b2", "--moves", "h8 i9"]].concat()).code, Some(0));
     let refused = build(&["--deepen", "--policy", "prove"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("another policy"), "{refused:#?}");
+    assert!(!refused.stderr.contains("coordinator"), "{refused:#?}");
+    let dated = build(&["--deepen", "--depth", "2", "--before", "2020-02-29"]).json();
+    assert!(dated["name"].as_str().is_some_and(|name| name.ends_with("-deepen-depth-2-before-2020-02-29")), "{dated}");
     let refused = build(&["--before", "2026-01-01"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("--deepen"), "{refused:#?}");
 }

@@ -55,6 +55,30 @@ fn words_that_are_no_position() {
 }
 
 #[test]
+fn numbers_that_are_too_small() {
+    let place = ["--book", "b", "--variant", "freestyle-15"];
+    for (command, flag, value, what) in [
+        ("build", "--alpha", "-1", "0 to 1000"),
+        ("build", "--margin", "-3", "0..=65535"),
+        ("build", "--top", "-1", "1..=1000"),
+        ("pick", "--temperature", "-5", "0 or more"),
+        ("analyze", "--top", "-1", "1.."),
+    ] {
+        let said = kagetsu(&[&[command][..], &place, &[flag, value]].concat());
+        refused(&said, &[&format!("'{value}' for '{flag}"), what]);
+    }
+}
+
+#[test]
+fn what_a_book_has_and_what_it_was_told_to_leave_out() {
+    let scratch = Scratch::new();
+    let book = small_book(&scratch);
+    let place = ["--book", &book, "--variant", "freestyle-15", "--moves", "h8"];
+    let deep = kagetsu(&[&["pick", "--min-depth", "99"][..], &place].concat());
+    assert!(deep.code == Some(1) && deep.stderr.contains("searched less deeply than 99 plies"), "{deep:#?}");
+}
+
+#[test]
 fn a_coordinator_that_is_not_there() {
     // A port that nobody listens on, nor can: it is ours, and we do not.
     let port = tokio::net::TcpSocket::new_v4().expect("a socket");
