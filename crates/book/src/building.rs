@@ -1,6 +1,8 @@
 //! Jobs: what is to be built, what is next, and what has come of it.
 
-use kagetsu_game::{Answer, Effort, Move, Position, Question, Score, Side, Variant, Window};
+use std::collections::BTreeSet;
+
+use kagetsu_game::{Answer, Effort, Key, Move, Position, Question, Score, Side, Variant, Window};
 
 use crate::BookError;
 use crate::book::{Book, answered};
@@ -55,6 +57,11 @@ impl Book {
         ];
         if let Some((_, needs)) = wrong.iter().find(|(wrong, _)| *wrong) {
             return Err(BookError::JobSpec(needs));
+        }
+        let excluded: BTreeSet<Key> = spec.bounds.exclude.iter().map(Position::key).collect();
+        let is_excluded = |root: &&Position| !excluded.is_empty() && excluded.contains(&root.key());
+        if let Some(root) = spec.roots.iter().find(is_excluded) {
+            return Err(BookError::RootExcluded(root.clone()));
         }
         let jobs = self.jobs()?;
         if jobs.iter().any(|job| job.spec.name == spec.name) {

@@ -149,6 +149,9 @@ pub enum BookError {
     /// What was given up does not go on.
     #[error("the job '{0}' is cancelled, and that is for good; start another with another --name")]
     JobCancelled(String),
+    /// A job that begins where it must not go.
+    #[error("the root {0} is one of the positions that are never entered (--exclude); leave it out of one of the two")]
+    RootExcluded(Position),
     /// A job that cannot be.
     #[error("a job needs {0}")]
     JobSpec(&'static str),

@@ -128,6 +128,7 @@ fn builds_of_every_policy_and_limit_are_started_over_http() {
         (json!({"name": "x", "deepen": {"before": "yesterday"}}), 400, "yesterday"),
         (json!({"name": "x", "deepen": {"depth": 8}, "policy": "prove"}), 400, "another policy"),
         (json!({"name": "x", "exclude": ["h8 h8"]}), 400, "taken"),
+        (json!({"name": "x", "exclude": ["h8"]}), 400, "never entered"),
     ];
     for (row, status, what) in wrong {
         let refused = http(&door.http, "POST", "/api/v1/jobs", &with(row.clone()).to_string());

@@ -76,6 +76,10 @@ fn what_a_book_has_and_what_it_was_told_to_leave_out() {
     let place = ["--book", &book, "--variant", "freestyle-15", "--moves", "h8"];
     let deep = kagetsu(&[&["pick", "--min-depth", "99"][..], &place].concat());
     assert!(deep.code == Some(1) && deep.stderr.contains("searched less deeply than 99 plies"), "{deep:#?}");
+    let excluded = kagetsu(&[&["build", "--exclude", "h8", "--name", "other"][..], &place].concat());
+    refused(&excluded, &["the root freestyle-15 h8", "--exclude"]);
+    let jobs = kagetsu(&["jobs", "list", "--book", &book]);
+    assert!(!jobs.stdout.contains("other"), "{jobs:#?}");
 }
 
 #[test]
