@@ -86,6 +86,8 @@ enum Format {
     Proof,
 }
 
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
 /// What a file says.
 struct Contents {
     answers: Vec<(Position, Answer)>,
@@ -99,7 +101,9 @@ impl Format {
     fn read(self, bytes: &[u8], variant: Option<Variant>) -> Result<Contents> {
         let played =
             || variant.context("--variant must say what was played, as in --variant renju-15: the file does not");
-        let text = || std::str::from_utf8(bytes).context("it is no text in UTF-8; `iconv` makes it one");
+        // Windows' editors begin a text with a mark that is none of its letters.
+        let unmarked = bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(bytes);
+        let text = || std::str::from_utf8(unmarked).context("it is no text in UTF-8; `iconv` makes it one");
         let named = |engine: &str, (games, items, losses): (Games, u64, Losses)| Contents {
             answers: games.answers(engine),
             items,
@@ -117,13 +121,13 @@ impl Format {
                 Contents { answers, items: records.len() as u64, losses }
             }
             Self::Lib => named("renlib", library::read(bytes, played()?)?),
-            Self::Psq => named("psq", psq::read(&String::from_utf8_lossy(bytes), played()?)?),
-            Self::Sgf => named("sgf", sgf::read(bytes, played()?)?),
+            Self::Psq => named("psq", psq::read(&String::from_utf8_lossy(unmarked), played()?)?),
+            Self::Sgf => named("sgf", sgf::read(unmarked, played()?)?),
             Self::Rif => named("rif", rif::read(text()?, played()?)?),
             Self::Openings => named("openings", lines::openings(text()?, played()?)?),
             Self::Lines => named("lines", lines::games(text()?, played()?)?),
             Self::Fen => named("fen", lines::fens(text()?, played()?)?),
-            Self::Pgn => named("pgn", pgn::read(bytes, variant.unwrap_or(Variant::XIANGQI))?),
+            Self::Pgn => named("pgn", pgn::read(unmarked, variant.unwrap_or(Variant::XIANGQI))?),
             Self::Eleeye => named("elephanteye", eleeye::read(bytes, variant.unwrap_or(Variant::XIANGQI))?),
             Self::Obk => bail!(zobrist::MISSING),
             Self::Proof => bail!("a win tree is checked by `kagetsu verify`, and not imported"),
@@ -323,7 +327,7 @@ pub(crate) fn export(args: &ExportArgs, out: &mut dyn Write) -> Result<Exit> {
     if args.file.exists() {
         bail!("{name} is there already; remove it, or name another file");
     }
-    let file = File::create(&half).with_context(|| format!("cannot write {}", half.display()))?;
+    let file = File::create_new(&half).with_context(|| format!("cannot write {name}"))?;
     let written = || -> Result<(u64, Losses)> {
         let mut file = BufWriter::new(file);
         let done = write(&mut file)?;
@@ -341,9 +345,10 @@ pub(crate) fn export(args: &ExportArgs, out: &mut dyn Write) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// A name that is nobody else's.
 fn half_written(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
-    name.push(".new");
+    name.push(format!(".{}.new", std::process::id()));
     name.into()
 }
 
@@ -455,6 +460,9 @@ fn read_lines(source: &mut dyn BufRead, name: &str, learner: &mut Learner) -> Re
         let bytes = Read::take(&mut *source, LONGEST).read_line(&mut line);
         if bytes.with_context(|| format!("{name}, line {number}"))? == 0 {
             break;
+        }
+        if number == 1 && line.starts_with(BYTE_ORDER_MARK) {
+            line.drain(..BYTE_ORDER_MARK.len());
         }
         if line.trim().is_empty() {
             continue;

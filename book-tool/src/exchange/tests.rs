@@ -408,6 +408,39 @@ proptest! {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_letter_of_a_text() {
+    for (format, name, text) in [
+        (Format::Lines, "freestyle-15", "h8 i9 h9 1-0\n"),
+        (Format::Openings, "freestyle-15", "0,0, 1,1\n"),
+        (Format::Psq, "freestyle-15", "Piskvorky 15x15, 1:1, 0\n8,8,0\n9,9,0\n-1\n"),
+        (Format::Sgf, "freestyle-15", "(;GM[4]SZ[15];B[hh];W[ii])"),
+        (Format::Pgn, "xiangqi", "[Event \"x\"]\n\n1. h2e2 h9g7 1-0\n"),
+        (
+            Format::Fen,
+            "xiangqi",
+            "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w; bm h2e2; ce 34\n",
+        ),
+    ] {
+        let read = |text: &str| {
+            let Contents { answers, items, losses } = format.read(text.as_bytes(), Some(variant(name))).expect(text);
+            (answers, items, losses)
+        };
+        let plain = read(text);
+        assert!(!plain.0.is_empty(), "{text}");
+        assert_eq!(read(&format!("\u{feff}{text}")), plain);
+    }
+}
+
+/// A game that Black lost by a forbidden point, and who sees in a file what the rules forbid.
+#[test]
+fn a_game_that_a_foul_ended_is_learned() {
+    let game = "g8 a1 i8 c15 h7 o1 h9 o15 h8\n";
+    let contents = Format::Lines.read(game.as_bytes(), Some(variant("renju-15"))).expect("a game");
+    let (_folder, book) = learned(&contents);
+    assert_eq!(book.len(), 9);
+}
+
+#[test]
 fn a_file_that_is_cut_or_changed_is_an_error_or_says_less() {
     for (format, path, name) in [
         (Format::Lib, "renju/lib/handmade_v34.lib", "renju-15"),

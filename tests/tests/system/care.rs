@@ -42,7 +42,11 @@ fn a_book_of_any_game_goes_out_and_comes_back_whole() {
         let [own, file, copy, again] = [text(&own), text(&file), text(&copy), text(&again)];
         build(own, variant, moves, "12");
         let export = |book: &str, file: &str| kagetsu(&["export", "--format", "json", "--book", book, file]);
+        // A file that stands beside it is somebody's.
+        let beside = format!("{file}.new");
+        std::fs::write(&beside, "precious").expect("room for it");
         assert_eq!(export(own, file).code, Some(0));
+        assert_eq!(std::fs::read_to_string(&beside).expect("it is there"), "precious");
         let import = ["import", "--format", "json", "--book", copy, file, "--json"];
         assert_eq!(kagetsu(&import).json(), json!({"read": 12, "positions": 12, "new": 12}));
         // A second time changes nothing.
