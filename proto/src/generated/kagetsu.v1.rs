@@ -2698,7 +2698,7 @@ pub mod workers_client {
             self.inner.streaming(req, path, codec).await
         }
         /// A worker's signs of life, beside its stream of tasks and reports: they come however full that one is. Only where the
-        /// welcome says so; else they are part of the other stream.
+        /// welcome says so; else they are part of the other stream. The message is named with its package: here Beat is the method.
         pub async fn beat(
             &mut self,
             request: impl tonic::IntoStreamingRequest<Message = super::Beat>,
@@ -2791,7 +2791,7 @@ pub mod workers_server {
             request: tonic::Request<tonic::Streaming<super::FromWorker>>,
         ) -> std::result::Result<tonic::Response<Self::WorkStream>, tonic::Status>;
         /// A worker's signs of life, beside its stream of tasks and reports: they come however full that one is. Only where the
-        /// welcome says so; else they are part of the other stream.
+        /// welcome says so; else they are part of the other stream. The message is named with its package: here Beat is the method.
         async fn beat(
             &self,
             request: tonic::Request<tonic::Streaming<super::Beat>>,
