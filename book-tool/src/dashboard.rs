@@ -6,6 +6,7 @@ use console::{Term, truncate_str};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use kagetsu_http::{JobJson, WorkerJson};
 
+use crate::table::one_line;
 use crate::terminal::Unechoed;
 
 /// Cells of the bar.
@@ -74,20 +75,20 @@ fn lines(job: &JobJson, workers: &[WorkerJson], rows: usize) -> Vec<String> {
         0 => "no workers: start one with `kagetsu-worker --coordinator URL`".into(),
         count => format!("workers {count}, slots {slots}, tasks {tasks}, {} nodes/s", HumanCount(speed)),
     });
-    let mut shown: Vec<_> = workers.iter().collect();
-    shown.sort_by_key(|worker| (worker.idle.is_none(), std::cmp::Reverse(worker.speed)));
+    let mut shown: Vec<_> = workers.iter().map(|worker| (one_line(&worker.name), worker)).collect();
+    shown.sort_by_key(|(_, worker)| (worker.idle.is_none(), std::cmp::Reverse(worker.speed)));
     let all = shown.len();
     let room = rows.saturating_sub(lines.len());
     // The last line says how many are left.
     shown.truncate(if all > room { room.saturating_sub(1) } else { room });
-    let name = shown.iter().map(|worker| worker.name.chars().count()).max().unwrap_or_default();
+    let width = shown.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
     let rest = all - shown.len();
-    for worker in shown {
+    for (name, worker) in shown {
         let idle = worker.idle.as_ref().map_or_else(String::new, |idle| format!("  idle: {idle}"));
         let (speed, done) = (HumanCount(worker.speed).to_string(), HumanCount(worker.done).to_string());
         lines.push(format!(
-            "  {:<name$}  {:>3} of {:<3}  {speed:>11} nodes/s  {done:>9} done{idle}",
-            worker.name, worker.tasks, worker.slots
+            "  {name:<width$}  {:>3} of {:<3}  {speed:>11} nodes/s  {done:>9} done{idle}",
+            worker.tasks, worker.slots
         ));
     }
     if rest > 0 && rows > 2 {
@@ -98,7 +99,7 @@ fn lines(job: &JobJson, workers: &[WorkerJson], rows: usize) -> Vec<String> {
 
 /// The job in one line: how far it is, how fast, how long it takes.
 fn headline(job: &JobJson) -> String {
-    let mut line = format!("{} {}  ", job.name, job.state);
+    let mut line = format!("{} {}  ", one_line(&job.name), job.state);
     match job.target {
         Some(target) if target > 0 => {
             let done = (job.positions.min(target) * BAR / target) as usize;

@@ -238,6 +238,7 @@ fn write_line(out: &mut dyn Write, job: &v1::Job, json: bool) -> Result<()> {
     let target = line.target.map_or_else(String::new, |target| format!(" of {target}"));
     let JobJson { name, state, positions, rate, frontier, waits_for, .. } = line;
     let waits = waits_for.map_or_else(String::new, |why| format!("; {}", waiting(&why)));
+    let name = table::one_line(&name);
     writeln!(out, "{name} {state}: {positions}{target} positions, {rate:.1}/s, {frontier} waiting{waits}")?;
     out.flush()?;
     Ok(())
@@ -291,7 +292,7 @@ fn write_limits(out: &mut dyn Write, job: &JobJson) -> Result<()> {
 /// The positions that were set aside, a line each.
 fn write_asides(out: &mut dyn Write, job: &JobJson) -> Result<()> {
     for AsideJson { position, reason } in &job.asides {
-        writeln!(out, "set aside: {position}: {reason}")?;
+        writeln!(out, "set aside: {position}: {}", table::one_line(reason))?;
     }
     let more = job.set_aside.saturating_sub(job.asides.len() as u64);
     if more > 0 {
@@ -316,7 +317,7 @@ fn write_table(out: &mut dyn Write, jobs: &[JobJson]) -> Result<()> {
         "priority",
     ]);
     for job in jobs {
-        rows.add_row([
+        let cells = [
             job.name.clone(),
             job.variant.clone(),
             job.reason
@@ -329,7 +330,8 @@ fn write_table(out: &mut dyn Write, jobs: &[JobJson]) -> Result<()> {
             job.frontier.to_string(),
             job.set_aside.to_string(),
             job.priority.to_string(),
-        ]);
+        ];
+        table::add(&mut rows, cells);
     }
     table::align_right(&mut rows, &[3, 4, 5, 6, 7, 8]);
     table::write(out, &rows)

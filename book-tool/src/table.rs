@@ -19,6 +19,20 @@ pub(crate) fn plain(header: &[&str]) -> Table {
     table
 }
 
+/// Adds a row. Every cell stays on the line of its row: names come from elsewhere.
+pub(crate) fn add(table: &mut Table, cells: impl IntoIterator<Item = String>) {
+    table.add_row(cells.into_iter().map(|cell| one_line(&cell)));
+}
+
+/// The text with its line ends, escapes and other control characters written out, as in `\n`.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_control() { line.extend(letter.escape_default()) } else { line.push(letter) }
+    }
+    line
+}
+
 /// Aligns these columns to the right.
 pub(crate) fn align_right(table: &mut Table, columns: &[usize]) {
     for &column in columns {
@@ -46,7 +60,7 @@ pub(crate) fn write(out: &mut dyn Write, table: &Table) -> Result<()> {
 pub(crate) fn write_answer(out: &mut dyn Write, position: &Position, answer: &Answer, top: usize) -> Result<()> {
     let mut table = plain(&["move", "value", "bound", "depth", "nodes", "proof", "line", "engine", "date"]);
     for (m, verdict) in answer.verdicts().iter().take(top) {
-        table.add_row(row(position, *m, verdict));
+        add(&mut table, row(position, *m, verdict));
     }
     align_right(&mut table, &[1, 3, 4]);
     write(out, &table)?;
@@ -73,7 +87,7 @@ pub(crate) fn write_ranked(
         let mut cells = row(position, *m, verdict);
         cells.truncate(7);
         cells.insert(0, rank.to_string());
-        table.add_row(cells);
+        add(&mut table, cells);
     }
     align_right(&mut table, &[0, 2, 4, 5]);
     for (line, verdict) in table.lines().zip(std::iter::once(None).chain(answer.verdicts().iter().map(Some))) {
@@ -122,4 +136,20 @@ pub(crate) fn line(position: &Position, line: &[Move]) -> String {
         names.push("..".into());
     }
     names.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_stays_on_its_line() {
+        let mut rows = plain(&["name", "state"]);
+        add(&mut rows, ["x\ny \u{1b}[2J", "象棋 \"7\""].map(String::from));
+        let mut out = Vec::new();
+        write(&mut out, &rows).expect("room");
+        let lines = String::from_utf8(out).expect("text");
+        assert_eq!(lines.lines().count(), 2, "{lines}");
+        assert!(lines.contains(r#"x\ny \u{1b}[2J  象棋 "7""#), "{lines}");
+    }
 }

@@ -69,7 +69,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             Some(reason) => format!("in quarantine, and not connected: {reason}"),
             None => w.idle.clone().unwrap_or_default(),
         };
-        rows.add_row([vec![w.name.clone(), w.engine.clone()], numbers.to_vec(), vec![idle]].concat());
+        table::add(&mut rows, [vec![w.name.clone(), w.engine.clone()], numbers.to_vec(), vec![idle]].concat());
     }
     table::align_right(&mut rows, &[2, 3, 4, 5, 6]);
     table::write(out, &rows)?;

@@ -8,7 +8,7 @@ use kagetsu_book::{Aside, BookError, Bounds, Deepen, Job, JobChange, JobSpec, Jo
 use kagetsu_game::{Position, Side};
 use kagetsu_http::settings;
 use kagetsu_proto::v1::builds_server::Builds;
-use kagetsu_proto::{MOST_NAME, MOST_ROOTS, v1};
+use kagetsu_proto::{MOST_ROOTS, check_name, v1};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -205,9 +205,7 @@ fn turn(priority: i32) -> Result<i8, Status> {
 /// The settings of a job, if they make sense.
 fn spec(request: &v1::StartRequest) -> Result<JobSpec, Status> {
     let wrong = |what: String| Status::invalid_argument(what);
-    if request.name.len() > MOST_NAME {
-        return Err(wrong(format!("a name has at most {MOST_NAME} letters")));
-    }
+    check_name("the job's name", &request.name).map_err(|error| wrong(error.to_string()))?;
     if request.roots.len() > MOST_ROOTS {
         return Err(wrong(format!("{} roots are more than {MOST_ROOTS}", request.roots.len())));
     }

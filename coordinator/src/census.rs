@@ -11,6 +11,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 
 use crate::desk::JobView;
 use crate::links::Introduction;
+use crate::metrics::labels;
 use crate::trust::Record;
 
 /// Everything that can be counted at a moment.
@@ -75,7 +76,7 @@ impl Writer<'_> {
     fn gauges(&mut self, name: &str, help: &str, label: &'static str, rows: &[Row]) -> fmt::Result {
         let mut encoder = self.0.encode_descriptor(name, help, None, MetricType::Gauge)?;
         for (row, value) in rows {
-            ConstGauge::new(*value).encode(encoder.encode_family(&[(label, row.as_str())])?)?;
+            ConstGauge::new(*value).encode(encoder.encode_family(&labels(label, row))?)?;
         }
         Ok(())
     }
@@ -88,7 +89,7 @@ impl Writer<'_> {
     fn counters(&mut self, name: &str, help: &str, label: &'static str, rows: &[(&str, u64)]) -> fmt::Result {
         let mut encoder = self.0.encode_descriptor(name, help, None, MetricType::Counter)?;
         for (row, value) in rows {
-            ConstCounter::new(*value).encode(encoder.encode_family(&[(label, *row)])?)?;
+            ConstCounter::new(*value).encode(encoder.encode_family(&labels(label, row))?)?;
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0
 /// Most leases that are timed at once; of more, the oldest are not.
 const MOST_LEASES: usize = 100_000;
 
-type Labels = [(&'static str, String); 1];
+pub(crate) type Labels = [(&'static str, String); 1];
 
 /// Counters and histograms of a coordinator; what can be counted when it is asked for is a [`Snapshot`].
 pub(crate) struct Metrics {
@@ -32,6 +32,12 @@ pub(crate) struct Metrics {
     http_time: Family<Labels, Histogram, fn() -> Histogram>,
     /// Answers that the book could not bring together with what it knew.
     pub(crate) merge_conflicts: Counter,
+}
+
+/// One label. Its value is escaped as OpenMetrics wants it, which the library leaves to us: a name of somebody else's must not
+/// end the line that it stands on.
+pub(crate) fn labels(label: &'static str, value: &str) -> Labels {
+    [(label, value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))]
 }
 
 fn lease_buckets() -> Histogram {
@@ -106,15 +112,15 @@ impl Metrics {
     pub(crate) fn answered(&self, path: &str, time: Duration) {
         // Who asks for what there is not must not make names here.
         let is_known = Need::of_method(path) != Need::Admin;
-        let method = if is_known { path.trim_start_matches('/').to_string() } else { "other".into() };
-        self.request_time.get_or_create(&[("method", method)]).observe(time.as_secs_f64());
+        let method = if is_known { path.trim_start_matches('/') } else { "other" };
+        self.request_time.get_or_create(&labels("method", method)).observe(time.as_secs_f64());
     }
 
     /// A request of HTTP had the head of its answer after so long.
     pub(crate) fn answered_http(&self, method: &str, route: &str, time: Duration) {
         // A method can be any word.
         let method = if matches!(method, "GET" | "HEAD" | "POST" | "OPTIONS") { method } else { "other" };
-        self.http_time.get_or_create(&[("route", format!("{method} {route}"))]).observe(time.as_secs_f64());
+        self.http_time.get_or_create(&labels("route", &format!("{method} {route}"))).observe(time.as_secs_f64());
     }
 
     /// Everything as text.
@@ -135,10 +141,13 @@ impl Metrics {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::sync::Arc;
 
-    use kagetsu_schedule::{Census, Totals};
+    use kagetsu_schedule::{Census, Totals, WorkerId, WorkerStatus};
 
     use super::*;
+    use crate::links::Introduction;
+    use crate::trust::Record;
 
     #[test]
     fn what_is_rendered_can_be_read_and_nothing_stands_twice() {
@@ -183,6 +192,37 @@ mod tests {
             "kagetsu_quarantines_total 4",
         ] {
             assert!(text.lines().any(|found| found == line), "no '{line}' in\n{text}");
+        }
+    }
+
+    #[test]
+    fn no_name_ends_its_line() {
+        for (name, escaped) in [
+            ("rack \"7\"", r#"rack \"7\""#),
+            (r"a\n", r"a\\n"),
+            ("x\"} 1\nkagetsu_demand 1000000\n", r#"x\"} 1\nkagetsu_demand 1000000\n"#),
+        ] {
+            let about = Introduction {
+                name: name.into(),
+                engine: "kagetsu".into(),
+                slots: 1,
+                threads: 1,
+                plays: Arc::default(),
+            };
+            let status = WorkerStatus {
+                id: WorkerId(1),
+                slots: 1,
+                tasks: Vec::new(),
+                done: 0,
+                speed: 5,
+                last_sign: Duration::ZERO,
+                idle: None,
+            };
+            let workers = vec![(status, about, Record::default())];
+            let text = Metrics::default().render(Snapshot { workers, ..Snapshot::default() }).expect("text");
+            let line = format!("kagetsu_worker_nodes_per_second{{worker=\"{escaped}\"}} 5.0");
+            assert!(text.lines().any(|found| found == line), "no '{line}' in\n{text}");
+            assert!(!text.lines().any(|found| found == "kagetsu_demand 1000000"), "{text}");
         }
     }
 

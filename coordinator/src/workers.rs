@@ -9,7 +9,7 @@ use kagetsu_book::JobState;
 use kagetsu_game::{Question, Variant, VariantError};
 use kagetsu_proto::v1::from_worker::Message;
 use kagetsu_proto::v1::workers_server::Workers;
-use kagetsu_proto::{MESSAGE_LIMIT, MOST_NAME, PROTOCOL, Versions, v1};
+use kagetsu_proto::{MESSAGE_LIMIT, MOST_NAME, PROTOCOL, Versions, check_name, v1};
 use kagetsu_schedule::{Idle, TaskId, WorkerId, WorkerStatus};
 use kagetsu_search::Engine;
 use tokio_stream::wrappers::ReceiverStream;
@@ -162,9 +162,9 @@ fn introduction(hello: &v1::Hello, epoch: u64) -> Result<(Introduction, Held), S
     if !(1..=MOST_SLOTS).contains(&hello.slots) {
         return Err(Status::invalid_argument(format!("{} slots are not from 1 to {MOST_SLOTS}", hello.slots)));
     }
-    if hello.name.len() > MOST_NAME || hello.engine.len() > MOST_NAME {
-        return Err(Status::invalid_argument(format!("a name has at most {MOST_NAME} letters")));
-    }
+    check_name("the worker's name", &hello.name)
+        .and_then(|()| check_name("the engine's name", &hello.engine))
+        .map_err(|error| Status::invalid_argument(error.to_string()))?;
     let about = Introduction {
         name: hello.name.clone(),
         engine: hello.engine.clone(),

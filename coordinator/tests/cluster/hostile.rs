@@ -13,7 +13,7 @@ use crate::puppet::{Puppet, hello};
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_cannot_be_is_refused() {
     let cluster = Cluster::start(None);
-    let rows: [(Said, Code, &str); 7] = [
+    let rows: [(Said, Code, &str); 9] = [
         (
             Said::Hello(v1::Hello { protocol: 0, oldest: 0, ..hello(1) }),
             FailedPrecondition,
@@ -32,6 +32,8 @@ async fn a_worker_that_cannot_be_is_refused() {
         (Said::Hello(v1::Hello { slots: 0, ..hello(1) }), InvalidArgument, "0 slots"),
         (Said::Hello(v1::Hello { slots: u32::MAX, ..hello(1) }), InvalidArgument, "4294967295 slots"),
         (Said::Hello(v1::Hello { name: "n".repeat(201), ..hello(1) }), InvalidArgument, "at most 200"),
+        (Said::Hello(v1::Hello { name: "n\n1".into(), ..hello(1) }), InvalidArgument, "the worker's name 'n\\n1'"),
+        (Said::Hello(v1::Hello { engine: "\u{1b}[2J".into(), ..hello(1) }), InvalidArgument, "the engine's name"),
         (Said::Heartbeat(v1::Heartbeat::default()), InvalidArgument, "the first message must be a hello"),
     ];
     for (first, code, words) in rows {
@@ -49,9 +51,10 @@ async fn a_build_that_cannot_be_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let mut builds = cluster.builds().await;
-    let rows: [(Spoil, &str); 13] = [
+    let rows: [(Spoil, &str); 14] = [
         (|r| r.name.clear(), "name"),
         (|r| r.name = "n".repeat(201), "at most 200"),
+        (|r| r.name = "x\nkagetsu_demand 1000000".into(), "the job's name 'x\\nkagetsu_demand"),
         (|r| r.roots.clear(), "needs a root"),
         (|r| r.roots[0].variant = "draughts".into(), "draughts"),
         (|r| r.roots[0].variant = "renju-99".into(), "99"),
