@@ -2,27 +2,37 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustls::{AlertDescription, CertificateError, Error};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio_rustls::server::TlsStream;
 use tokio_stream::Stream;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
 use super::ServerTls;
+use super::agreements::Agreements;
+use super::seldom::Seldom;
 
 /// How long a client may take to agree on secrets.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Clients that agree on secrets at the same time; the next wait in the system's queue.
-const AGREEING: usize = 256;
 /// How often changed certificates are looked for.
 const RELOAD: Duration = Duration::from_secs(10);
 /// The wait after the system could not accept a connection, as when there are no more file handles.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// What is said about clients that do not get through, each kind apart: who only floods does not hide the others.
+#[derive(Debug, Default)]
+struct Log {
+    faults: Seldom,
+    refusals: Seldom,
+    silent: Seldom,
+}
 
 /// A connection to a client, secret or plain.
 #[derive(Debug)]
@@ -96,13 +106,14 @@ impl Stream for Listener {
 }
 
 async fn accept(socket: &TcpListener, tls: Option<&Arc<ServerTls>>, out: &mpsc::Sender<(Connection, SocketAddr)>) {
-    let places = Arc::new(Semaphore::new(AGREEING));
+    let (mut agreements, log) = (Agreements::default(), Arc::new(Log::default()));
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let (stream, client) = match socket.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
-                tracing::warn!("cannot accept a connection: {error}");
+                if let Some(others) = log.faults.turn(Instant::now()) {
+                    tracing::warn!(others, "cannot accept a connection: {error}");
+                }
                 tokio::time::sleep(PAUSE).await;
                 continue;
             }
@@ -116,7 +127,14 @@ async fn accept(socket: &TcpListener, tls: Option<&Arc<ServerTls>>, out: &mpsc::
                 }
             }
             Some(tls) => {
-                tokio::spawn(agree(Arc::clone(tls), stream, client, out.clone(), place));
+                if agreements.make_room().await
+                    && let Some(others) = log.silent.turn(Instant::now())
+                {
+                    tracing::warn!(others, "a client is refused: too many begin at once, and it was the slowest");
+                }
+                agreements.begin(|has_spoken| {
+                    agree(Arc::clone(tls), stream, client, out.clone(), has_spoken, Arc::clone(&log))
+                });
             }
         }
     }
@@ -127,19 +145,31 @@ async fn agree(
     stream: TcpStream,
     client: SocketAddr,
     out: mpsc::Sender<(Connection, SocketAddr)>,
-    place: OwnedSemaphorePermit,
+    has_spoken: Arc<AtomicBool>,
+    log: Arc<Log>,
 ) {
-    let agreed = tokio::time::timeout(PATIENCE, tls.secure(stream)).await;
-    drop(place);
-    match agreed {
+    let agreed = tokio::time::timeout(PATIENCE, async {
+        stream.readable().await?;
+        has_spoken.store(true, Relaxed);
+        tls.secure(stream).await
+    });
+    match agreed.await {
         // Who listens no more has ended.
         Ok(Ok(stream)) => drop(out.send((Connection::Secret(Box::new(stream)), client)).await),
         Ok(Err(error)) => match refusal(&error) {
-            Some(reason) => tracing::warn!(%client, "a client is refused: {reason}"),
+            Some(reason) => {
+                if let Some(others) = log.refusals.turn(Instant::now()) {
+                    tracing::warn!(%client, others, "a client is refused: {reason}");
+                }
+            }
             // A port scan, or a probe that only connects.
             None => tracing::debug!(%client, "a client went away before TLS was agreed: {error}"),
         },
-        Err(_) => tracing::warn!(%client, "a client is refused: no TLS within {} s", PATIENCE.as_secs()),
+        Err(_) => {
+            if let Some(others) = log.silent.turn(Instant::now()) {
+                tracing::warn!(%client, others, "a client is refused: no TLS within {} s", PATIENCE.as_secs());
+            }
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! TLS 1.3, with certificates on one side or on both.
 
+mod agreements;
 mod client;
 mod files;
 mod listener;
+mod seldom;
 mod server;
 
 pub(crate) use client::Client;

@@ -1,6 +1,6 @@
 //! A cluster that is known to itself alone: certificates and tokens as an operator makes them.
 
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 
 use kagetsu_tests::{Finished, Program, Running, Scratch};
 use nix::sys::signal::Signal;
@@ -131,6 +131,25 @@ fn a_cluster_with_certificates_and_tokens_builds_and_each_does_what_is_his() {
     assert_eq!(safe.kagetsu(&["jobs", "list", "--json"], &url, "build").code, Some(0));
     coordinator.signal(Signal::SIGTERM);
     assert_eq!(coordinator.wait().code(), Some(0), "a clean stop");
+}
+
+#[test]
+fn who_connects_and_says_nothing_keeps_nobody_out() {
+    let safe = Safe::new();
+    let log = safe.scratch.path("log");
+    let arguments = safe.coordinator("127.0.0.1:0", &[]);
+    let mut command = Program::Coordinator.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    command.stderr(std::fs::File::create(&log).expect("room"));
+    let mut coordinator = Running::of(command);
+    let url = coordinator.address().replace("http://", "https://");
+    let address = url.trim_start_matches("https://");
+    let _silent: Vec<TcpStream> = (0..800).map(|_| TcpStream::connect(address).expect("accepted")).collect();
+    assert_eq!(safe.kagetsu(&["jobs", "list", "--json"], &url, "read").json(), json!([]));
+    coordinator.signal(Signal::SIGTERM);
+    coordinator.wait();
+    let said = std::fs::read_to_string(log).expect("text");
+    let refusals = said.lines().filter(|line| line.contains("a client is refused")).count();
+    assert!((1..100).contains(&refusals), "of some 300 refusals a few are told, not {refusals}");
 }
 
 #[test]
