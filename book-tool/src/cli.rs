@@ -26,7 +26,7 @@ pub struct Cli {
     /// How log lines look on stderr
     #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
     log_format: LogFormat,
-    /// The least important log lines to show: error, warn, info, debug, trace
+    /// The least important log lines to show: off, error, warn, info, debug, trace; or as in kagetsu=debug,h2=warn
     #[arg(long, global = true, default_value = "warn", value_name = "LEVEL")]
     log_level: String,
 }
@@ -81,7 +81,7 @@ impl Cli {
     /// # Errors
     /// Whatever stands in the way, with what to do about it.
     pub fn run(self, out: &mut dyn Write) -> Result<Exit> {
-        start_log(&self.log_level, self.log_format);
+        start_log(&self.log_level, self.log_format)?;
         match self.command {
             Command::Analyze(args) => analyze::run(args, out),
             Command::Build(args) => build::run(args, out),

@@ -49,7 +49,7 @@ struct Arguments {
     /// How log lines look on stderr
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     log_format: LogFormat,
-    /// The least important log lines to show: error, warn, info, debug, trace
+    /// The least important log lines to show: off, error, warn, info, debug, trace; or as in kagetsu=debug,h2=warn
     #[arg(long, default_value = "info", value_name = "LEVEL")]
     log_level: String,
     #[command(flatten)]
@@ -76,7 +76,7 @@ const HTTP: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr
 fn main() -> ExitCode {
     kagetsu_program::run("kagetsu-coordinator", || {
         let arguments: Arguments = kagetsu_program::parse()?;
-        start_log(&arguments.log_level, arguments.log_format);
+        start_log(&arguments.log_level, arguments.log_format)?;
         tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(arguments))?;
         Ok(Exit::Done)
     })

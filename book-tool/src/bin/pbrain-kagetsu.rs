@@ -17,7 +17,7 @@ use kagetsu_program::{LogFormat, start_log};
 struct Cli {
     #[command(flatten)]
     play: PlayArgs,
-    /// The least important log lines to show on stderr: error, warn, info, debug, trace
+    /// The least important log lines to show on stderr: off, error, warn, info, debug, trace; or as in kagetsu=debug,h2=warn
     #[arg(long, default_value = "warn", value_name = "LEVEL")]
     log_level: String,
 }
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     kagetsu_program::run("pbrain-kagetsu", || {
         let matches = kagetsu_program::parse_from(Cli::command(), arguments())?.unwrap_or_else(|error| error.exit());
         let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut Cli::command()).exit());
-        start_log(&cli.log_level, LogFormat::Text);
+        start_log(&cli.log_level, LogFormat::Text)?;
         book_tool::gomocup(&cli.play)
     })
 }

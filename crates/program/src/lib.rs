@@ -9,5 +9,5 @@ mod log;
 mod settings;
 
 pub use exit::{Exit, run};
-pub use log::{LogFormat, start_log};
+pub use log::{LogError, LogFormat, start_log};
 pub use settings::{SettingsError, parse, parse_from};

@@ -1,6 +1,10 @@
 use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
+
+/// What the targets of our own log lines begin with.
+const OURS: [&str; 3] = ["kagetsu", "book_tool", "pbrain_kagetsu"];
 
 /// How log lines look on stderr.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -12,10 +16,29 @@ pub enum LogFormat {
     Json,
 }
 
-/// Sends log lines to stderr: those that `KAGETSU_LOG` asks for (as in `info` or `kagetsu_worker=debug`), else those of
-/// `level` and above. Colours only on a terminal, and not where `NO_COLOR` is set. A second call changes nothing.
-pub fn start_log(level: &str, format: LogFormat) {
-    let filter = EnvFilter::try_from_env("KAGETSU_LOG").unwrap_or_else(|_| EnvFilter::new(level));
+/// Text that does not say which log lines to show.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{place}: '{text}' is no log level; want off, error, warn, info, debug or trace, or several for parts of the program as in \
+     kagetsu_worker=debug,h2=warn"
+)]
+pub struct LogError {
+    /// The flag or the variable.
+    place: &'static str,
+    text: String,
+}
+
+/// Sends log lines to stderr: those that `KAGETSU_LOG` asks for, else `level`: a level and above, as in `info`, or levels for
+/// parts of the program, as in `kagetsu_worker=debug,h2=warn`. A level alone is for our own lines; libraries say no more than
+/// their warnings. Colours only on a terminal, and not where `NO_COLOR` is set. A second call changes nothing.
+///
+/// # Errors
+/// For text that is neither.
+pub fn start_log(level: &str, format: LogFormat) -> Result<(), LogError> {
+    let variable = std::env::var("KAGETSU_LOG").ok().filter(|text| !text.is_empty());
+    let (place, text) = variable.as_deref().map_or(("--log-level", level), |text| ("KAGETSU_LOG", text));
+    let filter = filter(text).ok_or_else(|| LogError { place, text: text.into() })?;
+    let filter = EnvFilter::try_new(filter).map_err(|_| LogError { place, text: text.into() })?;
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
     // Only the first subscriber of a process can be set; tests that start programs in one process meet the second case.
@@ -23,4 +46,46 @@ pub fn start_log(level: &str, format: LogFormat) {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().try_init(),
     };
+    Ok(())
+}
+
+/// The same in the library's words, which take any word for the name of a part.
+fn filter(text: &str) -> Option<String> {
+    // To the library no word is a level too.
+    let level = |text: &str| text.parse::<LevelFilter>().ok().filter(|_| !text.is_empty());
+    if let Some(level) = level(text) {
+        let others = level.min(LevelFilter::WARN);
+        return Some(OURS.iter().fold(others.to_string(), |all, part| format!("{all},{part}={level}")));
+    }
+    let is_directive = |part: &str| part.contains(['=', '[']) || level(part).is_some();
+    text.split(',').all(is_directive).then(|| text.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_for_our_own_lines() {
+        for (text, wanted) in [
+            ("debug", "warn,kagetsu=debug,book_tool=debug,pbrain_kagetsu=debug"),
+            ("INFO", "warn,kagetsu=info,book_tool=info,pbrain_kagetsu=info"),
+            ("error", "error,kagetsu=error,book_tool=error,pbrain_kagetsu=error"),
+            ("off", "off,kagetsu=off,book_tool=off,pbrain_kagetsu=off"),
+            ("kagetsu=debug,h2=warn", "kagetsu=debug,h2=warn"),
+            ("info,h2=debug", "info,h2=debug"),
+        ] {
+            let filter = filter(text);
+            assert_eq!(filter.as_deref(), Some(wanted));
+            EnvFilter::try_new(wanted).expect("the library's words");
+        }
+    }
+
+    #[test]
+    fn a_word_that_is_no_level_is_an_error() {
+        for text in ["inof", "", "debug,inof", "kagetsu=inof", "debug info"] {
+            let error = start_log(text, LogFormat::Text).expect_err(text).to_string();
+            assert!(error.contains(&format!("'{text}'")) && error.contains("error, warn, info, debug"), "{error}");
+        }
+    }
 }
