@@ -107,8 +107,9 @@ async fn stay_connected(
         let (reason, asked) = match session.run(connector).await {
             End::Done => return Ok(()),
             End::Refused(error) => return Err(error),
-            End::Lost { reason, was_connected, wait } => {
-                failures = if was_connected { 0 } else { failures + 1 };
+            End::Lost { reason, was_welcome, wait } => {
+                // Somebody who answers need not be a coordinator.
+                failures = if was_welcome { 0 } else { failures + 1 };
                 (reason, wait)
             }
         };

@@ -34,7 +34,8 @@ pub(crate) enum End {
     /// The network, or the coordinator, is gone.
     Lost {
         reason: String,
-        was_connected: bool,
+        /// Whether a coordinator has said that it knows us.
+        was_welcome: bool,
         /// How long to stay away, where the coordinator says so.
         wait: Duration,
     },
@@ -90,17 +91,13 @@ impl Session<'_> {
     pub(crate) async fn run(&self, connector: &Connector) -> End {
         let channel = match connector.connect().await {
             Ok(channel) => channel,
-            Err(error) => return End::Lost { reason: error.to_string(), was_connected: false, wait: Duration::ZERO },
+            Err(error) => return lost(error.to_string(), false),
         };
         let mut client = WorkersClient::new(channel).max_decoding_message_size(MESSAGE_LIMIT);
         let (out, messages) = mpsc::channel(WAITING);
         // The first message must be there before the server answers.
         if out.send(v1::FromWorker { message: Some(Said::Hello(self.hello())) }).await.is_err() {
-            return End::Lost {
-                reason: "the connection ended at once".into(),
-                was_connected: false,
-                wait: Duration::ZERO,
-            };
+            return lost("the connection ended at once".into(), false);
         }
         let tasks = match client.work(ReceiverStream::new(messages)).await {
             Ok(tasks) => tasks.into_inner(),
@@ -131,7 +128,7 @@ impl Session<'_> {
         out: mpsc::Sender<v1::FromWorker>,
         mut tasks: Streaming<v1::ToWorker>,
     ) -> End {
-        let lost = |reason| End::Lost { reason, was_connected: true, wait: Duration::ZERO };
+        let mut was_welcome = false;
         let mut beats = Beats::Nowhere;
         // What waits to be sent must not keep the worker from hearing.
         let mut unsaid = VecDeque::new();
@@ -164,6 +161,7 @@ impl Session<'_> {
                     Ok(Some(message)) => {
                         if let Some(Welcomed { every, hears_beats }) = self.hear(message) {
                             tracing::info!("working for {url}");
+                            was_welcome = true;
                             beats = if hears_beats {
                                 Beats::Own(Pulse::start(client.clone(), self.desk, self.instance, every))
                             } else {
@@ -171,12 +169,12 @@ impl Session<'_> {
                             };
                         }
                     }
-                    Ok(None) => return lost(format!("the coordinator at {url} ended the connection")),
-                    Err(status) => return refusal(url, &status, true),
+                    Ok(None) => return lost(format!("the coordinator at {url} ended the connection"), was_welcome),
+                    Err(status) => return refusal(url, &status, was_welcome),
                 },
                 room = out.reserve(), if !unsaid.is_empty() => match (room, unsaid.pop_front()) {
                     (Ok(room), Some(report)) => room.send(v1::FromWorker { message: Some(Said::Report(report)) }),
-                    _ => return lost(format!("the connection to {url} was lost")),
+                    _ => return lost(format!("the connection to {url} was lost"), was_welcome),
                 },
                 () = self.desk.news() => {}
                 () = beats.here() => self.beat(&out),
@@ -261,8 +259,12 @@ fn part(role: Option<v1::task::Role>) -> Role {
     }
 }
 
+fn lost(reason: String, was_welcome: bool) -> End {
+    End::Lost { reason, was_welcome, wait: Duration::ZERO }
+}
+
 /// A coordinator that says no for good, or one that is not there.
-fn refusal(url: &str, status: &Status, was_connected: bool) -> End {
+fn refusal(url: &str, status: &Status, was_welcome: bool) -> End {
     let reason = explain(url, status);
     match status.code() {
         Code::FailedPrecondition
@@ -270,6 +272,6 @@ fn refusal(url: &str, status: &Status, was_connected: bool) -> End {
         | Code::Unimplemented
         | Code::Unauthenticated
         | Code::PermissionDenied => End::Refused(anyhow!(reason)),
-        _ => End::Lost { reason, was_connected, wait: pushback(status).unwrap_or_default() },
+        _ => End::Lost { reason, was_welcome, wait: pushback(status).unwrap_or_default() },
     }
 }

@@ -5,6 +5,9 @@ use std::path::Path;
 
 use kagetsu_tests::{Finished, Program, Running, Scratch};
 
+use crate::cluster::until;
+use crate::http::Door;
+
 fn kagetsu(arguments: &[&str]) -> Finished {
     Program::Kagetsu.run(arguments)
 }
@@ -98,6 +101,64 @@ fn a_coordinator_that_is_not_there() {
     }
     refused(&kagetsu(&["jobs", "list", "--coordinator", &url]), &[&url, "kagetsu-coordinator"]);
     refused(&kagetsu(&["workers", "list", "--coordinator", "nonsense url"]), &["nonsense url"]);
+}
+
+#[test]
+fn a_port_of_http_is_no_coordinator_and_nobody_hurries_back() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book").to_str().expect("a plain name").to_string();
+    let door = Door::start(&["--book", &book]);
+    let url = format!("http://{}", door.http);
+    let words = [&*url, "no coordinator's gRPC port", "`listening on`"];
+    let place = ["--variant", "freestyle-15", "--moves", "h8"];
+    for command in [
+        &["analyze", "--depth", "1", "--coordinator", &url][..],
+        &["build", "--depth", "1", "--coordinator", &url],
+        &["query", "--book", &url],
+    ] {
+        refused(&kagetsu(&[command, &place[..]].concat()), &words);
+    }
+    refused(&kagetsu(&["jobs", "list", "--coordinator", &url]), &words);
+
+    let log = scratch.path("worker.log");
+    let mut command = Program::Worker.command(&["--coordinator", &url, "--slots", "1"]);
+    command.stderr(fs::File::create(&log).expect("room"));
+    let _worker = Running::of(command);
+    let said = until("it waits longer and longer", || {
+        let said = fs::read_to_string(&log).expect("text");
+        let wait = |line: &str| line.split_once("next try in ")?.1.split(' ').next()?.parse::<f64>().ok();
+        said.lines().filter_map(wait).any(|wait| wait > 0.5).then_some(said)
+    });
+    assert!(words.iter().all(|words| said.contains(words)), "{said}");
+}
+
+#[test]
+fn names_that_are_no_line() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book").to_str().expect("a plain name").to_string();
+    let place = ["--variant", "freestyle-15", "--moves", "h8", "--positions", "1", "--depth", "1"];
+    let forged = "x\"} 1\nkagetsu_demand 1000000\n";
+    let words = ["the job's name", "kagetsu_demand", "choose another"];
+    refused(&kagetsu(&[&["build", "--book", &book, "--name", forged][..], &place].concat()), &words);
+    let door = Door::start(&["--book", &book]);
+    refused(&kagetsu(&[&["build", "--coordinator", &door.grpc, "--name", forged][..], &place].concat()), &words);
+    let worker = Program::Worker.run(&["--coordinator", &door.grpc, "--slots", "1", "--name", "\u{1b}[2J"]);
+    refused(&worker, &["the worker's name '\\u{1b}[2J'", "choose another"]);
+    assert_eq!(door.get("/api/v1/jobs"), serde_json::json!([]));
+}
+
+#[test]
+fn a_log_level_that_is_none() {
+    for program in [Program::Coordinator, Program::Worker, Program::Pbrain] {
+        refused(
+            &program.run(&["--log-level", "inof"]),
+            &["--log-level", "'inof'", "error, warn, info, debug or trace"],
+        );
+    }
+    refused(&kagetsu(&["perft", "--depth", "1", "--variant", "surakarta", "--log-level", "inof"]), &["'inof'"]);
+    let mut command = Program::Worker.command(&[]);
+    command.env("KAGETSU_LOG", "debug,inof");
+    refused(&Finished::of(command), &["KAGETSU_LOG", "'debug,inof'"]);
 }
 
 #[test]
