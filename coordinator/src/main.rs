@@ -13,6 +13,7 @@ use kagetsu_coordinator::{Config, Protected, Protection, Server};
 use kagetsu_program::{Exit, LogFormat, start_log};
 use kagetsu_proto::Listener;
 use mimalloc::MiMalloc;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -77,9 +78,19 @@ fn main() -> ExitCode {
     kagetsu_program::run("kagetsu-coordinator", || {
         let arguments: Arguments = kagetsu_program::parse()?;
         start_log(&arguments.log_level, arguments.log_format)?;
+        raise_open_files();
         tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(arguments))?;
         Ok(Exit::Done)
     })
+}
+
+/// Allows as many open files as the system lets us: every worker and every client is one, and shells give but a thousand.
+fn raise_open_files() {
+    let raised = getrlimit(Resource::RLIMIT_NOFILE)
+        .and_then(|(soft, hard)| if soft < hard { setrlimit(Resource::RLIMIT_NOFILE, hard, hard) } else { Ok(()) });
+    if let Err(error) = raised {
+        tracing::warn!("the limit of open files stays as it is: {error}");
+    }
 }
 
 async fn serve(arguments: Arguments) -> Result<()> {
