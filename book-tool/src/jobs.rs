@@ -38,7 +38,7 @@ enum Action {
     Pause(Named),
     /// Go on
     Resume(Named),
-    /// Give it up; the book keeps what it has
+    /// Give it up; the book keeps what it has. A job that is done stays done
     Cancel(Named),
     /// Try again what was set aside; a job that was done goes on
     Retry(Named),
@@ -114,6 +114,9 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         Action::Cancel(named) => {
             let job = named.ask(Some(JobChange::Cancel), async |builds, name| builds.cancel(name).await)?;
             named.write(out, &job)?;
+            if job.state == "done" {
+                writeln!(std::io::stderr(), "{} was done already: there is nothing to cancel", named.name)?;
+            }
         }
         Action::Retry(named) => {
             let job = named.ask(Some(JobChange::Retry), async |builds, name| builds.retry(name).await)?;
@@ -191,11 +194,14 @@ fn watch(named: &Named, out: &mut dyn Write) -> Result<()> {
     }
     runtime()?.block_on(async {
         let mut builds = Builds::connect(&named.at.connector()?).await?;
-        let mut written = Ok(());
+        let (mut written, mut last) = (Ok(()), None);
         builds
             .watch(&named.name, |job| {
-                if written.is_ok() {
-                    written = write_line(out, job, named.at.json);
+                let line = JobJson::from(job);
+                let news = still(&line);
+                if written.is_ok() && last.as_ref() != Some(&news) {
+                    written = write_line(out, line, named.at.json);
+                    last = Some(news);
                 }
             })
             .await?;
@@ -230,8 +236,12 @@ async fn watch_in_place(named: &Named, dashboard: Dashboard) -> Result<JobJson> 
     Ok(JobJson::from(&job))
 }
 
-fn write_line(out: &mut dyn Write, job: &v1::Job, json: bool) -> Result<()> {
-    let line = JobJson::from(job);
+/// The job without its rate, which changes while nothing happens.
+fn still(job: &JobJson) -> JobJson {
+    JobJson { rate: 0.0, ..job.clone() }
+}
+
+fn write_line(out: &mut dyn Write, line: JobJson, json: bool) -> Result<()> {
     if json {
         return write_json(out, &line);
     }
@@ -335,4 +345,16 @@ fn write_table(out: &mut dyn Write, jobs: &[JobJson]) -> Result<()> {
     }
     table::align_right(&mut rows, &[3, 4, 5, 6, 7, 8]);
     table::write(out, &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_whose_rate_alone_decays_has_not_moved() {
+        let job = |rate, positions| JobJson::from(&v1::Job { rate, positions, ..v1::Job::default() });
+        assert_eq!(still(&job(2.0, 7)), still(&job(1.0, 7)));
+        assert_ne!(still(&job(2.0, 7)), still(&job(2.0, 8)));
+    }
 }

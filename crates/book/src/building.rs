@@ -130,7 +130,7 @@ impl Book {
         Ok(job.id)
     }
 
-    /// Changes how a job stands.
+    /// Changes how a job stands. One that is done cannot be cancelled: it stays done.
     ///
     /// # Errors
     /// If there is no such job, it is cancelled and should go on, or the disk says no.
@@ -139,6 +139,15 @@ impl Book {
         if job.state == JobState::Cancelled && matches!(change, JobChange::Resume | JobChange::Retry) {
             return Err(BookError::JobCancelled(job.spec.name));
         }
+        if job.state == JobState::Done && change == JobChange::Cancel {
+            return Ok(self.sequence());
+        }
+        self.tell(id, change)
+    }
+
+    /// The same, whatever the job is now.
+    pub(crate) fn tell(&mut self, id: JobId, change: JobChange) -> Result<Sequence, BookError> {
+        self.job(id)?;
         self.log(&LogEntry::Change(id.0, change))
     }
 

@@ -178,7 +178,7 @@ impl Book {
             JobState::Running => {}
             JobState::Done => drop(self.change_job(before.id, JobChange::Finish)?),
             JobState::Paused => drop(self.change_job(before.id, JobChange::Pause)?),
-            JobState::Cancelled => drop(self.change_job(before.id, JobChange::Cancel)?),
+            JobState::Cancelled => drop(self.tell(before.id, JobChange::Cancel)?),
             JobState::Failed(reason) => drop(self.change_job(before.id, JobChange::Fail(reason.clone()))?),
         }
         Ok(())

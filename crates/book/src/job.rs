@@ -167,7 +167,7 @@ pub enum JobChange {
     Pause,
     /// Go on.
     Resume,
-    /// Give it up; the book keeps what it has.
+    /// Give it up; the book keeps what it has. A job that is done stays done.
     Cancel,
     /// It cannot go on, and why.
     Fail(String),

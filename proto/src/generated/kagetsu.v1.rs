@@ -1433,7 +1433,7 @@ pub mod builds_client {
             req.extensions_mut().insert(GrpcMethod::new("kagetsu.v1.Builds", "Resume"));
             self.inner.unary(req, path, codec).await
         }
-        /// Give it up; the book keeps what it has.
+        /// Give it up; the book keeps what it has. A job that is done stays done.
         pub async fn cancel(
             &mut self,
             request: impl tonic::IntoRequest<super::JobName>,
@@ -1548,7 +1548,7 @@ pub mod builds_server {
             &self,
             request: tonic::Request<super::JobName>,
         ) -> std::result::Result<tonic::Response<super::Job>, tonic::Status>;
-        /// Give it up; the book keeps what it has.
+        /// Give it up; the book keeps what it has. A job that is done stays done.
         async fn cancel(
             &self,
             request: tonic::Request<super::JobName>,

@@ -134,6 +134,9 @@ fn a_job_tells_its_settings_and_is_over_when_it_is_cancelled() {
     assert!(shown.stdout.contains(said), "{shown:#?}");
     let differs = build(&["--depth", "2"]);
     assert!(differs.code == Some(2) && differs.stderr.contains("`kagetsu jobs show mine`"), "{differs:#?}");
+    // What is done cannot be cancelled.
+    let more = [&settings[..8], &["--positions", "100000", "--time", "100ms"]].concat();
+    assert_eq!(build(&more).code, Some(0));
     assert_eq!(jobs("cancel", &[]).code, Some(0));
     for over in [jobs("resume", &[]), jobs("retry", &[]), build(&settings)] {
         let is_said = over.stderr.contains("the job 'mine' is cancelled") && over.stderr.contains("another --name");

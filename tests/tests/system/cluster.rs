@@ -1,6 +1,7 @@
 //! A coordinator and its workers as processes of their own.
 
 use std::path::Path;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -109,6 +110,42 @@ fn a_cluster_answers_as_one_process_does() {
     assert_eq!((here.len(), there.len()), (60, 60));
     let root = Position::from_line(Variant::FREESTYLE_15, "h8").expect("a line").key();
     assert!(here.contains(&root) && there.contains(&root));
+}
+
+#[test]
+fn a_coordinator_opens_as_many_files_as_it_may() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let mut command = Command::new("sh");
+    command.arg("-c").arg("ulimit -S -n 256; exec \"$0\" \"$@\"");
+    let plain = Program::Coordinator.command(&["--listen", "127.0.0.1:0", "--http", "off", "--book"]);
+    command.arg(plain.get_program()).args(plain.get_args()).arg(&book);
+    let mut coordinator = Running::of(command);
+    coordinator.address();
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", coordinator.id())).expect("it runs");
+    let limit = limits.lines().find_map(|line| line.strip_prefix("Max open files")).expect("the limit");
+    let [soft, hard] = [0, 1].map(|index| limit.split_whitespace().nth(index).expect("two numbers"));
+    assert_eq!(soft, hard, "{limit}");
+}
+
+#[test]
+fn a_job_that_is_done_cannot_be_cancelled() {
+    let scratch = Scratch::new();
+    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let _worker = cluster.worker();
+    cluster.build(3, 1).rest();
+    let cancel = |place: &[&str]| Program::Kagetsu.run(&[&["jobs", "cancel", "test", "--json"], place].concat());
+    let cancelled = cancel(&["--coordinator", &cluster.url]);
+    assert_eq!(cancelled.json()["state"], "done");
+    assert!(cancelled.stderr.contains("test was done already"), "{cancelled:#?}");
+    // What is done and does not move is told once.
+    let watched = Program::Kagetsu.run(&["jobs", "watch", "test", "--coordinator", &cluster.url]);
+    assert_eq!((watched.code, watched.stdout.lines().count()), (Some(0), 1), "{watched:#?}");
+    cluster.stop();
+    let book = scratch.path("book");
+    let cancelled = cancel(&["--book", book.to_str().expect("a plain name")]);
+    assert_eq!(cancelled.json()["state"], "done");
+    assert!(cancelled.stderr.contains("test was done already"), "{cancelled:#?}");
 }
 
 #[test]

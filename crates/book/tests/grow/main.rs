@@ -138,6 +138,10 @@ fn a_book_opened_again_goes_on_and_a_rebuilt_one_is_the_same() {
     grow(&mut book, job, 3, chance);
     assert_eq!(book.len(), 90);
     book.change_job(job, JobChange::Cancel).expect("room");
+    assert_eq!(book.job(job).expect("known").state, JobState::Done, "what is done stays done");
+    assert_eq!(book.start_job(&spec(95)).expect("the same but for the target"), job);
+    book.change_job(job, JobChange::Cancel).expect("room");
+    assert_eq!(book.job(job).expect("known").state, JobState::Cancelled);
     // What is cancelled stays so, and says it.
     for change in [JobChange::Resume, JobChange::Retry] {
         assert!(matches!(book.change_job(job, change), Err(BookError::JobCancelled(_))));
