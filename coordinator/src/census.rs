@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use kagetsu_book::JobState;
-use kagetsu_schedule::{Census, WorkerStatus};
+use kagetsu_schedule::{Census, Idle, WorkerStatus};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
@@ -43,7 +43,8 @@ impl Snapshot {
     }
 
     fn idle(&self) -> Vec<Row> {
-        let mut reasons = BTreeMap::<String, u32>::new();
+        // A reason that nobody has is 0: who watches can tell it from one that is not known.
+        let mut reasons: BTreeMap<String, u32> = Idle::ALL.iter().map(|idle| (idle.to_string(), 0)).collect();
         for idle in self.workers.iter().filter_map(|(status, ..)| status.idle) {
             *reasons.entry(idle.to_string()).or_default() += 1;
         }

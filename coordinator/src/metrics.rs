@@ -188,6 +188,8 @@ mod tests {
             "kagetsu_demand 3.0",
             "kagetsu_task_events_total{event=\"reassigned\"} 5",
             "kagetsu_refusals_total{reason=\"role\"} 2",
+            "kagetsu_idle_workers{reason=\"no tasks\"} 0.0",
+            "kagetsu_idle_workers{reason=\"in quarantine\"} 0.0",
             "kagetsu_book_positions 7.0",
             "kagetsu_quarantines_total 4",
         ] {

@@ -44,6 +44,20 @@ pub enum Idle {
     Quarantined,
 }
 
+impl Idle {
+    /// All reasons.
+    pub const ALL: [Self; 8] = [
+        Self::NoTasks,
+        Self::Silent,
+        Self::Draining,
+        Self::Probation,
+        Self::Avoided,
+        Self::Foreign,
+        Self::Examined,
+        Self::Quarantined,
+    ];
+}
+
 /// `no tasks`, `silent`, ...: one word or two for a table.
 impl fmt::Display for Idle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -44,7 +44,8 @@ fn metrics_tell_of_a_build_and_probes_of_life() {
     let text = until("the worker waits for more", || {
         let answered = http(&at, "GET", "/metrics", "");
         assert!(answered.head.to_lowercase().contains("openmetrics-text"), "{}", answered.head);
-        value(&answered.body, "kagetsu_idle_workers{reason=\"no tasks\"}").map(|_| answered.body)
+        let idle = value(&answered.body, "kagetsu_idle_workers{reason=\"no tasks\"}");
+        (idle == Some(1.0)).then_some(answered.body)
     });
     let at_least = |series: &str, least: f64| {
         let found = value(&text, series).unwrap_or_else(|| panic!("no {series} in\n{text}"));
