@@ -415,11 +415,7 @@ fn a_byte_order_mark_is_no_letter_of_a_text() {
         (Format::Psq, "freestyle-15", "Piskvorky 15x15, 1:1, 0\n8,8,0\n9,9,0\n-1\n"),
         (Format::Sgf, "freestyle-15", "(;GM[4]SZ[15];B[hh];W[ii])"),
         (Format::Pgn, "xiangqi", "[Event \"x\"]\n\n1. h2e2 h9g7 1-0\n"),
-        (
-            Format::Fen,
-            "xiangqi",
-            "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w; bm h2e2; ce 34\n",
-        ),
+        (Format::Fen, "xiangqi", "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w; bm h2e2; ce 34\n"),
     ] {
         let read = |text: &str| {
             let Contents { answers, items, losses } = format.read(text.as_bytes(), Some(variant(name))).expect(text);
