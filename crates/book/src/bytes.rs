@@ -4,6 +4,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub(crate) const VERSION: u8 = 2;
+/// What is said of a store that another version of this program made by other rules.
+pub(crate) const EARLIER: &str = "it was of an earlier format";
 
 /// A value as it lies in the store under `key`.
 pub(crate) fn seal(key: &[u8], body: &impl Serialize) -> Vec<u8> {

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use crate::BookError;
-use crate::bytes::{VERSION, seal, unseal, version_of};
+use crate::bytes::{EARLIER, VERSION, seal, unseal, version_of};
 use crate::entry::LogEntry;
 use crate::growth::apply;
 use crate::index::{Cache, Index, MARKER, Marker};
 use crate::journal::{Journal, Sequence};
-use crate::layers::{EARLIER, Layers};
+use crate::layers::Layers;
 use crate::manifest::Manifest;
 use crate::sled_store::guarded;
 use crate::store::{Batch, Store};

@@ -21,7 +21,6 @@ use std::time::Instant;
 use self::floors::Floors;
 use self::fresh::Fresh;
 use self::merged::{Merged, Told, here, left};
-pub(crate) use self::parts::EARLIER;
 use self::parts::{Parts, sealed_path, sync_folder, tree_path};
 use self::tree::Tree;
 use crate::BookError;

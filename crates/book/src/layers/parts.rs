@@ -8,12 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::tree::Sum;
 use crate::BookError;
-use crate::bytes::{VERSION, seal, unseal, version_of};
+use crate::bytes::{EARLIER, VERSION, seal, unseal, version_of};
 
 /// Says which parts make up the store.
 const CURRENT: &str = "current";
-/// What is said of a store that another version of this program made by other rules.
-pub(crate) const EARLIER: &str = "it was of an earlier format";
 
 /// The parts of a store, by number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
