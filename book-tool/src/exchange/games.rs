@@ -47,9 +47,16 @@ struct Tally {
 pub(super) struct Games {
     known: HashMap<(Variant, Key), usize>,
     played: Vec<(Position, BTreeMap<Move, Tally>)>,
+    /// Times that somebody lost by making a move that no book offers: one of Black's forbidden points in renju.
+    fouls: u64,
 }
 
 impl Games {
+    /// How often that was.
+    pub(super) fn fouls(&self) -> u64 {
+        self.fouls
+    }
+
     fn tally(&mut self, position: &Position, m: Move) -> Option<(&mut Tally, Side)> {
         let (variant, canonical) = (position.variant(), position.canonical());
         let at = match self.known.get(&(variant, canonical.key)) {
@@ -61,8 +68,12 @@ impl Games {
                 self.played.len() - 1
             }
         };
-        let tally = self.played[at].1.entry(variant.image(m, canonical.symmetry)).or_default();
-        Some((tally, position.side()))
+        let (played, m) = (&mut self.played[at], variant.image(m, canonical.symmetry));
+        if !played.1.contains_key(&m) && !played.0.legal_moves().contains(&m) {
+            self.fouls += 1;
+            return None;
+        }
+        Some((played.1.entry(m).or_default(), position.side()))
     }
 
     /// A move was made in so many games that ended so.
@@ -119,7 +130,8 @@ impl Games {
             let nodes = decided + tally.unknown;
             (m, Verdict { score, bound, depth: 0, nodes, line, proof, by: by.clone() })
         };
-        self.played.into_iter().map(|(position, moves)| (position, moves.into_iter().map(verdict).collect())).collect()
+        let played = self.played.into_iter().filter(|(_, moves)| !moves.is_empty());
+        played.map(|(position, moves)| (position, moves.into_iter().map(verdict).collect())).collect()
     }
 }
 

@@ -104,10 +104,9 @@ impl Format {
         // Windows' editors begin a text with a mark that is none of its letters.
         let unmarked = bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(bytes);
         let text = || std::str::from_utf8(unmarked).context("it is no text in UTF-8; `iconv` makes it one");
-        let named = |engine: &str, (games, items, losses): (Games, u64, Losses)| Contents {
-            answers: games.answers(engine),
-            items,
-            losses,
+        let named = |engine: &str, (games, items, mut losses): (Games, u64, Losses)| {
+            lose(&mut losses, "moves_on_forbidden_points", games.fouls());
+            Contents { answers: games.answers(engine), items, losses }
         };
         Ok(match self {
             Self::Json => bail!("JSON is read line by line"),

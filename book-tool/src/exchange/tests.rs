@@ -427,13 +427,13 @@ fn a_byte_order_mark_is_no_letter_of_a_text() {
     }
 }
 
-/// A game that Black lost by a forbidden point, and who sees in a file what the rules forbid.
+/// A game that Black lost by a forbidden point, which no book offers.
 #[test]
-fn a_game_that_a_foul_ended_is_learned() {
+fn a_game_that_a_foul_ended_is_learned_but_for_the_foul() {
     let game = "g8 a1 i8 c15 h7 o1 h9 o15 h8\n";
     let contents = Format::Lines.read(game.as_bytes(), Some(variant("renju-15"))).expect("a game");
     let (_folder, book) = learned(&contents);
-    assert_eq!(book.len(), 9);
+    assert_eq!((book.len(), contents.losses["moves_on_forbidden_points"]), (8, 1));
 }
 
 #[test]

@@ -30,7 +30,8 @@ pub struct BackupReport {
 /// The book may be open meanwhile: the copy then has what was whole when it began, and so all that was acknowledged by then.
 ///
 /// # Errors
-/// If either is no book, or both are one, the journal is damaged, the copy is one of another book, somebody has it open, or the disk says no.
+/// If either is no book, or both are one, the journal is damaged, the copy is one of another book, somebody has it open, or the
+/// disk says no.
 pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
     check_is_no_url(from)?;
     check_is_no_url(to)?;

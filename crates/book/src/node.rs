@@ -22,10 +22,10 @@ impl Node {
         let mut followed = Vec::new();
         let side;
         with_game!(position.variant(), G => {
-            let mut game = position.game::<G>();
+            let (mut game, mut legal) = (position.game::<G>(), Vec::new());
             side = game.side();
-            // Also what nobody should play: Black's forbidden points of renju, by which games were lost.
-            if let Some((m, _)) = facts.verdicts().iter().find(|(m, _)| game.check(*m).is_err()) {
+            game.moves(&mut legal);
+            if let Some((m, _)) = facts.verdicts().iter().find(|(m, _)| !legal.contains(m)) {
                 return Err(*m);
             }
             for (m, _) in facts.verdicts().iter().filter(|(_, v)| v.is_exact() && v.proof.is_none()) {

@@ -305,13 +305,3 @@ fn a_move_that_was_made_and_no_more_is_no_value() {
     assert_eq!(found(&book, &root).derived.score, Score::opinion(20));
     assert!(faults(&book).is_empty());
 }
-
-#[test]
-fn a_forbidden_point_that_was_played_is_kept() {
-    let (_folder, mut book) = new_book();
-    let position = at("renju-15", "g8 a1 i8 c15 h7 o1 h9 o15");
-    let foul = position.parse_move("h8").expect("a move");
-    assert!(!position.legal_moves().contains(&foul));
-    book.learn(&position, &told(&position, &[("h8", i32::MIN, Bound::Lower, 0)])).expect("room");
-    assert!(found(&book, &position).answer.get(foul).is_some() && faults(&book).is_empty());
-}
