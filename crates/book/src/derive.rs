@@ -55,17 +55,17 @@ pub(crate) fn child_value(index: &mut Index, child: Id) -> Result<Option<Derived
 pub(crate) struct Seen {
     pub(crate) score: Score,
     pub(crate) proof: Option<Proof>,
-    /// Plies to the leaf that it comes from, and what was searched there.
+    /// Plies to the leaf that it comes from, and what was searched there; 0 where nothing was.
     pub(crate) depth: u16,
 }
 
 impl Seen {
     /// What a move is worth that leads to a position of this value; `None` where the search of the move went deeper than what
-    /// that value comes from, and nothing is proven there.
+    /// that value comes from, and nothing is proven there. An opinion that no search stands behind gets no deeper on its way.
     pub(crate) fn from_child(child: Derived, verdict: &Verdict) -> Option<Self> {
         let proof = child.proof.map(|proof| Proof { kind: tree(proof.kind), ..proof.before() });
         let score = proof.map_or(child.score.before(), Proof::score);
-        let depth = child.depth.saturating_add(1);
+        let depth = if child.depth == 0 { 0 } else { child.depth.saturating_add(1) };
         (proof.is_some() || depth >= verdict.depth.into()).then_some(Self { score, proof, depth })
     }
 

@@ -12,7 +12,7 @@ pub struct Derived {
     pub proof: Option<Proof>,
     /// The move that reaches the value; `None` where nothing is known.
     pub best: Option<Move>,
-    /// Plies from here to the leaf that the value comes from, the leaf's search included.
+    /// Plies from here to the leaf that the value comes from, the leaf's search included; 0 where nobody has searched that.
     pub depth: u16,
     /// Whether a move without a place in the book may be better than all that have one.
     pub is_open: bool,

@@ -88,28 +88,25 @@ impl Engine {
             return Ok(Answer::new());
         }
         let nodes = question.effort.nodes.map_or(NODES, |nodes| (nodes / OWN).max(1));
-        let answer = with_rule!(rule, R => attack::<R>(position, &question.moves, nodes, control));
-        if answer.verdicts().iter().any(|(_, verdict)| verdict.is_exact()) {
+        let (answer, silent) = with_rule!(rule, R => attack::<R>(position, &question.moves, nodes, control));
+        if !answer.is_empty() {
             return Ok(answer);
         }
-        let silent: Vec<Move> = answer.verdicts().iter().map(|(m, _)| *m).collect();
         let moves = if silent.is_empty() { question.moves.clone() } else { silent };
         let effort = Effort { depth: Some(GUESS), nodes: question.effort.nodes, ..Effort::default() };
         let compared = Question { moves, window: Window::FULL, effort, ..question.clone() };
-        let answer = self.answer(&compared, control, &mut |_| {})?;
-        let ranked = answer.verdicts().iter().zip(0..).map(|((m, verdict), rank)| {
-            let score = if verdict.proof.is_some() { verdict.score } else { Score::opinion(SILENT - 100 * rank) };
-            // An order is no search: whatever was searched is stronger.
-            let depth = if verdict.proof.is_some() { verdict.depth } else { 1 };
-            (*m, Verdict { score, depth, ..verdict.clone() })
+        let mut answer = self.answer(&compared, control, &mut |_| {})?;
+        answer.retain(|_, verdict| verdict.is_exact());
+        let ranked = answer.verdicts().iter().zip(0..).map(|((m, verdict), rank)| match verdict.proof {
+            Some(_) => (*m, verdict.clone()),
+            None => (*m, ordered(SILENT - 100 * rank, verdict.nodes, verdict.line.clone())),
         });
         Ok(ranked.collect())
     }
 }
 
-/// What an attack finds: one move that wins, or what each move threatens; a move that threatens nothing has the least value as
-/// its upper bound.
-fn attack<R: Rule>(position: &Position, asked: &[Move], nodes: u64, control: &Control) -> Answer {
+/// What an attack finds: one move that wins, or what each move threatens; and the moves that threaten nothing.
+fn attack<R: Rule>(position: &Position, asked: &[Move], nodes: u64, control: &Control) -> (Answer, Vec<Move>) {
     let game: Gomoku<R> = position.game();
     let mut table = ProofTable::new(TABLE);
     let mut assault = Assault::new(&game, &mut table, control);
@@ -117,7 +114,8 @@ fn attack<R: Rule>(position: &Position, asked: &[Move], nodes: u64, control: &Co
         && let Some(&m) = line.first().filter(|m| asked.is_empty() || asked.contains(m))
     {
         let kind = if plies == 1 { ProofKind::Terminal } else { ProofKind::Vct };
-        return [(m, verdict(Proof { claim: Claim::Win, kind, plies }, assault.nodes, line))].into_iter().collect();
+        let won = verdict(Proof { claim: Claim::Win, kind, plies }, assault.nodes, line);
+        return ([(m, won)].into_iter().collect(), Vec::new());
     }
     let mut found = assault.candidates(GLANCE);
     found.retain(|found| asked.is_empty() || asked.contains(&found.at));
@@ -127,17 +125,19 @@ fn attack<R: Rule>(position: &Position, asked: &[Move], nodes: u64, control: &Co
     let mut children = position.children(&moves).into_iter();
     found.retain(|_| children.next().is_some_and(|child| seen.insert(child.key)));
     let share = assault.nodes / found.len().max(1) as u64;
-    let by = provenance();
-    let verdict = |(found, rank): (&Candidate, i32)| {
-        let (score, bound, line) = match found.cost {
-            Some(cost) => (-10 * cost.min(100) as i32 - rank.min(9), Bound::Exact, vec![found.at]),
-            None => (-i32::from(Score::OPINION_MAX.raw()), Bound::Upper, Vec::new()),
-        };
-        let verdict =
-            Verdict { score: Score::opinion(score), bound, depth: 1, nodes: share, line, proof: None, by: by.clone() };
-        (found.at, verdict)
+    let threat = |(found, rank): (&Candidate, i32)| {
+        let score = |cost: u32| -10 * cost.min(100) as i32 - rank.min(9);
+        found.cost.map(|cost| (found.at, ordered(score(cost), share, vec![found.at])))
     };
-    found.iter().zip(0..).map(verdict).collect()
+    let threats = found.iter().zip(0..).filter_map(threat).collect();
+    let silent = found.iter().filter(|found| found.cost.is_none()).map(|found| found.at).collect();
+    (threats, silent)
+}
+
+/// The place of a move in an order, as an opinion that no search stands behind: whatever was searched is stronger.
+fn ordered(centi: i32, nodes: u64, line: Vec<Move>) -> Verdict {
+    let score = Score::opinion(centi);
+    Verdict { score, bound: Bound::Exact, depth: 0, nodes, line, proof: None, by: provenance() }
 }
 
 fn defend<R: Rule>(position: &Position, moves: Vec<Move>, share: u64, control: &Control) -> (Answer, Vec<Move>) {

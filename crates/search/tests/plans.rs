@@ -77,9 +77,11 @@ fn a_move_that_wins_or_threatens_to_is_told_where_it_is_asked() {
         asked_for_loss(&next.moves().iter().map(|m| next.write_move(*m)).collect::<Vec<_>>().join(" "), 20_000);
     let open = lost.verdicts().iter().filter(|(_, verdict)| verdict.proof.is_none()).count();
     assert!(open < 8 && lost.len() == next.distinct_moves().len(), "{open} of {} stand", lost.len());
+    assert!(found.verdicts().iter().all(|(_, v)| v.is_exact() && v.depth == 0), "an order is neither search nor bound");
     // Only what was asked about; and an opinion of what threatens nothing.
     let (position, silent) = asked_for_win("h8 i9", 50_000);
     assert!(silent.best().is_some_and(|(_, v)| v.proof.is_none() && v.score <= Score::opinion(-2_000)), "{silent:?}");
+    assert!(silent.verdicts().iter().all(|(_, v)| v.is_exact() && v.depth == 0), "{silent:?}");
     let asked = position.legal_moves().into_iter().take(2).collect::<Vec<_>>();
     let window = Window { alpha: Score::OPINION_MAX, beta: Score::MAX };
     let question = Question { moves: asked.clone(), window, ..Question::new(position, Effort::nodes(10_000)) };

@@ -247,6 +247,33 @@ fn what_a_deeper_search_only_bounds_is_searched_as_deeply() {
     assert_clean(&book);
 }
 
+#[test]
+fn an_opinion_that_no_search_stands_behind_gets_no_deeper_on_its_way() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut book = open(folder.path());
+    let mut at = Position::start(spec(1).variant);
+    let mut line = Vec::new();
+    for (score, depth) in [(10, 3), (0, 0), (-700, 0), (700, 0), (-700, 0)] {
+        let m = at.distinct_moves()[0];
+        let mut said = engine::answer(&Question::new(at.clone(), Effort::depth(depth)));
+        said.retain(|at, _| at == m);
+        let said = said.verdicts().iter().map(|(m, v)| {
+            let score = Score::opinion(score);
+            (*m, Verdict { score, bound: Bound::Exact, depth, proof: None, line: vec![], ..v.clone() })
+        });
+        book.learn(&at, &said.collect()).expect("room");
+        line.push(at.clone());
+        at = at.play(m).expect("legal");
+    }
+    let value = |at: &Position| {
+        let derived = book.lookup(at).expect("readable").expect("known").derived;
+        (derived.score, derived.depth)
+    };
+    assert_eq!(value(&line[1]), (Score::opinion(700), 0), "what is known is only an opinion, however far it came");
+    assert_eq!(value(&line[0]), (Score::opinion(10), 3), "a search outweighs it");
+    assert_clean(&book);
+}
+
 /// A game was played here, and nobody has looked how good its moves were.
 #[test]
 fn a_position_of_which_only_a_game_is_known_is_searched_and_counted() {
