@@ -9,6 +9,7 @@ use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::cli::write_json;
+use crate::place::named;
 use crate::source::open_book;
 
 /// Tells in what two books differ
@@ -98,7 +99,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 }
 
 fn name(entry: &Entry) -> String {
-    format!("{} {}", entry.position.variant(), entry.position.key())
+    format!("{} {}", entry.position.variant(), named(&entry.position))
 }
 
 fn believes(entry: &Entry) -> (Option<Move>, Score, u16) {

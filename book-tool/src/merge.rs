@@ -8,6 +8,7 @@ use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::cli::write_json;
+use crate::place::named;
 use crate::source::{fill, open_book};
 
 /// Answers between two times that all is made durable.
@@ -120,8 +121,8 @@ fn conflicts(position: &Position, one: &Answer, other: &Answer) -> Vec<String> {
     let say = |proof: Proof| format!("{} in {} by {}", proof.claim, proof.plies, proof.kind);
     proofs
         .map(|(m, own, other)| {
-            let (name, key) = (position.write_move(m), position.key());
-            format!("{} {key}, {name}: {} against {}", position.variant(), say(own), say(other))
+            let (name, at) = (position.write_move(m), named(position));
+            format!("{} {at}, {name}: {} against {}", position.variant(), say(own), say(other))
         })
         .collect()
 }

@@ -58,6 +58,17 @@ impl Place {
     }
 }
 
+/// A position as a command takes it: moves, or a FEN; a drawn one where it is neither.
+pub(crate) fn named(position: &Position) -> String {
+    if let Ok(fen) = position.fen() {
+        return fen;
+    }
+    match position.line() {
+        Some(moves) => moves.iter().map(|&m| position.write_move(m)).collect::<Vec<_>>().join(" "),
+        None => position.to_string(),
+    }
+}
+
 fn read(path: &Path) -> std::io::Result<String> {
     if path == Path::new("-") {
         std::io::read_to_string(std::io::stdin().lock())

@@ -10,7 +10,7 @@ use serde::Deserialize;
 ///
 /// A line is a line of moves (`h8 i9 h9`), or, as in the opening lists of Gomocup and Piskvork, pairs of offsets from the
 /// centre point (`0,0, 1,-1, 3,2`: columns to the right, then rows DOWN; the centre of an even board is the point right
-/// of and below the middle). A file whose name ends in `.json` holds `{"size": 15, "coordinateSystem":
+/// of and below the middle). In games of pieces it may be a FEN. A file whose name ends in `.json` holds `{"size": 15, "coordinateSystem":
 /// "center-relative-x-y", "openings": [{"id": "..", "coordinates": [[0, 0], ..]}, ..]}`.
 ///
 /// # Errors
@@ -41,6 +41,10 @@ pub(crate) fn of_lines(text: &str, variant: Variant) -> Result<Vec<Position>> {
         let is_offsets = line.starts_with(|c: char| c.is_ascii_digit() || c == '-');
         let root = match variant {
             Variant::Gomoku { size, .. } if is_offsets => of_offsets(&pairs(line), variant, size),
+            // No move is written with a slash, and no board without.
+            Variant::Xiangqi { .. } | Variant::Surakarta { .. } if line.contains('/') => {
+                Position::from_fen(variant, line).map_err(Into::into)
+            }
             _ => Position::from_line(variant, line).map_err(Into::into),
         };
         roots.push(root.with_context(|| format!("line {}", index + 1))?);
@@ -134,6 +138,17 @@ mod tests {
         ] {
             assert_eq!(lines(text), Err(said.to_string()));
         }
+    }
+
+    #[test]
+    fn a_line_is_a_fen_where_there_are_pieces() {
+        let text = "h2e2 h9g7\n4k4/9/9/9/9/9/9/R8/1R7/4K4 w\n";
+        let roots = of_lines(text, Variant::XIANGQI).expect("two positions");
+        let fens: Vec<_> = roots.iter().map(|root| root.fen().expect("pieces")).collect();
+        assert!(fens[0].contains(" w ") && fens[1].starts_with("4k4/9/9/9/9/9/9/R8/1R7/4K4 w"), "{fens:?}");
+        let wrong = of_lines("4k4/9/9 w", Variant::XIANGQI).map_err(|error| format!("{error:#}"));
+        assert!(wrong.as_ref().is_err_and(|said| said.starts_with("line 1: ")), "{wrong:?}");
+        assert!(of_lines("4k4/9/9 w", Variant::FREESTYLE_15).is_err(), "gomoku has no FEN");
     }
 
     #[test]

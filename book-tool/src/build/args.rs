@@ -49,7 +49,10 @@ pub(crate) struct Args {
     /// A position to begin with, as its moves; may be given more than once [default: the start]
     #[arg(long, value_name = "LINE")]
     pub(super) moves: Vec<String>,
-    /// A file of positions to begin with, one a line: moves, or offsets from the centre as in Gomocup's lists; or .json
+    /// A position of xiangqi or surakarta to begin with, as FEN; may be given more than once
+    #[arg(long, value_name = "FEN")]
+    pub(super) fen: Vec<String>,
+    /// A file of positions to begin with, one a line: moves, a FEN, or offsets from the centre as in Gomocup's lists; or .json
     #[arg(long, value_name = "FILE")]
     pub(super) roots: Option<PathBuf>,
     /// Which position comes next
@@ -197,6 +200,9 @@ impl Args {
         for line in &self.moves {
             let root = Position::from_line(self.variant, line).with_context(|| format!("--moves \"{line}\""))?;
             roots.push(root);
+        }
+        for fen in &self.fen {
+            roots.push(Position::from_fen(self.variant, fen).with_context(|| format!("--fen \"{fen}\""))?);
         }
         if let Some(path) = &self.roots {
             roots.extend(roots::read(path, self.variant)?);

@@ -11,6 +11,7 @@ use kagetsu_verify::{Gap, Grove, Tree, check};
 use serde::Serialize;
 
 use crate::exchange::plant;
+use crate::place::named;
 
 /// What came of a claim; a later one is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -289,17 +290,6 @@ impl<'a> Ledger<'a> {
                 why,
             });
         }
-    }
-}
-
-/// As a command takes it: moves, or a FEN.
-fn named(position: &Position) -> String {
-    if let Ok(fen) = position.fen() {
-        return fen;
-    }
-    match position.line() {
-        Some(moves) => moves.iter().map(|&m| position.write_move(m)).collect::<Vec<_>>().join(" "),
-        None => position.to_string(),
     }
 }
 

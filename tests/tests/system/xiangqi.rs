@@ -39,3 +39,20 @@ fn a_cluster_analyses_xiangqi() {
     assert_eq!((&proven["proof"], &proven["win_in"]), (&json!("win"), &json!(3)), "{proven}");
     cluster.stop();
 }
+
+#[test]
+fn a_book_grows_from_a_fen() {
+    let scratch = Scratch::new();
+    let path = scratch.path("book");
+    let (book, fen) = (path.to_str().expect("a plain name"), "3ak4/4a4/9/9/9/9/9/4B4/4A4/2BAK1R2 w");
+    let place = ["--book", book, "--variant", "xiangqi", "--fen", fen];
+    let build = [&["build"], &place[..], &["--positions", "5", "--depth", "2", "--json"]].concat();
+    assert_eq!(Program::Kagetsu.run(&build).json()["positions"], 5);
+    let known = Program::Kagetsu.run(&[&["query"], &place[..], &["--json"]].concat()).json();
+    assert!(known["answers"].as_array().is_some_and(|moves| !moves.is_empty()), "{known}");
+    let wrong = ["build", "--book", book, "--variant", "freestyle-15", "--fen", fen, "--positions", "5"];
+    let refused = Program::Kagetsu.run(&wrong);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("--fen"), "{}", refused.stderr);
+    assert_eq!(Program::Kagetsu.run(&["check", "--book", book]).code, Some(0));
+}
