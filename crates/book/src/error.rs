@@ -18,6 +18,9 @@ pub enum BookError {
     /// The folder holds something else.
     #[error("{0} is not a book: it has no journal; give an empty or a new folder to make one")]
     NotABook(PathBuf),
+    /// A book without what it is made of.
+    #[error("{0} has lost its journal, which holds all that was ever searched: bring it back with `kagetsu restore`")]
+    JournalLost(PathBuf),
     /// A file stands where the folder of a book should.
     #[error("{0} is a file, and this needs the folder of a book: a compiled book is only for looking up")]
     File(PathBuf),
@@ -155,6 +158,17 @@ pub enum BookError {
     /// A job that cannot be.
     #[error("a job needs {0}")]
     JobSpec(&'static str),
+    /// A folder that this process must not write into.
+    #[error(
+        "cannot lock {path}: {error}; whoever looks something up in the folder of a book must be able to write there: \
+         `kagetsu compile` makes a file of a book that can only be read"
+    )]
+    NoLock {
+        /// The file that is locked.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
     /// The disk says no.
     #[error("{what} {path}: {error}{}", way_out(error))]
     Io {

@@ -1,7 +1,7 @@
 //! The journal: an append-only file of framed, checksummed entries; the truth of a book.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, ErrorKind, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -190,7 +190,14 @@ impl Reader {
     /// Stands behind the header, which is one that this program knows.
     fn open(path: &Path) -> Result<Self, BookError> {
         let fail = |error| BookError::io("cannot read", path)(error);
-        let file = File::open(path).map_err(fail)?;
+        let file = match File::open(path) {
+            // Beside the rest of a book: the folders are there.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let book = path.parent().and_then(Path::parent).unwrap_or(path);
+                return Err(BookError::JournalLost(book.into()));
+            }
+            file => file.map_err(fail)?,
+        };
         let size = file.metadata().map_err(fail)?.len();
         let mut reader = Self { path: path.into(), file: BufReader::with_capacity(1 << 20, file), size, at: 0 };
         let damaged = |what| BookError::Journal { path: path.into(), at: 0, what };

@@ -1,5 +1,5 @@
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,7 +24,12 @@ impl Lock {
     /// [`BookError::Held`], if the holder keeps it; or the disk says no.
     pub(crate) fn take(folder: &Path) -> Result<Self, BookError> {
         let path = folder.join("lock");
-        let fail = |error| BookError::io("cannot lock", &path)(error);
+        let fail = |error: io::Error| match error.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                BookError::NoLock { path: path.clone(), error }
+            }
+            _ => BookError::io("cannot lock", &path)(error),
+        };
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
         let (begun, mut holder) = (Instant::now(), String::new());

@@ -64,6 +64,14 @@ pub(crate) fn check_is_no_url(path: &Path) -> Result<(), BookError> {
     if path.to_string_lossy().contains("://") { Err(BookError::Url(path.to_path_buf())) } else { Ok(()) }
 }
 
+/// Why a folder without a journal is no book: it was one, or it never was.
+pub(crate) fn without_journal(path: &Path) -> BookError {
+    match ["manifest", "store"].iter().any(|part| path.join(part).exists()) {
+        true => BookError::JournalLost(path.to_path_buf()),
+        false => BookError::NotABook(path.to_path_buf()),
+    }
+}
+
 /// Makes the folder of a new book, or finds it empty; what a crash left of an earlier attempt does not count.
 pub(crate) fn room_for_a_book(path: &Path, create: bool) -> Result<(), BookError> {
     let is_ours = |name: &std::ffi::OsStr| name == "lock" || name == "journal.new";
@@ -76,7 +84,7 @@ pub(crate) fn room_for_a_book(path: &Path, create: bool) -> Result<(), BookError
     match (create, is_empty, path.exists()) {
         (true, true, _) => fs::create_dir_all(path).map_err(BookError::io("cannot make the book", path)),
         (false, _, false) => Err(BookError::Missing(path.to_path_buf())),
-        _ => Err(BookError::NotABook(path.to_path_buf())),
+        _ => Err(without_journal(path)),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::entry::LogEntry;
 use crate::journal::{self, Journal, Sequence};
 use crate::lock::Lock;
 use crate::manifest::Manifest;
-use crate::opening::check_is_no_url;
+use crate::opening::{check_is_no_url, without_journal};
 use crate::rewrite::Rewrite;
 use crate::{Book, BookError, BookOptions, Notice};
 
@@ -44,7 +44,7 @@ pub fn repair(path: &Path, options: &BookOptions) -> Result<(Book, RepairReport)
     check_is_no_url(path)?;
     let folder = path.join("journal");
     if !folder.exists() {
-        return Err(if path.exists() { BookError::NotABook(path.into()) } else { BookError::Missing(path.into()) });
+        return Err(if path.exists() { without_journal(path) } else { BookError::Missing(path.into()) });
     }
     let lock = Lock::take(path)?;
     let acknowledged = Manifest::read(path)?;

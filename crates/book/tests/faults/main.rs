@@ -118,6 +118,23 @@ fn a_journal_that_lost_what_was_acknowledged_is_refused() {
 }
 
 #[test]
+fn a_book_that_has_lost_its_journal_says_so_and_how_to_get_it_back() {
+    let lost = |path: &Path| {
+        let options = BookOptions { create: true, ..BookOptions::default() };
+        for error in [Book::open(path, &options).map(drop), kagetsu_book::repair(path, &options).map(drop)] {
+            let error = error.expect_err("nothing was searched that is still there");
+            assert!(matches!(error, BookError::JournalLost(_)) && error.to_string().contains("restore"), "{error}");
+        }
+    };
+    let folder = closed_book(5);
+    fs::remove_file(journal(folder.path())).expect("it is there");
+    lost(folder.path());
+    fs::remove_dir(folder.path().join("journal")).expect("it is empty");
+    lost(folder.path());
+    assert!(folder.path().join("store").exists(), "what is left is left alone");
+}
+
+#[test]
 fn a_journal_with_a_flipped_byte_is_refused_and_left_alone() {
     let book = closed_book(8);
     let whole = fs::read(journal(book.path())).expect("it is there");
