@@ -171,7 +171,7 @@ impl State {
         let reason = format!("wrong about {position}: {reason}");
         for worker in check.said[wrong].0.clone() {
             if check.said[wrong].0.len() == 1 {
-                self.quarantine(worker, reason.clone());
+                self.quarantine(worker, reason.clone(), false);
             } else if let Some(keeper) = &self.keeper {
                 // Whose part of it was wrong nobody knows.
                 keeper.distrust(vec![(check.work.job, position.clone())]);
@@ -255,10 +255,15 @@ impl State {
     }
 
     /// A worker is believed no more: it gets nothing, and what it said and nobody has confirmed is searched anew.
-    pub(crate) fn quarantine(&mut self, worker: WorkerId, reason: String) {
-        let until = "until it is started anew, or `kagetsu workers release`";
-        tracing::error!(worker = self.name(worker), reason, "a worker is in quarantine {until}");
-        let unverified = self.trust.refute(worker, reason);
+    /// What it said in the exam holds for this process; what it said at work for all that come under its name.
+    pub(crate) fn quarantine(&mut self, worker: WorkerId, reason: String, is_of_exam: bool) {
+        let until = if is_of_exam {
+            "until it is started anew, and examined; or `kagetsu workers release`"
+        } else {
+            "and whoever comes under its name, until `kagetsu workers release`"
+        };
+        tracing::error!(worker = self.name(worker), reason, "a worker is in quarantine, {until}");
+        let unverified = self.trust.refute(worker, reason, is_of_exam);
         self.keep_quarantine();
         self.scheduler.bar(self.now, worker, Some(Bar::Quarantine));
         if let Some(keeper) = self.keeper.as_ref().filter(|_| !unverified.is_empty()) {
@@ -284,7 +289,7 @@ impl State {
     }
 
     /// Another life of the coordinator is to know who is in quarantine.
-    fn keep_quarantine(&self) {
+    pub(crate) fn keep_quarantine(&self) {
         if let Some(keeper) = &self.keeper {
             keeper.confine(self.trust.confined());
         }

@@ -253,7 +253,7 @@ impl Hub {
         self.with(|state, now| {
             state.acknowledge(worker, TaskId(report.task), report.attempt);
             if let Err(fault) = marked {
-                state.quarantine(worker, fault.clone());
+                state.quarantine(worker, fault.clone(), true);
                 let why = format!("this worker gives wrong answers: {fault}");
                 return state.links.refuse(worker, Status::failed_precondition(why));
             }

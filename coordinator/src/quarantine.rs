@@ -26,6 +26,8 @@ pub(crate) struct Confined {
     pub(crate) reason: String,
     /// Seconds since 1970.
     pub(crate) since: u64,
+    /// It failed in the exam: nothing that it said was believed, and whoever comes next under its name is examined.
+    pub(crate) is_of_exam: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -44,6 +46,8 @@ struct FileEntry {
     engine: String,
     reason: String,
     since: u64,
+    #[serde(default, rename = "exam", skip_serializing_if = "std::ops::Not::not")]
+    is_of_exam: bool,
 }
 
 /// Who was in quarantine when the coordinator was there last.
@@ -63,10 +67,10 @@ pub(crate) fn read(book: &Path) -> Result<Vec<Confined>> {
 
 fn parse(text: &str) -> Result<Vec<Confined>, String> {
     let body: FileBody = toml::from_str(text).map_err(|error| error.to_string().trim().to_string())?;
-    let confined = |FileEntry { instance, name, engine, reason, since }| {
+    let confined = |FileEntry { instance, name, engine, reason, since, is_of_exam }| {
         let worker = u64::from_str_radix(&instance, 16).map(WorkerId);
         let worker = worker.map_err(|_| format!("the instance '{instance}' of '{name}' is not 16 hex digits"))?;
-        Ok(Confined { worker, name, engine, reason, since })
+        Ok(Confined { worker, name, engine, reason, since, is_of_exam })
     };
     body.workers.into_iter().map(confined).collect()
 }
@@ -76,12 +80,13 @@ fn parse(text: &str) -> Result<Vec<Confined>, String> {
 /// # Errors
 /// If it cannot be written.
 pub(crate) fn write(book: &Path, all: &[Confined]) -> io::Result<()> {
-    let entry = |Confined { worker, name, engine, reason, since }: &Confined| FileEntry {
+    let entry = |Confined { worker, name, engine, reason, since, is_of_exam }: &Confined| FileEntry {
         instance: format!("{:016x}", worker.0),
         name: name.clone(),
         engine: engine.clone(),
         reason: reason.clone(),
         since: *since,
+        is_of_exam: *is_of_exam,
     };
     let mut last: Vec<_> = all.iter().collect();
     last.sort_by_key(|confined| (confined.since, confined.worker));
@@ -103,7 +108,8 @@ mod tests {
 
     fn confined(n: u64) -> Confined {
         let reason = "wrong about \"freestyle-15\" h8:\n 34, and not 12".into();
-        Confined { worker: WorkerId(u64::MAX - n), name: format!("w{n}"), engine: "e".into(), reason, since: 7 + n }
+        let (worker, name, engine) = (WorkerId(u64::MAX - n), format!("w{n}"), "e".into());
+        Confined { worker, name, engine, reason, since: 7 + n, is_of_exam: n.is_multiple_of(2) }
     }
 
     #[test]

@@ -123,10 +123,16 @@ impl State {
     }
 
     /// A worker that nobody knows yet is examined; one that has work at hand goes on with it meanwhile. One in quarantine
-    /// stays there.
+    /// stays there, and so does whoever comes under its name.
     pub(crate) fn receive(&mut self, worker: WorkerId, about: &Introduction, held: &Held) -> Option<Bar> {
+        let links = &self.links;
+        if self.trust.succeed(worker, about, |other| links.about(other).is_some()) {
+            self.keep_quarantine();
+        }
         let record = self.trust.meet(worker, about);
-        if record.quarantine.is_some() {
+        if let Some(reason) = &record.quarantine {
+            let name = &about.name;
+            tracing::warn!(worker = name, reason, "a worker of this name is in quarantine: `kagetsu workers release`");
             return Some(Bar::Quarantine);
         }
         if record.exam.as_ref().is_some_and(BTreeSet::is_empty) {

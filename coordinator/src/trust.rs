@@ -32,6 +32,8 @@ pub(crate) struct Record {
     pub(crate) quarantine: Option<String>,
     /// Since when, in seconds since 1970.
     since: u64,
+    /// It is in quarantine for what it said in the exam.
+    is_of_exam: bool,
     /// Questions of the exam that it has yet to answer, by their tasks; `None` before it was asked.
     pub(crate) exam: Option<BTreeSet<TaskId>>,
     /// What it said last that nobody has confirmed.
@@ -42,7 +44,7 @@ impl Record {
     /// What the world may know.
     pub(crate) fn without_answers(&self) -> Self {
         let (confirmed, refuted, quarantine) = (self.confirmed, self.refuted, self.quarantine.clone());
-        Self { confirmed, refuted, quarantine, ..Self::default() }
+        Self { confirmed, refuted, quarantine, since: self.since, ..Self::default() }
     }
 }
 
@@ -75,6 +77,30 @@ impl Trust {
         let record = self.records.entry(worker).or_default();
         (record.name, record.engine) = (about.name.clone(), (about.engine.clone(), about.threads));
         record
+    }
+
+    /// A process that nobody knows comes under the name of one in quarantine: who was wrong at work is not believed either
+    /// after a new start, and it takes the place of what has gone. Who failed in the exam is examined anew, which is all
+    /// that anybody has to show. Whether this changes who is in quarantine.
+    pub(crate) fn succeed(
+        &mut self,
+        worker: WorkerId,
+        about: &Introduction,
+        is_connected: impl Fn(WorkerId) -> bool,
+    ) -> bool {
+        if self.records.contains_key(&worker) {
+            return false;
+        }
+        let of_name = |record: &Record| record.quarantine.is_some() && record.name == about.name;
+        let wrong = self.records.values().filter(|record| of_name(record) && !record.is_of_exam);
+        let heir = wrong.max_by_key(|record| record.since).map(Record::without_answers);
+        let before = self.records.len();
+        self.records.retain(|id, record| !of_name(record) || is_connected(*id));
+        let is_changed = heir.is_some() || self.records.len() < before;
+        if let Some(heir) = heir {
+            self.records.insert(worker, heir);
+        }
+        is_changed
     }
 
     pub(crate) fn record(&self, worker: WorkerId) -> Option<&Record> {
@@ -113,13 +139,13 @@ impl Trust {
     }
 
     /// A worker is believed no more. What it said last, and nobody has confirmed; nothing of one that was quarantined before.
-    pub(crate) fn refute(&mut self, worker: WorkerId, reason: String) -> Vec<(JobId, Position)> {
+    pub(crate) fn refute(&mut self, worker: WorkerId, reason: String, is_of_exam: bool) -> Vec<(JobId, Position)> {
         let Some(record) = self.records.get_mut(&worker) else { return Vec::new() };
         record.refuted += 1;
         if record.quarantine.is_some() {
             return Vec::new();
         }
-        record.quarantine = Some(reason);
+        (record.quarantine, record.is_of_exam) = (Some(reason), is_of_exam);
         record.since = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
         self.quarantines += 1;
         std::mem::take(&mut record.unverified).into()
@@ -128,17 +154,18 @@ impl Trust {
     /// Who is in quarantine.
     pub(crate) fn confined(&self) -> Vec<Confined> {
         let confined = |(worker, record): (&WorkerId, &Record)| {
-            let Record { name, engine, quarantine, since, .. } = record;
+            let Record { name, engine, quarantine, since, is_of_exam, .. } = record;
             let (name, engine, reason) = (name.clone(), engine.0.clone(), quarantine.clone()?);
-            Some(Confined { worker: *worker, name, engine, reason, since: *since })
+            Some(Confined { worker: *worker, name, engine, reason, since: *since, is_of_exam: *is_of_exam })
         };
         self.records.iter().filter_map(confined).collect()
     }
 
     /// Who was in quarantine in an earlier life of the coordinator still is.
     pub(crate) fn restore(&mut self, all: Vec<Confined>) {
-        for Confined { worker, name, engine, reason, since } in all {
-            let record = Record { name, engine: (engine, 0), quarantine: Some(reason), since, ..Record::default() };
+        for Confined { worker, name, engine, reason, since, is_of_exam } in all {
+            let (engine, quarantine) = ((engine, 0), Some(reason));
+            let record = Record { name, engine, quarantine, since, is_of_exam, ..Record::default() };
             self.records.insert(worker, record);
         }
     }

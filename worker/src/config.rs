@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use clap::Args;
 use kagetsu_game::Variant;
+use kagetsu_proto::check_name;
 use kagetsu_search::Split;
 
 use crate::engine_args::EngineArgs;
@@ -23,7 +24,7 @@ pub struct Config {
     /// Memory for all transposition tables together, in MiB
     #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub table_mib: u64,
-    /// Its name in lists and logs [default: the process id]
+    /// Its name in lists and logs, by which a quarantine goes: it should be the same after a restart [default: the machine's]
     #[arg(long, default_value = "", hide_default_value = true, value_name = "NAME")]
     pub name: String,
     /// How long a search may go on after SIGTERM before it is handed back
@@ -70,9 +71,28 @@ impl Config {
         if self.slots == 0 { (cores / u32::from(self.threads)).max(1) } else { self.slots }
     }
 
-    /// Its name.
+    /// Its name. The process id is no part of it: a quarantine goes by name, and is to outlive the process.
     #[must_use]
     pub fn name(&self) -> String {
-        if self.name.is_empty() { format!("worker-{}", std::process::id()) } else { self.name.clone() }
+        if !self.name.is_empty() {
+            return self.name.clone();
+        }
+        let host = gethostname::gethostname().into_string().ok();
+        host.filter(|host| !host.is_empty() && check_name("the machine's name", host).is_ok())
+            .unwrap_or_else(|| "worker".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_without_a_name_has_its_machines() {
+        let config = Config::embedded("given".into(), 1);
+        assert_eq!(config.name(), "given");
+        let named = Config { name: String::new(), ..config }.name();
+        let host = gethostname::gethostname().into_string().unwrap_or_default();
+        assert_eq!(named, if host.is_empty() { "worker" } else { &host });
     }
 }

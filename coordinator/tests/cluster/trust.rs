@@ -268,6 +268,62 @@ async fn who_is_in_quarantine_stays_there_when_the_coordinator_is_started_again_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_was_wrong_at_work_is_not_believed_under_its_name_either_until_somebody_releases_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = suspicious(folder.path(), 30.0);
+    let first = liar(&cluster, 7, favour_the_worst).await;
+    cluster.worker("honest");
+    cluster.worker("truthful");
+    build_until_found(&cluster, "puppet 7", 60).await;
+    first.abort();
+    // Another process, of the same name.
+    let again = v1::Hello { name: "puppet 7".into(), engine: Engine::NAME.into(), ..hello(8) };
+    let start = async |cluster: &Cluster| {
+        let channel = cluster.channel().await;
+        let mut puppet = Puppet::say_first(channel, Said::Hello(again.clone())).await.expect("welcome");
+        assert!(matches!(puppet.hear().await, Heard::Welcome(_)));
+        puppet
+    };
+    let named = async |cluster: &Cluster| {
+        cluster.workers().await.into_iter().filter(|worker| worker.name == "puppet 7").collect::<Vec<_>>()
+    };
+    let second = start(&cluster).await;
+    let listed = named(&cluster).await;
+    let listed = listed.iter().find(|worker| !worker.is_absent && worker.done == 0).expect("connected");
+    assert!(listed.quarantine.contains("wrong about"), "{listed:?}");
+    assert_eq!(listed.idle, "in quarantine");
+    drop(second);
+    cluster.end().await;
+
+    let cluster = suspicious(folder.path(), 0.0);
+    let mut third = start(&cluster).await;
+    let listed = named(&cluster).await;
+    assert_eq!(listed.len(), 1, "what has gone is listed no more: {listed:?}");
+    assert_eq!((listed[0].idle.as_str(), listed[0].is_absent), ("in quarantine", false), "{listed:?}");
+    WorkersClient::new(cluster.channel().await)
+        .release(v1::ReleaseRequest { name: "puppet 7".into() })
+        .await
+        .expect("it was in quarantine");
+    assert!(is_exam(&third.task().await), "it has everything to show anew");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_failed_in_the_exam_and_is_mended_is_examined_anew_under_its_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = suspicious(folder.path(), 0.0);
+    fails_the_exam(&cluster, 1).await;
+    let mended = v1::Hello { name: "puppet 1".into(), engine: Engine::NAME.into(), ..hello(2) };
+    let mut mended = Puppet::say_first(cluster.channel().await, Said::Hello(mended)).await.expect("welcome");
+    assert!(matches!(mended.hear().await, Heard::Welcome(_)));
+    assert!(is_exam(&mended.task().await));
+    let listed = cluster.workers().await;
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    assert_eq!((listed[0].idle.as_str(), listed[0].quarantine.as_str()), ("being examined", ""));
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_damaged_list_of_quarantines_is_not_taken_for_none() {
     let folder = tempfile::tempdir().expect("a folder");
     suspicious(folder.path(), 0.0).end().await;
