@@ -14,12 +14,13 @@ use tokio::sync::{mpsc, oneshot};
 use crate::cli::{runtime, write_json};
 use crate::effort::{EffortArgs, parse_time};
 use crate::json::AnswerJson;
-use crate::live::{Live, Shown};
+use crate::live::{Live, Shown, waiting};
 use crate::paint::Paint;
 use crate::place::Place;
+use crate::remote::{self, End};
 use crate::sharing::Sharing;
 use crate::source::{BY_FLAG, open_book, or_ask};
-use crate::{remote, table};
+use crate::table;
 
 /// Why --engine and --coordinator do not go together.
 pub(crate) const ENGINE_OF_A_CLUSTER: &str =
@@ -30,7 +31,7 @@ const PATIENCE: Duration = Duration::from_millis(40);
 /// Analyses one position deeply, here or on a cluster
 ///
 /// Stops at the first of --depth, --nodes and --time, or at Ctrl-C, with the best answer so far; where none of the three
-/// is given, after 10 seconds. While it thinks, stderr shows how far it is. The board is drawn with X for the first
+/// is given, after 10 seconds; on a cluster without workers it waits for one no longer than --time. While it thinks, stderr shows how far it is. The board is drawn with X for the first
 /// player and O for the second, [X] being the last move; 1 to 9 are the best moves. Values are from the view of the side
 /// to move.
 ///
@@ -99,14 +100,17 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             args.book.is_some(),
             &mut live,
         )),
-        None => runtime.block_on(here(&args, &question, &mut live)).map(|answer| (answer, true)),
+        None => runtime.block_on(here(&args, &question, &mut live)).map(|answer| (answer, End::Final)),
     };
     let time = begun.elapsed();
     let visited = live.clear();
     // A search that was left behind after Ctrl-C ends with the process.
     runtime.shutdown_background();
-    let (answer, is_final) = answer?;
-    if args.book.is_some() && !is_final {
+    let (answer, end) = answer?;
+    if let End::Waited(why) = &end {
+        writeln!(std::io::stderr(), "the time is up: {}", waiting(why))?;
+    }
+    if args.book.is_some() && !matches!(end, End::Final) {
         writeln!(std::io::stderr(), "stopped: the coordinator's book keeps only what a search has ended with")?;
     }
     if answer.is_empty() && position.outcome().is_none() {

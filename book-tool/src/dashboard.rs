@@ -48,6 +48,11 @@ impl Dashboard {
         self.draw();
     }
 
+    /// A line that stays.
+    pub(crate) fn tell(&self, line: String) {
+        self.bar.println(line);
+    }
+
     /// Leaves the terminal as it was.
     pub(crate) fn clear(self) {
         self.bar.finish_and_clear();

@@ -193,18 +193,18 @@ fn watch(named: &Named, out: &mut dyn Write) -> Result<()> {
         return named.write(out, &job);
     }
     runtime()?.block_on(async {
-        let mut builds = Builds::connect(&named.at.connector()?).await?;
         let (mut written, mut last) = (Ok(()), None);
-        builds
-            .watch(&named.name, |job| {
-                let line = JobJson::from(job);
-                let news = still(&line);
-                if written.is_ok() && last.as_ref() != Some(&news) {
-                    written = write_line(out, line, named.at.json);
-                    last = Some(news);
-                }
-            })
-            .await?;
+        let shown = |job: &v1::Job| {
+            let line = JobJson::from(job);
+            let news = still(&line);
+            if written.is_ok() && last.as_ref() != Some(&news) {
+                written = write_line(out, line, named.at.json);
+                last = Some(news);
+            }
+        };
+        // Who has closed stderr does not want to know.
+        let tell = |line: String| drop(writeln!(std::io::stderr(), "{line}"));
+        Builds::follow(&named.at.connector()?, &named.name, shown, tell).await?;
         written
     })
 }
@@ -212,9 +212,9 @@ fn watch(named: &Named, out: &mut dyn Write) -> Result<()> {
 /// Draws the job and its workers until it is over or Ctrl-C; how it stands then.
 async fn watch_in_place(named: &Named, dashboard: Dashboard) -> Result<JobJson> {
     let connector = named.at.connector()?;
-    let mut builds = Builds::connect(&connector).await?;
     let dashboard = RefCell::new(dashboard);
-    let watched = builds.watch(&named.name, |job| dashboard.borrow_mut().job(job.into()));
+    let shown = |job: &v1::Job| dashboard.borrow_mut().job(job.into());
+    let watched = Builds::follow(&connector, &named.name, shown, |line| dashboard.borrow().tell(line));
     let workers = async {
         loop {
             // Without the list of workers there is still the job.

@@ -1,6 +1,6 @@
 //! Talking to a coordinator.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
 use kagetsu_game::{Answer, Question};
@@ -9,12 +9,28 @@ use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::v1::builds_client::BuildsClient;
 use kagetsu_proto::v1::workers_client::WorkersClient;
-use kagetsu_proto::{Caller, Connector, explain, pushback, v1};
+use kagetsu_proto::{Caller, ConnectError, Connector, explain, pushback, v1};
+use tonic::{Code, Status};
 
 use crate::live::{Live, Shown};
 
+/// How long a coordinator may be away before nobody waits for it any more.
+const ABSENCE: Duration = Duration::from_secs(600);
+/// How long to wait before it is looked for: at first, and at most.
+const RETURN: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(10));
+
+/// How an analysis on a cluster ended.
+pub(crate) enum End {
+    /// With its last word, which is kept where that was asked for.
+    Final,
+    /// By Ctrl-C.
+    Stopped,
+    /// Its time passed while it waited for this.
+    Waited(String),
+}
+
 /// Has a question answered by a cluster, and kept in its book if that is asked for. Ctrl-C ends it with what is known by then, and the
-/// cluster stops thinking. With the answer comes whether it is the last word, and so whether it was kept.
+/// cluster stops thinking; so does the question's time, where nobody is there who searches. The answer is empty if nobody was.
 ///
 /// # Errors
 /// If the coordinator is not there, or refuses.
@@ -24,7 +40,9 @@ pub(crate) async fn analyze(
     split: Split,
     keep: bool,
     live: &mut Live<'_>,
-) -> Result<(Answer, bool)> {
+) -> Result<(Answer, End)> {
+    let begun = Instant::now();
+    let is_late = || question.effort.time.is_some_and(|time| begun.elapsed() >= time);
     let mut client = AnalysisClient::new(connector.connect().await?);
     let url = connector.name();
     let request = v1::AnalyzeRequest { question: Some(question.into()), split: split.into(), keep };
@@ -34,6 +52,7 @@ pub(crate) async fn analyze(
             Ok(updates) => break updates.into_inner(),
             // It is busy, and says when to come again.
             Err(status) => match pushback(&status) {
+                Some(_) if is_late() => return Ok((Answer::new(), End::Waited(explain(url, &status)))),
                 Some(wait) => {
                     eprintln!("{}", explain(url, &status));
                     tokio::time::sleep(wait).await;
@@ -42,14 +61,14 @@ pub(crate) async fn analyze(
             },
         }
     };
-    let mut last = Answer::new();
+    let (mut last, mut is_begun) = (Answer::new(), false);
     // One listener for the whole time: a signal between two updates must not be missed.
     let interrupted = tokio::signal::ctrl_c();
     tokio::pin!(interrupted);
     loop {
         let update = tokio::select! {
             biased;
-            _ = &mut interrupted => return Ok((last, false)),
+            _ = &mut interrupted => return Ok((last, End::Stopped)),
             update = updates.message() => update.map_err(refused)?,
         };
         let Some(update) = update else { bail!("the coordinator at {url} ended without an answer; see its log") };
@@ -61,9 +80,16 @@ pub(crate) async fn analyze(
             1 => Ok("1 worker".into()),
             workers => Ok(format!("{workers} workers")),
         };
+        is_begun |= who.is_ok();
+        let waits_for = who.clone().err();
         live.show(&Shown { answer: answer.clone(), nodes: update.nodes, time, who })?;
         if update.is_final {
-            return Ok((answer, true));
+            return Ok((answer, End::Final));
+        }
+        if let Some(why) = waits_for.filter(|_| is_late()) {
+            // Before anybody has searched there is but the 2-ply search, which nobody asked for.
+            let found = if is_begun { answer } else { Answer::new() };
+            return Ok((found, End::Waited(why)));
         }
         last = answer;
     }
@@ -148,17 +174,80 @@ impl Builds {
     ///
     /// # Errors
     /// If there is no such job, or the coordinator goes away.
-    pub(crate) async fn watch(&mut self, name: &str, mut shown: impl FnMut(&v1::Job)) -> Result<v1::Job> {
-        let refused = self.refused();
-        let name = v1::JobName { name: name.into() };
-        let mut jobs = self.client.watch(name).await.map_err(&refused)?.into_inner();
+    pub(crate) async fn watch(&mut self, name: &str, shown: impl FnMut(&v1::Job)) -> Result<v1::Job> {
+        self.attend(name, shown).await?.map_err(|lost| anyhow!(lost))
+    }
+
+    /// Shows a job until it is over, or until the coordinator is lost; why it was.
+    ///
+    /// # Errors
+    /// If the coordinator refuses.
+    async fn attend(&mut self, name: &str, mut shown: impl FnMut(&v1::Job)) -> Result<Result<v1::Job, String>> {
+        let ended = |status: Status| {
+            let said = explain(&self.name, &status);
+            // What is said of the coordinator or of the line may be otherwise soon; what is said of the job will not.
+            let is_lost = matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Cancelled | Code::Internal);
+            if is_lost || pushback(&status).is_some() { Ok(Err(said)) } else { Err(anyhow!(said)) }
+        };
+        let mut jobs = match self.client.watch(v1::JobName { name: name.into() }).await {
+            Ok(jobs) => jobs.into_inner(),
+            Err(status) => return ended(status),
+        };
         let mut last = None;
-        while let Some(job) = jobs.message().await.map_err(&refused)? {
-            shown(&job);
-            last = Some(job);
+        loop {
+            match jobs.message().await {
+                Ok(Some(job)) => {
+                    shown(&job);
+                    last = Some(job);
+                }
+                Ok(None) => break,
+                Err(status) => return ended(status),
+            }
         }
         let is_over = |job: &v1::Job| !matches!(job.state(), v1::JobState::Running | v1::JobState::Paused);
-        last.filter(is_over).ok_or_else(|| anyhow!("{} stopped before the job was done; see its log", self.name))
+        Ok(last.filter(is_over).ok_or_else(|| format!("{} stopped before the job was done; see its log", self.name)))
+    }
+
+    /// Shows a job whenever it has moved on; how it stands at the end. A coordinator that goes away is waited for, which is
+    /// told.
+    ///
+    /// # Errors
+    /// If there is no such job, or not any more; and if the coordinator stays away.
+    pub(crate) async fn follow(
+        connector: &Connector,
+        name: &str,
+        mut shown: impl FnMut(&v1::Job),
+        mut tell: impl FnMut(String),
+    ) -> Result<v1::Job> {
+        let mut builds = Self::connect(connector).await?;
+        loop {
+            let lost = match builds.attend(name, &mut shown).await? {
+                Ok(job) => return Ok(job),
+                Err(lost) => lost,
+            };
+            tell(format!("{lost}; waiting for it to come back, up to {}", humantime::format_duration(ABSENCE)));
+            let back = tokio::time::timeout(ABSENCE, Self::come_back(connector)).await;
+            builds = back.unwrap_or_else(|_| {
+                let (at, absence) = (connector.name(), humantime::format_duration(ABSENCE));
+                bail!(
+                    "the coordinator at {at} did not come back within {absence}; its book has the job, which goes on when it \
+                     is started again: `kagetsu jobs watch {name} --coordinator {at}` shows it"
+                )
+            })?;
+            tell(format!("the coordinator at {} is back", connector.name()));
+        }
+    }
+
+    /// Connects to a coordinator that is not there now, as soon as it is.
+    async fn come_back(connector: &Connector) -> Result<Self> {
+        let (mut wait, longest) = RETURN;
+        loop {
+            tokio::time::sleep(wait).await;
+            match Self::connect(connector).await {
+                Err(error) if is_nobody(&error) => wait = (wait * 2).min(longest),
+                connected => return connected,
+            }
+        }
     }
 
     /// # Errors
@@ -196,4 +285,9 @@ impl Builds {
         let refused = self.refused();
         Ok(self.client.cancel(v1::JobName { name: name.into() }).await.map_err(refused)?.into_inner())
     }
+}
+
+/// Whether nobody answers, which may be otherwise soon.
+fn is_nobody(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(ConnectError::Nobody { .. } | ConnectError::NoFile(..)))
 }

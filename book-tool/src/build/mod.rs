@@ -163,8 +163,9 @@ async fn follow(args: &Args, connector: &Connector, request: v1::StartRequest, p
     let first = builds.start(request).await?;
     let (bar, _keys) = (progress_bar(&first), Unechoed::new());
     let stop = stopped(args.time);
-    let mut waits = String::new();
+    let (mut waits, mut last) = (String::new(), first);
     let mut shown = |job: &v1::Job| {
+        job.clone_into(&mut last);
         // In this process the workers come by themselves.
         let why = if args.coordinator.is_some() { job.waits_for.as_str() } else { "" };
         show(&bar, job, why);
@@ -177,14 +178,35 @@ async fn follow(args: &Args, connector: &Connector, request: v1::StartRequest, p
             }
         }
     };
-    let (job, is_stopped) = tokio::select! {
-        job = builds.watch(&name, &mut shown) => (job?, false),
-        () = stop => {
-            let mut builds = Builds::connect(connector).await?;
-            (if pauses { builds.pause(&name).await? } else { builds.get(&name).await? }, true)
+    let tell = |line: String| {
+        bar.suspend(|| {
+            // Who has closed stderr does not want to know.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        });
+    };
+    let watch = async {
+        match &args.coordinator {
+            Some(_) => Builds::follow(connector, &name, &mut shown, tell).await,
+            None => builds.watch(&name, &mut shown).await,
         }
     };
+    let ended = tokio::select! {
+        job = watch => Some(job),
+        () = stop => None,
+    };
     bar.finish_and_clear();
+    let (job, is_stopped) = match ended {
+        Some(job) => (job?, false),
+        None if pauses => (Builds::connect(connector).await?.pause(&name).await?, true),
+        // Who stops does not wait for a coordinator that is away.
+        None => match Builds::connect(connector).await {
+            Ok(mut builds) => (builds.get(&name).await?, true),
+            Err(error) => {
+                writeln!(std::io::stderr(), "{error:#}")?;
+                return Ok(Ended { job: last, is_stopped: true, proofs: None });
+            }
+        },
+    };
     let proofs = match to_prove {
         Some((roots, attacker)) => Some(proofs::of(connector, &roots, attacker).await?),
         None => None,

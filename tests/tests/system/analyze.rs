@@ -100,3 +100,15 @@ fn each_iteration_is_told_where_there_is_no_terminal() {
     assert_eq!(quiet.stderr, "");
     assert_eq!(quiet.json()["depth"], json!(4));
 }
+
+#[test]
+fn an_analysis_that_no_worker_takes_ends_when_its_time_is_up() {
+    let scratch = Scratch::new();
+    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let arguments = ["analyze", "--variant", "freestyle-15", "--time", "1s", "--coordinator", &cluster.url];
+    let told = Program::Kagetsu.run(&arguments);
+    assert_eq!((told.code, told.stdout.as_str()), (Some(1), ""), "{told:#?}");
+    assert!(told.stderr.contains("the time is up: waiting: no worker is connected; start one with"), "{told:#?}");
+    assert!(told.stderr.contains("stopped before anything was found"), "{told:#?}");
+    cluster.stop();
+}

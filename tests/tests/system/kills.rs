@@ -1,13 +1,14 @@
 //! `kill -9` at random moments: the build ends, and nothing that was acknowledged is missing.
 
+use std::fs::File;
 use std::thread::sleep;
 use std::time::Duration;
 
-use kagetsu_tests::Scratch;
+use kagetsu_tests::{Program, Running, Scratch};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::cluster::{Cluster, until, worker};
+use crate::cluster::{Cluster, growing, until, worker};
 use crate::held::held;
 use crate::relay::Relay;
 
@@ -54,6 +55,34 @@ fn build_through_kills(victim: Victim, seed: u64) {
     until("the job ends", || (cluster.job()?["state"] == "done").then_some(()));
     cluster.stop();
     assert_eq!(held(&book, DEPTH).len(), POSITIONS as usize);
+}
+
+#[test]
+fn who_has_a_build_done_waits_for_a_coordinator_that_is_started_again() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let mut cluster = Cluster::start(&book, "127.0.0.1:0");
+    let relay = Relay::to(&cluster.url);
+    let line = growing("--coordinator", &relay.url(), POSITIONS, DEPTH);
+    let mut command = Program::Kagetsu.command(&line.split(' ').collect::<Vec<_>>());
+    command.stderr(File::create(scratch.path("told")).expect("room"));
+    let mut client = Running::of(command);
+    until("the job is known", || cluster.job());
+    for _ in 0..2 {
+        cluster.coordinator.kill();
+        let told = || std::fs::read_to_string(scratch.path("told")).ok();
+        let times = |word: &str| told().map_or(0, |told| told.matches(word).count());
+        let before = times("is back");
+        until("it is missed", || (times("waiting for it to come back") > before).then_some(()));
+        cluster = Cluster::start(&book, "127.0.0.1:0");
+        relay.turn(&cluster.url);
+        until("it is found again", || (times("is back") > before).then_some(()));
+    }
+    let _worker = worker(&relay.url());
+    assert_eq!(client.wait().code(), Some(0));
+    let printed: serde_json::Value = serde_json::from_str(&client.rest()).expect("one object");
+    assert_eq!((&printed["state"], &printed["positions"]), (&"done".into(), &POSITIONS.into()));
+    cluster.stop();
 }
 
 #[test]
