@@ -1,59 +1,160 @@
 //! Games of RenjuNet's database (`.rif`, an XML).
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail, ensure};
 use kagetsu_game::{Move, Position, Side, Variant};
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
 
 use super::games::{Ending, Games};
 use super::{Losses, lose};
 
+/// A game as far as it was read.
+#[derive(Default)]
+struct Game {
+    /// Who won, as one says it of Black: 1, 0.5 or 0.
+    result: String,
+    moves: String,
+    has_offer: bool,
+    has_comment: bool,
+}
+
+/// In which element of a game the reader is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inside {
+    Moves,
+    Comment,
+    Other,
+}
+
 /// All games of a file.
 ///
 /// # Errors
-/// If it has none.
+/// If it is no XML, ends in the middle, or has no games.
 pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)> {
-    if !text.contains("<game ") {
-        bail!("it has no games of RenjuNet");
-    }
+    let mut reader = Reader::from_str(text);
+    reader.config_mut().expand_empty_elements = true;
     let (mut games, mut losses, mut count) = (Games::default(), Losses::new(), 0);
-    for part in text.split("<game ").skip(1) {
-        count += 1;
-        let (head, body) = part.split_once('>').unwrap_or((part, ""));
-        let ending = match attribute(head, "bresult") {
-            Some("1") => Ending::Won(Side::First),
-            Some("0") => Ending::Won(Side::Second),
-            Some("0.5") => Ending::Drawn,
-            _ => Ending::Unknown,
-        };
-        lose(&mut losses, "offered_fifth_moves", u64::from(attribute(head, "alt").is_some_and(|alt| !alt.is_empty())));
-        let line =
-            body.split_once("<move>").and_then(|(_, rest)| rest.split_once("</move>")).map_or("", |(line, _)| line);
-        let (mut at, mut moves) = (Position::start(variant), Vec::<Move>::new());
-        let mut is_cut = false;
-        for text in line.split_whitespace() {
-            match at.parse_move(text).ok().and_then(|m| Some((m, at.play(m).ok()?))) {
-                Some((m, after)) => {
-                    moves.push(m);
-                    at = after;
-                }
-                None => {
-                    is_cut = true;
-                    break;
+    let (mut game, mut inside, mut depth) = (None, Inside::Other, 0_usize);
+    loop {
+        let at = reader.buffer_position();
+        match reader.read_event().map_err(|error| anyhow!("byte {at} is no part of an XML: {error}"))? {
+            Event::Start(element) => {
+                depth += 1;
+                match element.name().as_ref() {
+                    b"game" => game = Some(begun(&element)),
+                    b"move" => inside = Inside::Moves,
+                    b"info" => inside = Inside::Comment,
+                    _ => inside = Inside::Other,
                 }
             }
+            Event::Text(text) => put(game.as_mut(), inside, &text),
+            Event::CData(text) => put(game.as_mut(), inside, &text),
+            // A character by its name or number is part of a comment, never of a move.
+            Event::GeneralRef(_) => put(game.as_mut(), inside, b"&"),
+            Event::End(element) => {
+                depth = depth.saturating_sub(1);
+                inside = Inside::Other;
+                if let Some(game) = game.take_if(|_| element.name().as_ref() == b"game") {
+                    count += 1;
+                    play(&game, variant, &mut games, &mut losses);
+                }
+            }
+            Event::Eof => {
+                ensure!(
+                    depth == 0,
+                    "it ends in the middle, after {count} whole games: the rest of the file is missing"
+                );
+                break;
+            }
+            _ => {}
         }
-        lose(&mut losses, "games_without_moves", u64::from(moves.is_empty()));
-        lose(&mut losses, "games_cut_short", u64::from(is_cut));
-        games.play(&Position::start(variant), &moves, ending);
+    }
+    if count == 0 {
+        bail!("it has no games of RenjuNet");
     }
     Ok((games, count, losses))
 }
 
-/// The value of an attribute in the beginning of an element.
-fn attribute<'a>(head: &'a str, name: &str) -> Option<&'a str> {
-    let begins = head.match_indices(name).find(|(at, _)| {
-        let is_word = head[..*at].ends_with(|c: char| c.is_whitespace()) || *at == 0;
-        is_word && head[at + name.len()..].starts_with("=\"")
-    });
-    let (at, _) = begins?;
-    head[at + name.len() + 2..].split('"').next()
+/// What the beginning of a game says.
+fn begun(element: &BytesStart) -> Game {
+    let value = |name: &str| {
+        let found = element.try_get_attribute(name).ok().flatten();
+        found.map_or_else(String::new, |found| String::from_utf8_lossy(&found.value).trim().to_string())
+    };
+    Game { result: value("bresult"), has_offer: !value("alt").is_empty(), ..Game::default() }
+}
+
+fn put(game: Option<&mut Game>, inside: Inside, text: &[u8]) {
+    let Some(game) = game else { return };
+    match inside {
+        Inside::Moves => game.moves.push_str(&String::from_utf8_lossy(text)),
+        Inside::Comment => game.has_comment |= !text.trim_ascii().is_empty(),
+        Inside::Other => {}
+    }
+}
+
+fn play(game: &Game, variant: Variant, games: &mut Games, losses: &mut Losses) {
+    let ending = match game.result.as_str() {
+        "1" => Ending::Won(Side::First),
+        "0" => Ending::Won(Side::Second),
+        "0.5" => Ending::Drawn,
+        _ => Ending::Unknown,
+    };
+    let (mut at, mut moves) = (Position::start(variant), Vec::<Move>::new());
+    let mut is_cut = false;
+    for text in game.moves.split_whitespace() {
+        match at.parse_move(text).ok().and_then(|m| Some((m, at.play(m).ok()?))) {
+            Some((m, after)) => {
+                moves.push(m);
+                at = after;
+            }
+            None => {
+                is_cut = true;
+                break;
+            }
+        }
+    }
+    lose(losses, "offered_fifth_moves", u64::from(game.has_offer));
+    lose(losses, "comments", u64::from(game.has_comment));
+    lose(losses, "games_without_moves", u64::from(moves.is_empty()));
+    lose(losses, "games_cut_short", u64::from(is_cut));
+    games.play(&Position::start(variant), &moves, ending);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Result<(u64, Losses), String> {
+        let (_, count, mut losses) =
+            read(text, "renju-15".parse().expect("a variant")).map_err(|e| format!("{e:#}"))?;
+        losses.retain(|_, lost| *lost > 0);
+        Ok((count, losses))
+    }
+
+    #[test]
+    fn it_is_read_as_an_xml_whatever_its_author_likes() {
+        let plain = r#"<games><game bresult="1"><move>h8 h9 h10</move></game></games>"#;
+        assert_eq!(said(plain), Ok((1, Losses::new())));
+        let odd = "<?xml version='1.0'?><!-- <game bresult='1'> --><games>\n\
+                   <game id='a>b' bresult = '0'\n alt=''><info>a &amp; b <![CDATA[<move>a1</move>]]></info>\
+                   <move><![CDATA[h8 h9]]> h10</move></game><game bresult='1'/></games>";
+        let lost: Losses = [("comments", 1), ("games_without_moves", 1)].into();
+        assert_eq!(said(odd), Ok((2, lost)));
+        let own = "<games><game bresult='1'><move>h8 &lt; h9</move></game></games>";
+        assert_eq!(said(own), Ok((1, [("games_cut_short", 1)].into())));
+    }
+
+    #[test]
+    fn what_is_cut_short_or_no_xml_is_refused() {
+        for (text, why) in [
+            ("<games><game bresult='1'><move>h8 h9</move></game><game", "byte 50"),
+            ("<games><game bresult='1'><move>h8 h9</move></game>", "after 1 whole games"),
+            ("<games></game>", "no part of an XML"),
+            ("<games/>", "no games"),
+            ("h8 h9", "no games"),
+        ] {
+            assert!(said(text).as_ref().is_err_and(|said| said.contains(why)), "{text}: {:?}", said(text));
+        }
+    }
 }
