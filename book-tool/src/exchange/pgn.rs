@@ -1,7 +1,5 @@
 //! Games of xiangqi in PGN, with moves in coordinates (ICCS), in WXF's notation or in Chinese.
 
-use std::collections::HashMap;
-
 use anyhow::{Result, bail};
 use kagetsu_game::xiangqi::Xiangqi;
 use kagetsu_game::{Move, Position, Side, Variant};
@@ -18,55 +16,91 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
         bail!("this reads games of xiangqi, not of {variant}");
     }
     let text = String::from_utf8_lossy(bytes);
-    let (mut games, mut losses, mut count) = (Games::default(), Losses::new(), 0);
-    let (mut start, mut ending, mut body) = (Position::start(variant), Ending::Unknown, String::new());
-    let mut has_start = true;
-    let mut end = |start: &Position, has_start: bool, ending: Ending, body: &mut String| {
-        if body.trim().is_empty() {
-            return;
-        }
+    let (mut games, mut losses, mut count, mut has_tags) = (Games::default(), Losses::new(), 0, false);
+    for game in split(&text, &mut losses) {
         count += 1;
-        if has_start {
-            play(start, body, ending, &mut games, &mut losses);
-        } else {
-            lose(&mut losses, "games_from_impossible_positions", 1);
-        }
-        body.clear();
-    };
-    let mut was_tag = false;
-    for line in text.lines() {
-        let line = line.trim();
-        let tag = line.strip_prefix('[').and_then(|tag| tag.strip_suffix(']')).and_then(|tag| tag.split_once(' '));
-        let Some((name, value)) = tag else {
-            body += line;
-            body.push('\n');
-            was_tag = false;
-            continue;
+        has_tags |= !game.tags.is_empty();
+        let tag = |wanted: &str| game.tags.iter().rfind(|(name, _)| *name == wanted).map(|(_, value)| *value);
+        let ending = tag("Result").map_or(Ending::Unknown, result);
+        let start = match tag("FEN").filter(|fen| !fen.is_empty()) {
+            Some(fen) => Position::from_fen(variant, fen).ok(),
+            None => Some(Position::start(variant)),
         };
-        if !was_tag {
-            end(&start, has_start, ending, &mut body);
-            (start, ending, has_start) = (Position::start(variant), Ending::Unknown, true);
-        }
-        was_tag = true;
-        let value = value.trim().trim_matches('"');
-        match name {
-            "FEN" if !value.is_empty() => match Position::from_fen(variant, value) {
-                Ok(position) => start = position,
-                Err(_) => has_start = false,
-            },
-            "Result" => ending = result(value),
-            _ => {}
+        match start {
+            Some(start) => play(&start, &game.moves, ending, &mut games, &mut losses),
+            None => lose(&mut losses, "games_from_impossible_positions", 1),
         }
     }
-    end(&start, has_start, ending, &mut body);
-    if count == 0 {
-        bail!("it has no games of PGN");
-    }
+    let has_moves = losses.get("games_without_moves") != Some(&count);
     // Moves in Latin letters are read all the same.
-    if losses.get("games_without_moves") == Some(&count) && std::str::from_utf8(bytes).is_err() {
+    if count > 0 && !has_moves && std::str::from_utf8(bytes).is_err() {
         bail!("it is no text in UTF-8; `iconv -f GB18030 -t UTF-8`, or `-f BIG5`, makes it one");
     }
+    if count == 0 || !(has_tags || has_moves) {
+        bail!("it has no games of PGN");
+    }
     Ok((games, count, losses))
+}
+
+/// A game as its text has it.
+#[derive(Default)]
+struct Game<'a> {
+    tags: Vec<(&'a str, &'a str)>,
+    /// Without comments and variations.
+    moves: String,
+}
+
+/// The games of a text: tags, each on a line, and then moves.
+fn split<'a>(text: &'a str, losses: &mut Losses) -> Vec<Game<'a>> {
+    let (mut games, mut game) = (Vec::new(), Game::default());
+    let (mut is_comment, mut depth) = (false, 0_u32);
+    for line in text.lines() {
+        let is_told = is_comment || depth > 0;
+        if !is_told && line.starts_with('%') {
+            continue;
+        }
+        if let Some(tag) = tag(line.trim()).filter(|_| !is_told) {
+            if !game.moves.trim().is_empty() {
+                games.push(std::mem::take(&mut game));
+            }
+            game.tags.push(tag);
+            continue;
+        }
+        for letter in line.chars() {
+            match letter {
+                '}' if is_comment => {
+                    is_comment = false;
+                    lose(losses, "comments_and_variations", u64::from(depth == 0));
+                }
+                _ if is_comment => {}
+                '{' => is_comment = true,
+                ';' => {
+                    lose(losses, "comments_and_variations", u64::from(depth == 0));
+                    break;
+                }
+                '(' => depth += 1,
+                ')' if depth > 0 => {
+                    depth -= 1;
+                    lose(losses, "comments_and_variations", u64::from(depth == 0));
+                }
+                letter if depth == 0 => game.moves.push(ascii(letter)),
+                _ => {}
+            }
+        }
+        game.moves.push('\n');
+    }
+    lose(losses, "comments_and_variations_without_an_end", u64::from(is_comment || depth > 0));
+    if !game.moves.trim().is_empty() {
+        games.push(game);
+    }
+    games
+}
+
+/// Name and value of a tag: `[Result "1-0"]`.
+fn tag(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.strip_prefix('[')?.strip_suffix(']')?.split_once(' ')?;
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    is_name.then(|| (name, value.trim().trim_matches('"').trim()))
 }
 
 fn result(text: &str) -> Ending {
@@ -78,22 +112,9 @@ fn result(text: &str) -> Ending {
     }
 }
 
-fn play(start: &Position, body: &str, mut ending: Ending, games: &mut Games, losses: &mut Losses) {
+fn play(start: &Position, text: &str, mut ending: Ending, games: &mut Games, losses: &mut Losses) {
     let (mut at, mut moves) = (start.clone(), Vec::new());
-    let mut depth = 0_u32;
-    let mut plain = String::with_capacity(body.len());
-    for letter in body.chars() {
-        match letter {
-            '{' | '(' => depth += 1,
-            '}' | ')' => {
-                depth = depth.saturating_sub(1);
-                lose(losses, "comments_and_variations", u64::from(depth == 0));
-            }
-            letter if depth == 0 => plain.push(ascii(letter)),
-            _ => {}
-        }
-    }
-    for word in plain.split_whitespace() {
+    for word in text.split_whitespace() {
         // A number may stand close to its move: 1.h2e2
         let word = word.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix('.').unwrap_or(word);
         let word = word.trim_start_matches('.');
@@ -128,21 +149,46 @@ fn ascii(letter: char) -> char {
     }
 }
 
-/// A move of a position, in any of the notations.
+/// A move of a position, in any of the notations, whatever somebody thought of it.
 fn read_move(position: &Position, word: &str) -> Option<Move> {
     let bare = bare(position).filter(|_| position.outcome().is_some());
     let position = bare.as_ref().unwrap_or(position);
-    if let Ok(m) = position.parse_move(&word.to_ascii_lowercase()) {
+    let word = word.trim_end_matches(['!', '?', '#']);
+    let coordinates = word.trim_end_matches('+').to_ascii_lowercase();
+    if let Ok(m) = position.parse_move(&coordinates) {
         return Some(m);
     }
     let game: Xiangqi = position.game();
-    let wanted = plain(word);
-    let mut named: HashMap<String, Move> = HashMap::new();
-    for m in position.legal_moves() {
-        named.insert(plain(&game.wxf(m)), m);
-        named.insert(plain(&game.chinese(m)), m);
+    let (wanted, moves) = (plain(word), position.legal_moves());
+    let is_named = |m: &Move| names(&game, *m).iter().any(|name| plain(name) == wanted);
+    if let Some(m) = moves.iter().copied().find(is_named) {
+        return Some(m);
     }
-    named.get(&wanted).copied()
+    // Of two pieces on one file often but one can make the move, and then many do not say which.
+    let by_file = |m: &Move| by_file(&game, position, *m).is_some_and(|name| plain(&name) == wanted);
+    let mut left = moves.into_iter().filter(by_file);
+    left.next().filter(|_| left.next().is_none())
+}
+
+/// What a move is called; the mark of the front or rear piece of two stands before its letter or behind it.
+fn names(game: &Xiangqi, m: Move) -> [String; 3] {
+    let wxf = game.wxf(m);
+    let turned = match wxf.as_bytes() {
+        &[mark @ (b'+' | b'-'), letter, sign, number] => {
+            [letter, mark, sign, number].into_iter().map(char::from).collect()
+        }
+        _ => wxf.clone(),
+    };
+    [wxf, turned, game.chinese(m)]
+}
+
+/// The name in WXF's notation of a move of one of several pieces on a file, without the mark of which.
+fn by_file(game: &Xiangqi, position: &Position, m: Move) -> Option<String> {
+    let wxf = game.wxf(m);
+    let &[b'+' | b'-' | b'a'..=b'e', letter, sign, number] = wxf.as_bytes() else { return None };
+    let at = position.write_move(m).bytes().next()?.checked_sub(b'a')?;
+    let file = if position.side() == Side::First { 9 - at } else { 1 + at };
+    Some([letter, b'0' + file, sign, number].into_iter().map(char::from).collect())
 }
 
 /// One spelling of many: of letters that stand for one piece, of signs, and of characters old and new.
@@ -163,4 +209,53 @@ fn plain(word: &str) -> String {
             other => other,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Result<(u64, Vec<usize>, Losses), String> {
+        let (games, count, mut losses) = read(text.as_bytes(), Variant::XIANGQI).map_err(|e| format!("{e:#}"))?;
+        losses.retain(|_, lost| *lost > 0);
+        let known = games.answers("test").iter().map(|(_, answer)| answer.len()).collect();
+        Ok((count, known, losses))
+    }
+
+    #[test]
+    fn comments_and_marks_cut_no_game() {
+        let plain = said("[Event \"x\"]\n\n1. h2e2 h9g7 2. h0g2 i9h9 1-0\n").expect("a game");
+        assert_eq!((plain.0, plain.1.len(), &plain.2), (1, 4, &Losses::new()));
+        for (text, comments) in [
+            ("[Event \"x\"]\n\n1. h2e2! {1) first; 2. last [so] } h9g7?! 2.h0g2+ i9h9# 1-0\n", 1),
+            ("[Event \"x\"]\n\n1. h2e2 ; 1-0 so they say\nh9g7 (1... b9c7 {) } (2. b2e2)) 2. H0G2 i9h9 1-0", 2),
+            ("%one line\n[Event \"x\"]\n1. h2e2 {\n[Event \"y\"]\n} h9g7 2. h0g2 $1 i9h9 1-0", 1),
+        ] {
+            let found = said(text).expect("a game");
+            assert_eq!((found.0, &found.1), (1, &plain.1), "{text}");
+            assert_eq!(found.2, [("comments_and_variations", comments)].into(), "{text}");
+        }
+        let open = said("1. h2e2 {for ever\n\n[Event \"y\"]\n1. h2e2").expect("a game");
+        assert_eq!((open.0, open.2.get("comments_and_variations_without_an_end")), (1, Some(&1)));
+    }
+
+    #[test]
+    fn one_of_two_pieces_on_a_file_has_many_names() {
+        // Both rooks on the fifth file, and both horses: one of the latter can go to the fourth.
+        let position = Position::from_fen(Variant::XIANGQI, "3k5/9/4R4/9/4R4/3p5/9/4N4/9/3KN4 w").expect("legal");
+        let read = |word: &str| read_move(&position, word).map(|m| position.write_move(m));
+        for front in ["+R=1", "R+=1", "R+.1", "前车平一", "前車平一", "e7i7"] {
+            assert_eq!(read(front).as_deref(), Some("e7i7"), "{front}");
+        }
+        assert_eq!(read("-R=1").as_deref(), Some("e5i5"));
+        assert_eq!(read("R5=1"), None, "both can");
+        assert_eq!(read("H5-4").as_deref(), Some("e2f0"), "one can");
+    }
+
+    #[test]
+    fn what_is_no_pgn_is_refused() {
+        for text in ["", "{\"a\": 1}", "[{\"a\": 1},\n {\"a\": 2}]", "a text\nof some lines"] {
+            assert!(said(text).is_err(), "{text}: {:?}", said(text));
+        }
+    }
 }
