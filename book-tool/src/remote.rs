@@ -289,5 +289,5 @@ impl Builds {
 
 /// Whether nobody answers, which may be otherwise soon.
 fn is_nobody(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(ConnectError::Nobody { .. } | ConnectError::NoFile(..)))
+    error.downcast_ref().is_some_and(|error: &ConnectError| !error.is_lasting())
 }

@@ -90,12 +90,14 @@ impl Access {
         let connector = Connector::by(name, move || {
             let (access, path) = (access.clone(), path.clone());
             async move {
-                let named = path.display().to_string();
-                let url = std::fs::read_to_string(&path).map_err(|error| ConnectError::NoFile(named.clone(), error))?;
-                let connector = access.connector(url.lines().next().unwrap_or_default().trim());
-                let connector = connector.map_err(|error| match error {
+                let url = first_line(&path)?;
+                let connector = access.connector(&url).map_err(|error| match error {
+                    AccessError::Connect(ConnectError::Url(_)) => {
+                        let form = "write it as in http://127.0.0.1:7615 or https://HOST:7615";
+                        unusable(&path, format!("says '{}', which is none; {form}", url.escape_debug()))
+                    }
                     AccessError::Connect(error) => error,
-                    error => ConnectError::Refused { url: named, cause: error.to_string() },
+                    error => ConnectError::Refused { url, cause: error.to_string() },
                 })?;
                 connector.channel().await
             }
@@ -119,6 +121,24 @@ impl Access {
         };
         Bearer::new(text.trim()).map(Some).ok_or(AccessError::Token(place))
     }
+}
+
+/// The first line of the file with a coordinator's address.
+fn first_line(path: &Path) -> Result<String, ConnectError> {
+    let not_yet = |why| ConnectError::NoFile(path.display().to_string(), why);
+    let text = std::fs::read(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => not_yet("is not there"),
+        _ => unusable(path, format!("cannot be read: {error}")),
+    })?;
+    let text = String::from_utf8(text).map_err(|_| unusable(path, "is no text: give another".into()))?;
+    match text.lines().next().map(str::trim) {
+        None | Some("") => Err(not_yet("is empty")),
+        Some(line) => Ok(line.into()),
+    }
+}
+
+fn unusable(path: &Path, cause: String) -> ConnectError {
+    ConnectError::File { file: path.display().to_string(), cause }
 }
 
 fn read(path: &Path) -> Result<String, AccessError> {
@@ -174,6 +194,45 @@ mod tests {
         ] {
             assert_eq!(is_loopback(url), here, "{url}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_file_without_an_address_is_named_with_what_is_wrong_with_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("coordinator.url");
+        let access = Access::default();
+        let connector = access.connector_by_file(&path).expect("it is read later");
+        let mut said = Vec::new();
+        for bytes in
+            [None, Some(&b""[..]), Some(b"\nhttp://late:1"), Some(b"\xff\xfe"), Some(b"seven\n"), Some(b"https://h:1")]
+        {
+            if let Some(bytes) = bytes {
+                std::fs::write(&path, bytes).expect("room");
+            }
+            let error = connector.channel().await.expect_err("nobody is there");
+            said.push((error.is_lasting(), error.to_string()));
+        }
+        let expected = [
+            (false, "yet: that file is not there"),
+            (false, "yet: that file is empty"),
+            (false, "yet: that file is empty"),
+            (true, "URL, is no text"),
+            (true, "URL, says 'seven', which is none; write it as in http"),
+            (true, "https://h:1 needs --tls-ca FILE"),
+        ];
+        for ((is_lasting, text), (lasts, words)) in said.iter().zip(expected) {
+            assert!(*is_lasting == lasts && text.contains(words), "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_url_without_a_port_says_which_is_meant() {
+        let connector = Connector::to_url("http://127.0.0.1").expect("a URL");
+        let Err(error) = connector.channel().await else { return println!("skipped: somebody is at port 80") };
+        assert!(
+            error.to_string().contains("it names no port, and so means 80: a coordinator's is usually 7615"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -60,9 +60,17 @@ pub enum ConnectError {
         /// Why not.
         cause: String,
     },
-    /// The file with the address cannot be read.
-    #[error("no coordinator has written its address to {0} yet ({1})")]
-    NoFile(String, io::Error),
+    /// The file with the address is not there, or holds nothing.
+    #[error("no coordinator has written its address to {0} yet: that file {1}")]
+    NoFile(String, &'static str),
+    /// The file with the address cannot be used.
+    #[error("{file}, whose first line is to be a coordinator's URL, {cause}")]
+    File {
+        /// Which.
+        file: String,
+        /// Why not, and the way out.
+        cause: String,
+    },
     /// Somebody answers, and it cannot be talked to.
     #[error("no connection to the coordinator at {url}: {cause}")]
     Refused {
@@ -71,6 +79,18 @@ pub enum ConnectError {
         /// Why not, and the way out.
         cause: String,
     },
+}
+
+impl ConnectError {
+    /// Whether it will be the same the next time, unless a person changes something. Who was connected before need not
+    /// believe it: that person may be about to, at the other end.
+    #[must_use]
+    pub const fn is_lasting(&self) -> bool {
+        match self {
+            Self::Url(_) | Self::File { .. } | Self::Refused { .. } => true,
+            Self::Nobody { .. } | Self::NoFile(..) => false,
+        }
+    }
 }
 
 impl Connector {
@@ -98,11 +118,12 @@ impl Connector {
             Some("https") => Some(secure()?),
             _ => return Err(no_url().into()),
         };
-        let port = endpoint.uri().port_u16().unwrap_or(if tls.is_some() { 443 } else { 80 });
+        let named = endpoint.uri().port_u16();
+        let port = named.unwrap_or(if tls.is_some() { 443 } else { 80 });
         let (every, patience) = keepalive();
         let endpoint =
             endpoint.http2_keep_alive_interval(every).keep_alive_timeout(patience).keep_alive_while_idle(true);
-        let place = Arc::new(Place { url: url.into(), host, port, tls });
+        let place = Arc::new(Place { url: url.into(), host, port, has_port: named.is_some(), tls });
         Ok(Self::by(url, move || {
             let (endpoint, place) = (endpoint.clone(), Arc::clone(&place));
             async move {
@@ -164,6 +185,8 @@ struct Place {
     url: String,
     host: Arc<str>,
     port: u16,
+    /// Whether the URL names it.
+    has_port: bool,
     tls: Option<tls::Client>,
 }
 
@@ -194,6 +217,11 @@ impl Place {
         let cause = match error.kind() {
             io::ErrorKind::UnexpectedEof => "it ended the connection at once".into(),
             _ => error.to_string(),
+        };
+        let cause = if self.has_port {
+            cause
+        } else {
+            format!("{cause}; it names no port, and so means {}: a coordinator's is usually 7615", self.port)
         };
         ConnectError::Nobody { url: self.url.clone(), cause }
     }

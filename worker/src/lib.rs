@@ -45,7 +45,8 @@ pub const LAST_WORDS: Duration = Duration::from_secs(3);
 /// is a coordinator or not: what it could not hand back is given to others when its lease ends.
 ///
 /// # Errors
-/// If the coordinator refuses this worker, or the engines cannot be made.
+/// If the coordinator refuses this worker, if as things are set up no connection can be had and none ever was, or if the
+/// engines cannot be made.
 pub async fn run(config: Config, connector: Connector, shutdown: CancellationToken) -> Result<()> {
     let Some(Team { thinkers, name, variants }) = assemble(&config, &shutdown).await? else { return Ok(()) };
     let spool = config.spool.as_deref().map(Spool::open).transpose()?;
@@ -101,13 +102,20 @@ async fn stay_connected(
     shutdown: &CancellationToken,
 ) -> Result<()> {
     let instance = rand::random();
-    let mut failures = 0;
+    let (mut failures, mut was_ever_welcome) = (0, false);
     loop {
         let session = Session { config, engine, instance, desk };
         let (reason, asked) = match session.run(connector).await {
             End::Done => return Ok(()),
             End::Refused(error) => return Err(error),
+            End::Misled(error) if !was_ever_welcome => return Err(error),
+            // What worked before will again when somebody has mended it over there.
+            End::Misled(error) => {
+                failures += 1;
+                (error.to_string(), Duration::ZERO)
+            }
             End::Lost { reason, was_welcome, wait } => {
+                was_ever_welcome |= was_welcome;
                 // Somebody who answers need not be a coordinator.
                 failures = if was_welcome { 0 } else { failures + 1 };
                 (reason, wait)

@@ -20,7 +20,8 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Asks a coordinator for positions and searches them.
 ///
-/// Connects again for ever when the coordinator is not there. On Ctrl-C and on SIGTERM it finishes what it searches
+/// Connects again for ever when the coordinator is not there; ends with code 2 where it could never connect as it is set
+/// up, as with a wrong authority or a token for plain text. On Ctrl-C and on SIGTERM it finishes what it searches
 /// within --grace, hands back the rest, and ends.
 #[derive(Debug, Parser)]
 #[command(name = "kagetsu-worker", version, max_term_width = 100)]

@@ -31,6 +31,8 @@ pub(crate) enum End {
     Done,
     /// The coordinator does not want this worker.
     Refused(Error),
+    /// There is no connection to be had as things are set up, here or there.
+    Misled(Error),
     /// The network, or the coordinator, is gone.
     Lost {
         reason: String,
@@ -91,6 +93,7 @@ impl Session<'_> {
     pub(crate) async fn run(&self, connector: &Connector) -> End {
         let channel = match connector.connect().await {
             Ok(channel) => channel,
+            Err(error) if error.is_lasting() => return End::Misled(error.into()),
             Err(error) => return lost(error.to_string(), false),
         };
         let mut client = WorkersClient::new(channel).max_decoding_message_size(MESSAGE_LIMIT);

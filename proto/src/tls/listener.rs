@@ -4,13 +4,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use rustls::{AlertDescription, CertificateError, Error};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+use tokio::time::Sleep;
 use tokio_rustls::server::TlsStream;
 use tokio_stream::Stream;
 use tonic::transport::server::{Connected, TcpConnectInfo};
@@ -19,8 +20,10 @@ use super::ServerTls;
 use super::agreements::Agreements;
 use super::seldom::Seldom;
 
-/// How long a client may take to agree on secrets.
+/// How long a client may take to agree on secrets, and then to begin.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// So many bytes every client says, whether of HTTP/2 or of HTTP/1, before it waits for an answer.
+const FIRST: usize = 16;
 /// How often changed certificates are looked for.
 const RELOAD: Duration = Duration::from_secs(10);
 /// The wait after the system could not accept a connection, as when there are no more file handles.
@@ -34,13 +37,49 @@ struct Log {
     silent: Seldom,
 }
 
-/// A connection to a client, secret or plain.
+/// A connection to a client, secret or plain. Reading from it fails if the client takes too long to begin.
 #[derive(Debug)]
-pub enum Connection {
+pub struct Connection {
+    line: Line,
+    /// As long as the client has not begun.
+    beginning: Option<Beginning>,
+}
+
+#[derive(Debug)]
+enum Line {
     /// Everybody on the way can read it.
     Plain(TcpStream),
     /// Nobody can.
     Secret(Box<TlsStream<TcpStream>>),
+}
+
+/// A client that has yet to say what every client says first.
+#[derive(Debug)]
+struct Beginning {
+    until: Pin<Box<Sleep>>,
+    /// Bytes that are missing.
+    missing: usize,
+    client: SocketAddr,
+    log: Arc<Log>,
+}
+
+impl Connection {
+    fn new(line: Line, client: SocketAddr, log: Arc<Log>) -> Self {
+        let until = Box::pin(tokio::time::sleep(PATIENCE));
+        Self { line, beginning: Some(Beginning { until, missing: FIRST, client, log }) }
+    }
+}
+
+impl Beginning {
+    /// Fails once it takes too long.
+    fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
+        ready!(self.until.as_mut().poll(context));
+        if let Some(others) = self.log.silent.turn(Instant::now()) {
+            let client = self.client;
+            tracing::warn!(%client, others, "a client is refused: it does not begin within {} s", PATIENCE.as_secs());
+        }
+        Poll::Ready(io::ErrorKind::TimedOut.into())
+    }
 }
 
 /// Accepts connections, and agrees on secrets with each, so that a slow client holds up nobody. It also reads changed
@@ -122,7 +161,7 @@ async fn accept(socket: &TcpListener, tls: Option<&Arc<ServerTls>>, out: &mpsc::
         let _ = stream.set_nodelay(true);
         match tls {
             None => {
-                if out.send((Connection::Plain(stream), client)).await.is_err() {
+                if out.send((Connection::new(Line::Plain(stream), client, Arc::clone(&log)), client)).await.is_err() {
                     return;
                 }
             }
@@ -155,7 +194,10 @@ async fn agree(
     });
     match agreed.await {
         // Who listens no more has ended.
-        Ok(Ok(stream)) => drop(out.send((Connection::Secret(Box::new(stream)), client)).await),
+        Ok(Ok(stream)) => {
+            let line = Line::Secret(Box::new(stream));
+            drop(out.send((Connection::new(line, client, log), client)).await);
+        }
         Ok(Err(error)) => match refusal(&error) {
             Some(reason) => {
                 if let Some(others) = log.refusals.turn(Instant::now()) {
@@ -211,27 +253,38 @@ impl Connected for Connection {
     type ConnectInfo = TcpConnectInfo;
 
     fn connect_info(&self) -> TcpConnectInfo {
-        match self {
-            Self::Plain(stream) => stream.connect_info(),
-            Self::Secret(stream) => stream.get_ref().0.connect_info(),
+        match &self.line {
+            Line::Plain(stream) => stream.connect_info(),
+            Line::Secret(stream) => stream.get_ref().0.connect_info(),
         }
     }
 }
 
 impl AsyncRead for Connection {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
-            Self::Secret(stream) => Pin::new(stream).poll_read(context, buffer),
+        let Self { line, beginning } = self.get_mut();
+        let before = buffer.filled().len();
+        let read = match line {
+            Line::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
+            Line::Secret(stream) => Pin::new(stream).poll_read(context, buffer),
+        };
+        let Some(begins) = beginning else { return read };
+        if read.is_pending() {
+            return begins.poll_late(context).map(Err);
         }
+        begins.missing = begins.missing.saturating_sub(buffer.filled().len() - before);
+        if begins.missing == 0 {
+            *beginning = None;
+        }
+        read
     }
 }
 
 impl AsyncWrite for Connection {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
-            Self::Secret(stream) => Pin::new(stream).poll_write(context, bytes),
+        match &mut self.get_mut().line {
+            Line::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
+            Line::Secret(stream) => Pin::new(stream).poll_write(context, bytes),
         }
     }
 
@@ -240,30 +293,67 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_write_vectored(context, parts),
-            Self::Secret(stream) => Pin::new(stream).poll_write_vectored(context, parts),
+        match &mut self.get_mut().line {
+            Line::Plain(stream) => Pin::new(stream).poll_write_vectored(context, parts),
+            Line::Secret(stream) => Pin::new(stream).poll_write_vectored(context, parts),
         }
     }
 
     fn is_write_vectored(&self) -> bool {
-        match self {
-            Self::Plain(stream) => stream.is_write_vectored(),
-            Self::Secret(stream) => stream.is_write_vectored(),
+        match &self.line {
+            Line::Plain(stream) => stream.is_write_vectored(),
+            Line::Secret(stream) => stream.is_write_vectored(),
         }
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_flush(context),
-            Self::Secret(stream) => Pin::new(stream).poll_flush(context),
+        match &mut self.get_mut().line {
+            Line::Plain(stream) => Pin::new(stream).poll_flush(context),
+            Line::Secret(stream) => Pin::new(stream).poll_flush(context),
         }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_shutdown(context),
-            Self::Secret(stream) => Pin::new(stream).poll_shutdown(context),
+        match &mut self.get_mut().line {
+            Line::Plain(stream) => Pin::new(stream).poll_shutdown(context),
+            Line::Secret(stream) => Pin::new(stream).poll_shutdown(context),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    /// A client that has said this, and the server's side of its line.
+    async fn client(said: &[u8]) -> (TcpStream, Connection) {
+        let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let mut listener = Listener::new(socket, None).expect("an address");
+        let mut near = TcpStream::connect(listener.address()).await.expect("it listens");
+        near.write_all(said).await.expect("room");
+        (near, listener.accept().await.0)
+    }
+
+    #[tokio::test]
+    async fn who_does_not_begin_is_not_waited_for() {
+        for said in [&b""[..], b"PRI "] {
+            let (_near, mut line) = client(said).await;
+            // Its time is up, and not before what it said was read.
+            let beginning = line.beginning.as_mut().expect("it has not begun");
+            beginning.until.as_mut().reset(tokio::time::Instant::now());
+            let late = line.read_exact(&mut [0; FIRST]).await.expect_err("it is late");
+            assert_eq!(late.kind(), io::ErrorKind::TimedOut);
+        }
+    }
+
+    #[tokio::test]
+    async fn who_has_begun_may_be_silent() {
+        let (mut near, mut line) = client(&[7; FIRST]).await;
+        line.read_exact(&mut [0; FIRST]).await.expect("said");
+        assert!(line.beginning.is_none());
+        near.write_all(b"later").await.expect("room");
+        line.read_exact(&mut [0; 5]).await.expect("said");
     }
 }

@@ -47,6 +47,20 @@ fn every_setting_in_it_is_a_flag_of_the_program() {
     assert!(seen > 40, "only {seen} settings");
 }
 
+/// systemd copies what LoadCredential names at the start of a unit, and not at a reload.
+#[test]
+fn what_a_reload_of_a_service_reads_is_copied_by_the_reload() {
+    let unit = fs::read_to_string(folder().join("systemd/kagetsu-coordinator.service")).expect("text");
+    assert!(!unit.lines().any(|line| line.trim_start_matches('#').starts_with("LoadCredential=")), "{unit}");
+    let commands = |key: &str| {
+        let lines = unit.lines().filter_map(|line| line.trim_start_matches('#').strip_prefix(key));
+        lines.map(String::from).collect::<Vec<_>>()
+    };
+    let (before, mut again) = (commands("ExecStartPre="), commands("ExecReload="));
+    assert_eq!(again.pop().as_deref(), Some("/bin/kill -HUP $MAINPID"), "the last: all is there by then");
+    assert_eq!((before.len(), before), (2, again), "{unit}");
+}
+
 #[test]
 fn the_scripts_are_sound_for_the_shell() {
     for file in files(&folder().join("slurm")) {

@@ -134,6 +134,29 @@ fn a_cluster_with_certificates_and_tokens_builds_and_each_does_what_is_his() {
 }
 
 #[test]
+fn a_worker_that_cannot_connect_as_it_is_set_up_ends_and_says_why() {
+    let (safe, other) = (Safe::new(), Safe::new());
+    let mut coordinator = start(Program::Coordinator, &safe.coordinator("127.0.0.1:0", &[]));
+    let url = coordinator.address().replace("http://", "https://");
+    let stranger = other.client(&url, "work");
+    refused(
+        &run(Program::Worker, &[], &stranger),
+        &["not signed by the authority of --tls-ca", "ca.pem of its cluster"],
+    );
+    let plain = url.replace("https://", "http://");
+    refused(&run(Program::Worker, &["--coordinator", &plain], &[]), &["it speaks TLS", "https://"]);
+    let file = safe.path("coordinator.url");
+    let by_file = |line: &str| {
+        std::fs::write(&file, line).expect("room");
+        run(Program::Worker, &["--coordinator-file", &file, "--token-file", &safe.path("work.token")], &[])
+    };
+    refused(&by_file("http://node.example:7615\n"), &["a token must not go to http://node.example:7615", "--insecure"]);
+    refused(&by_file("seven\n"), &[&file, "says 'seven', which is none"]);
+    coordinator.signal(Signal::SIGTERM);
+    coordinator.wait();
+}
+
+#[test]
 fn who_connects_and_says_nothing_keeps_nobody_out() {
     let safe = Safe::new();
     let log = safe.scratch.path("log");
