@@ -14,6 +14,7 @@ mod check;
 mod cli;
 mod compact;
 mod compile;
+mod conflicts;
 mod dashboard;
 mod diff;
 mod effort;

@@ -3,19 +3,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
-use kagetsu_game::{Answer, Position, Proof};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::cli::write_json;
-use crate::place::named;
+use crate::conflicts::Conflicts;
 use crate::source::{fill, open_book};
 
 /// Answers between two times that all is made durable.
 const SYNC_EVERY: u64 = 1_000;
-/// Conflicts that are told.
-const TOLD: usize = 100;
-
 /// Brings what was searched for other books into one
 ///
 /// Of each move the stronger evidence stays: a proof, then the deeper search. The order of the books makes no difference, and
@@ -42,12 +38,12 @@ struct MergeJson {
     new: u64,
     changed: u64,
     positions: u64,
-    conflicts: Vec<String>,
-    conflict_count: u64,
+    #[serde(flatten)]
+    conflicts: Conflicts,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let mut done = MergeJson { read: 0, new: 0, changed: 0, positions: 0, conflicts: Vec::new(), conflict_count: 0 };
+    let mut done = MergeJson { read: 0, new: 0, changed: 0, positions: 0, conflicts: Conflicts::default() };
     if let Some(path) = args.books.iter().find(|path| is_same(path, &args.into)) {
         bail!("{} is the book {} itself, and no book can be merged into itself", path.display(), args.into.display());
     }
@@ -60,18 +56,13 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         done.positions = into.len();
         Ok(())
     })?;
-    let exit = if done.conflict_count == 0 { Exit::Done } else { Exit::No };
+    let exit = done.conflicts.exit();
     if args.json {
         write_json(out, &done)?;
         return Ok(exit);
     }
-    let MergeJson { read, new, changed, positions, conflicts, conflict_count } = &done;
-    for conflict in conflicts {
-        writeln!(out, "conflict: {conflict}")?;
-    }
-    if *conflict_count > conflicts.len() as u64 {
-        writeln!(out, "and {} more conflicts", conflict_count - conflicts.len() as u64)?;
-    }
+    let MergeJson { read, new, changed, positions, conflicts } = &done;
+    conflicts.write(out)?;
     let name = args.into.display();
     writeln!(out, "{name}: {read} positions read, {new} new, {changed} changed; {positions} in all")?;
     Ok(exit)
@@ -89,12 +80,7 @@ fn bring(book: &Book, into: &mut Book, done: &mut MergeJson) -> Result<()> {
         done.read += 1;
         let known = into.lookup(&entry.position)?.map(|known| known.facts);
         let mut merged = known.clone().unwrap_or_default();
-        for conflict in conflicts(&entry.position, &merged, &entry.facts) {
-            done.conflict_count += 1;
-            if done.conflicts.len() < TOLD {
-                done.conflicts.push(conflict);
-            }
-        }
+        done.conflicts.look(&entry.position, &merged, &entry.facts);
         merged.merge(entry.facts.clone());
         if entry.facts.is_empty() || known.as_ref() == Some(&merged) {
             continue;
@@ -110,19 +96,4 @@ fn bring(book: &Book, into: &mut Book, done: &mut MergeJson) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The moves of which one answer proves what the other disproves.
-fn conflicts(position: &Position, one: &Answer, other: &Answer) -> Vec<String> {
-    let proofs = other.verdicts().iter().filter_map(|(m, verdict)| {
-        let (own, other) = (one.get(*m)?.proof?, verdict.proof?);
-        own.contradicts(other).then_some((*m, own, other))
-    });
-    let say = |proof: Proof| format!("{} in {} by {}", proof.claim, proof.plies, proof.kind);
-    proofs
-        .map(|(m, own, other)| {
-            let (name, at) = (position.write_move(m), named(position));
-            format!("{} {at}, {name}: {} against {}", position.variant(), say(own), say(other))
-        })
-        .collect()
 }

@@ -132,7 +132,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     }
     write_counts(out, "depth", &json.by_depth)?;
     for (engine, moves) in json.engines.iter().flatten() {
-        writeln!(out, "{moves} moves by {engine}")?;
+        writeln!(out, "{moves} moves by {}", table::one_line(engine))?;
     }
     if json.holes.iter().flatten().next().is_some() {
         writeln!(out, "\nholes nearest to the root:")?;

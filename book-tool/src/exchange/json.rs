@@ -170,6 +170,9 @@ impl Line {
             after = after.play(next).with_context(about)?;
             line.push(next);
         }
+        if line.first().is_some_and(|first| *first != m) {
+            bail!("{}: its line begins with another move, {}", about(), self.line[0]);
+        }
         let bound = named(&BOUNDS, "the bound", &self.bound).with_context(about)?;
         let by = Provenance { engine: self.engine.as_str().into(), day: day(&self.date)? };
         Ok((m, Verdict { score, bound, depth: self.depth, nodes: self.nodes, line, proof, by }))

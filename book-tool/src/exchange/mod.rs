@@ -1,7 +1,6 @@
 //! Books in the formats of other programs, read and written.
 
 mod colours;
-mod csv;
 mod eleeye;
 mod games;
 mod json;
@@ -15,6 +14,7 @@ mod renlib;
 mod rif;
 mod sgf;
 mod squares;
+mod table;
 #[cfg(test)]
 mod tests;
 mod yixin;
@@ -27,16 +27,18 @@ use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use kagetsu_book::Book;
+use kagetsu_book::{Book, Entry};
 use kagetsu_game::{Answer, Position, Variant};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::cli::write_json;
+use crate::conflicts::Conflicts;
 use crate::source::{fill, open_book};
 use games::Games;
 use json::Record;
 pub(crate) use proof::plant;
+use table::Table;
 use zobrist::Keys;
 
 /// What could not be carried over, by what it is, and how much of it.
@@ -111,7 +113,7 @@ impl Format {
         Ok(match self {
             Self::Json => bail!("JSON is read line by line"),
             Self::Csv => {
-                let (answers, items) = csv::read(text()?)?;
+                let (answers, items) = table::read(text()?)?;
                 Contents { answers, items, losses: Losses::new() }
             }
             Self::Yxdb => {
@@ -140,10 +142,10 @@ impl Format {
             variant.or(first).context("the book is empty")
         };
         let (bytes, count, losses) = match self {
-            Self::Json => return Ok((write_lines(book, out)?, Losses::new())),
-            Self::Csv => return Ok((write_table(book, out)?, Losses::new())),
+            Self::Json => return write_lines(book, variant, out),
+            Self::Csv => return write_table(book, variant, out),
             Self::Yxdb => {
-                let (records, losses) = yixin::records(book)?;
+                let (records, losses) = yixin::records(book, variant)?;
                 (yxdb::write(&records), records.len() as u64, losses)
             }
             Self::Lib => library::write(book, first()?)?,
@@ -235,7 +237,7 @@ pub(crate) struct ExportArgs {
     /// The book's folder
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
-    /// Which positions, where the format holds those of one game; by default those of the book's first
+    /// Which positions; by default all, or those of the book's first game where the format holds those of one
     #[arg(long, value_name = "VARIANT")]
     variant: Option<Variant>,
     #[command(flatten)]
@@ -250,7 +252,8 @@ pub(crate) struct ExportArgs {
 /// Reads a file of another format into a book
 ///
 /// The book is made where it is not there. Where it has a position already, the stronger evidence of each move stays: a proof,
-/// then the deeper search. Reading the same file again changes nothing. A line that is wrong ends it, with its number; of a `json`
+/// then the deeper search. Where both are proofs of the contrary, both are told and the exit code is 1. Reading the same file again
+/// changes nothing. A line that is wrong ends it, with its number; of a `json`
 /// file what stood before it is in the book. What could not be carried over is told.
 ///
 /// Wins and losses that somebody only says are proofs of the kind `manual`. `yxdb` has values of positions, a book has values of
@@ -269,7 +272,7 @@ pub(crate) struct ImportArgs {
     /// The book's folder
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
-    /// What was played, where the file does not say it
+    /// What was played, where the file does not say it; where it does, the game whose positions alone are read
     #[arg(long, value_name = "VARIANT")]
     variant: Option<Variant>,
     #[command(flatten)]
@@ -291,6 +294,9 @@ struct ImportJson {
     read: u64,
     positions: u64,
     new: u64,
+    /// Where there are any.
+    #[serde(flatten)]
+    conflicts: Option<Conflicts>,
     /// Records, nodes, games or lines of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<u64>,
@@ -304,6 +310,17 @@ pub(crate) fn export(args: &ExportArgs, out: &mut dyn Write) -> Result<Exit> {
     let is_proof = args.format == Format::Proof;
     args.proof.fits(is_proof)?;
     let keys = args.zobrist.keys(args.format)?;
+    if let Some(variant) = args.variant {
+        let mut all = book.positions();
+        let is_there =
+            |entry: &Result<_, _>| entry.as_ref().is_ok_and(|entry: &Entry| entry.position.variant() == variant);
+        let first = all.next().transpose()?;
+        if let Some(first) =
+            first.filter(|first| first.position.variant() != variant && !all.any(|entry| is_there(&entry)))
+        {
+            bail!("{} has no position of {variant}; its first is of {}", args.book.display(), first.position.variant());
+        }
+    }
     let write = |out: &mut dyn Write| match args.format {
         Format::Proof => Ok((proof::write(&book, args.variant, &args.proof, out)?, Losses::new())),
         format => match &keys {
@@ -351,25 +368,39 @@ fn half_written(path: &Path) -> PathBuf {
     name.into()
 }
 
-fn write_lines(book: &Book, out: &mut dyn Write) -> Result<u64> {
-    let mut count = 0;
-    for entry in book.positions() {
-        let entry = entry?;
-        write_json(out, &Record::new(&entry.position, &entry.facts))?;
-        count += 1;
+/// Whether a position is to be written; others are counted.
+fn is_asked(position: &Position, variant: Option<Variant>, losses: &mut Losses) -> bool {
+    let is_asked = variant.is_none_or(|variant| variant == position.variant());
+    if !is_asked {
+        lose(losses, "positions_of_other_games", 1);
     }
-    Ok(count)
+    is_asked
 }
 
-fn write_table(book: &Book, out: &mut dyn Write) -> Result<u64> {
-    out.write_all(csv::head().as_bytes())?;
-    let mut count = 0;
+fn write_lines(book: &Book, variant: Option<Variant>, out: &mut dyn Write) -> Result<(u64, Losses)> {
+    let (mut count, mut losses) = (0, Losses::new());
     for entry in book.positions() {
         let entry = entry?;
-        out.write_all(csv::lines(&entry.position, &entry.facts).as_bytes())?;
-        count += 1;
+        if is_asked(&entry.position, variant, &mut losses) {
+            write_json(out, &Record::new(&entry.position, &entry.facts))?;
+            count += 1;
+        }
     }
-    Ok(count)
+    Ok((count, losses))
+}
+
+fn write_table(book: &Book, variant: Option<Variant>, out: &mut dyn Write) -> Result<(u64, Losses)> {
+    let mut table = Table::begin(out)?;
+    let (mut count, mut losses) = (0, Losses::new());
+    for entry in book.positions() {
+        let entry = entry?;
+        if is_asked(&entry.position, variant, &mut losses) {
+            table.write(&entry.position, &entry.facts)?;
+            count += 1;
+        }
+    }
+    table.end()?;
+    Ok((count, losses))
 }
 
 /// Tells what was lost on the way.
@@ -412,37 +443,55 @@ pub(crate) fn import(args: &ImportArgs, out: &mut dyn Write) -> Result<Exit> {
         };
         Some(contents.with_context(|| name.to_string())?)
     };
-    let (read, positions, new) = fill(&args.book, |book| {
+    let (read, others, conflicts, positions, new) = fill(&args.book, |book| {
         let before = book.len();
-        let mut learner = Learner { book, read: 0 };
+        let mut learner = Learner { book, only: args.variant, read: 0, others: 0, conflicts: Conflicts::default() };
         let end = match &contents {
             Some(contents) => {
                 contents.answers.iter().try_for_each(|(position, answer)| learner.learn(position, answer))
             }
             None => read_lines(&mut *source, &name.to_string(), &mut learner),
         };
-        let Learner { book, read } = learner;
+        let Learner { book, read, others, conflicts, .. } = learner;
         end.with_context(|| format!("{read} positions before it are in the book"))?;
-        Ok((read, book.len(), book.len() - before))
+        Ok((read, others, conflicts, book.len(), book.len() - before))
     })?;
-    let (items, losses) = contents.map(|contents| (contents.items, contents.losses)).unzip();
-    if args.json {
-        write_json(out, &ImportJson { read, positions, new, items, losses })?;
-        return Ok(Exit::Done);
+    let (items, mut losses) = contents.map(|contents| (contents.items, contents.losses)).unzip();
+    if others > 0 {
+        lose(losses.get_or_insert_default(), "positions_of_other_games", others);
     }
+    let exit = conflicts.exit();
+    if args.json {
+        let conflicts = Some(conflicts).filter(|_| exit == Exit::No);
+        write_json(out, &ImportJson { read, positions, new, conflicts, items, losses })?;
+        return Ok(exit);
+    }
+    conflicts.write(out)?;
     writeln!(out, "{}: {read} positions read, {new} of them new; {positions} in all", args.book.display())?;
     tell(&losses.unwrap_or_default(), out)?;
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 /// A book that learns many answers.
 struct Learner<'a> {
     book: &'a mut Book,
+    /// The game whose positions are learned, if not all are.
+    only: Option<Variant>,
     read: u64,
+    /// Positions of other games.
+    others: u64,
+    conflicts: Conflicts,
 }
 
 impl Learner<'_> {
     fn learn(&mut self, position: &Position, answer: &Answer) -> Result<()> {
+        if self.only.is_some_and(|only| only != position.variant()) {
+            self.others += 1;
+            return Ok(());
+        }
+        if let Some(known) = self.book.lookup(position)? {
+            self.conflicts.look(position, &known.facts, answer);
+        }
         self.book.learn(position, answer)?;
         self.read += 1;
         if self.read.is_multiple_of(SYNC_EVERY) {

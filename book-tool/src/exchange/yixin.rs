@@ -115,18 +115,18 @@ fn position(record: &Record) -> Result<Position> {
     Ok(Position::from_board(record.variant, &rows.join("\n"), Some(record.side))?)
 }
 
-/// A book's gomoku positions as records, and those that its moves lead to; positions of other games are lost.
+/// A book's gomoku positions, or those of one game, as records, and those that its moves lead to; positions of other games are lost.
 ///
 /// # Errors
 /// A damaged record of the book.
-pub(super) fn records(book: &Book) -> Result<(Vec<Record>, Losses)> {
+pub(super) fn records(book: &Book, only: Option<Variant>) -> Result<(Vec<Record>, Losses)> {
     let mut own: BTreeMap<(Variant, Key), Record> = BTreeMap::new();
     let mut leaves: BTreeMap<(Variant, Key), Record> = BTreeMap::new();
     let mut losses = Losses::new();
     for entry in book.positions() {
         let entry = entry?;
         let variant = entry.position.variant();
-        if !matches!(variant, Variant::Gomoku { .. }) {
+        if !matches!(variant, Variant::Gomoku { .. }) || only.is_some_and(|only| only != variant) {
             lose(&mut losses, "positions_of_other_games", 1);
             continue;
         }

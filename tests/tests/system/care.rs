@@ -106,10 +106,48 @@ fn a_conflict_of_proofs_is_told() {
         std::fs::write(&file, record.to_string()).expect("room for it");
         assert_eq!(kagetsu(&["import", "--format", "json", "--book", text(book), text(&file)]).code, Some(0));
     }
+    let conflict = "c3, a1: win in 7 by search against loss in 8 by search";
+    let copy = scratch.path("copy");
+    assert_eq!(kagetsu(&["merge", "--into", text(&copy), text(&a)]).code, Some(0));
+    // What b has came from the file last.
+    let imported = kagetsu(&["import", "--format", "json", "--book", text(&copy), text(&file)]);
     let merged = kagetsu(&["merge", "--into", text(&a), text(&b)]);
-    assert_eq!(merged.code, Some(1), "{merged:#?}");
-    assert!(merged.stdout.contains("win in 7 by search against loss in 8 by search"), "{merged:#?}");
+    for told in [merged, imported] {
+        assert_eq!(told.code, Some(1), "{told:#?}");
+        assert!(told.stdout.contains(conflict), "{told:#?}");
+    }
     is_clean(text(&a));
+}
+
+#[test]
+fn a_variant_says_which_positions_go_in_and_out() {
+    let scratch = Scratch::new();
+    let (both, file, part) = (scratch.path("both"), scratch.path("file"), scratch.path("part"));
+    build(text(&both), "freestyle-15", "h8", "3");
+    build(text(&both), "surakarta", "", "4");
+    for format in ["json", "csv"] {
+        for (variant, positions, others) in [("freestyle-15", 3, 4), ("surakarta", 4, 3)] {
+            let export = ["export", "--format", format, "--book", text(&both), "--variant", variant, text(&file)];
+            let exported = kagetsu(&export);
+            assert_eq!(exported.code, Some(0), "{exported:#?}");
+            assert!(exported.stdout.contains(&format!("{positions} positions\n")), "{exported:#?}");
+            assert!(exported.stdout.contains(&format!("{others} positions of other games")), "{exported:#?}");
+            std::fs::remove_file(&file).expect("it was written");
+        }
+        assert_eq!(kagetsu(&["export", "--format", format, "--book", text(&both), text(&file)]).code, Some(0));
+        let import =
+            ["import", "--format", format, "--book", text(&part), "--variant", "surakarta", text(&file), "--json"];
+        let imported = kagetsu(&import).json();
+        assert_eq!((&imported["read"], &imported["positions"]), (&json!(4), &json!(4)), "{imported}");
+        assert_eq!(imported["losses"]["positions_of_other_games"], 3, "{imported}");
+        std::fs::remove_file(&file).expect("it was written");
+        std::fs::remove_dir_all(&part).expect("it was made");
+    }
+    for format in ["json", "csv", "yxdb", "lib", "openings"] {
+        let none = ["export", "--format", format, "--book", text(&both), "--variant", "standard-19", text(&file)];
+        refused(&kagetsu(&none), &["standard-19", "freestyle-15"]);
+        assert!(!file.exists());
+    }
 }
 
 #[test]

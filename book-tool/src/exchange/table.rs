@@ -1,6 +1,7 @@
 //! A table with a line for each move.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 
 use anyhow::{Context, Result, bail};
 use kagetsu_game::{Answer, Position};
@@ -28,19 +29,44 @@ const HEAD: [&str; 15] = [
 /// A column that earlier tables have not.
 const DRAW_IN: &str = "draw_in";
 
-/// The first line of a table.
-pub(super) fn head() -> String {
-    format!("{},{DRAW_IN}\n", HEAD.join(","))
+/// A table that is written line by line.
+pub(super) struct Table<W: Write>(csv::Writer<W>);
+
+impl<W: Write> Table<W> {
+    /// Begins with the names of the columns.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub(super) fn begin(out: W) -> Result<Self> {
+        let mut table = csv::Writer::from_writer(out);
+        table.write_record(HEAD.iter().chain([&DRAW_IN]))?;
+        Ok(Self(table))
+    }
+
+    /// Writes the lines of a position.
+    ///
+    /// # Errors
+    /// If they can't be written.
+    pub(super) fn write(&mut self, position: &Position, answer: &Answer) -> Result<()> {
+        lines(position, answer).iter().try_for_each(|fields| Ok(self.0.write_record(fields)?))
+    }
+
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub(super) fn end(mut self) -> Result<()> {
+        Ok(self.0.flush()?)
+    }
 }
 
 /// The lines of a position.
-pub(super) fn lines(position: &Position, answer: &Answer) -> String {
+fn lines(position: &Position, answer: &Answer) -> Vec<[String; 16]> {
     let record = Record::new(position, answer);
     let place = record.fen.clone().unwrap_or_else(|| record.board.join("/"));
     let number = |value: Option<String>| value.unwrap_or_default();
-    let mut text = String::new();
-    for line in &record.answers {
-        let fields = [
+    let fields = |line: &Line| {
+        [
             record.variant.clone(),
             place.clone(),
             record.side.clone(),
@@ -57,16 +83,9 @@ pub(super) fn lines(position: &Position, answer: &Answer) -> String {
             line.date.clone(),
             line.line.join(" "),
             number(line.draw_in.map(|plies| plies.to_string())),
-        ];
-        text += &fields.map(quoted).join(",");
-        text.push('\n');
-    }
-    text
-}
-
-/// In quotes where it must be (RFC 4180).
-fn quoted(field: String) -> String {
-    if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
+        ]
+    };
+    record.answers.iter().map(fields).collect()
 }
 
 /// The positions of a table, each with all that its lines say; and how many lines there are.
@@ -74,8 +93,8 @@ fn quoted(field: String) -> String {
 /// # Errors
 /// The first line that cannot be, by its number.
 pub(super) fn read(text: &str) -> Result<(Vec<(Position, Answer)>, u64)> {
-    let mut rows = rows(text).into_iter();
-    let head = rows.next().map(|(_, fields)| fields).unwrap_or_default();
+    let mut table = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    let head = table.headers()?.clone();
     let place = |name: &str| {
         head.iter().position(|field| field == name).with_context(|| format!("line 1: there is no column '{name}'"))
     };
@@ -84,12 +103,17 @@ pub(super) fn read(text: &str) -> Result<(Vec<(Position, Answer)>, u64)> {
     let mut records: Vec<Record> = Vec::new();
     let mut known: BTreeMap<[String; 3], usize> = BTreeMap::new();
     let mut count = 0;
-    for (row, fields) in rows {
+    for fields in table.records() {
+        let fields = fields?;
+        if fields.iter().all(str::is_empty) {
+            continue; // as tables of other programs end
+        }
+        let row = fields.position().map_or(0, csv::Position::line);
         let about = || format!("line {row}");
         if fields.len() != head.len() {
             bail!("line {row}: {} fields, the first line has {}", fields.len(), head.len());
         }
-        let field = |nth: usize| fields[places[nth]].clone();
+        let field = |nth: usize| fields[places[nth]].to_string();
         let key = [field(0), field(1), field(2)];
         let plies = draw_in.map(|at| number(&fields[at], DRAW_IN)).transpose().with_context(about)?;
         let line = Line { draw_in: plies.flatten(), ..line(&field).with_context(about)? };
@@ -139,47 +163,29 @@ fn line(field: &impl Fn(usize) -> String) -> Result<Line> {
     })
 }
 
-/// The fields of each line that has any, and the number of the line that it begins in.
-fn rows(text: &str) -> Vec<(usize, Vec<String>)> {
-    let (mut rows, mut fields, mut field) = (Vec::new(), Vec::new(), String::new());
-    let (mut number, mut begin, mut is_quoted) = (1, 1, false);
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        number += usize::from(letter == '\n');
-        match letter {
-            '"' if is_quoted && letters.peek() == Some(&'"') => {
-                letters.next();
-                field.push('"');
-            }
-            '"' => is_quoted = !is_quoted,
-            letter if is_quoted => field.push(letter),
-            ',' => fields.push(std::mem::take(&mut field)),
-            '\r' => {}
-            '\n' => {
-                fields.push(std::mem::take(&mut field));
-                rows.push((begin, std::mem::take(&mut fields)));
-                begin = number;
-            }
-            letter => field.push(letter),
-        }
-    }
-    if !field.is_empty() || !fields.is_empty() {
-        fields.push(field);
-        rows.push((begin, fields));
-    }
-    rows.retain(|(_, fields)| fields.iter().any(|field| !field.is_empty()));
-    rows
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn fields_may_be_quoted() {
-        let read = rows("a,\"b,\"\"c\"\"\"\r\n\n\"x\ny\",z\nlast");
-        let row = |number: usize, fields: &[&str]| (number, fields.iter().map(ToString::to_string).collect::<Vec<_>>());
-        assert_eq!(read, [row(1, &["a", "b,\"c\""]), row(3, &["x\ny", "z"]), row(5, &["last"])]);
-        assert_eq!(quoted("a \"b\", c".into()), "\"a \"\"b\"\", c\"");
+    fn a_table_may_be_of_another_program() {
+        let head = HEAD.join(",");
+        let row = |score: &str| {
+            format!("freestyle-5,..../...,first,c3,{score},,,exact,3,7,none,,\"a \"\"b\"\", c\",2026-11-21,")
+        };
+        let board = |text: String| text.replace("..../...", "...../...../...../...../.....");
+        let table = board(format!("{head}\r\n{}\r\n{}\r\n", row("12"), ",".repeat(14)));
+        let (positions, lines) = read(&table).expect("a table");
+        assert_eq!((positions.len(), lines), (1, 1));
+        assert_eq!(&*positions[0].1.verdicts()[0].1.by.engine, "a \"b\", c");
+        for (table, why) in [
+            (board(format!("{head}\n{}\n", row("12,3"))), "line 2: 16 fields, the first line has 15"),
+            (board(format!("{head}\n{}\n", row("x"))), "line 2"),
+            ("variant,position\n".into(), "line 1: there is no column 'side'"),
+            (String::new(), "line 1"),
+        ] {
+            let error = read(&table).map(drop).map_err(|error| format!("{error:#}"));
+            assert!(error.as_ref().is_err_and(|said| said.contains(why)), "{why}: {error:?}");
+        }
     }
 }
