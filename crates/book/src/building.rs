@@ -17,6 +17,9 @@ use crate::prover::Prover;
 /// Known positions walked on from at a time.
 const STEPS: u32 = 64;
 
+/// How many times as long a value may take as the search that gave a bound to its depth: it seldom takes so long.
+const VALUE: u64 = 100;
+
 /// Searches for threats that a look for the attacker's best moves is worth.
 const SEARCHES: u64 = 10;
 
@@ -436,7 +439,8 @@ fn proving(mut question: Question, attacker: Side) -> Question {
 }
 
 /// The moves of a known position that the book has no value of: they may be better than those it has. They are searched as deeply as
-/// what only bounds them, by a person's question or in a book that was merged in: less would say nothing new.
+/// what only bounds them, by a person's question or in a book that was merged in: less would say nothing new. That a limit of
+/// positions would end before it is likely, for a value takes longer than a bound: then the depth of the bound is the limit.
 fn widening(spec: &JobSpec, node: &Node) -> Question {
     let bounded = node.facts.verdicts().iter().filter(|(_, verdict)| !verdict.is_exact()).map(|(m, _)| *m);
     let mut moves: Vec<Move> = bounded.collect();
@@ -445,6 +449,13 @@ fn widening(spec: &JobSpec, node: &Node) -> Question {
         moves = node.position.distinct_moves().into_iter().filter(is_new).collect();
     }
     let bounds = moves.iter().filter_map(|m| node.facts.get(*m)).map(|verdict| verdict.depth).max();
-    let depth = spec.effort.depth.map(|depth| depth.max(bounds.unwrap_or(0)));
-    Question { moves, width: spec.width, ..Question::new(node.position.clone(), Effort { depth, ..spec.effort }) }
+    let mut effort = spec.effort;
+    effort.depth = effort.depth.map(|depth| depth.max(bounds.unwrap_or(0)));
+    // A proof is looked for as far as the effort goes, whatever was bounded before.
+    let is_graded = !matches!(spec.policy, Policy::Prove { .. });
+    if let (Some(nodes), Some(bound)) = (effort.nodes, bounds.filter(|_| is_graded)) {
+        effort.depth = Some(bound.max(1));
+        effort.nodes = Some(nodes.saturating_mul(VALUE));
+    }
+    Question { moves, width: spec.width, ..Question::new(node.position.clone(), effort) }
 }

@@ -248,6 +248,30 @@ fn what_a_deeper_search_only_bounds_is_searched_as_deeply() {
 }
 
 #[test]
+fn a_limit_of_positions_does_not_end_a_second_search_before_it_is_as_deep_as_the_bounds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut book = open(folder.path());
+    let root = Position::start(spec(1).variant);
+    let effort = Effort { depth: None, nodes: Some(40), ..spec(1).effort };
+    let job = JobSpec { roots: [root.clone()].into(), effort, ..spec(2) };
+    let job = book.create_job(&job).expect("a job");
+    let [work] = &book.next_work(job, 1).expect("readable")[..] else { panic!("the root waits") };
+    assert_eq!(work.question.effort, effort);
+    let deep = engine::answer(&Question { width: 1, ..Question::new(root.clone(), Effort::depth(5)) });
+    let worse = |(m, v): &(Move, Verdict)| {
+        let score = if v.is_exact() { Score::opinion(-900) } else { v.score };
+        (*m, Verdict { score, ..v.clone() })
+    };
+    book.finish(work, &deep.verdicts().iter().map(worse).collect()).expect("room");
+    let [work] = &book.next_work(job, 1).expect("readable")[..] else { panic!("it is open") };
+    assert_eq!((work.question.effort.depth, work.question.moves.len()), (Some(5), deep.len() - 1));
+    assert!(work.question.effort.nodes > Some(400), "{:?}", work.question.effort);
+    book.finish(work, &engine::answer(&work.question)).expect("room");
+    assert_eq!(book.job(job).expect("known").set_aside, 0);
+    assert_clean(&book);
+}
+
+#[test]
 fn an_opinion_that_no_search_stands_behind_gets_no_deeper_on_its_way() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
