@@ -8,13 +8,17 @@ use kagetsu_game::{Bound, Move, Position, Side, Variant};
 
 use super::colours::{as_they_come_up, others};
 use super::games::{Ending, Games, bare};
+use super::losses::{Detail, Losses, lose, lose_details};
 use super::squares::{KINDS, SQUARES, of_text, placed, text};
-use super::{Losses, lose};
 
 /// Key, move, weight.
 const RECORD: usize = 8;
 /// A move this many centi-units worse than the best has no weight.
 const RANGE: i32 = 100;
+
+/// What a record has no place for.
+const NO_PLACE: [Detail; 6] =
+    [Detail::Depth, Detail::Nodes, Detail::Line, Detail::Engine, Detail::Date, Detail::ProofKind];
 
 /// The numbers of which keys are made: for Black to move, then for each piece on each square of a board of 16x16.
 struct Locks {
@@ -137,7 +141,10 @@ pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Loss
                 (RANGE - (best - i32::from(verdict.score.raw())).clamp(0, RANGE)) as u16
             };
             match of_text(&position.write_move(*m)).filter(|_| weight > 0 && known(&&(*m, verdict.clone()))) {
-                Some((from, to)) => records.push((lock, from | to << 8, weight)),
+                Some((from, to)) => {
+                    records.push((lock, from | to << 8, weight));
+                    lose_details(&mut losses, verdict, &NO_PLACE);
+                }
                 None => lose(&mut losses, "moves_that_are_not_worth_making", 1),
             }
         }

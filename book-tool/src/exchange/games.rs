@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
 
-use kagetsu_game::{Answer, Bound, Key, Move, Outcome, Position, Proof, Provenance, Score, Side, Variant, Verdict};
+use kagetsu_game::{
+    Answer, Bound, Claim, Key, Move, Outcome, Position, Proof, ProofKind, Provenance, Score, Side, Variant, Verdict,
+};
 
 /// How a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +134,21 @@ impl Games {
         };
         let played = self.played.into_iter().filter(|(_, moves)| !moves.is_empty());
         played.map(|(position, moves)| (position, moves.into_iter().map(verdict).collect())).collect()
+    }
+}
+
+/// What is proven of the move that led to a position of gomoku, where all that is known is that who made it wins or loses: this may
+/// take as long as there are points left. `None` if the position shows that it cannot be.
+pub(super) fn longest(after: &Position, claim: Claim) -> Option<Proof> {
+    let Variant::Gomoku { size, .. } = after.variant() else { return None };
+    let left = (u16::from(size) * u16::from(size)).checked_sub(after.canonical().stones)?;
+    let proof = |plies: u16| Some(Proof { claim, kind: ProofKind::Manual, plies });
+    match (after.outcome(), claim) {
+        (Some(Outcome::Win(side)), Claim::Win) if side != after.side() => proof(1),
+        (Some(_), _) | (None, Claim::Draw) => None,
+        // The move is the first of the plies, and the winner makes the last one.
+        (None, Claim::Win) => proof(1 + left / 2 * 2).filter(|_| left > 1),
+        (None, Claim::Loss) => proof(left.div_ceil(2) * 2).filter(|_| left > 0),
     }
 }
 

@@ -8,11 +8,11 @@ use std::collections::HashSet;
 
 use anyhow::{Result, bail};
 use kagetsu_book::Book;
-use kagetsu_game::{Claim, Key, Move, Position, Proof, ProofKind, Score, Variant, Verdict};
+use kagetsu_game::{Claim, Key, Move, Outcome, Position, Proof, ProofKind, Score, Variant, Verdict};
 
-use super::games::{Ending, Games, Said};
-use super::renlib::{self, Branch, Node, SIZE};
-use super::{Losses, lose};
+use super::games::{Ending, Games, Said, longest};
+use super::losses::{CUT_SHORT, Detail, Losses, NO_DISTANCE, lose, lose_details};
+use super::renlib::{self, Branch, Library, Node, SIZE};
 
 /// What is said of the moves of a library.
 ///
@@ -20,10 +20,12 @@ use super::{Losses, lose};
 /// If it is none, or the variant is not played on its board.
 pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses)> {
     is_on_its_board(variant)?;
-    let nodes = renlib::read(bytes)?;
+    let Library { nodes, has_root, is_cut, behind } = renlib::read(bytes)?;
     let (mut games, mut losses) = (Games::default(), Losses::new());
+    lose(&mut losses, CUT_SHORT, u64::from(is_cut));
+    lose(&mut losses, "bytes_behind_the_end", behind);
     let mut positions: Vec<Option<Position>> = vec![Some(Position::start(variant))];
-    note_texts(&nodes[0], None, &mut losses);
+    note_texts(&nodes[0], Text::Plain, &mut losses);
     for node in &nodes[1..] {
         let before = node.parent.and_then(|parent| positions[parent].clone());
         let reached = before.as_ref().and_then(|before| {
@@ -33,10 +35,11 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
         match (&before, &reached) {
             (Some(before), Some((m, after))) => {
                 games.add(before, *m, Ending::of(after), 1);
-                let plies = after.moves().len();
-                let said = said(&node.board_text, plies);
-                said.into_iter().for_each(|said| games.say(before, *m, said));
-                note_texts(node, said, &mut losses);
+                let text = Text::read(&node.board_text, after);
+                if let Text::Value(said) | Text::Endless(said) = text {
+                    games.say(before, *m, said);
+                }
+                note_texts(node, text, &mut losses);
             }
             (Some(_), None) if node.cell.is_none() => lose(&mut losses, "passes", 1),
             (Some(_), None) if !node.is_move => lose(&mut losses, "nodes_that_are_no_moves", 1),
@@ -45,7 +48,8 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
         }
         positions.push(reached.map(|(_, after)| after));
     }
-    Ok((games, nodes.len() as u64, losses))
+    // A file of version 3.0 begins with its first move.
+    Ok((games, (nodes.len() - usize::from(!has_root)) as u64, losses))
 }
 
 fn is_on_its_board(variant: Variant) -> Result<()> {
@@ -55,32 +59,75 @@ fn is_on_its_board(variant: Variant) -> Result<()> {
     }
 }
 
-fn note_texts(node: &Node, said: Option<Said>, losses: &mut Losses) {
+fn note_texts(node: &Node, text: Text, losses: &mut Losses) {
     lose(losses, "comments", u64::from(!node.comment.is_empty()));
-    lose(losses, "board_texts", u64::from(!node.board_text.is_empty() && said.is_none()));
     lose(losses, "marks", u64::from(node.is_marked));
-}
-
-/// The value that a text on a point gives the move made there, as Rapfi reads it.
-fn said(text: &[u8], plies: usize) -> Option<Said> {
-    let text = std::str::from_utf8(text).ok()?;
-    let (kind, number) = text.split_at_checked(1)?;
-    let number: i32 = number.parse().ok()?;
-    let opinion = |centi: i32| Some(Said { score: Score::opinion(centi), proof: None });
-    // The ply in which the game is over, counted from its beginning; the move itself is one.
-    let proof = |claim| {
-        let left = u16::try_from(number).ok()?.checked_sub(u16::try_from(plies).ok()?)? + 1;
-        let proof = Proof { claim, kind: ProofKind::Manual, plies: left };
-        (left <= Score::MAX_PLIES).then_some(Said { score: proof.score(), proof: Some(proof) })
-    };
-    match kind {
-        "v" => opinion(number),
-        "m" => opinion(-number),
-        "W" => proof(Claim::Win),
-        "L" => proof(Claim::Loss),
-        _ => None,
+    match text {
+        Text::Plain => lose(losses, "board_texts", u64::from(!node.board_text.is_empty())),
+        Text::Value(_) => {}
+        Text::Endless(_) => lose(losses, NO_DISTANCE, 1),
+        Text::Impossible(what) => lose(losses, what, 1),
     }
 }
+
+/// What a text on a point says of the move made there, as Rapfi reads it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Text {
+    /// Nothing that has a meaning to a book.
+    Plain,
+    Value(Said),
+    /// A win or a loss, and not when.
+    Endless(Said),
+    /// A value that the move cannot have; which kind.
+    Impossible(&'static str),
+}
+
+impl Text {
+    /// The text of the move that led to a position.
+    fn read(text: &[u8], after: &Position) -> Self {
+        let Ok(text) = std::str::from_utf8(text) else { return Self::Plain };
+        let Some((kind, number)) = text.split_at_checked(1) else { return Self::Plain };
+        let claim = match kind {
+            "W" => Claim::Win,
+            "L" => Claim::Loss,
+            "v" | "m" => {
+                let Ok(centi) = number.parse::<i32>() else { return Self::Plain };
+                let most = i32::from(Score::OPINION_MAX.raw());
+                if !(-most..=most).contains(&centi) {
+                    return Self::Impossible("values_beyond_all_bounds");
+                }
+                let score = Score::opinion(if kind == "v" { centi } else { -centi });
+                return Self::Value(Said { score, proof: None });
+            }
+            _ => return Self::Plain,
+        };
+        let said = |proof: Proof| Said { score: proof.score(), proof: Some(proof) };
+        if matches!(number, "" | "*") {
+            return longest(after, claim).map_or(Self::Impossible(NO_SUCH_END), |proof| Self::Endless(said(proof)));
+        }
+        let Ok(end) = number.parse::<u16>() else { return Self::Plain };
+        // The ply in which the game is over, counted from its beginning; the move itself is one.
+        let made = after.moves().len() as u16;
+        let left = (end + 1).checked_sub(made).filter(|left| *left > 0);
+        let proof = left.map(|plies| Proof { claim, kind: ProofKind::Manual, plies });
+        let proof = proof.filter(|proof| can_end(after, *proof, end));
+        proof.map_or(Self::Impossible(NO_SUCH_END), |proof| Self::Value(said(proof)))
+    }
+}
+
+const NO_SUCH_END: &str = "wins_and_losses_that_cannot_be";
+
+/// Whether a game can end with a ply, counted from its beginning, as it is said of the move that led to a position.
+fn can_end(after: &Position, proof: Proof, end: u16) -> bool {
+    let points = (SIZE * SIZE) as u16;
+    // The winner makes the last move, and five stones have to be there.
+    let is_winners = (proof.plies % 2 == 1) == (proof.claim == Claim::Win);
+    let is_over = matches!(after.outcome(), Some(Outcome::Win(_)));
+    is_winners && (FIVE..=points).contains(&end) && is_over == (proof.plies == 1)
+}
+
+/// The ply in which somebody can have five stones.
+const FIVE: u16 = 9;
 
 /// What a book says of a variant, as a library; how many of its positions that is, and what has no place there.
 ///
@@ -154,6 +201,7 @@ impl Tree {
                 if !verdict.is_silent() {
                     self.branches[child].board_text = board_text(verdict, plies);
                     self.branches[child].comment = comment(verdict);
+                    lose_details(losses, verdict, &[Detail::Nodes, Detail::Line, Detail::Date]);
                 }
                 // A foul of renju ends the game; there is no position after it.
                 next.extend(position.play(*m).ok().map(|after| (after, child)));
@@ -176,4 +224,53 @@ fn board_text(verdict: &Verdict, plies: usize) -> String {
 fn comment(verdict: &Verdict) -> String {
     let proof = verdict.proof.map_or_else(String::new, |proof| format!(", {} by {}", proof.claim, proof.kind));
     format!("depth {}, {}{proof}", verdict.depth, verdict.by.engine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a text says of the last move of a line.
+    fn said(line: &str, text: &str) -> Text {
+        Text::read(text.as_bytes(), &Position::from_line(Variant::FREESTYLE_15, line).expect("a line"))
+    }
+
+    #[test]
+    fn a_text_is_a_value_where_it_can_be_one() {
+        let proof = |claim, plies| {
+            let proof = Proof { claim, kind: ProofKind::Manual, plies };
+            Said { score: proof.score(), proof: Some(proof) }
+        };
+        let opinion = |centi| Text::Value(Said { score: Score::opinion(centi), proof: None });
+        let five = "h8 a1 h9 a2 h10 a3 h11 a5 h12";
+        for (line, text, expected) in [
+            ("h8 i9 h9", "v34", opinion(34)),
+            ("h8 i9 h9", "m34", opinion(-34)),
+            ("h8 i9 h9", "v-30000", opinion(-30_000)),
+            ("h8 i9 h9", "v30001", Text::Impossible("values_beyond_all_bounds")),
+            ("h8 i9 h9", "v99999", Text::Impossible("values_beyond_all_bounds")),
+            // The third ply is the first player's, who makes each odd one.
+            ("h8 i9 h9", "W11", Text::Value(proof(Claim::Win, 9))),
+            ("h8 i9 h9", "L12", Text::Value(proof(Claim::Loss, 10))),
+            ("h8 i9 h9", "W12", Text::Impossible(NO_SUCH_END)),
+            ("h8 i9 h9", "L11", Text::Impossible(NO_SUCH_END)),
+            // Before five stones can be there, before the move, and behind the last point.
+            ("h8 i9 h9", "W7", Text::Impossible(NO_SUCH_END)),
+            ("h8 i9 h9", "W1", Text::Impossible(NO_SUCH_END)),
+            ("h8 i9 h9", "W227", Text::Impossible(NO_SUCH_END)),
+            ("h8 i9 h9", "W225", Text::Value(proof(Claim::Win, 223))),
+            (five, "W9", Text::Value(proof(Claim::Win, 1))),
+            (five, "W11", Text::Impossible(NO_SUCH_END)),
+            ("h8 a1 h9 a2 h10 a3 h11 a5 i12", "W9", Text::Impossible(NO_SUCH_END)),
+            ("h8 i9 h9", "W", Text::Endless(proof(Claim::Win, 223))),
+            ("h8 i9 h9", "L*", Text::Endless(proof(Claim::Loss, 222))),
+            (five, "W*", Text::Endless(proof(Claim::Win, 1))),
+            (five, "L", Text::Impossible(NO_SUCH_END)),
+            ("h8 i9 h9", "White", Text::Plain),
+            ("h8 i9 h9", "1", Text::Plain),
+            ("h8 i9 h9", "", Text::Plain),
+        ] {
+            assert_eq!(said(line, text), expected, "{line}: {text}");
+        }
+    }
 }

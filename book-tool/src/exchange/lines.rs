@@ -6,13 +6,15 @@ use kagetsu_game::{Bound, Move, Position, Proof, Score, Side, Variant};
 
 use super::colours::{as_they_come_up, others};
 use super::games::{Ending, Games, Said};
-use super::{Losses, lose};
+use super::losses::{Detail, Losses, lose, lose_details};
 use crate::roots;
 
 /// Balanced openings have so many stones.
 const OPENING_STONES: std::ops::RangeInclusive<u16> = 2..=12;
 /// And are worth no more than this many centi-units to either side.
 const BALANCED: i16 = 60;
+/// What a line with a FEN has no place for.
+const NO_PLACE: [Detail; 5] = [Detail::Nodes, Detail::Line, Detail::Engine, Detail::Date, Detail::ProofKind];
 
 /// Lines of moves, or offsets of stones from the centre, as `build --roots` takes them.
 ///
@@ -157,6 +159,7 @@ pub(super) fn write_fens(book: &Book, variant: Variant) -> Result<(String, u64, 
             };
             text += &format!("; acd {}", verdict.depth);
             lose(&mut losses, "moves_behind_the_best", entry.answer.len() as u64 - 1);
+            lose_details(&mut losses, verdict, &NO_PLACE);
         }
         text.push('\n');
         count += 1;

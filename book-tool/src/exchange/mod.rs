@@ -6,6 +6,7 @@ mod games;
 mod json;
 mod library;
 mod lines;
+mod losses;
 mod obk;
 mod pgn;
 mod proof;
@@ -21,7 +22,6 @@ mod yixin;
 mod yxdb;
 mod zobrist;
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -37,17 +37,10 @@ use crate::conflicts::Conflicts;
 use crate::source::{fill, open_book};
 use games::Games;
 use json::Record;
+use losses::{Losses, lose, tell};
 pub(crate) use proof::plant;
 use table::Table;
 use zobrist::Keys;
-
-/// What could not be carried over, by what it is, and how much of it.
-type Losses = BTreeMap<&'static str, u64>;
-
-/// Counts a loss; one of nothing is told too where it was looked for.
-fn lose(losses: &mut Losses, what: &'static str, count: u64) {
-    *losses.entry(what).or_default() += count;
-}
 
 /// Answers between two times that all is made durable.
 const SYNC_EVERY: u64 = 1_000;
@@ -256,7 +249,8 @@ pub(crate) struct ExportArgs {
 /// changes nothing. A line that is wrong ends it, with its number; of a `json`
 /// file what stood before it is in the book. What could not be carried over is told.
 ///
-/// Wins and losses that somebody only says are proofs of the kind `manual`. `yxdb` has values of positions, a book has values of
+/// Wins and losses that somebody only says are proofs of the kind `manual`; one of which nobody says when may take until the board is
+/// full. `yxdb` has values of positions, a book has values of
 /// moves: each is read as that of the moves that lead to it. Of games with an end a move has the value of how they ended, a hundred
 /// centi-units for all won; of a move without any value the book holds that it was made. Any search is stronger evidence than that.
 ///
@@ -401,19 +395,6 @@ fn write_table(book: &Book, variant: Option<Variant>, out: &mut dyn Write) -> Re
     }
     table.end()?;
     Ok((count, losses))
-}
-
-/// Tells what was lost on the way.
-fn tell(losses: &Losses, out: &mut dyn Write) -> Result<()> {
-    let told: Vec<String> = losses
-        .iter()
-        .filter(|(_, count)| **count > 0)
-        .map(|(what, count)| format!("{count} {}", what.replace('_', " ")))
-        .collect();
-    if !told.is_empty() {
-        writeln!(out, "not carried over: {}", told.join(", "))?;
-    }
-    Ok(())
 }
 
 pub(crate) fn import(args: &ImportArgs, out: &mut dyn Write) -> Result<Exit> {

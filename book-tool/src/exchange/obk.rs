@@ -11,15 +11,18 @@ use rusqlite::{Connection, params};
 
 use super::colours::{as_they_come_up, others};
 use super::games::{Ending, Games, Said, bare};
+use super::losses::{Detail, Losses, lose, lose_details};
 use super::squares;
 use super::zobrist::Keys;
-use super::{Losses, lose};
 
 /// The tables that have one form: of Bridge and most others, and of another program.
 const TABLES: [&str; 2] = ["bhobk", "pfBook"];
 const MAKE: &str = "CREATE TABLE bhobk(id INTEGER PRIMARY KEY AUTOINCREMENT, vkey INTEGER, vmove INTEGER, vscore INTEGER, \
                     vwin INTEGER, vdraw INTEGER, vlost INTEGER, vvalid INTEGER, vmemo BLOB, vindex INTEGER)";
 const INDEX: &str = "CREATE INDEX idxkey ON bhobk(vkey)";
+
+/// What a row has no place for.
+const NO_PLACE: [Detail; 5] = [Detail::Depth, Detail::Nodes, Detail::Line, Detail::Engine, Detail::Date];
 
 /// A move of a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,6 +204,7 @@ pub(super) fn write(book: &Book, variant: Variant, keys: &Keys) -> Result<(Vec<u
                     continue;
                 };
                 lose(&mut losses, "proofs", verdict.proof.is_some().into());
+                lose_details(&mut losses, verdict, &NO_PLACE);
                 let score = if verdict.is_silent() { 0 } else { verdict.score.raw() };
                 let squares = from << 8 | to;
                 // As the programs look for it: one beyond the signed numbers as the number that has its bits, if there is one.

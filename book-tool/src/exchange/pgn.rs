@@ -5,7 +5,7 @@ use kagetsu_game::xiangqi::Xiangqi;
 use kagetsu_game::{Move, Position, Side, Variant};
 
 use super::games::{Ending, Games, after, bare};
-use super::{Losses, lose};
+use super::losses::{Losses, lose};
 
 /// All games of a file.
 ///

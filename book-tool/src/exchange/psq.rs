@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use kagetsu_game::{Move, Position, Variant};
 
 use super::games::{Ending, Games};
-use super::{Losses, lose};
+use super::losses::{CUT_SHORT, Losses, lose};
 
 /// The game of a file.
 ///
@@ -24,17 +24,35 @@ pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
     };
     let mut losses = Losses::new();
     let mut moves = Vec::new();
-    for (number, line) in (2..).zip(lines) {
-        let Some((x, rest)) = line.split_once(',') else { break };
-        let (y, time) = rest.split_once(',').unwrap_or((rest, "0"));
-        let Some((x, y)) = x.trim().parse::<u16>().ok().zip(y.trim().parse::<u16>().ok()) else { break };
+    // A last line that nothing ends may be the beginning of a longer one: 1 of 12.
+    let is_last_whole = text.ends_with('\n');
+    let mut lines = (2..).zip(lines).peekable();
+    while let Some((number, line)) = lines.next_if(|(_, line)| made(line).is_some()) {
+        let Some((x, y, time)) = made(line) else { break };
+        if !is_last_whole && lines.peek().is_none() {
+            lose(&mut losses, CUT_SHORT, 1);
+            if time.is_none() {
+                break;
+            }
+        }
         if !(1..=size).contains(&x) || !(1..=size).contains(&y) {
             bail!("line {number}: the point {x},{y} is off the board of {width}x{height}");
         }
-        lose(&mut losses, "times", u64::from(time.trim() != "0"));
+        lose(&mut losses, "times", u64::from(time.is_some_and(|time| time != "0")));
         // Rows are counted from the top.
         moves.push(Move::new((size - y) * size + x - 1));
     }
+    // Names and numbers of the end follow the moves, and one of these may be cut off before its second number.
+    let behind = lines.peek().map(|(number, _)| *number);
+    let rest: Vec<&str> = lines.map(|(_, line)| line).collect();
+    if let Some(number) = behind.filter(|_| rest.iter().any(|line| made(line).is_some_and(|(.., time)| time.is_some())))
+    {
+        bail!("line {number} is no move, but moves follow it: the file is damaged there");
+    }
+    let is_number =
+        |text: &str| !text.is_empty() && text.trim_end_matches(',').bytes().all(|byte| byte.is_ascii_digit());
+    lose(&mut losses, CUT_SHORT, u64::from(!is_last_whole && rest.len() == 1 && is_number(rest[0])));
+    lose(&mut losses, "games_without_moves", u64::from(moves.is_empty()));
     let mut games = Games::default();
     let made = games.play(&Position::start(variant), &moves, Ending::Unknown);
     if made < moves.len() {
@@ -42,4 +60,47 @@ pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
         return Err(anyhow::anyhow!(error)).context("another rule may have been played");
     }
     Ok((games, 1, losses))
+}
+
+/// Column and row, from 1, of a line with a move, and the time that it took where it tells one.
+fn made(line: &str) -> Option<(u16, u16, Option<&str>)> {
+    let (x, rest) = line.split_once(',')?;
+    let (y, time) = rest.split_once(',').map_or((rest, None), |(y, time)| (y, Some(time.trim())));
+    let time = time.filter(|time| !time.is_empty());
+    Some((x.trim().parse().ok()?, y.trim().parse().ok()?, time))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many moves it has, and whether it is said to be cut.
+    fn said(text: &str) -> Result<(usize, u64), String> {
+        let (games, _, losses) = read(text, Variant::FREESTYLE_15).map_err(|error| format!("{error:#}"))?;
+        Ok((games.answers("psq").len(), losses.get(CUT_SHORT).copied().unwrap_or(0)))
+    }
+
+    #[test]
+    fn a_game_that_ends_in_the_middle_is_told() {
+        let head = "Piskvorky 15x15, 11:11, 0\n8,8,0\n";
+        for (rest, expected) in [
+            ("9,9,12\n", (2, 0)),
+            ("9,9\n", (2, 0)),
+            ("9,9,12\none.zip\nother.zip\n-1", (2, 0)),
+            ("9,9,1", (2, 1)),
+            // That may be 9,10 or 9,15.
+            ("9,1", (1, 1)),
+            ("9,1,", (1, 1)),
+            ("9,", (1, 1)),
+            ("9", (1, 1)),
+        ] {
+            assert_eq!(said(&format!("{head}{rest}")), Ok(expected), "{rest:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_no_move_ends_the_moves_or_is_damage() {
+        let said = said("Piskvorky 15x15, 11:11, 0\n8,8,0\n9;9,1\n7,7,0\n");
+        assert_eq!(said, Err("line 3 is no move, but moves follow it: the file is damaged there".into()));
+    }
 }

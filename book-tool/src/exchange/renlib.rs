@@ -35,11 +35,23 @@ pub(super) struct Node {
     pub(super) board_text: Vec<u8>,
 }
 
-/// The tree of a file, the root first. Nothing follows a node that ends the file too early.
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Library {
+    /// The tree, the root first, also where the file has none of its own.
+    pub(super) nodes: Vec<Node>,
+    pub(super) has_root: bool,
+    /// Whether the file ends before the tree does: nodes are missing, or a part of the last text.
+    pub(super) is_cut: bool,
+    /// Bytes behind the end of the tree, of which nobody knows what they are.
+    pub(super) behind: u64,
+}
+
+/// The tree of a file. Nothing follows a node that ends the file too early.
 ///
 /// # Errors
 /// If it is no library, or a point is off the board.
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<Node>> {
+pub(super) fn read(bytes: &[u8]) -> Result<Library> {
     let is_headed = bytes.starts_with(&MAGIC);
     if !is_headed && bytes.first() != Some(&0x78) {
         bail!("it does not begin as a library of RenLib does");
@@ -55,10 +67,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Node>> {
     let mut rest = if is_headed { &bytes[HEADER..] } else { bytes };
     let mut nodes = vec![Node::default()];
     let (mut at, mut waiting) = (0, Vec::new());
-    let mut is_first = true;
+    let (mut is_first, mut has_root) = (true, false);
+    // A file without any node is whole.
+    let mut is_cut = !rest.is_empty();
     while let [point, flags, after @ ..] = rest {
         let place = bytes.len() - rest.len();
         rest = after;
+        is_cut = true;
         let mut node = Node { parent: Some(at), is_move: flags & NO_MOVE == 0, ..Node::default() };
         node.is_marked = flags & MARK != 0;
         let (column, row) = (usize::from(point & 15), usize::from(point >> 4));
@@ -74,18 +89,21 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Node>> {
             has_text = low & BOARD_TEXT != 0;
             rest = after;
         }
+        let mut is_whole = true;
         if flags & OLD_COMMENT != 0 {
-            node.comment = old_text(&mut rest);
+            (node.comment, is_whole) = old_text(&mut rest);
         } else if flags & COMMENT != 0 {
-            node.comment = text(&mut rest);
+            (node.comment, is_whole) = text(&mut rest);
         }
-        if has_text {
-            node.board_text = text(&mut rest);
+        if has_text && is_whole {
+            (node.board_text, is_whole) = text(&mut rest);
+            // Half a text may say something else than the whole.
+            node.board_text.truncate(if is_whole { usize::MAX } else { 0 });
         }
         // A point of zero at the beginning is the root, in whatever version.
         if is_first && *point == 0 {
             nodes[0] = Node { parent: None, ..node };
-            at = 0;
+            (at, has_root) = (0, true);
         } else {
             nodes.push(node);
             at = nodes.len() - 1;
@@ -95,36 +113,41 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Node>> {
             waiting.push(at);
         }
         if flags & RIGHT != 0 {
-            let Some(next) = waiting.pop() else { break };
+            let Some(next) = waiting.pop() else {
+                is_cut = !is_whole;
+                break;
+            };
             at = nodes[next].parent.unwrap_or(0);
         }
     }
-    Ok(nodes)
+    let behind = if is_cut { 0 } else { rest.len() as u64 };
+    Ok(Library { nodes, has_root, is_cut, behind })
 }
 
-/// Pairs of bytes up to one with a zero.
-fn text(rest: &mut &[u8]) -> Vec<u8> {
+/// Pairs of bytes up to one with a zero, and whether there is one.
+fn text(rest: &mut &[u8]) -> (Vec<u8>, bool) {
     let mut text = Vec::new();
     while let [first, second, after @ ..] = *rest {
         *rest = after;
         if *first == 0 {
-            break;
+            return (text, true);
         }
         text.push(*first);
         if *second == 0 {
-            break;
+            return (text, true);
         }
         text.push(*second);
     }
-    text
+    (text, false)
 }
 
-/// Bytes up to one with bit 7, padded to an even number.
-fn old_text(rest: &mut &[u8]) -> Vec<u8> {
-    let end = rest.iter().position(|byte| byte & 0x80 != 0).map_or(rest.len(), |last| last + 1);
+/// Bytes up to one with bit 7, padded to an even number, and whether there is one.
+fn old_text(rest: &mut &[u8]) -> (Vec<u8>, bool) {
+    let last = rest.iter().position(|byte| byte & 0x80 != 0);
+    let end = last.map_or(rest.len(), |last| last + 1);
     let text = rest[..end].iter().map(|byte| byte & 0x7f).collect();
     *rest = rest.get(end + end % 2..).unwrap_or_default();
-    text
+    (text, last.is_some())
 }
 
 /// A node to be written; its children come in this order.
@@ -207,15 +230,21 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read(branches in trees()) {
-            prop_assert_eq!(read(&write(&branches)).expect("just written"), expected(&branches));
+            let bytes = write(&branches);
+            let whole = Library { nodes: expected(&branches), has_root: true, is_cut: false, behind: 0 };
+            prop_assert_eq!(read(&bytes).expect("just written"), whole);
+            for end in HEADER + 1..bytes.len() {
+                prop_assert!(read(&bytes[..end]).expect("a part of it").is_cut, "{} of {} bytes", end, bytes.len());
+            }
+            prop_assert_eq!(read(&[&bytes[..], b"??"].concat()).expect("just written").behind, 2);
         }
 
         #[test]
         fn no_bytes_are_a_surprise(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let headed = [&MAGIC[..], &[3, 4], &[0xff; 10], &bytes].concat();
             for bytes in [&bytes, &headed] {
-                if let Ok(nodes) = read(bytes) {
-                    prop_assert!(nodes.len() <= bytes.len() / 2 + 1);
+                if let Ok(library) = read(bytes) {
+                    prop_assert!(library.nodes.len() <= bytes.len() / 2 + 1);
                 }
             }
         }

@@ -6,7 +6,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::games::{Ending, Games};
-use super::{Losses, lose};
+use super::losses::{Losses, lose};
 
 /// A game as far as it was read.
 #[derive(Default)]

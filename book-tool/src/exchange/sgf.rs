@@ -1,10 +1,13 @@
 //! Games and trees of moves in the Smart Game Format (SGF), as programs for gomoku and renju write it.
 
+use std::borrow::Cow;
+
 use anyhow::{Result, bail};
+use encoding_rs::{Encoding, GB18030, WINDOWS_1252};
 use kagetsu_game::{Move, Position, Side, Variant};
 
 use super::games::{Ending, Games};
-use super::{Losses, lose};
+use super::losses::{CUT_SHORT, Losses, lose};
 
 /// Properties of a node: names, and values of each as they stand in the file.
 type Node = Vec<(String, Vec<Vec<u8>>)>;
@@ -29,7 +32,8 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
     let mut line: Vec<Move> = Vec::new();
     let (mut start, mut ending, mut has_branches) = (Position::start(variant), Ending::Unknown, false);
     let mut tree: Vec<(Position, Move)> = Vec::new();
-    let steps = steps(bytes)?;
+    let (steps, is_cut) = steps(&text(bytes))?;
+    lose(&mut losses, CUT_SHORT, u64::from(is_cut));
     for (number, step) in steps.iter().enumerate() {
         match step {
             Step::Open if left.is_empty() => {
@@ -55,19 +59,18 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
                 }
             }
             Step::Node(node) => {
+                if node.iter().any(|(name, _)| SETUP.contains(&name.as_str())) {
+                    // One that comes later than the first move has no place in a game.
+                    let before = at.take().filter(|at| at.moves().is_empty() && line.is_empty());
+                    at = before.and_then(|before| setup(&before, node, size));
+                    start = at.clone().unwrap_or(start);
+                    lose(&mut losses, "set_up_positions", u64::from(at.is_none()));
+                }
                 for (name, values) in node {
                     let value = values.first().map(Vec::as_slice).unwrap_or_default();
                     match name.as_str() {
                         "SZ" => is_size(value, size, variant)?,
                         "RE" => ending = result(value),
-                        "AB" | "AW" => match at.take().filter(|at| at.moves().is_empty() && line.is_empty()) {
-                            Some(before) => {
-                                at = setup(&before, name == "AB", values, size);
-                                start = at.clone().unwrap_or(start);
-                                lose(&mut losses, "set_up_positions", u64::from(at.is_none()));
-                            }
-                            None => lose(&mut losses, "set_up_positions", 1),
-                        },
                         "B" | "W" => {
                             let Some(before) = at.take() else {
                                 lose(&mut losses, "nodes_beyond_these", 1);
@@ -123,29 +126,88 @@ fn point(value: &[u8], size: u8) -> Option<Move> {
     Some(Move::new((size - 1 - row) * size + column))
 }
 
-/// A position with more stones of a side.
-fn setup(before: &Position, is_first: bool, points: &[Vec<u8>], size: u8) -> Option<Position> {
+/// Points, of which two with a colon between them are the corners of a rectangle.
+fn points(value: &[u8], size: u8) -> Option<Vec<Move>> {
+    let (from, to) = match value.iter().position(|byte| *byte == b':') {
+        Some(at) => (point(&value[..at], size)?, point(&value[at + 1..], size)?),
+        None => (point(value, size)?, point(value, size)?),
+    };
+    let size = u16::from(size);
+    let span = |one: u16, other: u16| one.min(other)..=one.max(other);
+    let rows = span(from.code() / size, to.code() / size);
+    Some(
+        rows.flat_map(|row| {
+            span(from.code() % size, to.code() % size).map(move |column| Move::new(row * size + column))
+        })
+        .collect(),
+    )
+}
+
+/// Stones of Black and White, points without any, and whose turn it is.
+const SETUP: [&str; 4] = ["AB", "AW", "AE", "PL"];
+
+/// A position with the stones that a node puts down.
+fn setup(before: &Position, node: &Node, size: u8) -> Option<Position> {
     let drawing = before.draw();
     let is_point = |c: &char| matches!(c, 'X' | 'O' | '.');
     let mut rows: Vec<Vec<char>> =
         drawing.lines().take(size.into()).map(|row| row.chars().filter(is_point).collect()).collect();
-    for value in points {
-        let m = point(value, size)?;
-        let (row, column) = (usize::from(m.code()) / usize::from(size), usize::from(m.code()) % usize::from(size));
-        *rows.get_mut(usize::from(size) - 1 - row)?.get_mut(column)? = if is_first { 'X' } else { 'O' };
+    let mut told = None;
+    for (name, values) in node {
+        let stone = match name.as_str() {
+            "AB" => 'X',
+            "AW" => 'O',
+            "AE" => '.',
+            "PL" => {
+                told = match values.first()?.trim_ascii() {
+                    b"B" | b"b" | b"1" => Some(Side::First),
+                    b"W" | b"w" | b"2" => Some(Side::Second),
+                    _ => return None,
+                };
+                continue;
+            }
+            _ => continue,
+        };
+        for value in values {
+            for m in points(value, size)? {
+                let (row, column) =
+                    (usize::from(m.code()) / usize::from(size), usize::from(m.code()) % usize::from(size));
+                *rows.get_mut(usize::from(size) - 1 - row)?.get_mut(column)? = stone;
+            }
+        }
     }
     let count = |stone: char| rows.iter().flatten().filter(|c| **c == stone).count();
-    // Whose turn it is while only one side has its stones shows when the other has them.
-    let side = if count('X') > count('O') { Side::Second } else { Side::First };
-    let text: Vec<String> = rows.into_iter().map(|row| row.into_iter().collect()).collect();
-    Position::from_board(before.variant(), &text.join("\n"), Some(side)).ok()
+    let by_count = if count('X') > count('O') { Side::Second } else { Side::First };
+    let text: Vec<String> = rows.iter().map(|row| row.iter().collect()).collect();
+    Position::from_board(before.variant(), &text.join("\n"), Some(told.unwrap_or(by_count))).ok()
 }
 
-/// The parts of a file one after the other; what stands before the first game is passed over, and what is not closed is closed
-/// at the end.
-fn steps(bytes: &[u8]) -> Result<Vec<Step>> {
-    // In Chinese and Japanese encodings a letter's second byte may look like a bracket.
-    let is_two_bytes = std::str::from_utf8(bytes).is_err();
+/// The file in UTF-8, out of the encoding that it names. Where it names none, letters of China have two bytes, of which the second
+/// may look like a bracket, and those of Europe have one: by the right way there are more moves.
+fn text(bytes: &[u8]) -> Cow<'_, [u8]> {
+    if std::str::from_utf8(bytes).is_ok() {
+        return bytes.into();
+    }
+    let decoded = |encoding: &'static Encoding| encoding.decode_without_bom_handling(bytes).0.into_owned().into_bytes();
+    let named = bytes.windows(3).position(|part| part == b"CA[").map(|at| &bytes[at + 3..]);
+    let label = named.and_then(|rest| rest.split(|byte| *byte == b']').next());
+    if let Some(encoding) = label.and_then(Encoding::for_label) {
+        return decoded(encoding).into();
+    }
+    let moves = |text: &[u8]| {
+        let is_move = |name: &str| matches!(name, "B" | "W");
+        let moves = |step: &Step| {
+            if let Step::Node(node) = step { node.iter().filter(|(name, _)| is_move(name)).count() } else { 0 }
+        };
+        steps(text).map_or(0, |(steps, _)| steps.iter().map(moves).sum::<usize>())
+    };
+    let (china, europe) = (decoded(GB18030), decoded(WINDOWS_1252));
+    if moves(&europe) > moves(&china) { europe.into() } else { china.into() }
+}
+
+/// The parts of a file in UTF-8 one after the other; what stands before the first game is passed over. What is not closed is closed at
+/// the end, and that is told.
+fn steps(bytes: &[u8]) -> Result<(Vec<Step>, bool)> {
     let (mut steps, mut depth, mut at) = (Vec::new(), 0_usize, 0);
     let Some(begin) = bytes.iter().position(|byte| *byte == b'(') else { bail!("it has no game of SGF") };
     at += begin;
@@ -161,7 +223,7 @@ fn steps(bytes: &[u8]) -> Result<Vec<Step>> {
                 steps.push(Step::Close);
             }
             b';' if depth > 0 => {
-                let (node, end) = node(bytes, at, is_two_bytes);
+                let (node, end) = node(bytes, at);
                 steps.push(Step::Node(node));
                 at = end;
             }
@@ -169,18 +231,19 @@ fn steps(bytes: &[u8]) -> Result<Vec<Step>> {
         }
     }
     steps.extend((0..depth).map(|_| Step::Close));
-    Ok(steps)
+    Ok((steps, depth > 0))
 }
 
 /// A node from behind its semicolon on, and where it ends.
-fn node(bytes: &[u8], mut at: usize, is_two_bytes: bool) -> (Node, usize) {
+fn node(bytes: &[u8], mut at: usize) -> (Node, usize) {
     let mut node: Node = Vec::new();
     let mut name = String::new();
     while let Some(&byte) = bytes.get(at) {
         match byte {
             b'(' | b')' | b';' => break,
             b'[' => {
-                let (value, end) = value(bytes, at + 1, is_two_bytes);
+                // Half a value may say something else than the whole.
+                let Some((value, end)) = value(bytes, at + 1) else { return (node, bytes.len()) };
                 if !name.is_empty() {
                     node.push((std::mem::take(&mut name), Vec::new()));
                 }
@@ -198,25 +261,76 @@ fn node(bytes: &[u8], mut at: usize, is_two_bytes: bool) -> (Node, usize) {
     (node, at)
 }
 
-/// What stands in brackets, and where it ends.
-fn value(bytes: &[u8], mut at: usize, is_two_bytes: bool) -> (Vec<u8>, usize) {
+/// What stands in brackets, and where it ends; `None` if it does not.
+fn value(bytes: &[u8], mut at: usize) -> Option<(Vec<u8>, usize)> {
     let mut value = Vec::new();
-    while let Some(&byte) = bytes.get(at) {
+    loop {
+        let byte = *bytes.get(at)?;
         at += 1;
         match byte {
-            b']' => break,
+            b']' => return Some((value, at)),
             b'\\' => {
-                value.extend(bytes.get(at));
+                value.push(*bytes.get(at)?);
                 at += 1;
             }
-            byte => {
-                value.push(byte);
-                if is_two_bytes && byte > 0x80 {
-                    value.extend(bytes.get(at));
-                    at += 1;
-                }
-            }
+            byte => value.push(byte),
         }
     }
-    (value, at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The positions that moves were made in, their moves, and what was lost.
+    fn said(bytes: &[u8]) -> (Vec<String>, Losses) {
+        let (games, _, mut losses) = read(bytes, Variant::FREESTYLE_15).expect("SGF");
+        losses.retain(|what, lost| *lost > 0 && *what != "comments");
+        let moves = |(position, answer): &(Position, kagetsu_game::Answer)| {
+            let moves: Vec<String> = answer.verdicts().iter().map(|(m, _)| position.write_move(*m)).collect();
+            format!("{} {}", position.canonical().stones, moves.join(" "))
+        };
+        (games.answers("sgf").iter().map(moves).collect(), losses)
+    }
+
+    #[test]
+    fn letters_of_any_encoding_hide_no_moves() {
+        let (whole, lost) = said("(;SZ[15];B[hh]C[caf\u{e9}];W[ih];B[hi])".as_bytes());
+        assert_eq!((whole.len(), lost), (3, Losses::new()));
+        for head in ["", "CA[windows-1252]", "CA[ISO-8859-1]", "CA[nobody knows]"] {
+            let latin = [format!("(;SZ[15]{head};B[hh]C[caf").as_bytes(), b"\xe9];W[ih];B[hi])"].concat();
+            assert_eq!(said(&latin).0, whole, "{head}");
+        }
+        for (head, letter) in [("", &b"\x83\x5d"[..]), ("CA[gb2312]", b"\x83\x5d"), ("CA[Shift_JIS]", b"\x83\x5c")] {
+            let far = [format!("(;SZ[15]{head};B[hh]C[").as_bytes(), letter, b"];W[ih];B[hi])"].concat();
+            assert_eq!(said(&far).0, whole, "{head}");
+        }
+    }
+
+    #[test]
+    fn a_setup_is_all_of_its_node_and_says_whose_turn_it_is() {
+        for (text, expected) in [
+            ("(;SZ[15]AB[hh]AW[ih];B[hi])", "2 "),
+            // Rectangles, a point that is cleared again, and White's turn though the stones are as many.
+            ("(;SZ[15]PL[W]AB[hh:ih]AW[hi:ii];W[aa])", "4 "),
+            ("(;SZ[15]AB[ih:hi]AE[ii];W[aa])", "3 "),
+            ("(;SZ[15]AW[hh]AB[ih][hi]PL[B];B[aa])", "3 "),
+        ] {
+            let (moves, lost) = said(text.as_bytes());
+            assert_eq!((moves.len(), lost), (1, Losses::new()), "{text}");
+            assert!(moves[0].starts_with(expected), "{text}: {moves:?}");
+        }
+        let wrong = said(b"(;SZ[15]AB[zz];W[aa])").1;
+        assert_eq!(wrong, [("set_up_positions", 1), ("nodes_beyond_these", 1)].into());
+    }
+
+    #[test]
+    fn a_file_that_ends_in_the_middle_is_told() {
+        let whole = "(;SZ[15];B[hh];W[ih];B[hi])";
+        for (end, moves) in [(26, 3), (25, 2), (24, 2), (20, 2), (19, 1), (9, 0)] {
+            let (found, lost) = said(&whole.as_bytes()[..end]);
+            assert_eq!((found.len(), lost), (moves, [(CUT_SHORT, 1)].into()), "{}", &whole[..end]);
+        }
+        assert_eq!(said(whole.as_bytes()).1, Losses::new());
+    }
 }

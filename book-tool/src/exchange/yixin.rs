@@ -7,16 +7,21 @@ use anyhow::{Context, Result};
 use kagetsu_book::{Book, Entry};
 use kagetsu_game::{Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Provenance, Score, Variant, Verdict};
 
+use super::games::longest;
+use super::losses::{Detail, Losses, NO_DISTANCE, lose, lose_details};
 use super::yxdb::{Label, Record, Value};
-use super::{Losses, lose};
 
 /// Who is said to have found what was read.
 const ENGINE: &str = "yixin database";
 
+/// What a record has no place for.
+const NO_PLACE: [Detail; 5] = [Detail::Nodes, Detail::Line, Detail::Engine, Detail::Date, Detail::ProofKind];
+
 /// The positions that lead to others of the records, each with what these say of its moves.
 ///
 /// A database has values of positions, a book has values of moves: a value that no other position of the file leads to is lost, and
-/// so are wins and losses without a distance, marks that are no value, comments and texts on points.
+/// so are marks that are no value, comments and texts on points. Of a move to a position without a value the book holds that it was
+/// made.
 ///
 /// # Errors
 /// A record whose stones are no position.
@@ -26,10 +31,11 @@ pub(super) fn answers(records: &[Record]) -> Result<(Vec<(Position, Answer)>, Lo
     let mut positions = Vec::with_capacity(records.len());
     for (at, record) in records.iter().enumerate() {
         let position = position(record).with_context(|| format!("record {}", at + 1))?;
-        let told = told(record);
+        let (told, has_distance) = told(record, &position);
         lose(&mut losses, "texts", u64::from(!record.text.is_empty()));
-        let is_lost = record.label != Label::None && told.is_none_or(|told| told.proof.is_none());
-        lose(&mut losses, "labels", u64::from(is_lost));
+        let is_said = told.is_some_and(|told| told.proof.is_some_and(|proof| is_label_of(record.label, proof.claim)));
+        lose(&mut losses, "labels", u64::from(record.label != Label::None && !is_said));
+        lose(&mut losses, NO_DISTANCE, u64::from(!has_distance));
         known.insert((record.variant, position.key()), (at, told));
         positions.push(position);
     }
@@ -42,9 +48,9 @@ pub(super) fn answers(records: &[Record]) -> Result<(Vec<(Position, Answer)>, Lo
         let children = position.children(&moves);
         let mut verdicts: Vec<(Move, Verdict)> = Vec::new();
         for (m, child) in moves.into_iter().zip(children) {
-            let Some(&(at, Some(told))) = known.get(&(position.variant(), child.key)) else { continue };
+            let Some(&(at, told)) = known.get(&(position.variant(), child.key)) else { continue };
             used[at] = true;
-            verdicts.push((m, told.before(m, &by)));
+            verdicts.push((m, told.map_or_else(|| made(&by), |told| told.before(m, &by))));
         }
         if !verdicts.is_empty() {
             found.push((position, verdicts.into_iter().collect()));
@@ -52,6 +58,9 @@ pub(super) fn answers(records: &[Record]) -> Result<(Vec<(Position, Answer)>, Lo
     }
     let is_lost = |(at, told): &&(usize, Option<Told>)| told.is_some() && !used[*at];
     lose(&mut losses, "values_without_a_move", known.values().filter(is_lost).count() as u64);
+    // The first of all has no move that leads to it.
+    let is_alone = |(at, told): &&(usize, Option<Told>)| told.is_none() && !used[*at] && !records[*at].first.is_empty();
+    lose(&mut losses, "positions_without_a_move", known.values().filter(is_alone).count() as u64);
     Ok((found, losses))
 }
 
@@ -85,21 +94,37 @@ impl Told {
     }
 }
 
-/// `None`: nothing that a book could hold.
-fn told(record: &Record) -> Option<Told> {
+/// Of a move that leads to a position without a value: that it was made.
+fn made(by: &Provenance) -> Verdict {
+    let score = -Score::OPINION_MAX;
+    Verdict { score, bound: Bound::Lower, depth: 0, nodes: 1, line: Vec::new(), proof: None, by: by.clone() }
+}
+
+/// Whether a label, that of who moved last, says the same as a proof for the side to move.
+fn is_label_of(label: Label, claim: Claim) -> bool {
+    matches!((label, claim), (Label::Win, Claim::Loss) | (Label::Loss, Claim::Win) | (Label::Draw, Claim::Draw))
+}
+
+/// What a record says of a position, `None` for nothing that a book could hold; and whether it says when a win or a loss comes.
+fn told(record: &Record, position: &Position) -> (Option<Told>, bool) {
     let manual = |claim, plies| Proof { claim, kind: ProofKind::Manual, plies };
-    let proof = match (record.value, record.label) {
-        (Value::Win(plies), _) => Some(manual(Claim::Win, plies)),
-        (Value::Loss(plies), _) => Some(manual(Claim::Loss, plies)),
-        (_, Label::Draw) => Some(manual(Claim::Draw, 0)),
-        _ => None,
+    // A label is of the move before, and so one ply more.
+    let endless = |claim| longest(position, claim).map(|proof| manual(proof.claim.negated(), proof.plies - 1));
+    let (proof, has_distance) = match (record.value, record.label) {
+        (Value::Win(plies), _) => (Some(manual(Claim::Win, plies)), true),
+        (Value::Loss(plies), _) => (Some(manual(Claim::Loss, plies)), true),
+        (_, Label::Draw) => (Some(manual(Claim::Draw, 0)), true),
+        (_, Label::Win) => (endless(Claim::Win), false),
+        (_, Label::Loss) => (endless(Claim::Loss), false),
+        _ => (None, true),
     };
     let opinion = match record.value {
         Value::Centi(centi) => Score::opinion(centi.into()),
         Value::Win(_) | Value::Loss(_) => Score::ZERO,
     };
     let bound = if proof.is_some() { Some(Bound::Exact) } else { record.bound };
-    Some(Told { score: proof.map_or(opinion, Proof::score), proof, bound: bound?, depth: record.depth })
+    let score = proof.map_or(opinion, Proof::score);
+    (bound.map(|bound| Told { score, proof, bound, depth: record.depth }), has_distance || proof.is_none())
 }
 
 fn position(record: &Record) -> Result<Position> {
@@ -135,6 +160,7 @@ pub(super) fn records(book: &Book, only: Option<Variant>) -> Result<(Vec<Record>
             // A foul of renju ends the game; there is no position after it.
             let Ok(child) = entry.position.play(*m) else { continue };
             leaves.insert((variant, child.key()), of_move(&child, verdict));
+            lose_details(&mut losses, verdict, &NO_PLACE);
         }
     }
     leaves.extend(own);
@@ -219,14 +245,19 @@ mod tests {
             stones(&[112], &[113], Side::First, Label::None, Value::Centi(55), 8, Some(Bound::Lower)),
             stones(&[112], &[128], Side::First, Label::Loss, Value::Win(17), 0, None),
             stones(&[112], &[0], Side::First, Label::Win, Value::Centi(0), 0, None),
+            stones(&[112], &[1], Side::First, Label::Mark(b'!'), Value::Centi(0), 0, None),
+            stones(&[112], &[7], Side::First, Label::None, Value::Centi(0), 0, None),
+            stones(&[0, 1, 2], &[7, 9, 60], Side::First, Label::None, Value::Centi(0), 0, None),
         ];
-        let (answers, losses) = answers(&records).expect("positions");
-        assert_eq!(losses, [("values_without_a_move", 1), ("labels", 1), ("texts", 0)].into());
+        let (answers, mut losses) = answers(&records).expect("positions");
+        losses.retain(|_, lost| *lost > 0);
+        let told = [("values_without_a_move", 1), ("labels", 1), (NO_DISTANCE, 1), ("positions_without_a_move", 1)];
+        assert_eq!(losses, told.into());
         let [(position, answer)] = &answers[..] else { panic!("one position leads to others: {answers:?}") };
         assert_eq!(position.side(), Side::Second);
-        // i8 and its three images, i9 and its three.
+        // i8, i9, a1 and h1 and their three images, b1 and its seven.
         let of = |name: &str| answer.get(position.parse_move(name).expect("a move")).expect("known").clone();
-        assert_eq!(answer.len(), 8);
+        assert_eq!(answer.len(), 24);
         for name in ["i8", "g8", "h7", "h9"] {
             let Verdict { score, bound, depth, proof, .. } = of(name);
             assert_eq!((score, bound, depth, proof), (Score::opinion(-55), Bound::Upper, 9, None));
@@ -234,5 +265,9 @@ mod tests {
         let loss = Proof { claim: Claim::Loss, kind: ProofKind::Manual, plies: 18 };
         assert_eq!(of("i9").proof, Some(loss));
         assert_eq!(of("i9").score, Score::loss_in(18));
+        // Nobody says when that is won: at the latest when the board is full.
+        let win = Proof { claim: Claim::Win, kind: ProofKind::Manual, plies: 223 };
+        assert_eq!(of("a1").proof, Some(win));
+        assert!(of("h1").is_silent());
     }
 }
