@@ -11,7 +11,8 @@ use serde::Deserialize;
 /// A line is a line of moves (`h8 i9 h9`), or, as in the opening lists of Gomocup and Piskvork, pairs of offsets from the
 /// centre point (`0,0, 1,-1, 3,2`: columns to the right, then rows DOWN; the centre of an even board is the point right
 /// of and below the middle). In games of pieces it may be a FEN. A file whose name ends in `.json` holds `{"size": 15, "coordinateSystem":
-/// "center-relative-x-y", "openings": [{"id": "..", "coordinates": [[0, 0], ..]}, ..]}`.
+/// "center-relative-x-y", "openings": [{"id": "..", "coordinates": [[0, 0], ..]}, ..]}`, or rows from the top and columns, both
+/// from 0, as `board-row-column`.
 ///
 /// # Errors
 /// The first line or opening that is no position of the variant, by its number or id.
@@ -34,7 +35,7 @@ pub(crate) fn read(path: &Path, variant: Variant) -> Result<Vec<Position>> {
 pub(crate) fn of_lines(text: &str, variant: Variant) -> Result<Vec<Position>> {
     let mut roots = Vec::new();
     for (index, line) in text.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or_default().trim();
+        let line = bare(line);
         if line.is_empty() {
             continue;
         }
@@ -50,6 +51,13 @@ pub(crate) fn of_lines(text: &str, variant: Variant) -> Result<Vec<Position>> {
         roots.push(root.with_context(|| format!("line {}", index + 1))?);
     }
     Ok(roots)
+}
+
+/// What a line says, without a comment, and without the quotation marks and the comma of a list that was copied out of a program.
+pub(crate) fn bare(line: &str) -> &str {
+    let line = line.split('#').next().unwrap_or_default().trim();
+    let inside = |mark: char| line.strip_prefix(mark)?.trim_end_matches(',').strip_suffix(mark);
+    inside('\'').or_else(|| inside('"')).unwrap_or(line).trim()
 }
 
 fn pairs(line: &str) -> Vec<Vec<i32>> {
@@ -101,12 +109,16 @@ pub(crate) fn of_json(text: &str, variant: Variant) -> Result<Vec<Position>> {
         Variant::Gomoku { size, .. } if size == file.size => size,
         _ => bail!("its openings are for a gomoku board of size {}, not for {variant}", file.size),
     };
-    if file.coordinate_system != "center-relative-x-y" {
-        let system = file.coordinate_system;
-        bail!("unknown coordinate system '{system}'; center-relative-x-y is known");
-    }
+    let half = i32::from(size / 2);
+    let offset: fn(&Vec<i32>, i32) -> Vec<i32> = match file.coordinate_system.as_str() {
+        "center-relative-x-y" => |pair, _| pair.clone(),
+        // What is no number of a point stays none.
+        "board-row-column" => |pair, half| pair.iter().rev().map(|at| at.saturating_sub(half)).collect(),
+        system => bail!("unknown coordinate system '{system}'; center-relative-x-y and board-row-column are known"),
+    };
     let root = |opening: &Opening| {
-        of_offsets(&opening.coordinates, variant, size).with_context(|| format!("opening {}", opening.id))
+        let offsets: Vec<_> = opening.coordinates.iter().map(|pair| offset(pair, half)).collect();
+        of_offsets(&offsets, variant, size).with_context(|| format!("opening {}", opening.id))
     };
     file.openings.iter().map(root).collect()
 }
@@ -122,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_line_is_moves_or_offsets() {
-        let text = "# roots\nh8 i9\n\n0,0, 1,-1, 3,2 # rows go down\n -7,7\n";
+        let text = "# roots\n'h8 i9',\n\n0,0, 1,-1, 3,2 # rows go down\n \"-7,7\"\n";
         let expected = ["freestyle-15 h8 i9", "freestyle-15 h8 i9 k6", "freestyle-15 a1"];
         assert_eq!(lines(text), Ok(expected.map(String::from).to_vec()));
     }
@@ -156,6 +168,10 @@ mod tests {
         let text = r#"{"size": 15, "coordinateSystem": "center-relative-x-y", "openings": [{"id": "a", "coordinates": [[0,0],[1,-1]]}]}"#;
         let roots = of_json(text, Variant::FREESTYLE_15).expect("well formed");
         assert_eq!(roots[0].to_string(), "freestyle-15 h8 i9");
+        let rows = text.replace("center-relative-x-y", "board-row-column").replace("[0,0],[1,-1]", "[7,7],[6,8]");
+        assert_eq!(of_json(&rows, Variant::FREESTYLE_15).expect("well formed")[0].to_string(), "freestyle-15 h8 i9");
+        let off = rows.replace("[6,8]", "[6,15]");
+        assert!(format!("{:#}", of_json(&off, Variant::FREESTYLE_15).expect_err("off")).contains("off the board"));
         let other = "freestyle-20".parse().expect("a variant");
         assert!(format!("{:#}", of_json(text, other).expect_err("size")).contains("board of size 15"));
     }

@@ -95,6 +95,22 @@ impl Games {
         tally.said = Some(said);
     }
 
+    /// Adds other games to these; of what was said of one move twice, a proof stays, then the stronger one, then the greater value.
+    pub(super) fn join(&mut self, other: Self) {
+        self.fouls += other.fouls;
+        for (position, moves) in other.played {
+            for (m, theirs) in moves {
+                let Some((tally, _)) = self.tally(&position, m) else { continue };
+                tally.wins += theirs.wins;
+                tally.draws += theirs.draws;
+                tally.losses += theirs.losses;
+                tally.unknown += theirs.unknown;
+                let said = [tally.said, theirs.said].into_iter().flatten();
+                tally.said = said.max_by_key(|said| (said.proof, said.score));
+            }
+        }
+    }
+
     /// A game from a position on, as far as its moves are legal; returns how many of them are.
     pub(super) fn play(&mut self, start: &Position, moves: &[Move], ending: Ending) -> usize {
         let mut positions = vec![start.clone()];

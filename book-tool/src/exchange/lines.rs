@@ -5,7 +5,7 @@ use kagetsu_book::Book;
 use kagetsu_game::{Bound, Move, Position, Proof, Score, Side, Variant};
 
 use super::colours::{as_they_come_up, others};
-use super::games::{Ending, Games, Said};
+use super::games::{Ending, Games, Said, after, bare};
 use super::losses::{Detail, Losses, lose, lose_details};
 use crate::roots;
 
@@ -76,7 +76,7 @@ pub(super) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u
 pub(super) fn games(text: &str, variant: Variant) -> Result<(Games, u64, Losses)> {
     let (mut games, mut count) = (Games::default(), 0);
     for (number, line) in (1..).zip(text.lines()) {
-        let line = line.split('#').next().unwrap_or_default().trim();
+        let line = roots::bare(line);
         if line.is_empty() {
             continue;
         }
@@ -91,11 +91,25 @@ pub(super) fn games(text: &str, variant: Variant) -> Result<(Games, u64, Losses)
             (rest, "1/2-1/2") => (rest, Ending::Drawn),
             _ => (line, Ending::Unknown),
         };
-        let end = start.play_line(line).with_context(about)?;
-        games.play(&start, &end.moves()[start.moves().len()..], ending);
+        let moves = match start.play_line(line) {
+            Ok(end) => end.moves()[start.moves().len()..].to_vec(),
+            Err(error) => played_on(&start, line).ok_or(error).with_context(about)?,
+        };
+        games.play(&start, &moves, ending);
         count += 1;
     }
     Ok((games, count, Losses::new()))
+}
+
+/// The moves of a line whose players went on where the game was over by repetition, as they do in other programs.
+fn played_on(start: &Position, line: &str) -> Option<Vec<Move>> {
+    let (mut at, mut moves) = (start.clone(), Vec::new());
+    for word in line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
+        let m = at.parse_move(word).ok().or_else(|| bare(&at)?.parse_move(word).ok())?;
+        at = after(&at, m)?;
+        moves.push(m);
+    }
+    Some(moves)
 }
 
 /// A position a line: a FEN, and behind a semicolon each what is said of its best move: `bm h2e2`, and `ce 34` (centi-units) or `win 7`

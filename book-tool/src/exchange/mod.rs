@@ -3,6 +3,7 @@
 mod colours;
 mod eleeye;
 mod games;
+mod import;
 mod json;
 mod library;
 mod lines;
@@ -23,29 +24,23 @@ mod yxdb;
 mod zobrist;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use kagetsu_book::{Book, Entry};
 use kagetsu_game::{Answer, Position, Variant};
 use kagetsu_program::Exit;
-use serde::Serialize;
 
 use crate::cli::write_json;
-use crate::conflicts::Conflicts;
-use crate::source::{fill, open_book};
+use crate::source::open_book;
 use games::Games;
+pub(crate) use import::{ImportArgs, import};
 use json::Record;
 use losses::{Losses, lose, tell};
 pub(crate) use proof::plant;
 use table::Table;
 use zobrist::Keys;
-
-/// Answers between two times that all is made durable.
-const SYNC_EVERY: u64 = 1_000;
-/// Bytes of the longest line that is read.
-const LONGEST: u64 = 16 << 20;
 
 /// In which format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -85,6 +80,7 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// What a file says.
 struct Contents {
+    /// But for what is said in games, which add up where there are several files of them.
     answers: Vec<(Position, Answer)>,
     /// Records, nodes, games or lines that it has.
     items: u64,
@@ -92,16 +88,45 @@ struct Contents {
 }
 
 impl Format {
-    /// Everything that a file says. It is understood whole before a book is touched.
+    /// Everything that a file says.
     fn read(self, bytes: &[u8], variant: Option<Variant>) -> Result<Contents> {
+        let mut games = Games::default();
+        let mut contents = self.take_in(bytes, variant, &mut games)?;
+        contents.answers.extend(games.answers(self.engine()));
+        Ok(contents)
+    }
+
+    /// Who is said to know what the games of such files say.
+    fn engine(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Csv => "csv",
+            Self::Yxdb => "yxdb",
+            Self::Lib => "renlib",
+            Self::Psq => "psq",
+            Self::Sgf => "sgf",
+            Self::Rif => "rif",
+            Self::Openings => "openings",
+            Self::Lines => "lines",
+            Self::Fen => "fen",
+            Self::Pgn => "pgn",
+            Self::Eleeye => "elephanteye",
+            Self::Obk => "obk",
+            Self::Proof => "proof",
+        }
+    }
+
+    /// Everything that a file says; its games come to those that are there. It is understood whole before a book is touched.
+    fn take_in(self, bytes: &[u8], variant: Option<Variant>, all: &mut Games) -> Result<Contents> {
         let played =
             || variant.context("--variant must say what was played, as in --variant renju-15: the file does not");
         // Windows' editors begin a text with a mark that is none of its letters.
         let unmarked = bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(bytes);
         let text = || std::str::from_utf8(unmarked).context("it is no text in UTF-8; `iconv` makes it one");
-        let named = |engine: &str, (games, items, mut losses): (Games, u64, Losses)| {
+        let mut played_in = |(games, items, mut losses): (Games, u64, Losses)| {
             lose(&mut losses, "moves_on_forbidden_points", games.fouls());
-            Contents { answers: games.answers(engine), items, losses }
+            all.join(games);
+            Contents { answers: Vec::new(), items, losses }
         };
         Ok(match self {
             Self::Json => bail!("JSON is read line by line"),
@@ -114,15 +139,15 @@ impl Format {
                 let (answers, losses) = yixin::answers(&records).context("it is no database of Yixin or Rapfi")?;
                 Contents { answers, items: records.len() as u64, losses }
             }
-            Self::Lib => named("renlib", library::read(bytes, played()?)?),
-            Self::Psq => named("psq", psq::read(&String::from_utf8_lossy(unmarked), played()?)?),
-            Self::Sgf => named("sgf", sgf::read(unmarked, played()?)?),
-            Self::Rif => named("rif", rif::read(text()?, played()?)?),
-            Self::Openings => named("openings", lines::openings(text()?, played()?)?),
-            Self::Lines => named("lines", lines::games(text()?, played()?)?),
-            Self::Fen => named("fen", lines::fens(text()?, played()?)?),
-            Self::Pgn => named("pgn", pgn::read(unmarked, variant.unwrap_or(Variant::XIANGQI))?),
-            Self::Eleeye => named("elephanteye", eleeye::read(bytes, variant.unwrap_or(Variant::XIANGQI))?),
+            Self::Lib => played_in(library::read(bytes, played()?)?),
+            Self::Psq => played_in(psq::read(&String::from_utf8_lossy(unmarked), played()?)?),
+            Self::Sgf => played_in(sgf::read(unmarked, played()?)?),
+            Self::Rif => played_in(rif::read(text()?, played()?)?),
+            Self::Openings => played_in(lines::openings(text()?, played()?)?),
+            Self::Lines => played_in(lines::games(text()?, played()?)?),
+            Self::Fen => played_in(lines::fens(text()?, played()?)?),
+            Self::Pgn => played_in(pgn::read(unmarked, variant.unwrap_or(Variant::XIANGQI))?),
+            Self::Eleeye => played_in(eleeye::read(bytes, variant.unwrap_or(Variant::XIANGQI))?),
             Self::Obk => bail!(zobrist::MISSING),
             Self::Proof => bail!("a win tree is checked by `kagetsu verify`, and not imported"),
         })
@@ -181,7 +206,7 @@ pub fn understand(format: u8, variant: Variant, bytes: &[u8]) -> Result<()> {
 
 fn read_obk(bytes: &[u8], variant: Option<Variant>, keys: &Keys, root: Option<&Position>) -> Result<Contents> {
     let (games, items, losses) = obk::read(bytes, variant.unwrap_or(Variant::XIANGQI), keys, root)?;
-    Ok(Contents { answers: games.answers("obk"), items, losses })
+    Ok(Contents { answers: games.answers(Format::Obk.engine()), items, losses })
 }
 
 /// The numbers by which `.obk` books are read and written.
@@ -240,63 +265,6 @@ pub(crate) struct ExportArgs {
     /// The file to be written; - for stdout. It must not be there yet
     #[arg(value_name = "FILE")]
     file: PathBuf,
-}
-
-/// Reads a file of another format into a book
-///
-/// The book is made where it is not there. Where it has a position already, the stronger evidence of each move stays: a proof,
-/// then the deeper search. Where both are proofs of the contrary, both are told and the exit code is 1. Reading the same file again
-/// changes nothing. A line that is wrong ends it, with its number; of a `json`
-/// file what stood before it is in the book. What could not be carried over is told.
-///
-/// Wins and losses that somebody only says are proofs of the kind `manual`; one of which nobody says when may take until the board is
-/// full. `yxdb` has values of positions, a book has values of
-/// moves: each is read as that of the moves that lead to it. Of games with an end a move has the value of how they ended, a hundred
-/// centi-units for all won; of a move without any value the book holds that it was made. Any search is stronger evidence than that.
-///
-/// A book of positions by their keys (`eleeye`, `obk`) is walked through from the start, and an `obk` from --moves too: what nothing
-/// leads to is told. The keys of an `obk` are made of 3,584 numbers that are not ours to hand on; docs/book.md says which.
-///
-/// Example: kagetsu import --format lib --variant renju-15 --book lib.book my.lib
-#[derive(Debug, clap::Args)]
-pub(crate) struct ImportArgs {
-    /// The format
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    format: Format,
-    /// The book's folder
-    #[arg(long, value_name = "DIR")]
-    book: PathBuf,
-    /// What was played, where the file does not say it; where it does, the game whose positions alone are read
-    #[arg(long, value_name = "VARIANT")]
-    variant: Option<Variant>,
-    #[command(flatten)]
-    zobrist: ZobristArgs,
-    /// For --format obk: where else the walk through the book begins, as moves from the start
-    #[arg(long, value_name = "LINE")]
-    moves: Option<String>,
-    /// The file to be read; - for stdin
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// Prints one JSON object
-    #[arg(long)]
-    json: bool,
-}
-
-/// What was read.
-#[derive(Serialize)]
-struct ImportJson {
-    read: u64,
-    positions: u64,
-    new: u64,
-    /// Where there are any.
-    #[serde(flatten)]
-    conflicts: Option<Conflicts>,
-    /// Records, nodes, games or lines of the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    items: Option<u64>,
-    /// What could not be carried over.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    losses: Option<Losses>,
 }
 
 pub(crate) fn export(args: &ExportArgs, out: &mut dyn Write) -> Result<Exit> {
@@ -395,115 +363,4 @@ fn write_table(book: &Book, variant: Option<Variant>, out: &mut dyn Write) -> Re
     }
     table.end()?;
     Ok((count, losses))
-}
-
-pub(crate) fn import(args: &ImportArgs, out: &mut dyn Write) -> Result<Exit> {
-    let name = args.file.display();
-    let keys = args.zobrist.keys(args.format)?;
-    let root = match &args.moves {
-        Some(line) if keys.is_some() => {
-            let variant = args.variant.unwrap_or(Variant::XIANGQI);
-            Some(Position::from_line(variant, line).with_context(|| format!("--moves \"{line}\""))?)
-        }
-        Some(_) => bail!("--moves is for --format obk; the other formats are read whole"),
-        None => None,
-    };
-    let mut source: Box<dyn BufRead> = if args.file.as_os_str() == "-" {
-        Box::new(BufReader::new(std::io::stdin()))
-    } else {
-        Box::new(BufReader::new(File::open(&args.file).with_context(|| format!("cannot read {name}"))?))
-    };
-    let contents = if args.format == Format::Json {
-        None
-    } else {
-        let mut bytes = Vec::new();
-        source.read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
-        let contents = match &keys {
-            Some(keys) => read_obk(&bytes, args.variant, keys, root.as_ref()),
-            None => args.format.read(&bytes, args.variant),
-        };
-        Some(contents.with_context(|| name.to_string())?)
-    };
-    let (read, others, conflicts, positions, new) = fill(&args.book, |book| {
-        let before = book.len();
-        let mut learner = Learner { book, only: args.variant, read: 0, others: 0, conflicts: Conflicts::default() };
-        let end = match &contents {
-            Some(contents) => {
-                contents.answers.iter().try_for_each(|(position, answer)| learner.learn(position, answer))
-            }
-            None => read_lines(&mut *source, &name.to_string(), &mut learner),
-        };
-        let Learner { book, read, others, conflicts, .. } = learner;
-        end.with_context(|| format!("{read} positions before it are in the book"))?;
-        Ok((read, others, conflicts, book.len(), book.len() - before))
-    })?;
-    let (items, mut losses) = contents.map(|contents| (contents.items, contents.losses)).unzip();
-    if others > 0 {
-        lose(losses.get_or_insert_default(), "positions_of_other_games", others);
-    }
-    let exit = conflicts.exit();
-    if args.json {
-        let conflicts = Some(conflicts).filter(|_| exit == Exit::No);
-        write_json(out, &ImportJson { read, positions, new, conflicts, items, losses })?;
-        return Ok(exit);
-    }
-    conflicts.write(out)?;
-    writeln!(out, "{}: {read} positions read, {new} of them new; {positions} in all", args.book.display())?;
-    tell(&losses.unwrap_or_default(), out)?;
-    Ok(exit)
-}
-
-/// A book that learns many answers.
-struct Learner<'a> {
-    book: &'a mut Book,
-    /// The game whose positions are learned, if not all are.
-    only: Option<Variant>,
-    read: u64,
-    /// Positions of other games.
-    others: u64,
-    conflicts: Conflicts,
-}
-
-impl Learner<'_> {
-    fn learn(&mut self, position: &Position, answer: &Answer) -> Result<()> {
-        if self.only.is_some_and(|only| only != position.variant()) {
-            self.others += 1;
-            return Ok(());
-        }
-        if let Some(known) = self.book.lookup(position)? {
-            self.conflicts.look(position, &known.facts, answer);
-        }
-        self.book.learn(position, answer)?;
-        self.read += 1;
-        if self.read.is_multiple_of(SYNC_EVERY) {
-            self.book.syncer().sync()?;
-        }
-        Ok(())
-    }
-}
-
-fn read_lines(source: &mut dyn BufRead, name: &str, learner: &mut Learner) -> Result<()> {
-    let mut line = String::new();
-    for number in 1.. {
-        line.clear();
-        let bytes = Read::take(&mut *source, LONGEST).read_line(&mut line);
-        if bytes.with_context(|| format!("{name}, line {number}"))? == 0 {
-            break;
-        }
-        if number == 1 && line.starts_with(BYTE_ORDER_MARK) {
-            line.drain(..BYTE_ORDER_MARK.len());
-        }
-        if line.trim().is_empty() {
-            continue;
-        }
-        let whole = line.ends_with('\n') || (line.len() as u64) < LONGEST;
-        let record =
-            if whole { line.parse::<Record>() } else { Err(anyhow!("the line is longer than {LONGEST} bytes")) };
-        let learned = record.and_then(|record| {
-            let (position, answer) = record.meaning()?;
-            learner.learn(&position, &answer)
-        });
-        learned.with_context(|| format!("{name}, line {number}"))?;
-    }
-    Ok(())
 }

@@ -141,10 +141,19 @@ fn games_of_many_programs_are_read_whole() {
         ("gomocuponline_openings.txt", "freestyle-20", 3),
         ("gomocupjudge_openings_20.txt", "freestyle-20", 6),
         ("gomocup-2026-15x15.json", "freestyle-15", 12),
+        ("rapfi-natural-freestyle-15x15.json", "freestyle-15", 7),
+        ("rapfi-verified-freestyle-15x15.json", "freestyle-15", 12),
     ] {
         let path = sample(&format!("gomoku/openings/{name}")).expect("with the others");
         assert_eq!(read(Format::Openings, &path, Some(variant(board))).items, count, "{name}");
     }
+}
+
+#[test]
+fn a_list_of_lines_is_read_out_of_a_program() {
+    let Some(path) = sample("xiangqi/books/wukong_opening_book_uci.txt") else { return };
+    let contents = read(Format::Lines, &path, Some(Variant::XIANGQI));
+    assert_eq!((contents.items, told(&contents.losses)), (15, Losses::new()));
 }
 
 #[test]
