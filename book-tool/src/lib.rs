@@ -8,6 +8,7 @@ mod backup;
 mod bench;
 mod bottlenecks;
 mod brain;
+mod branches;
 mod build;
 mod certs;
 mod check;

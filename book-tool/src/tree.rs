@@ -4,13 +4,14 @@ use anyhow::{Result, bail};
 use kagetsu_game::Position;
 use kagetsu_program::Exit;
 
+use crate::branches::{branches, worth};
 use crate::source::{Asked, Source};
 use crate::table;
 
 /// Prints the best lines of a book as a tree
 ///
-/// Each line shows a move, its value from the view of the side that makes it, and the depth behind it. Only moves that
-/// lead to positions of the book are followed. Exit code 1 if the book does not hold the position.
+/// Each line shows a move, its value from the view of the side that makes it, and the depth behind it. Moves without a value are
+/// shown after the others: how often they were made, or the most that they can be worth where they lead to positions of the book. Exit code 1 if the book does not hold the position.
 ///
 /// Example: kagetsu tree --book h8.book --variant freestyle-15 --moves h8 --plies 4
 #[derive(Debug, clap::Args)]
@@ -48,14 +49,14 @@ impl Branch<'_> {
         if ply == 0 {
             writeln!(self.out, "{position}")?;
         }
-        let exact = answer.verdicts().iter().filter(|(_, v)| v.is_exact());
-        for (m, verdict) in exact.take(usize::from(self.args.top)) {
+        for (m, verdict) in branches(self.source, position, &answer, self.args.top.into())? {
             let indent = "  ".repeat(usize::from(ply) + 1);
             let proof = verdict.proof.map_or_else(String::new, |proof| format!("  {}", table::proof(proof)));
-            let name = position.write_move(*m);
-            writeln!(self.out, "{indent}{name}  {}  depth {}{proof}", verdict.score, verdict.depth)?;
+            let name = position.write_move(m);
+            let depth = if verdict.is_silent() { String::new() } else { format!("  depth {}", verdict.depth) };
+            writeln!(self.out, "{indent}{name}  {}{depth}{proof}", worth(&verdict))?;
             if ply + 1 < self.args.plies {
-                let Ok(next) = position.play(*m) else { bail!("the book has the illegal move {name} in {position}") };
+                let Ok(next) = position.play(m) else { bail!("the book has the illegal move {name} in {position}") };
                 self.grow(&next, ply + 1)?;
             }
         }

@@ -3,6 +3,7 @@ use kagetsu_book::Choice;
 use kagetsu_game::{Answer, Move, Position, Verdict};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::branches::branches;
 use crate::source::Source;
 
 /// Whether it goes on after a key.
@@ -110,12 +111,12 @@ impl Walk {
             return Ok(());
         }
         let Some(answer) = self.source.lookup(position, false)? else { return Ok(()) };
-        for (m, verdict) in answer.verdicts().iter().filter(|(_, verdict)| verdict.is_exact()).take(WIDTH) {
+        for (m, verdict) in branches(&mut self.source, position, &answer, WIDTH)? {
             if tree.len() == MOST_LINES {
                 break;
             }
-            tree.push(Branch { ply, name: position.write_move(*m), verdict: verdict.clone() });
-            if let Ok(next) = position.play(*m) {
+            tree.push(Branch { ply, name: position.write_move(m), verdict });
+            if let Ok(next) = position.play(m) {
                 self.branch(&next, ply + 1, tree)?;
             }
         }

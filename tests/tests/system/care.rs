@@ -151,6 +151,34 @@ fn a_variant_says_which_positions_go_in_and_out() {
 }
 
 #[test]
+fn a_tree_shows_what_was_made_and_what_is_only_bounded() {
+    let scratch = Scratch::new();
+    let (book, file) = (scratch.path("book"), scratch.path("file"));
+    std::fs::write(&file, "h8 i9 h9\nh8 i9 g7\nh8 i9 h9\nh8 j8\n").expect("room for it");
+    let import = ["import", "--format", "lines", "--variant", "freestyle-15", "--book", text(&book), text(&file)];
+    assert_eq!(kagetsu(&import).code, Some(0));
+    let tree = || {
+        let tree =
+            kagetsu(&["tree", "--book", text(&book), "--variant", "freestyle-15", "--moves", "h8", "--plies", "2"]);
+        assert_eq!(tree.code, Some(0), "{tree:#?}");
+        tree.stdout.lines().skip(1).map(str::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(tree(), ["  i9  made 3 times", "    h9  made 2 times", "    g7  made once", "  j8  made once"]);
+    // A search has another best move, and bounds these.
+    let board: Vec<_> = (0..15).map(|row| if row == 7 { ".......X......." } else { "..............." }).collect();
+    let of = |name: &str, score: i32, bound: &str| {
+        json!({"move": name, "score": score, "bound": bound, "depth": 9, "nodes": 1, "line": [], "proof": "none",
+            "engine": "somebody", "date": "2026-11-21"})
+    };
+    let answers = [of("h9", 30, "exact"), of("i9", 30, "upper"), of("j8", -5, "lower"), of("k8", 30, "upper")];
+    let record = json!({"variant": "freestyle-15", "board": board, "side": "second", "answers": answers});
+    std::fs::write(&file, record.to_string()).expect("room for it");
+    assert_eq!(kagetsu(&["import", "--format", "json", "--book", text(&book), text(&file)]).code, Some(0));
+    let expected = ["  h9  +0.30  depth 9", "  j8  at least -0.05  depth 9", "  i9  at most +0.30  depth 9"];
+    assert_eq!(tree()[..3], expected);
+}
+
+#[test]
 fn a_wrong_line_is_named_and_what_stood_before_it_stays() {
     let scratch = Scratch::new();
     let (own, file, copy) = (scratch.path("own"), scratch.path("file"), scratch.path("copy"));
