@@ -54,7 +54,7 @@ struct Where {
     #[command(flatten)]
     access: Access,
     /// The folder of a book that nobody has open
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "coordinator")]
     book: Option<PathBuf>,
     /// Prints JSON
     #[arg(long)]

@@ -299,3 +299,19 @@ async fn what_is_no_coordinator_is_known_by_its_first_words() {
         stranger.await.expect("no panic");
     }
 }
+
+#[test]
+fn a_server_says_when_nobody_will_believe_its_certificate() {
+    let folder = Folder::full();
+    let fault = |name: &str| {
+        let (certificate, key) = (folder.path(&format!("{name}.pem")), folder.path(&format!("{name}.key")));
+        let files = ServerFiles { certificate, key, client_authority: None };
+        ServerTls::new(files, &["h2"]).expect("files that can be used").fault(std::time::SystemTime::now())
+    };
+    assert_eq!(fault("server"), None);
+    let expired = fault("server-expired").expect("a fault");
+    assert!(expired.contains("server-expired.pem expired 9 days ago"), "{expired}");
+    assert!(expired.contains("kagetsu certs DIR --renew"), "{expired}");
+    let early = fault("server-early").expect("a fault");
+    assert!(early.contains("server-early.pem is not valid before"), "{early}");
+}

@@ -6,6 +6,8 @@ use rustls::RootCertStore;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use x509_parser::certificate::X509Certificate;
+use x509_parser::prelude::FromDer;
 
 /// Certificates or a key that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +39,20 @@ pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, 
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     let all = all.map_err(|error| no(format!(" ({error})")))?;
     if all.is_empty() { Err(no(String::new())) } else { Ok(all) }
+}
+
+/// From when to when the owner's certificate in a file is valid, in seconds since 1970.
+pub(super) fn validity(path: &Path) -> Result<(i64, i64), TlsError> {
+    let all = certificates(path)?;
+    let parsed = all.first().map(|first| X509Certificate::from_der(first));
+    match parsed {
+        Some(Ok((_, certificate))) => {
+            let validity = certificate.validity();
+            Ok((validity.not_before.timestamp(), validity.not_after.timestamp()))
+        }
+        Some(Err(error)) => Err(TlsError::Refused(path.into(), error.to_string())),
+        None => Err(TlsError::Content(path.into(), "certificate", "CERTIFICATE", String::new())),
+    }
 }
 
 /// A file with a private key.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustls::{AlertDescription, CertificateError, Error};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -239,7 +239,13 @@ fn refusal(error: &io::Error) -> Option<String> {
 }
 
 async fn reload(tls: &ServerTls) {
+    let mut told = None;
     loop {
+        let fault = tls.fault(SystemTime::now());
+        if let Some(fault) = fault.as_ref().filter(|_| told.is_none()) {
+            tracing::error!("{fault}");
+        }
+        told = fault;
         tokio::time::sleep(RELOAD).await;
         match tls.reload() {
             Ok(true) => tracing::info!("the certificates were read again"),

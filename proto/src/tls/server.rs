@@ -1,6 +1,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustls::ServerConfig;
 use rustls::server::WebPkiClientVerifier;
@@ -9,7 +10,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::TlsError;
-use super::files::{certificates, key, provider, refused, roots};
+use super::files::{certificates, key, provider, refused, roots, validity};
 
 /// The files of a server's side of TLS.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub struct ServerTls {
 
 struct State {
     acceptor: TlsAcceptor,
+    /// From when to when the certificate is valid, in seconds since 1970.
+    validity: (i64, i64),
     /// A sum of the files: by their times alone two that are written one soon after the other could not be told apart.
     sum: u64,
 }
@@ -42,7 +45,8 @@ impl ServerTls {
     /// For files that cannot be used.
     pub fn new(files: ServerFiles, protocols: &[&str]) -> Result<Self, TlsError> {
         let protocols: Vec<_> = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
-        let state = State { sum: files.sum(), acceptor: files.acceptor(&protocols)? };
+        let state =
+            State { sum: files.sum(), validity: validity(&files.certificate)?, acceptor: files.acceptor(&protocols)? };
         Ok(Self { files, protocols, state: Mutex::new(state) })
     }
 
@@ -60,9 +64,32 @@ impl ServerTls {
             }
             state.sum = sum;
         }
-        let acceptor = self.files.acceptor(&self.protocols)?;
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).acceptor = acceptor;
+        let (acceptor, validity) = (self.files.acceptor(&self.protocols)?, validity(&self.files.certificate)?);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        (state.acceptor, state.validity) = (acceptor, validity);
         Ok(true)
+    }
+
+    /// Why no client will believe the certificate at this time, and the way out; none where it is valid.
+    #[must_use]
+    pub fn fault(&self, now: SystemTime) -> Option<String> {
+        let (from, until) = self.state.lock().unwrap_or_else(PoisonError::into_inner).validity;
+        let now = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs().cast_signed());
+        let (certificate, days) = (self.files.certificate.display(), |seconds: i64| seconds / 86_400);
+        if now > until {
+            let ago = days(now - until);
+            return Some(format!(
+                "the certificate in {certificate} expired {ago} days ago: no client believes it; `kagetsu certs DIR --renew` \
+                 makes another, which is read at once"
+            ));
+        }
+        (now < from).then(|| {
+            let ahead = days(from - now);
+            format!(
+                "the certificate in {certificate} is not valid before {ahead} days from now: no client believes it; set the clock, \
+                 or give another"
+            )
+        })
     }
 
     /// Whether a client needs a certificate.

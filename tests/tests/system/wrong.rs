@@ -238,6 +238,11 @@ fn a_url_where_a_folder_must_be() {
         refused(&run(command), &[url, &format!("--coordinator {url}")]);
     }
     assert_eq!(fs::read_dir(&folder).expect("it is there").count(), 0, "nothing was made");
+    // Of two places one would be left out.
+    for command in [&["list"][..], &["pause", "test"]] {
+        let both = [&["jobs"], command, &["--book", "book", "--coordinator", url]].concat();
+        refused(&run(&both), &["--book", "cannot be used with", "--coordinator"]);
+    }
 }
 
 #[test]
