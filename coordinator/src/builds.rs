@@ -22,6 +22,8 @@ use crate::hub::Hub;
 
 /// Least time between two messages of a watch.
 const PACE: Duration = Duration::from_millis(100);
+/// Roots that are looked up at a time.
+const AT_ONCE: usize = 1_024;
 /// How often a watch looks whether there are workers.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -41,6 +43,9 @@ impl Builds for BuildsService {
         let spec = tokio::task::spawn_blocking(move || spec(&request));
         let spec = spec.await.map_err(|_| Status::internal("the settings could not be read"))??;
         let name = spec.name.clone();
+        if spec.bounds.deepen.is_some() {
+            self.has_one_of(&spec.roots).await?;
+        }
         self.keeper()?.start(spec).await.map_err(closed)?.map_err(|error| status(&error))?;
         tracing::info!(job = name, "a build is started or resumed");
         self.find(&name).map(Response::new)
@@ -129,6 +134,23 @@ fn closed(error: crate::desk::Closed) -> Status {
 }
 
 impl BuildsService {
+    /// A job that searches anew enters what the book has alone: from roots of which it has none it would be done at once.
+    async fn has_one_of(&self, roots: &[Position]) -> Result<(), Status> {
+        for some in roots.chunks(AT_ONCE) {
+            let found = self.keeper()?.lookup(some.to_vec()).await.map_err(closed)?.map_err(|error| status(&error))?;
+            if found.iter().any(Option::is_some) {
+                return Ok(());
+            }
+        }
+        let first = roots.first().map_or_else(String::new, ToString::to_string);
+        let others =
+            if roots.len() > 1 { format!(", nor any of the {} other roots", roots.len() - 1) } else { String::new() };
+        Err(Status::failed_precondition(format!(
+            "the book does not hold the root {first}{others}, and a job that deepens searches anew what it has; name roots that \
+             it holds, or build from this one first"
+        )))
+    }
+
     fn keeper(&self) -> Result<&KeeperDesk, Status> {
         let no_book = "this coordinator has no book; start it with --book DIR";
         self.keeper.as_ref().ok_or_else(|| Status::failed_precondition(no_book))

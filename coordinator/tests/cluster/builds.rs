@@ -201,3 +201,22 @@ async fn builds_of_a_greater_priority_go_first_and_priorities_change_while_they_
     }
     cluster.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_searches_anew_needs_a_root_that_the_book_has() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    cluster.worker("worker");
+    cluster.builds().await.start(build("test", 3)).await.expect("a job");
+    cluster.finished("test").await;
+    let deepen = Some(v1::Deepen { depth: 4, ..v1::Deepen::default() });
+    let effort = Some(v1::Effort { depth: Some(4), ..v1::Effort::default() });
+    let anew = v1::StartRequest { name: "anew".into(), target: None, deepen, effort, ..build("test", 3) };
+    let elsewhere = v1::StartRequest { roots: vec![(&position("a1")).into()], ..anew.clone() };
+    let refusal = cluster.builds().await.start(elsewhere).await.expect_err("it would be done with nothing done");
+    assert_eq!(refusal.code(), Code::FailedPrecondition);
+    assert!(refusal.message().contains("the book does not hold the root freestyle-15 a1"), "{refusal}");
+    cluster.builds().await.start(anew).await.expect("a job");
+    assert_eq!(cluster.finished("anew").await.state(), JobState::Done);
+    cluster.end().await;
+}
