@@ -1,7 +1,7 @@
 //! Libraries of RenLib, as what a book says of moves.
 //!
 //! A library is a tree of moves, and most of them come without a value: then the book holds that the move was made, and no more. Texts
-//! on points that Rapfi gives a meaning (`v34`, `m34`, `W12`, `L12`) are values; what is exported has the first, third and
+//! on points that Rapfi gives a meaning (`v34`, `m34`, `W12`, `L12`, `W*`, `L*`) are values; what is exported has the first, third and
 //! fourth of them, and comments with depth and proof.
 
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use kagetsu_book::Book;
 use kagetsu_game::{Claim, Key, Move, Outcome, Position, Proof, ProofKind, Score, Variant, Verdict};
 
 use super::games::{Ending, Games, Said, longest};
-use super::losses::{CUT_SHORT, Detail, Losses, NO_DISTANCE, lose, lose_details};
+use super::losses::{BEYOND, CUT_SHORT, Detail, Losses, NO_DISTANCE, NO_SUCH_END, lose, lose_details};
 use super::renlib::{self, Branch, Library, Node, SIZE};
 
 /// What is said of the moves of a library.
@@ -94,7 +94,7 @@ impl Text {
                 let Ok(centi) = number.parse::<i32>() else { return Self::Plain };
                 let most = i32::from(Score::OPINION_MAX.raw());
                 if !(-most..=most).contains(&centi) {
-                    return Self::Impossible("values_beyond_all_bounds");
+                    return Self::Impossible(BEYOND);
                 }
                 let score = Score::opinion(if kind == "v" { centi } else { -centi });
                 return Self::Value(Said { score, proof: None });
@@ -102,7 +102,8 @@ impl Text {
             _ => return Self::Plain,
         };
         let said = |proof: Proof| Said { score: proof.score(), proof: Some(proof) };
-        if matches!(number, "" | "*") {
+        // A letter alone is more often the name of a point.
+        if number == "*" {
             return longest(after, claim).map_or(Self::Impossible(NO_SUCH_END), |proof| Self::Endless(said(proof)));
         }
         let Ok(end) = number.parse::<u16>() else { return Self::Plain };
@@ -114,8 +115,6 @@ impl Text {
         proof.map_or(Self::Impossible(NO_SUCH_END), |proof| Self::Value(said(proof)))
     }
 }
-
-const NO_SUCH_END: &str = "wins_and_losses_that_cannot_be";
 
 /// Whether a game can end with a ply, counted from its beginning, as it is said of the move that led to a position.
 fn can_end(after: &Position, proof: Proof, end: u16) -> bool {
@@ -131,16 +130,23 @@ const FIVE: u16 = 9;
 
 /// What a book says of a variant, as a library; how many of its positions that is, and what has no place there.
 ///
-/// Each position is gone into once, on the way by which it is come to first; where it is come to again the branch ends.
+/// Each position is gone into once, on the way by which it is come to first; where it is come to again the branch ends. First comes what
+/// the moves of the book lead to from the start, then from the roots of its builds, as they were given.
 ///
 /// # Errors
 /// A damaged record.
 pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Losses)> {
     is_on_its_board(variant)?;
     let mut losses = Losses::new();
-    let mut tree = Tree { branches: vec![Branch::default()], seen: HashSet::new() };
+    let mut tree = Tree { variant, branches: vec![Branch::default()], seen: HashSet::new() };
     let start = Position::start(variant);
     tree.grow(book, &start, 0, &mut losses)?;
+    // A build began where somebody asked for it, and so its branches lie as they were asked for.
+    for job in book.jobs()?.iter().filter(|job| job.spec.variant == variant) {
+        for line in job.spec.roots.iter().filter_map(Position::line) {
+            tree.grow_at(book, &line, &mut losses)?;
+        }
+    }
     for entry in book.positions() {
         let entry = entry?;
         if entry.position.variant() != variant {
@@ -148,13 +154,7 @@ pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Loss
         } else if !tree.seen.contains(&entry.position.key()) {
             // Nothing leads to it: its stones in any order do.
             match entry.position.line() {
-                Some(line) => {
-                    let (mut at, mut position) = (0, start.clone());
-                    for m in line {
-                        (at, position) = (tree.child(at, m), position.play(m)?);
-                    }
-                    tree.grow(book, &position, at, &mut losses)?;
-                }
+                Some(line) => tree.grow_at(book, &from_the_centre(&start, line), &mut losses)?,
                 None => lose(&mut losses, "positions_that_no_line_leads_to", 1),
             }
         }
@@ -163,7 +163,19 @@ pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Loss
     Ok((renlib::write(&tree.branches), positions, losses))
 }
 
+/// The line with the centre first, where that is one of the first player's moves.
+fn from_the_centre(start: &Position, line: Vec<Move>) -> Vec<Move> {
+    let centre = Move::new((SIZE * SIZE / 2) as u16);
+    let Some(at) = line.iter().position(|m| *m == centre).filter(|at| at % 2 == 0) else { return line };
+    let mut other = line.clone();
+    other.swap(0, at);
+    // In another order a five may come too early.
+    let reached = other.iter().try_fold(start.clone(), |position, m| position.play(*m));
+    if reached.is_ok() { other } else { line }
+}
+
 struct Tree {
+    variant: Variant,
     branches: Vec<Branch>,
     /// Positions of the book that have their moves in the tree.
     seen: HashSet<Key>,
@@ -179,6 +191,22 @@ impl Tree {
             self.branches[at].children.push(number);
             number
         })
+    }
+
+    /// Hangs what the book says of the position that a line leads to, and of those that follow it, behind that line.
+    fn grow_at(&mut self, book: &Book, line: &[Move], losses: &mut Losses) -> Result<()> {
+        let (variant, mut at) = (self.variant, 0);
+        let mut position = Position::start(variant);
+        for m in line {
+            position = position.play(*m)?;
+        }
+        if self.seen.contains(&position.key()) || book.lookup(&position)?.is_none() {
+            return Ok(());
+        }
+        for m in line {
+            at = self.child(at, *m);
+        }
+        self.grow(book, &position, at, losses)
     }
 
     /// Hangs what the book says of a position, and of those that it leads to, on a branch.
@@ -228,11 +256,48 @@ fn comment(verdict: &Verdict) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kagetsu_book::{Bounds, JobSpec, Policy};
+    use kagetsu_game::{Bound, Effort, Provenance};
+
+    use super::super::tests::searched;
     use super::*;
 
     /// What a text says of the last move of a line.
     fn said(line: &str, text: &str) -> Text {
         Text::read(text.as_bytes(), &Position::from_line(Variant::FREESTYLE_15, line).expect("a line"))
+    }
+
+    #[test]
+    fn a_build_lies_as_it_was_asked_for() {
+        let line = ["h8", "g9", "j10"];
+        let root = Position::from_line(Variant::FREESTYLE_15, &line.join(" ")).expect("legal");
+        let (_folder, mut book) = searched("freestyle-15", &[], 0);
+        let (m, by) = (root.parse_move("a1").expect("legal"), Provenance { engine: "test".into(), day: 0 });
+        let (score, bound) = (Score::opinion(34), Bound::Exact);
+        let verdict = Verdict { score, bound, depth: 1, nodes: 1, line: vec![m], proof: None, by };
+        book.learn(&root, &[(m, verdict)].into_iter().collect()).expect("room");
+        let names = |book: &Book| {
+            let (bytes, ..) = write(book, Variant::FREESTYLE_15).expect("memory");
+            let nodes = renlib::read(&bytes).expect("just written").nodes;
+            let name = |node: &Node| node.cell.map(|cell| root.write_move(Move::new(cell)));
+            nodes[1..4].iter().filter_map(name).collect::<Vec<_>>()
+        };
+        // Nobody knows how it lay, but the centre is the likeliest first move.
+        assert_eq!(names(&book)[0], line[0]);
+        let job = JobSpec {
+            name: "test".into(),
+            variant: Variant::FREESTYLE_15,
+            roots: [root.clone()].into(),
+            policy: Policy::DropOut { alpha: 0.5 },
+            bounds: Bounds::default(),
+            effort: Effort::depth(1),
+            width: 1,
+            max_ply: None,
+            target: 1,
+            split: false,
+        };
+        book.create_job(&job).expect("room");
+        assert_eq!(names(&book), line);
     }
 
     #[test]
@@ -247,8 +312,8 @@ mod tests {
             ("h8 i9 h9", "v34", opinion(34)),
             ("h8 i9 h9", "m34", opinion(-34)),
             ("h8 i9 h9", "v-30000", opinion(-30_000)),
-            ("h8 i9 h9", "v30001", Text::Impossible("values_beyond_all_bounds")),
-            ("h8 i9 h9", "v99999", Text::Impossible("values_beyond_all_bounds")),
+            ("h8 i9 h9", "v30001", Text::Impossible(BEYOND)),
+            ("h8 i9 h9", "v99999", Text::Impossible(BEYOND)),
             // The third ply is the first player's, who makes each odd one.
             ("h8 i9 h9", "W11", Text::Value(proof(Claim::Win, 9))),
             ("h8 i9 h9", "L12", Text::Value(proof(Claim::Loss, 10))),
@@ -262,10 +327,11 @@ mod tests {
             (five, "W9", Text::Value(proof(Claim::Win, 1))),
             (five, "W11", Text::Impossible(NO_SUCH_END)),
             ("h8 a1 h9 a2 h10 a3 h11 a5 i12", "W9", Text::Impossible(NO_SUCH_END)),
-            ("h8 i9 h9", "W", Text::Endless(proof(Claim::Win, 223))),
+            ("h8 i9 h9", "W", Text::Plain),
+            ("h8 i9 h9", "W*", Text::Endless(proof(Claim::Win, 223))),
             ("h8 i9 h9", "L*", Text::Endless(proof(Claim::Loss, 222))),
             (five, "W*", Text::Endless(proof(Claim::Win, 1))),
-            (five, "L", Text::Impossible(NO_SUCH_END)),
+            (five, "L*", Text::Impossible(NO_SUCH_END)),
             ("h8 i9 h9", "White", Text::Plain),
             ("h8 i9 h9", "1", Text::Plain),
             ("h8 i9 h9", "", Text::Plain),

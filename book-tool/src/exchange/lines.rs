@@ -2,11 +2,11 @@
 
 use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
-use kagetsu_game::{Bound, Move, Position, Proof, Score, Side, Variant};
+use kagetsu_game::{Bound, Claim, Move, Position, Proof, ProofKind, Score, Side, Variant};
 
 use super::colours::{as_they_come_up, others};
 use super::games::{Ending, Games, Said, after, bare};
-use super::losses::{Detail, Losses, lose, lose_details};
+use super::losses::{BEYOND, Detail, Losses, NO_SUCH_END, lose, lose_details};
 use crate::roots;
 
 /// Balanced openings have so many stones.
@@ -113,7 +113,7 @@ fn played_on(start: &Position, line: &str) -> Option<Vec<Move>> {
 }
 
 /// A position a line: a FEN, and behind a semicolon each what is said of its best move: `bm h2e2`, and `ce 34` (centi-units) or `win 7`
-/// or `loss 8` (plies). What else stands there (`acd`, `id`) is passed over.
+/// or `loss 8` (plies). What else stands there (`acd`, `id`), and a value that cannot be, is passed over and told.
 ///
 /// # Errors
 /// The first line that is none, by its number.
@@ -130,18 +130,22 @@ pub(super) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
         let position = Position::from_fen(variant, fen).with_context(about)?;
         let (mut best, mut said) = (None, None);
         for (name, value) in parts.filter_map(|part| part.split_once(' ')) {
-            let plies = || value.trim().parse().ok().filter(|plies| *plies <= Score::MAX_PLIES);
-            let proof = |claim| plies().map(|plies| Proof { claim, kind: kagetsu_game::ProofKind::Manual, plies });
-            let proven = |proof: Proof| Said { score: proof.score(), proof: Some(proof) };
+            let value = value.trim();
             match name {
-                "bm" => best = Some(position.parse_move(value.trim()).with_context(about)?),
+                "bm" => best = Some(position.parse_move(value).with_context(about)?),
                 "ce" => {
-                    let centi = value.trim().parse().with_context(about)?;
-                    said = Some(Said { score: Score::opinion(centi), proof: None });
+                    let centi = value.parse::<i32>().with_context(about)?;
+                    let most = i32::from(Score::OPINION_MAX.raw());
+                    let is_one = (-most..=most).contains(&centi);
+                    lose(&mut losses, BEYOND, u64::from(!is_one));
+                    said = is_one.then(|| Said { score: Score::opinion(centi), proof: None }).or(said);
                 }
-                "win" => said = proof(kagetsu_game::Claim::Win).map(proven),
-                "loss" => said = proof(kagetsu_game::Claim::Loss).map(proven),
-                _ => {}
+                "win" | "loss" => {
+                    let proof = proven(if name == "win" { Claim::Win } else { Claim::Loss }, value);
+                    lose(&mut losses, NO_SUCH_END, u64::from(proof.is_none()));
+                    said = proof.map(|proof| Said { score: proof.score(), proof: Some(proof) }).or(said);
+                }
+                _ => lose(&mut losses, "other_operations", 1),
             }
         }
         match (best, said) {
@@ -152,6 +156,12 @@ pub(super) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
         count += 1;
     }
     Ok((games, count, losses))
+}
+
+/// A win or a loss of who makes a move, which is the first of so many plies; the winner makes the last.
+fn proven(claim: Claim, plies: &str) -> Option<Proof> {
+    let plies = plies.parse().ok().filter(|plies| (1..=Score::MAX_PLIES).contains(plies))?;
+    ((plies % 2 == 1) == (claim == Claim::Win)).then_some(Proof { claim, kind: ProofKind::Manual, plies })
 }
 
 /// The positions of a variant with their best moves, as [`fens`] reads them: each as the moves of the book lead to it.
@@ -180,4 +190,32 @@ pub(super) fn write_fens(book: &Book, variant: Variant) -> Result<(String, u64, 
     }
     lose(&mut losses, "positions_of_other_games", others(book, variant)?);
     Ok((text, count, losses))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_cannot_be_is_told_and_a_move_stays() {
+        let fen = Position::start(Variant::XIANGQI).fen().expect("pieces");
+        for (said, score, lost) in [
+            ("ce 34", Some(Score::opinion(34)), None),
+            ("win 7", Some(Score::win_in(7)), None),
+            ("loss 8", Some(Score::loss_in(8)), None),
+            ("ce 99999", None, Some(BEYOND)),
+            ("win 8", None, Some(NO_SUCH_END)),
+            ("loss 7", None, Some(NO_SUCH_END)),
+            ("win 0", None, Some(NO_SUCH_END)),
+            ("loss 2000", None, Some(NO_SUCH_END)),
+            ("acd 5", None, Some("other_operations")),
+        ] {
+            let (games, _, mut losses) = fens(&format!("{fen}; bm h2e2; {said}\n"), Variant::XIANGQI).expect("a line");
+            losses.retain(|_, lost| *lost > 0);
+            assert_eq!(losses.into_keys().collect::<Vec<_>>(), Vec::from_iter(lost), "{said}");
+            let answers = games.answers("fen");
+            let verdict = &answers[0].1.verdicts()[0].1;
+            assert_eq!((!verdict.is_silent()).then_some(verdict.score), score, "{said}");
+        }
+    }
 }

@@ -14,6 +14,11 @@ pub(super) const CUT_SHORT: &str = "files_that_end_in_the_middle";
 /// A win or a loss of which a file does not say when: it is read as one that may take as long as the board has room.
 pub(super) const NO_DISTANCE: &str = "distances_of_wins_and_losses";
 
+/// A win or a loss of which the ply is the other side's, or one that the game cannot reach.
+pub(super) const NO_SUCH_END: &str = "wins_and_losses_that_cannot_be";
+/// A number greater than any opinion.
+pub(super) const BEYOND: &str = "values_beyond_all_bounds";
+
 /// Counts a loss; one of nothing is told too where it was looked for.
 pub(super) fn lose(losses: &mut Losses, what: &'static str, count: u64) {
     *losses.entry(what).or_default() += count;

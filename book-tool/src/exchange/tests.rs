@@ -217,7 +217,7 @@ fn a_book_of_elephanteye_is_read_as_far_as_its_moves_lead() {
 }
 
 /// A book of positions of a game that were searched.
-fn searched(name: &str, picks: &[Index], count: usize) -> (TempDir, Book) {
+pub(super) fn searched(name: &str, picks: &[Index], count: usize) -> (TempDir, Book) {
     let folder = tempfile::tempdir().expect("a folder");
     let options = BookOptions { create: true, cache_bytes: 1 << 16 };
     let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");

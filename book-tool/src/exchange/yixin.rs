@@ -8,7 +8,7 @@ use kagetsu_book::{Book, Entry};
 use kagetsu_game::{Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Provenance, Score, Variant, Verdict};
 
 use super::games::longest;
-use super::losses::{Detail, Losses, NO_DISTANCE, lose, lose_details};
+use super::losses::{Detail, Losses, NO_DISTANCE, NO_SUCH_END, lose, lose_details};
 use super::yxdb::{Label, Record, Value};
 
 /// Who is said to have found what was read.
@@ -31,7 +31,13 @@ pub(super) fn answers(records: &[Record]) -> Result<(Vec<(Position, Answer)>, Lo
     let mut positions = Vec::with_capacity(records.len());
     for (at, record) in records.iter().enumerate() {
         let position = position(record).with_context(|| format!("record {}", at + 1))?;
-        let (told, has_distance) = told(record, &position);
+        let (told, has_distance) = match told(record, &position) {
+            (Some(Told { proof: Some(proof), .. }), _) if !can_be(&position, proof) => {
+                lose(&mut losses, NO_SUCH_END, 1);
+                (None, true)
+            }
+            told => told,
+        };
         lose(&mut losses, "texts", u64::from(!record.text.is_empty()));
         let is_said = told.is_some_and(|told| told.proof.is_some_and(|proof| is_label_of(record.label, proof.claim)));
         lose(&mut losses, "labels", u64::from(record.label != Label::None && !is_said));
@@ -103,6 +109,12 @@ fn made(by: &Provenance) -> Verdict {
 /// Whether a label, that of who moved last, says the same as a proof for the side to move.
 fn is_label_of(label: Label, claim: Claim) -> bool {
     matches!((label, claim), (Label::Win, Claim::Loss) | (Label::Loss, Claim::Win) | (Label::Draw, Claim::Draw))
+}
+
+/// Whether the game can end so, for the side to move: the winner makes its last move, and each takes a point.
+fn can_be(position: &Position, proof: Proof) -> bool {
+    let longest = longest(position, proof.claim.negated()).map(|proof| proof.plies - 1);
+    proof.claim == Claim::Draw || longest.is_some_and(|most| proof.plies <= most && proof.plies % 2 == most % 2)
 }
 
 /// What a record says of a position, `None` for nothing that a book could hold; and whether it says when a win or a loss comes.
@@ -247,17 +259,19 @@ mod tests {
             stones(&[112], &[0], Side::First, Label::Win, Value::Centi(0), 0, None),
             stones(&[112], &[1], Side::First, Label::Mark(b'!'), Value::Centi(0), 0, None),
             stones(&[112], &[7], Side::First, Label::None, Value::Centi(0), 0, None),
+            // The first player does not make the sixteenth ply from here.
+            stones(&[112], &[2], Side::First, Label::None, Value::Win(16), 0, None),
             stones(&[0, 1, 2], &[7, 9, 60], Side::First, Label::None, Value::Centi(0), 0, None),
         ];
         let (answers, mut losses) = answers(&records).expect("positions");
         losses.retain(|_, lost| *lost > 0);
-        let told = [("values_without_a_move", 1), ("labels", 1), (NO_DISTANCE, 1), ("positions_without_a_move", 1)];
-        assert_eq!(losses, told.into());
+        let told = ["values_without_a_move", "labels", NO_DISTANCE, NO_SUCH_END, "positions_without_a_move"];
+        assert_eq!(losses, told.map(|what| (what, 1)).into());
         let [(position, answer)] = &answers[..] else { panic!("one position leads to others: {answers:?}") };
         assert_eq!(position.side(), Side::Second);
-        // i8, i9, a1 and h1 and their three images, b1 and its seven.
+        // i8, i9, a1 and h1 and their three images, b1, c1 and their seven.
         let of = |name: &str| answer.get(position.parse_move(name).expect("a move")).expect("known").clone();
-        assert_eq!(answer.len(), 24);
+        assert_eq!(answer.len(), 32);
         for name in ["i8", "g8", "h7", "h9"] {
             let Verdict { score, bound, depth, proof, .. } = of(name);
             assert_eq!((score, bound, depth, proof), (Score::opinion(-55), Bound::Upper, 9, None));
