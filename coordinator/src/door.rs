@@ -44,6 +44,7 @@ impl Door {
                 shutdown: shutdown(),
                 places: limits.workers,
                 beats: limits.beats,
+                refusals: Arc::default(),
             },
             keeper,
         }

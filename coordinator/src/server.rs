@@ -242,7 +242,14 @@ impl Server {
         let library = keeper().map_or(Library::None, Library::Keeper);
         let books = BooksService { library, shutdown: stop(), places: exports };
         let drained = self.drained.clone();
-        let workers = WorkersService { hub: hub(), keeper: keeper(), shutdown: drained, places: workers, beats };
+        let workers = WorkersService {
+            hub: hub(),
+            keeper: keeper(),
+            shutdown: drained,
+            places: workers,
+            beats,
+            refusals: Arc::default(),
+        };
         let (health, healthy) = tonic_health::server::health_reporter();
         health.set_serving::<AnalysisServer<AnalysisService>>().await;
         health.set_serving::<BuildsServer<BuildsService>>().await;

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kagetsu_book::JobState;
 use kagetsu_game::{Question, Variant, VariantError};
 use kagetsu_proto::v1::from_worker::Message;
 use kagetsu_proto::v1::workers_server::Workers;
-use kagetsu_proto::{MESSAGE_LIMIT, MOST_NAME, PROTOCOL, Versions, check_name, v1};
+use kagetsu_proto::{MESSAGE_LIMIT, MOST_NAME, PROTOCOL, Seldom, Versions, check_name, v1};
 use kagetsu_schedule::{Idle, TaskId, WorkerId, WorkerStatus};
 use kagetsu_search::Engine;
 use tokio_stream::wrappers::ReceiverStream;
@@ -42,6 +42,8 @@ pub(crate) struct WorkersService {
     pub(crate) shutdown: CancellationToken,
     pub(crate) places: Places,
     pub(crate) beats: Places,
+    /// What is said of workers that cannot be.
+    pub(crate) refusals: Arc<Seldom>,
 }
 
 type Tasks = Pin<Box<dyn Stream<Item = Result<v1::ToWorker, Status>> + Send>>;
@@ -51,6 +53,7 @@ impl Workers for WorkersService {
     type WorkStream = Tasks;
 
     async fn work(&self, request: Request<Streaming<v1::FromWorker>>) -> Result<Response<Tasks>, Status> {
+        let client = request.remote_addr().map_or_else(|| "unknown".to_string(), |client| client.to_string());
         let mut incoming = request.into_inner();
         let first = tokio::time::timeout(HELLO, incoming.message()).await;
         let first = first.map_err(|_| Status::deadline_exceeded("no hello within 10 seconds"))??;
@@ -58,8 +61,13 @@ impl Workers for WorkersService {
             return Err(Status::invalid_argument("the first message must be a hello"));
         };
         let worker = WorkerId(hello.instance);
-        let place = self.places.take()?;
-        let (about, held) = introduction(&hello, self.hub.epoch())?;
+        let told = |refusal: &Status| {
+            if let Some(others) = self.refusals.turn(Instant::now()) {
+                tracing::warn!(client, others, "a worker is refused: {}", refusal.message());
+            }
+        };
+        let place = self.places.take().inspect_err(told)?;
+        let (about, held) = introduction(&hello, self.hub.epoch()).inspect_err(told)?;
         tracing::info!(worker = about.name, slots = about.slots, "a worker has connected");
         let (stream, messages) = self.hub.join(worker, about.clone(), held);
         let session = Session { hub: Arc::clone(&self.hub), worker, stream, name: about.name };

@@ -29,7 +29,7 @@ mod workers;
 pub use access::{Access, Rights};
 pub use builds::{AsideJson, JobJson, state};
 pub use nobody::Nobody;
-pub use routes::{router, serve};
+pub use routes::{Client, router, serve};
 pub use services::Services;
 pub use settings::{DeepenJson, SettingsJson, settings};
 pub use workers::WorkerJson;

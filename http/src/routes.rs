@@ -4,9 +4,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use axum::extract::DefaultBodyLimit;
+use axum::extract::connect_info::Connected;
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
+use axum::serve::IncomingStream;
 use axum::{Router, middleware};
 use kagetsu_proto::{Connection, Listener};
 use tokio::sync::Semaphore;
@@ -142,6 +144,16 @@ impl axum::serve::Listener for Lines {
     }
 }
 
+/// The other end of a request's connection, an extension of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Client(pub SocketAddr);
+
+impl Connected<IncomingStream<'_, Lines>> for Client {
+    fn connect_info(line: IncomingStream<'_, Lines>) -> Self {
+        Self(*line.remote_addr())
+    }
+}
+
 /// Serves until the shutdown; streams that do not end by themselves are cut.
 ///
 /// # Errors
@@ -149,7 +161,8 @@ impl axum::serve::Listener for Lines {
 pub async fn serve(listener: Listener, router: Router, shutdown: CancellationToken) -> Result<()> {
     let address = listener.address();
     let end = shutdown.clone();
-    let serving = axum::serve(Lines(listener), router).with_graceful_shutdown(async move { end.cancelled().await });
+    let service = router.into_make_service_with_connect_info::<Client>();
+    let serving = axum::serve(Lines(listener), service).with_graceful_shutdown(async move { end.cancelled().await });
     let mut serving = tokio::spawn(serving.into_future());
     tokio::select! {
         ended = &mut serving => ended?.with_context(|| format!("cannot serve HTTP on {address}")),

@@ -23,7 +23,7 @@ pub use limits::{MOST_MOVES, MOST_NAME, MOST_ROOTS};
 pub use name::{NameError, check_name};
 pub use pushback::{busy, pushback};
 pub use settings::{Caller, ConnectError, Connector, HERE, MESSAGE_LIMIT, explain, keepalive};
-pub use tls::{Connection, Listener, ServerFiles, ServerTls, TlsError};
+pub use tls::{Connection, Listener, Seldom, ServerFiles, ServerTls, TlsError};
 pub use version::Versions;
 
 /// The version of the worker's protocol.

@@ -2,13 +2,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use http::header::{AUTHORIZATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
-use kagetsu_http::Rights;
+use kagetsu_http::{Client, Rights};
+use kagetsu_proto::Seldom;
 use serde_json::json;
 
 use super::gate::{Guard, Refusal};
@@ -20,14 +21,35 @@ pub(crate) fn guard_http(router: Router, guard: &Arc<Guard>) -> Router {
     if guard.is_open() {
         return router;
     }
-    router.layer(from_fn_with_state(Arc::clone(guard), ask))
+    router.layer(from_fn_with_state(Gate { guard: Arc::clone(guard), told: Arc::default() }, ask))
 }
 
-async fn ask(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+/// The guard, and what it says of those that it sends away.
+#[derive(Clone)]
+struct Gate {
+    guard: Arc<Guard>,
+    told: Arc<Seldom>,
+}
+
+impl Gate {
+    fn tell(&self, now: Instant, request: &Request, refusal: &Refusal) {
+        let Some(others) = self.told.turn(now) else { return };
+        let client = request.extensions().get::<ConnectInfo<Client>>();
+        let client = client.map_or_else(|| "unknown".to_string(), |ConnectInfo(Client(client))| client.to_string());
+        let (method, path) = (request.method().as_str(), request.uri().path());
+        tracing::warn!(client, method, path, others, reason = refusal.word(), "a request is refused: {refusal}");
+    }
+}
+
+async fn ask(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
     let need = Need::of_http(request.method().as_str(), request.uri().path());
     let shown = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    match guard.admit(Instant::now(), shown, need) {
-        Err(refusal) => refused(&refusal),
+    let now = Instant::now();
+    match gate.guard.admit(now, shown, need) {
+        Err(refusal) => {
+            gate.tell(now, &request, &refusal);
+            refused(&refusal)
+        }
         Ok(pass) => {
             request.headers_mut().remove(AUTHORIZATION);
             let (analyse, build) = (pass.may(Need::Analyse), pass.may(Need::Build));

@@ -10,4 +10,5 @@ mod server;
 pub(crate) use client::Client;
 pub use files::TlsError;
 pub use listener::{Connection, Listener};
+pub use seldom::Seldom;
 pub use server::{ServerFiles, ServerTls};

@@ -6,7 +6,7 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// Keeps what others can make us say from flooding the log.
 #[derive(Debug, Default)]
-pub(super) struct Seldom(Mutex<Said>);
+pub struct Seldom(Mutex<Said>);
 
 #[derive(Debug, Default)]
 struct Said {
@@ -17,7 +17,8 @@ struct Said {
 
 impl Seldom {
     /// Whether it may be said now; then how many times it was not, since it was said last.
-    pub(super) fn turn(&self, now: Instant) -> Option<u64> {
+    #[must_use]
+    pub fn turn(&self, now: Instant) -> Option<u64> {
         // Two numbers that are whole between calls.
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if said.last.is_some_and(|last| now.saturating_duration_since(last) < EVERY) {

@@ -176,6 +176,35 @@ fn who_connects_and_says_nothing_keeps_nobody_out() {
 }
 
 #[test]
+fn who_is_refused_is_in_the_log_with_the_reason() {
+    use std::io::{Read, Write};
+
+    let safe = Safe::new();
+    let log = safe.scratch.path("log");
+    let (book, tokens) = (safe.path("book"), safe.path("tokens"));
+    let place = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--book", &book, "--tokens", &tokens];
+    let mut command = Program::Coordinator.command(&place);
+    command.stderr(std::fs::File::create(&log).expect("room"));
+    let mut coordinator = Running::of(command);
+    let url = coordinator.address();
+    let http = coordinator.line();
+    let http = http.trim_start_matches("http on ");
+    let mut line = TcpStream::connect(http).unwrap_or_else(|error| panic!("{http}: {error}"));
+    line.write_all(b"GET /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").expect("room");
+    let mut answer = String::new();
+    line.read_to_string(&mut answer).expect("text");
+    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    let stranger = ["--coordinator".into(), url, "--token-file".into(), safe.path("work.token")];
+    refused(&run(Program::Worker, &["--name", "bell\u{7}"], &stranger), &["cannot be printed"]);
+    coordinator.signal(Signal::SIGTERM);
+    coordinator.wait();
+    let said = std::fs::read_to_string(log).expect("text");
+    let is_said = |words: &[&str]| said.lines().any(|line| words.iter().all(|word| line.contains(word)));
+    assert!(is_said(&["a request is refused: a token is needed", "client=\"127.0.0.1:", "/api/v1/jobs"]), "{said}");
+    assert!(is_said(&["a worker is refused: ", "cannot be printed", "client=\"127.0.0.1:"]), "{said}");
+}
+
+#[test]
 fn other_machines_come_only_where_they_are_known_and_nobody_listens_in() {
     let safe = Safe::new();
     let refuses = |arguments: &[String], words: &[&str]| refused(&run(Program::Coordinator, &[], arguments), words);
