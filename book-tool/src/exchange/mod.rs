@@ -142,7 +142,7 @@ impl Format {
             Self::Lib => played_in(library::read(bytes, played()?)?),
             Self::Psq => played_in(psq::read(&String::from_utf8_lossy(unmarked), played()?)?),
             Self::Sgf => played_in(sgf::read(unmarked, played()?)?),
-            Self::Rif => played_in(rif::read(text()?, played()?)?),
+            Self::Rif => played_in(rif::read(&rif::text(unmarked)?, played()?)?),
             Self::Openings => played_in(lines::openings(text()?, played()?)?),
             Self::Lines => played_in(lines::games(text()?, played()?)?),
             Self::Fen => played_in(lines::fens(text()?, played()?)?),

@@ -1,6 +1,9 @@
 //! Games of RenjuNet's database (`.rif`, an XML).
 
+use std::borrow::Cow;
+
 use anyhow::{Result, anyhow, bail, ensure};
+use encoding_rs::{Encoding, UTF_8};
 use kagetsu_game::{Move, Position, Side, Variant};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -24,6 +27,26 @@ enum Inside {
     Moves,
     Comment,
     Other,
+}
+
+/// The text of a file, out of the encoding that its mark or its first line names.
+///
+/// # Errors
+/// If it is none that is known.
+pub(super) fn text(bytes: &[u8]) -> Result<Cow<'_, str>> {
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
+    let declaration = head.strip_prefix("<?xml").and_then(|rest| rest.split_once("?>"));
+    let named = declaration.and_then(|(within, _)| within.split_once("encoding")).map(|(_, rest)| rest);
+    let named = named.and_then(|rest| rest.split(['"', '\'']).nth(1));
+    match named {
+        _ if std::str::from_utf8(bytes).is_ok() => Ok(String::from_utf8_lossy(bytes)),
+        _ if Encoding::for_bom(bytes).is_some() => Ok(UTF_8.decode(bytes).0),
+        None => bail!("it is no text in UTF-8, and names no other encoding; `iconv` makes it one"),
+        Some(label) => match Encoding::for_label(label.as_bytes()) {
+            Some(encoding) => Ok(encoding.decode_without_bom_handling(bytes).0),
+            None => bail!("nobody knows the encoding '{label}' that it names; `iconv` makes it one in UTF-8"),
+        },
+    }
 }
 
 /// All games of a file.
@@ -143,6 +166,21 @@ mod tests {
         assert_eq!(said(odd), Ok((2, lost)));
         let own = "<games><game bresult='1'><move>h8 &lt; h9</move></game></games>";
         assert_eq!(said(own), Ok((1, [("games_cut_short", 1)].into())));
+    }
+
+    #[test]
+    fn it_is_read_in_the_encoding_that_it_names() {
+        let game = "<games><game bresult='1'><move>h8 h9</move><info>caf\u{e9}</info></game></games>";
+        let latin = |head: &str| {
+            let bytes: Vec<u8> = format!("{head}{game}").chars().map(|letter| letter as u8).collect();
+            text(&bytes).map(Cow::into_owned).map_err(|error| format!("{error:#}"))
+        };
+        let head = "<?xml version=\"1.0\" encoding='ISO-8859-1'?>";
+        assert_eq!(latin(head), Ok(format!("{head}{game}")));
+        assert!(latin(&head.replace("ISO-8859-1", "none")).is_err_and(|said| said.contains("'none'")));
+        assert!(latin("").is_err_and(|said| said.contains("iconv")));
+        let wide: Vec<u8> = format!("\u{feff}{game}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(text(&wide).expect("it has a mark"), game);
     }
 
     #[test]
