@@ -159,9 +159,10 @@ fn setup(before: &Position, node: &Node, size: u8) -> Option<Position> {
             "AW" => 'O',
             "AE" => '.',
             "PL" => {
-                told = match values.first()?.trim_ascii() {
-                    b"B" | b"b" | b"1" => Some(Side::First),
-                    b"W" | b"w" | b"2" => Some(Side::Second),
+                // Some write the colour in full.
+                told = match values.first()?.trim_ascii().first()? {
+                    b'B' | b'b' | b'1' => Some(Side::First),
+                    b'W' | b'w' | b'2' => Some(Side::Second),
                     _ => return None,
                 };
                 continue;
@@ -182,13 +183,16 @@ fn setup(before: &Position, node: &Node, size: u8) -> Option<Position> {
     Position::from_board(before.variant(), &text.join("\n"), Some(told.unwrap_or(by_count))).ok()
 }
 
-/// The file in UTF-8, out of the encoding that it names. Where it names none, letters of China have two bytes, of which the second
+/// The file in UTF-8, out of the encoding that its mark or itself names. Where it names none, letters of China have two bytes, of which the second
 /// may look like a bracket, and those of Europe have one: by the right way there are more moves.
 fn text(bytes: &[u8]) -> Cow<'_, [u8]> {
     if std::str::from_utf8(bytes).is_ok() {
         return bytes.into();
     }
     let decoded = |encoding: &'static Encoding| encoding.decode_without_bom_handling(bytes).0.into_owned().into_bytes();
+    if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
+        return encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned().into_bytes().into();
+    }
     let named = bytes.windows(3).position(|part| part == b"CA[").map(|at| &bytes[at + 3..]);
     let label = named.and_then(|rest| rest.split(|byte| *byte == b']').next());
     if let Some(encoding) = label.and_then(Encoding::for_label) {
@@ -305,6 +309,9 @@ mod tests {
             let far = [format!("(;SZ[15]{head};B[hh]C[").as_bytes(), letter, b"];W[ih];B[hi])"].concat();
             assert_eq!(said(&far).0, whole, "{head}");
         }
+        let wide: Vec<u8> =
+            "\u{feff}(;SZ[15];B[hh]C[caf\u{e9}];W[ih];B[hi])".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(said(&wide).0, whole);
     }
 
     #[test]
@@ -314,7 +321,7 @@ mod tests {
             // Rectangles, a point that is cleared again, and White's turn though the stones are as many.
             ("(;SZ[15]PL[W]AB[hh:ih]AW[hi:ii];W[aa])", "4 "),
             ("(;SZ[15]AB[ih:hi]AE[ii];W[aa])", "3 "),
-            ("(;SZ[15]AW[hh]AB[ih][hi]PL[B];B[aa])", "3 "),
+            ("(;SZ[15]AW[hh]AB[ih][hi]PL[black];B[aa])", "3 "),
         ] {
             let (moves, lost) = said(text.as_bytes());
             assert_eq!((moves.len(), lost), (1, Losses::new()), "{text}");
