@@ -81,21 +81,23 @@ impl Trust {
 
     /// A process that nobody knows comes under the name of one in quarantine: who was wrong at work is not believed either
     /// after a new start, and it takes the place of what has gone. Who failed in the exam is examined anew, which is all
-    /// that anybody has to show. Whether this changes who is in quarantine.
+    /// that anybody has to show. Whether this changes who is in quarantine, as it does too where one comes back that is there
+    /// itself: others that had its name have gone for good.
     pub(crate) fn succeed(
         &mut self,
         worker: WorkerId,
         about: &Introduction,
         is_connected: impl Fn(WorkerId) -> bool,
     ) -> bool {
-        if self.records.contains_key(&worker) {
+        let known = self.records.get(&worker);
+        if known.is_some_and(|known| known.quarantine.is_none()) {
             return false;
         }
         let of_name = |record: &Record| record.quarantine.is_some() && record.name == about.name;
         let wrong = self.records.values().filter(|record| of_name(record) && !record.is_of_exam);
-        let heir = wrong.max_by_key(|record| record.since).map(Record::without_answers);
+        let heir = wrong.filter(|_| known.is_none()).max_by_key(|record| record.since).map(Record::without_answers);
         let before = self.records.len();
-        self.records.retain(|id, record| !of_name(record) || is_connected(*id));
+        self.records.retain(|id, record| *id == worker || !of_name(record) || is_connected(*id));
         let is_changed = heir.is_some() || self.records.len() < before;
         if let Some(heir) = heir {
             self.records.insert(worker, heir);
@@ -187,5 +189,35 @@ impl Trust {
         let is_one = engines()
             .all(|engine| engine.is_some_and(|engine| engine.1 == 1 && Some(Some(engine)) == engines().next()));
         if is_one && effort.time.is_none() { Band::Narrow } else { Band::Wide }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn confined(worker: u64, since: u64) -> Confined {
+        let (name, engine, reason) = ("liar".into(), "e".into(), "wrong".into());
+        Confined { worker: WorkerId(worker), name, engine, reason, since, is_of_exam: false }
+    }
+
+    #[test]
+    fn of_a_name_in_quarantine_who_has_gone_is_forgotten_when_one_comes() {
+        let plays = Arc::new(BTreeSet::new());
+        let about = Introduction { name: "liar".into(), engine: "e".into(), slots: 1, threads: 1, plays };
+        for (comes, is_seven_there, left) in
+            [(8, false, &[8][..]), (8, true, &[7, 8]), (9, false, &[9]), (9, true, &[7, 9])]
+        {
+            let mut trust = Trust::new(false, 2.0);
+            trust.restore(vec![confined(7, 1), confined(8, 2)]);
+            assert!(
+                trust.succeed(WorkerId(comes), &about, |worker| is_seven_there && worker == WorkerId(7))
+                    || is_seven_there
+            );
+            let all: Vec<u64> = trust.confined().iter().map(|confined| confined.worker.0).collect();
+            assert_eq!(all, left, "{comes} comes, 7 is there: {is_seven_there}");
+        }
     }
 }
