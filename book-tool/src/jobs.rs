@@ -204,7 +204,8 @@ fn watch(named: &Named, out: &mut dyn Write) -> Result<()> {
         };
         // Who has closed stderr does not want to know.
         let tell = |line: String| drop(writeln!(std::io::stderr(), "{line}"));
-        Builds::follow(&named.at.connector()?, &named.name, shown, tell).await?;
+        let connector = named.at.connector()?;
+        Builds::connect(&connector).await?.follow(&connector, &named.name, shown, tell).await?;
         written
     })
 }
@@ -214,7 +215,10 @@ async fn watch_in_place(named: &Named, dashboard: Dashboard) -> Result<JobJson> 
     let connector = named.at.connector()?;
     let dashboard = RefCell::new(dashboard);
     let shown = |job: &v1::Job| dashboard.borrow_mut().job(job.into());
-    let watched = Builds::follow(&connector, &named.name, shown, |line| dashboard.borrow().tell(line));
+    let watched = async {
+        let builds = Builds::connect(&connector).await?;
+        builds.follow(&connector, &named.name, shown, |line| dashboard.borrow().tell(line)).await
+    };
     let workers = async {
         loop {
             // Without the list of workers there is still the job.

@@ -147,13 +147,24 @@ impl Builds {
         move |status| anyhow!(explain(&name, &status))
     }
 
-    /// Starts or resumes a job.
+    /// Starts or resumes a job. A coordinator that goes away before it has said that it did is waited for, which is told, and
+    /// asked again: who starts the same job twice has it once.
     ///
     /// # Errors
-    /// If the coordinator refuses.
-    pub(crate) async fn start(&mut self, request: v1::StartRequest) -> Result<v1::Job> {
-        let refused = self.refused();
-        Ok(self.client.start(request).await.map_err(refused)?.into_inner())
+    /// If the coordinator refuses, or stays away.
+    pub(crate) async fn start(
+        &mut self,
+        connector: &Connector,
+        request: v1::StartRequest,
+        mut tell: impl FnMut(String),
+    ) -> Result<v1::Job> {
+        loop {
+            let lost = match self.client.start(request.clone()).await {
+                Ok(job) => return Ok(job.into_inner()),
+                Err(status) => self.unless_refused(&status)?,
+            };
+            *self = Self::found_again(connector, &request.name, &lost, &mut tell).await?;
+        }
     }
 
     /// # Errors
@@ -183,15 +194,9 @@ impl Builds {
     /// # Errors
     /// If the coordinator refuses.
     async fn attend(&mut self, name: &str, mut shown: impl FnMut(&v1::Job)) -> Result<Result<v1::Job, String>> {
-        let ended = |status: Status| {
-            let said = explain(&self.name, &status);
-            // What is said of the coordinator or of the line may be otherwise soon; what is said of the job will not.
-            let is_lost = matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Cancelled | Code::Internal);
-            if is_lost || pushback(&status).is_some() { Ok(Err(said)) } else { Err(anyhow!(said)) }
-        };
         let mut jobs = match self.client.watch(v1::JobName { name: name.into() }).await {
             Ok(jobs) => jobs.into_inner(),
-            Err(status) => return ended(status),
+            Err(status) => return self.unless_refused(&status).map(Err),
         };
         let mut last = None;
         loop {
@@ -201,11 +206,22 @@ impl Builds {
                     last = Some(job);
                 }
                 Ok(None) => break,
-                Err(status) => return ended(status),
+                Err(status) => return self.unless_refused(&status).map(Err),
             }
         }
         let is_over = |job: &v1::Job| !matches!(job.state(), v1::JobState::Running | v1::JobState::Paused);
         Ok(last.filter(is_over).ok_or_else(|| format!("{} stopped before the job was done; see its log", self.name)))
+    }
+
+    /// Why the coordinator was lost.
+    ///
+    /// # Errors
+    /// If it is not lost, but has refused: what is said of the coordinator or of the line may be otherwise soon; what is said
+    /// of the job will not.
+    fn unless_refused(&self, status: &Status) -> Result<String> {
+        let said = explain(&self.name, status);
+        let is_lost = matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Cancelled | Code::Internal);
+        if is_lost || pushback(status).is_some() { Ok(said) } else { Err(anyhow!(said)) }
     }
 
     /// Shows a job whenever it has moved on; how it stands at the end. A coordinator that goes away is waited for, which is
@@ -214,28 +230,37 @@ impl Builds {
     /// # Errors
     /// If there is no such job, or not any more; and if the coordinator stays away.
     pub(crate) async fn follow(
+        mut self,
         connector: &Connector,
         name: &str,
         mut shown: impl FnMut(&v1::Job),
         mut tell: impl FnMut(String),
     ) -> Result<v1::Job> {
-        let mut builds = Self::connect(connector).await?;
         loop {
-            let lost = match builds.attend(name, &mut shown).await? {
+            let lost = match self.attend(name, &mut shown).await? {
                 Ok(job) => return Ok(job),
                 Err(lost) => lost,
             };
-            tell(format!("{lost}; waiting for it to come back, up to {}", humantime::format_duration(ABSENCE)));
-            let back = tokio::time::timeout(ABSENCE, Self::come_back(connector)).await;
-            builds = back.unwrap_or_else(|_| {
-                let (at, absence) = (connector.name(), humantime::format_duration(ABSENCE));
-                bail!(
-                    "the coordinator at {at} did not come back within {absence}; its book has the job, which goes on when it \
-                     is started again: `kagetsu jobs watch {name} --coordinator {at}` shows it"
-                )
-            })?;
-            tell(format!("the coordinator at {} is back", connector.name()));
+            self = Self::found_again(connector, name, &lost, &mut tell).await?;
         }
+    }
+
+    /// Waits for a coordinator that was lost while it had a job, and says so.
+    ///
+    /// # Errors
+    /// If it stays away.
+    async fn found_again(connector: &Connector, name: &str, lost: &str, tell: &mut impl FnMut(String)) -> Result<Self> {
+        let (at, absence) = (connector.name(), humantime::format_duration(ABSENCE));
+        tell(format!("{lost}; waiting for it to come back, up to {absence}"));
+        let Ok(back) = tokio::time::timeout(ABSENCE, Self::come_back(connector)).await else {
+            bail!(
+                "the coordinator at {at} did not come back within {absence}; its book has the job, which goes on when it is \
+                 started again: `kagetsu jobs watch {name} --coordinator {at}` shows it"
+            )
+        };
+        let builds = back?;
+        tell(format!("the coordinator at {at} is back"));
+        Ok(builds)
     }
 
     /// Connects to a coordinator that is not there now, as soon as it is.

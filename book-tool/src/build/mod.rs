@@ -160,7 +160,9 @@ async fn follow(args: &Args, connector: &Connector, request: v1::StartRequest, p
         has_one_of(connector, &request.roots).await?;
     }
     let mut builds = Builds::connect(connector).await?;
-    let first = builds.start(request).await?;
+    // Who has closed stderr does not want to know.
+    let told = |line: String| drop(writeln!(std::io::stderr(), "{line}"));
+    let first = builds.start(connector, request, told).await?;
     let (bar, _keys) = (progress_bar(&first), Unechoed::new());
     let stop = stopped(args.time);
     let (mut waits, mut last) = (String::new(), first);
@@ -178,15 +180,10 @@ async fn follow(args: &Args, connector: &Connector, request: v1::StartRequest, p
             }
         }
     };
-    let tell = |line: String| {
-        bar.suspend(|| {
-            // Who has closed stderr does not want to know.
-            let _ = writeln!(std::io::stderr(), "{line}");
-        });
-    };
+    let tell = |line: String| bar.suspend(|| told(line));
     let watch = async {
         match &args.coordinator {
-            Some(_) => Builds::follow(connector, &name, &mut shown, tell).await,
+            Some(_) => builds.follow(connector, &name, &mut shown, tell).await,
             None => builds.watch(&name, &mut shown).await,
         }
     };
