@@ -9,8 +9,8 @@ use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::v1::builds_client::BuildsClient;
 use kagetsu_proto::v1::workers_client::WorkersClient;
-use kagetsu_proto::{Caller, ConnectError, Connector, explain, pushback, v1};
-use tonic::{Code, Status};
+use kagetsu_proto::{Caller, ConnectError, Connector, HERE, explain, is_lost, pushback, v1};
+use tonic::Status;
 
 use crate::live::{Live, Shown};
 
@@ -148,23 +148,23 @@ impl Builds {
     }
 
     /// Starts or resumes a job. A coordinator that goes away before it has said that it did is waited for, which is told, and
-    /// asked again: who starts the same job twice has it once.
+    /// asked once more: who starts the same job twice has it once.
     ///
     /// # Errors
-    /// If the coordinator refuses, or stays away.
+    /// If the coordinator refuses, stays away, or is lost again.
     pub(crate) async fn start(
         &mut self,
         connector: &Connector,
         request: v1::StartRequest,
         mut tell: impl FnMut(String),
     ) -> Result<v1::Job> {
-        loop {
-            let lost = match self.client.start(request.clone()).await {
-                Ok(job) => return Ok(job.into_inner()),
-                Err(status) => self.unless_refused(&status)?,
-            };
-            *self = Self::found_again(connector, &request.name, &lost, &mut tell).await?;
-        }
+        let lost = match self.client.start(request.clone()).await {
+            Ok(job) => return Ok(job.into_inner()),
+            Err(status) => self.unless_refused(&status)?,
+        };
+        *self = Self::found_again(connector, &request.name, &lost, &mut tell).await?;
+        let refused = self.refused();
+        Ok(self.client.start(request).await.map_err(refused)?.into_inner())
     }
 
     /// # Errors
@@ -217,11 +217,11 @@ impl Builds {
     ///
     /// # Errors
     /// If it is not lost, but has refused: what is said of the coordinator or of the line may be otherwise soon; what is said
-    /// of the job will not.
+    /// of the job will not, nor what a coordinator in this process says.
     fn unless_refused(&self, status: &Status) -> Result<String> {
         let said = explain(&self.name, status);
-        let is_lost = matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Cancelled | Code::Internal);
-        if is_lost || pushback(status).is_some() { Ok(said) } else { Err(anyhow!(said)) }
+        let may_pass = is_lost(status) || pushback(status).is_some();
+        if may_pass && self.name != HERE { Ok(said) } else { Err(anyhow!(said)) }
     }
 
     /// Shows a job whenever it has moved on; how it stands at the end. A coordinator that goes away is waited for, which is

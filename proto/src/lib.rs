@@ -22,7 +22,7 @@ pub use convert::WireError;
 pub use limits::{MOST_MOVES, MOST_NAME, MOST_ROOTS};
 pub use name::{NameError, check_name};
 pub use pushback::{busy, pushback};
-pub use settings::{Caller, ConnectError, Connector, HERE, MESSAGE_LIMIT, explain, keepalive};
+pub use settings::{Caller, ConnectError, Connector, HERE, MESSAGE_LIMIT, explain, is_lost, keepalive};
 pub use tls::{Connection, Listener, Seldom, ServerFiles, ServerTls, TlsError};
 pub use version::Versions;
 

@@ -283,6 +283,14 @@ pub fn explain(url: &str, status: &Status) -> String {
     }
 }
 
+/// Whether a coordinator that answers so may answer otherwise soon: it stops, or the connection broke. What it says of a request
+/// stays so, and so does what no coordinator says.
+#[must_use]
+pub fn is_lost(status: &Status) -> bool {
+    let may_pass = matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Cancelled | Code::Internal);
+    may_pass && !is_of_http(status.message())
+}
+
 /// Whether our own end of a connection says it, and nobody at the other.
 fn is_of_the_line(message: &str) -> bool {
     ["transport", "http2 error", "h2 protocol error"].iter().any(|words| message.contains(words))
@@ -308,6 +316,7 @@ mod tests {
             let said = explain("http://there", &status);
             assert!(said.contains("http://there") && said.contains("no coordinator's gRPC port"), "{said}");
             assert!(said.contains("`listening on`"), "{said}");
+            assert!(!is_lost(&status), "it will be the same port");
         }
     }
 
@@ -316,6 +325,7 @@ mod tests {
         let lost = ["", "transport error", "http2 error", "h2 protocol error: error reading a body from connection"];
         for words in lost {
             assert!(explain("http://there", &Status::unknown(words)).contains("was lost"), "{words}");
+            assert!(is_lost(&Status::unknown(words)), "{words}");
         }
         let said = explain("http://there", &Status::unknown("no such job"));
         assert_eq!(said, "the coordinator at http://there says: no such job");

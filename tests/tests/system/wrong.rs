@@ -119,6 +119,7 @@ fn a_port_of_http_is_no_coordinator_and_nobody_hurries_back() {
         refused(&kagetsu(&[command, &place[..]].concat()), &words);
     }
     refused(&kagetsu(&["jobs", "list", "--coordinator", &url]), &words);
+    refused(&kagetsu(&["jobs", "watch", "test", "--coordinator", &url]), &words);
 
     let log = scratch.path("worker.log");
     let mut command = Program::Worker.command(&["--coordinator", &url, "--slots", "1"]);
