@@ -1,5 +1,5 @@
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kagetsu_game::{Key, Position, PositionError};
 
@@ -8,7 +8,7 @@ use kagetsu_game::{Key, Position, PositionError};
 #[non_exhaustive]
 pub enum BookError {
     /// There is nothing at this path.
-    #[error("there is no book at {0}; `kagetsu build --book {0}` makes one")]
+    #[error("{}", missing(.0))]
     Missing(PathBuf),
     /// A URL where a folder must be.
     #[error(
@@ -182,7 +182,7 @@ pub enum BookError {
 }
 
 impl BookError {
-    pub(crate) fn io(what: &'static str, path: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         move |error| Self::Io { what, path, error }
     }
@@ -197,4 +197,13 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
 /// What to do about an error, where that is known.
 fn way_out(error: &io::Error) -> &'static str {
     if is_full(error) { "; make room for it and do the same again: nothing that was acknowledged is lost" } else { "" }
+}
+
+/// A compiled book is made of another one, and known by its name where there is none.
+fn missing(path: &Path) -> String {
+    let shown = path.display();
+    if path.extension().is_some_and(|end| end == "kbk") {
+        return format!("there is no compiled book at {shown}; `kagetsu compile --book DIR --out {shown}` makes one");
+    }
+    format!("there is no book at {shown}; `kagetsu build --book {shown}` makes one")
 }

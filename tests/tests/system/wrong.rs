@@ -174,7 +174,9 @@ fn a_book_that_is_not_there() {
         let end = if command[0] == "brain" { 2 } else { 4 };
         refused(&kagetsu(&[command, &variant[..end]].concat()), &["a value is required for '--book <BOOK>'"]);
     }
-    refused(&query(&missing), &[&missing]);
+    refused(&query(&missing), &[&missing, "`kagetsu build"]);
+    let compiled = format!("{missing}.kbk");
+    refused(&query(&compiled), &[&compiled, "`kagetsu compile --book DIR --out"]);
     assert!(!Path::new(&missing).exists(), "asking made a book");
     fs::create_dir(&missing).expect("an empty folder");
     fs::write(Path::new(&missing).join("notes.txt"), "mine").expect("a file");
