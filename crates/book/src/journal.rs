@@ -209,7 +209,15 @@ impl Reader {
         let version = version.try_into().map(u32::from_le_bytes).map_err(|_| damaged("its header is short"))?;
         match (magic == MAGIC, version) {
             (true, VERSION) => Ok(reader),
-            (true, found) if found > VERSION => Err(BookError::Newer { path: path.into(), found, known: VERSION }),
+            (true, found) if found > VERSION => {
+                // No later version has this one's checksums.
+                let is_of_this_version = matches!(reader.next(1, &mut Vec::new()), Ok(Next::Entry));
+                Err(if is_of_this_version {
+                    damaged("its header has a version that is not its entries'")
+                } else {
+                    BookError::Newer { path: path.into(), found, known: VERSION }
+                })
+            }
             _ => Err(damaged("its header is no journal's")),
         }
     }

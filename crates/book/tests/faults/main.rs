@@ -6,7 +6,7 @@ mod engine;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kagetsu_book::{Book, BookError, BookOptions, Bounds, JobId, JobSpec, Notice, Policy};
+use kagetsu_book::{Book, BookError, BookOptions, Bounds, JobId, JobSpec, Notice, Policy, repair};
 use kagetsu_game::{Effort, Position, Variant};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -158,11 +158,37 @@ fn refuse_every_flip(folder: &Path, whole: &[u8]) {
 #[test]
 fn a_newer_journal_is_refused() {
     let book = closed_book(2);
-    let mut bytes = fs::read(journal(book.path())).expect("it is there");
+    let whole = fs::read(journal(book.path())).expect("it is there");
+    let mut bytes = whole.clone();
     bytes[8] = 2;
-    fs::write(journal(book.path()), bytes).expect("room");
-    let error = open(book.path()).map(drop).expect_err("nobody knows that format");
-    assert!(matches!(error, BookError::Newer { found: 2, known: 1, .. }), "{error}");
+    // Its entries have other checksums.
+    bytes[16] ^= 1;
+    for bytes in [&bytes[..], &bytes[..12]] {
+        fs::write(journal(book.path()), bytes).expect("room");
+        let error = open(book.path()).map(drop).expect_err("nobody knows that format");
+        assert!(matches!(error, BookError::Newer { found: 2, known: 1, .. }), "{error}");
+        repair(book.path(), &BookOptions::default()).map(drop).expect_err("nobody knows that format");
+        assert_eq!(fs::read(journal(book.path())).expect("it is there"), bytes, "it is left alone");
+    }
+}
+
+#[test]
+fn a_damaged_header_of_the_journal_is_mended_and_nothing_lost() {
+    let book = closed_book(3);
+    let before = whole_dump(book.path());
+    let whole = fs::read(journal(book.path())).expect("it is there");
+    for bit in 0..12 * 8 {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        fs::write(journal(book.path()), bytes).expect("room");
+        let error = open(book.path()).map(drop).expect_err("it is damaged");
+        assert!(matches!(error, BookError::Journal { .. }), "bit {bit}: {error}");
+        let (mended, report) = repair(book.path(), &BookOptions::default()).expect("every entry is whole");
+        assert!(report.is_whole(), "bit {bit}: {report:?}");
+        assert_eq!(dump(&mended), before, "bit {bit}");
+        mended.close().expect("room");
+        fs::remove_file(book.path().join("journal/000001.damaged")).expect("the damaged one was kept");
+    }
 }
 
 #[test]
