@@ -161,7 +161,7 @@ fn a_newer_journal_is_refused() {
     let whole = fs::read(journal(book.path())).expect("it is there");
     let mut bytes = whole.clone();
     bytes[8] = 2;
-    // Its entries have other checksums.
+    // Its first entry has another checksum.
     bytes[16] ^= 1;
     for bytes in [&bytes[..], &bytes[..12]] {
         fs::write(journal(book.path()), bytes).expect("room");
