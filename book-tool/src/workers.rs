@@ -61,7 +61,11 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &workers)?;
         return Ok(Exit::Done);
     }
-    let mut rows = table::plain(&["name", "engine", "slots", "threads", "tasks", "done", "nodes/s", "idle"]);
+    let mut heads = vec!["name", "engine", "slots", "threads", "tasks", "done", "nodes/s", "idle"];
+    // Only where tokens are needed.
+    let has_tokens = workers.iter().any(|w| w.token.is_some());
+    heads.extend(has_tokens.then_some("token"));
+    let mut rows = table::plain(&heads);
     for w in &workers {
         let numbers = [w.slots.into(), w.threads.into(), w.tasks.into(), w.done, w.speed].map(|n: u64| n.to_string());
         let idle = match &w.quarantine {
@@ -69,7 +73,9 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             Some(reason) => format!("in quarantine, and not connected: {reason}"),
             None => w.idle.clone().unwrap_or_default(),
         };
-        table::add(&mut rows, [vec![w.name.clone(), w.engine.clone()], numbers.to_vec(), vec![idle]].concat());
+        let token = has_tokens.then(|| w.token.clone().unwrap_or_default());
+        let about = vec![w.name.clone(), w.engine.clone()];
+        table::add(&mut rows, [about, numbers.to_vec(), vec![idle], Vec::from_iter(token)].concat());
     }
     table::align_right(&mut rows, &[2, 3, 4, 5, 6]);
     table::write(out, &rows)?;

@@ -262,7 +262,8 @@ impl State {
         } else {
             "and whoever comes under its name, until `kagetsu workers release`"
         };
-        tracing::error!(worker = self.name(worker), reason, "a worker is in quarantine, {until}");
+        let token = self.links.about(worker).and_then(|about| about.token.as_deref());
+        tracing::error!(worker = self.name(worker), token, reason, "a worker is in quarantine, {until}");
         let unverified = self.trust.refute(worker, reason, is_of_exam);
         self.keep_quarantine();
         self.scheduler.bar(self.now, worker, Some(Bar::Quarantine));

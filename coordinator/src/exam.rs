@@ -122,7 +122,7 @@ mod tests {
     fn about(engine: &str) -> Introduction {
         let plays: BTreeSet<Variant> = Variant::all().collect();
         let (name, engine) = ("w".into(), engine.into());
-        Introduction { name, engine, slots: 1, threads: 1, plays: Arc::new(plays) }
+        Introduction { name, engine, slots: 1, threads: 1, plays: Arc::new(plays), token: None }
     }
 
     fn report(task: u64, answer: &Answer) -> v1::Report {

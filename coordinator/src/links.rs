@@ -12,7 +12,7 @@ use tonic::Status;
 /// Messages that wait for one worker; one who lets them grow beyond it is cut off.
 const WAITING: usize = 1_024;
 
-/// What a worker said of itself.
+/// What a worker said of itself, and who let it in.
 #[derive(Clone, Debug)]
 pub(crate) struct Introduction {
     pub(crate) name: String,
@@ -21,6 +21,8 @@ pub(crate) struct Introduction {
     pub(crate) threads: u32,
     /// What it can be asked about.
     pub(crate) plays: Arc<BTreeSet<Variant>>,
+    /// The name of the token under which it came; none where none is needed.
+    pub(crate) token: Option<Arc<str>>,
 }
 
 /// What is sent to a worker; an error is the last.

@@ -210,6 +210,7 @@ mod tests {
                 slots: 1,
                 threads: 1,
                 plays: Arc::default(),
+                token: None,
             };
             let status = WorkerStatus {
                 id: WorkerId(1),

@@ -28,6 +28,8 @@ pub(crate) struct Confined {
     pub(crate) since: u64,
     /// It failed in the exam: nothing that it said was believed, and whoever comes next under its name is examined.
     pub(crate) is_of_exam: bool,
+    /// The name of the token under which it came.
+    pub(crate) token: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -48,6 +50,8 @@ struct FileEntry {
     since: u64,
     #[serde(default, rename = "exam", skip_serializing_if = "std::ops::Not::not")]
     is_of_exam: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    token: Option<String>,
 }
 
 /// Who was in quarantine when the coordinator was there last.
@@ -67,10 +71,10 @@ pub(crate) fn read(book: &Path) -> Result<Vec<Confined>> {
 
 fn parse(text: &str) -> Result<Vec<Confined>, String> {
     let body: FileBody = toml::from_str(text).map_err(|error| error.to_string().trim().to_string())?;
-    let confined = |FileEntry { instance, name, engine, reason, since, is_of_exam }| {
+    let confined = |FileEntry { instance, name, engine, reason, since, is_of_exam, token }| {
         let worker = u64::from_str_radix(&instance, 16).map(WorkerId);
         let worker = worker.map_err(|_| format!("the instance '{instance}' of '{name}' is not 16 hex digits"))?;
-        Ok(Confined { worker, name, engine, reason, since, is_of_exam })
+        Ok(Confined { worker, name, engine, reason, since, is_of_exam, token })
     };
     body.workers.into_iter().map(confined).collect()
 }
@@ -80,13 +84,14 @@ fn parse(text: &str) -> Result<Vec<Confined>, String> {
 /// # Errors
 /// If it cannot be written.
 pub(crate) fn write(book: &Path, all: &[Confined]) -> io::Result<()> {
-    let entry = |Confined { worker, name, engine, reason, since, is_of_exam }: &Confined| FileEntry {
+    let entry = |Confined { worker, name, engine, reason, since, is_of_exam, token }: &Confined| FileEntry {
         instance: format!("{:016x}", worker.0),
         name: name.clone(),
         engine: engine.clone(),
         reason: reason.clone(),
         since: *since,
         is_of_exam: *is_of_exam,
+        token: token.clone(),
     };
     let mut last: Vec<_> = all.iter().collect();
     last.sort_by_key(|confined| (confined.since, confined.worker));
@@ -108,8 +113,9 @@ mod tests {
 
     fn confined(n: u64) -> Confined {
         let reason = "wrong about \"freestyle-15\" h8:\n 34, and not 12".into();
+        let token = (n.is_multiple_of(3)).then(|| format!("t{n}"));
         let (worker, name, engine) = (WorkerId(u64::MAX - n), format!("w{n}"), "e".into());
-        Confined { worker, name, engine, reason, since: 7 + n, is_of_exam: n.is_multiple_of(2) }
+        Confined { worker, name, engine, reason, since: 7 + n, is_of_exam: n.is_multiple_of(2), token }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use kagetsu_book::JobId;
@@ -24,6 +25,8 @@ pub(crate) struct Record {
     name: String,
     /// Name and version of its engine, and its threads.
     engine: (String, u32),
+    /// The name of the token under which it came last.
+    token: Option<Arc<str>>,
     /// Answers that others confirmed.
     pub(crate) confirmed: u64,
     /// Answers that were wrong.
@@ -76,6 +79,7 @@ impl Trust {
         }
         let record = self.records.entry(worker).or_default();
         (record.name, record.engine) = (about.name.clone(), (about.engine.clone(), about.threads));
+        record.token.clone_from(&about.token);
         record
     }
 
@@ -156,18 +160,19 @@ impl Trust {
     /// Who is in quarantine.
     pub(crate) fn confined(&self) -> Vec<Confined> {
         let confined = |(worker, record): (&WorkerId, &Record)| {
-            let Record { name, engine, quarantine, since, is_of_exam, .. } = record;
+            let Record { name, engine, quarantine, since, is_of_exam, token, .. } = record;
             let (name, engine, reason) = (name.clone(), engine.0.clone(), quarantine.clone()?);
-            Some(Confined { worker: *worker, name, engine, reason, since: *since, is_of_exam: *is_of_exam })
+            let token = token.as_deref().map(Into::into);
+            Some(Confined { worker: *worker, name, engine, reason, since: *since, is_of_exam: *is_of_exam, token })
         };
         self.records.iter().filter_map(confined).collect()
     }
 
     /// Who was in quarantine in an earlier life of the coordinator still is.
     pub(crate) fn restore(&mut self, all: Vec<Confined>) {
-        for Confined { worker, name, engine, reason, since, is_of_exam } in all {
-            let (engine, quarantine) = ((engine, 0), Some(reason));
-            let record = Record { name, engine, quarantine, since, is_of_exam, ..Record::default() };
+        for Confined { worker, name, engine, reason, since, is_of_exam, token } in all {
+            let (engine, quarantine, token) = ((engine, 0), Some(reason), token.map(Into::into));
+            let record = Record { name, engine, quarantine, since, is_of_exam, token, ..Record::default() };
             self.records.insert(worker, record);
         }
     }
@@ -194,19 +199,17 @@ impl Trust {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     fn confined(worker: u64, since: u64) -> Confined {
         let (name, engine, reason) = ("liar".into(), "e".into(), "wrong".into());
-        Confined { worker: WorkerId(worker), name, engine, reason, since, is_of_exam: false }
+        Confined { worker: WorkerId(worker), name, engine, reason, since, is_of_exam: false, token: None }
     }
 
     #[test]
     fn of_a_name_in_quarantine_who_has_gone_is_forgotten_when_one_comes() {
         let plays = Arc::new(BTreeSet::new());
-        let about = Introduction { name: "liar".into(), engine: "e".into(), slots: 1, threads: 1, plays };
+        let about = Introduction { name: "liar".into(), engine: "e".into(), slots: 1, threads: 1, plays, token: None };
         for (comes, is_seven_there, left) in
             [(8, false, &[8][..]), (8, true, &[7, 8]), (9, false, &[9]), (9, true, &[7, 9])]
         {

@@ -19,6 +19,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::busy::Places;
 use crate::desk::{JobView, KeeperDesk};
+use crate::guard::Pass;
 use crate::hub::Hub;
 use crate::links::Introduction;
 use crate::quarantine::Confined;
@@ -54,6 +55,7 @@ impl Workers for WorkersService {
 
     async fn work(&self, request: Request<Streaming<v1::FromWorker>>) -> Result<Response<Tasks>, Status> {
         let client = request.remote_addr().map_or_else(|| "unknown".to_string(), |client| client.to_string());
+        let token = request.extensions().get::<Pass>().and_then(|pass| pass.name.clone());
         let mut incoming = request.into_inner();
         let first = tokio::time::timeout(HELLO, incoming.message()).await;
         let first = first.map_err(|_| Status::deadline_exceeded("no hello within 10 seconds"))??;
@@ -67,8 +69,14 @@ impl Workers for WorkersService {
             }
         };
         let place = self.places.take().inspect_err(told)?;
-        let (about, held) = introduction(&hello, self.hub.epoch()).inspect_err(told)?;
-        tracing::info!(worker = about.name, slots = about.slots, "a worker has connected");
+        let (about, held) = introduction(&hello, token, self.hub.epoch()).inspect_err(told)?;
+        tracing::info!(
+            worker = about.name,
+            slots = about.slots,
+            client,
+            token = about.token.as_deref(),
+            "a worker has connected"
+        );
         let (stream, messages) = self.hub.join(worker, about.clone(), held);
         let session = Session { hub: Arc::clone(&self.hub), worker, stream, name: about.name };
         let shutdown = self.shutdown.clone();
@@ -118,6 +126,7 @@ impl Workers for WorkersService {
             confirmed: record.confirmed,
             refuted: record.refuted,
             is_absent: false,
+            token: about.token.map_or_else(String::new, |token| token.to_string()),
         };
         let mut workers: Vec<v1::Worker> = self.hub.workers().into_iter().map(worker).collect();
         if request.into_inner().with_absent {
@@ -138,9 +147,17 @@ impl Workers for WorkersService {
 }
 
 /// A worker of which nothing but its quarantine is known.
-fn absent(Confined { name, engine, reason, .. }: Confined) -> v1::Worker {
+fn absent(Confined { name, engine, reason, token, .. }: Confined) -> v1::Worker {
     let idle = "not connected".into();
-    v1::Worker { name, engine, idle, quarantine: reason, is_absent: true, ..v1::Worker::default() }
+    v1::Worker {
+        name,
+        engine,
+        idle,
+        quarantine: reason,
+        is_absent: true,
+        token: token.unwrap_or_default(),
+        ..v1::Worker::default()
+    }
 }
 
 /// Why a worker has a free slot, if it has; where it has no tasks, why there are none.
@@ -163,7 +180,7 @@ fn idle(status: &WorkerStatus, about: &Introduction, jobs: &[JobView]) -> String
 }
 
 /// What a worker says of itself, if it can be.
-fn introduction(hello: &v1::Hello, epoch: u64) -> Result<(Introduction, Held), Status> {
+fn introduction(hello: &v1::Hello, token: Option<Arc<str>>, epoch: u64) -> Result<(Introduction, Held), Status> {
     let oldest = if hello.oldest == 0 { hello.protocol } else { hello.oldest };
     let speaks = Versions { oldest, newest: hello.protocol, program: hello.version.chars().take(MOST_NAME).collect() };
     Versions::ours().agree(&speaks, "worker")?;
@@ -179,6 +196,7 @@ fn introduction(hello: &v1::Hello, epoch: u64) -> Result<(Introduction, Held), S
         slots: hello.slots,
         threads: hello.threads,
         plays: repertoire(&hello.variants)?,
+        token,
     };
     if hello.held.len() > MOST_HELD {
         return Err(Status::invalid_argument(format!("{} tasks at hand are more than {MOST_HELD}", hello.held.len())));

@@ -42,6 +42,8 @@ pub struct WorkerJson {
     pub refuted: u64,
     /// Whether it is connected; one in quarantine may not be.
     pub is_connected: bool,
+    /// The name of the token under which it came, where one is needed.
+    pub token: Option<String>,
 }
 
 impl From<v1::Worker> for WorkerJson {
@@ -59,6 +61,7 @@ impl From<v1::Worker> for WorkerJson {
             confirmed: worker.confirmed,
             refuted: worker.refuted,
             is_connected: !worker.is_absent,
+            token: (!worker.token.is_empty()).then_some(worker.token),
         }
     }
 }

@@ -645,6 +645,9 @@ pub struct Worker {
     /// Whether it is in quarantine and not connected.
     #[prost(bool, tag = "12")]
     pub is_absent: bool,
+    /// The name of the token under which it came; empty where none is needed.
+    #[prost(string, tag = "13")]
+    pub token: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReleaseRequest {

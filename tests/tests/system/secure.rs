@@ -84,7 +84,10 @@ fn a_cluster_with_certificates_and_tokens_builds_and_each_does_what_is_his() {
     let built = safe.kagetsu(&[&["build", "--json"][..], &PLACE].concat(), &url, "build").json();
     assert_eq!((&built["state"], &built["positions"]), (&json!("done"), &json!(5)));
     assert_eq!(safe.kagetsu(&["jobs", "list", "--json"], &url, "read").json()[0]["state"], json!("done"));
-    assert_eq!(safe.kagetsu(&["workers", "list", "--json"], &url, "read").json().as_array().map(Vec::len), Some(1));
+    let workers = safe.kagetsu(&["workers", "list", "--json"], &url, "read").json();
+    assert_eq!((workers.as_array().map(Vec::len), &workers[0]["token"]), (Some(1), &json!("work")), "{workers}");
+    let listed = safe.kagetsu(&["workers", "list"], &url, "read").stdout;
+    assert!(listed.contains("token") && listed.contains("work"), "{listed}");
     let analyze = ["analyze", "--variant", "freestyle-15", "--depth", "1"];
 
     // A role too small, each way.
