@@ -12,7 +12,8 @@ use crate::{
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
 ///
 /// Every flag --some-name can also be given as the environment variable KAGETSU_SOME_NAME, or as the key some-name of a
-/// TOML file named by --config; a flag beats the environment, and the environment beats the file.
+/// TOML file named by --config; a flag beats the environment, and the environment beats the file. KAGETSU_LOG says which log
+/// lines to show where --log-level does not go far enough.
 ///
 /// Exit codes: 0 done; 1 nothing found, or a check that failed; 2 an error.
 #[derive(Debug, Parser)]
@@ -113,7 +114,10 @@ impl Cli {
             Command::Brain(args) => brain::run(args),
             Command::Bench(args) => bench::run(&args, out),
             Command::Completions { shell } => {
-                clap_complete::generate(shell, &mut Self::command(), "kagetsu", &mut &mut *out);
+                // It panics where nobody reads what it writes.
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut Self::command(), "kagetsu", &mut script);
+                out.write_all(&script)?;
                 Ok(Exit::Done)
             }
             Command::Man => {

@@ -279,7 +279,7 @@ fn write_settings(out: &mut dyn Write, job: &JobJson) -> Result<()> {
         value("seed", has_noise.then(|| settings.seed.to_string())),
         settings.deepen.as_ref().map(|_| "--deepen".into()),
         value("before", settings.deepen.as_ref().and_then(|deepen| deepen.before.clone())),
-        settings.split.then(|| "--split".into()),
+        settings.split.then(|| "--share-positions".into()),
     ];
     said.extend(limits.into_iter().flatten());
     said.extend(list("--exclude", &settings.exclude));

@@ -26,6 +26,11 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// Prints "listening on ADDRESS" when it is ready, and then "http on ADDRESS" for the explorer page and the JSON API. Build
 /// jobs that were running when it stopped go on by themselves. Ends cleanly on Ctrl-C and on SIGTERM; on SIGHUP it reads
 /// changed certificates and tokens at once.
+///
+/// Every flag --some-name can also be given as the environment variable KAGETSU_SOME_NAME, or as the key some-name of a
+/// TOML file named by --config; a flag beats the environment, and the environment beats the file.
+///
+/// Exit codes: 0 stopped cleanly; 2 an error.
 #[derive(Debug, Parser)]
 #[command(name = "kagetsu-coordinator", version, max_term_width = 100)]
 #[command(after_help = "Example: kagetsu-coordinator --book h8.book")]

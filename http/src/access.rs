@@ -69,7 +69,10 @@ impl Access {
             return Ok(());
         }
         if !self.may_change {
-            return forbidden("this server is read-only for you: ask from its own machine");
+            return forbidden(
+                "nothing can be changed here: a coordinator takes changes over HTTP where --http is its own machine alone, \
+                 or where it knows its clients by --tokens or --tls-client-ca",
+            );
         }
         let is_ours = |origin: &str| origin.split_once("://").is_some_and(|(_, name)| Some(name) == host);
         if text(headers, &ORIGIN).is_some_and(|origin| !is_ours(origin)) {

@@ -42,7 +42,9 @@ impl Params {
     /// A parameter that is none of `known`.
     pub(crate) fn only(&self, known: &[&str]) -> Result<(), Refusal> {
         let unknown = self.0.keys().find(|name| !known.contains(&name.as_str()));
-        let refused = |name| Refusal::wrong(format!("no parameter '{name}'; there are {}", known.join(", ")));
+        let there_are =
+            if known.is_empty() { "there is none".into() } else { format!("there are {}", known.join(", ")) };
+        let refused = |name| Refusal::wrong(format!("no parameter '{name}'; {there_are}"));
         unknown.map_or(Ok(()), |name| Err(refused(name)))
     }
 

@@ -34,7 +34,7 @@ pub struct WorkerJson {
     pub speed: u64,
     /// Why a slot is free, if one is.
     pub idle: Option<String>,
-    /// Why it gets no tasks until it is started anew or released, if it gets none.
+    /// Why neither it nor another of its name gets tasks until it is released; who failed in the exam may also be started anew.
     pub quarantine: Option<String>,
     /// Answers of it that others confirmed.
     pub confirmed: u64,

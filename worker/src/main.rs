@@ -23,6 +23,11 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// Connects again for ever when the coordinator is not there; ends with code 2 where it could never connect as it is set
 /// up, as with a wrong authority or a token for plain text. On Ctrl-C and on SIGTERM it finishes what it searches
 /// within --grace, hands back the rest, and ends.
+///
+/// Every flag --some-name can also be given as the environment variable KAGETSU_SOME_NAME, or as the key some-name of a
+/// TOML file named by --config; a flag beats the environment, and the environment beats the file.
+///
+/// Exit codes: 0 stopped cleanly; 2 an error.
 #[derive(Debug, Parser)]
 #[command(name = "kagetsu-worker", version, max_term_width = 100)]
 #[command(after_help = "Example: kagetsu-worker --coordinator http://127.0.0.1:7615")]

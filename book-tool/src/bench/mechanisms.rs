@@ -28,7 +28,7 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 8)]
     depth: u8,
     /// Settings of the engine; see `bench match --help`
-    #[arg(long, default_value = "default", value_name = "SETTINGS")]
+    #[arg(long = "settings", default_value = "default", value_name = "SETTINGS")]
     engine: EngineOptions,
 }
 

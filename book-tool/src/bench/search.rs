@@ -21,14 +21,14 @@ const ROUNDS: u32 = 20_000;
 
 /// Nodes a second and the depth reached in a time, position by position; and what a move and its undoing take
 ///
-/// Example: kagetsu bench search --time 2s --engine selective=off
+/// Example: kagetsu bench search --time 2s --settings selective=off
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Time for each position
     #[arg(long, default_value = "1s", value_name = "TIME", value_parser = parse_time)]
     time: Duration,
     /// Settings of the engine; see `bench match --help`
-    #[arg(long, default_value = "default", value_name = "SETTINGS")]
+    #[arg(long = "settings", default_value = "default", value_name = "SETTINGS")]
     engine: EngineOptions,
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Args {
     #[arg(long, value_delimiter = ',', value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
     depth: Vec<u8>,
     /// Settings of the engine where the documents' ways leave a choice, as in constants=paper; see `bench match --help`
-    #[arg(long, default_value = "default", value_name = "SETTINGS")]
+    #[arg(long = "settings", default_value = "default", value_name = "SETTINGS")]
     engine: EngineOptions,
 }
 

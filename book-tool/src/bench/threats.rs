@@ -64,7 +64,7 @@ pub(super) struct Args {
     #[arg(long, default_value = "", value_name = "TEXT", hide_default_value = true)]
     puzzle: String,
     /// Settings of the engine; see `bench match --help`
-    #[arg(long, default_value = "default", value_name = "SETTINGS")]
+    #[arg(long = "settings", default_value = "default", value_name = "SETTINGS")]
     engine: EngineOptions,
     /// One JSON object
     #[arg(long)]

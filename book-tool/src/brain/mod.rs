@@ -40,7 +40,7 @@ pub(crate) struct Args {
 /// How an engine plays.
 #[derive(Debug, clap::Args)]
 pub struct PlayArgs {
-    /// A book's folder, or the URL of a coordinator
+    /// A book's folder, a compiled book, or the URL of a coordinator
     #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     book: Option<String>,
     #[command(flatten)]

@@ -27,7 +27,8 @@ const MARGIN: u16 = 100;
 ///
 /// Without --coordinator a whole cluster works inside this process: a coordinator and one worker for each core. Run the
 /// same command again to go on where it stopped; a greater --positions goes on from a job that is done. Ctrl-C stops
-/// cleanly. With --coordinator the job goes on in the cluster whatever becomes of this command.
+/// cleanly. With --coordinator the job goes on in the cluster whatever becomes of this command. Without --depth and --nodes
+/// each position is searched to depth 6; with --policy prove, for threats in 20,000 positions.
 ///
 /// With --policy prove the build looks for a proof that --side wins the roots, and is done when it has one: `kagetsu export
 /// --format proof` writes it; what is proven of each root is told at the end. --nodes are then those of each search for a win by
@@ -112,7 +113,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(super) top: u16,
     /// Lets workers without a position of their own share one; then the answers depend on how it was divided
-    #[arg(long)]
+    #[arg(long = "share-positions")]
     pub(super) split: bool,
     /// Workers in this process, of one thread each [default: one for each core]
     #[arg(long, value_name = "N", conflicts_with = "coordinator", value_parser = clap::value_parser!(u16).range(1..=1024))]

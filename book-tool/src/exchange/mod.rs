@@ -174,7 +174,7 @@ impl Format {
             Self::Proof => bail!("a win tree is of one position, not of a book"),
             Self::Psq | Self::Sgf | Self::Rif | Self::Lines | Self::Pgn => {
                 bail!(
-                    "this format is for games, and a book has none: json, csv, yxdb, lib, openings, fen, eleeye and obk are written"
+                    "this format is for games, and a book has none: json, csv, yxdb, lib, openings, fen, eleeye, obk and proof are written"
                 )
             }
         };

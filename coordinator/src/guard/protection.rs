@@ -19,7 +19,7 @@ pub struct Protection {
     /// The certificate's key, as coordinator.key
     #[arg(help_heading = "Protection", long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
-    /// Only clients with a certificate of this authority may come, as ca.pem
+    /// Only clients with a certificate of this authority may come, as ca.pem; over HTTP one of --tokens will do instead
     #[arg(help_heading = "Protection", long, value_name = "FILE", requires = "tls_cert")]
     pub tls_client_ca: Option<PathBuf>,
     /// Only clients with one of these tokens may come, each for its roles; `kagetsu token new` makes them

@@ -20,7 +20,7 @@ pub enum LogFormat {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{place}: '{text}' is no log level; want off, error, warn, info, debug or trace, or several for parts of the program as in \
-     kagetsu_worker=debug,h2=warn"
+     kagetsu=debug,h2=warn"
 )]
 pub struct LogError {
     /// The flag or the variable.
@@ -29,7 +29,7 @@ pub struct LogError {
 }
 
 /// Sends log lines to stderr: those that `KAGETSU_LOG` asks for, else `level`: a level and above, as in `info`, or levels for
-/// parts of the program, as in `kagetsu_worker=debug,h2=warn`. A level alone is for our own lines; libraries say no more than
+/// parts of the program, as in `kagetsu=debug,h2=warn`. A level alone is for our own lines; libraries say no more than
 /// their warnings. Colours only on a terminal, and not where `NO_COLOR` is set. A second call changes nothing.
 ///
 /// # Errors

@@ -1,8 +1,10 @@
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgAction, Command, Parser};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command, Id, Parser};
 use toml::{Table, Value};
 
 /// A settings file that cannot be used.
@@ -35,7 +37,8 @@ pub fn parse<C: Parser>() -> Result<C, SettingsError> {
 
 /// Every flag `--some-name`, of the program and of each of its commands, is also the environment variable
 /// `KAGETSU_SOME_NAME` and the key `some-name` of the TOML file that `--config FILE` (or `KAGETSU_CONFIG`) names.
-/// The order is: flag, environment, file, default. An unknown key is an error.
+/// The order is: flag, environment, file, default; a variable, or a key, does not count where a flag is given that excludes
+/// it. An unknown key is an error.
 ///
 /// # Errors
 /// Outer: a settings file that cannot be used. Inner: wrong usage, or `--help`.
@@ -53,7 +56,9 @@ pub fn parse_from(
     );
     let path = config_path(&arguments).or_else(|| std::env::var_os("KAGETSU_CONFIG").map(PathBuf::from));
     let file = path.as_deref().map(|path| read(path, &command)).transpose()?.unwrap_or_default();
-    Ok(with_sources(command, &file).try_get_matches_from(arguments))
+    // What clap would complain of is found out below, where it is whole.
+    let told = command.clone().ignore_errors(true).try_get_matches_from(&arguments).ok();
+    Ok(with_sources(command, &file, told.as_ref()).try_get_matches_from(arguments))
 }
 
 /// What follows `--config`, found before anything else is parsed: the file decides what the rest may leave out.
@@ -101,8 +106,37 @@ fn has_flag(command: &Command, name: &str) -> bool {
         || command.get_subcommands().any(|command| has_flag(command, name))
 }
 
-fn with_sources(command: Command, file: &Settings) -> Command {
-    command.mut_args(|arg| with_source(arg, file)).mut_subcommands(|command| with_sources(command, file))
+/// `told` is what the command line says, as far as it can be understood.
+fn with_sources(command: Command, file: &Settings, told: Option<&ArgMatches>) -> Command {
+    let excluded = told.map(|told| excluded(&command, told)).unwrap_or_default();
+    let below = |name: &str| {
+        let (chosen, told) = told?.subcommand()?;
+        (chosen == name).then_some(told)
+    };
+    command.mut_args(|arg| if excluded.contains(arg.get_id()) { arg } else { with_source(arg, file) }).mut_subcommands(
+        |command| {
+            let told = below(command.get_name());
+            with_sources(command, file, told)
+        },
+    )
+}
+
+/// The arguments that do not go together with one that the command line gives.
+fn excluded(command: &Command, told: &ArgMatches) -> BTreeSet<Id> {
+    let ids: BTreeSet<&Id> = told.ids().collect();
+    let is_told = |arg: &Arg| {
+        let id = arg.get_id();
+        ids.contains(id) && told.value_source(id.as_str()) == Some(ValueSource::CommandLine)
+    };
+    let mut excluded = BTreeSet::new();
+    for arg in command.get_arguments() {
+        for other in command.get_arg_conflicts_with(arg) {
+            // Of two that exclude each other one says so.
+            excluded.extend(is_told(arg).then(|| other.get_id().clone()));
+            excluded.extend(is_told(other).then(|| arg.get_id().clone()));
+        }
+    }
+    excluded
 }
 
 fn with_source(arg: Arg, file: &Settings) -> Arg {
@@ -180,7 +214,7 @@ mod tests {
 
     #[test]
     fn every_flag_has_its_variable() {
-        let command = with_sources(<Program as clap::CommandFactory>::command(), &Vec::new());
+        let command = with_sources(<Program as clap::CommandFactory>::command(), &Vec::new(), None);
         let go = command.get_subcommands().next().expect("go");
         let names = go.get_arguments().filter_map(|arg| arg.get_env()).collect::<Vec<_>>();
         assert_eq!(names, ["KAGETSU_HOW_FAR", "KAGETSU_QUICK", "KAGETSU_STOP"]);

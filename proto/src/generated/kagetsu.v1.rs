@@ -633,7 +633,8 @@ pub struct Worker {
     /// Why a slot is free; empty if none is.
     #[prost(string, tag = "8")]
     pub idle: ::prost::alloc::string::String,
-    /// Why it gets no tasks until it is started anew or released; empty if it gets some.
+    /// Why neither it nor another of its name gets tasks until it is released (who failed in the exam: or is started anew);
+    /// empty if it gets some.
     #[prost(string, tag = "9")]
     pub quarantine: ::prost::alloc::string::String,
     /// Answers of it that another worker, or the coordinator, has confirmed.

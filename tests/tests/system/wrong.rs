@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
 use kagetsu_tests::{Finished, Program, Running, Scratch};
 
@@ -160,6 +161,40 @@ fn a_log_level_that_is_none() {
     let mut command = Program::Worker.command(&[]);
     command.env("KAGETSU_LOG", "debug,inof");
     refused(&Finished::of(command), &["KAGETSU_LOG", "'debug,inof'"]);
+}
+
+#[test]
+fn a_flag_beats_the_variable_of_one_that_it_excludes() {
+    let scratch = Scratch::new();
+    let book = small_book(&scratch);
+    let with = |name: &str, value: &str, arguments: &[&str]| {
+        let mut command = Program::Kagetsu.command(arguments);
+        command.env(name, value);
+        Finished::of(command)
+    };
+    let nowhere = "http://127.0.0.1:1";
+    let listed = with("KAGETSU_COORDINATOR", nowhere, &["jobs", "list", "--book", &book, "--json"]).json();
+    assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
+    let asked = with("KAGETSU_BOOK", &book, &["jobs", "list", "--coordinator", nowhere]);
+    refused(&asked, &["127.0.0.1:1"]);
+    refused(&with("KAGETSU_BOOK", &book, &["verify", "missing.proof"]), &["missing.proof"]);
+    // Two flags that exclude each other are a mistake as before.
+    refused(&kagetsu(&["jobs", "list", "--book", &book, "--coordinator", nowhere]), &["--book", "--coordinator"]);
+}
+
+#[test]
+fn nobody_reads_what_is_printed() {
+    for command in
+        [&["completions", "bash"][..], &["man"], &["perft", "--variant", "xiangqi", "--depth", "1", "--divide"]]
+    {
+        let mut command = Program::Kagetsu.command(command);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        drop(child.stdout.take());
+        let finished = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&finished.stderr);
+        assert_eq!((finished.status.code(), said.as_ref()), (Some(0), ""), "{command:?}");
+    }
 }
 
 #[test]

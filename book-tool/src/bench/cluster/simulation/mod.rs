@@ -44,7 +44,7 @@ pub(super) struct SimulationArgs {
     #[arg(long, value_enum, default_value_t = Sharing::Shared, value_name = "SPLIT", requires = "simulate")]
     split: Sharing,
     /// Settings of the simulated engines; see `bench match --help`
-    #[arg(long, default_value = "default", value_name = "SETTINGS", requires = "simulate")]
+    #[arg(long = "settings", default_value = "default", value_name = "SETTINGS", requires = "simulate")]
     engine: EngineOptions,
     /// Positions a second of a simulated worker
     #[arg(long, default_value_t = 500_000, value_name = "N", requires = "simulate",
