@@ -4,6 +4,8 @@ use anyhow::Result;
 use kagetsu_search::seeds;
 
 /// The number of positions visited by ten fixed searches: the same on every machine, changed only by what is searched
+///
+/// Example: kagetsu bench signature
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
 
