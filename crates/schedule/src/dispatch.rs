@@ -96,7 +96,7 @@ impl Scheduler {
             }
         }
         let is_suspect = (w.strikes > 0 && part.failures() > 0) || part.tried().any(|id| id == worker);
-        is_suspect && self.roster.has_sound_but(part.tried(), variant)
+        is_suspect && self.roster.has_sound_but(part.tried().chain(part.barred.iter().copied()), variant)
     }
 
     /// Whether a worker has as many members of a pool as it has slots: another would only wait behind them.

@@ -76,14 +76,15 @@ impl Scheduler {
         }
     }
 
-    /// A worker says that it has a task: it keeps it, unless nothing more is wanted of it.
+    /// A worker says that it has a task: it keeps it, unless nothing more is wanted of it, or not of this worker.
     pub(crate) fn regain(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
         let allowance = self.allowance(worker, task);
+        let is_believed = !self.is_quarantined(worker);
         let part = self.parts.get_mut(&task);
         if part.as_ref().is_some_and(|part| part.answered == Some((worker, attempt))) {
             return; // its report waits to be acknowledged
         }
-        let wanted = part.filter(|part| part.answered.is_none());
+        let wanted = part.filter(|part| part.answered.is_none() && is_believed && !part.barred.contains(&worker));
         let Some((part, owner)) = wanted.and_then(|part| part.owner(attempt).map(|owner| (part, owner))) else {
             self.effects.push_back(Effect::Revoke { worker, task });
             return;
@@ -161,6 +162,11 @@ impl Scheduler {
         if !has_enough {
             self.requeue(task);
         }
+    }
+
+    /// Whether nothing that the worker says counts: what it had, others get.
+    pub(crate) fn is_quarantined(&self, worker: WorkerId) -> bool {
+        self.roster.get(worker).is_some_and(|w| w.bar == Some(crate::Bar::Quarantine))
     }
 
     /// Whether the worker has the task in its hands.

@@ -65,9 +65,9 @@ impl Part {
         self.issued
     }
 
-    /// Whether this attempt was ever handed out. Whoever names it has it from us.
-    pub(crate) const fn has_issued(&self, attempt: u32) -> bool {
-        1 <= attempt && attempt <= self.issued
+    /// Whether this attempt was handed out to this worker, or regained by it, and may still be its own.
+    pub(crate) fn was_given(&self, attempt: u32, worker: WorkerId) -> bool {
+        !self.barred.contains(&worker) && self.attempts.iter().any(|a| a.number == attempt && a.worker == worker)
     }
 
     /// Who has it in hand.

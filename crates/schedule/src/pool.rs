@@ -21,13 +21,13 @@ impl Scheduler {
         }
     }
 
-    /// Gives every pool its share of the slots: a member for each. It has one in any case.
+    /// Gives every pool its share of the slots that play its variant: a member for each. It has one in any case; and none
+    /// more when most of its time is over, for the first answer counts, and who comes late knows little.
     pub(crate) fn recruit(&mut self) {
-        let Some(share) = self.roster.slots.checked_div(self.pools.len() as u64) else { return };
-        let share = usize::try_from(share).unwrap_or(usize::MAX).clamp(1, MOST_MEMBERS);
         for id in self.pools.iter().copied().collect::<Vec<_>>() {
+            let share = self.portion(id).0;
             let members = |scheduler: &Self| scheduler.inquiries.get(&id).map_or(share, |inquiry| inquiry.parts.len());
-            while members(self) < share {
+            while members(self) < share && (members(self) == 0 || !self.is_late(id)) {
                 self.add_member(id);
             }
             while members(self) > share
@@ -38,6 +38,21 @@ impl Scheduler {
         }
     }
 
+    /// How many members a pool may have, and for how many of them there is a free slot; one in any case.
+    fn portion(&self, id: QuestionId) -> (usize, u64) {
+        let variant = self.inquiries.get(&id).map(|inquiry| inquiry.question.position.variant());
+        let (slots, free) = variant.map_or((0, 0), |variant| self.roster.slots_for(variant));
+        let of = |slots: u64| (slots / self.pools.len().max(1) as u64).clamp(1, MOST_MEMBERS as u64);
+        (usize::try_from(of(slots)).unwrap_or(MOST_MEMBERS), of(free))
+    }
+
+    /// Whether less than a fourth of a pool's time is left.
+    fn is_late(&self, id: QuestionId) -> bool {
+        let Some(inquiry) = self.inquiries.get(&id) else { return true };
+        let (Some(until), Some(time)) = (inquiry.until, inquiry.question.effort.time) else { return false };
+        until.saturating_sub(self.now) < time / 4
+    }
+
     /// The member that would be missed least: one that nobody is, else the last.
     fn surplus(&self, id: QuestionId) -> Option<TaskId> {
         let parts = &self.inquiries.get(&id)?.parts;
@@ -45,15 +60,17 @@ impl Scheduler {
         parts.iter().rev().find(is_waiting).or(parts.last()).copied()
     }
 
+    /// Of the positions that may be visited each gets its part of those who can begin at once: who gets a slot later
+    /// only adds to them.
     fn add_member(&mut self, id: QuestionId) {
+        let (of, at_once) = self.portion(id);
         let Some(inquiry) = self.inquiries.get_mut(&id) else { return };
         let (number, priority) = (inquiry.members, inquiry.priority);
         inquiry.members = inquiry.members.saturating_add(1);
-        let of = (self.roster.slots / self.pools.len().max(1) as u64).clamp(1, MOST_MEMBERS as u64);
         let Effort { depth, nodes, time } = inquiry.question.effort;
         let left = |until: Duration| until.saturating_sub(self.now).max(Duration::from_millis(1));
         let time = inquiry.until.map(left).or(time);
-        let effort = Effort { depth, nodes: nodes.map(|nodes| nodes.div_ceil(of)), time };
+        let effort = Effort { depth, nodes: nodes.map(|nodes| nodes.div_ceil(at_once)), time };
         let ask = Question { effort, ..inquiry.question.clone() };
         let task: TaskId = self.add_part(id, ask, priority);
         let of = u16::try_from(of).unwrap_or(u16::MAX).max(number.saturating_add(1));

@@ -5,7 +5,7 @@ use crate::{Effect, Scheduler, Split, TaskId, WorkerId};
 /// What follows from a report.
 impl Scheduler {
     pub(crate) fn done(&mut self, worker: WorkerId, task: TaskId, attempt: u32, answer: Answer) {
-        let known = self.parts.get(&task).filter(|part| part.has_issued(attempt));
+        let known = self.parts.get(&task).filter(|part| part.was_given(attempt, worker));
         let Some(part) = known.filter(|part| part.answered.is_none()) else {
             self.totals.late += 1;
             if known.is_none_or(|part| part.answered != Some((worker, attempt))) {

@@ -24,6 +24,8 @@ struct Repertoire {
     plays: Option<Arc<BTreeSet<Variant>>>,
     workers: u64,
     room: u64,
+    slots: u64,
+    free: u64,
 }
 
 /// When a worker was last served, and which; the order in which workers are served.
@@ -49,7 +51,7 @@ pub(crate) struct Roster {
     pub(crate) room: u64,
     /// Tasks in the hands of all workers.
     pub(crate) load: u64,
-    /// Workers by what they play, and the tasks that they could take: of the same list by where it lies, 0 for everything.
+    /// Workers by what they play, their slots, and the tasks that they could take: of the same list by where it lies, 0 for everything.
     repertoires: BTreeMap<usize, Repertoire>,
 }
 
@@ -154,8 +156,19 @@ impl Roster {
 
     /// Tasks that the workers that play the variant could take beyond what they have.
     pub(crate) fn room_for(&self, variant: Variant) -> u64 {
-        let has = |plays: &Option<Arc<BTreeSet<Variant>>>| plays.as_ref().is_none_or(|plays| plays.contains(&variant));
-        self.repertoires.values().filter(|repertoire| has(&repertoire.plays)).map(|repertoire| repertoire.room).sum()
+        self.who_play(variant).map(|repertoire| repertoire.room).sum()
+    }
+
+    /// Slots of the workers that play the variant and take tasks, and how many of them are free.
+    pub(crate) fn slots_for(&self, variant: Variant) -> (u64, u64) {
+        let both = self.who_play(variant).map(|repertoire| (repertoire.slots, repertoire.free));
+        both.fold((0, 0), |(slots, free), (more, are_free)| (slots + more, free + are_free))
+    }
+
+    fn who_play(&self, variant: Variant) -> impl Iterator<Item = &Repertoire> {
+        let has =
+            move |plays: &Option<Arc<BTreeSet<Variant>>>| plays.as_ref().is_none_or(|plays| plays.contains(&variant));
+        self.repertoires.values().filter(move |repertoire| has(&repertoire.plays))
     }
 
     /// Whether a worker has room of this kind.
@@ -183,9 +196,10 @@ impl Roster {
         self.room = add(self.room, u64::from(room));
         self.load = add(self.load, u64::from(load));
         let key = worker.plays.as_ref().map_or(0, |plays| Arc::as_ptr(plays).addr());
-        let nobody = || Repertoire { plays: worker.plays.clone(), workers: 0, room: 0 };
+        let nobody = || Repertoire { plays: worker.plays.clone(), workers: 0, room: 0, slots: 0, free: 0 };
         let same = self.repertoires.entry(key).or_insert_with(nobody);
         (same.workers, same.room) = (add(same.workers, 1), add(same.room, u64::from(room)));
+        (same.slots, same.free) = (add(same.slots, u64::from(worker.slot_limit())), add(same.free, u64::from(free)));
         if same.workers == 0 {
             self.repertoires.remove(&key);
         }

@@ -180,7 +180,9 @@ impl Tree {
     fn growth(&self) -> (u64, u64) {
         let mut last = self.nodes[ROOT].spent.range(..self.iteration).rev().map(|(_, &spent)| spent);
         match (last.next(), last.next()) {
-            (Some(last), Some(before)) if before > 0 => (last.clamp(before + before / 2, 6 * before), before),
+            (Some(last), Some(before)) if before > 0 => {
+                (last.clamp(before.saturating_add(before / 2), before.saturating_mul(6)), before)
+            }
             _ => (2, 1),
         }
     }

@@ -1,9 +1,9 @@
 //! Workers that get no tasks, and questions that go to others.
 
 use kagetsu_game::Variant;
-use kagetsu_schedule::{Bar, Effect, Idle, Split};
+use kagetsu_schedule::{Bar, Effect, Idle, Split, WorkerId};
 
-use crate::desk::{ANN, BOB, Desk, question, revoke};
+use crate::desk::{ANN, BOB, Desk, done, question, revoke};
 
 #[test]
 fn who_is_examined_gets_nothing_and_keeps_what_it_has() {
@@ -53,4 +53,65 @@ fn a_question_for_others_waits_until_there_are_some() {
     desk.finish(BOB, &task);
     let effects = desk.effects();
     assert!(matches!(&effects[..], [Effect::Finished { by, .. }] if by[..] == [BOB]), "{effects:?}");
+}
+
+#[test]
+fn a_question_for_others_at_which_the_only_other_fails_ends() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    desk.join(BOB, 1);
+    desk.scheduler.submit_to_others(desk.now, question(1), 0, vec![ANN]);
+    let (mut worker, mut task) = desk.one_assigned();
+    for failures in 1.. {
+        assert_eq!(worker, BOB);
+        desk.fail(worker, &task);
+        let effects = desk.effects();
+        if effects.iter().any(|effect| matches!(effect, Effect::Failed { .. })) {
+            assert_eq!(failures, 3);
+            break;
+        }
+        let again = effects.into_iter().find_map(|effect| match effect {
+            Effect::Assign { worker, task } => Some((worker, task)),
+            _ => None,
+        });
+        (worker, task) = again.expect("nobody else may have it");
+    }
+    assert_eq!(desk.scheduler.census().waiting_tasks, 0);
+}
+
+#[test]
+fn nobody_answers_what_is_asked_of_others() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    desk.join(BOB, 1);
+    desk.scheduler.submit_to_others(desk.now, question(1), 0, vec![ANN]);
+    let (_, task) = desk.one_assigned();
+    let is_finished = |effects: &[Effect]| effects.iter().any(|effect| matches!(effect, Effect::Finished { .. }));
+    desk.report(ANN, &task, done(&task));
+    assert!(!is_finished(&desk.effects()), "she may not have it");
+    desk.scheduler.leave(desk.now, ANN, false);
+    desk.scheduler.join(desk.now, ANN, 1, &[(task.id, task.attempt)]);
+    assert_eq!(desk.effects(), [revoke(ANN, &task)], "nor say that she has it");
+    desk.join(WorkerId(3), 1);
+    desk.report(WorkerId(3), &task, done(&task));
+    assert!(!is_finished(&desk.effects()), "it was given to another");
+    desk.finish(BOB, &task);
+    assert!(is_finished(&desk.effects()));
+}
+
+#[test]
+fn who_comes_back_into_quarantine_brings_nothing() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    desk.ask(1, Split::Never, 0);
+    let (_, task) = desk.one_assigned();
+    desk.scheduler.leave(desk.now, ANN, false);
+    desk.effects();
+    desk.scheduler.join_barred(desk.now, ANN, 1, &[(task.id, task.attempt)], Some(Bar::Quarantine));
+    assert_eq!(desk.effects(), [revoke(ANN, &task)]);
+    let id = desk.scheduler.resume(desk.now, question(2), 0, ANN);
+    assert!(!desk.scheduler.share(desk.now, id, ANN));
+    assert_eq!(desk.effects(), []);
+    desk.join(BOB, 2);
+    assert_eq!(desk.assigned().iter().map(|(worker, _)| *worker).collect::<Vec<_>>(), [BOB, BOB]);
 }

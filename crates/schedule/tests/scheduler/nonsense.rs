@@ -1,13 +1,13 @@
 //! Whatever the world says, in whatever order: nothing panics, the books balance, and no task is lost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use kagetsu_game::Answer;
-use kagetsu_schedule::{Effect, Options, QuestionId, Report, Scheduler, Split, Task, TaskId, WorkerId};
+use kagetsu_game::{Answer, Effort, Question, Verdict};
+use kagetsu_schedule::{Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId};
 use proptest::prelude::*;
 
-use crate::desk::question;
+use crate::desk::{ANN, question};
 use crate::engine;
 
 /// Something that the world may do; numbers name workers, tasks and questions that may exist or not.
@@ -154,5 +154,40 @@ fn finish(scheduler: &mut Scheduler, now: Duration, ledger: &mut Ledger) {
             return;
         }
         ledger.read(scheduler);
+    }
+}
+
+#[test]
+fn a_tree_may_be_said_to_have_cost_more_than_can_be_counted() {
+    for nodes in [3_100_000_000_000_000_000, u64::MAX] {
+        let question = Question { effort: Effort::depth(8), ..question(1) };
+        let mut scheduler = Scheduler::new(Options::default());
+        scheduler.join(Duration::ZERO, ANN, 1, &[]);
+        scheduler.submit(Duration::ZERO, question.clone(), engine::shallow(&question), Split::Tree, 0);
+        let (mut todo, mut steps) = (VecDeque::new(), 0_u32);
+        let is_finished = loop {
+            let mut is_finished = false;
+            while let Some(effect) = scheduler.poll() {
+                match effect {
+                    Effect::Assign { task, .. } => todo.push_back(task),
+                    Effect::Revoke { task, .. } => todo.retain(|at_hand: &Task| at_hand.id != task),
+                    Effect::Expand { question, node, position } => {
+                        let replies = engine::shallow(&Question::new(position, Effort::depth(2)));
+                        scheduler.expand(Duration::ZERO, question, node, &replies);
+                    }
+                    Effect::Finished { .. } => is_finished = true,
+                    _ => {}
+                }
+            }
+            let Some(task) = todo.pop_front().filter(|_| !is_finished && steps < 3_000) else { break is_finished };
+            steps += 1;
+            let mut answer = if task.role == Role::Threats { Answer::new() } else { engine::answer(&task.part) };
+            if steps == 1 {
+                let each = nodes / answer.len() as u64;
+                answer = answer.verdicts().iter().map(|(m, v)| (*m, Verdict { nodes: each, ..v.clone() })).collect();
+            }
+            scheduler.report(Duration::ZERO, ANN, task.id, task.attempt, Report::Done(answer));
+        };
+        assert!(is_finished, "{steps} answers of a tree said to have cost {nodes}");
     }
 }

@@ -1,9 +1,10 @@
 //! Every worker searches all of a question.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use kagetsu_game::{Answer, Effort, Question};
-use kagetsu_schedule::{Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId};
+use kagetsu_schedule::{Capacity, Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId};
 
 use crate::engine;
 
@@ -136,4 +137,47 @@ fn effort_in_positions_is_shared_out_and_time_ends_for_all_at_once() {
     let (assigned, _) = heard(&mut scheduler);
     let [(_, task)] = &assigned[..] else { panic!("{assigned:?}") };
     assert_eq!(task.part.effort.time, Some(Duration::from_secs(5)));
+}
+
+#[test]
+fn nobody_begins_when_most_of_the_time_is_over() {
+    let time = Duration::from_secs(8);
+    let mut scheduler = scheduler(1);
+    let id = submit(&mut scheduler, Question::new(engine::position(1), Effort::time(time)));
+    assert_eq!(numbers(&heard(&mut scheduler).0, id), [0]);
+    scheduler.join(time * 3 / 4, WorkerId(7), 1, &[]);
+    assert_eq!(numbers(&heard(&mut scheduler).0, id), [1]);
+    scheduler.join(time * 3 / 4 + Duration::from_millis(1), WorkerId(8), 1, &[]);
+    assert_eq!(heard(&mut scheduler).0, []);
+    // It has one in any case.
+    [0, 7].into_iter().for_each(|worker| scheduler.leave(time, WorkerId(worker), true));
+    assert_eq!(heard(&mut scheduler).0.len(), 1);
+}
+
+#[test]
+fn positions_to_visit_are_for_those_who_can_visit_them() {
+    let asked = || Question::new(engine::position(1), Effort { nodes: Some(64_000), ..Effort::default() });
+    let nodes = |assigned: &Assigned| assigned.iter().map(|(_, task)| task.part.effort.nodes).collect::<Vec<_>>();
+    let of = |variant: &str, slots| {
+        let plays = [variant.parse().expect("a variant")].into();
+        Capacity { slots, plays: Some(Arc::new(plays)) }
+    };
+    let mut strangers = Scheduler::new(Options::default());
+    strangers.join(Duration::ZERO, WorkerId(1), of("freestyle-15", 2), &[]);
+    strangers.join(Duration::ZERO, WorkerId(2), of("xiangqi", 62), &[]);
+    submit(&mut strangers, asked());
+    assert_eq!(nodes(&heard(&mut strangers).0), [Some(32_000), Some(32_000)]);
+    assert_eq!(strangers.census().waiting_tasks, 0, "nobody is expected for whom there is no slot");
+
+    let mut busy = Scheduler::new(Options { prefetch: 0, ..Options::default() });
+    busy.join(Duration::ZERO, WorkerId(1), 4, &[]);
+    for n in 2..6 {
+        let at_work = Question::new(engine::position(n), Effort::depth(2));
+        busy.submit(Duration::ZERO, at_work, Answer::new(), Split::Never, 5);
+    }
+    let (held, _) = heard(&mut busy);
+    submit(&mut busy, asked());
+    let (worker, task) = &held[0];
+    busy.report(Duration::from_secs(1), *worker, task.id, task.attempt, Report::Done(engine::answer(&task.part)));
+    assert_eq!(nodes(&heard(&mut busy).0), [Some(64_000)]);
 }
