@@ -67,6 +67,7 @@ impl State {
 
     /// It goes into the book, with these claims as opinions.
     pub(crate) fn learn_kept(&mut self, kept: Box<Kept>, open: &[Move]) {
+        kept.by.iter().for_each(|worker| self.trust.said(*worker, None, &kept.question.position));
         let mut learned = kept.answer.clone();
         weaken(&mut learned, open);
         match &self.keeper {
@@ -93,7 +94,7 @@ impl State {
 
     /// An answer goes into the book, and perhaps to another worker too.
     fn accept(&mut self, id: QuestionId, work: Work, answer: Answer, by: &[WorkerId]) {
-        by.iter().for_each(|worker| self.trust.said(*worker, work.job, &work.question.position));
+        by.iter().for_each(|worker| self.trust.said(*worker, Some(work.job), &work.question.position));
         let variant = work.question.position.variant();
         if self.trust.is_sampled(id) && self.scheduler.has_others(variant, by) {
             self.check(Check { work: work.clone(), said: vec![(by.to_vec(), answer.clone())], held: None });
@@ -170,12 +171,14 @@ impl State {
         let position = &check.work.question.position;
         let reason = format!("wrong about {position}: {reason}");
         for worker in check.said[wrong].0.clone() {
+            // Where there were several, whose part of it was wrong nobody knows.
             if check.said[wrong].0.len() == 1 {
                 self.quarantine(worker, reason.clone(), false);
-            } else if let Some(keeper) = &self.keeper {
-                // Whose part of it was wrong nobody knows.
-                keeper.distrust(vec![(check.work.job, position.clone())]);
             }
+        }
+        // What is in the book already; the worker may have said much since.
+        if let Some(keeper) = self.keeper.as_ref().filter(|_| wrong == 0 && check.held.is_none()) {
+            keeper.distrust(vec![(Some(check.work.job), position.clone())]);
         }
         self.settled(check, right[0], &right);
     }
@@ -204,7 +207,7 @@ impl State {
         let alone: Vec<Move> = alone.map(|(m, _)| *m).collect();
         weaken(&mut answer, &alone);
         by.iter().filter(|_| !right.contains(&counts)).for_each(|worker| {
-            self.trust.said(*worker, work.job, &work.question.position);
+            self.trust.said(*worker, Some(work.job), &work.question.position);
         });
         self.learn(id, work, answer);
     }

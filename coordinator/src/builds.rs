@@ -198,7 +198,7 @@ fn message(view: &JobView, hub: &Hub) -> v1::Job {
         state: state.into(),
         positions: *positions,
         target: (spec.target != u64::MAX).then_some(spec.target),
-        rate: view.rate,
+        rate: view.rate_now(),
         frontier: *frontier,
         set_aside: *set_aside,
         reason,

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Instant;
 
-use kagetsu_book::{Aside, BookError, Entry, Job, JobChange, JobId, JobSpec, Work};
+use kagetsu_book::{Aside, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, Work};
 use kagetsu_game::{Answer, Position, Question};
 use kagetsu_schedule::{QuestionId, TaskId, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
+use crate::progress::SPAN;
 use crate::prover::Kept;
 use crate::quarantine::Confined;
 
@@ -38,7 +40,7 @@ pub(crate) enum Command {
     Keep(Box<Kept>, Answer),
     SetAside(Box<Work>, String),
     Release(Box<Work>),
-    Distrust(Vec<(JobId, Position)>),
+    Distrust(Vec<(Option<JobId>, Position)>),
     Reclaim(WorkerId, Vec<(TaskId, Option<Question>)>),
     Confine(Vec<Confined>),
     Refill,
@@ -92,6 +94,20 @@ pub(crate) struct JobView {
     pub(crate) asides: Arc<[Aside]>,
     /// Positions a second, of late.
     pub(crate) rate: f64,
+    /// When this was so. Nobody looks while the book does not change.
+    pub(crate) seen: Instant,
+}
+
+impl JobView {
+    /// Positions a second, of late; of one that has not got on since it was looked at no more than one in this time.
+    pub(crate) fn rate_now(&self) -> f64 {
+        let silent = self.seen.elapsed();
+        match self.job.state {
+            JobState::Running if silent <= SPAN => self.rate,
+            JobState::Running => self.rate.min(1.0 / silent.as_secs_f64()),
+            _ => 0.0,
+        }
+    }
 }
 
 /// All jobs, and the entries and positions of the book.
@@ -140,7 +156,7 @@ impl KeeperDesk {
     }
 
     /// What was learned of these is not to be believed.
-    pub(crate) fn distrust(&self, said: Vec<(JobId, Position)>) {
+    pub(crate) fn distrust(&self, said: Vec<(Option<JobId>, Position)>) {
         self.send(Command::Distrust(said));
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use kagetsu_book::Work;
 use kagetsu_game::{Answer, Move, Question, Variant};
 use kagetsu_proto::v1;
-use kagetsu_schedule::{Capacity, Census, QuestionId, Report, Split, TaskId, WorkerId, WorkerStatus};
+use kagetsu_schedule::{Bar, Capacity, Census, QuestionId, Report, Split, TaskId, WorkerId, WorkerStatus};
 use tokio::sync::{Notify, mpsc, watch};
 use tonic::Status;
 
@@ -135,7 +135,9 @@ impl Hub {
             state.scheduler.join_barred(now, worker, capacity, &held.ours, bar);
             // Before the keeper hears that there is room: what is at work already goes first.
             match &state.keeper {
-                Some(keeper) if !held.earlier.is_empty() => keeper.reclaim(worker, held.earlier),
+                Some(keeper) if !held.earlier.is_empty() && bar != Some(Bar::Quarantine) => {
+                    keeper.reclaim(worker, held.earlier)
+                }
                 _ => held.earlier.into_iter().for_each(|(task, _)| state.revoke(worker, task)),
             }
             link
@@ -175,7 +177,7 @@ impl Hub {
                 if state.scheduler.holds(worker, *task)
                     && let Some(watched) = state.watched(*task)
                 {
-                    watched.progress(*task, *nodes, so_far);
+                    watched.progress(worker, *task, *nodes, so_far);
                 }
             }
         });

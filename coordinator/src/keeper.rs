@@ -92,7 +92,7 @@ impl Keeper {
                     is_hungry = true;
                 }
                 Command::Keep(kept, learned) => {
-                    let Kept { id, question, answer, nodes, watched } = *kept;
+                    let Kept { id, question, answer, nodes, watched, .. } = *kept;
                     let refused = match self.book.learn(&question.position, &learned) {
                         Err(error @ (BookError::Illegal { .. } | BookError::Collision(_))) => Some(error.to_string()),
                         other => other.map(|_| None).context("cannot keep an answer")?,
@@ -111,7 +111,7 @@ impl Keeper {
                 }
                 Command::Distrust(said) => {
                     for (job, position) in said {
-                        self.book.distrust(Some(job), &position).context("cannot take an answer back")?;
+                        self.book.distrust(job, &position).context("cannot take an answer back")?;
                     }
                     is_hungry = true;
                 }
@@ -230,7 +230,7 @@ impl Keeper {
                 asides = self.book.asides(job.id, MOST_ASIDES)?.into();
                 self.asides.insert(job.id, (job.set_aside, Arc::clone(&asides)));
             }
-            views.push(JobView { job, asides, rate });
+            views.push(JobView { job, asides, rate, seen: now });
         }
         Ok((Arc::new(views), self.book.sequence().0, self.book.len()))
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Rates(VecDeque<(Instant, u64)>);
 
 /// As far back as a rate looks.
-const SPAN: Duration = Duration::from_secs(15);
+pub(crate) const SPAN: Duration = Duration::from_secs(15);
 /// Counts closer together than this are one.
 const STEP: Duration = Duration::from_millis(100);
 

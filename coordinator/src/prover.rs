@@ -41,6 +41,8 @@ pub(crate) struct Kept {
     pub(crate) answer: Answer,
     /// Positions visited for it.
     pub(crate) nodes: u64,
+    /// Who found it.
+    pub(crate) by: Vec<WorkerId>,
     /// Who waits for it.
     pub(crate) watched: Watched,
 }

@@ -258,9 +258,11 @@ impl State {
     fn finished(&mut self, id: QuestionId, answer: Answer, nodes: u64, by: Vec<WorkerId>) {
         match self.forget(id) {
             Some(Purpose::Analysis(watched, Some(question))) if !answer.is_empty() => {
-                self.keep(Box::new(Kept { id, question, answer, nodes, watched }));
+                let (answer, by) = watched.deepest(answer, by);
+                self.keep(Box::new(Kept { id, question, answer, nodes, by, watched }));
             }
             Some(Purpose::Analysis(watched, _)) => {
+                let (answer, _) = watched.deepest(answer, by);
                 watched.end(Ok((answer, nodes)));
                 self.scheduler.settle(id);
             }

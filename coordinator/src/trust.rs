@@ -39,8 +39,8 @@ pub(crate) struct Record {
     is_of_exam: bool,
     /// Questions of the exam that it has yet to answer, by their tasks; `None` before it was asked.
     pub(crate) exam: Option<BTreeSet<TaskId>>,
-    /// What it said last that nobody has confirmed.
-    unverified: VecDeque<(JobId, Position)>,
+    /// What it said last that nobody has confirmed, for a job or for a person.
+    unverified: VecDeque<(Option<JobId>, Position)>,
 }
 
 impl Record {
@@ -127,7 +127,7 @@ impl Trust {
     }
 
     /// Notes what a worker said that goes into the book.
-    pub(crate) fn said(&mut self, worker: WorkerId, job: JobId, position: &Position) {
+    pub(crate) fn said(&mut self, worker: WorkerId, job: Option<JobId>, position: &Position) {
         if let Some(record) = self.records.get_mut(&worker) {
             if record.unverified.len() == MOST_UNVERIFIED {
                 record.unverified.pop_front();
@@ -145,7 +145,12 @@ impl Trust {
     }
 
     /// A worker is believed no more. What it said last, and nobody has confirmed; nothing of one that was quarantined before.
-    pub(crate) fn refute(&mut self, worker: WorkerId, reason: String, is_of_exam: bool) -> Vec<(JobId, Position)> {
+    pub(crate) fn refute(
+        &mut self,
+        worker: WorkerId,
+        reason: String,
+        is_of_exam: bool,
+    ) -> Vec<(Option<JobId>, Position)> {
         let Some(record) = self.records.get_mut(&worker) else { return Vec::new() };
         record.refuted += 1;
         if record.quarantine.is_some() {

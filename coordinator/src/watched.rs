@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use kagetsu_game::Answer;
-use kagetsu_schedule::TaskId;
+use kagetsu_schedule::{TaskId, WorkerId};
 use tokio::sync::watch;
 
 use crate::hub::Update;
@@ -12,6 +12,8 @@ pub(crate) struct Watched {
     /// Whether each task is all of it, so that the deepest says most.
     is_pool: bool,
     reported: Answer,
+    /// Whose words these are, of a pool.
+    by: Option<WorkerId>,
     /// The last words of each task at work, and the positions it has visited.
     at_work: BTreeMap<TaskId, (Answer, u64)>,
 }
@@ -20,16 +22,16 @@ impl Watched {
     /// With the receiver in which it is seen to grow.
     pub(crate) fn new(is_pool: bool) -> (Self, watch::Receiver<Update>) {
         let (updates, seen) = watch::channel(Update::default());
-        (Self { updates, is_pool, reported: Answer::new(), at_work: BTreeMap::new() }, seen)
+        (Self { updates, is_pool, reported: Answer::new(), by: None, at_work: BTreeMap::new() }, seen)
     }
 
-    /// A task at work has visited so many positions, and perhaps found something.
-    pub(crate) fn progress(&mut self, task: TaskId, nodes: u64, so_far: Option<Answer>) {
+    /// A worker's task has visited so many positions, and perhaps found something.
+    pub(crate) fn progress(&mut self, worker: WorkerId, task: TaskId, nodes: u64, so_far: Option<Answer>) {
         let (answer, visited) = self.at_work.entry(task).or_default();
         *visited = nodes;
         match so_far {
             Some(so_far) if !self.is_pool => *answer = so_far,
-            Some(so_far) if depth(&so_far) > depth(&self.reported) => self.reported = so_far,
+            Some(so_far) if depth(&so_far) > depth(&self.reported) => (self.reported, self.by) = (so_far, Some(worker)),
             _ => {}
         }
         self.tell();
@@ -44,6 +46,16 @@ impl Watched {
     pub(crate) fn reported(&mut self, answer: Answer) {
         self.reported = answer;
         self.tell();
+    }
+
+    /// The last word on it, and whose it is: of a pool what another has said on the way, where that is deeper and the answer
+    /// proves nothing. The first answer ends the search, and may be that of one who began late.
+    pub(crate) fn deepest(&self, answer: Answer, by: Vec<WorkerId>) -> (Answer, Vec<WorkerId>) {
+        let is_proven = answer.best().is_some_and(|(_, verdict)| verdict.proof.is_some());
+        match self.by.filter(|_| self.is_pool && !is_proven && depth(&self.reported) > depth(&answer)) {
+            Some(worker) => (self.reported.clone(), vec![worker]),
+            None => (answer, by),
+        }
     }
 
     /// The answer is there, or a reason why there is none.
@@ -98,15 +110,18 @@ mod tests {
     fn of_members_the_deepest_is_seen() {
         let (mut watched, seen) = Watched::new(true);
         let now = || (seen.borrow().answer.clone(), seen.borrow().nodes);
-        watched.progress(TaskId(1), 200, Some(answer(7, 5, 150)));
-        watched.progress(TaskId(2), 50, Some(answer(9, 4, 40)));
+        watched.progress(WorkerId(1), TaskId(1), 200, Some(answer(7, 5, 150)));
+        watched.progress(WorkerId(1), TaskId(2), 50, Some(answer(9, 4, 40)));
         assert_eq!(now(), (answer(7, 5, 150), 250));
-        watched.progress(TaskId(2), 90, Some(answer(8, 6, 80)));
-        watched.progress(TaskId(1), 300, None);
+        watched.progress(WorkerId(1), TaskId(2), 90, Some(answer(8, 6, 80)));
+        watched.progress(WorkerId(1), TaskId(1), 300, None);
         assert_eq!(now(), (answer(8, 6, 80), 390));
         watched.ended(TaskId(2));
-        watched.progress(TaskId(1), 400, Some(answer(7, 6, 350)));
+        watched.progress(WorkerId(1), TaskId(1), 400, Some(answer(7, 6, 350)));
         assert_eq!(now(), (answer(8, 6, 80), 400), "the first of equal depth stays");
+        let late = vec![WorkerId(9)];
+        assert_eq!(watched.deepest(answer(3, 2, 5), late.clone()), (answer(8, 6, 80), vec![WorkerId(1)]));
+        assert_eq!(watched.deepest(answer(3, 6, 5), late.clone()), (answer(3, 6, 5), late));
     }
 
     #[test]
@@ -121,11 +136,11 @@ mod tests {
     fn what_is_seen_is_what_was_reported_and_what_is_at_work() {
         let (mut watched, seen) = Watched::new(false);
         let now = || (seen.borrow().answer.clone(), seen.borrow().nodes);
-        watched.progress(TaskId(1), 100, None);
+        watched.progress(WorkerId(1), TaskId(1), 100, None);
         assert_eq!(now(), (Answer::new(), 100));
-        watched.progress(TaskId(1), 200, Some(answer(7, 3, 150)));
-        watched.progress(TaskId(2), 50, Some(answer(9, 4, 40)));
-        watched.progress(TaskId(1), 300, None);
+        watched.progress(WorkerId(1), TaskId(1), 200, Some(answer(7, 3, 150)));
+        watched.progress(WorkerId(1), TaskId(2), 50, Some(answer(9, 4, 40)));
+        watched.progress(WorkerId(1), TaskId(1), 300, None);
         let mut both = answer(7, 3, 150);
         both.merge(answer(9, 4, 40));
         assert_eq!(now(), (both, 350));
