@@ -66,11 +66,26 @@ pub(crate) fn tasks(about: &Introduction) -> Vec<v1::Task> {
     asked.map(task).collect()
 }
 
+/// Longest reason of a worker that is kept, in characters: it stands in logs, lists, journals and headers.
+const LONGEST: usize = 500;
+
+/// What a worker gives as a reason, cut where it is too long.
+pub(crate) fn brief(reason: String) -> String {
+    match reason.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}..", &reason[..end]),
+        None => reason,
+    }
+}
+
 /// What is wrong with an answer to a question of the exam.
 ///
 /// # Errors
 /// The fault, for a person.
 pub(crate) fn mark(about: &Introduction, report: &v1::Report) -> Result<(), String> {
+    compare(about, report).map_err(brief)
+}
+
+fn compare(about: &Introduction, report: &v1::Report) -> Result<(), String> {
     let index = usize::try_from(report.task - FIRST).unwrap_or(usize::MAX);
     let Some(Paper { question, answer: known }) = PAPERS.get(index) else {
         return Err("it answers what it was not asked".into());
@@ -123,6 +138,15 @@ mod tests {
         let plays: BTreeSet<Variant> = Variant::all().collect();
         let (name, engine) = ("w".into(), engine.into());
         Introduction { name, engine, slots: 1, threads: 1, plays: Arc::new(plays), token: None }
+    }
+
+    #[test]
+    fn a_reason_without_end_is_cut() {
+        let said = Some(v1::report::Outcome::Failed("é".repeat(4_000_000)));
+        let report = v1::Report { task: FIRST, attempt: 1, outcome: said, held_us: 0 };
+        let fault = mark(&about("e"), &report).expect_err("it could not");
+        assert!(fault.contains("it could not: é") && fault.chars().count() == LONGEST + 2, "{}", fault.len());
+        assert_eq!(brief("é".repeat(LONGEST)), "é".repeat(LONGEST));
     }
 
     fn report(task: u64, answer: &Answer) -> v1::Report {

@@ -124,6 +124,11 @@ impl Hub {
         }
     }
 
+    /// Whether a worker of this number is connected that came under another token.
+    pub(crate) fn is_anothers(&self, worker: WorkerId, token: Option<&str>) -> bool {
+        self.lock().links.about(worker).is_some_and(|about| about.token.as_deref() != token)
+    }
+
     /// A worker says hello. Gives the number of its stream, and the messages to send to it.
     pub(crate) fn join(&self, worker: WorkerId, about: Introduction, mut held: Held) -> (u64, mpsc::Receiver<Told>) {
         held.ours.retain(|(task, _)| !exam::is_part(*task));
@@ -210,6 +215,10 @@ impl Hub {
             Some(v1::report::Outcome::Failed(reason)) => Report::Failed(reason),
             Some(v1::report::Outcome::HandedBack(_)) => Report::HandedBack,
             None => Report::Failed("an empty report".into()),
+        };
+        let outcome = match outcome {
+            Report::Failed(reason) => Report::Failed(exam::brief(reason)),
+            other => other,
         };
         self.with(|state, now| {
             if state.trust.is_quarantined(worker) {

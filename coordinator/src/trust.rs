@@ -73,11 +73,16 @@ impl Trust {
     /// A worker is there, for the first time or again.
     pub(crate) fn meet(&mut self, worker: WorkerId, about: &Introduction) -> &mut Record {
         if self.records.len() >= MOST_RECORDS {
-            // Names are drawn by chance: so is who is forgotten. A bad one is kept.
-            let gone = self.records.iter().find(|(_, record)| record.quarantine.is_none()).map(|(id, _)| *id);
-            gone.map(|id| self.records.remove(&id));
+            // Names are drawn by chance: so is who is forgotten. A bad one is kept, if not all are.
+            let eldest = || self.records.iter().min_by_key(|(_, record)| record.since);
+            let gone = self.records.iter().find(|(_, record)| record.quarantine.is_none()).or_else(eldest);
+            gone.map(|(id, _)| *id).map(|id| self.records.remove(&id));
         }
         let record = self.records.entry(worker).or_default();
+        if record.token != about.token {
+            // Numbers can be learned: who comes under another token has everything to show anew.
+            record.exam = None;
+        }
         (record.name, record.engine) = (about.name.clone(), (about.engine.clone(), about.threads));
         record.token.clone_from(&about.token);
         record

@@ -70,6 +70,11 @@ impl Workers for WorkersService {
         };
         let place = self.places.take().inspect_err(told)?;
         let (about, held) = introduction(&hello, token, self.hub.epoch()).inspect_err(told)?;
+        if self.hub.is_anothers(worker, about.token.as_deref()) {
+            let refusal = Status::already_exists("a worker of this number is connected under another token");
+            told(&refusal);
+            return Err(refusal);
+        }
         tracing::info!(
             worker = about.name,
             slots = about.slots,

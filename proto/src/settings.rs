@@ -119,6 +119,11 @@ impl Connector {
             _ => return Err(no_url().into()),
         };
         let named = endpoint.uri().port_u16();
+        // Of a port that cannot be there is but the text.
+        let after_host = endpoint.uri().authority().and_then(|authority| authority.as_str().rsplit_once(':'));
+        if named.is_none() && after_host.is_some_and(|(_, port)| !port.is_empty() && !port.ends_with(']')) {
+            return Err(no_url().into());
+        }
         let port = named.unwrap_or(if tls.is_some() { 443 } else { 80 });
         let (every, patience) = keepalive();
         let endpoint =

@@ -66,7 +66,7 @@ fn main() -> ExitCode {
 
 /// How long a worker may begin tasks that is to have ended after `limit`.
 fn working_time(limit: Duration, grace: Duration) -> Result<Duration> {
-    let end = grace + LAST_WORDS;
+    let end = grace.saturating_add(LAST_WORDS);
     let left = limit.checked_sub(end).filter(|left| !left.is_zero());
     left.with_context(|| {
         format!(

@@ -49,15 +49,14 @@ impl Spool {
             let path = file.with_context(|| format!("cannot read the spool {name}"))?.path();
             match path.extension().and_then(|extension| extension.to_str()) {
                 Some("report") if left.len() < MOST => {}
-                Some("new") => {
+                Some("new") if number(&path).is_some() => {
                     // Never finished, and so never counted on.
                     let _ = fs::remove_file(&path);
                     continue;
                 }
                 _ => continue,
             }
-            let number = path.file_stem().and_then(|stem| u64::from_str_radix(stem.to_str()?, 16).ok());
-            let Some(number) = number else { continue };
+            let Some(number) = number(&path) else { continue };
             let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
             match read(&bytes) {
                 Some(report) => left.push((number, report)),
@@ -104,6 +103,12 @@ impl Spool {
     fn path(&self, number: u64, extension: &str) -> PathBuf {
         self.folder.join(format!("{number:016x}.{extension}"))
     }
+}
+
+/// The number of a report, as its file has it; `None` for a file of somebody else's.
+fn number(path: &Path) -> Option<u64> {
+    let stem = path.file_stem()?.to_str().filter(|stem| stem.len() == 16)?;
+    u64::from_str_radix(stem, 16).ok()
 }
 
 /// `None` for bytes that nobody wrote.

@@ -37,8 +37,9 @@ struct State {
     holders: BTreeMap<Hash, Holder>,
 }
 
-/// Tells one state of a file from the next: when it was written, its length, and which file it is.
-type Version = Option<(SystemTime, u64, u64)>;
+/// Tells one state of a file from the next: when it was written, and its length; which file it is; and when it was changed at
+/// all, as who may read it.
+type Version = Option<(SystemTime, u64, u64, (i64, i64))>;
 
 #[derive(Debug)]
 struct Holder {
@@ -256,7 +257,7 @@ fn who(name: Option<&Arc<str>>) -> String {
 
 fn version(file: &Path) -> Version {
     let about = file.metadata().ok()?;
-    Some((about.modified().ok()?, about.len(), about.ino()))
+    Some((about.modified().ok()?, about.len(), about.ino(), (about.ctime(), about.ctime_nsec())))
 }
 
 impl Refusal {
@@ -408,6 +409,22 @@ mod tests {
         Tokens::change(&path, |t| t.make("third", &[Role::Work], None, String::new())).expect("made");
         assert!(guard.reload().expect("sound"));
         assert!(!another.revoked.is_cancelled(), "who stays is not disturbed");
+    }
+
+    #[test]
+    fn a_file_that_may_be_read_at_last_is_read() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (guard, bearer) = guard(&folder, &[Role::Read], None);
+        let path = folder.path().join("tokens.toml");
+        let now = Instant::now();
+        // What cannot be used for a while, and is mended without a new text: here by a link to nowhere, as root reads all.
+        let before = guard.lock().version;
+        std::thread::sleep(Duration::from_millis(20));
+        let permissions = std::fs::metadata(&path).expect("it is there").permissions();
+        std::fs::set_permissions(&path, permissions).expect("it is ours");
+        assert_ne!(version(&path), before, "who may read it has changed");
+        assert!(guard.reload().expect("sound"));
+        assert!(guard.admit(now, Some(&bearer), Need::Look).is_ok());
     }
 
     #[test]

@@ -135,6 +135,8 @@ impl Tokens {
         };
         let body = FileBody { tokens: self.0.iter().map(entry).collect() };
         let text = toml::to_string(&body).map_err(io::Error::other)?;
+        // Of a link what it leads to is written anew: others read that.
+        let path = &path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         let new = path.with_extension("new");
         let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
         file.write_all(HEAD.as_bytes())?;
