@@ -1,18 +1,21 @@
 //! The service that reads the book.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use kagetsu_book::{BookError, Place};
 use kagetsu_game::Position;
 use kagetsu_proto::v1::books_server::Books;
 use kagetsu_proto::{MESSAGE_LIMIT, v1};
 use prost::Message;
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
+use crate::bulk::Weight;
 use crate::busy::Places;
 use crate::library::{Known, Library};
 
@@ -27,6 +30,8 @@ pub(crate) struct BooksService {
     pub(crate) library: Library,
     pub(crate) shutdown: CancellationToken,
     pub(crate) places: Places,
+    /// Look-ups of many positions at work: what they have found so far takes memory.
+    pub(crate) lookups: Arc<Semaphore>,
 }
 
 /// What a book's error means on the wire.
@@ -62,8 +67,12 @@ impl Books for BooksService {
                 "{found} positions are more than {MOST_POSITIONS}: ask for fewer at a time"
             )));
         }
-        let response = v1::LookupManyResponse { found: self.find(&positions, top).await? };
-        Ok(Response::new(response))
+        let _turn = self.lookups.acquire().await.map_err(|_| Status::unavailable("the server is ending"))?;
+        let message = v1::LookupManyResponse { found: self.find(&positions, top).await? };
+        let weight = Weight(message.encoded_len());
+        let mut response = Response::new(message);
+        response.extensions_mut().insert(weight);
+        Ok(response)
     }
 
     async fn pick(&self, request: Request<v1::PickRequest>) -> Result<Response<v1::Picked>, Status> {

@@ -14,6 +14,8 @@ pub(crate) struct Limits {
     pub(crate) exports: Places,
     pub(crate) workers: Places,
     pub(crate) beats: Places,
+    /// Look-ups of many positions that are at work; others wait.
+    pub(crate) lookups: Arc<Semaphore>,
 }
 
 impl Default for Limits {
@@ -25,6 +27,7 @@ impl Default for Limits {
             exports: places("exports", 16),
             workers: places("workers", 20_000),
             beats: places("streams of heartbeats", 20_000),
+            lookups: Arc::new(Semaphore::new(16)),
         }
     }
 }
@@ -68,7 +71,7 @@ mod tests {
 
     #[test]
     fn of_each_kind_there_are_so_many_and_who_comes_later_is_told_when_to_come_again() {
-        let Limits { analyses, watches, exports, workers, beats } = Limits::default();
+        let Limits { analyses, watches, exports, workers, beats, .. } = Limits::default();
         for (places, most, words) in [
             (analyses, 128, "128 analyses are open, no more at a time; come again in 5 s"),
             (watches, 1_024, "1024 watches of jobs are open"),

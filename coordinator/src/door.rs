@@ -36,6 +36,7 @@ impl Door {
                 library: keeper.clone().map_or(Library::None, Library::Keeper),
                 shutdown: shutdown(),
                 places: limits.exports,
+                lookups: limits.lookups,
             },
             builds: BuildsService { hub: hub(), keeper: keeper.clone(), shutdown: shutdown(), places: limits.watches },
             workers: WorkersService {

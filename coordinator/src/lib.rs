@@ -11,6 +11,7 @@ mod analysis;
 mod audit;
 mod books;
 mod builds;
+mod bulk;
 mod busy;
 mod census;
 mod compare;

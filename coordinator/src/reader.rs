@@ -9,9 +9,11 @@ use kagetsu_proto::{DESCRIPTORS, Listener, MESSAGE_LIMIT, keepalive};
 use tokio_util::sync::CancellationToken;
 
 use crate::books::BooksService;
+use crate::bulk::BulkLayer;
 use crate::busy::Limits;
 use crate::guard::{Guard, GuardLayer, guard_http};
 use crate::library::{Library, Shelf};
+use crate::server::{CONNECTION_WINDOW, STREAM_WINDOW, STREAMS};
 
 /// A server of a book that does not change: the service of books over gRPC, and the same HTTP door as a coordinator's.
 pub struct Reader {
@@ -30,7 +32,12 @@ impl Reader {
 
     fn books(&self) -> BooksService {
         let (library, shutdown) = (Library::Shelf(Arc::clone(&self.shelf)), self.shutdown.clone());
-        BooksService { library, shutdown, places: self.limits.exports.clone() }
+        BooksService {
+            library,
+            shutdown,
+            places: self.limits.exports.clone(),
+            lookups: Arc::clone(&self.limits.lookups),
+        }
     }
 
     /// Its door for HTTP. Must be called in a tokio runtime.
@@ -56,7 +63,11 @@ impl Reader {
             .http2_keepalive_interval(Some(every))
             .http2_keepalive_timeout(Some(patience))
             .tcp_nodelay(true)
+            .max_concurrent_streams(STREAMS)
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
             .layer(GuardLayer::new(Arc::clone(&self.guard)))
+            .layer(BulkLayer::default())
             .add_service(healthy)
             .add_service(reflection)
             .add_service(books)

@@ -25,6 +25,7 @@ use tower::service_fn;
 use crate::analysis::AnalysisService;
 use crate::books::BooksService;
 use crate::builds::BuildsService;
+use crate::bulk::BulkLayer;
 use crate::busy::Limits;
 use crate::config::Config;
 use crate::desk::KeeperDesk;
@@ -44,10 +45,10 @@ const GRACE: Duration = Duration::from_secs(3);
 /// How often a coordinator that stops looks whether its workers have said all.
 const LOOK: Duration = Duration::from_millis(20);
 /// Requests of one connection at a time; a client waits before it sends more.
-const STREAMS: u32 = 256;
+pub(crate) const STREAMS: u32 = 256;
 /// Bytes of a stream that may wait to be read, and of all streams of a connection: one that waits does not hold up the others.
-const STREAM_WINDOW: u32 = 1 << 18;
-const CONNECTION_WINDOW: u32 = 1 << 21;
+pub(crate) const STREAM_WINDOW: u32 = 1 << 18;
+pub(crate) const CONNECTION_WINDOW: u32 = 1 << 21;
 /// Bytes in flight of a connection inside this process.
 const PIPE: usize = 64 << 10;
 
@@ -186,7 +187,8 @@ impl Server {
             .initial_connection_window_size(CONNECTION_WINDOW)
             .layer(InterceptorLayer::new(understood))
             .layer(MeterLayer::new(self.hub.metrics()))
-            .layer(GuardLayer::new(Arc::clone(&guard)));
+            .layer(GuardLayer::new(Arc::clone(&guard)))
+            .layer(BulkLayer::default());
         let router = server.add_routes(routes);
         let (hub, keeper) = (Arc::clone(&self.hub), self.keeper.clone());
         let ends = self.shutdown.clone();
@@ -236,11 +238,11 @@ impl Server {
         let (hub, keeper, shutdown) = (&self.hub, &self.keeper, &self.shutdown);
         let hub = || Arc::clone(hub);
         let (keeper, stop) = (|| keeper.clone(), || shutdown.clone());
-        let Limits { analyses, watches, exports, workers, beats } = self.limits.clone();
+        let Limits { analyses, watches, exports, workers, beats, lookups } = self.limits.clone();
         let analysis = AnalysisService { hub: hub(), shutdown: stop(), places: analyses };
         let builds = BuildsService { hub: hub(), keeper: keeper(), shutdown: stop(), places: watches };
         let library = keeper().map_or(Library::None, Library::Keeper);
-        let books = BooksService { library, shutdown: stop(), places: exports };
+        let books = BooksService { library, shutdown: stop(), places: exports, lookups };
         let drained = self.drained.clone();
         let workers = WorkersService {
             hub: hub(),
