@@ -17,6 +17,7 @@ impl Map {
         // SAFETY: memory that another process changes under us is no memory of Rust's. A compiled book is never changed: a
         // new one takes the name of the old by a rename, and who has the old open keeps it. One that somebody writes into
         // all the same is no worse than a damaged one: its bytes are held against checksums, and every access keeps to bounds.
+        // One that is cut while it is read ends the process, by SIGBUS: no error, and no access to what is not ours.
         #[expect(unsafe_code, reason = "there is no safe way to share a file as memory")]
         let map = unsafe { Mmap::map(&file) };
         map.map(Self).map_err(fail)

@@ -37,14 +37,15 @@ impl Engine {
     /// An engine with its table and threads.
     ///
     /// # Errors
-    /// [`EngineError::NoThreads`], or [`EngineError::Threads`] when the system gives none.
+    /// [`EngineError::NoThreads`]; [`EngineError::Threads`] and [`EngineError::Table`] when the system gives none.
     pub fn new(options: EngineOptions) -> Result<Self, EngineError> {
         let pool = match options.threads {
             0 => return Err(EngineError::NoThreads),
             1 => None,
             threads => Some(pool(threads)?),
         };
-        Ok(Self { options, table: Table::new(options.table_bytes), pool })
+        let table = Table::of(options.table_bytes).ok_or(EngineError::Table(options.table_bytes))?;
+        Ok(Self { options, table, pool })
     }
 
     /// Whether [`Engine::answer`] can think about the variant.

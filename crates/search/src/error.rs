@@ -21,4 +21,7 @@ pub enum EngineError {
         /// What the system said.
         reason: String,
     },
+    /// The system has no memory for the transposition table.
+    #[error("there is no memory for a transposition table of {} MiB: take a smaller one", .0 >> 20)]
+    Table(usize),
 }

@@ -43,10 +43,19 @@ struct Slot {
 const BUCKET: usize = 2;
 
 impl Table {
-    /// A table of at most `bytes`.
+    /// A table of at most `bytes`; none where there is no memory for it.
+    pub(crate) fn of(bytes: usize) -> Option<Self> {
+        let slots = bytes / (BUCKET * size_of::<Slot>()) * BUCKET;
+        let mut table = Self { slots: Vec::new(), generation: 0, family: 0 };
+        table.slots.try_reserve_exact(slots).ok()?;
+        table.slots.resize_with(slots, Slot::default);
+        Some(table)
+    }
+
+    /// The same, of so few that there is memory for them.
+    #[cfg(test)]
     pub(crate) fn new(bytes: usize) -> Self {
-        let buckets = bytes / (BUCKET * size_of::<Slot>());
-        Self { slots: (0..buckets * BUCKET).map(|_| Slot::default()).collect(), generation: 0, family: 0 }
+        Self::of(bytes).expect("memory")
     }
 
     /// Forgets everything, for the next question.

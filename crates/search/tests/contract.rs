@@ -220,3 +220,9 @@ fn a_finished_game_has_an_empty_answer() {
     let position = Position::from_line(Variant::FREESTYLE_15, "h8 a1 h9 a2 h10 a3 h11 a4 h12").expect("legal");
     assert!(ask(SMALL, &Question::new(position, Effort::depth(3))).is_empty());
 }
+
+#[test]
+fn a_table_for_which_there_is_no_memory_is_refused() {
+    let refused = Engine::new(EngineOptions { table_bytes: 1 << 60, ..EngineOptions::default() }).err();
+    assert_eq!(refused, Some(EngineError::Table(1 << 60)));
+}

@@ -22,8 +22,11 @@ use super::seldom::Seldom;
 
 /// How long a client may take to agree on secrets, and then to begin.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// So many bytes every client says, whether of HTTP/2 or of HTTP/1, before it waits for an answer.
-const FIRST: usize = 16;
+/// What a client of HTTP/2 says first; and how many bytes at least, with its first frame, before it waits for an answer.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const WITH_FRAME: usize = PREFACE.len() + 9;
+/// What ends the head of a request of HTTP/1, before which a client does not wait for an answer.
+const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 /// How often changed certificates are looked for.
 const RELOAD: Duration = Duration::from_secs(10);
 /// The wait after the system could not accept a connection, as when there are no more file handles.
@@ -57,16 +60,46 @@ enum Line {
 #[derive(Debug)]
 struct Beginning {
     until: Pin<Box<Sleep>>,
-    /// Bytes that are missing.
-    missing: usize,
+    words: Words,
     client: SocketAddr,
     log: Arc<Log>,
+}
+
+/// What a client has said, as far as it tells whether it has begun.
+#[derive(Debug, Default)]
+struct Words {
+    /// Bytes so far.
+    said: usize,
+    /// Whether all of them are those of [`PREFACE`].
+    is_preface: Option<bool>,
+    /// How much of [`END_OF_HEAD`] they end with.
+    ended: usize,
+}
+
+impl Words {
+    /// Takes in what was said next; whether the client has said all that it says before it waits for an answer.
+    fn hear(&mut self, bytes: &[u8]) -> bool {
+        let left = PREFACE.get(self.said..).unwrap_or_default();
+        let both = left.len().min(bytes.len());
+        self.is_preface = Some(self.is_preface.unwrap_or(true) && left[..both] == bytes[..both]);
+        self.said = self.said.saturating_add(bytes.len());
+        if self.is_preface == Some(true) {
+            return self.said >= WITH_FRAME;
+        }
+        for byte in bytes {
+            if self.ended < END_OF_HEAD.len() {
+                let goes_on = END_OF_HEAD[self.ended] == *byte;
+                self.ended = if goes_on { self.ended + 1 } else { usize::from(*byte == END_OF_HEAD[0]) };
+            }
+        }
+        self.ended == END_OF_HEAD.len()
+    }
 }
 
 impl Connection {
     fn new(line: Line, client: SocketAddr, log: Arc<Log>) -> Self {
         let until = Box::pin(tokio::time::sleep(PATIENCE));
-        Self { line, beginning: Some(Beginning { until, missing: FIRST, client, log }) }
+        Self { line, beginning: Some(Beginning { until, words: Words::default(), client, log }) }
     }
 }
 
@@ -278,8 +311,7 @@ impl AsyncRead for Connection {
         if read.is_pending() {
             return begins.poll_late(context).map(Err);
         }
-        begins.missing = begins.missing.saturating_sub(buffer.filled().len() - before);
-        if begins.missing == 0 {
+        if begins.words.hear(&buffer.filled()[before..]) {
             *beginning = None;
         }
         read
@@ -342,24 +374,43 @@ mod tests {
         (near, listener.accept().await.0)
     }
 
+    /// What a client of HTTP/2 says before it waits: settings, none of them.
+    fn of_http_2() -> Vec<u8> {
+        [PREFACE, &[0, 0, 0, 4, 0, 0, 0, 0, 0]].concat()
+    }
+
     #[tokio::test]
     async fn who_does_not_begin_is_not_waited_for() {
-        for said in [&b""[..], b"PRI "] {
+        for said in [&b""[..], b"PRI ", &PREFACE[..16], PREFACE, b"GET /healthz HTTP/1.1\r\nHost: h\r\n", b"POST"] {
             let (_near, mut line) = client(said).await;
             // Its time is up, and not before what it said was read.
             let beginning = line.beginning.as_mut().expect("it has not begun");
             beginning.until.as_mut().reset(tokio::time::Instant::now());
-            let late = line.read_exact(&mut [0; FIRST]).await.expect_err("it is late");
-            assert_eq!(late.kind(), io::ErrorKind::TimedOut);
+            let late = line.read_exact(&mut [0; 64]).await.expect_err("it is late");
+            assert_eq!(late.kind(), io::ErrorKind::TimedOut, "{}", String::from_utf8_lossy(said));
         }
     }
 
     #[tokio::test]
     async fn who_has_begun_may_be_silent() {
-        let (mut near, mut line) = client(&[7; FIRST]).await;
-        line.read_exact(&mut [0; FIRST]).await.expect("said");
-        assert!(line.beginning.is_none());
-        near.write_all(b"later").await.expect("room");
-        line.read_exact(&mut [0; 5]).await.expect("said");
+        for said in [&of_http_2()[..], b"GET / HTTP/1.1\r\n\r\n", b"PUT /a HTTP/1.1\r\nHost: h\r\n\r\n"] {
+            let (mut near, mut line) = client(said).await;
+            line.read_exact(&mut vec![0; said.len()]).await.expect("said");
+            assert!(line.beginning.is_none(), "{}", String::from_utf8_lossy(said));
+            near.write_all(b"later").await.expect("room");
+            line.read_exact(&mut [0; 5]).await.expect("said");
+        }
+    }
+
+    #[test]
+    fn it_does_not_matter_in_what_pieces_a_client_speaks() {
+        for said in [&of_http_2()[..], b"GET / HTTP/1.1\r\nA: \r\r\n\r\n", b"P\r\n\r\r\n\r\n"] {
+            for size in 1..=said.len() {
+                let mut words = Words::default();
+                let begun: Vec<bool> = said.chunks(size).map(|piece| words.hear(piece)).collect();
+                let (last, before) = begun.split_last().expect("something");
+                assert!(*last && !before.contains(&true), "{} by {size}", String::from_utf8_lossy(said));
+            }
+        }
     }
 }
