@@ -52,7 +52,7 @@ pub(crate) fn status(error: &BookError) -> Status {
 #[tonic::async_trait]
 impl Books for BooksService {
     async fn lookup(&self, request: Request<v1::Position>) -> Result<Response<v1::Found>, Status> {
-        let mut found = self.find(&[request.into_inner()], 0).await?;
+        let (mut found, _) = self.find(&[request.into_inner()], 0).await?;
         Ok(Response::new(found.pop().unwrap_or_default()))
     }
 
@@ -68,9 +68,8 @@ impl Books for BooksService {
             )));
         }
         let _turn = self.lookups.acquire().await.map_err(|_| Status::unavailable("the server is ending"))?;
-        let message = v1::LookupManyResponse { found: self.find(&positions, top).await? };
-        let weight = Weight(message.encoded_len());
-        let mut response = Response::new(message);
+        let (found, weight) = self.find(&positions, top).await?;
+        let mut response = Response::new(v1::LookupManyResponse { found });
         response.extensions_mut().insert(weight);
         Ok(response)
     }
@@ -138,9 +137,9 @@ fn found(known: &Known) -> v1::Found {
 }
 
 impl BooksService {
-    /// What the book knows of the `top` best moves of positions (0: all), as far as it fits into a message; others are served
-    /// between its parts.
-    async fn find(&self, positions: &[v1::Position], top: u32) -> Result<Vec<v1::Found>, Status> {
+    /// What the book knows of the `top` best moves of positions (0: all), with its weight in a message, where it fits into one;
+    /// others are served between its parts.
+    async fn find(&self, positions: &[v1::Position], top: u32) -> Result<(Vec<v1::Found>, Weight), Status> {
         let (mut all, mut bytes) = (Vec::with_capacity(positions.len()), 0);
         for part in positions.chunks(PART) {
             let part: Result<Vec<_>, _> = part.iter().map(Position::try_from).collect();
@@ -162,6 +161,6 @@ impl BooksService {
                 all.push(found);
             }
         }
-        Ok(all)
+        Ok((all, Weight(bytes)))
     }
 }

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, Response};
 use http_body::{Body as _, Frame, SizeHint};
 use prost::bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 use tonic::Status;
 use tonic::body::Body;
-use tower::{Layer, Service};
+use tower::util::AndThenLayer;
 
 /// Answers of fewer bytes are not counted.
 const SMALL: usize = 64 << 10;
@@ -31,107 +31,89 @@ const PIECE: usize = 16 << 10;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weight(pub(crate) usize);
 
-/// Bounds the answers that wait to be read.
+/// Puts a bound before services of gRPC: their answers of much weight hold places until they are read.
+pub(crate) fn layer() -> AndThenLayer<impl Fn(Response<Body>) -> Bounding + Clone> {
+    let shelf = Shelf::default();
+    AndThenLayer::new(move |response| -> Bounding {
+        let shelf = shelf.clone();
+        Box::pin(async move { Ok(shelf.bound(response).await) })
+    })
+}
+
+/// An answer that is about to get its place.
+pub(crate) type Bounding = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+/// Where answers wait.
 #[derive(Clone, Debug)]
-pub(crate) struct BulkLayer {
+struct Shelf {
     free: Arc<Semaphore>,
     patience: Duration,
 }
 
-/// Services whose answers are bounded.
-#[derive(Clone, Debug)]
-pub(crate) struct Bulk<S> {
-    layer: BulkLayer,
-    inner: S,
-}
-
-impl Default for BulkLayer {
+impl Default for Shelf {
     fn default() -> Self {
         Self { free: Arc::new(Semaphore::new(MOST_KIB)), patience: PATIENCE }
     }
 }
 
-impl BulkLayer {
-    /// The answer, which holds its place until it is read, or was not read for too long.
+impl Shelf {
+    /// The answer, which holds its place until it is read, or was not read for too long; a refusal where there is none.
     async fn bound(&self, response: Response<Body>) -> Response<Body> {
         let weight = response.extensions().get::<Weight>().map_or(0, |weight| weight.0);
         if weight <= SMALL {
             return response;
         }
         let kib = u32::try_from(weight.div_ceil(1 << 10)).unwrap_or(u32::MAX);
-        match Arc::clone(&self.free).try_acquire_many_owned(kib) {
-            Ok(place) => {
-                // As bytes it takes a fourth of the memory that it takes as a message, which is let go here.
-                let (head, mut body) = response.into_parts();
-                let first = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
-                let data = match first.map(|first| first.map(Frame::into_data)) {
-                    Some(Ok(Ok(data))) => data,
-                    Some(Ok(Err(_))) | None => return Status::internal("an answer without content").into_http(),
-                    Some(Err(status)) => return status.into_http(),
-                };
-                Response::from_parts(head, Body::new(Waiting::new(body, data, place, self.patience)))
-            }
-            Err(_) => {
-                let why = format!(
-                    "{} MiB of answers wait to be read, no more at a time; come again in {} s",
-                    MOST_KIB >> 10,
-                    COME_AGAIN.as_secs()
-                );
-                kagetsu_proto::busy(why, COME_AGAIN).into_http()
-            }
-        }
+        let Ok(place) = Arc::clone(&self.free).try_acquire_many_owned(kib) else {
+            let why = format!(
+                "{} MiB of answers wait to be read, no more at a time; come again in {} s",
+                MOST_KIB >> 10,
+                COME_AGAIN.as_secs()
+            );
+            return kagetsu_proto::busy(why, COME_AGAIN).into_http();
+        };
+        // As bytes it takes a fourth of the memory that it takes as a message, which is let go here.
+        let (head, mut body) = response.into_parts();
+        let data = match poll_fn(|context| Pin::new(&mut body).poll_frame(context))
+            .await
+            .map(|first| first.map(Frame::into_data))
+        {
+            Some(Ok(Ok(data))) => data,
+            Some(Err(status)) => return status.into_http(),
+            Some(Ok(Err(_))) | None => return Status::internal("an answer without content").into_http(),
+        };
+        Response::from_parts(head, Body::new(Waiting::new(Rest { body, data, _place: place }, self.patience)))
     }
 }
 
-impl<S> Layer<S> for BulkLayer {
-    type Service = Bulk<S>;
-
-    fn layer(&self, inner: S) -> Bulk<S> {
-        Bulk { layer: self.clone(), inner }
-    }
-}
-
-impl<S> Service<Request<Body>> for Bulk<S>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
-    S::Future: Send + 'static,
-{
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (layer, answering) = (self.layer.clone(), self.inner.call(request));
-        Box::pin(async move { Ok(layer.bound(answering.await?).await) })
-    }
-}
-
-/// What is still to be read; nothing when it was not read for too long.
-type Rest = Arc<Mutex<Option<(Body, Bytes, OwnedSemaphorePermit)>>>;
-
-fn lock(rest: &Rest) -> MutexGuard<'_, Option<(Body, Bytes, OwnedSemaphorePermit)>> {
-    rest.lock().unwrap_or_else(PoisonError::into_inner)
+/// What is still to be read of an answer.
+struct Rest {
+    body: Body,
+    /// What comes before it.
+    data: Bytes,
+    _place: OwnedSemaphorePermit,
 }
 
 /// An answer that is read piece by piece.
 struct Waiting {
-    rest: Rest,
-    /// Lets it go when it was not read for too long. A client that does not read does not ask, either.
+    /// Nothing any more when it was not read for too long.
+    rest: Arc<Mutex<Option<Rest>>>,
+    /// Lets it go then. A client that does not read does not ask, either.
     clock: JoinHandle<()>,
     is_over: bool,
 }
 
+fn lock(rest: &Mutex<Option<Rest>>) -> MutexGuard<'_, Option<Rest>> {
+    rest.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Waiting {
-    fn new(body: Body, data: Bytes, place: OwnedSemaphorePermit, patience: Duration) -> Self {
-        let rest: Rest = Arc::new(Mutex::new(Some((body, data, place))));
+    fn new(rest: Rest, patience: Duration) -> Self {
+        let rest = Arc::new(Mutex::new(Some(rest)));
         let late = Arc::clone(&rest);
         let clock = tokio::spawn(async move {
             tokio::time::sleep(patience).await;
-            let _ = lock(&late).take();
+            lock(&late).take();
         });
         Self { rest, clock, is_over: false }
     }
@@ -153,7 +135,7 @@ impl http_body::Body for Waiting {
             return Poll::Ready(None);
         }
         let mut held = lock(&self.rest);
-        let Some((body, data, _)) = held.as_mut() else {
+        let Some(Rest { body, data, .. }) = held.as_mut() else {
             drop(held);
             self.is_over = true;
             let mut trailers = HeaderMap::new();
@@ -225,9 +207,9 @@ mod tests {
 
     #[tokio::test]
     async fn who_reads_gets_all_piece_by_piece_and_the_place_is_free_again() {
-        let layer = BulkLayer::default();
-        let mut body = layer.bound(answer()).await.into_body();
-        assert_eq!(layer.free.available_permits(), MOST_KIB - MANY / 1_024);
+        let shelf = Shelf::default();
+        let mut body = shelf.bound(answer()).await.into_body();
+        assert_eq!(shelf.free.available_permits(), MOST_KIB - MANY / 1_024);
         let mut read = Vec::new();
         while let Some(frame) = next(&mut body).await {
             let data = frame.expect("no error").into_data().expect("data");
@@ -235,25 +217,25 @@ mod tests {
             read.extend_from_slice(&data);
         }
         assert_eq!(read, [3, 1, 4, 1, 5, 9, 2, 6].repeat(MANY / 8));
-        assert_eq!(layer.free.available_permits(), MOST_KIB);
+        assert_eq!(shelf.free.available_permits(), MOST_KIB);
     }
 
     #[tokio::test]
     async fn who_does_not_read_loses_the_answer_and_who_comes_when_all_is_taken_comes_again() {
         let patience = Duration::from_secs(2);
-        let layer = BulkLayer { patience, ..BulkLayer::default() };
+        let shelf = Shelf { patience, ..Shelf::default() };
         let mut waiting = Vec::new();
         for _ in 0..64 {
-            waiting.push(layer.bound(answer()).await);
+            waiting.push(shelf.bound(answer()).await);
         }
-        let refused = Status::from_header_map(layer.bound(answer()).await.headers()).expect("a refusal");
+        let refused = Status::from_header_map(shelf.bound(answer()).await.headers()).expect("a refusal");
         assert_eq!(refused.code(), Code::ResourceExhausted);
         assert_eq!(kagetsu_proto::pushback(&refused), Some(COME_AGAIN));
         drop(waiting.pop());
-        assert_eq!(layer.free.available_permits(), MANY / 1_024, "who goes leaves its place");
+        assert_eq!(shelf.free.available_permits(), MANY / 1_024, "who goes leaves its place");
         let mut late = waiting.pop().expect("63 wait").into_body();
         assert!(next(&mut late).await.is_some_and(|frame| frame.is_ok_and(|frame| frame.is_data())));
-        while layer.free.available_permits() < MOST_KIB {
+        while shelf.free.available_permits() < MOST_KIB {
             tokio::time::sleep(patience).await;
         }
         let end = next(&mut late).await.expect("an end").expect("in words");

@@ -10,7 +10,7 @@ use kagetsu_game::{Answer, Position, Question};
 use kagetsu_schedule::{QuestionId, TaskId, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
-use crate::progress::SPAN;
+use crate::progress::fading;
 use crate::prover::Kept;
 use crate::quarantine::Confined;
 
@@ -99,14 +99,9 @@ pub(crate) struct JobView {
 }
 
 impl JobView {
-    /// Positions a second, of late; of one that has not got on since it was looked at no more than one in this time.
+    /// Positions a second as it is now; 0 of a job that does not run.
     pub(crate) fn rate_now(&self) -> f64 {
-        let silent = self.seen.elapsed();
-        match self.job.state {
-            JobState::Running if silent <= SPAN => self.rate,
-            JobState::Running => self.rate.min(1.0 / silent.as_secs_f64()),
-            _ => 0.0,
-        }
+        if self.job.state == JobState::Running { fading(self.rate, self.seen.elapsed()) } else { 0.0 }
     }
 }
 

@@ -124,15 +124,21 @@ impl Hub {
         }
     }
 
-    /// Whether a worker of this number is connected that came under another token.
-    pub(crate) fn is_anothers(&self, worker: WorkerId, token: Option<&str>) -> bool {
-        self.lock().links.about(worker).is_some_and(|about| about.token.as_deref() != token)
-    }
-
     /// A worker says hello. Gives the number of its stream, and the messages to send to it.
-    pub(crate) fn join(&self, worker: WorkerId, about: Introduction, mut held: Held) -> (u64, mpsc::Receiver<Told>) {
+    ///
+    /// # Errors
+    /// `ALREADY_EXISTS` where one of its number is connected under another token: numbers can be learned.
+    pub(crate) fn join(
+        &self,
+        worker: WorkerId,
+        about: Introduction,
+        mut held: Held,
+    ) -> Result<(u64, mpsc::Receiver<Told>), Status> {
         held.ours.retain(|(task, _)| !exam::is_part(*task));
         self.with(|state, now| {
+            if state.links.about(worker).is_some_and(|known| known.token != about.token) {
+                return Err(Status::already_exists("a worker of this number is connected under another token"));
+            }
             let capacity = Capacity { slots: about.slots, plays: Some(Arc::clone(&about.plays)) };
             let link = state.links.add(worker, about.clone());
             let bar = if state.trust.is_blind { None } else { state.receive(worker, &about, &held) };
@@ -145,7 +151,7 @@ impl Hub {
                 }
                 _ => held.earlier.into_iter().for_each(|(task, _)| state.revoke(worker, task)),
             }
-            link
+            Ok(link)
         })
     }
 
@@ -216,10 +222,7 @@ impl Hub {
             Some(v1::report::Outcome::HandedBack(_)) => Report::HandedBack,
             None => Report::Failed("an empty report".into()),
         };
-        let outcome = match outcome {
-            Report::Failed(reason) => Report::Failed(exam::brief(reason)),
-            other => other,
-        };
+        let outcome = if let Report::Failed(reason) = outcome { Report::Failed(exam::brief(reason)) } else { outcome };
         self.with(|state, now| {
             if state.trust.is_quarantined(worker) {
                 return state.acknowledge(worker, task, report.attempt);
@@ -430,18 +433,7 @@ impl Hub {
     /// What questions of the variant wait for before anybody can work on them, if nobody can.
     pub(crate) fn waits_for(&self, variant: Variant) -> Option<String> {
         let state = self.lock();
-        if state.scheduler.has_others(variant, &[]) {
-            return None;
-        }
-        Some(match (state.links.len(), state.links.count(variant)) {
-            (0, _) => "no worker is connected".into(),
-            (1, 0) => format!("the only worker connected does not play {variant}"),
-            (all, 0) => format!("none of the {all} workers connected plays {variant}"),
-            (_, 1) => format!("the only worker that plays {variant} gets no tasks: see `kagetsu workers list`"),
-            (_, able) => {
-                format!("none of the {able} workers that play {variant} gets tasks: see `kagetsu workers list`")
-            }
-        })
+        (!state.scheduler.has_others(variant, &[])).then(|| state.links.lack(variant))
     }
 
     /// Workers quarantined since the start.
@@ -476,5 +468,27 @@ impl Hub {
     /// Ends all workers' streams.
     pub(crate) fn close(&self) {
         self.lock().links.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tonic::Code;
+
+    use super::*;
+
+    #[test]
+    fn nobody_takes_the_place_of_who_came_under_another_token() {
+        let hub = Hub::new(None, Trust::new(false, 2.0));
+        let join = |token: &str| {
+            let (name, engine, plays) = (token.into(), "e".into(), Arc::default());
+            let about = Introduction { name, engine, slots: 1, threads: 1, plays, token: Some(token.into()) };
+            hub.join(WorkerId(7), about, Held::default())
+        };
+        let (stream, mut messages) = join("one").expect("nobody is there");
+        assert_eq!(join("stranger").expect_err("another's").code(), Code::AlreadyExists);
+        assert!(messages.try_recv().is_err_and(|error| error == mpsc::error::TryRecvError::Empty), "it goes on");
+        hub.leave(WorkerId(7), stream, true);
+        assert!(join("stranger").is_ok(), "the number is free");
     }
 }

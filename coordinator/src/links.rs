@@ -101,9 +101,17 @@ impl Links {
         self.all.values().filter(|link| link.about.plays.contains(&variant)).count() as u32
     }
 
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.all.len()
+    /// Why nobody gets tasks of the variant.
+    pub(crate) fn lack(&self, variant: Variant) -> String {
+        match (self.all.len(), self.count(variant)) {
+            (0, _) => "no worker is connected".into(),
+            (1, 0) => format!("the only worker connected does not play {variant}"),
+            (all, 0) => format!("none of the {all} workers connected plays {variant}"),
+            (_, 1) => format!("the only worker that plays {variant} gets no tasks: see `kagetsu workers list`"),
+            (_, able) => {
+                format!("none of the {able} workers that play {variant} gets tasks: see `kagetsu workers list`")
+            }
+        }
     }
 
     /// Ends all streams.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Rates(VecDeque<(Instant, u64)>);
 
 /// As far back as a rate looks.
-pub(crate) const SPAN: Duration = Duration::from_secs(15);
+const SPAN: Duration = Duration::from_secs(15);
 /// Counts closer together than this are one.
 const STEP: Duration = Duration::from_millis(100);
 
@@ -25,6 +25,11 @@ impl Rates {
     }
 }
 
+/// A rate that was so `ago`, and since then nothing has come: no more than one in this time.
+pub(crate) fn fading(rate: f64, ago: Duration) -> f64 {
+    if ago <= SPAN { rate } else { rate.min(1.0 / ago.as_secs_f64()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,5 +41,13 @@ mod tests {
         assert!(rates.rate(begun, 5).abs() < 1e-9);
         assert!((rates.rate(begun + Duration::from_secs(2), 25) - 10.0).abs() < 1e-9);
         assert!(rates.rate(begun + Duration::from_secs(60), 25).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_rate_fades_where_nothing_comes() {
+        for (rate, ago, left) in [(379.2, 0, 379.2), (379.2, 15, 379.2), (379.2, 20, 0.05), (0.01, 20, 0.01)] {
+            let faded = fading(rate, Duration::from_secs(ago));
+            assert!((faded - left).abs() < 1e-9, "{rate} after {ago} s: {faded}");
+        }
     }
 }

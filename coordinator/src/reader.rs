@@ -9,7 +9,7 @@ use kagetsu_proto::{DESCRIPTORS, Listener, MESSAGE_LIMIT, keepalive};
 use tokio_util::sync::CancellationToken;
 
 use crate::books::BooksService;
-use crate::bulk::BulkLayer;
+use crate::bulk;
 use crate::busy::Limits;
 use crate::guard::{Guard, GuardLayer, guard_http};
 use crate::library::{Library, Shelf};
@@ -67,7 +67,7 @@ impl Reader {
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
             .layer(GuardLayer::new(Arc::clone(&self.guard)))
-            .layer(BulkLayer::default())
+            .layer(bulk::layer())
             .add_service(healthy)
             .add_service(reflection)
             .add_service(books)

@@ -25,7 +25,7 @@ use tower::service_fn;
 use crate::analysis::AnalysisService;
 use crate::books::BooksService;
 use crate::builds::BuildsService;
-use crate::bulk::BulkLayer;
+use crate::bulk;
 use crate::busy::Limits;
 use crate::config::Config;
 use crate::desk::KeeperDesk;
@@ -188,7 +188,7 @@ impl Server {
             .layer(InterceptorLayer::new(understood))
             .layer(MeterLayer::new(self.hub.metrics()))
             .layer(GuardLayer::new(Arc::clone(&guard)))
-            .layer(BulkLayer::default());
+            .layer(bulk::layer());
         let router = server.add_routes(routes);
         let (hub, keeper) = (Arc::clone(&self.hub), self.keeper.clone());
         let ends = self.shutdown.clone();

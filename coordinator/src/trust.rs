@@ -217,6 +217,18 @@ mod tests {
     }
 
     #[test]
+    fn who_comes_under_another_token_has_everything_to_show_anew() {
+        let about = |token: Option<&str>| {
+            let (name, engine, plays) = ("w".into(), "e".into(), Arc::default());
+            Introduction { name, engine, slots: 1, threads: 1, plays, token: token.map(Into::into) }
+        };
+        let mut trust = Trust::new(false, 2.0);
+        trust.meet(WorkerId(1), &about(Some("one"))).exam = Some(BTreeSet::new());
+        assert!(trust.meet(WorkerId(1), &about(Some("one"))).exam.is_some());
+        assert_eq!(trust.meet(WorkerId(1), &about(Some("another"))).exam, None);
+    }
+
+    #[test]
     fn of_a_name_in_quarantine_who_has_gone_is_forgotten_when_one_comes() {
         let plays = Arc::new(BTreeSet::new());
         let about = Introduction { name: "liar".into(), engine: "e".into(), slots: 1, threads: 1, plays, token: None };

@@ -70,11 +70,7 @@ impl Workers for WorkersService {
         };
         let place = self.places.take().inspect_err(told)?;
         let (about, held) = introduction(&hello, token, self.hub.epoch()).inspect_err(told)?;
-        if self.hub.is_anothers(worker, about.token.as_deref()) {
-            let refusal = Status::already_exists("a worker of this number is connected under another token");
-            told(&refusal);
-            return Err(refusal);
-        }
+        let (stream, messages) = self.hub.join(worker, about.clone(), held).inspect_err(told)?;
         tracing::info!(
             worker = about.name,
             slots = about.slots,
@@ -82,7 +78,6 @@ impl Workers for WorkersService {
             token = about.token.as_deref(),
             "a worker has connected"
         );
-        let (stream, messages) = self.hub.join(worker, about.clone(), held);
         let session = Session { hub: Arc::clone(&self.hub), worker, stream, name: about.name };
         let shutdown = self.shutdown.clone();
         tokio::spawn(async move {

@@ -326,6 +326,16 @@ mod tests {
     }
 
     #[test]
+    fn a_port_that_cannot_be_is_refused() {
+        for url in ["http://127.0.0.1:99999", "http://[::1]:65536", "http://there:x"] {
+            assert!(matches!(Connector::to_url(url), Err(ConnectError::Url(_))), "{url}");
+        }
+        for url in ["http://127.0.0.1:7615", "http://there", "http://[::1]", "http://[::1]:7615", "http://there:"] {
+            assert!(Connector::to_url(url).is_ok(), "{url}");
+        }
+    }
+
+    #[test]
     fn a_connection_that_breaks_is_not_the_coordinators_word() {
         let lost = ["", "transport error", "http2 error", "h2 protocol error: error reading a body from connection"];
         for words in lost {

@@ -146,9 +146,10 @@ mod tests {
         assert!(Spool::open(&path).expect_err("one worker at a time").to_string().contains("--spool"));
         drop(spool);
         fs::write(path.join("0000000000000009.new"), "half").expect("room");
+        fs::write(path.join("notes.new"), "somebody's").expect("room");
         let (_spool, left) = Spool::open(&path).expect("room");
         assert_eq!(left, [(1, report(1)), (3, report(3)), (4, report(4))]);
-        assert!(!path.join("0000000000000009.new").exists());
+        assert!(!path.join("0000000000000009.new").exists() && path.join("notes.new").exists());
     }
 
     #[test]

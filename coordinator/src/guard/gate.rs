@@ -3,7 +3,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use subtle::ConstantTimeEq;
 use tokio_util::sync::CancellationToken;
@@ -37,9 +37,9 @@ struct State {
     holders: BTreeMap<Hash, Holder>,
 }
 
-/// Tells one state of a file from the next: when it was written, and its length; which file it is; and when it was changed at
-/// all, as who may read it.
-type Version = Option<(SystemTime, u64, u64, (i64, i64))>;
+/// Tells one state of a file from the next: when it was changed (what it says, or who may read it), in seconds and nanoseconds
+/// since 1970; its length; and which file it is.
+type Version = Option<(i64, i64, u64, u64)>;
 
 #[derive(Debug)]
 struct Holder {
@@ -257,7 +257,7 @@ fn who(name: Option<&Arc<str>>) -> String {
 
 fn version(file: &Path) -> Version {
     let about = file.metadata().ok()?;
-    Some((about.modified().ok()?, about.len(), about.ino(), (about.ctime(), about.ctime_nsec())))
+    Some((about.ctime(), about.ctime_nsec(), about.len(), about.ino()))
 }
 
 impl Refusal {
@@ -412,12 +412,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_may_be_read_at_last_is_read() {
+    fn a_file_is_read_again_when_it_changes_who_may_read_it() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (guard, bearer) = guard(&folder, &[Role::Read], None);
         let path = folder.path().join("tokens.toml");
         let now = Instant::now();
-        // What cannot be used for a while, and is mended without a new text: here by a link to nowhere, as root reads all.
+        // A test may run as root, who may read all: so it is the version that is looked at.
         let before = guard.lock().version;
         std::thread::sleep(Duration::from_millis(20));
         let permissions = std::fs::metadata(&path).expect("it is there").permissions();

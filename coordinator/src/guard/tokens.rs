@@ -241,6 +241,17 @@ mod tests {
     }
 
     #[test]
+    fn through_a_link_the_file_is_changed_that_it_leads_to() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let [file, link] = ["real.toml", "link.toml"].map(|name| folder.path().join(name));
+        Tokens::change(&file, |tokens| tokens.make("one", &[Role::Work], None, String::new())).expect("made");
+        std::os::unix::fs::symlink(&file, &link).expect("room");
+        Tokens::change(&link, |tokens| tokens.revoke("one")).expect("it is there");
+        assert_eq!(Tokens::read(&file).expect("sound").entries().len(), 0);
+        assert!(link.is_symlink());
+    }
+
+    #[test]
     fn a_damaged_file_is_refused() {
         let hash = "0".repeat(64);
         let entry = |name: &str, role: &str, hash: &str| {

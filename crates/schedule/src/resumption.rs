@@ -8,8 +8,7 @@ use crate::{QuestionId, Scheduler, Split, WorkerId};
 /// What a worker has at hand from before this scheduler was made.
 impl Scheduler {
     /// Takes in a question that a worker works on already, or has answered: it goes to that worker, however much it has;
-    /// to another, where this one is in quarantine.
-    /// It is never split; else it is as one that was [submitted](Self::submit).
+    /// to another, where this one is in quarantine. It is never split; else it is as one that was [submitted](Self::submit).
     pub fn resume(&mut self, now: Duration, question: Question, priority: u64, worker: WorkerId) -> QuestionId {
         self.advance(now);
         let id = QuestionId(self.fresh_id());

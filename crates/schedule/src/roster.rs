@@ -51,7 +51,8 @@ pub(crate) struct Roster {
     pub(crate) room: u64,
     /// Tasks in the hands of all workers.
     pub(crate) load: u64,
-    /// Workers by what they play, their slots, and the tasks that they could take: of the same list by where it lies, 0 for everything.
+    /// Workers by what they play, their slots, and the tasks that they could take: of the same list by where it lies, 0 for
+    /// everything.
     repertoires: BTreeMap<usize, Repertoire>,
 }
 

@@ -164,6 +164,12 @@ fn a_log_level_that_is_none() {
 }
 
 #[test]
+fn a_grace_time_without_end_leaves_none_to_work() {
+    let endless = ["--grace", "18446744073709551615s", "--max-runtime", "10s"];
+    refused(&Program::Worker.run(&endless), &["--max-runtime 10s leaves no time to work", "a --grace shorter"]);
+}
+
+#[test]
 fn a_flag_beats_the_variable_of_one_that_it_excludes() {
     let scratch = Scratch::new();
     let book = small_book(&scratch);
