@@ -1,5 +1,6 @@
 //! Build jobs: they end, they stop when they are told to, and they survive.
 
+use kagetsu_game::Position;
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::JobState;
 use kagetsu_proto::v1::report::Outcome;
@@ -109,12 +110,10 @@ async fn a_job_is_started_again_only_as_it_was() {
     cluster.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_look_up_that_no_message_holds_is_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Cluster::start(Some(folder.path()));
+/// Grows a book of one position, of which it knows much.
+pub(crate) async fn talkative(cluster: &Cluster) -> Position {
     cluster.builds().await.start(build("test", 1)).await.expect("a job");
-    let mut puppet = Puppet::join(&cluster, 1).await;
+    let mut puppet = Puppet::join(cluster, 1).await;
     let task = puppet.task().await;
     let root = position("h8");
     let verdict = |m: &kagetsu_game::Move| v1::Verdict {
@@ -126,6 +125,14 @@ async fn a_look_up_that_no_message_holds_is_refused() {
     let verdicts = root.legal_moves().iter().map(verdict).collect();
     puppet.report(&task, Outcome::Answer(v1::Answer { verdicts })).await;
     puppet.acknowledged().await;
+    root
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_up_that_no_message_holds_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    let root = talkative(&cluster).await;
     let mut books = cluster.books().await;
     let many = |count| v1::LookupManyRequest { positions: vec![(&root).into(); count], top: 0 };
     assert_eq!(books.lookup_many(many(100)).await.expect("a book").into_inner().found.len(), 100);

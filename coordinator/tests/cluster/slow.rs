@@ -5,11 +5,14 @@ use axum::http::{Request, StatusCode};
 use axum::response::Response;
 use kagetsu_book::{Book, BookOptions};
 use kagetsu_game::{Answer, Bound, Position, Provenance, Score, Variant, Verdict};
-use kagetsu_proto::v1;
+use kagetsu_proto::{pushback, v1};
 use prost::Message;
+use tonic::Code;
+use tonic::client::Grpc;
 use tower::ServiceExt;
 
 use crate::beats::{analysis, beat, beats};
+use crate::builds::talkative;
 use crate::cluster::{Cluster, build, within};
 use crate::puppet::{Puppet, answer};
 
@@ -156,5 +159,46 @@ async fn an_export_that_nobody_reads_does_not_read_the_book() {
         first.key() != late.key() && last.map(|position| position.key()) == Some(late.key()),
         "the last is the newest"
     );
+    cluster.end().await;
+}
+
+/// Large answers that may wait to be read, in bytes.
+const LARGE: usize = 64 << 20;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_look_ups_that_nobody_reads_no_more_wait_than_there_is_room_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Cluster::start(Some(folder.path()));
+    let root = talkative(&cluster).await;
+    let request = v1::LookupManyRequest { positions: vec![(&root).into(); 250], top: 0 };
+    let answer = cluster.books().await.lookup_many(request.clone()).await.expect("a book").into_inner();
+    // One whole answer does not fit into the window of a client's stream, and so waits for its reader.
+    let weight = answer.encoded_len();
+    assert!(weight > WINDOW, "{weight} bytes");
+    let mut waiting = Vec::new();
+    let refusal = loop {
+        let mut client = Grpc::new(cluster.channel().await);
+        client.ready().await.expect("it serves");
+        let path = "/kagetsu.v1.Books/LookupMany".parse().expect("a path");
+        let codec = tonic_prost::ProstCodec::<v1::LookupManyRequest, v1::LookupManyResponse>::default();
+        match client.server_streaming(tonic::Request::new(request.clone()), path, codec).await {
+            Ok(unread) => waiting.push(unread.into_inner()),
+            Err(refusal) => break refusal,
+        }
+        assert!(waiting.len() <= LARGE / weight, "{} answers of {weight} bytes wait", waiting.len());
+    };
+    assert_eq!(refusal.code(), Code::ResourceExhausted, "{refusal}");
+    assert!(pushback(&refusal).is_some() && refusal.message().contains("wait to be read"), "{refusal}");
+    // Who reads gets all of it, and makes room.
+    let mut read = waiting.pop().expect("some wait");
+    assert_eq!(within(read.message()).await.expect("a stream"), Some(answer.clone()));
+    drop(waiting);
+    let found = loop {
+        match cluster.books().await.lookup_many(request.clone()).await {
+            Ok(found) => break found.into_inner(),
+            Err(refusal) => assert_eq!(refusal.code(), Code::ResourceExhausted, "{refusal}"),
+        }
+    };
+    assert_eq!(found, answer);
     cluster.end().await;
 }
