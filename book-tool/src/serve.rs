@@ -55,7 +55,8 @@ async fn serve(args: &Args, shelf: Shelf, out: &mut dyn Write) -> Result<()> {
     let pages = tokio::spawn(kagetsu_http::serve(http, reader.door(access), shutdown.clone()));
     let served = reader.listen(grpc).await;
     shutdown.cancel();
-    pages.await?.and(served)
+    pages.await?;
+    served
 }
 
 fn stop_on_signals(shutdown: CancellationToken) -> Result<()> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kagetsu_book::{BookError, Place};
 use kagetsu_game::Position;
 use kagetsu_proto::v1::books_server::Books;
-use kagetsu_proto::{MESSAGE_LIMIT, v1};
+use kagetsu_proto::{MESSAGE_LIMIT, Weight, v1};
 use prost::Message;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc;
@@ -15,7 +15,6 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
-use crate::bulk::Weight;
 use crate::busy::Places;
 use crate::library::{Known, Library};
 

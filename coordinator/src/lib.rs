@@ -11,7 +11,6 @@ mod analysis;
 mod audit;
 mod books;
 mod builds;
-mod bulk;
 mod busy;
 mod census;
 mod compare;

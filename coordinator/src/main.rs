@@ -13,7 +13,6 @@ use kagetsu_coordinator::{Config, Protected, Protection, Server};
 use kagetsu_program::{Exit, LogFormat, start_log};
 use kagetsu_proto::Listener;
 use mimalloc::MiMalloc;
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -83,19 +82,9 @@ fn main() -> ExitCode {
     kagetsu_program::run("kagetsu-coordinator", || {
         let arguments: Arguments = kagetsu_program::parse()?;
         start_log(&arguments.log_level, arguments.log_format)?;
-        raise_open_files();
         tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(arguments))?;
         Ok(Exit::Done)
     })
-}
-
-/// Allows as many open files as the system lets us: every worker and every client is one, and shells give but a thousand.
-fn raise_open_files() {
-    let raised = getrlimit(Resource::RLIMIT_NOFILE)
-        .and_then(|(soft, hard)| if soft < hard { setrlimit(Resource::RLIMIT_NOFILE, hard, hard) } else { Ok(()) });
-    if let Err(error) = raised {
-        tracing::warn!("the limit of open files stays as it is: {error}");
-    }
 }
 
 async fn serve(arguments: Arguments) -> Result<()> {
@@ -122,15 +111,10 @@ async fn serve(arguments: Arguments) -> Result<()> {
     let metrics = metrics.map(|listener| serve_metrics(&server, listener, &shutdown)).transpose()?;
     let served = server.listen(listener).await;
     shutdown.cancel();
-    let http = match http {
-        Some(http) => http.await?,
-        None => Ok(()),
-    };
-    let metrics = match metrics {
-        Some(metrics) => metrics.await?,
-        None => Ok(()),
-    };
-    served.and(http).and(metrics)
+    for door in [http, metrics].into_iter().flatten() {
+        door.await?;
+    }
+    served
 }
 
 /// The socket for HTTP. That the usual one is taken is no error where nobody asked for it.
@@ -153,7 +137,7 @@ fn serve_http(
     protected: &Protected,
     origins: &[String],
     shutdown: &CancellationToken,
-) -> Result<tokio::task::JoinHandle<Result<()>>> {
+) -> Result<tokio::task::JoinHandle<()>> {
     let address = listener.address();
     let access = kagetsu_http::Access::at(address);
     let may_change = access.may_change || protected.knows_clients();
@@ -169,7 +153,7 @@ fn serve_metrics(
     server: &Server,
     listener: Listener,
     shutdown: &CancellationToken,
-) -> Result<tokio::task::JoinHandle<Result<()>>> {
+) -> Result<tokio::task::JoinHandle<()>> {
     let mut out = std::io::stdout();
     writeln!(out, "metrics on {}", listener.address()).and_then(|()| out.flush())?;
     Ok(tokio::spawn(kagetsu_http::serve(listener, server.monitor(), shutdown.clone())))

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use kagetsu_http::{Access, Nobody, Services};
 use kagetsu_proto::v1::books_server::BooksServer;
-use kagetsu_proto::{DESCRIPTORS, Listener, MESSAGE_LIMIT, keepalive};
+use kagetsu_proto::{DESCRIPTORS, Listener, MESSAGE_LIMIT, Unread, keepalive};
 use tokio_util::sync::CancellationToken;
 
 use crate::books::BooksService;
-use crate::bulk;
 use crate::busy::Limits;
 use crate::guard::{Guard, GuardLayer, guard_http};
 use crate::library::{Library, Shelf};
@@ -67,7 +66,7 @@ impl Reader {
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
             .layer(GuardLayer::new(Arc::clone(&self.guard)))
-            .layer(bulk::layer())
+            .layer(Unread::default().layer())
             .add_service(healthy)
             .add_service(reflection)
             .add_service(books)

@@ -9,7 +9,7 @@ use kagetsu_proto::v1::analysis_server::AnalysisServer;
 use kagetsu_proto::v1::books_server::BooksServer;
 use kagetsu_proto::v1::builds_server::BuildsServer;
 use kagetsu_proto::v1::workers_server::WorkersServer;
-use kagetsu_proto::{ConnectError, Connector, DESCRIPTORS, HERE, Listener, MESSAGE_LIMIT, Versions, keepalive};
+use kagetsu_proto::{ConnectError, Connector, DESCRIPTORS, HERE, Listener, MESSAGE_LIMIT, Unread, Versions, keepalive};
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
@@ -25,7 +25,6 @@ use tower::service_fn;
 use crate::analysis::AnalysisService;
 use crate::books::BooksService;
 use crate::builds::BuildsService;
-use crate::bulk;
 use crate::busy::Limits;
 use crate::config::Config;
 use crate::desk::KeeperDesk;
@@ -188,7 +187,7 @@ impl Server {
             .layer(InterceptorLayer::new(understood))
             .layer(MeterLayer::new(self.hub.metrics()))
             .layer(GuardLayer::new(Arc::clone(&guard)))
-            .layer(bulk::layer());
+            .layer(Unread::default().layer());
         let router = server.add_routes(routes);
         let (hub, keeper) = (Arc::clone(&self.hub), self.keeper.clone());
         let ends = self.shutdown.clone();

@@ -1,29 +1,26 @@
 //! Analyses: `/analyses`, told as they deepen.
 
-use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::Json;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
-use axum::http::StatusCode;
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_server::Analysis as _;
 use serde::{Deserialize, Serialize};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio_stream::StreamExt;
 use tonic::{Request, Status};
 
 use crate::books::read;
-use crate::builds::refused;
 use crate::json::AnswerJson;
-use crate::place;
+use crate::place::read as read_place;
 use crate::refusal::Refusal;
 use crate::routes::Door;
+use crate::serve::Client;
 use crate::services::Services;
+use crate::streams::{place, told};
 
 /// How hard to think; whichever limit comes first.
 #[derive(Debug, Deserialize)]
@@ -69,39 +66,15 @@ struct UpdateJson {
     is_final: bool,
 }
 
-impl<S: Services> Door<S> {
-    /// Streams are open for long: there are only so many.
-    ///
-    /// # Errors
-    /// If all are taken.
-    pub(crate) fn place_of_a_listener(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        let full = |_| {
-            let message = "too many listen to events here at this time: close another page, or try again later";
-            let retry_after = Some(Duration::from_secs(5));
-            Refusal { retry_after, ..Refusal::new(StatusCode::TOO_MANY_REQUESTS, "exhausted", message) }
-        };
-        Arc::clone(&self.listeners).try_acquire_owned().map_err(full)
-    }
-}
-
-/// One event of a stream, or its end with the reason.
-pub(crate) fn told<T: Serialize>(name: &str, what: Result<T, Status>) -> Result<Event, Infallible> {
-    let event = |what: T| Event::default().event(name).json_data(what);
-    Ok(match what.map(event) {
-        Ok(Ok(event)) => event,
-        Ok(Err(error)) => refused(&Refusal::from(Status::internal(error.to_string()))),
-        Err(status) => refused(&Refusal::from(status)),
-    })
-}
-
 /// `POST /api/v1/analyses`: events `answer` as the answer grows, the last with `is_final`. Ends when the client goes away.
 pub(crate) async fn analyze<S: Services>(
     State(door): State<Arc<Door<S>>>,
+    client: Option<Extension<Client>>,
     body: Result<Json<QuestionJson>, JsonRejection>,
 ) -> Result<Response, Refusal> {
     let Json(asked) = body?;
-    let place = door.place_of_a_listener()?;
-    let position = place::read(&asked.variant, asked.fen.as_deref(), &asked.moves)?;
+    let place = place(&door.analyses, client, "analyses")?;
+    let position = read_place(&asked.variant, asked.fen.as_deref(), &asked.moves)?;
     if position.outcome().is_some() {
         return Err(Refusal::wrong(format!("the game is over in {position}: there is nothing to search")));
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use kagetsu_book::{Aside, Job};
 use kagetsu_game::Position;
 use kagetsu_proto::v1;
@@ -16,14 +16,16 @@ use serde::{Deserialize, Serialize};
 use tokio_stream::StreamExt;
 use tonic::Request;
 
-use crate::analyses::{EffortJson, told};
+use crate::analyses::EffortJson;
 use crate::json::day;
 use crate::params::Params;
 use crate::place;
 use crate::refusal::Refusal;
 use crate::routes::{Door, LARGEST_BODY};
+use crate::serve::Client;
 use crate::services::Services;
 use crate::settings::SettingsJson;
+use crate::streams::{self, told};
 
 /// A job, in the words of every list of jobs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -196,9 +198,10 @@ pub(crate) async fn history<S: Services>(
 /// `GET /api/v1/jobs/{name}/events`: the job, now and whenever it has moved on.
 pub(crate) async fn events<S: Services>(
     State(door): State<Arc<Door<S>>>,
+    client: Option<Extension<Client>>,
     Path(name): Path<String>,
 ) -> Result<Response, Refusal> {
-    let place = door.place_of_a_listener()?;
+    let place = streams::place(&door.listeners, client, "streams of events")?;
     let jobs = door.services.builds().watch(named(name)).await?.into_inner();
     let events = jobs.map(move |job| {
         let _place = &place;
@@ -427,10 +430,4 @@ impl From<JsonRejection> for Refusal {
         }
         Self::new(rejection.status(), "bad_body", rejection.body_text())
     }
-}
-
-/// An event without an answer must not be lost: it ends the stream, and says why.
-pub(crate) fn refused(refusal: &Refusal) -> Event {
-    let body = serde_json::json!({"error": {"code": refusal.code, "message": refusal.message}});
-    Event::default().event("error").data(body.to_string())
 }

@@ -1,38 +1,34 @@
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result};
 use axum::extract::DefaultBodyLimit;
-use axum::extract::connect_info::Connected;
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
-use axum::serve::IncomingStream;
 use axum::{Router, middleware};
-use kagetsu_proto::{Connection, Listener};
-use tokio::sync::Semaphore;
+use kagetsu_proto::{Shares, Unread};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{Access, guard};
 use crate::history::{self, History};
 use crate::refusal::Refusal;
+use crate::serve::bound;
 use crate::services::Services;
 use crate::{analyses, books, builds, page, status, transpositions, tree, workers};
 
 /// Most bytes of a body.
 pub(crate) const LARGEST_BODY: usize = 256 << 10;
-/// Streams of events open at a time.
+/// Streams of a job's events open at a time, and analyses: of each one address has at most half.
 const MOST_LISTENERS: usize = 128;
-/// How long open streams have to end when the server does.
-const GRACE: Duration = Duration::from_secs(3);
+const MOST_ANALYSES: usize = 64;
 
 /// What every request sees.
 pub(crate) struct Door<S> {
     pub(crate) services: S,
     pub(crate) access: Access,
     pub(crate) history: History,
-    pub(crate) listeners: Arc<Semaphore>,
+    pub(crate) listeners: Arc<Shares>,
+    pub(crate) analyses: Arc<Shares>,
     pub(crate) shutdown: CancellationToken,
     /// Tells the books of two servers apart that were at the same address one after the other.
     pub(crate) instance: u64,
@@ -86,7 +82,8 @@ pub fn router<S: Services>(services: S, access: Access, shutdown: CancellationTo
         services,
         access,
         history: History::default(),
-        listeners: Arc::new(Semaphore::new(MOST_LISTENERS)),
+        listeners: Shares::new(MOST_LISTENERS),
+        analyses: Shares::new(MOST_ANALYSES),
         shutdown,
         instance: now.as_millis() as u64,
     });
@@ -106,6 +103,7 @@ pub fn router<S: Services>(services: S, access: Access, shutdown: CancellationTo
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
         .layer(middleware::from_fn_with_state(Arc::clone(&door), guard::<S>))
+        .layer(middleware::from_fn_with_state(Unread::default(), bound))
         .with_state(door)
 }
 
@@ -126,53 +124,6 @@ async fn no_route(uri: Uri) -> Refusal {
 async fn no_method(method: Method, uri: Uri) -> Refusal {
     let message = format!("{} does not take {method}; see /api/v1/openapi.json", uri.path());
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "no_such_method", message)
-}
-
-/// Connections, plain or by TLS, as axum takes them.
-struct Lines(Listener);
-
-impl axum::serve::Listener for Lines {
-    type Io = Connection;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Connection, SocketAddr) {
-        self.0.accept().await
-    }
-
-    fn local_addr(&self) -> std::io::Result<SocketAddr> {
-        Ok(self.0.address())
-    }
-}
-
-/// The other end of a request's connection, an extension of the request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Client(pub SocketAddr);
-
-impl Connected<IncomingStream<'_, Lines>> for Client {
-    fn connect_info(line: IncomingStream<'_, Lines>) -> Self {
-        Self(*line.remote_addr())
-    }
-}
-
-/// Serves until the shutdown; streams that do not end by themselves are cut.
-///
-/// # Errors
-/// If the socket fails.
-pub async fn serve(listener: Listener, router: Router, shutdown: CancellationToken) -> Result<()> {
-    let address = listener.address();
-    let end = shutdown.clone();
-    let service = router.into_make_service_with_connect_info::<Client>();
-    let serving = axum::serve(Lines(listener), service).with_graceful_shutdown(async move { end.cancelled().await });
-    let mut serving = tokio::spawn(serving.into_future());
-    tokio::select! {
-        ended = &mut serving => ended?.with_context(|| format!("cannot serve HTTP on {address}")),
-        () = shutdown.cancelled() => {
-            if tokio::time::timeout(GRACE, &mut serving).await.is_err() {
-                serving.abort();
-            }
-            Ok(())
-        }
-    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,9 @@ mod limits;
 mod name;
 mod pushback;
 mod settings;
+mod shares;
 mod tls;
+mod unread;
 mod version;
 
 pub use access::{Access, AccessError, Bearer};
@@ -23,7 +25,9 @@ pub use limits::{MOST_MOVES, MOST_NAME, MOST_ROOTS};
 pub use name::{NameError, check_name};
 pub use pushback::{busy, pushback};
 pub use settings::{Caller, ConnectError, Connector, HERE, MESSAGE_LIMIT, explain, is_lost, keepalive};
+pub use shares::{Full, Share, Shares};
 pub use tls::{Connection, Listener, Seldom, ServerFiles, ServerTls, TlsError};
+pub use unread::{Bounding, Unread, Waiting, Weight};
 pub use version::Versions;
 
 /// The version of the worker's protocol.

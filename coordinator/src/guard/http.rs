@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
@@ -34,8 +34,8 @@ struct Gate {
 impl Gate {
     fn tell(&self, now: Instant, request: &Request, refusal: &Refusal) {
         let Some(others) = self.told.turn(now) else { return };
-        let client = request.extensions().get::<ConnectInfo<Client>>();
-        let client = client.map_or_else(|| "unknown".to_string(), |ConnectInfo(Client(client))| client.to_string());
+        let client = request.extensions().get::<Client>();
+        let client = client.map_or_else(|| "unknown".to_string(), |Client(client)| client.to_string());
         let (method, path) = (request.method().as_str(), request.uri().path());
         tracing::warn!(client, method, path, others, reason = refusal.word(), "a request is refused: {refusal}");
     }

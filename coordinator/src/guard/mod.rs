@@ -4,6 +4,7 @@
 //! who reaches the coordinator may do everything.
 
 mod bucket;
+mod files;
 mod gate;
 mod http;
 mod layer;

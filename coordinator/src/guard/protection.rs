@@ -8,6 +8,7 @@ use kagetsu_proto::{Listener, ServerFiles, ServerTls};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::files::Connections;
 use super::gate::{Guard, RATE};
 
 /// Who may come, and whether others can listen
@@ -44,6 +45,7 @@ pub struct Protected {
     /// Decides who may ask what.
     pub guard: Arc<Guard>,
     is_insecure: bool,
+    connections: Connections,
 }
 
 impl Protection {
@@ -64,7 +66,8 @@ impl Protection {
             Some(file) => Guard::with_tokens(file, self.token_rate, self.public)?,
             None => Guard::open(),
         };
-        Ok(Protected { tls: tls.transpose()?, guard, is_insecure: self.insecure })
+        let connections = Connections::of_system();
+        Ok(Protected { tls: tls.transpose()?, guard, is_insecure: self.insecure, connections })
     }
 }
 
@@ -81,7 +84,7 @@ impl Protected {
     /// # Errors
     /// If the address is not to be had, or not safe; with the way out.
     pub async fn listen(&self, address: SocketAddr) -> Result<Listener> {
-        self.bind(address, self.tls.as_ref().map(|[grpc, _]| Arc::clone(grpc))).await
+        self.bind(address, self.tls.as_ref().map(|[grpc, _]| Arc::clone(grpc)), self.connections.grpc).await
     }
 
     /// The same for HTTP. On this machine alone it is plain, as browsers know no private authorities; but not where
@@ -92,10 +95,10 @@ impl Protected {
     pub async fn listen_http(&self, address: SocketAddr) -> Result<Listener> {
         let is_plain = |http: &ServerTls| address.ip().is_loopback() && !http.knows_clients();
         let tls = self.tls.as_ref().map(|[_, http]| Arc::clone(http)).filter(|http| !is_plain(http));
-        self.bind(address, tls).await
+        self.bind(address, tls, self.connections.http).await
     }
 
-    async fn bind(&self, address: SocketAddr, tls: Option<Arc<ServerTls>>) -> Result<Listener> {
+    async fn bind(&self, address: SocketAddr, tls: Option<Arc<ServerTls>>, most: usize) -> Result<Listener> {
         self.check(address)?;
         let socket = TcpListener::bind(address).await.map_err(|error| {
             let why = match error.kind() {
@@ -106,7 +109,7 @@ impl Protected {
             };
             anyhow!("cannot listen on {address}: {why}")
         })?;
-        Listener::new(socket, tls).with_context(|| format!("cannot listen on {address}"))
+        Listener::new(socket, tls, most).with_context(|| format!("cannot listen on {address}"))
     }
 
     fn check(&self, address: SocketAddr) -> Result<()> {

@@ -12,7 +12,7 @@ use tonic::{Code, Request, Status, Streaming};
 
 use crate::cluster::{Cluster, build, position, within};
 use crate::puppet::Puppet;
-use crate::slow::asked;
+use crate::slow::{asked, asked_by};
 
 /// Open analyses of a coordinator.
 const MOST: usize = 128;
@@ -154,26 +154,33 @@ async fn of_one_connection_so_many_streams_are_served_and_the_next_waits_for_one
     cluster.end().await;
 }
 
-/// Streams of events open at a time.
-const LISTENERS: usize = 128;
+/// Streams of events that one address may have open at a time, and all together.
+const LISTENERS: [usize; 2] = [64, 128];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_listens_to_one_event_too_many_is_told_when_to_come_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster.builds().await.start(build("test", 10)).await.expect("a job");
-    let ask = || asked(&cluster, "GET", "/api/v1/jobs/test/events", "");
+    let path = "/api/v1/jobs/test/events";
+    let (ask, from) = (|| asked(&cluster, "GET", path, ""), |client: u8| asked_by(&cluster, [192, 0, 2, client], path));
     let mut open = Vec::new();
-    for _ in 0..LISTENERS {
+    for _ in 0..LISTENERS[0] {
         open.push(ask().await);
     }
-    assert!(open.iter().all(|answer| answer.status() == 200));
-    let refusal = ask().await;
-    assert_eq!((refusal.status().as_u16(), refusal.headers()["retry-after"].to_str().ok()), (429, Some("5")));
-    let body = axum::body::to_bytes(refusal.into_body(), 1 << 16).await.expect("a body");
-    let said = String::from_utf8_lossy(&body);
-    assert!(said.contains("too many listen to events here at this time: close another page"), "{said}");
-    open.pop();
+    let refused = async |refusal: axum::response::Response, why: &str| {
+        assert_eq!((refusal.status().as_u16(), refusal.headers()["retry-after"].to_str().ok()), (429, Some("5")));
+        let body = axum::body::to_bytes(refusal.into_body(), 1 << 16).await.expect("a body");
+        let said = String::from_utf8_lossy(&body);
+        assert!(said.contains(why), "{said}");
+    };
+    refused(ask().await, "your address has 64 streams of events open, no more for one: close another page").await;
+    for client in LISTENERS[0]..LISTENERS[1] {
+        open.push(from(client as u8).await);
+    }
+    assert!(open.iter().all(|answer| answer.status() == 200), "others find places");
+    refused(from(0).await, "128 streams of events are open, no more at a time").await;
+    open.truncate(LISTENERS[0] - 1);
     within(async { while ask().await.status() != 200 {} }).await;
     // A refusal of the services has its time too.
     let mut analyses = Vec::new();

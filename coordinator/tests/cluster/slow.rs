@@ -54,6 +54,13 @@ pub(crate) async fn asked(cluster: &Cluster, method: &str, path: &str, body: &'s
     answer.expect("infallible")
 }
 
+/// The same to who comes from an address.
+pub(crate) async fn asked_by(cluster: &Cluster, address: [u8; 4], path: &str) -> Response {
+    let client = kagetsu_http::Client(std::net::SocketAddr::from((address, 5_000)));
+    let request = Request::builder().uri(path).extension(client);
+    cluster.door.clone().oneshot(request.body(Body::empty()).expect("a request")).await.expect("infallible")
+}
+
 async fn open(cluster: &Cluster, method: &str, path: &str, body: &'static str) -> Body {
     let answer = asked(cluster, method, path, body).await;
     assert_eq!(answer.status(), StatusCode::OK);

@@ -154,7 +154,7 @@ async fn a_worker_on_a_socket_works_and_the_services_say_that_they_are_well() {
     let server = kagetsu_coordinator::Server::start(&config, shutdown.clone()).expect("a book");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
-    let serving = tokio::spawn(server.listen(kagetsu_proto::Listener::new(listener, None).expect("an address")));
+    let serving = tokio::spawn(server.listen(kagetsu_proto::Listener::new(listener, None, 64).expect("an address")));
     let connector = kagetsu_proto::Connector::to_url(&url).expect("an address");
     let worker = kagetsu_worker::Config::embedded("worker".into(), 1);
     let worker = tokio::spawn(kagetsu_worker::run(worker, connector.clone(), shutdown.clone()));

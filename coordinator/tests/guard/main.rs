@@ -111,7 +111,7 @@ impl Guarded {
         let shutdown = CancellationToken::new();
         let server = Server::start(&config, shutdown.clone()).expect("a book").behind(Arc::clone(&guard));
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let listener = Listener::new(socket, None).expect("an address");
+        let listener = Listener::new(socket, None, 4_096).expect("an address");
         let url = format!("http://{}", listener.address());
         let serving = tokio::spawn(server.listen(listener));
         Self { folder, guard, url, tokens, shutdown, serving }

@@ -117,7 +117,7 @@ impl Coordinator {
         let shutdown = CancellationToken::new();
         let server = Server::start(&Config::default(), shutdown.clone()).expect("no book");
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let listener = Listener::new(socket, tls).expect("an address");
+        let listener = Listener::new(socket, tls, 4_096).expect("an address");
         let address = listener.address().to_string();
         Self { address, shutdown, serving: tokio::spawn(server.listen(listener)) }
     }

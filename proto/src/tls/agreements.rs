@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// Clients that agree on secrets at the same time.
+/// Clients that agree on secrets at the same time, where there are many connections; else half as many as those.
 const MOST: usize = 512;
 /// How long one that has begun to agree keeps its place when others want it: many who come at once, as after a restart, are
 /// not slow.
@@ -16,8 +16,9 @@ const TURN: Duration = Duration::from_secs(1);
 
 /// Clients with whom secrets are being agreed on. One that says nothing takes nobody's place: when there are too many, the
 /// longest silent goes first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Agreements {
+    most: usize,
     /// The oldest first.
     all: VecDeque<Agreement>,
 }
@@ -30,11 +31,16 @@ struct Agreement {
 }
 
 impl Agreements {
+    /// Beside so many connections.
+    pub(super) fn beside(connections: usize) -> Self {
+        Self { most: MOST.min(connections.div_ceil(2)), all: VecDeque::new() }
+    }
+
     /// Makes room for one more; whether another had to go for it. Takes at most [`TURN`], and that only where all that there
     /// are have begun to agree.
     pub(super) async fn make_room(&mut self) -> bool {
         self.all.retain(|agreement| !agreement.task.is_finished());
-        if self.all.len() < MOST {
+        if self.all.len() < self.most {
             return false;
         }
         let silent = self.all.iter().position(|agreement| !agreement.has_spoken.load(Relaxed));
@@ -62,7 +68,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_longest_silent_goes_first() {
-        let mut all = Agreements::default();
+        let mut all = Agreements::beside(2 * MOST);
         for number in 0..MOST {
             assert!(!all.make_room().await, "{number}");
             all.begin(|has_spoken| {
@@ -79,7 +85,7 @@ mod tests {
     #[tokio::test]
     async fn who_has_begun_has_its_turn() {
         for ends in [true, false] {
-            let mut all = Agreements::default();
+            let mut all = Agreements::beside(2 * MOST);
             for _ in 0..MOST {
                 all.begin(|has_spoken| {
                     has_spoken.store(true, Relaxed);

@@ -19,6 +19,7 @@ use tonic::transport::server::{Connected, TcpConnectInfo};
 use super::ServerTls;
 use super::agreements::Agreements;
 use super::seldom::Seldom;
+use crate::shares::{Share, Shares};
 
 /// How long a client may take to agree on secrets, and then to begin.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -29,6 +30,8 @@ const WITH_FRAME: usize = PREFACE.len() + 9;
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 /// How often changed certificates are looked for.
 const RELOAD: Duration = Duration::from_secs(10);
+/// How long a client may take nothing of what it is told.
+const STALL: Duration = Duration::from_secs(30);
 /// The wait after the system could not accept a connection, as when there are no more file handles.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -38,14 +41,21 @@ struct Log {
     faults: Seldom,
     refusals: Seldom,
     silent: Seldom,
+    many: Seldom,
 }
 
-/// A connection to a client, secret or plain. Reading from it fails if the client takes too long to begin.
+/// A connection to a client, secret or plain. Reading from it fails if the client takes too long to begin, writing to it if
+/// the client does not read.
 #[derive(Debug)]
 pub struct Connection {
     line: Line,
     /// As long as the client has not begun.
     beginning: Option<Beginning>,
+    /// As long as the client takes nothing, until when it must.
+    stalled: Option<Pin<Box<Sleep>>>,
+    client: SocketAddr,
+    log: Arc<Log>,
+    _share: Share,
 }
 
 #[derive(Debug)]
@@ -61,8 +71,6 @@ enum Line {
 struct Beginning {
     until: Pin<Box<Sleep>>,
     words: Words,
-    client: SocketAddr,
-    log: Arc<Log>,
 }
 
 /// What a client has said, as far as it tells whether it has begun.
@@ -97,21 +105,44 @@ impl Words {
 }
 
 impl Connection {
-    fn new(line: Line, client: SocketAddr, log: Arc<Log>) -> Self {
-        let until = Box::pin(tokio::time::sleep(PATIENCE));
-        Self { line, beginning: Some(Beginning { until, words: Words::default(), client, log }) }
+    /// None, if there are too many, of the same client or of all.
+    fn new(line: Line, client: SocketAddr, log: &Arc<Log>, shares: &Arc<Shares>) -> Option<Self> {
+        let share = match shares.take(client.ip()) {
+            Ok(share) => share,
+            Err(full) => {
+                if let Some(others) = log.many.turn(Instant::now()) {
+                    tracing::warn!(%client, others, "a client is refused: too many connections, {full}");
+                }
+                return None;
+            }
+        };
+        let beginning = Beginning { until: Box::pin(tokio::time::sleep(PATIENCE)), words: Words::default() };
+        let log = Arc::clone(log);
+        Some(Self { line, beginning: Some(beginning), stalled: None, client, log, _share: share })
     }
-}
 
-impl Beginning {
-    /// Fails once it takes too long.
-    fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
-        ready!(self.until.as_mut().poll(context));
+    /// Ends it, and says why.
+    fn late(&self, why: &str) -> io::Error {
         if let Some(others) = self.log.silent.turn(Instant::now()) {
-            let client = self.client;
-            tracing::warn!(%client, others, "a client is refused: it does not begin within {} s", PATIENCE.as_secs());
+            tracing::warn!(client = %self.client, others, "a client is refused: {why}");
         }
-        Poll::Ready(io::ErrorKind::TimedOut.into())
+        io::ErrorKind::TimedOut.into()
+    }
+
+    /// Writes something, for which the client has so long.
+    fn write<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        write: impl FnOnce(&mut Line, &mut Context<'_>) -> Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        let written = write(&mut self.line, context);
+        if written.is_ready() {
+            self.stalled = None;
+            return written;
+        }
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(STALL)));
+        ready!(stalled.as_mut().poll(context));
+        Poll::Ready(Err(self.late(&format!("it has read nothing for {} s", STALL.as_secs()))))
     }
 }
 
@@ -125,12 +156,12 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Accepts from a socket; without TLS its lines are plain.
+    /// Accepts from a socket, so many at a time, from one address at most half of them; without TLS the lines are plain.
     ///
     /// # Errors
     /// If the socket has no address.
-    pub fn new(socket: TcpListener, tls: Option<Arc<ServerTls>>) -> io::Result<Self> {
-        let address = socket.local_addr()?;
+    pub fn new(socket: TcpListener, tls: Option<Arc<ServerTls>>, most: usize) -> io::Result<Self> {
+        let (address, shares) = (socket.local_addr()?, Shares::new(most));
         let (sender, lines) = mpsc::channel(1);
         let accepting = tokio::spawn(async move {
             let reloading = async {
@@ -140,7 +171,7 @@ impl Listener {
                 }
             };
             tokio::select! {
-                () = accept(&socket, tls.as_ref(), &sender) => {}
+                () = accept(&socket, tls.as_ref(), &shares, &sender) => {}
                 () = sender.closed() => {}
                 () = reloading => {}
             }
@@ -177,8 +208,13 @@ impl Stream for Listener {
     }
 }
 
-async fn accept(socket: &TcpListener, tls: Option<&Arc<ServerTls>>, out: &mpsc::Sender<(Connection, SocketAddr)>) {
-    let (mut agreements, log) = (Agreements::default(), Arc::new(Log::default()));
+async fn accept(
+    socket: &TcpListener,
+    tls: Option<&Arc<ServerTls>>,
+    shares: &Arc<Shares>,
+    out: &mpsc::Sender<(Connection, SocketAddr)>,
+) {
+    let (mut agreements, log) = (Agreements::beside(shares.most()), Arc::new(Log::default()));
     loop {
         let (stream, client) = match socket.accept().await {
             Ok(accepted) => accepted,
@@ -194,7 +230,8 @@ async fn accept(socket: &TcpListener, tls: Option<&Arc<ServerTls>>, out: &mpsc::
         let _ = stream.set_nodelay(true);
         match tls {
             None => {
-                if out.send((Connection::new(Line::Plain(stream), client, Arc::clone(&log)), client)).await.is_err() {
+                let Some(line) = Connection::new(Line::Plain(stream), client, &log, shares) else { continue };
+                if out.send((line, client)).await.is_err() {
                     return;
                 }
             }
@@ -205,7 +242,8 @@ async fn accept(socket: &TcpListener, tls: Option<&Arc<ServerTls>>, out: &mpsc::
                     tracing::warn!(others, "a client is refused: too many begin at once, and it was the slowest");
                 }
                 agreements.begin(|has_spoken| {
-                    agree(Arc::clone(tls), stream, client, out.clone(), has_spoken, Arc::clone(&log))
+                    let (tls, shares) = (Arc::clone(tls), Arc::clone(shares));
+                    agree(tls, (stream, client), shares, out.clone(), has_spoken, Arc::clone(&log))
                 });
             }
         }
@@ -214,8 +252,8 @@ async fn accept(socket: &TcpListener, tls: Option<&Arc<ServerTls>>, out: &mpsc::
 
 async fn agree(
     tls: Arc<ServerTls>,
-    stream: TcpStream,
-    client: SocketAddr,
+    (stream, client): (TcpStream, SocketAddr),
+    shares: Arc<Shares>,
     out: mpsc::Sender<(Connection, SocketAddr)>,
     has_spoken: Arc<AtomicBool>,
     log: Arc<Log>,
@@ -228,8 +266,9 @@ async fn agree(
     match agreed.await {
         // Who listens no more has ended.
         Ok(Ok(stream)) => {
-            let line = Line::Secret(Box::new(stream));
-            drop(out.send((Connection::new(line, client, log), client)).await);
+            if let Some(line) = Connection::new(Line::Secret(Box::new(stream)), client, &log, &shares) {
+                drop(out.send((line, client)).await);
+            }
         }
         Ok(Err(error)) => match refusal(&error) {
             Some(reason) => {
@@ -301,18 +340,19 @@ impl Connected for Connection {
 
 impl AsyncRead for Connection {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let Self { line, beginning } = self.get_mut();
+        let this = self.get_mut();
         let before = buffer.filled().len();
-        let read = match line {
+        let read = match &mut this.line {
             Line::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
             Line::Secret(stream) => Pin::new(stream).poll_read(context, buffer),
         };
-        let Some(begins) = beginning else { return read };
+        let Some(begins) = &mut this.beginning else { return read };
         if read.is_pending() {
-            return begins.poll_late(context).map(Err);
+            ready!(begins.until.as_mut().poll(context));
+            return Poll::Ready(Err(this.late(&format!("it does not begin within {} s", PATIENCE.as_secs()))));
         }
         if begins.words.hear(&buffer.filled()[before..]) {
-            *beginning = None;
+            this.beginning = None;
         }
         read
     }
@@ -320,10 +360,10 @@ impl AsyncRead for Connection {
 
 impl AsyncWrite for Connection {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match &mut self.get_mut().line {
+        self.get_mut().write(context, |line, context| match line {
             Line::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
             Line::Secret(stream) => Pin::new(stream).poll_write(context, bytes),
-        }
+        })
     }
 
     fn poll_write_vectored(
@@ -331,10 +371,10 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        match &mut self.get_mut().line {
+        self.get_mut().write(context, |line, context| match line {
             Line::Plain(stream) => Pin::new(stream).poll_write_vectored(context, parts),
             Line::Secret(stream) => Pin::new(stream).poll_write_vectored(context, parts),
-        }
+        })
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -345,17 +385,17 @@ impl AsyncWrite for Connection {
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.get_mut().line {
+        self.get_mut().write(context, |line, context| match line {
             Line::Plain(stream) => Pin::new(stream).poll_flush(context),
             Line::Secret(stream) => Pin::new(stream).poll_flush(context),
-        }
+        })
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.get_mut().line {
+        self.get_mut().write(context, |line, context| match line {
             Line::Plain(stream) => Pin::new(stream).poll_shutdown(context),
             Line::Secret(stream) => Pin::new(stream).poll_shutdown(context),
-        }
+        })
     }
 }
 
@@ -368,7 +408,7 @@ mod tests {
     /// A client that has said this, and the server's side of its line.
     async fn client(said: &[u8]) -> (TcpStream, Connection) {
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let mut listener = Listener::new(socket, None).expect("an address");
+        let mut listener = Listener::new(socket, None, 8).expect("an address");
         let mut near = TcpStream::connect(listener.address()).await.expect("it listens");
         near.write_all(said).await.expect("room");
         (near, listener.accept().await.0)
@@ -400,6 +440,50 @@ mod tests {
             near.write_all(b"later").await.expect("room");
             line.read_exact(&mut [0; 5]).await.expect("said");
         }
+    }
+
+    #[tokio::test]
+    async fn who_reads_nothing_is_not_written_to_for_ever() {
+        let (mut near, mut line) = client(b"GET / HTTP/1.1\r\n\r\n").await;
+        let much = vec![7; 1 << 16];
+        let full = async {
+            loop {
+                line.write_all(&much).await.expect("there is room");
+            }
+        };
+        assert!(tokio::time::timeout(Duration::from_millis(500), full).await.is_err(), "nobody reads");
+        // It reads once, and has its time again.
+        near.read_exact(&mut vec![0; 1 << 20]).await.expect("much waits");
+        line.write_all(&much).await.expect("room again");
+        assert!(line.stalled.is_none());
+        let late = async {
+            loop {
+                if let Some(stalled) = &mut line.stalled {
+                    stalled.as_mut().reset(tokio::time::Instant::now());
+                }
+                let written = tokio::time::timeout(Duration::from_millis(100), line.write_all(&much)).await;
+                if let Ok(Err(error)) = written {
+                    return error;
+                }
+            }
+        };
+        assert_eq!(late.await.kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[tokio::test]
+    async fn one_address_has_at_most_half_of_the_connections() {
+        let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let mut listener = Listener::new(socket, None, 4).expect("an address");
+        let address = listener.address;
+        let connect = async || TcpStream::connect(address).await.expect("it listens");
+        let mut near = vec![connect().await, connect().await];
+        let (first, _second) = (listener.accept().await, listener.accept().await);
+        let mut third = connect().await;
+        assert_eq!(third.read(&mut [0]).await.expect("an end"), 0, "it is closed");
+        drop(first);
+        near.push(connect().await);
+        near[2].write_all(b"GET").await.expect("room");
+        listener.accept().await.0.read_exact(&mut [0; 3]).await.expect("one has left");
     }
 
     #[test]

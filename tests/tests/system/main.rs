@@ -9,6 +9,7 @@ mod chaos;
 mod clients;
 mod cluster;
 mod compiled;
+mod crowd;
 mod deploy;
 mod disk;
 mod engines;
