@@ -172,9 +172,9 @@ impl BuildsService {
     }
 }
 
-fn view<'a>(views: &'a [JobView], name: &str) -> Result<&'a JobView, Status> {
+fn view<'a>(views: &'a [Arc<JobView>], name: &str) -> Result<&'a JobView, Status> {
     let unknown = || Status::not_found(BookError::NoJob(name.to_string()).to_string());
-    views.iter().find(|view| view.job.spec.name == name).ok_or_else(unknown)
+    views.iter().find(|view| view.job.spec.name == name).map(|view| &**view).ok_or_else(unknown)
 }
 
 fn aside(aside: &Aside) -> v1::Aside {

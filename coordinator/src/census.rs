@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use kagetsu_book::JobState;
 use kagetsu_schedule::{Census, Idle, WorkerStatus};
@@ -21,7 +22,7 @@ pub(crate) struct Snapshot {
     pub(crate) workers: Vec<(WorkerStatus, Introduction, Record)>,
     /// Workers quarantined since the start.
     pub(crate) quarantines: u64,
-    pub(crate) jobs: Vec<JobView>,
+    pub(crate) jobs: Vec<Arc<JobView>>,
     /// Positions of the book, and entries of its journal; none without a book.
     pub(crate) book: Option<(u64, u64)>,
     /// Requests refused, by reason.
@@ -36,7 +37,8 @@ impl Snapshot {
     /// a cluster grows and shrinks.
     fn demand(&self) -> u64 {
         let running = self.jobs.iter().filter(|view| view.job.state == JobState::Running);
-        let wanted = |view: &JobView| view.job.frontier.min(view.job.spec.target.saturating_sub(view.job.positions));
+        let wanted =
+            |view: &Arc<JobView>| view.job.frontier.min(view.job.spec.target.saturating_sub(view.job.positions));
         let tasks = (self.census.waiting_tasks + self.census.leased_tasks) as u64;
         // What is at work for a job is in its frontier too.
         tasks.max(running.map(wanted).sum())

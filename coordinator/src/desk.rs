@@ -58,7 +58,7 @@ pub(crate) struct KeeperDesk {
     commands: Sender<Command>,
     places: Arc<Semaphore>,
     is_refilling: Arc<AtomicBool>,
-    jobs: watch::Receiver<Arc<Vec<JobView>>>,
+    jobs: watch::Receiver<Arc<Vec<Arc<JobView>>>>,
     extent: Arc<Extent>,
 }
 
@@ -106,7 +106,7 @@ impl JobView {
 }
 
 /// All jobs, and the entries and positions of the book.
-pub(crate) type Views = (Arc<Vec<JobView>>, u64, u64);
+pub(crate) type Views = (Arc<Vec<Arc<JobView>>>, u64, u64);
 
 /// The keeper is gone: the book could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -204,7 +204,7 @@ impl KeeperDesk {
     }
 
     /// All jobs as they are on disk, now and whenever that changes.
-    pub(crate) fn jobs(&self) -> watch::Receiver<Arc<Vec<JobView>>> {
+    pub(crate) fn jobs(&self) -> watch::Receiver<Arc<Vec<Arc<JobView>>>> {
         self.jobs.clone()
     }
 
@@ -218,7 +218,7 @@ impl KeeperDesk {
 pub(crate) struct KeeperEnd {
     pub(crate) orders: Receiver<Command>,
     pub(crate) is_refilling: Arc<AtomicBool>,
-    pub(crate) shown: watch::Sender<Arc<Vec<JobView>>>,
+    pub(crate) shown: watch::Sender<Arc<Vec<Arc<JobView>>>>,
     pub(crate) extent: Arc<Extent>,
     /// For the herald, to say that the disk says no.
     pub(crate) stop: KeeperDesk,

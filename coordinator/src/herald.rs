@@ -48,7 +48,7 @@ pub(crate) struct Herald {
 /// Where the herald says what is so.
 pub(crate) struct Square {
     pub(crate) hub: Weak<Hub>,
-    pub(crate) shown: watch::Sender<Arc<Vec<JobView>>>,
+    pub(crate) shown: watch::Sender<Arc<Vec<Arc<JobView>>>>,
     pub(crate) extent: Arc<Extent>,
 }
 

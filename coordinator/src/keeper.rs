@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use kagetsu_book::{Aside, Book, BookError, Job, JobChange, JobId, JobState, Sequence, Work};
+use kagetsu_book::{Book, BookError, Job, JobChange, JobId, JobState, Sequence, Work};
 use kagetsu_game::{Answer, Question, Variant};
 use kagetsu_schedule::{TaskId, WorkerId};
 
@@ -38,8 +38,7 @@ pub(crate) struct Keeper {
     /// Jobs that are running, to ask for work without reading all: those of the greatest priority first.
     running: Vec<(JobId, Variant, i8)>,
     rates: BTreeMap<JobId, Rates>,
-    /// What each job goes on without, and how much that is.
-    asides: BTreeMap<JobId, (u64, Arc<[Aside]>)>,
+    views: BTreeMap<JobId, Arc<JobView>>,
 }
 
 impl Keeper {
@@ -49,14 +48,15 @@ impl Keeper {
         let hub = Arc::downgrade(hub);
         let square = Square { hub: Weak::clone(&hub), shown, extent };
         let herald = Herald::start(&book, square, move || stop.stop())?;
-        let (running, rates, asides) = Default::default();
-        let mut keeper = Self { book, folder, orders, is_refilling, herald, hub, running, rates, asides };
+        let all: Vec<JobId> = book.jobs()?.iter().map(|job| job.id).collect();
+        let (running, rates, views) = Default::default();
+        let mut keeper = Self { book, folder, orders, is_refilling, herald, hub, running, rates, views };
         let (to, shown) = std::sync::mpsc::channel();
         let shows: Box<dyn FnOnce() + Send> = Box::new(move || {
             // Who waits for it is below.
             let _ = to.send(());
         });
-        let changed = Some(keeper.views()?);
+        let changed = Some(keeper.views(all)?);
         keeper.herald.tell(News { changed, replies: vec![shows], ..News::default() })?;
         // The herald that has gone says why when it is told something.
         if shown.recv().is_err() {
@@ -159,7 +159,11 @@ impl Keeper {
 
     /// How the jobs stand, if the book has changed.
     fn changed(&mut self, before: Sequence) -> Result<Option<Views>> {
-        if self.book.sequence() > before { self.views().map(Some) } else { Ok(None) }
+        if self.book.sequence() == before {
+            return Ok(None);
+        }
+        let changed = self.book.changed_jobs();
+        self.views(changed).map(Some)
     }
 
     /// Writes down who is in quarantine. Where that cannot be written the coordinator goes on: it knows as long as it lives.
@@ -203,8 +207,7 @@ impl Keeper {
     }
 
     fn change(&mut self, name: &str, change: JobChange) -> Result<Job, BookError> {
-        let job = self.book.jobs()?.into_iter().find(|job| job.spec.name == name);
-        let id = job.ok_or_else(|| BookError::NoJob(name.to_string()))?.id;
+        let id = self.book.job_named(name).ok_or_else(|| BookError::NoJob(name.to_string()))?;
         self.book.change_job(id, change)?;
         let job = self.book.job(id)?;
         if job.state != JobState::Running {
@@ -215,23 +218,23 @@ impl Keeper {
         Ok(job)
     }
 
-    /// All jobs as they are now, and the entries and positions of the book.
-    fn views(&mut self) -> Result<Views> {
+    /// All jobs, of which these have changed, and the entries and positions of the book.
+    fn views(&mut self, changed: impl IntoIterator<Item = JobId>) -> Result<Views> {
         let now = Instant::now();
-        let jobs = self.book.jobs()?;
-        let running = jobs.iter().filter(|job| job.state == JobState::Running);
+        for id in changed {
+            let job = self.book.job(id)?;
+            let rate = self.rates.entry(id).or_default().rate(now, job.positions);
+            let known = self.views.get(&id).filter(|view| view.job.set_aside == job.set_aside);
+            let asides = match known {
+                Some(view) => Arc::clone(&view.asides),
+                None => self.book.asides(id, MOST_ASIDES)?.into(),
+            };
+            self.views.insert(id, Arc::new(JobView { job, asides, rate, seen: now }));
+        }
+        let running = self.views.values().map(|view| &view.job).filter(|job| job.state == JobState::Running);
         self.running = running.map(|job| (job.id, job.spec.variant, job.spec.bounds.priority)).collect();
         self.running.sort_by_key(|(.., priority)| std::cmp::Reverse(*priority));
-        let mut views = Vec::with_capacity(jobs.len());
-        for job in jobs {
-            let rate = self.rates.entry(job.id).or_default().rate(now, job.positions);
-            let (count, mut asides) = self.asides.get(&job.id).cloned().unwrap_or_default();
-            if count != job.set_aside {
-                asides = self.book.asides(job.id, MOST_ASIDES)?.into();
-                self.asides.insert(job.id, (job.set_aside, Arc::clone(&asides)));
-            }
-            views.push(JobView { job, asides, rate, seen: now });
-        }
+        let views = self.views.values().cloned().collect();
         Ok((Arc::new(views), self.book.sequence().0, self.book.len()))
     }
 

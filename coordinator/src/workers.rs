@@ -161,7 +161,7 @@ fn absent(Confined { name, engine, reason, token, .. }: Confined) -> v1::Worker 
 }
 
 /// Why a worker has a free slot, if it has; where it has no tasks, why there are none.
-fn idle(status: &WorkerStatus, about: &Introduction, jobs: &[JobView]) -> String {
+fn idle(status: &WorkerStatus, about: &Introduction, jobs: &[Arc<JobView>]) -> String {
     let Some(idle) = status.idle else { return String::new() };
     if idle != Idle::NoTasks {
         return idle.to_string();

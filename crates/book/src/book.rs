@@ -1,14 +1,15 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io, mem};
 
 use kagetsu_game::{Answer, Bound, Move, Position, Verdict};
 
+use crate::cache::Cache;
 use crate::derive::{Seen, value_after};
 use crate::entry::{AnswerBody, LogEntry};
 use crate::growth::apply;
 use crate::id::{Id, Place};
-use crate::index::{Cache, Index, Marker, RECORD, key};
+use crate::index::{Index, Marker, RECORD, key};
 use crate::job::{JobId, JobSpec};
 use crate::journal::{Journal, Sequence, Syncer};
 use crate::lock::Lock;
@@ -47,6 +48,8 @@ pub struct Book {
     pub(crate) at_hand: BTreeMap<(JobId, Id), u64>,
     /// What the jobs were made of: long, and asked for with every answer.
     pub(crate) specs: BTreeMap<JobId, JobSpec>,
+    /// Jobs that have changed since somebody asked.
+    pub(crate) changed_jobs: BTreeSet<JobId>,
     /// The order of the jobs that prove something, as far as it was asked for.
     pub(crate) provers: Provers,
     _lock: Lock,
@@ -91,6 +94,7 @@ impl Book {
             next_work: 0,
             at_hand: BTreeMap::new(),
             specs: BTreeMap::new(),
+            changed_jobs: BTreeSet::new(),
             provers: Provers::new(),
             _lock: lock,
         };
@@ -205,6 +209,7 @@ impl Book {
         }
         let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
         apply(&mut index, entry)?;
+        let changed: Vec<JobId> = index.changed_jobs().map(JobId).collect();
         let (batch, marker, cache) = index.into_parts();
         let bytes = postcard::to_allocvec(entry).expect("plain data, and memory grows");
         let sequence = self.journal.append(&bytes)?;
@@ -212,6 +217,7 @@ impl Book {
         self.is_broken = true;
         self.store.apply(batch)?;
         (self.marker, self.cache) = (marker, cache);
+        self.changed_jobs.extend(changed);
         self.tell_provers(entry)?;
         if self.store.is_full() {
             self.syncer().sync()?;

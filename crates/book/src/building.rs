@@ -66,16 +66,15 @@ impl Book {
         if let Some(root) = spec.roots.iter().find(is_excluded) {
             return Err(BookError::RootExcluded(root.clone()));
         }
-        let jobs = self.jobs()?;
-        if jobs.iter().any(|job| job.spec.name == spec.name) {
+        if self.job_named(&spec.name).is_some() {
             return Err(BookError::JobDiffers(spec.name.clone(), "being there already"));
         }
-        let id = u32::try_from(jobs.len()).map_err(|_| BookError::JobSpec("fewer jobs before it"))?;
+        let id = u32::try_from(self.specs.len()).map_err(|_| BookError::JobSpec("fewer jobs before it"))?;
         let settings = Setting::of(spec);
         let body = SpecBody::from(spec);
         // A job without them is written as it always was.
         self.log(&if settings.is_empty() { LogEntry::Job(body) } else { LogEntry::JobWith(body, settings) })?;
-        self.read_specs()?;
+        self.read_spec(id)?;
         self.tell_job(JobId(id), spec)?;
         self.walk_on()?;
         Ok(JobId(id))
@@ -94,15 +93,18 @@ impl Book {
         Ok(())
     }
 
-    /// Reads what the store has and memory has not.
+    /// Reads what the store has.
     pub(crate) fn read_specs(&mut self) -> Result<(), BookError> {
         for (id, _) in self.index().jobs()? {
-            if !self.specs.contains_key(&JobId(id)) {
-                let settings = self.index().settings(id)?;
-                let spec = self.index().spec(id)?.and_then(|spec| spec.spec(&settings));
-                self.specs.insert(JobId(id), spec.ok_or(BookError::Store("a job"))?);
-            }
+            self.read_spec(id)?;
         }
+        Ok(())
+    }
+
+    fn read_spec(&mut self, id: u32) -> Result<(), BookError> {
+        let settings = self.index().settings(id)?;
+        let spec = self.index().spec(id)?.and_then(|spec| spec.spec(&settings));
+        self.specs.insert(JobId(id), spec.ok_or(BookError::Store("a job"))?);
         Ok(())
     }
 
@@ -111,9 +113,10 @@ impl Book {
     /// # Errors
     /// If the book has a different job of this name, or one that is cancelled.
     pub fn start_job(&mut self, spec: &JobSpec) -> Result<JobId, BookError> {
-        let Some(job) = self.jobs()?.into_iter().find(|job| job.spec.name == spec.name) else {
+        let Some(id) = self.job_named(&spec.name) else {
             return self.create_job(spec);
         };
+        let job = self.job(id)?;
         if job.state == JobState::Cancelled {
             return Err(BookError::JobCancelled(job.spec.name));
         }
@@ -161,6 +164,18 @@ impl Book {
     pub fn jobs(&self) -> Result<Vec<Job>, BookError> {
         let index = self.index();
         index.jobs()?.into_iter().map(|(id, _)| self.job(JobId(id))).collect()
+    }
+
+    /// The job of a name.
+    #[must_use]
+    pub fn job_named(&self, name: &str) -> Option<JobId> {
+        self.specs.iter().find(|(_, spec)| spec.name == name).map(|(id, _)| *id)
+    }
+
+    /// The jobs that are not what they were when this was asked last, maybe others; at first those that changed since the book
+    /// was opened.
+    pub fn changed_jobs(&mut self) -> BTreeSet<JobId> {
+        std::mem::take(&mut self.changed_jobs)
     }
 
     /// One job.

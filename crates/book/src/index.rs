@@ -1,6 +1,6 @@
 //! The store's keys, and changes to it that are made together.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kagetsu_game::{Move, Packed, Position, Variant};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::BookError;
 use crate::bytes::{digest, seal, unseal};
-use crate::cells::Cells;
+use crate::cache::Cache;
 use crate::entry::{Setting, SpecBody};
 use crate::id::Id;
 use crate::node::Node;
@@ -95,34 +95,6 @@ pub(crate) fn queued(key: &[u8]) -> Option<(u32, u64, Id)> {
     Some((u32::from_be_bytes(*job), u64::from_be_bytes(*priority), Id(rest.try_into().ok()?)))
 }
 
-/// What was read before and is likely to be read again. Says the same as the store, only sooner.
-#[derive(Debug)]
-pub(crate) struct Cache {
-    nodes: Cells<Arc<Node>>,
-    values: Cells<Option<Derived>>,
-    reaches: Cells<Arc<Reach>>,
-    engines: Vec<Arc<str>>,
-    /// By job, of which there are few; they never change.
-    ways: HashMap<u32, Arc<Way>>,
-}
-
-/// Of some 4 KiB each.
-const MOST_NODES: usize = 8_192;
-/// Of some 100 bytes each.
-const MOST_CELLS: usize = 131_072;
-
-impl Default for Cache {
-    fn default() -> Self {
-        Self {
-            nodes: Cells::new(MOST_NODES),
-            values: Cells::new(MOST_CELLS),
-            reaches: Cells::new(MOST_CELLS),
-            engines: Vec::new(),
-            ways: HashMap::new(),
-        }
-    }
-}
-
 /// The store with changes that are not made yet.
 pub(crate) struct Index<'a> {
     store: &'a dyn Store,
@@ -138,6 +110,11 @@ pub(crate) struct Index<'a> {
 impl<'a> Index<'a> {
     pub(crate) fn new(store: &'a dyn Store, marker: Marker, cache: Cache) -> Self {
         Self { store, changes: BTreeMap::new(), jobs: BTreeMap::new(), moved: BTreeMap::new(), cache, marker }
+    }
+
+    /// Jobs that have changed, maybe others.
+    pub(crate) fn changed_jobs(&self) -> impl Iterator<Item = u32> {
+        self.jobs.keys().copied()
     }
 
     /// The changes, the marker among them; what the marker says then; and what was read on the way.
@@ -385,8 +362,12 @@ impl<'a> Index<'a> {
 
     /// A new job's number.
     pub(crate) fn add_job(&mut self, spec: &SpecBody, settings: &[Setting]) -> Result<u32, BookError> {
-        let number = self.first(&[SPEC], usize::MAX)?.len();
-        let number = u32::try_from(number).map_err(|_| BookError::JobSpec("fewer jobs before it"))?;
+        let number = match self.cache.jobs {
+            Some(known) => known,
+            None => u32::try_from(self.first(&[SPEC], usize::MAX)?.len())
+                .map_err(|_| BookError::JobSpec("fewer jobs before it"))?,
+        };
+        self.cache.jobs = Some(number.checked_add(1).ok_or(BookError::JobSpec("fewer jobs before it"))?);
         self.put(key(SPEC, &[&number.to_be_bytes()]), None, Some(spec));
         if !settings.is_empty() {
             self.put(key(SETTINGS, &[&number.to_be_bytes()]), None, Some(&settings.to_vec()));

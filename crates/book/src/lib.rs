@@ -15,6 +15,7 @@ mod book;
 mod buckets;
 mod building;
 mod bytes;
+mod cache;
 mod cells;
 mod check;
 mod choice;

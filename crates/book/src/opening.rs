@@ -5,9 +5,10 @@ use std::path::Path;
 
 use crate::BookError;
 use crate::bytes::{EARLIER, VERSION, seal, unseal, version_of};
+use crate::cache::Cache;
 use crate::entry::LogEntry;
 use crate::growth::apply;
-use crate::index::{Cache, Index, MARKER, Marker};
+use crate::index::{Index, MARKER, Marker};
 use crate::journal::{Journal, Sequence};
 use crate::layers::Layers;
 use crate::manifest::Manifest;

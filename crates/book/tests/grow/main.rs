@@ -1,5 +1,6 @@
 //! Books grown by an engine of hashes.
 
+mod changes;
 #[path = "../engine/mod.rs"]
 mod engine;
 mod limits;
