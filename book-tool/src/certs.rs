@@ -1,6 +1,4 @@
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -194,15 +192,7 @@ impl Folder<'_> {
     /// Writes a file, whole or not at all.
     fn write(&self, name: &str, text: &str, mode: u32) -> Result<()> {
         let path = self.path(name);
-        let write = || -> io::Result<()> {
-            let new = self.path(&format!("{name}.new"));
-            let mut file = File::options().write(true).create(true).truncate(true).mode(mode).open(&new)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&new, &path)?;
-            File::open(self.0)?.sync_all()
-        };
-        write().with_context(|| format!("cannot write {}", path.display()))
+        kagetsu_program::write_whole(&path, text, mode).with_context(|| format!("cannot write {}", path.display()))
     }
 }
 

@@ -3,14 +3,14 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Parser;
 use kagetsu_coordinator::{Config, Protected, Protection, Server};
-use kagetsu_program::{Exit, LogFormat, start_log};
+use kagetsu_program::{Exit, LogFormat, place, start_log, write_whole};
 use kagetsu_proto::Listener;
 use mimalloc::MiMalloc;
 use tokio::signal::unix::{SignalKind, signal};
@@ -89,6 +89,10 @@ fn main() -> ExitCode {
 
 async fn serve(arguments: Arguments) -> Result<()> {
     let protected = arguments.protection.read()?;
+    if let Some(file) = &arguments.address_file {
+        // Before a book is made.
+        place(file).with_context(|| cannot_write(file))?;
+    }
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;
     protected.reload_on_hangup()?;
@@ -101,7 +105,7 @@ async fn serve(arguments: Arguments) -> Result<()> {
     };
     let server = Server::start(&arguments.config, shutdown.clone())?.behind(Arc::clone(&protected.guard));
     if let Some(file) = &arguments.address_file {
-        write_address(file, address).with_context(|| format!("cannot write {}", file.display()))?;
+        write_whole(file, &format!("{address}\n"), 0o644).with_context(|| cannot_write(file))?;
     }
     let mut out = std::io::stdout();
     writeln!(out, "listening on {address}").and_then(|()| out.flush())?;
@@ -159,11 +163,8 @@ fn serve_metrics(
     Ok(tokio::spawn(kagetsu_http::serve(listener, server.monitor(), shutdown.clone())))
 }
 
-/// Whole or not at all: who waits for the file finds an address in it.
-fn write_address(file: &std::path::Path, address: SocketAddr) -> std::io::Result<()> {
-    let new = file.with_extension("new");
-    std::fs::write(&new, format!("{address}\n"))?;
-    std::fs::rename(new, file)
+fn cannot_write(file: &Path) -> String {
+    format!("cannot write --address-file {}", file.display())
 }
 
 fn stop_on_signals(shutdown: CancellationToken) -> Result<()> {

@@ -1,7 +1,7 @@
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 /// Most connections for gRPC, half of them from one address: room for 10,000 workers behind one. Each holds some memory.
-const MOST_GRPC: u64 = 32_768;
+const MOST_GRPC: u64 = 24_576;
 /// Most connections for HTTP, and for metrics.
 const MOST_HTTP: u64 = 2_048;
 /// Files where the system does not say how many there are.
@@ -44,6 +44,6 @@ mod tests {
             assert!((grpc + 2 * http) as u64 / 2 * 3 <= files / 4 * 3, "{files}");
         }
         let many = Connections::of(1 << 20);
-        assert_eq!((many.grpc, many.http), (32_768, 2_048));
+        assert_eq!((many.grpc, many.http), (24_576, 2_048));
     }
 }

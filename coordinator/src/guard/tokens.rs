@@ -1,6 +1,5 @@
 use std::fs::File;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use ring::digest::{SHA256, digest};
@@ -121,7 +120,7 @@ impl Tokens {
             read => read?,
         };
         let value = change(&mut tokens)?;
-        tokens.write(path).and_then(|()| folder.sync_all()).map_err(broken)?;
+        tokens.write(path).map_err(broken)?;
         Ok(value)
     }
 
@@ -135,14 +134,7 @@ impl Tokens {
         };
         let body = FileBody { tokens: self.0.iter().map(entry).collect() };
         let text = toml::to_string(&body).map_err(io::Error::other)?;
-        // Of a link what it leads to is written anew: others read that.
-        let path = &path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        let new = path.with_extension("new");
-        let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-        file.write_all(HEAD.as_bytes())?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&new, path)
+        kagetsu_program::write_whole(path, &format!("{HEAD}{text}"), 0o600)
     }
 
     /// Makes a token. Gives its text, which is known nowhere else.

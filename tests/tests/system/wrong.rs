@@ -435,3 +435,16 @@ fn flip(file: &Path) {
 fn remove(file: &Path) {
     fs::remove_file(file).expect("it is there");
 }
+
+#[test]
+fn a_file_for_the_address_that_cannot_be_written_is_told_before_a_book_is_made() {
+    let scratch = Scratch::new();
+    let (book, away) = (scratch.path("book"), scratch.path("away/address"));
+    let start = |file: &Path| {
+        let [book, file] = [&book, file].map(|path| path.to_str().expect("a plain name"));
+        Program::Coordinator.run(&["--listen", "127.0.0.1:0", "--http", "off", "--book", book, "--address-file", file])
+    };
+    refused(&start(&scratch.path(".")), &["--address-file", "it is a folder; name a file in it"]);
+    refused(&start(&away), &["--address-file", "there is no folder", "away"]);
+    assert!(!book.exists());
+}
