@@ -7,7 +7,7 @@ use kagetsu_schedule::{Bar, QuestionId, WorkerId};
 
 use crate::compare::difference;
 use crate::prover::{Claims, Kept};
-use crate::state::{Held, Purpose, State, urgency};
+use crate::state::{Purpose, State, urgency};
 
 /// An answer that another worker is asked to confirm, and a third where the two differ.
 pub(crate) struct Check {
@@ -281,7 +281,7 @@ impl State {
         let released = self.trust.release(name);
         for &worker in &released {
             if let Some(about) = self.links.about(worker).cloned() {
-                let bar = self.receive(worker, &about, &Held::default());
+                let bar = self.receive(worker, &about);
                 self.scheduler.bar(self.now, worker, bar);
             }
         }

@@ -141,7 +141,7 @@ impl Hub {
             }
             let capacity = Capacity { slots: about.slots, plays: Some(Arc::clone(&about.plays)) };
             let link = state.links.add(worker, about.clone());
-            let bar = if state.trust.is_blind { None } else { state.receive(worker, &about, &held) };
+            let bar = if state.trust.is_blind { None } else { state.receive(worker, &about) };
             // What it must not have it must not be given first.
             state.scheduler.join_barred(now, worker, capacity, &held.ours, bar);
             // Before the keeper hears that there is room: what is at work already goes first.

@@ -81,12 +81,6 @@ pub(crate) struct Held {
     pub(crate) earlier: Vec<(TaskId, Option<Question>)>,
 }
 
-impl Held {
-    const fn is_empty(&self) -> bool {
-        self.ours.is_empty() && self.earlier.is_empty()
-    }
-}
-
 impl State {
     pub(crate) fn new(first_id: u64, keeper: Option<KeeperDesk>, trust: Trust, metrics: Arc<Metrics>) -> Self {
         Self {
@@ -122,9 +116,9 @@ impl State {
         self.links.send(worker, Message::Revoke(v1::Revoke { task: task.0 }));
     }
 
-    /// A worker that nobody knows yet is examined; one that has work at hand goes on with it meanwhile. One in quarantine
+    /// A worker that nobody knows yet is examined; one that has work at hand goes on with that meanwhile. One in quarantine
     /// stays there, and so does whoever comes under its name.
-    pub(crate) fn receive(&mut self, worker: WorkerId, about: &Introduction, held: &Held) -> Option<Bar> {
+    pub(crate) fn receive(&mut self, worker: WorkerId, about: &Introduction) -> Option<Bar> {
         let links = &self.links;
         if self.trust.succeed(worker, about, |other| links.about(other).is_some()) {
             self.keep_quarantine();
@@ -139,10 +133,10 @@ impl State {
             return None;
         }
         let tasks = exam::tasks(about);
-        let is_new = record.exam.replace(tasks.iter().map(|task| TaskId(task.task)).collect()).is_none();
-        let goes_on = tasks.is_empty() || is_new && !held.is_empty();
+        record.exam = Some(tasks.iter().map(|task| TaskId(task.task)).collect());
+        let bar = (!tasks.is_empty()).then_some(Bar::Exam);
         tasks.into_iter().for_each(|task| self.links.send(worker, Message::Task(task)));
-        (!goes_on).then_some(Bar::Exam)
+        bar
     }
 
     pub(crate) fn acknowledge(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {

@@ -19,13 +19,13 @@ async fn ask(cluster: &Cluster, question: Question, split: v1::Split) -> Streami
 }
 
 /// Asks, and has the answer kept.
-async fn keep(cluster: &Cluster, line: &str) -> Result<Streaming<v1::AnalyzeUpdate>, tonic::Status> {
+pub(crate) async fn keep(cluster: &Cluster, line: &str) -> Result<Streaming<v1::AnalyzeUpdate>, tonic::Status> {
     let question = Some((&Question::new(position(line), Effort::depth(4))).into());
     let request = v1::AnalyzeRequest { question, split: v1::Split::Seeded.into(), keep: true };
     AnalysisClient::new(cluster.channel().await).analyze(request).await.map(tonic::Response::into_inner)
 }
 
-async fn last(mut updates: Streaming<v1::AnalyzeUpdate>) -> v1::AnalyzeUpdate {
+pub(crate) async fn last(mut updates: Streaming<v1::AnalyzeUpdate>) -> v1::AnalyzeUpdate {
     loop {
         let update = next(&mut updates).await;
         if update.is_final {

@@ -14,7 +14,8 @@ use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_search::Engine;
 use tonic::Code;
 
-use crate::cluster::{Cluster, build, is_found_alone, within};
+use crate::analyses::{keep, last};
+use crate::cluster::{Cluster, build, is_found_alone, position, within};
 use crate::puppet::{Puppet, answer, hello};
 
 /// A coordinator that asks for so many percent of the answers twice.
@@ -157,6 +158,55 @@ async fn one_answer_said_again_and_again_is_no_exam() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_names_tasks_that_it_never_had_is_examined_first_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = suspicious(folder.path(), 0.0);
+    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let held = v1::Held { task: 7, attempt: 1, ..v1::Held::default() };
+    let hello = v1::Hello { held: vec![held], slots: 4, ..hello(1) };
+    let mut stranger = Puppet::say_first(cluster.channel().await, Said::Hello(hello)).await.expect("welcome");
+    let mut exam = Vec::new();
+    loop {
+        match within(stranger.hear()).await {
+            Heard::Task(task) => exam.push(task),
+            Heard::Revoke(revoke) => assert_eq!(revoke.task, 7),
+            _ => {}
+        }
+        if exam.len() == 5 {
+            break;
+        }
+    }
+    assert!(exam.iter().all(is_exam), "{exam:?}");
+    for task in &exam {
+        let listed = worker_named(&cluster, "puppet 1").await.expect("connected");
+        assert_eq!((listed.idle.as_str(), listed.tasks), ("being examined", 0));
+        stranger.answer(task).await;
+        assert_eq!(stranger.acknowledged().await.task, task.task);
+    }
+    assert!(!is_exam(&stranger.task().await), "it has passed");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_liar_said_to_a_person_is_taken_back_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = suspicious(folder.path(), 100.0);
+    let asked = "a1 o15 a15";
+    let is_held = async || {
+        let found = cluster.books().await.lookup(v1::Position::from(&position(asked))).await;
+        found.expect("readable").into_inner().facts.is_some()
+    };
+    let _liar = liar(&cluster, 7, favour_the_worst).await;
+    last(keep(&cluster, asked).await.expect("a place")).await;
+    assert!(is_held().await);
+    cluster.worker("honest");
+    cluster.worker("truthful");
+    build_until_found(&cluster, "puppet 7", 10).await;
+    assert!(!is_held().await, "nobody else has said anything of it");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_lies_is_found_and_leaves_no_trace() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 30.0);
@@ -207,7 +257,7 @@ async fn true_proofs_enter_the_book_as_they_are() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
     // Black wins by continuous fours; every move of White's loses but where it takes longer.
-    let roots = vec![(&crate::cluster::position("h8 a1 i8 a15 j8 o1")).into()];
+    let roots = vec![(&position("h8 a1 i8 a15 j8 o1")).into()];
     let request = v1::StartRequest { roots, target: Some(1), ..build("test", 1) };
     cluster.builds().await.start(request).await.expect("a job");
     cluster.worker("honest");
