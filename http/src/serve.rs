@@ -1,5 +1,4 @@
-use std::convert::Infallible;
-use std::io;
+use std::io::{self, Cursor};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -16,7 +15,9 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use kagetsu_proto::{Listener, Unread};
+use kagetsu_proto::{Connection, Listener, Unread};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy, sink};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
@@ -28,6 +29,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const BUFFER: usize = 64 << 10;
 /// How long open streams have to end when the server does.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// How no request of HTTP/1 begins, and what is said to who begins so.
+const HTTP_2: &[u8] = b"PRI ";
+const REFUSAL: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n\
+    this port speaks HTTP/1.1; gRPC has another, which is printed as `listening on`\n";
 
 /// The other end of a request's connection, an extension of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +55,26 @@ pub(crate) async fn bound(State(unread): State<Unread>, request: Request<Body>, 
     }
 }
 
+/// Hears what a client says first. One of HTTP/2, as of gRPC, is answered in words and gets no further: it would wait for
+/// others that it can tell nothing.
+async fn begin(mut line: Connection) -> io::Result<Option<impl AsyncRead + AsyncWrite + Unpin>> {
+    let mut first = Vec::with_capacity(1 << 10);
+    let hear = async {
+        while first.len() < HTTP_2.len() && line.read_buf(&mut first).await? > 0 {}
+        Ok::<_, io::Error>(())
+    };
+    timeout(PATIENCE, hear).await??;
+    if first.starts_with(HTTP_2) {
+        line.write_all(REFUSAL).await?;
+        line.shutdown().await?;
+        // Closed with words unread, it would take the answer back.
+        let _ = timeout(GRACE, copy(&mut line, &mut sink())).await;
+        return Ok(None);
+    }
+    let (reads, writes) = tokio::io::split(line);
+    Ok(Some(tokio::io::join(Cursor::new(first).chain(reads), writes)))
+}
+
 /// Serves HTTP/1.1 until the shutdown; streams that do not end by themselves are cut.
 pub async fn serve(mut listener: Listener, router: Router, shutdown: CancellationToken) {
     let mut http = http1::Builder::new();
@@ -60,17 +86,22 @@ pub async fn serve(mut listener: Listener, router: Router, shutdown: Cancellatio
             accepted = listener.accept() => accepted,
             () = shutdown.cancelled() => break,
         };
-        let router = router.clone();
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(Client(client));
-            let router = router.clone();
-            async move {
-                Ok::<_, Infallible>(router.oneshot(request.map(Body::new)).await.unwrap_or_else(|never| match never {}))
-            }
-        });
-        let serving = open.watch(http.serve_connection(TokioIo::new(line), service));
-        let cut = cut.clone();
+        let (http, router, watcher) = (http.clone(), router.clone(), open.watcher());
+        let (shutdown, cut) = (shutdown.clone(), cut.clone());
         tokio::spawn(async move {
+            let serving = async {
+                let begun = tokio::select! {
+                    begun = begin(line) => begun?,
+                    () = shutdown.cancelled() => None,
+                };
+                let Some(line) = begun else { return Ok(()) };
+                let service = service_fn(move |mut request: Request<Incoming>| {
+                    request.extensions_mut().insert(Client(client));
+                    let router = router.clone();
+                    async move { router.oneshot(request.map(Body::new)).await }
+                });
+                watcher.watch(http.serve_connection(TokioIo::new(line), service)).await.map_err(io::Error::other)
+            };
             tokio::select! {
                 // A client that goes away, or that speaks something else.
                 ended = serving => if let Err(error) = ended {
@@ -82,14 +113,13 @@ pub async fn serve(mut listener: Listener, router: Router, shutdown: Cancellatio
     }
     drop(listener);
     // Who is not done then is cut.
-    let _ = tokio::time::timeout(GRACE, open.shutdown()).await;
+    let _ = timeout(GRACE, open.shutdown()).await;
 }
 
 #[cfg(test)]
 mod tests {
     use axum::middleware::from_fn_with_state;
     use axum::routing::get;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
@@ -135,6 +165,12 @@ mod tests {
         assert!(head(&mut first, "/small").await.contains("content-length: 5"));
         first.read_exact(&mut [0; 5]).await.expect("all of it");
         assert!(head(&mut first, "/large").await.starts_with("HTTP/1.1 200"));
+
+        let mut line = connect().await;
+        line.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.expect("room");
+        let mut said = String::new();
+        line.read_to_string(&mut said).await.expect("text");
+        assert!(said.starts_with("HTTP/1.1 400 ") && said.contains("gRPC has another"), "{said}");
 
         shutdown.cancel();
         serving.await.expect("no panic");

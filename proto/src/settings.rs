@@ -248,7 +248,8 @@ impl Place {
                 self.refused("it speaks TLS: write https:// instead of http://, and give its authority as --tls-ca")
             }
             Ungreeted::Stranger(Stranger::Http1) => {
-                self.refused("it speaks HTTP/1: this is no gRPC address; a coordinator's is usually that of port 7615")
+                let port = "which it prints as `listening on`; it is usually 7615";
+                self.refused(format!("it speaks HTTP/1: this is no coordinator's gRPC port, {port}"))
             }
             Ungreeted::Stranger(Stranger::Other) => self.refused("what answers there is no coordinator"),
             Ungreeted::Lost(error) => self.unsafe_line(&error),

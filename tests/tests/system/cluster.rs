@@ -66,13 +66,18 @@ pub(crate) fn worker(url: &str) -> Running {
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Waits until something is so.
-pub(crate) fn until<T>(what: &str, mut is: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn until<T>(what: &str, is: impl FnMut() -> Option<T>) -> T {
+    until_or(what, String::new, is)
+}
+
+/// The same, with what is to be seen where it does not come to be so.
+pub(crate) fn until_or<T>(what: &str, seen: impl Fn() -> String, mut is: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
         if let Some(found) = is() {
             return found;
         }
-        assert!(begun.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        assert!(begun.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}\n{}", seen());
         sleep(Duration::from_millis(20));
     }
 }
