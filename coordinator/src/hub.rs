@@ -135,6 +135,7 @@ impl Hub {
         mut held: Held,
     ) -> Result<(u64, mpsc::Receiver<Told>), Status> {
         held.ours.retain(|(task, _)| !exam::is_part(*task));
+        let (exams, earlier) = held.earlier.into_iter().partition::<Vec<_>, _>(|(task, _)| exam::is_part(*task));
         self.with(|state, now| {
             if state.links.about(worker).is_some_and(|known| known.token != about.token) {
                 return Err(Status::already_exists("a worker of this number is connected under another token"));
@@ -142,14 +143,16 @@ impl Hub {
             let capacity = Capacity { slots: about.slots, plays: Some(Arc::clone(&about.plays)) };
             let link = state.links.add(worker, about.clone());
             let bar = if state.trust.is_blind { None } else { state.receive(worker, &about) };
+            // An exam has the same numbers in every life: taking back that of another would take back this one.
+            if bar != Some(Bar::Exam) {
+                exams.into_iter().for_each(|(task, _)| state.revoke(worker, task));
+            }
             // What it must not have it must not be given first.
             state.scheduler.join_barred(now, worker, capacity, &held.ours, bar);
             // Before the keeper hears that there is room: what is at work already goes first.
             match &state.keeper {
-                Some(keeper) if !held.earlier.is_empty() && bar != Some(Bar::Quarantine) => {
-                    keeper.reclaim(worker, held.earlier)
-                }
-                _ => held.earlier.into_iter().for_each(|(task, _)| state.revoke(worker, task)),
+                Some(keeper) if !earlier.is_empty() && bar != Some(Bar::Quarantine) => keeper.reclaim(worker, earlier),
+                _ => earlier.into_iter().for_each(|(task, _)| state.revoke(worker, task)),
             }
             Ok(link)
         })

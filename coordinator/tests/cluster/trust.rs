@@ -188,6 +188,28 @@ async fn who_names_tasks_that_it_never_had_is_examined_first_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_exam_of_an_earlier_life_does_not_take_back_the_one_of_this() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = suspicious(folder.path(), 0.0);
+    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let mut first = Puppet::join(&cluster, 1).await;
+    let exam = first.task().await;
+    assert!(is_exam(&exam), "{exam:?}");
+    let held = v1::Held { task: exam.task, attempt: exam.attempt, epoch: 4_711, question: exam.question };
+    let hello = v1::Hello { held: vec![held], slots: 4, ..hello(2) };
+    let mut again = Puppet::say_first(cluster.channel().await, Said::Hello(hello)).await.expect("welcome");
+    loop {
+        match within(again.hear()).await {
+            Heard::Task(task) if is_exam(&task) => again.answer(&task).await,
+            Heard::Task(_) => break,
+            Heard::Revoke(revoke) => panic!("{revoke:?}"),
+            _ => {}
+        }
+    }
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_liar_said_to_a_person_is_taken_back_too() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 100.0);
