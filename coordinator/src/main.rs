@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use clap::Parser;
 use kagetsu_coordinator::{Config, Protected, Protection, Server};
-use kagetsu_program::{Exit, LogFormat, place, start_log, write_whole};
+use kagetsu_program::{Exit, LogFormat, check_place, start_log, write_whole};
 use kagetsu_proto::Listener;
 use mimalloc::MiMalloc;
 use tokio::signal::unix::{SignalKind, signal};
@@ -90,8 +90,11 @@ fn main() -> ExitCode {
 async fn serve(arguments: Arguments) -> Result<()> {
     let protected = arguments.protection.read()?;
     if let Some(file) = &arguments.address_file {
-        // Before a book is made.
-        place(file).with_context(|| cannot_write(file))?;
+        // Before a book is made, unless it is the book's folder that is to hold it.
+        let folder = file.parent().filter(|folder| !folder.exists());
+        if folder.is_none() || folder != arguments.config.book.as_deref() {
+            check_place(file).with_context(|| cannot_write(file))?;
+        }
     }
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;

@@ -6,13 +6,12 @@ use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Router, middleware};
-use kagetsu_proto::{Shares, Unread};
+use kagetsu_proto::Shares;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{Access, guard};
 use crate::history::{self, History};
 use crate::refusal::Refusal;
-use crate::serve::bound;
 use crate::services::Services;
 use crate::{analyses, books, builds, page, status, transpositions, tree, workers};
 
@@ -103,7 +102,6 @@ pub fn router<S: Services>(services: S, access: Access, shutdown: CancellationTo
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
         .layer(middleware::from_fn_with_state(Arc::clone(&door), guard::<S>))
-        .layer(middleware::from_fn_with_state(Unread::default(), bound))
         .with_state(door)
 }
 

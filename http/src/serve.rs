@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::Request;
 use axum::http::header::CONTENT_LENGTH;
-use axum::middleware::Next;
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use http_body::Body as _;
 use hyper::body::Incoming;
@@ -40,7 +40,7 @@ const REFUSAL: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\
 pub struct Client(pub SocketAddr);
 
 /// Large answers wait to be read among others that do, and not for ever.
-pub(crate) async fn bound(State(unread): State<Unread>, request: Request<Body>, next: Next) -> Response {
+async fn bound(State(unread): State<Unread>, request: Request<Body>, next: Next) -> Response {
     let (mut head, body) = next.run(request).await.into_parts();
     // Streams have no length: they are made as they are read.
     let length = usize::try_from(body.size_hint().exact().unwrap_or_default()).unwrap_or(usize::MAX);
@@ -59,11 +59,8 @@ pub(crate) async fn bound(State(unread): State<Unread>, request: Request<Body>, 
 /// others that it can tell nothing.
 async fn begin(mut line: Connection) -> io::Result<Option<impl AsyncRead + AsyncWrite + Unpin>> {
     let mut first = Vec::with_capacity(1 << 10);
-    let hear = async {
-        while first.len() < HTTP_2.len() && line.read_buf(&mut first).await? > 0 {}
-        Ok::<_, io::Error>(())
-    };
-    timeout(PATIENCE, hear).await??;
+    // The line itself waits for no one who does not begin.
+    while first.len() < HTTP_2.len() && line.read_buf(&mut first).await? > 0 {}
     if first.starts_with(HTTP_2) {
         line.write_all(REFUSAL).await?;
         line.shutdown().await?;
@@ -75,9 +72,10 @@ async fn begin(mut line: Connection) -> io::Result<Option<impl AsyncRead + Async
     Ok(Some(tokio::io::join(Cursor::new(first).chain(reads), writes)))
 }
 
-/// Serves HTTP/1.1 until the shutdown; streams that do not end by themselves are cut.
+/// Serves HTTP/1.1 until the shutdown, large answers among others that are read; streams that do not end by themselves are cut.
 pub async fn serve(mut listener: Listener, router: Router, shutdown: CancellationToken) {
     let mut http = http1::Builder::new();
+    let router = router.layer(from_fn_with_state(Unread::default(), bound));
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(BUFFER);
     let (open, cut) = (GracefulShutdown::new(), CancellationToken::new());
     let _cut = cut.clone().drop_guard();
@@ -118,7 +116,6 @@ pub async fn serve(mut listener: Listener, router: Router, shutdown: Cancellatio
 
 #[cfg(test)]
 mod tests {
-    use axum::middleware::from_fn_with_state;
     use axum::routing::get;
     use tokio::net::{TcpListener, TcpStream};
 
@@ -139,7 +136,6 @@ mod tests {
     #[tokio::test]
     async fn answers_that_nobody_reads_leave_the_small_ones_their_place() {
         let router = Router::new().route("/large", get(async || vec![7; MANY])).route("/small", get(async || "small"));
-        let router = router.layer(from_fn_with_state(Unread::default(), bound));
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let listener = Listener::new(socket, None, 64).expect("an address");
         let (address, shutdown) = (listener.address(), CancellationToken::new());

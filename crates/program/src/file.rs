@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// anew. `mode` is what a new file's rights are, as in `0o600`, less the process's mask; no other file is touched.
 ///
 /// # Errors
-/// If it cannot be written; where that is plain, with the way out.
+/// Those of [`check_place`], or if there is no room.
 pub fn write_whole(path: &Path, text: &str, mode: u32) -> Result<()> {
     let path = place(path)?;
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -18,26 +18,39 @@ pub fn write_whole(path: &Path, text: &str, mode: u32) -> Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Where [`write_whole`] writes, without links.
+/// Looks whether [`write_whole`] can write there, and leaves all as it is.
 ///
 /// # Errors
-/// If nothing can be written there, with the way out.
-pub fn place(path: &Path) -> Result<PathBuf> {
+/// If nothing can be written there; where that is plain, with the way out.
+pub fn check_place(path: &Path) -> Result<()> {
+    let path = place(path)?;
+    tempfile::tempfile_in(path.parent().unwrap_or(Path::new("/"))).map(drop)
+}
+
+/// Where [`write_whole`] writes, without links.
+fn place(path: &Path) -> Result<PathBuf> {
     let path = match path.canonicalize() {
         Ok(path) => path,
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         Err(_) => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            if let Ok(target) = path.read_link() {
+                // To what is not there yet.
+                return place(&folder.join(target));
+            }
             let name = path.file_name().ok_or_else(|| Error::new(ErrorKind::InvalidInput, "it names no file"))?;
             let missing = |error: Error| match error.kind() {
                 ErrorKind::NotFound => Error::new(error.kind(), format!("there is no folder {}", folder.display())),
                 _ => error,
             };
-            folder.canonicalize().map_err(missing)?.join(name)
+            return Ok(folder.canonicalize().map_err(missing)?.join(name));
         }
     };
     if path.is_dir() {
         return Err(Error::new(ErrorKind::IsADirectory, "it is a folder; name a file in it"));
+    }
+    if !path.is_file() {
+        return Err(Error::new(ErrorKind::InvalidInput, "it is a device or a pipe; name a file"));
     }
     Ok(path)
 }
@@ -57,7 +70,10 @@ mod tests {
             assert_eq!(std::fs::read_to_string(&file).expect("text"), text);
             assert_eq!(std::fs::metadata(&file).expect("there").permissions().mode() & 0o777, 0o600);
         }
+        std::fs::remove_file(&file).expect("there");
+        write_whole(&link, "four", 0o600).expect("room");
         assert!(link.is_symlink());
+        assert_eq!(std::fs::read_to_string(&file).expect("text"), "four", "where the link leads to");
         assert_eq!(std::fs::read_to_string(&beside).expect("text"), "somebody's");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 3, "nothing is left behind");
     }
@@ -69,6 +85,9 @@ mod tests {
         assert_eq!(said(folder.path()), "it is a folder; name a file in it");
         let away = folder.path().join("away");
         assert_eq!(said(&away.join("a.url")), format!("there is no folder {}", away.display()));
+        assert_eq!(said(Path::new("/dev/null")), "it is a device or a pipe; name a file");
+        assert_eq!(check_place(Path::new("/dev/null")).expect_err("a device").kind(), ErrorKind::InvalidInput);
+        check_place(&folder.path().join("a.url")).expect("room");
         assert_eq!(said(Path::new("/")), "it is a folder; name a file in it");
         assert_eq!(said(&folder.path().join("x/..")), "it names no file");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);

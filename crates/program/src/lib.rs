@@ -10,6 +10,6 @@ mod log;
 mod settings;
 
 pub use exit::{Exit, run};
-pub use file::{place, write_whole};
+pub use file::{check_place, write_whole};
 pub use log::{LogError, LogFormat, start_log};
 pub use settings::{SettingsError, parse, parse_from};

@@ -18,6 +18,7 @@ use tonic::transport::server::{Connected, TcpConnectInfo};
 
 use super::ServerTls;
 use super::agreements::Agreements;
+use super::paced::{Paced, STALL};
 use super::seldom::Seldom;
 use crate::shares::{Share, Shares};
 
@@ -30,8 +31,6 @@ const WITH_FRAME: usize = PREFACE.len() + 9;
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 /// How often changed certificates are looked for.
 const RELOAD: Duration = Duration::from_secs(10);
-/// How long a client may take nothing of what it is told.
-const STALL: Duration = Duration::from_secs(30);
 /// The wait after the system could not accept a connection, as when there are no more file handles.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -51,8 +50,6 @@ pub struct Connection {
     line: Line,
     /// As long as the client has not begun.
     beginning: Option<Beginning>,
-    /// As long as the client takes nothing, until when it must.
-    stalled: Option<Pin<Box<Sleep>>>,
     client: SocketAddr,
     log: Arc<Log>,
     _share: Share,
@@ -61,9 +58,9 @@ pub struct Connection {
 #[derive(Debug)]
 enum Line {
     /// Everybody on the way can read it.
-    Plain(TcpStream),
+    Plain(Paced),
     /// Nobody can.
-    Secret(Box<TlsStream<TcpStream>>),
+    Secret(Box<TlsStream<Paced>>),
 }
 
 /// A client that has yet to say what every client says first.
@@ -118,7 +115,7 @@ impl Connection {
         };
         let beginning = Beginning { until: Box::pin(tokio::time::sleep(PATIENCE)), words: Words::default() };
         let log = Arc::clone(log);
-        Some(Self { line, beginning: Some(beginning), stalled: None, client, log, _share: share })
+        Some(Self { line, beginning: Some(beginning), client, log, _share: share })
     }
 
     /// Ends it, and says why.
@@ -129,20 +126,17 @@ impl Connection {
         io::ErrorKind::TimedOut.into()
     }
 
-    /// Writes something, for which the client has so long.
+    /// Writes something, and says so where the client does not read.
     fn write<T>(
         &mut self,
         context: &mut Context<'_>,
         write: impl FnOnce(&mut Line, &mut Context<'_>) -> Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
-        let written = write(&mut self.line, context);
-        if written.is_ready() {
-            self.stalled = None;
-            return written;
-        }
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(STALL)));
-        ready!(stalled.as_mut().poll(context));
-        Poll::Ready(Err(self.late(&format!("it has read nothing for {} s", STALL.as_secs()))))
+        let written = ready!(write(&mut self.line, context));
+        Poll::Ready(written.map_err(|error| match error.kind() {
+            io::ErrorKind::TimedOut => self.late(&format!("it has read nothing for {} s", STALL.as_secs())),
+            _ => error,
+        }))
     }
 }
 
@@ -230,7 +224,9 @@ async fn accept(
         let _ = stream.set_nodelay(true);
         match tls {
             None => {
-                let Some(line) = Connection::new(Line::Plain(stream), client, &log, shares) else { continue };
+                let Some(line) = Connection::new(Line::Plain(Paced::new(stream)), client, &log, shares) else {
+                    continue;
+                };
                 if out.send((line, client)).await.is_err() {
                     return;
                 }
@@ -261,7 +257,7 @@ async fn agree(
     let agreed = tokio::time::timeout(PATIENCE, async {
         stream.readable().await?;
         has_spoken.store(true, Relaxed);
-        tls.secure(stream).await
+        tls.secure(Paced::new(stream)).await
     });
     match agreed.await {
         // Who listens no more has ended.
@@ -332,8 +328,8 @@ impl Connected for Connection {
 
     fn connect_info(&self) -> TcpConnectInfo {
         match &self.line {
-            Line::Plain(stream) => stream.connect_info(),
-            Line::Secret(stream) => stream.get_ref().0.connect_info(),
+            Line::Plain(line) => line.stream.connect_info(),
+            Line::Secret(stream) => stream.get_ref().0.stream.connect_info(),
         }
     }
 }
@@ -401,8 +397,10 @@ impl AsyncWrite for Connection {
 
 #[cfg(test)]
 mod tests {
+    use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
+    use super::super::{Client, ServerFiles};
     use super::*;
 
     /// A client that has said this, and the server's side of its line.
@@ -412,6 +410,13 @@ mod tests {
         let mut near = TcpStream::connect(listener.address()).await.expect("it listens");
         near.write_all(said).await.expect("room");
         (near, listener.accept().await.0)
+    }
+
+    fn paced(line: &mut Connection) -> &mut Paced {
+        match &mut line.line {
+            Line::Plain(line) => line,
+            Line::Secret(line) => line.get_mut().0,
+        }
     }
 
     /// What a client of HTTP/2 says before it waits: settings, none of them.
@@ -455,10 +460,10 @@ mod tests {
         // It reads once, and has its time again.
         near.read_exact(&mut vec![0; 1 << 20]).await.expect("much waits");
         line.write_all(&much).await.expect("room again");
-        assert!(line.stalled.is_none());
+        assert!(paced(&mut line).stalled.is_none());
         let late = async {
             loop {
-                if let Some(stalled) = &mut line.stalled {
+                if let Some(stalled) = &mut paced(&mut line).stalled {
                     stalled.as_mut().reset(tokio::time::Instant::now());
                 }
                 let written = tokio::time::timeout(Duration::from_millis(100), line.write_all(&much)).await;
@@ -468,6 +473,48 @@ mod tests {
             }
         };
         assert_eq!(late.await.kind(), io::ErrorKind::TimedOut);
+    }
+
+    /// A secret line, from both sides.
+    async fn secret() -> (tokio_rustls::client::TlsStream<TcpStream>, Connection) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        let mut ours = CertificateParams::default();
+        ours.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority = CertifiedIssuer::self_signed(ours, KeyPair::generate().expect("chance")).expect("sound");
+        let key = KeyPair::generate().expect("chance");
+        let certificate = CertificateParams::new(["localhost".to_string()]).expect("a name");
+        let certificate = certificate.signed_by(&key, &authority).expect("sound");
+        for (name, text) in [("ca", authority.pem()), ("pem", certificate.pem()), ("key", key.serialize_pem())] {
+            std::fs::write(path(name), text).expect("room");
+        }
+        let files = ServerFiles { certificate: path("pem"), key: path("key"), client_authority: None };
+        let tls = Arc::new(ServerTls::new(files, &["h2"]).expect("sound"));
+        let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let mut listener = Listener::new(socket, Some(tls), 8).expect("an address");
+        let near = TcpStream::connect(listener.address()).await.expect("it listens");
+        let near = Client::new(&path("ca"), None).expect("sound").secure("localhost", near).await.expect("agreed");
+        (near, listener.accept().await.0)
+    }
+
+    #[tokio::test]
+    async fn who_reads_nothing_of_a_secret_line_has_no_more_time_with_each_word() {
+        let (_near, mut line) = secret().await;
+        let words = [7; 1 << 10];
+        loop {
+            line.write_all(&words).await.expect("TLS takes it");
+            if tokio::time::timeout(Duration::from_millis(500), line.flush()).await.is_err() {
+                break;
+            }
+        }
+        let until = |line: &mut Connection| paced(line).stalled.as_ref().map(|stalled| stalled.deadline());
+        let first = until(&mut line);
+        assert!(first.is_some());
+        line.write_all(b"a word").await.expect("TLS takes it");
+        assert_eq!(until(&mut line), first);
+        let stalled = paced(&mut line).stalled.as_mut().expect("nobody reads");
+        stalled.as_mut().reset(tokio::time::Instant::now());
+        assert_eq!(line.flush().await.expect_err("it is late").kind(), io::ErrorKind::TimedOut);
     }
 
     #[tokio::test]

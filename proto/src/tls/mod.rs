@@ -4,6 +4,7 @@ mod agreements;
 mod client;
 mod files;
 mod listener;
+mod paced;
 mod seldom;
 mod server;
 

@@ -5,12 +5,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustls::ServerConfig;
 use rustls::server::WebPkiClientVerifier;
-use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::TlsError;
 use super::files::{certificates, key, provider, refused, roots, validity};
+use super::paced::Paced;
 
 /// The files of a server's side of TLS.
 #[derive(Clone, Debug)]
@@ -102,7 +102,7 @@ impl ServerTls {
     ///
     /// # Errors
     /// Those of the library, inside one of the system's.
-    pub(super) async fn secure(&self, stream: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
+    pub(super) async fn secure(&self, stream: Paced) -> std::io::Result<TlsStream<Paced>> {
         let acceptor = self.state.lock().unwrap_or_else(PoisonError::into_inner).acceptor.clone();
         acceptor.accept(stream).await
     }
