@@ -3,7 +3,8 @@
 
 use kagetsu_book::Work;
 use kagetsu_game::{Answer, Bound, Claim, Move, Score, Verdict};
-use kagetsu_schedule::{Bar, QuestionId, WorkerId};
+use kagetsu_schedule::{Bar, QuestionId, TaskId, WorkerId};
+use tonic::Status;
 
 use crate::compare::difference;
 use crate::prover::{Claims, Kept};
@@ -254,6 +255,22 @@ impl State {
     pub(crate) fn unchecked(&mut self, check: Check) {
         if check.held.is_some() {
             self.settled(check, 0, &[]);
+        }
+    }
+
+    /// A worker has answered a question of the exam, rightly or not.
+    pub(crate) fn marked(&mut self, worker: WorkerId, task: TaskId, marked: Result<(), String>) {
+        if let Err(fault) = marked {
+            self.quarantine(worker, fault.clone(), true);
+            let why = format!("this worker gives wrong answers: {fault}");
+            return self.links.refuse(worker, Status::failed_precondition(why));
+        }
+        let Some(record) = self.trust.record_mut(worker) else { return };
+        let Some(exam) = record.exam.as_mut() else { return };
+        // Who says one answer twice has not given another.
+        exam.remove(&task);
+        if exam.is_empty() && record.quarantine.is_none() {
+            self.scheduler.bar(self.now, worker, None);
         }
     }
 

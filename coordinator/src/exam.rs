@@ -3,14 +3,11 @@
 use std::sync::LazyLock;
 
 use kagetsu_game::{Answer, Effort, Position, Question, Variant};
-use kagetsu_proto::v1;
+use kagetsu_proto::{EXAM, v1};
 use kagetsu_schedule::TaskId;
 use kagetsu_search::{Control, Engine, EngineOptions};
 
 use crate::links::Introduction;
-
-/// Tasks from this number on are questions of the exam; the scheduler's count microseconds and never come near.
-const FIRST: u64 = 1 << 63;
 
 /// One question of the exam, and what our own engine answers to it.
 struct Paper {
@@ -49,13 +46,13 @@ pub(crate) fn prepare() {
 
 /// Whether a task is a question of the exam.
 pub(crate) const fn is_part(task: TaskId) -> bool {
-    task.0 >= FIRST
+    task.0 >= EXAM
 }
 
 /// The questions for a worker, as tasks.
 pub(crate) fn tasks(about: &Introduction) -> Vec<v1::Task> {
     let plays = |paper: &Paper| about.plays.contains(&paper.question.position.variant());
-    let asked = (FIRST..).zip(PAPERS.iter()).filter(|(_, paper)| plays(paper));
+    let asked = (EXAM..).zip(PAPERS.iter()).filter(|(_, paper)| plays(paper));
     let task = |(task, paper): (u64, &Paper)| v1::Task {
         task,
         attempt: 1,
@@ -86,7 +83,7 @@ pub(crate) fn mark(about: &Introduction, report: &v1::Report) -> Result<(), Stri
 }
 
 fn compare(about: &Introduction, report: &v1::Report) -> Result<(), String> {
-    let index = usize::try_from(report.task - FIRST).unwrap_or(usize::MAX);
+    let index = usize::try_from(report.task - EXAM).unwrap_or(usize::MAX);
     let Some(Paper { question, answer: known }) = PAPERS.get(index) else {
         return Err("it answers what it was not asked".into());
     };
@@ -143,7 +140,7 @@ mod tests {
     #[test]
     fn a_reason_without_end_is_cut() {
         let said = Some(v1::report::Outcome::Failed("é".repeat(4_000_000)));
-        let report = v1::Report { task: FIRST, attempt: 1, outcome: said, held_us: 0 };
+        let report = v1::Report { task: EXAM, attempt: 1, outcome: said, held_us: 0 };
         let fault = mark(&about("e"), &report).expect_err("it could not");
         assert!(fault.contains("it could not: é") && fault.chars().count() == LONGEST + 2, "{}", fault.len());
         assert_eq!(brief("é".repeat(LONGEST)), "é".repeat(LONGEST));
@@ -185,7 +182,7 @@ mod tests {
         let lost = kagetsu_game::Proof { claim: proof.claim.negated(), ..proof };
         let lie = kagetsu_game::Verdict { proof: Some(lost), score: lost.score(), ..verdict.clone() };
         let lie: Answer = [(best, lie)].into_iter().collect();
-        let fault = mark(&about("pikafish"), &report(FIRST + 1, &lie)).expect_err("a lie");
+        let fault = mark(&about("pikafish"), &report(EXAM + 1, &lie)).expect_err("a lie");
         assert!(fault.contains("a loss, which is a win"), "{fault}");
     }
 }

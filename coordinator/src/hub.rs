@@ -118,7 +118,11 @@ impl Hub {
                 }
             };
             tokio::select! {
-                () = due => self.with(|state, now| state.scheduler.tick(now)),
+                () = due => self.with(|state, now| {
+                    state.scheduler.tick(now);
+                    // Who does not pass its exam is nobody after a while. The clock rings about once a lease.
+                    state.look_after_checks();
+                }),
                 () = self.bell.notified() => {}
             }
         }
@@ -186,6 +190,9 @@ impl Hub {
         let found: Vec<_> = progress.iter().map(|p| self.read_progress(TaskId(p.task), p.so_far.as_ref())).collect();
         self.with(|state, now| {
             state.scheduler.heartbeat(now, worker, &visited);
+            if state.trust.is_examined(worker) {
+                return;
+            }
             for ((task, nodes), so_far) in visited.iter().zip(found) {
                 // A beat may come after the report.
                 if state.scheduler.holds(worker, *task)
@@ -201,7 +208,7 @@ impl Hub {
     pub(crate) fn notes(&self, worker: WorkerId, notes: &v1::Notes) {
         if notes.notes.len() <= MOST_NOTES {
             let state = self.lock();
-            if !state.trust.is_quarantined(worker) {
+            if !state.trust.is_quarantined(worker) && !state.trust.is_examined(worker) {
                 state.relay(worker, TaskId(notes.task), &notes.notes);
             }
         }
@@ -230,12 +237,18 @@ impl Hub {
             if state.trust.is_quarantined(worker) {
                 return state.acknowledge(worker, task, report.attempt);
             }
+            if state.trust.is_examined(worker) && !matches!(outcome, Report::HandedBack) {
+                // It keeps what it says, and is asked again when it has passed.
+                return state.scheduler.heartbeat(now, worker, &[]);
+            }
             if let Some(watched) = state.watched(task) {
                 watched.ended(task);
             }
             if let Some(asked) = state.asked.get(&task).filter(|_| report.held_us > 0) {
                 let passed = now.saturating_sub(asked.since);
-                state.scheduler.observe(passed.saturating_sub(Duration::from_micros(report.held_us)));
+                // Who had it before it was asked has not held it for that long.
+                let on_the_way = passed.checked_sub(Duration::from_micros(report.held_us));
+                on_the_way.into_iter().for_each(|round_trip| state.scheduler.observe(round_trip));
             }
             if let Report::Failed(reason) = &outcome {
                 tracing::warn!(worker = state.name(worker), task = report.task, reason, "a task failed");
@@ -267,20 +280,9 @@ impl Hub {
             return self.with(|state, _| state.acknowledge(worker, TaskId(report.task), report.attempt));
         }
         let marked = exam::mark(&about, report);
-        self.with(|state, now| {
+        self.with(|state, _| {
             state.acknowledge(worker, TaskId(report.task), report.attempt);
-            if let Err(fault) = marked {
-                state.quarantine(worker, fault.clone(), true);
-                let why = format!("this worker gives wrong answers: {fault}");
-                return state.links.refuse(worker, Status::failed_precondition(why));
-            }
-            let Some(record) = state.trust.record_mut(worker) else { return };
-            let Some(exam) = record.exam.as_mut() else { return };
-            // Who says one answer twice has not given another.
-            exam.remove(&TaskId(report.task));
-            if exam.is_empty() && record.quarantine.is_none() {
-                state.scheduler.bar(now, worker, None);
-            }
+            state.marked(worker, TaskId(report.task), marked);
         });
     }
 
@@ -436,7 +438,7 @@ impl Hub {
     /// What questions of the variant wait for before anybody can work on them, if nobody can.
     pub(crate) fn waits_for(&self, variant: Variant) -> Option<String> {
         let state = self.lock();
-        (!state.scheduler.has_others(variant, &[])).then(|| state.links.lack(variant))
+        (!state.scheduler.is_played(variant)).then(|| state.links.lack(variant))
     }
 
     /// Workers quarantined since the start.

@@ -126,6 +126,12 @@ impl Trust {
         self.records.get(&worker).is_some_and(|record| record.quarantine.is_some())
     }
 
+    /// Whether a worker has questions of its exam to answer: nothing that it says of others counts.
+    pub(crate) fn is_examined(&self, worker: WorkerId) -> bool {
+        let exam = self.records.get(&worker).and_then(|record| record.exam.as_ref());
+        exam.is_some_and(|open| !open.is_empty())
+    }
+
     /// Whether another worker is to be asked too; by chance, so that no worker can know.
     pub(crate) fn is_sampled(&self, id: QuestionId) -> bool {
         self.share > 0 && self.chance.hash_one(id) % 1_000_000 < self.share

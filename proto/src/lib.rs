@@ -21,7 +21,7 @@ mod version;
 
 pub use access::{Access, AccessError, Bearer};
 pub use convert::WireError;
-pub use limits::{MOST_MOVES, MOST_NAME, MOST_ROOTS};
+pub use limits::{EXAM, MOST_MOVES, MOST_NAME, MOST_ROOTS};
 pub use name::{NameError, check_name};
 pub use pushback::{busy, pushback};
 pub use settings::{Caller, ConnectError, Connector, HERE, MESSAGE_LIMIT, explain, is_lost, keepalive};

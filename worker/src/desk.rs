@@ -5,8 +5,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use kagetsu_game::{Question, Window};
-use kagetsu_proto::v1;
 use kagetsu_proto::v1::report::Outcome;
+use kagetsu_proto::{EXAM, v1};
 use kagetsu_search::{Branch, Control, Note, Progress};
 use prost::Message;
 use tokio::sync::Notify;
@@ -181,7 +181,7 @@ impl Desk {
             running.name = now;
         } else if let Some(waiting) = waiting.find(|waiting| is_it(waiting.name, Some(&waiting.question))) {
             waiting.name = now;
-        } else if papers.is_retired {
+        } else if papers.is_retired && !papers.must_answer(now) {
             papers.report(now, Outcome::HandedBack(v1::HandedBack {}));
             self.news.notify_one();
         } else {
@@ -433,6 +433,9 @@ impl Desk {
         let mut papers = self.lock();
         papers.is_retired = true;
         let waiting = std::mem::take(&mut papers.waiting);
+        let (exam, waiting): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            waiting.into_iter().partition(|(_, waiting)| papers.must_answer(waiting.name));
+        papers.waiting = exam;
         for Waiting { name, .. } in waiting.into_values() {
             papers.report(name, Outcome::HandedBack(v1::HandedBack {}));
         }
@@ -465,6 +468,13 @@ impl Papers {
         self.arrivals += 1;
         self.done.insert(self.arrivals, Done { name, question: None, outcome, held: Duration::ZERO });
         self.unsent.push(self.arrivals);
+    }
+
+    /// Whether it is a question of the exam, without which something that is at work or done would not be heard.
+    fn must_answer(&self, name: Name) -> bool {
+        let mut others =
+            self.running.values().map(|running| running.name).chain(self.done.values().map(|done| done.name));
+        name.task >= EXAM && others.any(|other| other.task < EXAM)
     }
 
     fn is_empty(&self) -> bool {

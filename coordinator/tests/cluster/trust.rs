@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use kagetsu_coordinator::Config;
 use kagetsu_game::{Answer, Position};
-use kagetsu_proto::v1;
 use kagetsu_proto::v1::JobState;
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::v1::workers_client::WorkersClient;
+use kagetsu_proto::{EXAM, v1};
 use kagetsu_search::Engine;
 use tonic::Code;
 
@@ -24,7 +25,7 @@ fn suspicious(folder: &Path, verify_share: f64) -> Cluster {
 }
 
 fn is_exam(task: &v1::Task) -> bool {
-    task.task >= 1 << 63
+    task.task >= EXAM
 }
 
 /// A puppet that says it is our own engine.
@@ -206,6 +207,80 @@ async fn an_exam_of_an_earlier_life_does_not_take_back_the_one_of_this() {
             _ => {}
         }
     }
+    cluster.end().await;
+}
+
+/// The next task that is none of the exam; those of the exam are answered.
+async fn passes(puppet: &mut Puppet) -> v1::Task {
+    loop {
+        match puppet.task().await {
+            task if is_exam(&task) => puppet.answer(&task).await,
+            task => return task,
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_before_the_exam_is_passed_counts_when_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = suspicious(folder.path(), 0.0);
+    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let mut puppet = Puppet::join(&cluster, 1).await;
+    let before = passes(&mut puppet).await;
+    cluster.end().await;
+    let cluster = suspicious(folder.path(), 0.0);
+    let found = async || {
+        let job = cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+        (job.positions, cluster.export().await.len())
+    };
+    let held = v1::Held { task: before.task, attempt: 1, epoch: 4_711, question: before.question.clone() };
+    let hello = v1::Hello { held: vec![held], ..hello(2) };
+    let mut puppet = Puppet::say_first(cluster.channel().await, Said::Hello(hello)).await.expect("welcome");
+    let (mut exam, mut at_hand) = (Vec::new(), None);
+    while exam.len() < 5 || at_hand.is_none() {
+        match puppet.task().await {
+            task if is_exam(&task) => exam.push(task),
+            task => at_hand = Some(task),
+        }
+    }
+    let at_hand = at_hand.expect("it goes on with it");
+    assert_eq!(at_hand.question, before.question);
+    puppet.answer(&at_hand).await;
+    for task in &exam {
+        assert_eq!(found().await, (0, 0), "nobody knows it yet");
+        puppet.answer(task).await;
+        assert_eq!(puppet.acknowledged().await.task, task.task, "nothing else is acknowledged");
+    }
+    assert_eq!(puppet.task().await, at_hand, "it is asked again");
+    puppet.answer(&at_hand).await;
+    assert_eq!(puppet.acknowledged().await.task, at_hand.task);
+    assert_eq!(found().await.0, 1);
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_claim_that_cannot_be_repeated_waits_for_who_is_in_its_exam() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = suspicious(folder.path(), 0.0);
+    let mut examined = pretender(&cluster, 1).await;
+    let exam = examined.task().await;
+    assert!(is_exam(&exam));
+    let mut liar = pretender(&cluster, 7).await;
+    cluster.builds().await.start(build("test", 1)).await.expect("a job");
+    let task = passes(&mut liar).await;
+    liar.report(&task, Outcome::Answer(claim_a_win(answer(&task)))).await;
+    for _ in 0..20 {
+        let job = cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+        assert_eq!(job.positions, 0, "an opinion already");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    examined.answer(&exam).await;
+    let again = passes(&mut examined).await;
+    assert_eq!(again.question, task.question);
+    examined.answer(&again).await;
+    assert_eq!(cluster.finished("test").await.state(), JobState::Done);
+    let liar = worker_named(&cluster, "puppet 7").await.expect("connected");
+    assert!(liar.quarantine.contains("wrong about"), "{liar:?}");
     cluster.end().await;
 }
 

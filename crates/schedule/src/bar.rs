@@ -4,12 +4,14 @@ use core::time::Duration;
 use kagetsu_game::{Answer, Question, Variant};
 
 use crate::inquiry::Inquiry;
+use crate::worker::Worker;
 use crate::{Effect, QuestionId, Scheduler, Split, WorkerId};
 
 /// Why a worker gets no tasks although it asks for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bar {
-    /// It has yet to show that its answers are right. It keeps what it has.
+    /// It has yet to show that its answers are right. It keeps what it has, and what it reports of that is for the caller to
+    /// keep out.
     Exam,
     /// Its answers were wrong.
     Quarantine,
@@ -18,15 +20,20 @@ pub enum Bar {
 /// Who is believed, and who is asked to make sure.
 impl Scheduler {
     /// Gives a worker no tasks any more, or (`None`) lets it have some again. Who is quarantined loses what it has, and what
-    /// it reports from then on is for the caller to keep out. Harmless for a worker that is not there.
+    /// it reports from then on is for the caller to keep out. Who has passed its exam is assigned once more what it has, under
+    /// the same attempt: what it said of that was not heard. Harmless for a worker that is not there.
     pub fn bar(&mut self, now: Duration, worker: WorkerId, bar: Option<Bar>) {
-        self.advance(now);
-        self.roster.with(worker, |w| w.bar = bar);
-        if bar == Some(Bar::Quarantine) {
-            for task in self.tasks_of(worker) {
-                self.take_back(worker, task);
-                self.effects.push_back(Effect::Revoke { worker, task });
+        let now = self.advance(now);
+        let before = self.roster.with(worker, |w| core::mem::replace(&mut w.bar, bar.map(|bar| (bar, now)))).flatten();
+        match (before, bar) {
+            (_, Some(Bar::Quarantine)) => {
+                for task in self.tasks_of(worker) {
+                    self.take_back(worker, task);
+                    self.effects.push_back(Effect::Revoke { worker, task });
+                }
             }
+            (Some((Bar::Exam, _)), None) => self.remind(worker),
+            _ => {}
         }
         self.hand_out();
     }
@@ -53,9 +60,26 @@ impl Scheduler {
         id
     }
 
-    /// Whether there is somebody who gets tasks and plays the variant, and is none of these. Looks at every worker.
+    /// Whether there is somebody who plays the variant, is none of these, and gets tasks, or may when it has passed its
+    /// [exam](crate::Options::exam). Looks at every worker.
     #[must_use]
     pub fn has_others(&self, variant: Variant, but: &[WorkerId]) -> bool {
-        self.roster.iter().any(|(id, w)| w.slot_limit() > 0 && w.has(variant) && !but.contains(&id))
+        let is_expected = |w: &Worker| w.is_expected(self.now, self.options.exam);
+        self.roster.iter().any(|(id, w)| w.has(variant) && !but.contains(&id) && is_expected(w))
+    }
+
+    /// Whether somebody gets tasks of the variant now.
+    #[must_use]
+    pub fn is_played(&self, variant: Variant) -> bool {
+        self.roster.slots_for(variant).0 > 0
+    }
+
+    /// Says once more what a worker has.
+    fn remind(&mut self, worker: WorkerId) {
+        let Some(w) = self.roster.get(worker) else { return };
+        for task in w.tasks() {
+            let (Some(hold), Some(part)) = (w.hold(task), self.parts.get(&task)) else { continue };
+            self.effects.push_back(Effect::Assign { worker, task: part.task(task, hold.attempt) });
+        }
     }
 }

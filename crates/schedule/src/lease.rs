@@ -76,7 +76,8 @@ impl Scheduler {
         }
     }
 
-    /// A worker says that it has a task: it keeps it, unless nothing more is wanted of it, or not of this worker.
+    /// A worker says that it has a task: it keeps it, unless nothing more is wanted of it, or not of this worker, or another
+    /// has it under this attempt.
     pub(crate) fn regain(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
         let allowance = self.allowance(worker, task);
         let is_believed = !self.is_quarantined(worker);
@@ -85,16 +86,15 @@ impl Scheduler {
             return; // its report waits to be acknowledged
         }
         let wanted = part.filter(|part| part.answered.is_none() && is_believed && !part.barred.contains(&worker));
-        let Some((part, owner)) = wanted.and_then(|part| part.owner(attempt).map(|owner| (part, owner))) else {
-            self.effects.push_back(Effect::Revoke { worker, task });
-            return;
+        let wanted = wanted.and_then(|part| part.owner(attempt).map(|owner| (part, owner)));
+        let has_it =
+            |owner| self.roster.get(owner).and_then(|w| w.hold(task)).is_some_and(|hold| hold.attempt == attempt);
+        let part = match wanted {
+            Some((_, owner)) if owner == worker && has_it(owner) => return,
+            // Numbers can be learned: who is there and has it keeps it.
+            Some((part, owner)) if !has_it(owner) => part,
+            _ => return self.effects.push_back(Effect::Revoke { worker, task }),
         };
-        if self.roster.get(owner).and_then(|w| w.hold(task)).is_some_and(|hold| hold.attempt == attempt) {
-            if owner == worker {
-                return;
-            }
-            self.roster.with(owner, |w| w.drop_task(task));
-        }
         part.lose(worker);
         part.regain(attempt, worker);
         self.waiting.remove(&(part.priority, task));
@@ -166,7 +166,7 @@ impl Scheduler {
 
     /// Whether nothing that the worker says counts: what it had, others get.
     pub(crate) fn is_quarantined(&self, worker: WorkerId) -> bool {
-        self.roster.get(worker).is_some_and(|w| w.bar == Some(crate::Bar::Quarantine))
+        self.roster.get(worker).is_some_and(|w| w.is_barred(crate::Bar::Quarantine))
     }
 
     /// Whether the worker has the task in its hands.

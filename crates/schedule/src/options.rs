@@ -14,6 +14,9 @@ pub struct Options {
     /// A task whose worker has fallen far behind its own pace is given to another worker too, after so many times what it
     /// should take, and a lease; default 4.
     pub patience: u32,
+    /// As long as a worker may take over its [exam](crate::Bar::Exam), work that is for [others](crate::Scheduler::has_others)
+    /// waits for it; default 2 min.
+    pub exam: Duration,
     /// Tasks that a worker holds beyond its slots, so that it never waits a round trip; default 1.
     pub prefetch: u32,
     /// Workers that fail at a task (that report it, or stand still) before its question is set aside; where there are not so
@@ -41,6 +44,7 @@ impl Default for Options {
             lease: Duration::from_secs(15),
             stall: Duration::from_secs(60),
             patience: 4,
+            exam: Duration::from_secs(120),
             prefetch: 1,
             max_attempts: 3,
             max_losses: 10,

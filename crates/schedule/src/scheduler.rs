@@ -118,7 +118,7 @@ impl Scheduler {
     /// still has from before, with the attempt: begun, queued, or answered and not acknowledged. It keeps what nobody
     /// else has answered and is told to forget the rest; what it held before and does not name is given to others.
     pub fn join(&mut self, now: Duration, worker: WorkerId, capacity: impl Into<Capacity>, holding: &[(TaskId, u32)]) {
-        let bar = self.roster.get(worker).and_then(|w| w.bar);
+        let bar = self.roster.get(worker).and_then(|w| w.bar).map(|(bar, _)| bar);
         self.join_barred(now, worker, capacity, holding, bar);
     }
 
@@ -136,7 +136,8 @@ impl Scheduler {
             self.roster.insert(worker, Worker::new(now, capacity.clone()));
         }
         let before = self.roster.with(worker, |w| {
-            (w.slots, w.plays, w.is_draining, w.bar) = (capacity.slots, capacity.plays, false, bar);
+            (w.slots, w.plays, w.is_draining, w.bar) =
+                (capacity.slots, capacity.plays, false, bar.map(|bar| (bar, now)));
             w.sign(now);
             w.tasks()
         });

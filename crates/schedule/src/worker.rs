@@ -18,8 +18,8 @@ pub(crate) struct Worker {
     pub(crate) turn: u64,
     pub(crate) is_silent: bool,
     pub(crate) is_draining: bool,
-    /// Why it gets no tasks, if it gets none.
-    pub(crate) bar: Option<Bar>,
+    /// Why it gets no tasks, if it gets none, and since when.
+    pub(crate) bar: Option<(Bar, Duration)>,
     /// Failures since its last success.
     pub(crate) strikes: u32,
     pub(crate) done: u64,
@@ -156,6 +156,20 @@ impl Worker {
         }
     }
 
+    /// Whether this is why it gets no tasks.
+    pub(crate) fn is_barred(&self, bar: Bar) -> bool {
+        self.bar.is_some_and(|(why, _)| why == bar)
+    }
+
+    /// Whether it gets tasks, or will when it has passed an exam for which it has so long.
+    pub(crate) fn is_expected(&self, now: Duration, exam: Duration) -> bool {
+        let is_examined = match self.bar {
+            Some((Bar::Exam, since)) => now < since.saturating_add(exam),
+            _ => false,
+        };
+        self.slot_limit() > 0 || is_examined && self.slots > 0 && !self.is_silent && !self.is_draining
+    }
+
     /// Tasks that it may hold, queued ones included.
     pub(crate) fn queue_limit(&self, prefetch: u32) -> u32 {
         let slots = self.slot_limit();
@@ -253,8 +267,8 @@ impl Worker {
         match () {
             () if self.is_silent => Idle::Silent,
             () if self.is_draining => Idle::Draining,
-            () if self.bar == Some(Bar::Exam) => Idle::Examined,
-            () if self.bar == Some(Bar::Quarantine) => Idle::Quarantined,
+            () if self.is_barred(Bar::Exam) => Idle::Examined,
+            () if self.is_barred(Bar::Quarantine) => Idle::Quarantined,
             () if self.load() >= self.slot_limit() => Idle::Probation,
             () => waits.map_or(Idle::NoTasks, |waits| match waits {
                 Waits::Playable => Idle::Avoided,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kagetsu_proto::EXAM;
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_worker::Config;
@@ -51,6 +52,34 @@ async fn what_is_at_work_is_finished_within_the_grace() {
     let report = call.report().await;
     assert!(matches!(report.outcome, Some(Outcome::Answer(_))), "{report:?}");
     call.acknowledge(&report).await;
+    assert!(matches!(call.hear_news().await, Some(Said::Goodbye(_))));
+    drop(call);
+    within(worker).await.expect("no panic").expect("a clean end");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_an_answer_to_give_answers_its_exam_before_it_ends() {
+    let mut coordinator = Coordinator::start();
+    let patient = Config { grace: Duration::from_secs(1_000), ..Config::embedded("tested".into(), 1) };
+    let worker = coordinator.worker_of(patient);
+    let (mut call, _) = coordinator.welcome().await;
+    call.ask(1, &short()).await;
+    let answer = call.report().await;
+    coordinator.shutdown.cancel();
+    // Another is handed back: so it has heard that it is to stop.
+    for task in 2.. {
+        call.ask(task, &short()).await;
+        let report = call.report().await;
+        call.acknowledge(&report).await;
+        if is_handed_back(&report) {
+            break;
+        }
+    }
+    call.ask(EXAM, &short()).await;
+    let report = call.report().await;
+    assert!(report.task == EXAM && matches!(report.outcome, Some(Outcome::Answer(_))), "{report:?}");
+    call.acknowledge(&report).await;
+    call.acknowledge(&answer).await;
     assert!(matches!(call.hear_news().await, Some(Said::Goodbye(_))));
     drop(call);
     within(worker).await.expect("no panic").expect("a clean end");

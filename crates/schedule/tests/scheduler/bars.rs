@@ -10,13 +10,49 @@ fn who_is_examined_gets_nothing_and_keeps_what_it_has() {
     let mut desk = Desk::direct();
     desk.join(ANN, 2);
     desk.ask(1, Split::Never, 0);
-    desk.one_assigned();
+    let (_, first) = desk.one_assigned();
     desk.scheduler.bar(desk.now, ANN, Some(Bar::Exam));
     desk.ask(2, Split::Never, 0);
     assert_eq!(desk.effects(), []);
     assert_eq!(desk.status(ANN).idle, Some(Idle::Examined));
     desk.scheduler.bar(desk.now, ANN, None);
-    assert_eq!(desk.one_assigned().0, ANN);
+    let [again, (ANN, second)] = &desk.assigned()[..] else { panic!("she has two slots") };
+    assert_eq!((again, &second.part), (&(ANN, first), &question(2)), "what she had, and what waited");
+}
+
+#[test]
+fn who_has_passed_its_exam_is_told_once_more_what_it_has() {
+    let mut desk = Desk::direct();
+    let exam = Some(Bar::Exam);
+    desk.scheduler.join_barred(desk.now, ANN, 1, &[], exam);
+    desk.scheduler.resume(desk.now, question(1), 0, ANN);
+    let (_, task) = desk.one_assigned();
+    desk.scheduler.bar(desk.now, ANN, exam);
+    assert_eq!(desk.effects(), []);
+    desk.scheduler.bar(desk.now, ANN, None);
+    assert_eq!(desk.assigned(), [(ANN, task.clone())]);
+    desk.finish(ANN, &task);
+    assert!(matches!(&desk.effects()[..], [Effect::Finished { .. }]));
+}
+
+#[test]
+fn who_is_examined_is_somebody_for_a_while() {
+    let mut desk = Desk::direct();
+    let has_others = |desk: &Desk| desk.scheduler.has_others(Variant::FREESTYLE_15, &[BOB]);
+    desk.scheduler.join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
+    assert!(has_others(&desk) && !desk.scheduler.is_played(Variant::FREESTYLE_15));
+    for _ in 0..12 {
+        assert!(has_others(&desk), "{:?}", desk.now);
+        desk.wait(10);
+        desk.beat(ANN, &[]);
+    }
+    assert!(!has_others(&desk), "it has had its time");
+    desk.scheduler.bar(desk.now, ANN, None);
+    assert!(has_others(&desk) && desk.scheduler.is_played(Variant::FREESTYLE_15));
+    // One that is not heard of is nobody, whatever time it has.
+    desk.scheduler.join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
+    desk.wait(16);
+    assert!(!has_others(&desk));
 }
 
 #[test]

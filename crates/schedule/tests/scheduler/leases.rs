@@ -143,9 +143,22 @@ fn a_worker_that_comes_back_under_another_name_takes_its_tasks_with_it() {
     desk.join(ANN, 1);
     desk.ask(1, Split::Never, 0);
     let (_, task) = desk.one_assigned();
+    desk.scheduler.leave(desk.now, ANN, false);
     desk.scheduler.join(desk.now, BOB, 1, &[(task.id, task.attempt)]);
-    assert_eq!((desk.status(ANN).tasks, desk.status(BOB).tasks), (vec![], vec![task.id]));
+    assert_eq!(desk.status(BOB).tasks, [task.id]);
     assert_eq!(desk.effects(), []);
+}
+
+/// Numbers can be learned.
+#[test]
+fn nobody_takes_a_task_from_who_is_there_by_naming_it() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    desk.ask(1, Split::Never, 0);
+    let (_, task) = desk.one_assigned();
+    desk.scheduler.join(desk.now, BOB, 1, &[(task.id, task.attempt)]);
+    assert_eq!(desk.effects(), [revoke(BOB, &task)]);
+    assert_eq!((desk.status(ANN).tasks, desk.status(BOB).tasks), (vec![task.id], vec![]));
 }
 
 #[test]

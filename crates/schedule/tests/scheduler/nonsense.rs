@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use kagetsu_game::{Answer, Effort, Question, Verdict};
-use kagetsu_schedule::{Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId};
+use kagetsu_schedule::{Bar, Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId};
 use proptest::prelude::*;
 
 use crate::desk::{ANN, question};
@@ -18,6 +18,7 @@ enum Event {
     Cancel(u64),
     Settle(u64),
     Join(u64, u32, Vec<(u64, u32)>),
+    Bar(u64, Option<Bar>),
     Leave(u64, bool),
     Heartbeat(u64, Vec<(u64, u64)>),
     Report(u64, u64, u32, Option<Answer>, bool),
@@ -30,6 +31,7 @@ fn events() -> impl Strategy<Value = Event> {
     let slots = prop_oneof![9 => 0_u32..4, 1 => Just(u32::MAX)];
     let holding = prop::collection::vec((id.clone(), attempt.clone()), 0..4);
     let progress = prop::collection::vec((id.clone(), prop_oneof![0_u64..5_000, Just(u64::MAX)]), 0..4);
+    let bars = prop_oneof![2 => Just(None), 1 => Just(Some(Bar::Exam)), 1 => Just(Some(Bar::Quarantine))];
     let splits = prop_oneof![Just(Split::Never), Just(Split::Seeded), Just(Split::Shared)];
     prop_oneof![
         2 => (id.clone(), 0_usize..30, any::<bool>()).prop_map(|(id, node, some)| Event::Expand(id, node, some)),
@@ -37,6 +39,7 @@ fn events() -> impl Strategy<Value = Event> {
         1 => id.clone().prop_map(Event::Cancel),
         1 => id.clone().prop_map(Event::Settle),
         2 => (worker.clone(), slots, holding).prop_map(|(w, slots, holding)| Event::Join(w, slots, holding)),
+        2 => (worker.clone(), bars).prop_map(|(w, bar)| Event::Bar(w, bar)),
         1 => (worker.clone(), any::<bool>()).prop_map(|(w, goodbye)| Event::Leave(w, goodbye)),
         3 => (worker.clone(), progress).prop_map(|(w, progress)| Event::Heartbeat(w, progress)),
         6 => (worker, id, attempt, prop::option::of(answers), any::<bool>())
@@ -60,6 +63,7 @@ fn happen(scheduler: &mut Scheduler, now: &mut Duration, event: Event) {
             let holding: Vec<_> = holding.into_iter().map(|(task, attempt)| (TaskId(task), attempt)).collect();
             scheduler.join(*now, WorkerId(worker), slots, &holding);
         }
+        Event::Bar(worker, bar) => scheduler.bar(*now, WorkerId(worker), bar),
         Event::Leave(worker, goodbye) => scheduler.leave(*now, WorkerId(worker), goodbye),
         Event::Heartbeat(worker, progress) => {
             let progress: Vec<_> = progress.into_iter().map(|(task, nodes)| (TaskId(task), nodes)).collect();
