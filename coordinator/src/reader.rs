@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use kagetsu_http::{Access, Nobody, Services};
+use kagetsu_http::{Access, Nobody, Services, headed};
 use kagetsu_proto::v1::books_server::BooksServer;
 use kagetsu_proto::{DESCRIPTORS, Listener, MESSAGE_LIMIT, Unread, keepalive};
 use tokio_util::sync::CancellationToken;
@@ -42,7 +42,8 @@ impl Reader {
     /// Its door for HTTP. Must be called in a tokio runtime.
     pub fn door(&self, access: Access) -> axum::Router {
         let services = ReaderDoor { books: self.books(), positions: self.shelf.positions() };
-        guard_http(kagetsu_http::router(services, access, self.shutdown.clone()), &self.guard)
+        let router = kagetsu_http::router(services, access.clone(), self.shutdown.clone());
+        headed(guard_http(router, &self.guard), access)
     }
 
     /// Serves gRPC to who comes to a listener until the shutdown.

@@ -139,7 +139,8 @@ impl Server {
     /// Its door for HTTP, to be served beside it. Must be called in a tokio runtime.
     pub fn door(&self, access: kagetsu_http::Access) -> axum::Router {
         let door = Door::new(&self.hub, self.keeper.as_ref(), &self.shutdown, self.limits.clone());
-        guard_http(kagetsu_http::router(door, access, self.shutdown.clone()).merge(self.watch().routes()), &self.guard)
+        let router = kagetsu_http::router(door, access.clone(), self.shutdown.clone()).merge(self.watch().routes());
+        kagetsu_http::headed(guard_http(router, &self.guard), access)
     }
 
     /// Serves inside this process, over memory.

@@ -3,13 +3,15 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_SECURITY_POLICY,
-    CONTENT_TYPE, HOST, ORIGIN, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, ORIGIN, REFERRER_POLICY, VARY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use axum::middleware::Next;
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 
 use crate::refusal::Refusal;
@@ -109,15 +111,39 @@ fn is_loopback_number(name: &str) -> bool {
     name.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Lets a request through, or not; tells the browser what the answer may do.
+/// Lets a request through, or not.
 pub(crate) async fn guard<S: Services>(State(door): State<Arc<Door<S>>>, request: Request, next: Next) -> Response {
-    let origin = door.access.allowed(request.headers());
-    let is_question = request.method() == Method::OPTIONS && origin.is_some();
-    let mut response = match door.access.check(request.method(), request.headers()) {
+    let is_question = request.method() == Method::OPTIONS && door.access.allowed(request.headers()).is_some();
+    match door.access.check(request.method(), request.headers()) {
         Err(refusal) => refusal.into_response(),
         Ok(()) if is_question => StatusCode::NO_CONTENT.into_response(),
         Ok(()) => next.run(request).await,
-    };
+    }
+}
+
+/// Tells the browser what it may do with the answers, refusals included: it goes around all else that answers.
+pub fn headed(router: Router, access: Access) -> Router {
+    router.layer(from_fn_with_state(Arc::new(access), head))
+}
+
+/// What of an answer's head [`headed`] has put there.
+pub(crate) fn of_the_browser(headers: &HeaderMap) -> impl Iterator<Item = (HeaderName, HeaderValue)> + '_ {
+    const NAMES: [HeaderName; 8] = [
+        CONTENT_SECURITY_POLICY,
+        X_CONTENT_TYPE_OPTIONS,
+        REFERRER_POLICY,
+        ACCESS_CONTROL_ALLOW_ORIGIN,
+        ACCESS_CONTROL_ALLOW_METHODS,
+        ACCESS_CONTROL_ALLOW_HEADERS,
+        ACCESS_CONTROL_EXPOSE_HEADERS,
+        VARY,
+    ];
+    NAMES.into_iter().filter_map(|name| Some((name.clone(), headers.get(name)?.clone())))
+}
+
+async fn head(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+    let origin = access.allowed(request.headers());
+    let mut response = next.run(request).await;
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -126,6 +152,7 @@ pub(crate) async fn guard<S: Services>(State(door): State<Arc<Door<S>>>, request
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET"));
         headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("authorization"));
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("etag, retry-after"));
         headers.append(VARY, HeaderValue::from_static("origin"));
     }
     response

@@ -28,7 +28,7 @@ mod transpositions;
 mod tree;
 mod workers;
 
-pub use access::{Access, Rights};
+pub use access::{Access, Rights, headed};
 pub use builds::{AsideJson, JobJson, state};
 pub use nobody::Nobody;
 pub use routes::router;

@@ -73,7 +73,7 @@ fn routes<S: Services>() -> Vec<Route<S>> {
     ]
 }
 
-/// The whole door. What is learned about the jobs of the services is followed until the shutdown; must be called in a tokio
+/// All that is behind the door, to be [headed](crate::headed) with the same access. What is learned about the jobs of the services is followed until the shutdown; must be called in a tokio
 /// runtime.
 pub fn router<S: Services>(services: S, access: Access, shutdown: CancellationToken) -> Router {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

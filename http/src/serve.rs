@@ -21,6 +21,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use crate::access::of_the_browser;
 use crate::refusal::Refusal;
 
 /// How long a connection may wait for the next request, and a request for the end of its head.
@@ -51,7 +52,11 @@ async fn bound(State(unread): State<Unread>, request: Request<Body>, next: Next)
             Response::from_parts(head, Body::new(waiting))
         }
         Ok(Err(body)) => Response::from_parts(head, body),
-        Err(refusal) => Refusal::from(refusal).into_response(),
+        Err(refusal) => {
+            let mut refusal = Refusal::from(refusal).into_response();
+            of_the_browser(&head.headers).for_each(|(name, value)| _ = refusal.headers_mut().insert(name, value));
+            refusal
+        }
     }
 }
 
@@ -120,12 +125,17 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
+    use crate::access::{Access, headed};
 
     /// Bytes of a large answer; eight of them are all that may wait.
+    /// A page that may read what is answered.
+    const PAGE: &str = "https://example.org";
     const MANY: usize = 8 << 20;
 
     async fn head(line: &mut TcpStream, path: &str) -> String {
-        line.write_all(format!("GET {path} HTTP/1.1\r\nHost: h\r\n\r\n").as_bytes()).await.expect("room");
+        line.write_all(format!("GET {path} HTTP/1.1\r\nHost: h\r\nOrigin: {PAGE}\r\n\r\n").as_bytes())
+            .await
+            .expect("room");
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
             head.push(line.read_u8().await.expect("a head"));
@@ -136,6 +146,7 @@ mod tests {
     #[tokio::test]
     async fn answers_that_nobody_reads_leave_the_small_ones_their_place() {
         let router = Router::new().route("/large", get(async || vec![7; MANY])).route("/small", get(async || "small"));
+        let router = headed(router, Access { origins: vec![PAGE.into()], ..Access::default() });
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let listener = Listener::new(socket, None, 64).expect("an address");
         let (address, shutdown) = (listener.address(), CancellationToken::new());
@@ -151,6 +162,9 @@ mod tests {
         let mut line = connect().await;
         let refusal = head(&mut line, "/large").await;
         assert!(refusal.starts_with("HTTP/1.1 429") && refusal.contains("retry-after: 5"), "{refusal}");
+        for readable in [format!("access-control-allow-origin: {PAGE}"), "content-security-policy: ".into()] {
+            assert!(refusal.contains(&readable), "{readable}: {refusal}");
+        }
         assert!(head(&mut connect().await, "/small").await.starts_with("HTTP/1.1 200"));
 
         let mut whole = vec![0; MANY];

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response, StatusCode};
 use kagetsu_game::{Answer, Bound, Position, Provenance, Score, Variant, Verdict};
-use kagetsu_http::{Access, Nobody, Services, router};
+use kagetsu_http::{Access, Nobody, Services, headed, router};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_server::Books;
 use serde_json::Value;
@@ -111,7 +111,7 @@ impl Services for Library {
 fn door(access: Access) -> (Router, Arc<AtomicU64>) {
     let epoch = Arc::new(AtomicU64::new(1));
     let library = Library { shelf: Shelf, epoch: Arc::clone(&epoch) };
-    (router(library, access, CancellationToken::new()), epoch)
+    (headed(router(library, access.clone(), CancellationToken::new()), access), epoch)
 }
 
 fn local() -> Access {

@@ -40,9 +40,15 @@ const TABLE: &[(&str, &str, &[Role])] = {
 /// Routes that need no token at all.
 const OPEN: &[&str] = &["/healthz", "/readyz", "/api/v1/openapi.json"];
 
+/// A page that may read what is answered.
+const PAGE: &str = "https://example.org";
+
 async fn ask(router: &Router, method: &str, path: &str, token: Option<&str>) -> (StatusCode, Vec<String>, Value) {
     let mut request = Request::builder().method(method.to_uppercase().as_str()).uri(path.replace("{name}", "none"));
     request = request.header("host", "127.0.0.1").header("content-type", "application/json");
+    if method == "get" {
+        request = request.header("origin", PAGE);
+    }
     if let Some(token) = token {
         request = request.header("authorization", format!("Bearer {token}"));
     }
@@ -103,7 +109,7 @@ async fn who_asks_too_often_over_http_hears_when_to_come_again() {
     let shutdown = CancellationToken::new();
     let guard = Guard::with_tokens(&file, 1, false).expect("sound");
     let server = Server::start(&Config::default(), shutdown.clone()).expect("no book").behind(guard);
-    let router = server.door(kagetsu_http::Access::default());
+    let router = server.door(kagetsu_http::Access { origins: vec![PAGE.into()], ..kagetsu_http::Access::default() });
     let refused = loop {
         let answer = ask(&router, "get", "/api/v1/workers", Some(&token)).await;
         if answer.0 != StatusCode::OK {
@@ -111,6 +117,8 @@ async fn who_asks_too_often_over_http_hears_when_to_come_again() {
         }
     };
     assert_eq!((refused.0, &refused.2["error"]["code"]), (StatusCode::TOO_MANY_REQUESTS, &"rate".into()));
-    assert!(refused.1.contains(&"retry-after".to_string()), "{refused:?}");
+    for header in ["retry-after", "content-security-policy", "access-control-allow-origin"] {
+        assert!(refused.1.contains(&header.to_string()), "{header}: {refused:?}");
+    }
     shutdown.cancel();
 }
