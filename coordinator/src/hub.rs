@@ -438,7 +438,8 @@ impl Hub {
     /// What questions of the variant wait for before anybody can work on them, if nobody can.
     pub(crate) fn waits_for(&self, variant: Variant) -> Option<String> {
         let state = self.lock();
-        (!state.scheduler.is_played(variant)).then(|| state.links.lack(variant))
+        let are_examined = || state.scheduler.has_others(variant, &[]);
+        (!state.scheduler.is_played(variant)).then(|| state.links.lack(variant, are_examined()))
     }
 
     /// Workers quarantined since the start.

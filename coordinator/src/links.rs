@@ -101,16 +101,18 @@ impl Links {
         self.all.values().filter(|link| link.about.plays.contains(&variant)).count() as u32
     }
 
-    /// Why nobody gets tasks of the variant.
-    pub(crate) fn lack(&self, variant: Variant) -> String {
+    /// Why nobody gets tasks of the variant; whether some may when their exam is passed.
+    pub(crate) fn lack(&self, variant: Variant, are_examined: bool) -> String {
         match (self.all.len(), self.count(variant)) {
             (0, _) => "no worker is connected".into(),
             (1, 0) => format!("the only worker connected does not play {variant}"),
             (all, 0) => format!("none of the {all} workers connected plays {variant}"),
-            (_, 1) => format!("the only worker that plays {variant} gets no tasks: see `kagetsu workers list`"),
-            (_, able) => {
-                format!("none of the {able} workers that play {variant} gets tasks: see `kagetsu workers list`")
+            (_, 1) if are_examined => format!("the only worker that plays {variant} is being examined"),
+            (_, able) if are_examined => {
+                format!("none of the {able} workers that play {variant} has passed its exam yet")
             }
+            (_, 1) => format!("the only worker that plays {variant} gets no tasks"),
+            (_, able) => format!("none of the {able} workers that play {variant} gets tasks"),
         }
     }
 
