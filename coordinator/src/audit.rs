@@ -270,7 +270,7 @@ impl State {
         // Who says one answer twice has not given another.
         exam.remove(&task);
         if exam.is_empty() && record.quarantine.is_none() {
-            self.scheduler.bar(self.now, worker, None);
+            self.believe(worker);
         }
     }
 
@@ -284,6 +284,7 @@ impl State {
         };
         let token = self.links.about(worker).and_then(|about| about.token.as_deref());
         tracing::error!(worker = self.name(worker), token, reason, "a worker is in quarantine, {until}");
+        self.unheard.take(worker);
         let unverified = self.trust.refute(worker, reason, is_of_exam);
         self.keep_quarantine();
         self.scheduler.bar(self.now, worker, Some(Bar::Quarantine));

@@ -146,7 +146,9 @@ impl Hub {
             }
             let capacity = Capacity { slots: about.slots, plays: Some(Arc::clone(&about.plays)) };
             let link = state.links.add(worker, about.clone());
-            let bar = if state.trust.is_blind { None } else { state.receive(worker, &about) };
+            // It says again what was not acknowledged.
+            state.unheard.take(worker);
+            let bar = state.receive(worker, &about);
             // An exam has the same numbers in every life: taking back that of another would take back this one.
             if bar != Some(Bar::Exam) {
                 exams.into_iter().for_each(|(task, _)| state.revoke(worker, task));
@@ -166,6 +168,7 @@ impl Hub {
     pub(crate) fn leave(&self, worker: WorkerId, stream: u64, goodbye: bool) {
         self.with(|state, now| {
             if state.links.remove(worker, stream) {
+                state.unheard.take(worker);
                 state.scheduler.leave(now, worker, goodbye);
                 state.look_after_checks();
             }
@@ -190,7 +193,7 @@ impl Hub {
         let found: Vec<_> = progress.iter().map(|p| self.read_progress(TaskId(p.task), p.so_far.as_ref())).collect();
         self.with(|state, now| {
             state.scheduler.heartbeat(now, worker, &visited);
-            if state.trust.is_examined(worker) {
+            if state.is_examined(worker) {
                 return;
             }
             for ((task, nodes), so_far) in visited.iter().zip(found) {
@@ -208,7 +211,7 @@ impl Hub {
     pub(crate) fn notes(&self, worker: WorkerId, notes: &v1::Notes) {
         if notes.notes.len() <= MOST_NOTES {
             let state = self.lock();
-            if !state.trust.is_quarantined(worker) && !state.trust.is_examined(worker) {
+            if !state.trust.is_quarantined(worker) && !state.is_examined(worker) {
                 state.relay(worker, TaskId(notes.task), &notes.notes);
             }
         }
@@ -234,26 +237,13 @@ impl Hub {
         };
         let outcome = if let Report::Failed(reason) = outcome { Report::Failed(exam::brief(reason)) } else { outcome };
         self.with(|state, now| {
-            if state.trust.is_quarantined(worker) {
-                return state.acknowledge(worker, task, report.attempt);
-            }
-            if state.trust.is_examined(worker) && !matches!(outcome, Report::HandedBack) {
-                // It keeps what it says, and is asked again when it has passed.
-                return state.scheduler.heartbeat(now, worker, &[]);
-            }
-            if let Some(watched) = state.watched(task) {
-                watched.ended(task);
-            }
             if let Some(asked) = state.asked.get(&task).filter(|_| report.held_us > 0) {
                 let passed = now.saturating_sub(asked.since);
                 // Who had it before it was asked has not held it for that long.
                 let on_the_way = passed.checked_sub(Duration::from_micros(report.held_us));
                 on_the_way.into_iter().for_each(|round_trip| state.scheduler.observe(round_trip));
             }
-            if let Report::Failed(reason) = &outcome {
-                tracing::warn!(worker = state.name(worker), task = report.task, reason, "a task failed");
-            }
-            state.scheduler.report(now, worker, task, report.attempt, outcome);
+            state.heard(worker, task, report.attempt, outcome);
         });
     }
 

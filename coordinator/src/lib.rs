@@ -34,6 +34,7 @@ mod server;
 mod shallow;
 mod state;
 mod trust;
+mod unheard;
 mod watched;
 mod workers;
 

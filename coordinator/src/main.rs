@@ -91,8 +91,9 @@ async fn serve(arguments: Arguments) -> Result<()> {
     let protected = arguments.protection.read()?;
     if let Some(file) = &arguments.address_file {
         // Before a book is made, unless it is the book's folder that is to hold it.
-        let folder = file.parent().filter(|folder| !folder.exists());
-        if folder.is_none() || folder != arguments.config.book.as_deref() {
+        let whole = |path: &Path| std::path::absolute(path).ok();
+        let folder = file.parent().filter(|folder| !folder.exists()).and_then(whole);
+        if folder.is_none() || folder != arguments.config.book.as_deref().and_then(whole) {
             check_place(file).with_context(|| cannot_write(file))?;
         }
     }

@@ -18,6 +18,7 @@ use crate::links::{Introduction, Links};
 use crate::metrics::Metrics;
 use crate::prover::{Kept, Prover};
 use crate::trust::Trust;
+use crate::unheard::Unheard;
 use crate::watched::Watched;
 
 /// A question that a person asks goes before every position of a build.
@@ -61,6 +62,7 @@ pub(crate) struct State {
     pub(crate) trust: Trust,
     pub(crate) prover: Option<Prover>,
     pub(crate) links: Links,
+    pub(crate) unheard: Unheard,
     pub(crate) purposes: BTreeMap<QuestionId, Purpose>,
     /// What each task at work is about, to hold its answer against.
     pub(crate) asked: BTreeMap<TaskId, Asked>,
@@ -91,6 +93,7 @@ impl State {
             trust,
             prover: None,
             links: Links::default(),
+            unheard: Unheard::default(),
             purposes: BTreeMap::new(),
             asked: BTreeMap::new(),
             tasks: BTreeMap::new(),
@@ -119,11 +122,14 @@ impl State {
     /// A worker that nobody knows yet is examined; one that has work at hand goes on with that meanwhile. One in quarantine
     /// stays there, and so does whoever comes under its name.
     pub(crate) fn receive(&mut self, worker: WorkerId, about: &Introduction) -> Option<Bar> {
+        if self.trust.is_blind {
+            return None;
+        }
         let links = &self.links;
         if self.trust.succeed(worker, about, |other| links.about(other).is_some()) {
             self.keep_quarantine();
         }
-        let record = self.trust.meet(worker, about);
+        let record = self.trust.meet(worker, about, |other| links.about(other).is_some());
         if let Some(reason) = &record.quarantine {
             let name = &about.name;
             tracing::warn!(worker = name, reason, "a worker of this name is in quarantine: `kagetsu workers release`");

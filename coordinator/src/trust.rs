@@ -71,11 +71,17 @@ impl Trust {
     }
 
     /// A worker is there, for the first time or again.
-    pub(crate) fn meet(&mut self, worker: WorkerId, about: &Introduction) -> &mut Record {
+    pub(crate) fn meet(
+        &mut self,
+        worker: WorkerId,
+        about: &Introduction,
+        is_connected: impl Fn(WorkerId) -> bool,
+    ) -> &mut Record {
         if self.records.len() >= MOST_RECORDS {
-            // Names are drawn by chance: so is who is forgotten. A bad one is kept, if not all are.
+            // Names are drawn by chance: so is who is forgotten, of those that have gone. A bad one is kept, if not all are.
+            let mut gone = self.records.iter().filter(|(id, _)| !is_connected(**id));
             let eldest = || self.records.iter().min_by_key(|(_, record)| record.since);
-            let gone = self.records.iter().find(|(_, record)| record.quarantine.is_none()).or_else(eldest);
+            let gone = gone.find(|(_, record)| record.quarantine.is_none()).or_else(eldest);
             gone.map(|(id, _)| *id).map(|id| self.records.remove(&id));
         }
         let record = self.records.entry(worker).or_default();
@@ -123,13 +129,7 @@ impl Trust {
     }
 
     pub(crate) fn is_quarantined(&self, worker: WorkerId) -> bool {
-        self.records.get(&worker).is_some_and(|record| record.quarantine.is_some())
-    }
-
-    /// Whether a worker has questions of its exam to answer: nothing that it says of others counts.
-    pub(crate) fn is_examined(&self, worker: WorkerId) -> bool {
-        let exam = self.records.get(&worker).and_then(|record| record.exam.as_ref());
-        exam.is_some_and(|open| !open.is_empty())
+        !self.is_blind && self.records.get(&worker).is_some_and(|record| record.quarantine.is_some())
     }
 
     /// Whether another worker is to be asked too; by chance, so that no worker can know.
@@ -229,9 +229,9 @@ mod tests {
             Introduction { name, engine, slots: 1, threads: 1, plays, token: token.map(Into::into) }
         };
         let mut trust = Trust::new(false, 2.0);
-        trust.meet(WorkerId(1), &about(Some("one"))).exam = Some(BTreeSet::new());
-        assert!(trust.meet(WorkerId(1), &about(Some("one"))).exam.is_some());
-        assert_eq!(trust.meet(WorkerId(1), &about(Some("another"))).exam, None);
+        trust.meet(WorkerId(1), &about(Some("one")), |_| true).exam = Some(BTreeSet::new());
+        assert!(trust.meet(WorkerId(1), &about(Some("one")), |_| true).exam.is_some());
+        assert_eq!(trust.meet(WorkerId(1), &about(Some("another")), |_| true).exam, None);
     }
 
     #[test]

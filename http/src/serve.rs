@@ -127,9 +127,9 @@ mod tests {
     use super::*;
     use crate::access::{Access, headed};
 
-    /// Bytes of a large answer; eight of them are all that may wait.
     /// A page that may read what is answered.
     const PAGE: &str = "https://example.org";
+    /// Bytes of a large answer; eight of them are all that may wait.
     const MANY: usize = 8 << 20;
 
     async fn head(line: &mut TcpStream, path: &str) -> String {

@@ -428,7 +428,7 @@ impl Desk {
         self.news.notified().await;
     }
 
-    /// Begins nothing more, and gives back what is not begun.
+    /// Begins nothing more but the exam, if that is needed for something to be heard, and gives back what is not begun.
     pub(crate) fn hand_back_waiting(&self) {
         let mut papers = self.lock();
         papers.is_retired = true;
@@ -442,9 +442,11 @@ impl Desk {
         self.news.notify_one();
     }
 
-    /// Gives back what is at work, too.
+    /// Gives back what is at work, too, but for the exam.
     pub(crate) fn hand_back_all(&self) {
-        self.lock().running.values().for_each(|running| running.control.stop());
+        let papers = self.lock();
+        let others = papers.running.values().filter(|running| !papers.must_answer(running.name));
+        others.for_each(|running| running.control.stop());
     }
 
     /// Whether a worker that is to stop has nothing left to do or to say.

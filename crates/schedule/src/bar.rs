@@ -5,13 +5,13 @@ use kagetsu_game::{Answer, Question, Variant};
 
 use crate::inquiry::Inquiry;
 use crate::worker::Worker;
-use crate::{Effect, QuestionId, Scheduler, Split, WorkerId};
+use crate::{Effect, QuestionId, Scheduler, Split, TaskId, WorkerId};
 
 /// Why a worker gets no tasks although it asks for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bar {
-    /// It has yet to show that its answers are right. It keeps what it has, and what it reports of that is for the caller to
-    /// keep out.
+    /// It has yet to show that its answers are right. It keeps what it has, and what it [brings](Scheduler::expects) is for the
+    /// caller to keep until it has.
     Exam,
     /// Its answers were wrong.
     Quarantine,
@@ -20,20 +20,15 @@ pub enum Bar {
 /// Who is believed, and who is asked to make sure.
 impl Scheduler {
     /// Gives a worker no tasks any more, or (`None`) lets it have some again. Who is quarantined loses what it has, and what
-    /// it reports from then on is for the caller to keep out. Who has passed its exam is assigned once more what it has, under
-    /// the same attempt: what it said of that was not heard. Harmless for a worker that is not there.
+    /// it reports from then on is for the caller to keep out. Harmless for a worker that is not there.
     pub fn bar(&mut self, now: Duration, worker: WorkerId, bar: Option<Bar>) {
         let now = self.advance(now);
-        let before = self.roster.with(worker, |w| core::mem::replace(&mut w.bar, bar.map(|bar| (bar, now)))).flatten();
-        match (before, bar) {
-            (_, Some(Bar::Quarantine)) => {
-                for task in self.tasks_of(worker) {
-                    self.take_back(worker, task);
-                    self.effects.push_back(Effect::Revoke { worker, task });
-                }
+        self.roster.with(worker, |w| w.set_bar(now, bar));
+        if bar == Some(Bar::Quarantine) {
+            for task in self.tasks_of(worker) {
+                self.take_back(worker, task);
+                self.effects.push_back(Effect::Revoke { worker, task });
             }
-            (Some((Bar::Exam, _)), None) => self.remind(worker),
-            _ => {}
         }
         self.hand_out();
     }
@@ -74,12 +69,16 @@ impl Scheduler {
         self.roster.slots_for(variant).0 > 0
     }
 
-    /// Says once more what a worker has.
-    fn remind(&mut self, worker: WorkerId) {
-        let Some(w) = self.roster.get(worker) else { return };
-        for task in w.tasks() {
-            let (Some(hold), Some(part)) = (w.hold(task), self.parts.get(&task)) else { continue };
-            self.effects.push_back(Effect::Assign { worker, task: part.task(task, hold.attempt) });
-        }
+    /// Why a worker gets no tasks, if it is there and barred.
+    #[must_use]
+    pub fn barred(&self, worker: WorkerId) -> Option<Bar> {
+        self.roster.get(worker).and_then(|w| w.bar).map(|(bar, _)| bar)
+    }
+
+    /// Whether a report of this attempt would count.
+    #[must_use]
+    pub fn expects(&self, worker: WorkerId, task: TaskId, attempt: u32) -> bool {
+        let part = self.parts.get(&task).filter(|part| part.answered.is_none());
+        part.is_some_and(|part| part.was_given(attempt, worker))
     }
 }

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use crate::part::Part;
 use crate::roster::{Room, Turn};
 use crate::worker::{Hold, Worker};
-use crate::{Effect, QuestionId, Role, Scheduler, Split, TaskId, WorkerId, split};
+use crate::{Effect, QuestionId, Role, Scheduler, Split, Task, TaskId, WorkerId, split};
 
 /// Branches of a tree among which a worker looks for one that it knows.
 const MOST_COMPARED: usize = 32;
@@ -126,7 +126,7 @@ impl Scheduler {
         let Some(part) = self.parts.get_mut(&task) else { return };
         let attempt = part.issue(worker);
         let (question, priority) = (part.question, part.priority);
-        let assigned = part.task(task, attempt);
+        let assigned = Task { id: task, attempt, question, part: part.ask.clone(), role: part.role, priority };
         self.waiting.remove(&(priority, task));
         self.turn += 1;
         let hold = Hold::new(attempt, priority, self.turn, self.now, allowance);

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use kagetsu_game::{Answer, Question};
 
 use crate::effect::Role;
-use crate::{QuestionId, Task, TaskId, WorkerId};
+use crate::{QuestionId, WorkerId};
 
 /// One task and its history: what is asked, who tried, who has it now.
 #[derive(Debug)]
@@ -63,12 +63,6 @@ impl Part {
         self.issued = self.issued.saturating_add(1);
         self.attempts.push(Attempt { number: self.issued, worker, state: State::Running });
         self.issued
-    }
-
-    /// As it is handed out under this attempt.
-    pub(crate) fn task(&self, id: TaskId, attempt: u32) -> Task {
-        let (question, role, priority) = (self.question, self.role, self.priority);
-        Task { id, attempt, question, part: self.ask.clone(), role, priority }
     }
 
     /// Whether this attempt was handed out to this worker, or regained by it, and may still be its own.

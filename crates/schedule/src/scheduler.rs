@@ -136,8 +136,8 @@ impl Scheduler {
             self.roster.insert(worker, Worker::new(now, capacity.clone()));
         }
         let before = self.roster.with(worker, |w| {
-            (w.slots, w.plays, w.is_draining, w.bar) =
-                (capacity.slots, capacity.plays, false, bar.map(|bar| (bar, now)));
+            (w.slots, w.plays, w.is_draining) = (capacity.slots, capacity.plays, false);
+            w.set_bar(now, bar);
             w.sign(now);
             w.tasks()
         });
@@ -219,11 +219,12 @@ impl Scheduler {
         self.roster.room.saturating_sub(self.waiting.len() as u64)
     }
 
-    /// The same of one variant's questions: only workers that play it count, and only what waits of it. Looks at all
-    /// that waits.
+    /// The same of one variant's questions: only workers that play it count, and only what waits of it and is for anybody: what
+    /// is for [others](Self::submit_to_others) may wait for one who gets nothing yet. Looks at all that waits.
     #[must_use]
     pub fn appetite_for(&self, variant: Variant) -> u64 {
-        let is_of_it = |task: &TaskId| self.parts.get(task).is_some_and(|part| part.ask.position.variant() == variant);
+        let is_it = |part: &Part| part.barred.is_empty() && part.ask.position.variant() == variant;
+        let is_of_it = |task: &TaskId| self.parts.get(task).is_some_and(is_it);
         let waiting = self.waiting.iter().filter(|(_, task)| is_of_it(task)).count() as u64;
         self.roster.room_for(variant).saturating_sub(waiting)
     }

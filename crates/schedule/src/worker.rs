@@ -156,6 +156,13 @@ impl Worker {
         }
     }
 
+    /// It gets no tasks any more, or gets some again. A bar that is there already stands since it was put.
+    pub(crate) fn set_bar(&mut self, now: Duration, bar: Option<Bar>) {
+        if self.bar.map(|(bar, _)| bar) != bar {
+            self.bar = bar.map(|bar| (bar, now));
+        }
+    }
+
     /// Whether this is why it gets no tasks.
     pub(crate) fn is_barred(&self, bar: Bar) -> bool {
         self.bar.is_some_and(|(why, _)| why == bar)

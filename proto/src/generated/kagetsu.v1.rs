@@ -524,8 +524,8 @@ pub struct Welcome {
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Task {
-    /// From 2^63 on it is a question of the worker's exam: until these are answered no report of another task is taken, nor
-    /// acknowledged. When they are, the worker is told once more what it has.
+    /// From 2^63 on it is a question of the worker's exam: what is reported of other tasks waits, unacknowledged, until these are
+    /// answered, and counts then.
     #[prost(uint64, tag = "1")]
     pub task: u64,
     #[prost(uint32, tag = "2")]

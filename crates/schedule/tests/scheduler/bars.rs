@@ -16,23 +16,48 @@ fn who_is_examined_gets_nothing_and_keeps_what_it_has() {
     assert_eq!(desk.effects(), []);
     assert_eq!(desk.status(ANN).idle, Some(Idle::Examined));
     desk.scheduler.bar(desk.now, ANN, None);
-    let [again, (ANN, second)] = &desk.assigned()[..] else { panic!("she has two slots") };
-    assert_eq!((again, &second.part), (&(ANN, first), &question(2)), "what she had, and what waited");
+    let (worker, second) = desk.one_assigned();
+    assert_eq!((worker, &second.part), (ANN, &question(2)));
+    assert_eq!(desk.status(ANN).tasks, [first.id, second.id]);
 }
 
 #[test]
-fn who_has_passed_its_exam_is_told_once_more_what_it_has() {
+fn what_who_is_examined_brings_is_expected_whatever_happens_meanwhile() {
     let mut desk = Desk::direct();
-    let exam = Some(Bar::Exam);
-    desk.scheduler.join_barred(desk.now, ANN, 1, &[], exam);
-    desk.scheduler.resume(desk.now, question(1), 0, ANN);
+    desk.scheduler.join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
+    let id = desk.scheduler.resume(desk.now, question(1), 0, ANN);
     let (_, task) = desk.one_assigned();
-    desk.scheduler.bar(desk.now, ANN, exam);
-    assert_eq!(desk.effects(), []);
+    let expects = |desk: &Desk, worker| desk.scheduler.expects(worker, task.id, task.attempt);
+    assert!(expects(&desk, ANN) && !expects(&desk, BOB));
+    desk.wait(16);
+    assert!(expects(&desk, ANN), "she was silent");
+    desk.join(BOB, 1);
+    assert_eq!(desk.one_assigned().0, BOB);
+    assert!(expects(&desk, ANN) && desk.scheduler.barred(ANN) == Some(Bar::Exam));
     desk.scheduler.bar(desk.now, ANN, None);
-    assert_eq!(desk.assigned(), [(ANN, task.clone())]);
     desk.finish(ANN, &task);
-    assert!(matches!(&desk.effects()[..], [Effect::Finished { .. }]));
+    assert!(desk.effects().iter().any(|effect| matches!(effect, Effect::Finished { question, .. } if *question == id)));
+    assert!(!expects(&desk, ANN), "it is answered");
+}
+
+#[test]
+fn who_is_examined_again_and_again_is_so_since_the_first_time() {
+    let mut desk = Desk::direct();
+    for _ in 0..13 {
+        desk.scheduler.join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
+        desk.wait(10);
+    }
+    assert!(!desk.scheduler.has_others(Variant::FREESTYLE_15, &[BOB]));
+}
+
+#[test]
+fn what_is_for_others_keeps_nobody_from_work() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 2);
+    desk.scheduler.join_barred(desk.now, BOB, 1, &[], Some(Bar::Exam));
+    (0..2).for_each(|n| _ = desk.scheduler.submit_to_others(desk.now, question(n), 0, vec![ANN]));
+    assert_eq!(desk.effects(), []);
+    assert_eq!(desk.scheduler.appetite_for(Variant::FREESTYLE_15), 2);
 }
 
 #[test]
