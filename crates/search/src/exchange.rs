@@ -114,8 +114,8 @@ impl Exchange {
     }
 
     /// Whether this engine leaves out the iteration of so many plies, if the last has `deepest`. The last but one all do, for the
-    /// last does not need it; the first none else, the others some, each others (as Stockfish's threads did), so that not all do
-    /// the same. Who is alone leaves none out.
+    /// last does not need it, and the one before that all but the first, from which they hear of it; the first none else, the
+    /// others some, each others (as Stockfish's threads did), so that not all do the same. Who is alone leaves none out.
     pub(crate) fn skips(&self, depth: u8, deepest: u8) -> bool {
         const SIZES: [u8; 20] = [1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4];
         const PHASES: [u8; 20] = [0, 1, 0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 6, 7];
@@ -124,7 +124,8 @@ impl Exchange {
             return false;
         }
         let at = (self.number as usize).checked_sub(1).map(|at| at % SIZES.len());
-        left == 1 && depth >= SHALLOW || at.is_some_and(|at| !((left + PHASES[at]) / SIZES[at]).is_multiple_of(2))
+        let is_before_last = (1..=1 + u8::from(self.number > 0)).contains(&left) && depth >= SHALLOW;
+        is_before_last || at.is_some_and(|at| !((left + PHASES[at]) / SIZES[at]).is_multiple_of(2))
     }
 
     fn say(&self, hash: u64, word: u64) {
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn all_search_the_last_iteration_none_the_one_before_and_no_two_neighbours_the_same() {
+    fn all_search_the_last_iteration_few_those_before_and_no_two_neighbours_the_same() {
         for deepest in [12, 13, 100] {
             let skipped = |number, of| {
                 let member = Exchange::new(number, of);
@@ -292,7 +293,8 @@ mod tests {
             assert_eq!(skipped(0, 64), [deepest - 1]);
             for number in 1..64 {
                 let skipped = |number| skipped(number, 64);
-                assert!(skipped(number).contains(&(deepest - 1)) && !skipped(number).contains(&deepest));
+                assert!([deepest - 2, deepest - 1].iter().all(|depth| skipped(number).contains(depth)));
+                assert!(!skipped(number).contains(&deepest));
                 assert!(skipped(number).len() + 2 < usize::from(deepest), "{number} leaves out too much");
                 assert_ne!(skipped(number), skipped(number + 1), "{number}");
             }
