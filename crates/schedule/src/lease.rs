@@ -77,7 +77,7 @@ impl Scheduler {
     }
 
     /// A worker says that it has a task: it keeps it, unless nothing more is wanted of it, or not of this worker, or another
-    /// has it under this attempt.
+    /// has it under this attempt that was not given to this one.
     pub(crate) fn regain(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
         let allowance = self.allowance(worker, task);
         let is_believed = !self.is_quarantined(worker);
@@ -89,12 +89,17 @@ impl Scheduler {
         let wanted = wanted.and_then(|part| part.owner(attempt).map(|owner| (part, owner)));
         let has_it =
             |owner| self.roster.get(owner).and_then(|w| w.hold(task)).is_some_and(|hold| hold.attempt == attempt);
-        let part = match wanted {
+        let (part, loser) = match wanted {
             Some((_, owner)) if owner == worker && has_it(owner) => return,
-            // Numbers can be learned: who is there and has it keeps it.
-            Some((part, owner)) if !has_it(owner) => part,
+            // Numbers can be learned: who is there and has it keeps it, but not from whom it was given to.
+            Some((part, owner)) if has_it(owner) && part.was_issued(attempt, worker) => (part, Some(owner)),
+            Some((part, owner)) if !has_it(owner) => (part, None),
             _ => return self.effects.push_back(Effect::Revoke { worker, task }),
         };
+        if let Some(owner) = loser {
+            self.roster.with(owner, |w| w.drop_task(task));
+            self.effects.push_back(Effect::Revoke { worker: owner, task });
+        }
         part.lose(worker);
         part.regain(attempt, worker);
         self.waiting.remove(&(part.priority, task));

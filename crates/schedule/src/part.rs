@@ -28,6 +28,9 @@ pub(crate) struct Part {
 #[derive(Debug)]
 struct Attempt {
     number: u32,
+    /// To whom.
+    to: WorkerId,
+    /// Whose it is: of who named it since.
     worker: WorkerId,
     state: State,
 }
@@ -61,13 +64,19 @@ impl Part {
     /// Hands it out; the number of the attempt.
     pub(crate) fn issue(&mut self, worker: WorkerId) -> u32 {
         self.issued = self.issued.saturating_add(1);
-        self.attempts.push(Attempt { number: self.issued, worker, state: State::Running });
+        self.attempts.push(Attempt { number: self.issued, to: worker, worker, state: State::Running });
         self.issued
     }
 
     /// Whether this attempt was handed out to this worker, or regained by it, and may still be its own.
     pub(crate) fn was_given(&self, attempt: u32, worker: WorkerId) -> bool {
-        !self.barred.contains(&worker) && self.attempts.iter().any(|a| a.number == attempt && a.worker == worker)
+        let is_its = |a: &Attempt| a.number == attempt && (a.worker == worker || a.to == worker);
+        !self.barred.contains(&worker) && self.attempts.iter().any(is_its)
+    }
+
+    /// Whether this attempt was handed out to this worker.
+    pub(crate) fn was_issued(&self, attempt: u32, worker: WorkerId) -> bool {
+        self.attempts.iter().any(|a| a.number == attempt && a.to == worker)
     }
 
     /// Who has it in hand.

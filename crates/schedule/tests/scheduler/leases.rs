@@ -149,6 +149,35 @@ fn a_worker_that_comes_back_under_another_name_takes_its_tasks_with_it() {
     assert_eq!(desk.effects(), []);
 }
 
+#[test]
+fn who_was_given_a_task_takes_it_back_from_who_only_named_it() {
+    let mut desk = Desk::direct();
+    desk.join(ANN, 1);
+    let id = desk.ask(1, Split::Never, 0);
+    let (_, task) = desk.one_assigned();
+    let named = [(task.id, task.attempt)];
+    for is_done in [false, true] {
+        desk.scheduler.leave(desk.now, ANN, false);
+        desk.scheduler.join(desk.now, BOB, 0, &named);
+        assert_eq!((desk.effects(), desk.status(BOB).tasks), (vec![], vec![task.id]));
+        if is_done {
+            desk.finish(ANN, &task);
+            let effects = desk.effects();
+            assert!(
+                effects.contains(&revoke(BOB, &task))
+                    && effects
+                        .iter()
+                        .any(|effect| matches!(effect, Effect::Finished { question, .. } if *question == id)),
+                "{effects:?}"
+            );
+        } else {
+            desk.scheduler.join(desk.now, ANN, 1, &named);
+            assert_eq!(desk.effects(), [revoke(BOB, &task)]);
+            assert_eq!((desk.status(ANN).tasks, desk.status(BOB).tasks), (vec![task.id], vec![]));
+        }
+    }
+}
+
 /// Numbers can be learned.
 #[test]
 fn nobody_takes_a_task_from_who_is_there_by_naming_it() {
