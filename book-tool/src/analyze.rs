@@ -23,8 +23,7 @@ use crate::source::{BY_FLAG, open_book, or_ask};
 use crate::table;
 
 /// Why --engine and --coordinator do not go together.
-pub(crate) const ENGINE_OF_A_CLUSTER: &str =
-    "--engine searches in this process; to let a cluster search with it, give it to `kagetsu-worker --engine`";
+pub(crate) const ENGINE_OF_A_CLUSTER: &str = "--engine searches in this process; to let a cluster search with it, give it to `kagetsu-worker --engine`";
 /// How long a search may take to end after Ctrl-C; it needs a few milliseconds.
 const PATIENCE: Duration = Duration::from_millis(40);
 
@@ -86,9 +85,15 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             position.variant()
         );
     }
-    let question = Question { width: args.top, ..Question::new(position.clone(), args.effort()) };
+    let question = Question {
+        width: args.top,
+        ..Question::new(position.clone(), args.effort())
+    };
     let kept = args.kept()?;
-    let book = kept.map(|path| open_book(path, true)).transpose().map_err(|error| or_ask(error, BY_FLAG))?;
+    let book = kept
+        .map(|path| open_book(path, true))
+        .transpose()
+        .map_err(|error| or_ask(error, BY_FLAG))?;
     let mut live = Live::new(&position, args.top.into(), args.json);
     let begun = Instant::now();
     let runtime = runtime()?;
@@ -100,7 +105,9 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             args.book.is_some(),
             &mut live,
         )),
-        None => runtime.block_on(here(&args, &question, &mut live)).map(|answer| (answer, End::Final)),
+        None => runtime
+            .block_on(here(&args, &question, &mut live))
+            .map(|answer| (answer, End::Final)),
     };
     let time = begun.elapsed();
     let visited = live.clear();
@@ -111,7 +118,10 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         writeln!(std::io::stderr(), "the time is up: {}", waiting(why))?;
     }
     if args.book.is_some() && !matches!(end, End::Final) {
-        writeln!(std::io::stderr(), "stopped: the coordinator's book keeps only what a search has ended with")?;
+        writeln!(
+            std::io::stderr(),
+            "stopped: the coordinator's book keeps only what a search has ended with"
+        )?;
     }
     if answer.is_empty() && position.outcome().is_none() {
         writeln!(std::io::stderr(), "stopped before anything was found")?;
@@ -126,12 +136,16 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
 impl Args {
     /// The folder that the answer goes into, if it is not the coordinator's.
     fn kept(&self) -> Result<Option<&Path>> {
-        let Some(book) = self.book.as_deref() else { return Ok(None) };
+        let Some(book) = self.book.as_deref() else {
+            return Ok(None);
+        };
         let name = book.to_str().filter(|name| name.contains("://"));
         match (&self.coordinator, name) {
             (None, None) => Ok(Some(book)),
             (None, Some(url)) => {
-                bail!("--book {url} is a coordinator's: give --coordinator {url} too, which searches then")
+                bail!(
+                    "--book {url} is a coordinator's: give --coordinator {url} too, which searches then"
+                )
             }
             (Some(url), Some(other)) if url != other => {
                 bail!("--book {other} is not the book of --coordinator {url}; give one of the two")
@@ -149,18 +163,35 @@ impl Args {
     }
 
     fn effort(&self) -> Effort {
-        let effort = Effort { time: self.time, ..self.effort.effort() };
-        if effort == Effort::default() { Effort::time(Duration::from_secs(10)) } else { effort }
+        let effort = Effort {
+            time: self.time,
+            ..self.effort.effort()
+        };
+        if effort == Effort::default() {
+            Effort::time(Duration::from_secs(10))
+        } else {
+            effort
+        }
     }
 }
 
 /// Searches in this process. Ctrl-C ends it with what is known by then; where the search does not end at once, with what
 /// its last iteration found, or the 2-ply search.
 async fn here(args: &Args, question: &Question, live: &mut Live<'_>) -> Result<Answer> {
-    let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let threads = args.threads.map_or_else(
+        || std::thread::available_parallelism().map_or(1, usize::from),
+        usize::from,
+    );
     let table_bytes = usize::try_from(args.table_mib << 20).context("--table-mib")?;
-    let options = EngineOptions { threads, table_bytes, split: args.split.of_threads()?, ..EngineOptions::default() };
-    let external = args.engine.settings(u16::try_from(threads).unwrap_or(u16::MAX), args.table_mib);
+    let options = EngineOptions {
+        threads,
+        table_bytes,
+        split: args.split.of_threads()?,
+        ..EngineOptions::default()
+    };
+    let external = args
+        .engine
+        .settings(u16::try_from(threads).unwrap_or(u16::MAX), args.table_mib);
     let is_ours = external.is_none();
     let control = Control::new();
     let (sender, mut iterations) = mpsc::unbounded_channel();
@@ -169,7 +200,9 @@ async fn here(args: &Args, question: &Question, live: &mut Live<'_>) -> Result<A
         let (question, control) = (question.clone(), control.clone());
         move || {
             let thinker = match external {
-                Some(settings) => Thinker::external(settings, question.position.variant(), &control),
+                Some(settings) => {
+                    Thinker::external(settings, question.position.variant(), &control)
+                }
                 None => Engine::new(options).map(Thinker::Own).map_err(Into::into),
             };
             let mut thinker = match thinker {
@@ -177,14 +210,20 @@ async fn here(args: &Args, question: &Question, live: &mut Live<'_>) -> Result<A
                 Err(error) => return drop(answers.send(Err(error))),
             };
             // Nobody listens any more once the answer is taken from the last iteration.
-            let answer = thinker.answer(&question, &control, &mut |progress| drop(sender.send(progress.clone())));
+            let answer = thinker.answer(&question, &control, &mut |progress| {
+                drop(sender.send(progress.clone()))
+            });
             drop(answers.send(answer));
             // Only now is the table given back, which takes longer than it takes to stop.
             drop(thinker);
         }
     };
     tokio::task::spawn_blocking(search);
-    let who = if threads == 1 { "1 thread".into() } else { format!("{threads} threads") };
+    let who = if threads == 1 {
+        "1 thread".into()
+    } else {
+        format!("{threads} threads")
+    };
     let mut tick = tokio::time::interval(Duration::from_millis(100));
     let mut last = Answer::new();
     let interrupted = async {
@@ -228,23 +267,42 @@ fn write_answer(
     time: Duration,
 ) -> Result<Exit> {
     if args.json {
-        write_json(out, &AnswerJson::new(position, answer, time.as_millis() as u64))?;
+        write_json(
+            out,
+            &AnswerJson::new(position, answer, time.as_millis() as u64),
+        )?;
         return Ok(Exit::Done);
     }
     let (paint, top) = (Paint::stdout(), usize::from(args.top));
     let ranked = answer.verdicts().iter().take(top);
-    let marks: Vec<(Move, char)> = ranked.zip('1'..='9').map(|((m, _), rank)| (*m, rank)).collect();
+    let marks: Vec<(Move, char)> = ranked
+        .zip('1'..='9')
+        .map(|((m, _), rank)| (*m, rank))
+        .collect();
     write!(out, "{}", paint.board(&position.draw_marked(&marks)))?;
     let Some((best, verdict)) = answer.best() else {
         writeln!(out, "the game is over")?;
         return Ok(Exit::Done);
     };
-    let (best, value) = (position.write_move(best), paint.valued(verdict.score, verdict.score));
-    writeln!(out, "{}: best {}, {value}, depth {}", position.side(), paint.bold(best), verdict.depth)?;
+    let (best, value) = (
+        position.write_move(best),
+        paint.valued(verdict.score, verdict.score),
+    );
+    writeln!(
+        out,
+        "{}: best {}, {value}, depth {}",
+        position.side(),
+        paint.bold(best),
+        verdict.depth
+    )?;
     table::write_ranked(out, paint, position, answer, top)?;
     // Of a search that was stopped the answer tells only what its last whole iteration visited.
     let nodes = visited.max(answer.nodes());
     let rate = nodes as f64 / time.as_secs_f64().max(1e-3) / 1e3;
-    writeln!(out, "{nodes} nodes in {:.2} s, {rate:.0} k/s", time.as_secs_f64())?;
+    writeln!(
+        out,
+        "{nodes} nodes in {:.2} s, {rate:.0} k/s",
+        time.as_secs_f64()
+    )?;
     Ok(Exit::Done)
 }

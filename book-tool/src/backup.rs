@@ -58,8 +58,20 @@ struct CopyJson {
 }
 
 impl CopyJson {
-    fn new(BackupReport { entries, bytes, copied }: BackupReport, positions: Option<u64>) -> Self {
-        Self { entries, bytes, copied, positions }
+    fn new(
+        BackupReport {
+            entries,
+            bytes,
+            copied,
+        }: BackupReport,
+        positions: Option<u64>,
+    ) -> Self {
+        Self {
+            entries,
+            bytes,
+            copied,
+            positions,
+        }
     }
 }
 
@@ -69,8 +81,16 @@ pub(crate) fn backup(args: &BackupArgs, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &CopyJson::new(report, None))?;
         return Ok(Exit::Done);
     }
-    let BackupReport { entries, bytes, copied } = report;
-    writeln!(out, "{}: {entries} journal entries in {bytes} bytes, {copied} of them new", args.to.display())?;
+    let BackupReport {
+        entries,
+        bytes,
+        copied,
+    } = report;
+    writeln!(
+        out,
+        "{}: {entries} journal entries in {bytes} bytes, {copied} of them new",
+        args.to.display()
+    )?;
     Ok(Exit::Done)
 }
 
@@ -83,6 +103,11 @@ pub(crate) fn restore(args: &RestoreArgs, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &CopyJson::new(report, Some(positions)))?;
         return Ok(Exit::Done);
     }
-    writeln!(out, "{}: {positions} positions of {} journal entries", args.book.display(), report.entries)?;
+    writeln!(
+        out,
+        "{}: {positions} positions of {} journal entries",
+        args.book.display(),
+        report.entries
+    )?;
     Ok(Exit::Done)
 }

@@ -39,20 +39,37 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let (position, mut source) = args.asked.open()?;
     let mut lookup = |position: &Position| source.lookup(position, false);
     let Some(found) = Choice::new(&mut lookup).flip(&position)? else {
-        writeln!(std::io::stderr(), "nothing that the book holds of {position} could flip its choice")?;
+        writeln!(
+            std::io::stderr(),
+            "nothing that the book holds of {position} could flip its choice"
+        )?;
         return Ok(Exit::No);
     };
     let names = |leaf: &Position| leaf.moves().iter().map(|&m| leaf.write_move(m)).collect();
     let leaves: Vec<Vec<String>> = found.leaves.iter().map(names).collect();
-    let json =
-        BottlenecksJson { best: position.write_move(found.best), instead: position.write_move(found.instead), leaves };
+    let json = BottlenecksJson {
+        best: position.write_move(found.best),
+        instead: position.write_move(found.instead),
+        leaves,
+    };
     if args.json {
         write_json(out, &json)?;
         return Ok(Exit::Done);
     }
-    let BottlenecksJson { best, instead, leaves } = &json;
-    let count = if let [_] = &leaves[..] { "1 leaf".into() } else { format!("{} leaves", leaves.len()) };
-    writeln!(std::io::stderr(), "{best} or {instead}: it depends on {count}")?;
+    let BottlenecksJson {
+        best,
+        instead,
+        leaves,
+    } = &json;
+    let count = if let [_] = &leaves[..] {
+        "1 leaf".into()
+    } else {
+        format!("{} leaves", leaves.len())
+    };
+    writeln!(
+        std::io::stderr(),
+        "{best} or {instead}: it depends on {count}"
+    )?;
     for leaf in leaves {
         writeln!(out, "{}", leaf.join(" "))?;
     }
@@ -83,18 +100,33 @@ struct Choice<'a> {
 
 impl<'a> Choice<'a> {
     fn new(lookup: &'a mut Lookup<'a>) -> Self {
-        Self { lookup, known: BTreeMap::new(), way: BTreeSet::new() }
+        Self {
+            lookup,
+            known: BTreeMap::new(),
+            way: BTreeSet::new(),
+        }
     }
 
     fn flip(&mut self, position: &Position) -> Result<Option<Flip>> {
-        let Some(answer) = (self.lookup)(position)? else { return Ok(None) };
+        let Some(answer) = (self.lookup)(position)? else {
+            return Ok(None);
+        };
         let valued = valued(&answer);
-        let [(best, value), others @ ..] = &valued[..] else { return Ok(None) };
+        let [(best, value), others @ ..] = &valued[..] else {
+            return Ok(None);
+        };
         let mut found: Option<Flip> = None;
         let mut offer = |instead: Move, leaves: Option<Leaves>| {
             let Some(leaves) = leaves else { return };
-            if found.as_ref().is_none_or(|found| leaves.len() < found.leaves.len()) {
-                found = Some(Flip { best: *best, instead, leaves: leaves.into_values().collect() });
+            if found
+                .as_ref()
+                .is_none_or(|found| leaves.len() < found.leaves.len())
+            {
+                found = Some(Flip {
+                    best: *best,
+                    instead,
+                    leaves: leaves.into_values().collect(),
+                });
             }
         };
         if let Some((second, its)) = others.first() {
@@ -117,7 +149,13 @@ impl<'a> Choice<'a> {
     }
 
     /// The position after a move must rise above the threshold, or fall below it; both as its own side sees it.
-    fn after(&mut self, position: &Position, m: Move, rises: bool, threshold: Score) -> Result<Option<Leaves>> {
+    fn after(
+        &mut self,
+        position: &Position,
+        m: Move,
+        rises: bool,
+        threshold: Score,
+    ) -> Result<Option<Leaves>> {
         let next = position.play(m)?;
         let (key, threshold) = (next.key(), -threshold);
         if let Some(known) = self.known.get(&(key, rises, threshold)) {
@@ -137,11 +175,24 @@ impl<'a> Choice<'a> {
     }
 
     /// One move must become worth more than the threshold.
-    fn any(&mut self, position: &Position, answer: &Answer, above: Score) -> Result<Option<Leaves>> {
+    fn any(
+        &mut self,
+        position: &Position,
+        answer: &Answer,
+        above: Score,
+    ) -> Result<Option<Leaves>> {
         let mut least: Option<Leaves> = None;
         for (m, value) in valued(answer) {
-            let leaves = if value > above { Some(Leaves::new()) } else { self.rise(position, m, above)? };
-            let is_less = |leaves: &Leaves| least.as_ref().is_none_or(|least| leaves.len() < least.len());
+            let leaves = if value > above {
+                Some(Leaves::new())
+            } else {
+                self.rise(position, m, above)?
+            };
+            let is_less = |leaves: &Leaves| {
+                least
+                    .as_ref()
+                    .is_none_or(|least| leaves.len() < least.len())
+            };
             if let Some(leaves) = leaves.filter(is_less) {
                 least = Some(leaves);
             }
@@ -150,10 +201,20 @@ impl<'a> Choice<'a> {
     }
 
     /// All moves must become worth less than the threshold.
-    fn all(&mut self, position: &Position, answer: &Answer, below: Score) -> Result<Option<Leaves>> {
+    fn all(
+        &mut self,
+        position: &Position,
+        answer: &Answer,
+        below: Score,
+    ) -> Result<Option<Leaves>> {
         let mut all = Leaves::new();
-        for (m, _) in valued(answer).into_iter().filter(|(_, value)| *value >= below) {
-            let Some(leaves) = self.fall(position, m, below)? else { return Ok(None) };
+        for (m, _) in valued(answer)
+            .into_iter()
+            .filter(|(_, value)| *value >= below)
+        {
+            let Some(leaves) = self.fall(position, m, below)? else {
+                return Ok(None);
+            };
             all.extend(leaves);
         }
         Ok(Some(all))
@@ -162,11 +223,20 @@ impl<'a> Choice<'a> {
 
 /// The moves whose value may change: known, and not proven; the best first. One that is proven won leaves no choice.
 fn valued(answer: &Answer) -> Vec<(Move, Score)> {
-    let known = answer.verdicts().iter().filter(|(_, verdict)| verdict.bound != Bound::Upper);
-    if known.clone().any(|(_, verdict)| verdict.score.win_plies().is_some()) {
+    let known = answer
+        .verdicts()
+        .iter()
+        .filter(|(_, verdict)| verdict.bound != Bound::Upper);
+    if known
+        .clone()
+        .any(|(_, verdict)| verdict.score.win_plies().is_some())
+    {
         return Vec::new();
     }
-    known.filter(|(_, verdict)| verdict.proof.is_none()).map(|(m, verdict)| (*m, verdict.score)).collect()
+    known
+        .filter(|(_, verdict)| verdict.proof.is_none())
+        .map(|(m, verdict)| (*m, verdict.score))
+        .collect()
 }
 
 #[cfg(test)]
@@ -187,13 +257,28 @@ mod tests {
             ("h8 g7 a1", &[("b1", 10), ("c1", 5)]),
             ("h8 g7 a1 b1", &[("d1", -10)]),
         ];
-        let found =
-            rows.iter().find(|(line, _)| Position::from_line(Variant::FREESTYLE_15, line).as_ref() == Ok(position));
+        let found = rows.iter().find(|(line, _)| {
+            Position::from_line(Variant::FREESTYLE_15, line).as_ref() == Ok(position)
+        });
         let verdict = |(name, centi): &(&str, i32)| {
-            let by = Provenance { engine: "paper".into(), day: 0 };
+            let by = Provenance {
+                engine: "paper".into(),
+                day: 0,
+            };
             let m = position.parse_move(name).expect("legal");
             let (score, bound) = (Score::opinion(*centi), Bound::Exact);
-            (m, Verdict { score, bound, depth: 1, nodes: 1, line: vec![m], proof: None, by })
+            (
+                m,
+                Verdict {
+                    score,
+                    bound,
+                    depth: 1,
+                    nodes: 1,
+                    line: vec![m],
+                    proof: None,
+                    by,
+                },
+            )
         };
         Ok(found.map(|(_, moves)| moves.iter().map(verdict).collect()))
     }
@@ -209,8 +294,14 @@ mod tests {
     #[test]
     fn the_fewest_leaves_that_flip_a_choice() {
         // One leaf brings i9 down; h9 would need two, g7 one that lies deeper but is found later.
-        assert_eq!(flip("h8"), Some(("h9".into(), vec!["freestyle-15 h8 i9 j9".into()])));
-        assert_eq!(flip("h8 h9"), Some(("g8".into(), vec!["freestyle-15 h8 h9 i8".into()])));
+        assert_eq!(
+            flip("h8"),
+            Some(("h9".into(), vec!["freestyle-15 h8 i9 j9".into()]))
+        );
+        assert_eq!(
+            flip("h8 h9"),
+            Some(("g8".into(), vec!["freestyle-15 h8 h9 i8".into()]))
+        );
         // One move is no choice, and what the book does not have is none.
         assert_eq!(flip("h8 g7"), None);
         assert_eq!(flip("a1"), None);

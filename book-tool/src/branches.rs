@@ -20,8 +20,13 @@ pub(crate) fn branches(
     most: usize,
 ) -> Result<Vec<(Move, Verdict)>> {
     let is_upper = |verdict: &Verdict| verdict.bound == Bound::Upper && verdict.proof.is_none();
-    let (upper, known): (Vec<_>, Vec<_>) = answer.verdicts().iter().cloned().partition(|(_, v)| is_upper(v));
-    let (mut made, mut shown): (Vec<_>, Vec<_>) = known.into_iter().partition(|(_, v)| v.is_silent());
+    let (upper, known): (Vec<_>, Vec<_>) = answer
+        .verdicts()
+        .iter()
+        .cloned()
+        .partition(|(_, v)| is_upper(v));
+    let (mut made, mut shown): (Vec<_>, Vec<_>) =
+        known.into_iter().partition(|(_, v)| v.is_silent());
     made.sort_by_key(|(_, verdict)| std::cmp::Reverse(verdict.nodes));
     shown.extend(made);
     for (m, verdict) in upper.into_iter().take(TRIED) {

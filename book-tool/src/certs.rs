@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use kagetsu_program::Exit;
 use rcgen::{
-    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
-    SerialNumber,
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, SerialNumber,
 };
 use serde::{Deserialize, Serialize};
 use time::{Date, Duration, OffsetDateTime};
@@ -60,7 +60,10 @@ struct Record {
 
 fn host(text: &str) -> Result<String, String> {
     let is_address = text.parse::<std::net::IpAddr>().is_ok();
-    let is_name = !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.*_".contains(&b));
+    let is_name = !text.is_empty()
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-.*_".contains(&b));
     if is_address || is_name {
         return Ok(text.to_string());
     }
@@ -68,7 +71,10 @@ fn host(text: &str) -> Result<String, String> {
 }
 
 fn client(text: &str) -> Result<String, String> {
-    let is_plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    let is_plain = !text.is_empty()
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
     if is_plain && !["ca", "coordinator"].contains(&text) {
         return Ok(text.to_string());
     }
@@ -77,21 +83,52 @@ fn client(text: &str) -> Result<String, String> {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let folder = Folder(&args.folder);
-    let (mut record, issuer) = if args.renew { folder.authority()? } else { folder.found()? };
-    let wanted = args.host.iter().filter(|host| !record.hosts.contains(host)).cloned().collect::<Vec<_>>();
+    let (mut record, issuer) = if args.renew {
+        folder.authority()?
+    } else {
+        folder.found()?
+    };
+    let wanted = args
+        .host
+        .iter()
+        .filter(|host| !record.hosts.contains(host))
+        .cloned()
+        .collect::<Vec<_>>();
     record.hosts.extend(wanted);
-    let wanted = args.client.iter().filter(|name| !record.clients.contains(name)).cloned().collect::<Vec<_>>();
+    let wanted = args
+        .client
+        .iter()
+        .filter(|name| !record.clients.contains(name))
+        .cloned()
+        .collect::<Vec<_>>();
     record.clients.extend(wanted);
 
     let until = OffsetDateTime::now_utc() + Duration::days(args.days.into());
-    folder.certificate("coordinator", &record.hosts, ExtendedKeyUsagePurpose::ServerAuth, until, &issuer)?;
+    folder.certificate(
+        "coordinator",
+        &record.hosts,
+        ExtendedKeyUsagePurpose::ServerAuth,
+        until,
+        &issuer,
+    )?;
     for name in &record.clients {
-        folder.certificate(name, std::slice::from_ref(name), ExtendedKeyUsagePurpose::ClientAuth, until, &issuer)?;
+        folder.certificate(
+            name,
+            std::slice::from_ref(name),
+            ExtendedKeyUsagePurpose::ClientAuth,
+            until,
+            &issuer,
+        )?;
     }
     folder.write(RECORD, &toml::to_string(&record)?, 0o644)?;
 
     let (shown, hosts) = (args.folder.display(), record.hosts.join(", "));
-    writeln!(out, "{shown}: coordinator ({hosts}) and clients ({}) until {}", record.clients.join(", "), until.date())?;
+    writeln!(
+        out,
+        "{shown}: coordinator ({hosts}) and clients ({}) until {}",
+        record.clients.join(", "),
+        until.date()
+    )?;
     if !args.renew {
         writeln!(
             out,
@@ -112,8 +149,17 @@ impl Folder<'_> {
 
     /// A new authority, in a folder that has none.
     fn found(&self) -> Result<(Record, Issuer<'static, KeyPair>)> {
-        std::fs::create_dir_all(self.0).with_context(|| format!("cannot make the folder {}", self.0.display()))?;
-        for name in ["ca.pem", "ca.key", RECORD, "coordinator.pem", "coordinator.key", "client.pem", "client.key"] {
+        std::fs::create_dir_all(self.0)
+            .with_context(|| format!("cannot make the folder {}", self.0.display()))?;
+        for name in [
+            "ca.pem",
+            "ca.key",
+            RECORD,
+            "coordinator.pem",
+            "coordinator.key",
+            "client.pem",
+            "client.key",
+        ] {
             if self.path(name).exists() {
                 bail!(
                     "{} is there already and is not written over: --renew makes new certificates of the same authority; for \
@@ -133,7 +179,12 @@ impl Folder<'_> {
         self.write("ca.pem", &params.self_signed(&key)?.pem(), 0o644)?;
         let mut hosts: Vec<String> = HERE.map(String::from).to_vec();
         hosts.extend(this_machine().filter(|name| name != "localhost"));
-        let record = Record { authority, until: until.date().to_string(), hosts, clients: vec!["client".into()] };
+        let record = Record {
+            authority,
+            until: until.date().to_string(),
+            hosts,
+            clients: vec!["client".into()],
+        };
         Ok((record, Issuer::new(params, key)))
     }
 
@@ -141,21 +192,36 @@ impl Folder<'_> {
     fn authority(&self) -> Result<(Record, Issuer<'static, KeyPair>)> {
         let path = self.path(RECORD);
         let text = std::fs::read_to_string(&path).with_context(|| {
-            format!("{} cannot be read: --renew is for a folder that `kagetsu certs` has made", path.display())
+            format!(
+                "{} cannot be read: --renew is for a folder that `kagetsu certs` has made",
+                path.display()
+            )
         })?;
-        let record: Record = toml::from_str(&text).with_context(|| format!("{} is damaged", path.display()))?;
+        let record: Record =
+            toml::from_str(&text).with_context(|| format!("{} is damaged", path.display()))?;
         let format = time::macros::format_description!("[year]-[month]-[day]");
-        let until = Date::parse(&record.until, format).with_context(|| format!("{} is damaged", path.display()))?;
+        let until = Date::parse(&record.until, format)
+            .with_context(|| format!("{} is damaged", path.display()))?;
         if until <= OffsetDateTime::now_utc().date() {
-            bail!("the authority of {} ended on {until}: make a new one in another folder", self.0.display());
+            bail!(
+                "the authority of {} ended on {until}: make a new one in another folder",
+                self.0.display()
+            );
         }
         let params = authority_params(&record.authority);
-        Ok((record, Issuer::new(params, self.key("ca.key", "only who has the authority's key can renew")?)))
+        Ok((
+            record,
+            Issuer::new(
+                params,
+                self.key("ca.key", "only who has the authority's key can renew")?,
+            ),
+        ))
     }
 
     fn key(&self, name: &str, why: &str) -> Result<KeyPair> {
         let path = self.path(name);
-        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}: {why}", path.display()))?;
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("cannot read {}: {why}", path.display()))?;
         KeyPair::from_pem(&text).with_context(|| format!("{} holds no private key", path.display()))
     }
 
@@ -176,8 +242,8 @@ impl Folder<'_> {
             self.write(&file, &key.serialize_pem(), 0o600)?;
             key
         };
-        let mut params =
-            CertificateParams::new(hosts).with_context(|| format!("no certificate can be for {hosts:?}"))?;
+        let mut params = CertificateParams::new(hosts)
+            .with_context(|| format!("no certificate can be for {hosts:?}"))?;
         params.distinguished_name.push(DnType::CommonName, name);
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![usage];
@@ -186,13 +252,18 @@ impl Folder<'_> {
         params.not_before = OffsetDateTime::now_utc() - Duration::DAY;
         params.not_after = until;
         params.serial_number = Some(serial());
-        self.write(&format!("{name}.pem"), &params.signed_by(&key, issuer)?.pem(), 0o644)
+        self.write(
+            &format!("{name}.pem"),
+            &params.signed_by(&key, issuer)?.pem(),
+            0o644,
+        )
     }
 
     /// Writes a file, whole or not at all.
     fn write(&self, name: &str, text: &str, mode: u32) -> Result<()> {
         let path = self.path(name);
-        kagetsu_program::write_whole(&path, text, mode).with_context(|| format!("cannot write {}", path.display()))
+        kagetsu_program::write_whole(&path, text, mode)
+            .with_context(|| format!("cannot write {}", path.display()))
     }
 }
 

@@ -42,7 +42,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         Any::Folder(book) => book.len(),
         Any::File(compiled) => compiled.len(),
     });
-    bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} positions, {eta} left")?);
+    bar.set_style(ProgressStyle::with_template(
+        "{bar:40} {pos}/{len} positions, {eta} left",
+    )?);
     let begun = Instant::now();
     let mut progress = |done| bar.set_position(done);
     let report = match &book {
@@ -50,7 +52,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         Any::File(compiled) => compiled.check(&mut progress),
     };
     bar.finish_and_clear();
-    let exit = if report.is_clean() { Exit::Done } else { Exit::No };
+    let exit = if report.is_clean() {
+        Exit::Done
+    } else {
+        Exit::No
+    };
     let json = CheckJson {
         clean: report.is_clean(),
         positions: report.positions,
@@ -64,11 +70,26 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &json)?;
         return Ok(exit);
     }
-    let CheckJson { positions, links, frontier, faults, fault_count, time_ms, .. } = &json;
+    let CheckJson {
+        positions,
+        links,
+        frontier,
+        faults,
+        fault_count,
+        time_ms,
+        ..
+    } = &json;
     for fault in faults {
         writeln!(out, "{fault}")?;
     }
-    let faults = if *fault_count == 0 { "nothing is wrong".into() } else { format!("{fault_count} faults") };
-    writeln!(out, "{positions} positions, {links} links, {frontier} waiting: {faults} ({time_ms} ms)")?;
+    let faults = if *fault_count == 0 {
+        "nothing is wrong".into()
+    } else {
+        format!("{fault_count} faults")
+    };
+    writeln!(
+        out,
+        "{positions} positions, {links} links, {frontier} waiting: {faults} ({time_ms} ms)"
+    )?;
     Ok(exit)
 }

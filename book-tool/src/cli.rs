@@ -5,8 +5,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 use kagetsu_program::{Exit, LogFormat, start_log};
 
 use crate::{
-    analyze, backup, bench, bottlenecks, brain, build, certs, check, compact, compile, diff, exchange, explore, jobs,
-    merge, moves, perft, pick, prune, query, repair, serve, stats, token, tree, verify, workers,
+    analyze, backup, bench, bottlenecks, brain, build, certs, check, compact, compile, diff,
+    exchange, explore, jobs, merge, moves, perft, pick, prune, query, repair, serve, stats, token,
+    tree, verify, workers,
 };
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
@@ -25,7 +26,13 @@ pub struct Cli {
     #[command(subcommand)]
     command: Command,
     /// How log lines look on stderr
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT"
+    )]
     log_format: LogFormat,
     /// The least important log lines to show: off, error, warn, info, debug, trace; or as in kagetsu=debug,h2=warn
     #[arg(long, global = true, default_value = "warn", value_name = "LEVEL")]
@@ -133,7 +140,9 @@ impl Cli {
 /// # Errors
 /// If the system has no more threads.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
-    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+    Ok(tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?)
 }
 
 /// Writes one JSON object on a line of its own.

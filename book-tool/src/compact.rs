@@ -39,9 +39,24 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let (book, report) = open_book(&args.book, false)?.compact(&BookOptions::default())?;
     let positions = book.len();
     book.close()?;
-    let CompactReport { entries_before, entries, bytes_before, bytes, .. } = report;
+    let CompactReport {
+        entries_before,
+        entries,
+        bytes_before,
+        bytes,
+        ..
+    } = report;
     if args.json {
-        write_json(out, &CompactJson { positions, entries_before, entries, bytes_before, bytes })?;
+        write_json(
+            out,
+            &CompactJson {
+                positions,
+                entries_before,
+                entries,
+                bytes_before,
+                bytes,
+            },
+        )?;
         return Ok(Exit::Done);
     }
     writeln!(

@@ -39,7 +39,9 @@ struct CompileJson {
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let book = open_book(&args.book, false)?;
     let bar = ProgressBar::new(book.len());
-    bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} positions, {eta} left")?);
+    bar.set_style(ProgressStyle::with_template(
+        "{bar:40} {pos}/{len} positions, {eta} left",
+    )?);
     let report = book.compile(&args.out, &mut |done| bar.set_position(done))?;
     bar.finish_and_clear();
     let (positions, bytes) = (report.positions, report.bytes);
@@ -48,6 +50,10 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let share = bytes as f64 / positions.max(1) as f64;
-    writeln!(out, "{}: {positions} positions, {bytes} bytes, {share:.1} each", args.out.display())?;
+    writeln!(
+        out,
+        "{}: {positions} positions, {bytes} bytes, {share:.1} each",
+        args.out.display()
+    )?;
     Ok(Exit::Done)
 }

@@ -25,12 +25,22 @@ impl Conflicts {
     pub(crate) fn look(&mut self, position: &Position, known: &Answer, said: &Answer) {
         let say = |proof: Proof| format!("{} in {} by {}", proof.claim, proof.plies, proof.kind);
         for (m, verdict) in said.verdicts() {
-            let proofs = known.get(*m).and_then(|known| known.proof).zip(verdict.proof);
-            let Some((own, other)) = proofs.filter(|(own, other)| own.contradicts(*other)) else { continue };
+            let proofs = known
+                .get(*m)
+                .and_then(|known| known.proof)
+                .zip(verdict.proof);
+            let Some((own, other)) = proofs.filter(|(own, other)| own.contradicts(*other)) else {
+                continue;
+            };
             self.conflict_count += 1;
             if self.conflicts.len() < TOLD {
                 let (name, at) = (position.write_move(*m), named(position));
-                let text = format!("{} {at}, {name}: {} against {}", position.variant(), say(own), say(other));
+                let text = format!(
+                    "{} {at}, {name}: {} against {}",
+                    position.variant(),
+                    say(own),
+                    say(other)
+                );
                 self.conflicts.push(text);
             }
         }
@@ -38,7 +48,11 @@ impl Conflicts {
 
     /// How a command ends that met them.
     pub(crate) fn exit(&self) -> Exit {
-        if self.conflict_count == 0 { Exit::Done } else { Exit::No }
+        if self.conflict_count == 0 {
+            Exit::Done
+        } else {
+            Exit::No
+        }
     }
 
     /// Tells them, a line each.

@@ -49,12 +49,22 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         // Both are in the same order.
         let order = match (left.peek(), right.peek()) {
             (None, None) => break,
-            (Some(Ok(one)), Some(Ok(other))) => Place::of(&one.position).cmp(&Place::of(&other.position)),
+            (Some(Ok(one)), Some(Ok(other))) => {
+                Place::of(&one.position).cmp(&Place::of(&other.position))
+            }
             (Some(_), None) | (Some(Err(_)), _) => Ordering::Less,
             (None, Some(_)) | (_, Some(Err(_))) => Ordering::Greater,
         };
-        let one = if order.is_le() { left.next().transpose()? } else { None };
-        let other = if order.is_ge() { right.next().transpose()? } else { None };
+        let one = if order.is_le() {
+            left.next().transpose()?
+        } else {
+            None
+        };
+        let other = if order.is_ge() {
+            right.next().transpose()?
+        } else {
+            None
+        };
         let line = match (one, other) {
             (Some(one), None) => {
                 found.only_a += 1;
@@ -79,7 +89,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         }
     }
     let differences = found.only_a + found.only_b + found.different;
-    let exit = if differences == 0 { Exit::Done } else { Exit::No };
+    let exit = if differences == 0 {
+        Exit::Done
+    } else {
+        Exit::No
+    };
     if args.json {
         write_json(out, &found)?;
         return Ok(exit);
@@ -88,9 +102,19 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         writeln!(out, "{line}")?;
     }
     if differences > found.lines.len() as u64 {
-        writeln!(out, "and {} more; --top shows more", differences - found.lines.len() as u64)?;
+        writeln!(
+            out,
+            "and {} more; --top shows more",
+            differences - found.lines.len() as u64
+        )?;
     }
-    let DiffJson { same, only_a, only_b, different, .. } = &found;
+    let DiffJson {
+        same,
+        only_a,
+        only_b,
+        different,
+        ..
+    } = &found;
     writeln!(
         out,
         "{same} positions alike, {different} different, {only_a} only in the first, {only_b} only in the second"
@@ -108,6 +132,12 @@ fn believes(entry: &Entry) -> (Option<Move>, Score, u16) {
 }
 
 fn say(entry: &Entry) -> String {
-    let best = entry.derived.best.map_or_else(|| "no move".into(), |m| entry.position.write_move(m));
-    format!("{best} {} at depth {}", entry.derived.score, entry.derived.depth)
+    let best = entry
+        .derived
+        .best
+        .map_or_else(|| "no move".into(), |m| entry.position.write_move(m));
+    format!(
+        "{best} {} at depth {}",
+        entry.derived.score, entry.derived.depth
+    )
 }

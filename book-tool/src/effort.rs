@@ -18,7 +18,11 @@ impl EffortArgs {
     /// The limits as they were given.
     #[must_use]
     pub(crate) fn effort(self) -> Effort {
-        Effort { depth: self.depth, nodes: self.nodes, time: None }
+        Effort {
+            depth: self.depth,
+            nodes: self.nodes,
+            time: None,
+        }
     }
 }
 
@@ -27,6 +31,11 @@ impl EffortArgs {
 /// # Errors
 /// Text that is no time, or no time at all.
 pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
-    let time = humantime::parse_duration(text).map_err(|error| format!("{error}; write it as in 10s, 2m or 500ms"))?;
-    if time.is_zero() { Err("no time at all; write it as in 10s, 2m or 500ms".into()) } else { Ok(time) }
+    let time = humantime::parse_duration(text)
+        .map_err(|error| format!("{error}; write it as in 10s, 2m or 500ms"))?;
+    if time.is_zero() {
+        Err("no time at all; write it as in 10s, 2m or 500ms".into())
+    } else {
+        Ok(time)
+    }
 }

@@ -85,13 +85,21 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     match args.action {
         Action::List(at) => {
             let jobs = match &at.book {
-                Some(path) => open_folder(path)?.jobs()?.iter().map(JobJson::from).collect(),
+                Some(path) => open_folder(path)?
+                    .jobs()?
+                    .iter()
+                    .map(JobJson::from)
+                    .collect(),
                 None => runtime()?.block_on(async {
                     let jobs = Builds::connect(&at.connector()?).await?.list().await?;
                     anyhow::Ok(jobs.iter().map(JobJson::from).collect::<Vec<_>>())
                 })?,
             };
-            if at.json { write_json(out, &jobs)? } else { write_table(out, &jobs)? }
+            if at.json {
+                write_json(out, &jobs)?
+            } else {
+                write_table(out, &jobs)?
+            }
         }
         Action::Show(named) => {
             let job = named.ask(None, async |builds, name| builds.get(name).await)?;
@@ -104,27 +112,41 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         }
         Action::Watch(named) => watch(&named, out)?,
         Action::Pause(named) => {
-            let job = named.ask(Some(JobChange::Pause), async |builds, name| builds.pause(name).await)?;
+            let job = named.ask(Some(JobChange::Pause), async |builds, name| {
+                builds.pause(name).await
+            })?;
             named.write(out, &job)?;
         }
         Action::Resume(named) => {
-            let job = named.ask(Some(JobChange::Resume), async |builds, name| builds.resume(name).await)?;
+            let job = named.ask(Some(JobChange::Resume), async |builds, name| {
+                builds.resume(name).await
+            })?;
             named.write(out, &job)?;
         }
         Action::Cancel(named) => {
-            let job = named.ask(Some(JobChange::Cancel), async |builds, name| builds.cancel(name).await)?;
+            let job = named.ask(Some(JobChange::Cancel), async |builds, name| {
+                builds.cancel(name).await
+            })?;
             named.write(out, &job)?;
             if job.state == "done" {
-                writeln!(std::io::stderr(), "{} was done already: there is nothing to cancel", named.name)?;
+                writeln!(
+                    std::io::stderr(),
+                    "{} was done already: there is nothing to cancel",
+                    named.name
+                )?;
             }
         }
         Action::Retry(named) => {
-            let job = named.ask(Some(JobChange::Retry), async |builds, name| builds.retry(name).await)?;
+            let job = named.ask(Some(JobChange::Retry), async |builds, name| {
+                builds.retry(name).await
+            })?;
             named.write(out, &job)?;
         }
         Action::Priority(Turn { named, priority }) => {
             let change = Some(JobChange::Priority(priority));
-            let job = named.ask(change, async |builds, name| builds.prioritize(name, priority).await)?;
+            let job = named.ask(change, async |builds, name| {
+                builds.prioritize(name, priority).await
+            })?;
             named.write(out, &job)?;
         }
     }
@@ -154,7 +176,11 @@ impl Named {
     }
 
     fn write(&self, out: &mut dyn Write, job: &JobJson) -> Result<()> {
-        if self.at.json { write_json(out, job) } else { write_table(out, std::slice::from_ref(job)) }
+        if self.at.json {
+            write_json(out, job)
+        } else {
+            write_table(out, std::slice::from_ref(job))
+        }
     }
 }
 
@@ -167,7 +193,9 @@ fn in_folder(path: &Path, name: &str, change: Option<JobChange>) -> Result<JobJs
     let mut book = open_folder(path)?;
     let find = |book: &Book| {
         let job = book.jobs()?.into_iter().find(|job| job.spec.name == name);
-        job.with_context(|| format!("the book has no job '{name}'; `kagetsu jobs list` shows those it has"))
+        job.with_context(|| {
+            format!("the book has no job '{name}'; `kagetsu jobs list` shows those it has")
+        })
     };
     let job = find(&book)?;
     if let Some(change) = change {
@@ -177,7 +205,11 @@ fn in_folder(path: &Path, name: &str, change: Option<JobChange>) -> Result<JobJs
     let asides = asides.iter().map(AsideJson::from).collect();
     let job = find(&book)?;
     let settings = Some(SettingsJson::from(&settings(&job.spec)));
-    let job = JobJson { asides, settings, ..JobJson::from(&job) };
+    let job = JobJson {
+        asides,
+        settings,
+        ..JobJson::from(&job)
+    };
     book.close()?;
     Ok(job)
 }
@@ -205,7 +237,10 @@ fn watch(named: &Named, out: &mut dyn Write) -> Result<()> {
         // Who has closed stderr does not want to know.
         let tell = |line: String| drop(writeln!(std::io::stderr(), "{line}"));
         let connector = named.at.connector()?;
-        Builds::connect(&connector).await?.follow(&connector, &named.name, shown, tell).await?;
+        Builds::connect(&connector)
+            .await?
+            .follow(&connector, &named.name, shown, tell)
+            .await?;
         written
     })
 }
@@ -217,13 +252,19 @@ async fn watch_in_place(named: &Named, dashboard: Dashboard) -> Result<JobJson> 
     let shown = |job: &v1::Job| dashboard.borrow_mut().job(job.into());
     let watched = async {
         let builds = Builds::connect(&connector).await?;
-        builds.follow(&connector, &named.name, shown, |line| dashboard.borrow().tell(line)).await
+        builds
+            .follow(&connector, &named.name, shown, |line| {
+                dashboard.borrow().tell(line)
+            })
+            .await
     };
     let workers = async {
         loop {
             // Without the list of workers there is still the job.
             let workers = remote::workers(&connector).await.unwrap_or_default();
-            dashboard.borrow_mut().workers(workers.into_iter().map(WorkerJson::from).collect());
+            dashboard
+                .borrow_mut()
+                .workers(workers.into_iter().map(WorkerJson::from).collect());
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
     };
@@ -242,26 +283,49 @@ async fn watch_in_place(named: &Named, dashboard: Dashboard) -> Result<JobJson> 
 
 /// The job without its rate, which changes while nothing happens.
 fn still(job: &JobJson) -> JobJson {
-    JobJson { rate: 0.0, ..job.clone() }
+    JobJson {
+        rate: 0.0,
+        ..job.clone()
+    }
 }
 
 fn write_line(out: &mut dyn Write, line: JobJson, json: bool) -> Result<()> {
     if json {
         return write_json(out, &line);
     }
-    let target = line.target.map_or_else(String::new, |target| format!(" of {target}"));
-    let JobJson { name, state, positions, rate, frontier, waits_for, .. } = line;
+    let target = line
+        .target
+        .map_or_else(String::new, |target| format!(" of {target}"));
+    let JobJson {
+        name,
+        state,
+        positions,
+        rate,
+        frontier,
+        waits_for,
+        ..
+    } = line;
     let waits = waits_for.map_or_else(String::new, |why| format!("; {}", waiting(&why)));
     let name = table::one_line(&name);
-    writeln!(out, "{name} {state}: {positions}{target} positions, {rate:.1}/s, {frontier} waiting{waits}")?;
+    writeln!(
+        out,
+        "{name} {state}: {positions}{target} positions, {rate:.1}/s, {frontier} waiting{waits}"
+    )?;
     out.flush()?;
     Ok(())
 }
 
 /// What the job was started with, as `kagetsu build` takes it.
 fn write_settings(out: &mut dyn Write, job: &JobJson) -> Result<()> {
-    let Some(settings) = &job.settings else { return Ok(()) };
-    let list = |flag: &str, lines: &[String]| lines.iter().map(|line| format!("{flag} \"{line}\"")).collect::<Vec<_>>();
+    let Some(settings) = &job.settings else {
+        return Ok(());
+    };
+    let list = |flag: &str, lines: &[String]| {
+        lines
+            .iter()
+            .map(|line| format!("{flag} \"{line}\""))
+            .collect::<Vec<_>>()
+    };
     let mut said = list("--moves", &settings.roots);
     said.push(format!("--policy {}", settings.policy));
     let value = |flag: &str, value: Option<String>| value.map(|value| format!("--{flag} {value}"));
@@ -278,7 +342,13 @@ fn write_settings(out: &mut dyn Write, job: &JobJson) -> Result<()> {
         value("noise", has_noise.then(|| settings.noise.to_string())),
         value("seed", has_noise.then(|| settings.seed.to_string())),
         settings.deepen.as_ref().map(|_| "--deepen".into()),
-        value("before", settings.deepen.as_ref().and_then(|deepen| deepen.before.clone())),
+        value(
+            "before",
+            settings
+                .deepen
+                .as_ref()
+                .and_then(|deepen| deepen.before.clone()),
+        ),
         settings.split.then(|| "--share-positions".into()),
     ];
     said.extend(limits.into_iter().flatten());
@@ -287,18 +357,30 @@ fn write_settings(out: &mut dyn Write, job: &JobJson) -> Result<()> {
     let untold = |count: u64, told: &[String]| count.saturating_sub(told.len() as u64);
     let more = [
         (untold(settings.root_count, &settings.roots), "roots"),
-        (untold(settings.exclude_count, &settings.exclude), "excluded positions"),
+        (
+            untold(settings.exclude_count, &settings.exclude),
+            "excluded positions",
+        ),
     ];
-    more.iter().filter(|(count, _)| *count > 0).try_for_each(|(count, of)| Ok(writeln!(out, "and {count} more {of}")?))
+    more.iter()
+        .filter(|(count, _)| *count > 0)
+        .try_for_each(|(count, of)| Ok(writeln!(out, "and {count} more {of}")?))
 }
 
 /// When the job ends before it has its positions.
 fn write_limits(out: &mut dyn Write, job: &JobJson) -> Result<()> {
     if let Some(most) = job.total_nodes {
-        writeln!(out, "ends when its searches have visited {most} positions; {} so far", job.nodes)?;
+        writeln!(
+            out,
+            "ends when its searches have visited {most} positions; {} so far",
+            job.nodes
+        )?;
     }
     if let Some(stretch) = job.until_stable {
-        writeln!(out, "ends when {stretch} positions in a row change nothing at the roots")?;
+        writeln!(
+            out,
+            "ends when {stretch} positions in a row change nothing at the roots"
+        )?;
     }
     Ok(())
 }
@@ -334,12 +416,13 @@ fn write_table(out: &mut dyn Write, jobs: &[JobJson]) -> Result<()> {
         let cells = [
             job.name.clone(),
             job.variant.clone(),
-            job.reason
-                .as_ref()
-                .or(job.waits_for.as_ref())
-                .map_or_else(|| job.state.clone(), |reason| format!("{}: {reason}", job.state)),
+            job.reason.as_ref().or(job.waits_for.as_ref()).map_or_else(
+                || job.state.clone(),
+                |reason| format!("{}: {reason}", job.state),
+            ),
             job.positions.to_string(),
-            job.target.map_or_else(|| "-".into(), |target| target.to_string()),
+            job.target
+                .map_or_else(|| "-".into(), |target| target.to_string()),
             format!("{:.1}", job.rate),
             job.frontier.to_string(),
             job.set_aside.to_string(),
@@ -357,7 +440,13 @@ mod tests {
 
     #[test]
     fn a_job_whose_rate_alone_decays_has_not_moved() {
-        let job = |rate, positions| JobJson::from(&v1::Job { rate, positions, ..v1::Job::default() });
+        let job = |rate, positions| {
+            JobJson::from(&v1::Job {
+                rate,
+                positions,
+                ..v1::Job::default()
+            })
+        };
         assert_eq!(still(&job(2.0, 7)), still(&job(1.0, 7)));
         assert_ne!(still(&job(2.0, 7)), still(&job(2.0, 8)));
     }

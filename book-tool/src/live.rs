@@ -40,13 +40,27 @@ impl<'a> Live<'a> {
     pub(crate) fn new(position: &'a Position, top: usize, is_quiet: bool) -> Self {
         let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
             // A view that cannot be written is not seen either.
-            let _ = write!(out, "{:.1} s  {}", state.elapsed().as_secs_f64(), counts(state.pos(), state.elapsed()));
+            let _ = write!(
+                out,
+                "{:.1} s  {}",
+                state.elapsed().as_secs_f64(),
+                counts(state.pos(), state.elapsed())
+            );
         };
-        let style = ProgressStyle::with_template("{spinner} {counts}  {msg}").expect("a fixed template");
+        let style =
+            ProgressStyle::with_template("{spinner} {counts}  {msg}").expect("a fixed template");
         let bar = ProgressBar::no_length().with_style(style.with_key("counts", rate));
         bar.enable_steady_tick(Duration::from_millis(100));
         let has_lines = !is_quiet && bar.is_hidden();
-        Self { position, top, bar, paint: Paint::stderr(), has_lines, last: String::new(), _keys: Unechoed::new() }
+        Self {
+            position,
+            top,
+            bar,
+            paint: Paint::stderr(),
+            has_lines,
+            last: String::new(),
+            _keys: Unechoed::new(),
+        }
     }
 
     /// The number of positions visited by now.
@@ -66,7 +80,9 @@ impl<'a> Live<'a> {
         let (rows, columns) = Term::stderr().size();
         let top = self.top.min(usize::from(rows).saturating_sub(2));
         let best = shown.answer.verdicts().iter().take(top).zip(1..);
-        let best: String = best.map(|((m, verdict), rank)| self.row(rank, *m, verdict, columns)).collect();
+        let best: String = best
+            .map(|((m, verdict), rank)| self.row(rank, *m, verdict, columns))
+            .collect();
         self.bar.set_message(format!("{}{best}", who(shown)));
         Ok(())
     }
@@ -79,9 +95,14 @@ impl<'a> Live<'a> {
 
     fn row(&self, rank: usize, m: Move, verdict: &Verdict, columns: u16) -> String {
         let name = self.position.write_move(m);
-        let value = self.paint.valued(verdict.score, format!("{:>8}", value(verdict)));
+        let value = self
+            .paint
+            .valued(verdict.score, format!("{:>8}", value(verdict)));
         let line = table::line(self.position, &verdict.line);
-        let row = format!("{rank:>3}  {name:<4} {value}  depth {:<3} {line}", verdict.depth);
+        let row = format!(
+            "{rank:>3}  {name:<4} {value}  depth {:<3} {line}",
+            verdict.depth
+        );
         format!("\n{}", truncate_str(&row, usize::from(columns), ".."))
     }
 
@@ -98,7 +119,11 @@ impl<'a> Live<'a> {
             return Ok(());
         }
         let seconds = shown.time.as_secs_f64();
-        writeln!(std::io::stderr(), "{seconds:.1} s  {}  {news}", counts(shown.nodes, shown.time))?;
+        writeln!(
+            std::io::stderr(),
+            "{seconds:.1} s  {}  {news}",
+            counts(shown.nodes, shown.time)
+        )?;
         self.last = news;
         Ok(())
     }
@@ -107,7 +132,11 @@ impl<'a> Live<'a> {
 /// `1,234,567 nodes  890 k/s`.
 fn counts(nodes: u64, time: Duration) -> String {
     let rate = nodes as f64 / time.as_secs_f64().max(1e-3) / 1e3;
-    format!("{} nodes  {} k/s", HumanCount(nodes), HumanCount(rate as u64))
+    format!(
+        "{} nodes  {} k/s",
+        HumanCount(nodes),
+        HumanCount(rate as u64)
+    )
 }
 
 /// The score, and how it was proven where it is a forced win or loss: `+0.34`, `win in 7 (vcf)`.
@@ -127,5 +156,7 @@ fn who(shown: &Shown) -> String {
 
 /// What somebody who waits for a cluster is to know, and to do.
 pub(crate) fn waiting(why: &str) -> String {
-    format!("waiting: {why}; start one with `kagetsu-worker --coordinator URL`, or see `kagetsu workers list`")
+    format!(
+        "waiting: {why}; start one with `kagetsu-worker --coordinator URL`, or see `kagetsu workers list`"
+    )
 }

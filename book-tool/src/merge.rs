@@ -43,9 +43,19 @@ struct MergeJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let mut done = MergeJson { read: 0, new: 0, changed: 0, positions: 0, conflicts: Conflicts::default() };
+    let mut done = MergeJson {
+        read: 0,
+        new: 0,
+        changed: 0,
+        positions: 0,
+        conflicts: Conflicts::default(),
+    };
     if let Some(path) = args.books.iter().find(|path| is_same(path, &args.into)) {
-        bail!("{} is the book {} itself, and no book can be merged into itself", path.display(), args.into.display());
+        bail!(
+            "{} is the book {} itself, and no book can be merged into itself",
+            path.display(),
+            args.into.display()
+        );
     }
     // What was brought before an error stays.
     fill(&args.into, |into| {
@@ -61,16 +71,26 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &done)?;
         return Ok(exit);
     }
-    let MergeJson { read, new, changed, positions, conflicts } = &done;
+    let MergeJson {
+        read,
+        new,
+        changed,
+        positions,
+        conflicts,
+    } = &done;
     conflicts.write(out)?;
     let name = args.into.display();
-    writeln!(out, "{name}: {read} positions read, {new} new, {changed} changed; {positions} in all")?;
+    writeln!(
+        out,
+        "{name}: {read} positions read, {new} new, {changed} changed; {positions} in all"
+    )?;
     Ok(exit)
 }
 
 /// Whether two paths lead to one folder.
 fn is_same(one: &Path, other: &Path) -> bool {
-    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+    one.canonicalize()
+        .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 /// Brings everything that was searched for `book` into another.

@@ -39,7 +39,12 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &moves)?;
         return Ok(Exit::Done);
     }
-    writeln!(out, "{} legal: {}", moves.legal.len(), moves.legal.join(" "))?;
+    writeln!(
+        out,
+        "{} legal: {}",
+        moves.legal.len(),
+        moves.legal.join(" ")
+    )?;
     for ForbiddenJson { r#move, reason } in &moves.forbidden {
         writeln!(out, "{move} is forbidden: {reason}")?;
     }
@@ -51,6 +56,11 @@ fn moves(position: &Position) -> MovesJson {
     let forbidden = position.forbidden_moves().into_iter();
     MovesJson {
         legal: position.legal_moves().into_iter().map(name).collect(),
-        forbidden: forbidden.map(|(m, reason)| ForbiddenJson { r#move: name(m), reason: reason.to_string() }).collect(),
+        forbidden: forbidden
+            .map(|(m, reason)| ForbiddenJson {
+                r#move: name(m),
+                reason: reason.to_string(),
+            })
+            .collect(),
     }
 }

@@ -58,7 +58,11 @@ impl Paint {
         };
         let line = |line: &str| {
             let (label, points) = line.split_at_checked(LABEL).unwrap_or((line, ""));
-            format!("{}{}\n", self.dim(label), points.chars().map(point).collect::<String>())
+            format!(
+                "{}{}\n",
+                self.dim(label),
+                points.chars().map(point).collect::<String>()
+            )
         };
         drawn.lines().map(line).collect()
     }
@@ -74,12 +78,18 @@ mod tests {
     #[test]
     fn colours_change_nothing_but_colours() {
         let position = Position::from_line(Variant::FREESTYLE_15, "h8 i9 j10").expect("legal");
-        let marks = [("k11", '1'), ("g7", '2')].map(|(m, mark)| (position.parse_move(m).expect("legal"), mark));
+        let marks = [("k11", '1'), ("g7", '2')]
+            .map(|(m, mark)| (position.parse_move(m).expect("legal"), mark));
         let drawn = position.draw_marked(&marks);
         assert_eq!(Paint(false).board(&drawn), drawn);
         let painted = Paint(true).board(&drawn);
         assert_ne!(painted, drawn);
         assert_eq!(strip_ansi_codes(&painted), drawn);
-        assert_eq!(Paint(false).valued(Score::win_in(3), "win in 3").to_string(), "win in 3");
+        assert_eq!(
+            Paint(false)
+                .valued(Score::win_in(3), "win in 3")
+                .to_string(),
+            "win in 3"
+        );
     }
 }

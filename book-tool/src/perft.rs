@@ -58,10 +58,17 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     });
     let time = begun.elapsed();
     let moves = moves.map(|moves| {
-        let row = |(m, nodes)| MoveJson { r#move: position.write_move(m), nodes };
+        let row = |(m, nodes)| MoveJson {
+            r#move: position.write_move(m),
+            nodes,
+        };
         moves.into_iter().map(row).collect::<Vec<_>>()
     });
-    let json = PerftJson { nodes, time_ms: time.as_millis() as u64, moves };
+    let json = PerftJson {
+        nodes,
+        time_ms: time.as_millis() as u64,
+        moves,
+    };
     if args.json {
         write_json(out, &json)?;
         return Ok(Exit::Done);
@@ -70,6 +77,10 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         writeln!(out, "{move} {nodes}")?;
     }
     let rate = nodes as f64 / time.as_secs_f64().max(1e-6) / 1e6;
-    writeln!(out, "{nodes} nodes in {:.3} s, {rate:.1} M/s", time.as_secs_f64())?;
+    writeln!(
+        out,
+        "{nodes} nodes in {:.3} s, {rate:.1} M/s",
+        time.as_secs_f64()
+    )?;
     Ok(Exit::Done)
 }

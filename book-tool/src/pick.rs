@@ -44,7 +44,11 @@ pub(crate) struct Args {
 
 pub(crate) fn temperature(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| "not a number".to_string())?;
-    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("must be 0 or more".into()) }
+    if value.is_finite() && value >= 0.0 {
+        Ok(value)
+    } else {
+        Err("must be 0 or more".into())
+    }
 }
 
 #[derive(Serialize)]
@@ -60,13 +64,35 @@ struct PickJson {
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let (position, mut source) = args.asked.open()?;
     let answer = source.lookup(&position, false)?;
-    let Args { temperature, seed, min_depth, margin, .. } = *args;
-    let choice = Choice { temperature, seed, min_depth, margin };
+    let Args {
+        temperature,
+        seed,
+        min_depth,
+        margin,
+        ..
+    } = *args;
+    let choice = Choice {
+        temperature,
+        seed,
+        min_depth,
+        margin,
+    };
     let answer = answer.unwrap_or_default();
     let Some((m, verdict)) = choice.pick(&answer) else {
-        if (Choice { min_depth: 0, ..choice }).pick(&answer).is_some() {
-            let what = format!("moves for {position}, all of them searched less deeply than {min_depth} plies");
-            writeln!(std::io::stderr(), "the book has {what}; --min-depth leaves them out")?;
+        if (Choice {
+            min_depth: 0,
+            ..choice
+        })
+        .pick(&answer)
+        .is_some()
+        {
+            let what = format!(
+                "moves for {position}, all of them searched less deeply than {min_depth} plies"
+            );
+            writeln!(
+                std::io::stderr(),
+                "the book has {what}; --min-depth leaves them out"
+            )?;
         } else {
             writeln!(std::io::stderr(), "the book has no move for {position}")?;
         }
@@ -74,21 +100,39 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     };
     let plies = plies_behind(&mut source, &position, *m, args.before_edge)?;
     if plies < args.before_edge {
-        writeln!(std::io::stderr(), "the book ends {plies} plies behind {}", position.write_move(*m))?;
+        writeln!(
+            std::io::stderr(),
+            "the book ends {plies} plies behind {}",
+            position.write_move(*m)
+        )?;
         return Ok(Exit::No);
     }
-    let rivals = choice.rivals(&answer).into_iter().filter(|(rival, _)| rival != m);
+    let rivals = choice
+        .rivals(&answer)
+        .into_iter()
+        .filter(|(rival, _)| rival != m);
     let rivals: Vec<String> = rivals.map(|(m, _)| position.write_move(*m)).collect();
     let r#move = position.write_move(*m);
     if args.json {
         let value = ValueJson::of(verdict);
-        write_json(out, &PickJson { r#move, value, depth: verdict.depth, rivals })?;
+        write_json(
+            out,
+            &PickJson {
+                r#move,
+                value,
+                depth: verdict.depth,
+                rivals,
+            },
+        )?;
         return Ok(Exit::Done);
     }
     writeln!(out, "{}", r#move)?;
     if !rivals.is_empty() {
         let rivals = rivals.join(" ");
-        writeln!(std::io::stderr(), "in doubt: {rivals} may be better, the book has only an upper bound; build on")?;
+        writeln!(
+            std::io::stderr(),
+            "in doubt: {rivals} may be better, the book has only an upper bound; build on"
+        )?;
     }
     Ok(Exit::Done)
 }
@@ -97,12 +141,16 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 fn plies_behind(source: &mut Source, position: &Position, m: Move, most: u8) -> Result<u8> {
     let (mut at, mut next) = (position.clone(), m);
     for plies in 0..most {
-        at = at.play(next).with_context(|| format!("the book has an illegal move in {at}"))?;
+        at = at
+            .play(next)
+            .with_context(|| format!("the book has an illegal move in {at}"))?;
         if at.outcome().is_some() {
             return Ok(most);
         }
         let answer = source.lookup(&at, false)?.unwrap_or_default();
-        let Some((best, _)) = Choice::default().pick(&answer) else { return Ok(plies) };
+        let Some((best, _)) = Choice::default().pick(&answer) else {
+            return Ok(plies);
+        };
         next = *best;
     }
     Ok(most)

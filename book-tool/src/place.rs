@@ -41,20 +41,26 @@ impl Place {
     pub(crate) fn position(&self) -> Result<Position> {
         let start = match (&self.board, &self.fen) {
             (Some(path), _) => self.drawn(path)?,
-            (None, Some(fen)) => Position::from_fen(self.variant, fen).with_context(|| format!("--fen \"{fen}\""))?,
+            (None, Some(fen)) => {
+                Position::from_fen(self.variant, fen).with_context(|| format!("--fen \"{fen}\""))?
+            }
             (None, None) => Position::start(self.variant),
         };
         let line = self.moves.as_deref().unwrap_or_default();
-        start.play_line(line).with_context(|| format!("--moves \"{line}\""))
+        start
+            .play_line(line)
+            .with_context(|| format!("--moves \"{line}\""))
     }
 
     fn drawn(&self, path: &Path) -> Result<Position> {
-        let text = read(path).with_context(|| format!("cannot read the board {}", path.display()))?;
+        let text =
+            read(path).with_context(|| format!("cannot read the board {}", path.display()))?;
         let side = self.side.map(|side| match side {
             SideArg::First => Side::First,
             SideArg::Second => Side::Second,
         });
-        Position::from_board(self.variant, &text, side).with_context(|| format!("--board {}", path.display()))
+        Position::from_board(self.variant, &text, side)
+            .with_context(|| format!("--board {}", path.display()))
     }
 }
 
@@ -64,7 +70,11 @@ pub(crate) fn named(position: &Position) -> String {
         return fen;
     }
     match position.line() {
-        Some(moves) => moves.iter().map(|&m| position.write_move(m)).collect::<Vec<_>>().join(" "),
+        Some(moves) => moves
+            .iter()
+            .map(|&m| position.write_move(m))
+            .collect::<Vec<_>>()
+            .join(" "),
         None => position.to_string(),
     }
 }

@@ -44,11 +44,17 @@ impl ProofJson {
             (Some(Proof { plies, .. }), Some(winner)) if winner == attacker => {
                 format!("{attacker} wins in {plies}, proven")
             }
-            (Some(Proof { plies, .. }), Some(winner)) => format!("{winner} wins in {plies}, proven: {attacker} cannot"),
+            (Some(Proof { plies, .. }), Some(winner)) => {
+                format!("{winner} wins in {plies}, proven: {attacker} cannot")
+            }
             (Some(_), None) => format!("a draw, proven: {attacker} cannot win"),
         };
         let moves: Vec<String> = root.moves().iter().map(|&m| root.write_move(m)).collect();
-        let name = if moves.is_empty() { root.to_string() } else { moves.join(" ") };
+        let name = if moves.is_empty() {
+            root.to_string()
+        } else {
+            moves.join(" ")
+        };
         Self {
             moves,
             side: root.side().to_string(),
@@ -64,7 +70,11 @@ impl ProofJson {
 ///
 /// # Errors
 /// If the coordinator is gone, or refuses.
-pub(crate) async fn of(connector: &Connector, roots: &[Position], attacker: Side) -> Result<Vec<ProofJson>> {
+pub(crate) async fn of(
+    connector: &Connector,
+    roots: &[Position],
+    attacker: Side,
+) -> Result<Vec<ProofJson>> {
     let mut proofs = Vec::with_capacity(roots.len());
     for some in roots.chunks(AT_ONCE) {
         let asked: Vec<v1::Position> = some.iter().map(Into::into).collect();
@@ -82,7 +92,9 @@ pub(crate) async fn of(connector: &Connector, roots: &[Position], attacker: Side
 /// # Errors
 /// If nobody reads it.
 pub(crate) fn write(out: &mut dyn Write, proofs: &[ProofJson]) -> Result<()> {
-    proofs.iter().try_for_each(|proof| Ok(writeln!(out, "{}", proof.said)?))
+    proofs
+        .iter()
+        .try_for_each(|proof| Ok(writeln!(out, "{}", proof.said)?))
 }
 
 #[cfg(test)]
@@ -94,19 +106,58 @@ mod tests {
     #[test]
     fn whose_win_is_proven_is_said() {
         let rows = [
-            ("h8", Side::First, Some((Claim::Loss, 8)), true, "h8: first wins in 8, proven"),
-            ("h8", Side::Second, Some((Claim::Win, 7)), true, "h8: second wins in 7, proven"),
-            ("h8", Side::First, Some((Claim::Win, 7)), false, "h8: second wins in 7, proven: first cannot"),
-            ("h8", Side::First, Some((Claim::Draw, 0)), false, "h8: a draw, proven: first cannot win"),
+            (
+                "h8",
+                Side::First,
+                Some((Claim::Loss, 8)),
+                true,
+                "h8: first wins in 8, proven",
+            ),
+            (
+                "h8",
+                Side::Second,
+                Some((Claim::Win, 7)),
+                true,
+                "h8: second wins in 7, proven",
+            ),
+            (
+                "h8",
+                Side::First,
+                Some((Claim::Win, 7)),
+                false,
+                "h8: second wins in 7, proven: first cannot",
+            ),
+            (
+                "h8",
+                Side::First,
+                Some((Claim::Draw, 0)),
+                false,
+                "h8: a draw, proven: first cannot win",
+            ),
             ("h8 a1", Side::First, None, false, "h8 a1: not proven yet"),
             ("", Side::First, None, false, "freestyle-15: not proven yet"),
         ];
         for (line, attacker, claim, proven, said) in rows {
             let root = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
-            let proof = claim.map(|(claim, plies)| Proof { claim, kind: ProofKind::Tree, plies });
+            let proof = claim.map(|(claim, plies)| Proof {
+                claim,
+                kind: ProofKind::Tree,
+                plies,
+            });
             let score = proof.map_or(Score::opinion(12), Proof::score);
-            let by = Provenance { engine: "test".into(), day: 0 };
-            let verdict = Verdict { score, bound: Bound::Exact, depth: 4, nodes: 1, line: vec![], proof, by };
+            let by = Provenance {
+                engine: "test".into(),
+                day: 0,
+            };
+            let verdict = Verdict {
+                score,
+                bound: Bound::Exact,
+                depth: 4,
+                nodes: 1,
+                line: vec![],
+                proof,
+                by,
+            };
             let json = ProofJson::new(&root, attacker, Some(&verdict));
             assert_eq!((json.proven, &*json.said), (proven, said));
         }

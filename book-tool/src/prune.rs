@@ -53,15 +53,36 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         Position::from_line(variant, line).with_context(|| format!("--moves \"{line}\""))
     };
     let roots = args.moves.iter().map(root).collect::<Result<_>>()?;
-    let pruning = Pruning { variant: args.variant, roots, max_ply: args.max_ply, max_loss: args.max_loss };
+    let pruning = Pruning {
+        variant: args.variant,
+        roots,
+        max_ply: args.max_ply,
+        max_loss: args.max_loss,
+    };
     let (book, report) = open_book(&args.book, false)?.prune(&pruning, &BookOptions::default())?;
     book.close()?;
-    let PruneReport { kept, removed, paused, .. } = report;
+    let PruneReport {
+        kept,
+        removed,
+        paused,
+        ..
+    } = report;
     if args.json {
-        write_json(out, &PruneJson { kept, removed, paused })?;
+        write_json(
+            out,
+            &PruneJson {
+                kept,
+                removed,
+                paused,
+            },
+        )?;
         return Ok(Exit::Done);
     }
-    writeln!(out, "{}: {removed} positions removed, {kept} kept", args.book.display())?;
+    writeln!(
+        out,
+        "{}: {removed} positions removed, {kept} kept",
+        args.book.display()
+    )?;
     for name in paused {
         writeln!(
             out,

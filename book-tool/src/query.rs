@@ -44,11 +44,23 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     if let Some((best, verdict)) = Choice::default().pick(&answer) {
         let best = position.write_move(*best);
         let rivals = Choice::default().rivals(&answer).len();
-        let doubt = if rivals > 0 { format!("; {rivals} with an upper bound above it") } else { String::new() };
-        if verdict.is_silent() {
-            writeln!(out, "made most often {best}, {} times; no value is known", verdict.nodes)?;
+        let doubt = if rivals > 0 {
+            format!("; {rivals} with an upper bound above it")
         } else {
-            writeln!(out, "best {best}, {}, depth {}{doubt}", verdict.score, verdict.depth)?;
+            String::new()
+        };
+        if verdict.is_silent() {
+            writeln!(
+                out,
+                "made most often {best}, {} times; no value is known",
+                verdict.nodes
+            )?;
+        } else {
+            writeln!(
+                out,
+                "best {best}, {}, depth {}{doubt}",
+                verdict.score, verdict.depth
+            )?;
         }
     }
     table::write_answer(out, &position, &answer, args.top)?;

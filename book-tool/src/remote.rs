@@ -42,17 +42,28 @@ pub(crate) async fn analyze(
     live: &mut Live<'_>,
 ) -> Result<(Answer, End)> {
     let begun = Instant::now();
-    let is_late = || question.effort.time.is_some_and(|time| begun.elapsed() >= time);
+    let is_late = || {
+        question
+            .effort
+            .time
+            .is_some_and(|time| begun.elapsed() >= time)
+    };
     let mut client = AnalysisClient::new(connector.connect().await?);
     let url = connector.name();
-    let request = v1::AnalyzeRequest { question: Some(question.into()), split: split.into(), keep };
+    let request = v1::AnalyzeRequest {
+        question: Some(question.into()),
+        split: split.into(),
+        keep,
+    };
     let refused = |status| anyhow!(explain(url, &status));
     let mut updates = loop {
         match client.analyze(request.clone()).await {
             Ok(updates) => break updates.into_inner(),
             // It is busy, and says when to come again.
             Err(status) => match pushback(&status) {
-                Some(_) if is_late() => return Ok((Answer::new(), End::Waited(explain(url, &status)))),
+                Some(_) if is_late() => {
+                    return Ok((Answer::new(), End::Waited(explain(url, &status))));
+                }
                 Some(wait) => {
                     eprintln!("{}", explain(url, &status));
                     tokio::time::sleep(wait).await;
@@ -71,8 +82,13 @@ pub(crate) async fn analyze(
             _ = &mut interrupted => return Ok((last, End::Stopped)),
             update = updates.message() => update.map_err(refused)?,
         };
-        let Some(update) = update else { bail!("the coordinator at {url} ended without an answer; see its log") };
-        let answer = update.answer.unwrap_or_default().about(&question.position)?;
+        let Some(update) = update else {
+            bail!("the coordinator at {url} ended without an answer; see its log")
+        };
+        let answer = update
+            .answer
+            .unwrap_or_default()
+            .about(&question.position)?;
         let time = Duration::from_millis(update.time_ms);
         let who = match update.workers {
             _ if !update.waits_for.is_empty() => Err(update.waits_for),
@@ -82,7 +98,12 @@ pub(crate) async fn analyze(
         };
         is_begun |= who.is_ok();
         let waits_for = who.clone().err();
-        live.show(&Shown { answer: answer.clone(), nodes: update.nodes, time, who })?;
+        live.show(&Shown {
+            answer: answer.clone(),
+            nodes: update.nodes,
+            time,
+            who,
+        })?;
         if update.is_final {
             return Ok((answer, End::Final));
         }
@@ -114,18 +135,35 @@ pub(crate) async fn workers(connector: &Connector) -> Result<Vec<v1::Worker>> {
 /// If the coordinator is not there, or refuses.
 pub(crate) async fn release(connector: &Connector, name: &str) -> Result<u32> {
     let mut client = WorkersClient::new(connector.connect().await?);
-    let released = client.release(v1::ReleaseRequest { name: name.into() }).await;
-    Ok(released.map_err(|status| anyhow!(explain(connector.name(), &status)))?.into_inner().released)
+    let released = client
+        .release(v1::ReleaseRequest { name: name.into() })
+        .await;
+    Ok(released
+        .map_err(|status| anyhow!(explain(connector.name(), &status)))?
+        .into_inner()
+        .released)
 }
 
 /// What the book of a coordinator knows of up to 1,024 positions, the `top` best moves of each; 0: all moves.
 ///
 /// # Errors
 /// If the coordinator is not there, or refuses.
-pub(crate) async fn lookup(connector: &Connector, positions: &[v1::Position], top: u32) -> Result<Vec<v1::Found>> {
+pub(crate) async fn lookup(
+    connector: &Connector,
+    positions: &[v1::Position],
+    top: u32,
+) -> Result<Vec<v1::Found>> {
     let mut client = BooksClient::new(connector.connect().await?);
-    let found = client.lookup_many(v1::LookupManyRequest { positions: positions.to_vec(), top }).await;
-    Ok(found.map_err(|status| anyhow!(explain(connector.name(), &status)))?.into_inner().found)
+    let found = client
+        .lookup_many(v1::LookupManyRequest {
+            positions: positions.to_vec(),
+            top,
+        })
+        .await;
+    Ok(found
+        .map_err(|status| anyhow!(explain(connector.name(), &status)))?
+        .into_inner()
+        .found)
 }
 
 /// The build jobs of a coordinator.
@@ -139,7 +177,10 @@ impl Builds {
     /// If the coordinator is not there.
     pub(crate) async fn connect(connector: &Connector) -> Result<Self> {
         let client = BuildsClient::new(connector.connect().await?);
-        Ok(Self { name: connector.name().to_string(), client })
+        Ok(Self {
+            name: connector.name().to_string(),
+            client,
+        })
     }
 
     fn refused(&self) -> impl Fn(tonic::Status) -> anyhow::Error + use<> {
@@ -164,36 +205,62 @@ impl Builds {
         };
         *self = Self::found_again(connector, &request.name, &lost, &mut tell).await?;
         let refused = self.refused();
-        Ok(self.client.start(request).await.map_err(refused)?.into_inner())
+        Ok(self
+            .client
+            .start(request)
+            .await
+            .map_err(refused)?
+            .into_inner())
     }
 
     /// # Errors
     /// If the coordinator refuses.
     pub(crate) async fn list(&mut self) -> Result<Vec<v1::Job>> {
         let refused = self.refused();
-        Ok(self.client.list(v1::ListJobsRequest {}).await.map_err(refused)?.into_inner().jobs)
+        Ok(self
+            .client
+            .list(v1::ListJobsRequest {})
+            .await
+            .map_err(refused)?
+            .into_inner()
+            .jobs)
     }
 
     /// # Errors
     /// If there is no such job.
     pub(crate) async fn get(&mut self, name: &str) -> Result<v1::Job> {
         let refused = self.refused();
-        Ok(self.client.get(v1::JobName { name: name.into() }).await.map_err(refused)?.into_inner())
+        Ok(self
+            .client
+            .get(v1::JobName { name: name.into() })
+            .await
+            .map_err(refused)?
+            .into_inner())
     }
 
     /// Shows a job whenever it has moved on; how it stands at the end.
     ///
     /// # Errors
     /// If there is no such job, or the coordinator goes away.
-    pub(crate) async fn watch(&mut self, name: &str, shown: impl FnMut(&v1::Job)) -> Result<v1::Job> {
-        self.attend(name, shown).await?.map_err(|lost| anyhow!(lost))
+    pub(crate) async fn watch(
+        &mut self,
+        name: &str,
+        shown: impl FnMut(&v1::Job),
+    ) -> Result<v1::Job> {
+        self.attend(name, shown)
+            .await?
+            .map_err(|lost| anyhow!(lost))
     }
 
     /// Shows a job until it is over, or until the coordinator is lost; why it was.
     ///
     /// # Errors
     /// If the coordinator refuses.
-    async fn attend(&mut self, name: &str, mut shown: impl FnMut(&v1::Job)) -> Result<Result<v1::Job, String>> {
+    async fn attend(
+        &mut self,
+        name: &str,
+        mut shown: impl FnMut(&v1::Job),
+    ) -> Result<Result<v1::Job, String>> {
         let mut jobs = match self.client.watch(v1::JobName { name: name.into() }).await {
             Ok(jobs) => jobs.into_inner(),
             Err(status) => return self.unless_refused(&status).map(Err),
@@ -209,8 +276,11 @@ impl Builds {
                 Err(status) => return self.unless_refused(&status).map(Err),
             }
         }
-        let is_over = |job: &v1::Job| !matches!(job.state(), v1::JobState::Running | v1::JobState::Paused);
-        Ok(last.filter(is_over).ok_or_else(|| format!("{} stopped before the job was done; see its log", self.name)))
+        let is_over =
+            |job: &v1::Job| !matches!(job.state(), v1::JobState::Running | v1::JobState::Paused);
+        Ok(last
+            .filter(is_over)
+            .ok_or_else(|| format!("{} stopped before the job was done; see its log", self.name)))
     }
 
     /// Why the coordinator was lost.
@@ -221,7 +291,11 @@ impl Builds {
     fn unless_refused(&self, status: &Status) -> Result<String> {
         let said = explain(&self.name, status);
         let may_pass = is_lost(status) || pushback(status).is_some();
-        if may_pass && self.name != HERE { Ok(said) } else { Err(anyhow!(said)) }
+        if may_pass && self.name != HERE {
+            Ok(said)
+        } else {
+            Err(anyhow!(said))
+        }
     }
 
     /// Shows a job whenever it has moved on; how it stands at the end. A coordinator that goes away is waited for, which is
@@ -249,9 +323,16 @@ impl Builds {
     ///
     /// # Errors
     /// If it stays away.
-    async fn found_again(connector: &Connector, name: &str, lost: &str, tell: &mut impl FnMut(String)) -> Result<Self> {
+    async fn found_again(
+        connector: &Connector,
+        name: &str,
+        lost: &str,
+        tell: &mut impl FnMut(String),
+    ) -> Result<Self> {
         let (at, absence) = (connector.name(), humantime::format_duration(ABSENCE));
-        tell(format!("{lost}; waiting for it to come back, up to {absence}"));
+        tell(format!(
+            "{lost}; waiting for it to come back, up to {absence}"
+        ));
         let Ok(back) = tokio::time::timeout(ABSENCE, Self::come_back(connector)).await else {
             bail!(
                 "the coordinator at {at} did not come back within {absence}; its book has the job, which goes on when it is \
@@ -279,40 +360,70 @@ impl Builds {
     /// If there is no such job.
     pub(crate) async fn pause(&mut self, name: &str) -> Result<v1::Job> {
         let refused = self.refused();
-        Ok(self.client.pause(v1::JobName { name: name.into() }).await.map_err(refused)?.into_inner())
+        Ok(self
+            .client
+            .pause(v1::JobName { name: name.into() })
+            .await
+            .map_err(refused)?
+            .into_inner())
     }
 
     /// # Errors
     /// If there is no such job.
     pub(crate) async fn resume(&mut self, name: &str) -> Result<v1::Job> {
         let refused = self.refused();
-        Ok(self.client.resume(v1::JobName { name: name.into() }).await.map_err(refused)?.into_inner())
+        Ok(self
+            .client
+            .resume(v1::JobName { name: name.into() })
+            .await
+            .map_err(refused)?
+            .into_inner())
     }
 
     /// # Errors
     /// If there is no such job.
     pub(crate) async fn retry(&mut self, name: &str) -> Result<v1::Job> {
         let refused = self.refused();
-        Ok(self.client.retry(v1::JobName { name: name.into() }).await.map_err(refused)?.into_inner())
+        Ok(self
+            .client
+            .retry(v1::JobName { name: name.into() })
+            .await
+            .map_err(refused)?
+            .into_inner())
     }
 
     /// # Errors
     /// If there is no such job, or no such priority.
     pub(crate) async fn prioritize(&mut self, name: &str, priority: i8) -> Result<v1::Job> {
         let refused = self.refused();
-        let request = v1::PrioritizeRequest { name: name.into(), priority: priority.into() };
-        Ok(self.client.prioritize(request).await.map_err(refused)?.into_inner())
+        let request = v1::PrioritizeRequest {
+            name: name.into(),
+            priority: priority.into(),
+        };
+        Ok(self
+            .client
+            .prioritize(request)
+            .await
+            .map_err(refused)?
+            .into_inner())
     }
 
     /// # Errors
     /// If there is no such job.
     pub(crate) async fn cancel(&mut self, name: &str) -> Result<v1::Job> {
         let refused = self.refused();
-        Ok(self.client.cancel(v1::JobName { name: name.into() }).await.map_err(refused)?.into_inner())
+        Ok(self
+            .client
+            .cancel(v1::JobName { name: name.into() })
+            .await
+            .map_err(refused)?
+            .into_inner())
     }
 }
 
 /// Whether nobody answers, which may be otherwise soon.
 fn is_nobody(error: &anyhow::Error) -> bool {
-    error.downcast_ref().is_some_and(|error: &ConnectError| !error.is_lasting())
+    error
+        .downcast_ref()
+        .is_some_and(|error: &ConnectError| !error.is_lasting())
 }

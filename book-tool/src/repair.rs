@@ -42,20 +42,39 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     book.close()?;
     let whole = report.is_whole();
     let exit = if whole { Exit::Done } else { Exit::No };
-    let RepairReport { kept, lost_bytes, left_out, missing, notices } = report;
+    let RepairReport {
+        kept,
+        lost_bytes,
+        left_out,
+        missing,
+        notices,
+    } = report;
     let notices = notices.iter().map(ToString::to_string).collect();
-    let json = RepairJson { whole, positions, kept, lost_bytes, left_out, missing, notices };
+    let json = RepairJson {
+        whole,
+        positions,
+        kept,
+        lost_bytes,
+        left_out,
+        missing,
+        notices,
+    };
     if args.json {
         write_json(out, &json)?;
         return Ok(exit);
     }
     let name = args.book.display();
-    json.notices.iter().try_for_each(|notice| writeln!(out, "{name}: {notice}"))?;
+    json.notices
+        .iter()
+        .try_for_each(|notice| writeln!(out, "{name}: {notice}"))?;
     if whole {
         writeln!(out, "{name}: the journal is whole, {positions} positions")?;
         return Ok(exit);
     }
-    writeln!(out, "{name}: {kept} journal entries kept, {positions} positions")?;
+    writeln!(
+        out,
+        "{name}: {kept} journal entries kept, {positions} positions"
+    )?;
     writeln!(
         out,
         "lost: {lost_bytes} bytes that cannot be read, {missing} entries from the end, {left_out} entries about jobs; build \

@@ -17,15 +17,22 @@ use serde::Deserialize;
 /// # Errors
 /// The first line or opening that is no position of the variant, by its number or id.
 pub(crate) fn read(path: &Path, variant: Variant) -> Result<Vec<Position>> {
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read the roots file {}", path.display()))?;
-    let roots = if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the roots file {}", path.display()))?;
+    let roots = if path
+        .extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("json"))
+    {
         of_json(&text, variant)
     } else {
         of_lines(&text, variant)
     };
     let roots = roots.with_context(|| format!("roots file {}", path.display()))?;
-    if roots.is_empty() { Err(anyhow!("roots file {} holds no position", path.display())) } else { Ok(roots) }
+    if roots.is_empty() {
+        Err(anyhow!("roots file {} holds no position", path.display()))
+    } else {
+        Ok(roots)
+    }
 }
 
 /// Roots, a line each; see [`read`].
@@ -56,13 +63,21 @@ pub(crate) fn of_lines(text: &str, variant: Variant) -> Result<Vec<Position>> {
 /// What a line says, without a comment, and without the quotation marks and the comma of a list that was copied out of a program.
 pub(crate) fn bare(line: &str) -> &str {
     let line = line.split('#').next().unwrap_or_default().trim();
-    let inside = |mark: char| line.strip_prefix(mark)?.trim_end_matches(',').strip_suffix(mark);
+    let inside = |mark: char| {
+        line.strip_prefix(mark)?
+            .trim_end_matches(',')
+            .strip_suffix(mark)
+    };
     inside('\'').or_else(|| inside('"')).unwrap_or(line).trim()
 }
 
 fn pairs(line: &str) -> Vec<Vec<i32>> {
     let number = |text: &str| text.trim().parse().unwrap_or(i32::MAX);
-    let numbers: Vec<i32> = line.split(',').filter(|text| !text.trim().is_empty()).map(number).collect();
+    let numbers: Vec<i32> = line
+        .split(',')
+        .filter(|text| !text.trim().is_empty())
+        .map(number)
+        .collect();
     numbers.chunks(2).map(<[i32]>::to_vec).collect()
 }
 
@@ -71,7 +86,9 @@ fn of_offsets(offsets: &[Vec<i32>], variant: Variant, size: u8) -> Result<Positi
     let mut position = Position::start(variant);
     for (index, pair) in offsets.iter().enumerate() {
         let number = index + 1;
-        let &[dx, dy] = pair.as_slice() else { bail!("move {number}: an offset is a pair of whole numbers") };
+        let &[dx, dy] = pair.as_slice() else {
+            bail!("move {number}: an offset is a pair of whole numbers")
+        };
         if dx == i32::MAX || dy == i32::MAX {
             bail!("move {number}: an offset is a pair of whole numbers");
         }
@@ -107,17 +124,31 @@ pub(crate) fn of_json(text: &str, variant: Variant) -> Result<Vec<Position>> {
     let file: Openings = serde_json::from_str(text).context("not a list of openings")?;
     let size = match variant {
         Variant::Gomoku { size, .. } if size == file.size => size,
-        _ => bail!("its openings are for a gomoku board of size {}, not for {variant}", file.size),
+        _ => bail!(
+            "its openings are for a gomoku board of size {}, not for {variant}",
+            file.size
+        ),
     };
     let half = i32::from(size / 2);
     let offset: fn(&Vec<i32>, i32) -> Vec<i32> = match file.coordinate_system.as_str() {
         "center-relative-x-y" => |pair, _| pair.clone(),
         // What is no number of a point stays none.
-        "board-row-column" => |pair, half| pair.iter().rev().map(|at| at.saturating_sub(half)).collect(),
-        system => bail!("unknown coordinate system '{system}'; center-relative-x-y and board-row-column are known"),
+        "board-row-column" => |pair, half| {
+            pair.iter()
+                .rev()
+                .map(|at| at.saturating_sub(half))
+                .collect()
+        },
+        system => bail!(
+            "unknown coordinate system '{system}'; center-relative-x-y and board-row-column are known"
+        ),
     };
     let root = |opening: &Opening| {
-        let offsets: Vec<_> = opening.coordinates.iter().map(|pair| offset(pair, half)).collect();
+        let offsets: Vec<_> = opening
+            .coordinates
+            .iter()
+            .map(|pair| offset(pair, half))
+            .collect();
         of_offsets(&offsets, variant, size).with_context(|| format!("opening {}", opening.id))
     };
     file.openings.iter().map(root).collect()
@@ -135,7 +166,11 @@ mod tests {
     #[test]
     fn a_line_is_moves_or_offsets() {
         let text = "# roots\n'h8 i9',\n\n0,0, 1,-1, 3,2 # rows go down\n \"-7,7\"\n";
-        let expected = ["freestyle-15 h8 i9", "freestyle-15 h8 i9 k6", "freestyle-15 a1"];
+        let expected = [
+            "freestyle-15 h8 i9",
+            "freestyle-15 h8 i9 k6",
+            "freestyle-15 a1",
+        ];
         assert_eq!(lines(text), Ok(expected.map(String::from).to_vec()));
     }
 
@@ -143,10 +178,22 @@ mod tests {
     fn a_wrong_line_is_named() {
         for (text, said) in [
             ("h8\nh8 h8", "line 2: move 2: h8 is taken"),
-            ("0,0, 8,0", "line 1: move 2: the offset 8,0 is off the board of freestyle-15"),
-            ("0,0, 1", "line 1: move 2: an offset is a pair of whole numbers"),
-            ("1,x", "line 1: move 1: an offset is a pair of whole numbers"),
-            ("z9", "line 1: move 1: 'z9' is off the board of freestyle-15"),
+            (
+                "0,0, 8,0",
+                "line 1: move 2: the offset 8,0 is off the board of freestyle-15",
+            ),
+            (
+                "0,0, 1",
+                "line 1: move 2: an offset is a pair of whole numbers",
+            ),
+            (
+                "1,x",
+                "line 1: move 1: an offset is a pair of whole numbers",
+            ),
+            (
+                "z9",
+                "line 1: move 1: 'z9' is off the board of freestyle-15",
+            ),
         ] {
             assert_eq!(lines(text), Err(said.to_string()));
         }
@@ -156,11 +203,25 @@ mod tests {
     fn a_line_is_a_fen_where_there_are_pieces() {
         let text = "h2e2 h9g7\n4k4/9/9/9/9/9/9/R8/1R7/4K4 w\n";
         let roots = of_lines(text, Variant::XIANGQI).expect("two positions");
-        let fens: Vec<_> = roots.iter().map(|root| root.fen().expect("pieces")).collect();
-        assert!(fens[0].contains(" w ") && fens[1].starts_with("4k4/9/9/9/9/9/9/R8/1R7/4K4 w"), "{fens:?}");
+        let fens: Vec<_> = roots
+            .iter()
+            .map(|root| root.fen().expect("pieces"))
+            .collect();
+        assert!(
+            fens[0].contains(" w ") && fens[1].starts_with("4k4/9/9/9/9/9/9/R8/1R7/4K4 w"),
+            "{fens:?}"
+        );
         let wrong = of_lines("4k4/9/9 w", Variant::XIANGQI).map_err(|error| format!("{error:#}"));
-        assert!(wrong.as_ref().is_err_and(|said| said.starts_with("line 1: ")), "{wrong:?}");
-        assert!(of_lines("4k4/9/9 w", Variant::FREESTYLE_15).is_err(), "gomoku has no FEN");
+        assert!(
+            wrong
+                .as_ref()
+                .is_err_and(|said| said.starts_with("line 1: ")),
+            "{wrong:?}"
+        );
+        assert!(
+            of_lines("4k4/9/9 w", Variant::FREESTYLE_15).is_err(),
+            "gomoku has no FEN"
+        );
     }
 
     #[test]
@@ -168,11 +229,24 @@ mod tests {
         let text = r#"{"size": 15, "coordinateSystem": "center-relative-x-y", "openings": [{"id": "a", "coordinates": [[0,0],[1,-1]]}]}"#;
         let roots = of_json(text, Variant::FREESTYLE_15).expect("well formed");
         assert_eq!(roots[0].to_string(), "freestyle-15 h8 i9");
-        let rows = text.replace("center-relative-x-y", "board-row-column").replace("[0,0],[1,-1]", "[7,7],[6,8]");
-        assert_eq!(of_json(&rows, Variant::FREESTYLE_15).expect("well formed")[0].to_string(), "freestyle-15 h8 i9");
+        let rows = text
+            .replace("center-relative-x-y", "board-row-column")
+            .replace("[0,0],[1,-1]", "[7,7],[6,8]");
+        assert_eq!(
+            of_json(&rows, Variant::FREESTYLE_15).expect("well formed")[0].to_string(),
+            "freestyle-15 h8 i9"
+        );
         let off = rows.replace("[6,8]", "[6,15]");
-        assert!(format!("{:#}", of_json(&off, Variant::FREESTYLE_15).expect_err("off")).contains("off the board"));
+        assert!(
+            format!(
+                "{:#}",
+                of_json(&off, Variant::FREESTYLE_15).expect_err("off")
+            )
+            .contains("off the board")
+        );
         let other = "freestyle-20".parse().expect("a variant");
-        assert!(format!("{:#}", of_json(text, other).expect_err("size")).contains("board of size 15"));
+        assert!(
+            format!("{:#}", of_json(text, other).expect_err("size")).contains("board of size 15")
+        );
     }
 }

@@ -45,14 +45,30 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 async fn serve(args: &Args, shelf: Shelf, out: &mut dyn Write) -> Result<()> {
     let protected = args.protection.read()?;
     protected.reload_on_hangup()?;
-    let (grpc, http) = (protected.listen(args.listen).await?, protected.listen_http(args.http).await?);
+    let (grpc, http) = (
+        protected.listen(args.listen).await?,
+        protected.listen_http(args.http).await?,
+    );
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;
     let reader = Reader::new(shelf, Arc::clone(&protected.guard), shutdown.clone());
-    let access = Access { may_change: false, origins: args.http_origin.clone(), ..Access::at(http.address()) };
-    writeln!(out, "listening on {}\nhttp on {}", grpc.address(), http.address())?;
+    let access = Access {
+        may_change: false,
+        origins: args.http_origin.clone(),
+        ..Access::at(http.address())
+    };
+    writeln!(
+        out,
+        "listening on {}\nhttp on {}",
+        grpc.address(),
+        http.address()
+    )?;
     out.flush()?;
-    let pages = tokio::spawn(kagetsu_http::serve(http, reader.door(access), shutdown.clone()));
+    let pages = tokio::spawn(kagetsu_http::serve(
+        http,
+        reader.door(access),
+        shutdown.clone(),
+    ));
     let served = reader.listen(grpc).await;
     shutdown.cancel();
     pages.await?;

@@ -23,7 +23,9 @@ impl Sharing {
         match self {
             Self::Shared => Ok(Split::Shared),
             Self::Seeded => Ok(Split::Seeded),
-            Self::Tree => bail!("--split tree is for the workers of a cluster: name it with --coordinator URL"),
+            Self::Tree => bail!(
+                "--split tree is for the workers of a cluster: name it with --coordinator URL"
+            ),
         }
     }
 }

@@ -31,7 +31,10 @@ impl Asked {
     /// # Errors
     /// A position that cannot be; all that [`Source::open`] says.
     pub(crate) fn open(&self) -> Result<(Position, Source)> {
-        Ok((self.place.position()?, Source::open(&self.book, &self.access)?))
+        Ok((
+            self.place.position()?,
+            Source::open(&self.book, &self.access)?,
+        ))
     }
 }
 
@@ -59,7 +62,8 @@ impl Source {
     /// If it is not there, or another process has it.
     pub(crate) fn open(book: &str, access: &Access) -> Result<Self> {
         if !book.contains("://") {
-            let opened = open_any(Path::new(book)).map_err(|error| or_ask(error, "its URL in place of the folder"));
+            let opened = open_any(Path::new(book))
+                .map_err(|error| or_ask(error, "its URL in place of the folder"));
             return Ok(match opened? {
                 Any::Folder(book) => Self::Folder(book),
                 Any::File(compiled) => Self::File(compiled),
@@ -68,7 +72,11 @@ impl Source {
         let connector = access.connector(book)?;
         let runtime = runtime()?;
         let client = BooksClient::new(runtime.block_on(connector.connect())?);
-        Ok(Self::Server(Box::new(Server { url: book.to_string(), client, runtime })))
+        Ok(Self::Server(Box::new(Server {
+            url: book.to_string(),
+            client,
+            runtime,
+        })))
     }
 
     /// What the book knows of a position: what it believes, or (`searched`) just what was searched there.
@@ -81,12 +89,20 @@ impl Source {
                 let entry = book.lookup(position)?;
                 Ok(entry.map(|entry| if searched { entry.facts } else { entry.answer }))
             }
-            Self::File(_) if searched => bail!("a compiled book holds no values as they were searched; ask its folder"),
+            Self::File(_) if searched => {
+                bail!("a compiled book holds no values as they were searched; ask its folder")
+            }
             Self::File(compiled) => Ok(compiled.lookup(position)?.map(|(answer, _)| answer)),
             Self::Server(server) => {
-                let Server { url, client, runtime } = &mut **server;
+                let Server {
+                    url,
+                    client,
+                    runtime,
+                } = &mut **server;
                 let found = runtime.block_on(client.lookup(v1::Position::from(position)));
-                let found = found.map_err(|status| anyhow!(explain(url, &status)))?.into_inner();
+                let found = found
+                    .map_err(|status| anyhow!(explain(url, &status)))?
+                    .into_inner();
                 let answer = if searched { found.facts } else { found.answer };
                 let answer = answer.map(|answer| answer.about(position)).transpose();
                 answer.with_context(|| format!("{url} gave an answer that cannot be"))
@@ -100,11 +116,15 @@ pub(crate) fn or_ask(error: anyhow::Error, how: &str) -> anyhow::Error {
     match error.downcast_ref() {
         Some(BookError::Held { path, holder }) => {
             let path = path.display();
-            anyhow!("the book {path} is open in process {holder}; ask that process ({how}), or stop it")
+            anyhow!(
+                "the book {path} is open in process {holder}; ask that process ({how}), or stop it"
+            )
         }
         Some(BookError::Url(url)) => {
             let url = url.display();
-            anyhow!("--book {url} is a URL, and this needs a folder; give --coordinator {url} in its place")
+            anyhow!(
+                "--book {url} is a URL, and this needs a folder; give --coordinator {url} in its place"
+            )
         }
         _ => error,
     }
@@ -137,7 +157,13 @@ pub(crate) fn open_any(path: &Path) -> Result<Any> {
 /// # Errors
 /// If it cannot be opened.
 pub(crate) fn open_book(path: &Path, create: bool) -> Result<Book> {
-    let (book, notices) = Book::open(path, &BookOptions { create, ..BookOptions::default() })?;
+    let (book, notices) = Book::open(
+        path,
+        &BookOptions {
+            create,
+            ..BookOptions::default()
+        },
+    )?;
     tell(path, &notices)?;
     Ok(book)
 }
@@ -152,7 +178,10 @@ pub(crate) struct Room<'a> {
 impl<'a> Room<'a> {
     /// The place as it is before anything is done there.
     pub(crate) fn at(path: &'a Path) -> Self {
-        Self { path, was_there: (path.exists(), path.join("journal").exists()) }
+        Self {
+            path,
+            was_there: (path.exists(), path.join("journal").exists()),
+        }
     }
 
     /// Makes the place what it was, if nothing was put into a book that was made there; nobody has it open.
@@ -162,7 +191,9 @@ impl<'a> Room<'a> {
             return;
         }
         // An empty book does no harm, and what went wrong before is what is to be told.
-        let Ok((book, _)) = Book::open(self.path, &BookOptions::default()) else { return };
+        let Ok((book, _)) = Book::open(self.path, &BookOptions::default()) else {
+            return;
+        };
         if book.sequence() == Sequence(0) && book.unmake().is_ok() && !had_folder {
             let _ = std::fs::remove_dir(self.path);
         }
@@ -189,7 +220,11 @@ pub(crate) fn fill<T>(path: &Path, work: impl FnOnce(&mut Book) -> Result<T>) ->
 
 fn tell(path: &Path, notices: &[Notice]) -> Result<()> {
     for notice in notices {
-        writeln!(std::io::stderr(), "kagetsu: book {}: {notice}", path.display())?;
+        writeln!(
+            std::io::stderr(),
+            "kagetsu: book {}: {notice}",
+            path.display()
+        )?;
     }
     Ok(())
 }

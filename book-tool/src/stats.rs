@@ -77,9 +77,26 @@ struct HoleJson {
 
 impl From<(u16, Grade)> for GradeJson {
     fn from((stones, grade): (u16, Grade)) -> Self {
-        let Grade { positions, depths, wins, losses, draws, open, holes } = grade;
+        let Grade {
+            positions,
+            depths,
+            wins,
+            losses,
+            draws,
+            open,
+            holes,
+        } = grade;
         let mean_depth = depths as f64 / positions.max(1) as f64;
-        Self { stones, positions, mean_depth, wins, losses, draws, open, holes }
+        Self {
+            stones,
+            positions,
+            mean_depth,
+            wins,
+            losses,
+            draws,
+            open,
+            holes,
+        }
     }
 }
 
@@ -88,7 +105,9 @@ impl From<&Hole> for HoleJson {
         let name = |m| position.write_move(m);
         Self {
             position: position.to_string(),
-            moves: position.line().map(|line| line.into_iter().map(name).collect()),
+            moves: position
+                .line()
+                .map(|line| line.into_iter().map(name).collect()),
             fen: position.fen().ok(),
             key: position.key().to_string(),
             r#move: name(*at),
@@ -115,7 +134,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         bytes,
         by_stones: stats.by_stones,
         by_depth: stats.by_depth,
-        holes: grades.as_ref().map(|grades| grades.holes.iter().map(Into::into).collect()),
+        holes: grades
+            .as_ref()
+            .map(|grades| grades.holes.iter().map(Into::into).collect()),
         engines: grades.as_ref().map(|grades| grades.engines.clone()),
         grades: grades.map(|grades| grades.by_stones.into_iter().map(Into::into).collect()),
     };
@@ -123,9 +144,25 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &json)?;
         return Ok(Exit::Done);
     }
-    let StatsJson { positions, wins, losses, draws, nodes, entries, bytes, .. } = &json;
-    writeln!(out, "{positions} positions; proven {wins} won, {losses} lost, {draws} drawn (for the side to move)")?;
-    writeln!(out, "{nodes} nodes searched, {entries} journal entries, {:.1} MiB on disk", *bytes as f64 / 1_048_576.0)?;
+    let StatsJson {
+        positions,
+        wins,
+        losses,
+        draws,
+        nodes,
+        entries,
+        bytes,
+        ..
+    } = &json;
+    writeln!(
+        out,
+        "{positions} positions; proven {wins} won, {losses} lost, {draws} drawn (for the side to move)"
+    )?;
+    writeln!(
+        out,
+        "{nodes} nodes searched, {entries} journal entries, {:.1} MiB on disk",
+        *bytes as f64 / 1_048_576.0
+    )?;
     match &json.grades {
         Some(grades) => write_grades(out, grades)?,
         None => write_counts(out, "stones", &json.by_stones)?,
@@ -137,18 +174,47 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     if json.holes.iter().flatten().next().is_some() {
         writeln!(out, "\nholes nearest to the root:")?;
     }
-    for HoleJson { position, key, r#move, loss, .. } in json.holes.iter().flatten() {
-        writeln!(out, "{move}, {loss} centi-units worse than the best, in {position} ({key})")?;
+    for HoleJson {
+        position,
+        key,
+        r#move,
+        loss,
+        ..
+    } in json.holes.iter().flatten()
+    {
+        writeln!(
+            out,
+            "{move}, {loss} centi-units worse than the best, in {position} ({key})"
+        )?;
     }
     Ok(Exit::Done)
 }
 
 fn write_grades(out: &mut dyn Write, grades: &[GradeJson]) -> Result<()> {
-    let heads = ["stones", "positions", "mean depth", "won", "lost", "drawn", "open", "holes"];
+    let heads = [
+        "stones",
+        "positions",
+        "mean depth",
+        "won",
+        "lost",
+        "drawn",
+        "open",
+        "holes",
+    ];
     let mut rows = table::plain(&heads);
     for grade in grades {
-        let GradeJson { stones, positions, mean_depth, wins, losses, draws, open, holes } = grade;
-        let counts = [*positions, *wins, *losses, *draws, *open, *holes].map(|count| count.to_string());
+        let GradeJson {
+            stones,
+            positions,
+            mean_depth,
+            wins,
+            losses,
+            draws,
+            open,
+            holes,
+        } = grade;
+        let counts =
+            [*positions, *wins, *losses, *draws, *open, *holes].map(|count| count.to_string());
         let [positions, counts @ ..] = counts;
         let mut row = vec![stones.to_string(), positions, format!("{mean_depth:.1}")];
         row.extend(counts);
@@ -159,7 +225,11 @@ fn write_grades(out: &mut dyn Write, grades: &[GradeJson]) -> Result<()> {
     table::write(out, &rows)
 }
 
-fn write_counts<K: Display>(out: &mut dyn Write, what: &str, counts: &BTreeMap<K, u64>) -> Result<()> {
+fn write_counts<K: Display>(
+    out: &mut dyn Write,
+    what: &str,
+    counts: &BTreeMap<K, u64>,
+) -> Result<()> {
     let mut rows = table::plain(&[what, "positions"]);
     for (key, count) in counts {
         rows.add_row([key.to_string(), count.to_string()]);

@@ -28,7 +28,11 @@ pub(crate) fn add(table: &mut Table, cells: impl IntoIterator<Item = String>) {
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for letter in text.chars() {
-        if letter.is_control() { line.extend(letter.escape_default()) } else { line.push(letter) }
+        if letter.is_control() {
+            line.extend(letter.escape_default())
+        } else {
+            line.push(letter)
+        }
     }
     line
 }
@@ -57,8 +61,15 @@ pub(crate) fn write(out: &mut dyn Write, table: &Table) -> Result<()> {
 ///
 /// # Errors
 /// If nobody reads it.
-pub(crate) fn write_answer(out: &mut dyn Write, position: &Position, answer: &Answer, top: usize) -> Result<()> {
-    let mut table = plain(&["move", "value", "bound", "depth", "nodes", "proof", "line", "engine", "date"]);
+pub(crate) fn write_answer(
+    out: &mut dyn Write,
+    position: &Position,
+    answer: &Answer,
+    top: usize,
+) -> Result<()> {
+    let mut table = plain(&[
+        "move", "value", "bound", "depth", "nodes", "proof", "line", "engine", "date",
+    ]);
     for (m, verdict) in answer.verdicts().iter().take(top) {
         add(&mut table, row(position, *m, verdict));
     }
@@ -66,7 +77,11 @@ pub(crate) fn write_answer(out: &mut dyn Write, position: &Position, answer: &An
     write(out, &table)?;
     let rest = answer.len().saturating_sub(top);
     if rest > 0 {
-        writeln!(out, "and {rest} more {}; --json shows all", if rest == 1 { "move" } else { "moves" })?;
+        writeln!(
+            out,
+            "and {rest} more {}; --json shows all",
+            if rest == 1 { "move" } else { "moves" }
+        )?;
     }
     Ok(())
 }
@@ -82,7 +97,9 @@ pub(crate) fn write_ranked(
     answer: &Answer,
     top: usize,
 ) -> Result<()> {
-    let mut table = plain(&["#", "move", "value", "bound", "depth", "nodes", "proof", "line"]);
+    let mut table = plain(&[
+        "#", "move", "value", "bound", "depth", "nodes", "proof", "line",
+    ]);
     for ((m, verdict), rank) in answer.verdicts().iter().take(top).zip(1..) {
         let mut cells = row(position, *m, verdict);
         cells.truncate(7);
@@ -90,16 +107,24 @@ pub(crate) fn write_ranked(
         add(&mut table, cells);
     }
     align_right(&mut table, &[0, 2, 4, 5]);
-    for (line, verdict) in table.lines().zip(std::iter::once(None).chain(answer.verdicts().iter().map(Some))) {
+    for (line, verdict) in table
+        .lines()
+        .zip(std::iter::once(None).chain(answer.verdicts().iter().map(Some)))
+    {
         match verdict {
             None => writeln!(out, "{}", paint.dim(line.trim_end()))?,
-            Some((_, verdict)) => writeln!(out, "{}", paint.valued(verdict.score, line.trim_end()))?,
+            Some((_, verdict)) => {
+                writeln!(out, "{}", paint.valued(verdict.score, line.trim_end()))?
+            }
         }
     }
     let rest = answer.len().saturating_sub(top);
     if rest > 0 {
         let moves = if rest == 1 { "move is" } else { "moves are" };
-        writeln!(out, "{rest} more {moves} no better; --top gives more of them exact values")?;
+        writeln!(
+            out,
+            "{rest} more {moves} no better; --top gives more of them exact values"
+        )?;
     }
     Ok(())
 }
@@ -108,7 +133,11 @@ fn row(position: &Position, m: Move, verdict: &Verdict) -> Vec<String> {
     vec![
         position.write_move(m),
         value(verdict),
-        if is_unknown(verdict) { "-".into() } else { verdict.bound.to_string() },
+        if is_unknown(verdict) {
+            "-".into()
+        } else {
+            verdict.bound.to_string()
+        },
         verdict.depth.to_string(),
         verdict.nodes.to_string(),
         verdict.proof.map_or_else(String::new, proof),
@@ -120,7 +149,11 @@ fn row(position: &Position, m: Move, verdict: &Verdict) -> Vec<String> {
 
 /// The score, where the search has found out something of it.
 pub(crate) fn value(verdict: &Verdict) -> String {
-    if is_unknown(verdict) { "unknown".into() } else { verdict.score.to_string() }
+    if is_unknown(verdict) {
+        "unknown".into()
+    } else {
+        verdict.score.to_string()
+    }
 }
 
 /// `win (vcf)`.
@@ -131,7 +164,11 @@ pub(crate) fn proof(proof: Proof) -> String {
 /// The first moves of a line.
 pub(crate) fn line(position: &Position, line: &[Move]) -> String {
     const SHOWN: usize = 10;
-    let mut names: Vec<String> = line.iter().take(SHOWN).map(|&m| position.write_move(m)).collect();
+    let mut names: Vec<String> = line
+        .iter()
+        .take(SHOWN)
+        .map(|&m| position.write_move(m))
+        .collect();
     if line.len() > SHOWN {
         names.push("..".into());
     }
@@ -145,7 +182,10 @@ mod tests {
     #[test]
     fn a_row_stays_on_its_line() {
         let mut rows = plain(&["name", "state"]);
-        add(&mut rows, ["x\ny \u{1b}[2J", "象棋 \"7\""].map(String::from));
+        add(
+            &mut rows,
+            ["x\ny \u{1b}[2J", "象棋 \"7\""].map(String::from),
+        );
         let mut out = Vec::new();
         write(&mut out, &rows).expect("room");
         let lines = String::from_utf8(out).expect("text");

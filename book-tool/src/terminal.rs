@@ -14,7 +14,9 @@ impl Unechoed {
     /// Does nothing where there is no terminal, or another process has it.
     #[must_use]
     pub(crate) fn new() -> Self {
-        Self { is_ours: echo_control(false) == Some(true) }
+        Self {
+            is_ours: echo_control(false) == Some(true),
+        }
     }
 }
 

@@ -79,16 +79,34 @@ struct TokenJson<'a> {
 
 impl<'a> From<&'a TokenEntry> for TokenJson<'a> {
     fn from(entry: &'a TokenEntry) -> Self {
-        let TokenEntry { name, roles, rate, created, .. } = entry;
-        Self { name, roles: roles.iter().map(|role| role.word()).collect(), rate: *rate, created }
+        let TokenEntry {
+            name,
+            roles,
+            rate,
+            created,
+            ..
+        } = entry;
+        Self {
+            name,
+            roles: roles.iter().map(|role| role.word()).collect(),
+            rate: *rate,
+            created,
+        }
     }
 }
 
 pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     match args.command {
-        Action::New { file, role, rate, name } => {
+        Action::New {
+            file,
+            role,
+            rate,
+            name,
+        } => {
             let today = time::OffsetDateTime::now_utc().date().to_string();
-            let token = Tokens::change(&file.tokens, |tokens| tokens.make(&name, &role, rate, today))?;
+            let token = Tokens::change(&file.tokens, |tokens| {
+                tokens.make(&name, &role, rate, today)
+            })?;
             writeln!(out, "{token}")?;
         }
         Action::List { file, json } => {
@@ -99,9 +117,20 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
                 return Ok(Exit::Done);
             }
             let mut rows = table::plain(&["name", "roles", "requests/s", "created"]);
-            for TokenJson { name, roles, rate, created } in tokens {
+            for TokenJson {
+                name,
+                roles,
+                rate,
+                created,
+            } in tokens
+            {
                 let rate = rate.map_or_else(|| "default".into(), |rate| rate.to_string());
-                rows.add_row([name.to_string(), roles.join(", "), rate, created.to_string()]);
+                rows.add_row([
+                    name.to_string(),
+                    roles.join(", "),
+                    rate,
+                    created.to_string(),
+                ]);
             }
             table::align_right(&mut rows, &[2]);
             table::write(out, &rows)?;

@@ -28,7 +28,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let (position, mut source) = args.asked.open()?;
-    let mut branch = Branch { args, source: &mut source, out };
+    let mut branch = Branch {
+        args,
+        source: &mut source,
+        out,
+    };
     if branch.grow(&position, 0)? {
         return Ok(Exit::Done);
     }
@@ -45,18 +49,32 @@ struct Branch<'a> {
 impl Branch<'_> {
     /// Prints the best moves below `position`; `false` if the book does not hold it.
     fn grow(&mut self, position: &Position, ply: u8) -> Result<bool> {
-        let Some(answer) = self.source.lookup(position, false)? else { return Ok(false) };
+        let Some(answer) = self.source.lookup(position, false)? else {
+            return Ok(false);
+        };
         if ply == 0 {
             writeln!(self.out, "{position}")?;
         }
         for (m, verdict) in branches(self.source, position, &answer, self.args.top.into())? {
             let indent = "  ".repeat(usize::from(ply) + 1);
-            let proof = verdict.proof.map_or_else(String::new, |proof| format!("  {}", table::proof(proof)));
+            let proof = verdict
+                .proof
+                .map_or_else(String::new, |proof| format!("  {}", table::proof(proof)));
             let name = position.write_move(m);
-            let depth = if verdict.is_silent() { String::new() } else { format!("  depth {}", verdict.depth) };
-            writeln!(self.out, "{indent}{name}  {}{depth}{proof}", worth(&verdict))?;
+            let depth = if verdict.is_silent() {
+                String::new()
+            } else {
+                format!("  depth {}", verdict.depth)
+            };
+            writeln!(
+                self.out,
+                "{indent}{name}  {}{depth}{proof}",
+                worth(&verdict)
+            )?;
             if ply + 1 < self.args.plies {
-                let Ok(next) = position.play(m) else { bail!("the book has the illegal move {name} in {position}") };
+                let Ok(next) = position.play(m) else {
+                    bail!("the book has the illegal move {name} in {position}")
+                };
                 self.grow(&next, ply + 1)?;
             }
         }

@@ -61,13 +61,22 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         write_json(out, &workers)?;
         return Ok(Exit::Done);
     }
-    let mut heads = vec!["name", "engine", "slots", "threads", "tasks", "done", "nodes/s", "idle"];
+    let mut heads = vec![
+        "name", "engine", "slots", "threads", "tasks", "done", "nodes/s", "idle",
+    ];
     // Only where tokens are needed.
     let has_tokens = workers.iter().any(|w| w.token.is_some());
     heads.extend(has_tokens.then_some("token"));
     let mut rows = table::plain(&heads);
     for w in &workers {
-        let numbers = [w.slots.into(), w.threads.into(), w.tasks.into(), w.done, w.speed].map(|n: u64| n.to_string());
+        let numbers = [
+            w.slots.into(),
+            w.threads.into(),
+            w.tasks.into(),
+            w.done,
+            w.speed,
+        ]
+        .map(|n: u64| n.to_string());
         let idle = match &w.quarantine {
             Some(reason) if w.is_connected => format!("in quarantine: {reason}"),
             Some(reason) => format!("in quarantine, and not connected: {reason}"),
@@ -75,7 +84,10 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
         };
         let token = has_tokens.then(|| w.token.clone().unwrap_or_default());
         let about = vec![w.name.clone(), w.engine.clone()];
-        table::add(&mut rows, [about, numbers.to_vec(), vec![idle], Vec::from_iter(token)].concat());
+        table::add(
+            &mut rows,
+            [about, numbers.to_vec(), vec![idle], Vec::from_iter(token)].concat(),
+        );
     }
     table::align_right(&mut rows, &[2, 3, 4, 5, 6]);
     table::write(out, &rows)?;
@@ -85,7 +97,11 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
 fn release(at: &Where, name: &str, out: &mut dyn Write) -> Result<Exit> {
     let connector = at.access.connector(&at.coordinator)?;
     let released = runtime()?.block_on(remote::release(&connector, name))?;
-    let count = if released == 1 { String::new() } else { format!(" ({released} of that name)") };
+    let count = if released == 1 {
+        String::new()
+    } else {
+        format!(" ({released} of that name)")
+    };
     writeln!(out, "{name}{count} is no longer in quarantine")?;
     Ok(Exit::Done)
 }

@@ -33,25 +33,37 @@ pub(crate) struct AnalysisService {
 impl Analysis for AnalysisService {
     type AnalyzeStream = Pin<Box<dyn Stream<Item = Result<v1::AnalyzeUpdate, Status>> + Send>>;
 
-    async fn analyze(&self, request: Request<v1::AnalyzeRequest>) -> Result<Response<Self::AnalyzeStream>, Status> {
+    async fn analyze(
+        &self,
+        request: Request<v1::AnalyzeRequest>,
+    ) -> Result<Response<Self::AnalyzeStream>, Status> {
         let pass = request.extensions().get::<Pass>().cloned();
         let request = request.into_inner();
         let split = request.split();
         if request.keep {
-            pass.map_or(Ok(()), |pass| pass.require(Need::Build)).map_err(|refusal| refusal.status())?;
+            pass.map_or(Ok(()), |pass| pass.require(Need::Build))
+                .map_err(|refusal| refusal.status())?;
             if !self.hub.has_book() {
-                let no_book = "this coordinator has no book to keep the answer in; start it with --book DIR";
+                let no_book =
+                    "this coordinator has no book to keep the answer in; start it with --book DIR";
                 return Err(Status::failed_precondition(no_book));
             }
         }
-        let question = request.question.ok_or_else(|| Status::invalid_argument("the question is missing"))?;
-        let question = Question::try_from(&question).map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let question = request
+            .question
+            .ok_or_else(|| Status::invalid_argument("the question is missing"))?;
+        let question = Question::try_from(&question)
+            .map_err(|error| Status::invalid_argument(error.to_string()))?;
         if question.effort == Effort::default() {
-            return Err(Status::invalid_argument("an effort is needed: depth, nodes or time"));
+            return Err(Status::invalid_argument(
+                "an effort is needed: depth, nodes or time",
+            ));
         }
         let place = self.places.take()?;
         let looked = tokio::task::spawn_blocking(move || look(question));
-        let (question, shallow) = looked.await.map_err(|_| Status::internal("the 2-ply search failed"))??;
+        let (question, shallow) = looked
+            .await
+            .map_err(|_| Status::internal("the 2-ply search failed"))??;
         let variant = question.position.variant();
         let split = match split {
             // What only other people's engines play cannot be divided.
@@ -60,9 +72,17 @@ impl Analysis for AnalysisService {
             v1::Split::Seeded => Split::Seeded,
             v1::Split::Tree => Split::Tree,
         };
-        let (id, updates) = self.hub.analyze(question, shallow.clone(), split, request.keep);
+        let (id, updates) = self
+            .hub
+            .analyze(question, shallow.clone(), split, request.keep);
         let (sender, stream) = mpsc::channel(4);
-        let analysis = Running { hub: Arc::clone(&self.hub), id, variant, shallow, begun: Instant::now() };
+        let analysis = Running {
+            hub: Arc::clone(&self.hub),
+            id,
+            variant,
+            shallow,
+            begun: Instant::now(),
+        };
         let shutdown = self.shutdown.clone();
         tokio::spawn(async move {
             tokio::select! {
@@ -82,9 +102,12 @@ fn look(question: Question) -> Result<(Question, Answer), Status> {
     let legal = question.position.legal_moves();
     if let Some(m) = question.moves.iter().find(|m| !legal.contains(m)) {
         let (position, code) = (&question.position, m.code());
-        return Err(Status::invalid_argument(format!("the move with code {code} cannot be made in {position}")));
+        return Err(Status::invalid_argument(format!(
+            "the move with code {code} cannot be made in {position}"
+        )));
     }
-    let shallow = shallow(&question.position).map_err(|error| Status::invalid_argument(error.to_string()))?;
+    let shallow =
+        shallow(&question.position).map_err(|error| Status::invalid_argument(error.to_string()))?;
     Ok((question, shallow))
 }
 
@@ -99,7 +122,11 @@ struct Running {
 }
 
 impl Running {
-    async fn tell(&self, mut updates: watch::Receiver<Update>, out: &mpsc::Sender<Result<v1::AnalyzeUpdate, Status>>) {
+    async fn tell(
+        &self,
+        mut updates: watch::Receiver<Update>,
+        out: &mpsc::Sender<Result<v1::AnalyzeUpdate, Status>>,
+    ) {
         loop {
             let update = updates.borrow_and_update().clone();
             let message = match &update.end {
@@ -116,14 +143,23 @@ impl Running {
     }
 
     fn message(&self, update: &Update, is_final: bool) -> v1::AnalyzeUpdate {
-        let answer = if is_final { &update.answer } else { deeper(&self.shallow, &update.answer) };
+        let answer = if is_final {
+            &update.answer
+        } else {
+            deeper(&self.shallow, &update.answer)
+        };
         v1::AnalyzeUpdate {
             answer: Some(answer.into()),
             nodes: update.nodes,
             time_ms: self.begun.elapsed().as_millis() as u64,
             workers: self.hub.worker_count(self.variant),
             is_final,
-            waits_for: if is_final { None } else { self.hub.waits_for(self.variant) }.unwrap_or_default(),
+            waits_for: if is_final {
+                None
+            } else {
+                self.hub.waits_for(self.variant)
+            }
+            .unwrap_or_default(),
         }
     }
 }

@@ -29,31 +29,57 @@ impl Check {
 
 impl State {
     /// A position of a build is answered.
-    pub(crate) fn answered(&mut self, id: QuestionId, work: Work, answer: Answer, by: Vec<WorkerId>) {
+    pub(crate) fn answered(
+        &mut self,
+        id: QuestionId,
+        work: Work,
+        answer: Answer,
+        by: Vec<WorkerId>,
+    ) {
         if self.trust.is_blind {
             return self.learn(id, work, answer);
         }
         if by.iter().any(|worker| self.trust.is_quarantined(*worker)) {
             return self.again(id, work);
         }
-        if answer.verdicts().iter().all(|(_, verdict)| verdict.proof.is_none()) {
+        if answer
+            .verdicts()
+            .iter()
+            .all(|(_, verdict)| verdict.proof.is_none())
+        {
             return self.accept(id, work, answer, &by);
         }
-        let claims = Box::new(Claims { id, work, answer, by });
+        let claims = Box::new(Claims {
+            id,
+            work,
+            answer,
+            by,
+        });
         let waits = match &self.prover {
             Some(prover) => prover.prove(claims),
             None => Err(claims),
         };
         if let Err(claims) = waits {
-            let open = claims.answer.verdicts().iter().filter(|(_, v)| v.proof.is_some()).map(|(m, _)| *m).collect();
+            let open = claims
+                .answer
+                .verdicts()
+                .iter()
+                .filter(|(_, v)| v.proof.is_some())
+                .map(|(m, _)| *m)
+                .collect();
             self.proven(*claims, open);
         }
     }
 
     /// The answer to a person goes into the book, once its claims are repeated.
     pub(crate) fn keep(&mut self, kept: Box<Kept>) {
-        let claims: Vec<Move> =
-            kept.answer.verdicts().iter().filter(|(_, verdict)| verdict.proof.is_some()).map(|(m, _)| *m).collect();
+        let claims: Vec<Move> = kept
+            .answer
+            .verdicts()
+            .iter()
+            .filter(|(_, verdict)| verdict.proof.is_some())
+            .map(|(m, _)| *m)
+            .collect();
         if self.trust.is_blind || claims.is_empty() {
             return self.learn_kept(kept, &[]);
         }
@@ -68,7 +94,9 @@ impl State {
 
     /// It goes into the book, with these claims as opinions.
     pub(crate) fn learn_kept(&mut self, kept: Box<Kept>, open: &[Move]) {
-        kept.by.iter().for_each(|worker| self.trust.said(*worker, None, &kept.question.position));
+        kept.by
+            .iter()
+            .for_each(|worker| self.trust.said(*worker, None, &kept.question.position));
         let mut learned = kept.answer.clone();
         weaken(&mut learned, open);
         match &self.keeper {
@@ -79,13 +107,25 @@ impl State {
 
     /// The prover has repeated the claims of an answer, but for these.
     pub(crate) fn proven(&mut self, claims: Claims, open: Vec<Move>) {
-        let Claims { id, work, mut answer, by } = claims;
+        let Claims {
+            id,
+            work,
+            mut answer,
+            by,
+        } = claims;
         if by.iter().any(|worker| self.trust.is_quarantined(*worker)) {
             self.again(id, work);
         } else if open.is_empty() {
             self.accept(id, work, answer, &by);
-        } else if self.scheduler.has_others(work.question.position.variant(), &by) {
-            self.check(Check { work, said: vec![(by, answer)], held: Some((id, open)) });
+        } else if self
+            .scheduler
+            .has_others(work.question.position.variant(), &by)
+        {
+            self.check(Check {
+                work,
+                said: vec![(by, answer)],
+                held: Some((id, open)),
+            });
         } else {
             tracing::debug!(position = %work.question.position, moves = open.len(), "claims nobody could repeat: opinions");
             weaken(&mut answer, &open);
@@ -95,10 +135,17 @@ impl State {
 
     /// An answer goes into the book, and perhaps to another worker too.
     fn accept(&mut self, id: QuestionId, work: Work, answer: Answer, by: &[WorkerId]) {
-        by.iter().for_each(|worker| self.trust.said(*worker, Some(work.job), &work.question.position));
+        by.iter().for_each(|worker| {
+            self.trust
+                .said(*worker, Some(work.job), &work.question.position)
+        });
         let variant = work.question.position.variant();
         if self.trust.is_sampled(id) && self.scheduler.has_others(variant, by) {
-            self.check(Check { work: work.clone(), said: vec![(by.to_vec(), answer.clone())], held: None });
+            self.check(Check {
+                work: work.clone(),
+                said: vec![(by.to_vec(), answer.clone())],
+                held: None,
+            });
         }
         self.learn(id, work, answer);
     }
@@ -121,12 +168,23 @@ impl State {
     fn check(&mut self, check: Check) {
         let work = &check.work;
         let priority = urgency(work);
-        let id = self.scheduler.submit_to_others(self.now, work.question.clone(), priority, check.asked());
+        let id = self.scheduler.submit_to_others(
+            self.now,
+            work.question.clone(),
+            priority,
+            check.asked(),
+        );
         self.purposes.insert(id, Purpose::Check(Box::new(check)));
     }
 
     /// Another worker has answered too.
-    pub(crate) fn checked(&mut self, id: QuestionId, mut check: Box<Check>, answer: Answer, by: Vec<WorkerId>) {
+    pub(crate) fn checked(
+        &mut self,
+        id: QuestionId,
+        mut check: Box<Check>,
+        answer: Answer,
+        by: Vec<WorkerId>,
+    ) {
         self.scheduler.settle(id);
         if by.iter().any(|worker| self.trust.is_quarantined(*worker)) {
             return self.check(*check);
@@ -150,9 +208,13 @@ impl State {
         let position = &check.work.question.position;
         let everybody = check.asked();
         let band = self.trust.band(check.work.question.effort, &everybody);
-        let differ = |one: usize, other: usize| difference(position, band, &check.said[one].1, &check.said[other].1);
+        let differ = |one: usize, other: usize| {
+            difference(position, band, &check.said[one].1, &check.said[other].1)
+        };
         if check.said.len() == 2 {
-            let Some(reason) = differ(0, 1) else { return self.settled(*check, 0, &[0, 1]) };
+            let Some(reason) = differ(0, 1) else {
+                return self.settled(*check, 0, &[0, 1]);
+            };
             tracing::warn!(%position, reason, "two workers differ");
             if self.scheduler.has_others(position.variant(), &everybody) {
                 return self.check(*check);
@@ -178,7 +240,11 @@ impl State {
             }
         }
         // What is in the book already; the worker may have said much since.
-        if let Some(keeper) = self.keeper.as_ref().filter(|_| wrong == 0 && check.held.is_none()) {
+        if let Some(keeper) = self
+            .keeper
+            .as_ref()
+            .filter(|_| wrong == 0 && check.held.is_none())
+        {
             keeper.distrust(vec![(Some(check.work.job), position.clone())]);
         }
         self.settled(check, right[0], &right);
@@ -186,9 +252,18 @@ impl State {
 
     /// One answer counts, and these were right.
     fn settled(&mut self, check: Check, counts: usize, right: &[usize]) {
-        let Check { work, mut said, held } = check;
-        let workers: Vec<WorkerId> = right.iter().flat_map(|right| said[*right].0.clone()).collect();
-        workers.iter().for_each(|worker| self.trust.confirm(*worker, &work.question.position));
+        let Check {
+            work,
+            mut said,
+            held,
+        } = check;
+        let workers: Vec<WorkerId> = right
+            .iter()
+            .flat_map(|right| said[*right].0.clone())
+            .collect();
+        workers
+            .iter()
+            .for_each(|worker| self.trust.confirm(*worker, &work.question.position));
         let others: Vec<Answer> = said
             .iter()
             .enumerate()
@@ -200,16 +275,23 @@ impl State {
         // A claim that nobody else makes stays an opinion, however well the values agree.
         let repeats = |m: &Move, claimed: &Verdict| {
             let proof = |other: &Answer| other.get(*m).and_then(|verdict| verdict.proof);
-            let is_it =
-                |other: &Answer| proof(other).map(|proof| proof.claim) == claimed.proof.map(|proof| proof.claim);
+            let is_it = |other: &Answer| {
+                proof(other).map(|proof| proof.claim) == claimed.proof.map(|proof| proof.claim)
+            };
             others.iter().any(is_it)
         };
-        let alone = answer.verdicts().iter().filter(|(m, v)| v.proof.is_some() && open.contains(m) && !repeats(m, v));
+        let alone = answer
+            .verdicts()
+            .iter()
+            .filter(|(m, v)| v.proof.is_some() && open.contains(m) && !repeats(m, v));
         let alone: Vec<Move> = alone.map(|(m, _)| *m).collect();
         weaken(&mut answer, &alone);
-        by.iter().filter(|_| !right.contains(&counts)).for_each(|worker| {
-            self.trust.said(*worker, Some(work.job), &work.question.position);
-        });
+        by.iter()
+            .filter(|_| !right.contains(&counts))
+            .for_each(|worker| {
+                self.trust
+                    .said(*worker, Some(work.job), &work.question.position);
+            });
         self.learn(id, work, answer);
     }
 
@@ -265,8 +347,12 @@ impl State {
             let why = format!("this worker gives wrong answers: {fault}");
             return self.links.refuse(worker, Status::failed_precondition(why));
         }
-        let Some(record) = self.trust.record_mut(worker) else { return };
-        let Some(exam) = record.exam.as_mut() else { return };
+        let Some(record) = self.trust.record_mut(worker) else {
+            return;
+        };
+        let Some(exam) = record.exam.as_mut() else {
+            return;
+        };
         // Who says one answer twice has not given another.
         exam.remove(&task);
         if exam.is_empty() && record.quarantine.is_none() {
@@ -282,8 +368,16 @@ impl State {
         } else {
             "and whoever comes under its name, until `kagetsu workers release`"
         };
-        let token = self.links.about(worker).and_then(|about| about.token.as_deref());
-        tracing::error!(worker = self.name(worker), token, reason, "a worker is in quarantine, {until}");
+        let token = self
+            .links
+            .about(worker)
+            .and_then(|about| about.token.as_deref());
+        tracing::error!(
+            worker = self.name(worker),
+            token,
+            reason,
+            "a worker is in quarantine, {until}"
+        );
         self.unheard.take(worker);
         let unverified = self.trust.refute(worker, reason, is_of_exam);
         self.keep_quarantine();
@@ -321,13 +415,23 @@ impl State {
 /// Makes opinions of these claims: as strong as an opinion can be.
 fn weaken(answer: &mut Answer, moves: &[Move]) {
     let weaker = |(m, verdict): &(Move, Verdict)| {
-        let Some(proof) = verdict.proof.filter(|_| moves.contains(m)) else { return (*m, verdict.clone()) };
+        let Some(proof) = verdict.proof.filter(|_| moves.contains(m)) else {
+            return (*m, verdict.clone());
+        };
         let (score, bound) = match proof.claim {
             Claim::Win => (Score::OPINION_MAX, Bound::Exact),
             Claim::Draw => (Score::ZERO, Bound::Exact),
             Claim::Loss => (-Score::OPINION_MAX, Bound::Exact),
         };
-        (*m, Verdict { score, bound, proof: None, ..verdict.clone() })
+        (
+            *m,
+            Verdict {
+                score,
+                bound,
+                proof: None,
+                ..verdict.clone()
+            },
+        )
     };
     *answer = answer.verdicts().iter().map(weaker).collect();
 }

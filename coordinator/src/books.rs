@@ -37,13 +37,16 @@ pub(crate) struct BooksService {
 pub(crate) fn status(error: &BookError) -> Status {
     match error {
         BookError::NoJob(_) => Status::not_found(error.to_string()),
-        BookError::JobDiffers(..) | BookError::JobCancelled(_) => Status::failed_precondition(error.to_string()),
+        BookError::JobDiffers(..) | BookError::JobCancelled(_) => {
+            Status::failed_precondition(error.to_string())
+        }
         BookError::JobSpec(_) | BookError::RootExcluded(_) | BookError::Position(_) => {
             Status::invalid_argument(error.to_string())
         }
-        BookError::Record(_) | BookError::Store(_) | BookError::Collision(_) | BookError::Journal { .. } => {
-            Status::data_loss(error.to_string())
-        }
+        BookError::Record(_)
+        | BookError::Store(_)
+        | BookError::Collision(_)
+        | BookError::Journal { .. } => Status::data_loss(error.to_string()),
         _ => Status::internal(error.to_string()),
     }
 }
@@ -66,34 +69,57 @@ impl Books for BooksService {
                 "{found} positions are more than {MOST_POSITIONS}: ask for fewer at a time"
             )));
         }
-        let _turn = self.lookups.acquire().await.map_err(|_| Status::unavailable("the server is ending"))?;
+        let _turn = self
+            .lookups
+            .acquire()
+            .await
+            .map_err(|_| Status::unavailable("the server is ending"))?;
         let (found, weight) = self.find(&positions, top).await?;
         let mut response = Response::new(v1::LookupManyResponse { found });
         response.extensions_mut().insert(weight);
         Ok(response)
     }
 
-    async fn pick(&self, request: Request<v1::PickRequest>) -> Result<Response<v1::Picked>, Status> {
+    async fn pick(
+        &self,
+        request: Request<v1::PickRequest>,
+    ) -> Result<Response<v1::Picked>, Status> {
         let request = request.into_inner();
-        let position = request.position.ok_or_else(|| Status::invalid_argument("the position is missing"))?;
-        let position = Position::try_from(&position).map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let position = request
+            .position
+            .ok_or_else(|| Status::invalid_argument("the position is missing"))?;
+        let position = Position::try_from(&position)
+            .map_err(|error| Status::invalid_argument(error.to_string()))?;
         let min_depth = u8::try_from(request.min_depth).unwrap_or(u8::MAX);
-        let choice =
-            kagetsu_book::Choice { temperature: request.temperature, seed: request.seed, min_depth, margin: None };
+        let choice = kagetsu_book::Choice {
+            temperature: request.temperature,
+            seed: request.seed,
+            min_depth,
+            margin: None,
+        };
         if !choice.is_possible() {
-            return Err(Status::invalid_argument("the temperature must be 0 or more"));
+            return Err(Status::invalid_argument(
+                "the temperature must be 0 or more",
+            ));
         }
         let known = self.library.lookup(vec![position]).await?.pop().flatten();
         let answer = known.map(|known| known.answer).unwrap_or_default();
         let verdict = choice.pick(&answer).map(Into::into);
-        let verdict = verdict.ok_or_else(|| Status::not_found("the book has no move for the position"))?;
+        let verdict =
+            verdict.ok_or_else(|| Status::not_found("the book has no move for the position"))?;
         let rivals = choice.rivals(&answer).into_iter().map(Into::into).collect();
-        Ok(Response::new(v1::Picked { verdict: Some(verdict), rivals }))
+        Ok(Response::new(v1::Picked {
+            verdict: Some(verdict),
+            rivals,
+        }))
     }
 
     type ExportStream = Pin<Box<dyn Stream<Item = Result<v1::Found, Status>> + Send>>;
 
-    async fn export(&self, _: Request<v1::ExportRequest>) -> Result<Response<Self::ExportStream>, Status> {
+    async fn export(
+        &self,
+        _: Request<v1::ExportRequest>,
+    ) -> Result<Response<Self::ExportStream>, Status> {
         let place = self.places.take()?;
         // What cannot be exported at all is refused before the stream.
         self.library.page(None, 0).await?;
@@ -123,7 +149,10 @@ async fn export(library: &Library, out: &mpsc::Sender<Result<v1::Found, Status>>
         after = Some(Place::of(&last.position));
         for entry in page {
             let position = Some((&entry.position).into());
-            let found = v1::Found { position, ..found(&Known::from(entry)) };
+            let found = v1::Found {
+                position,
+                ..found(&Known::from(entry))
+            };
             if out.send(Ok(found)).await.is_err() {
                 return;
             }
@@ -132,13 +161,21 @@ async fn export(library: &Library, out: &mpsc::Sender<Result<v1::Found, Status>>
 }
 
 fn found(known: &Known) -> v1::Found {
-    v1::Found { position: None, answer: Some((&known.answer).into()), facts: known.facts.as_ref().map(Into::into) }
+    v1::Found {
+        position: None,
+        answer: Some((&known.answer).into()),
+        facts: known.facts.as_ref().map(Into::into),
+    }
 }
 
 impl BooksService {
     /// What the book knows of the `top` best moves of positions (0: all), with its weight in a message, where it fits into one;
     /// others are served between its parts.
-    async fn find(&self, positions: &[v1::Position], top: u32) -> Result<(Vec<v1::Found>, Weight), Status> {
+    async fn find(
+        &self,
+        positions: &[v1::Position],
+        top: u32,
+    ) -> Result<(Vec<v1::Found>, Weight), Status> {
         let (mut all, mut bytes) = (Vec::with_capacity(positions.len()), 0);
         for part in positions.chunks(PART) {
             let part: Result<Vec<_>, _> = part.iter().map(Position::try_from).collect();

@@ -41,26 +41,40 @@ impl Builds for BuildsService {
     async fn start(&self, request: Request<v1::StartRequest>) -> Result<Response<v1::Job>, Status> {
         let request = request.into_inner();
         let spec = tokio::task::spawn_blocking(move || spec(&request));
-        let spec = spec.await.map_err(|_| Status::internal("the settings could not be read"))??;
+        let spec = spec
+            .await
+            .map_err(|_| Status::internal("the settings could not be read"))??;
         let name = spec.name.clone();
         if spec.bounds.deepen.is_some() {
             self.has_one_of(&spec.roots).await?;
         }
-        self.keeper()?.start(spec).await.map_err(closed)?.map_err(|error| status(&error))?;
+        self.keeper()?
+            .start(spec)
+            .await
+            .map_err(closed)?
+            .map_err(|error| status(&error))?;
         tracing::info!(job = name, "a build is started or resumed");
         self.find(&name).map(Response::new)
     }
 
-    async fn list(&self, _: Request<v1::ListJobsRequest>) -> Result<Response<v1::ListJobsResponse>, Status> {
+    async fn list(
+        &self,
+        _: Request<v1::ListJobsRequest>,
+    ) -> Result<Response<v1::ListJobsResponse>, Status> {
         let views = self.keeper()?.jobs().borrow().clone();
-        Ok(Response::new(v1::ListJobsResponse { jobs: views.iter().map(|view| self.message(view)).collect() }))
+        Ok(Response::new(v1::ListJobsResponse {
+            jobs: views.iter().map(|view| self.message(view)).collect(),
+        }))
     }
 
     async fn get(&self, request: Request<v1::JobName>) -> Result<Response<v1::Job>, Status> {
         let name = request.into_inner().name;
         let views = self.keeper()?.jobs().borrow().clone();
         let view = view(&views, &name)?;
-        Ok(Response::new(v1::Job { settings: Some(settings(&view.job.spec)), ..self.message(view) }))
+        Ok(Response::new(v1::Job {
+            settings: Some(settings(&view.job.spec)),
+            ..self.message(view)
+        }))
     }
 
     type WatchStream = Jobs;
@@ -87,7 +101,10 @@ impl Builds for BuildsService {
                         changed => changed.is_ok(),
                     };
                     let views = views.borrow();
-                    let found = views.iter().find(|view| view.job.spec.name == name).map(|v| message(v, &hub));
+                    let found = views
+                        .iter()
+                        .find(|view| view.job.spec.name == name)
+                        .map(|v| message(v, &hub));
                     let Some(found) = found else { return };
                     // Workers come and go without a change of the job.
                     if has_changed || found != job {
@@ -118,10 +135,14 @@ impl Builds for BuildsService {
         self.change(request, JobChange::Retry).await
     }
 
-    async fn prioritize(&self, request: Request<v1::PrioritizeRequest>) -> Result<Response<v1::Job>, Status> {
+    async fn prioritize(
+        &self,
+        request: Request<v1::PrioritizeRequest>,
+    ) -> Result<Response<v1::Job>, Status> {
         let v1::PrioritizeRequest { name, priority } = request.into_inner();
         let change = JobChange::Priority(turn(priority)?);
-        self.change(Request::new(v1::JobName { name }), change).await
+        self.change(Request::new(v1::JobName { name }), change)
+            .await
     }
 
     async fn cancel(&self, request: Request<v1::JobName>) -> Result<Response<v1::Job>, Status> {
@@ -137,14 +158,22 @@ impl BuildsService {
     /// A job that searches anew enters what the book has alone: from roots of which it has none it would be done at once.
     async fn has_one_of(&self, roots: &[Position]) -> Result<(), Status> {
         for some in roots.chunks(AT_ONCE) {
-            let found = self.keeper()?.lookup(some.to_vec()).await.map_err(closed)?.map_err(|error| status(&error))?;
+            let found = self
+                .keeper()?
+                .lookup(some.to_vec())
+                .await
+                .map_err(closed)?
+                .map_err(|error| status(&error))?;
             if found.iter().any(Option::is_some) {
                 return Ok(());
             }
         }
         let first = roots.first().map_or_else(String::new, ToString::to_string);
-        let others =
-            if roots.len() > 1 { format!(", nor any of the {} other roots", roots.len() - 1) } else { String::new() };
+        let others = if roots.len() > 1 {
+            format!(", nor any of the {} other roots", roots.len() - 1)
+        } else {
+            String::new()
+        };
         Err(Status::failed_precondition(format!(
             "the book does not hold the root {first}{others}, and a job that deepens searches anew what it has; name roots that \
              it holds, or build from this one first"
@@ -153,7 +182,9 @@ impl BuildsService {
 
     fn keeper(&self) -> Result<&KeeperDesk, Status> {
         let no_book = "this coordinator has no book; start it with --book DIR";
-        self.keeper.as_ref().ok_or_else(|| Status::failed_precondition(no_book))
+        self.keeper
+            .as_ref()
+            .ok_or_else(|| Status::failed_precondition(no_book))
     }
 
     fn find(&self, name: &str) -> Result<v1::Job, Status> {
@@ -161,9 +192,17 @@ impl BuildsService {
         view(&views, name).map(|view| self.message(view))
     }
 
-    async fn change(&self, name: Request<v1::JobName>, change: JobChange) -> Result<Response<v1::Job>, Status> {
+    async fn change(
+        &self,
+        name: Request<v1::JobName>,
+        change: JobChange,
+    ) -> Result<Response<v1::Job>, Status> {
         let name = name.into_inner().name;
-        self.keeper()?.change(name.clone(), change).await.map_err(closed)?.map_err(|error| status(&error))?;
+        self.keeper()?
+            .change(name.clone(), change)
+            .await
+            .map_err(closed)?
+            .map_err(|error| status(&error))?;
         self.find(&name).map(Response::new)
     }
 
@@ -174,17 +213,38 @@ impl BuildsService {
 
 fn view<'a>(views: &'a [Arc<JobView>], name: &str) -> Result<&'a JobView, Status> {
     let unknown = || Status::not_found(BookError::NoJob(name.to_string()).to_string());
-    views.iter().find(|view| view.job.spec.name == name).map(|view| &**view).ok_or_else(unknown)
+    views
+        .iter()
+        .find(|view| view.job.spec.name == name)
+        .map(|view| &**view)
+        .ok_or_else(unknown)
 }
 
 fn aside(aside: &Aside) -> v1::Aside {
-    v1::Aside { position: Some((&aside.position).into()), reason: aside.reason.clone() }
+    v1::Aside {
+        position: Some((&aside.position).into()),
+        reason: aside.reason.clone(),
+    }
 }
 
 fn message(view: &JobView, hub: &Hub) -> v1::Job {
-    let Job { spec, state, positions, set_aside, frontier, nodes, .. } = &view.job;
-    let waits = (*state == JobState::Running).then(|| hub.waits_for(spec.variant)).flatten();
-    let reason = if let JobState::Failed(reason) = state { reason.clone() } else { String::new() };
+    let Job {
+        spec,
+        state,
+        positions,
+        set_aside,
+        frontier,
+        nodes,
+        ..
+    } = &view.job;
+    let waits = (*state == JobState::Running)
+        .then(|| hub.waits_for(spec.variant))
+        .flatten();
+    let reason = if let JobState::Failed(reason) = state {
+        reason.clone()
+    } else {
+        String::new()
+    };
     let state = match state {
         JobState::Running => v1::JobState::Running,
         JobState::Paused => v1::JobState::Paused,
@@ -214,14 +274,29 @@ fn message(view: &JobView, hub: &Hub) -> v1::Job {
 }
 
 fn deepen(asked: &v1::Deepen) -> Result<Deepen, Status> {
-    let v1::Deepen { depth, nodes, day, engine } = asked;
-    let depth = u8::try_from(*depth).map_err(|_| Status::invalid_argument(format!("depth {depth} is too large")))?;
-    Ok(Deepen { depth, nodes: *nodes, day: *day, engine: (!engine.is_empty()).then(|| engine.clone()) })
+    let v1::Deepen {
+        depth,
+        nodes,
+        day,
+        engine,
+    } = asked;
+    let depth = u8::try_from(*depth)
+        .map_err(|_| Status::invalid_argument(format!("depth {depth} is too large")))?;
+    Ok(Deepen {
+        depth,
+        nodes: *nodes,
+        day: *day,
+        engine: (!engine.is_empty()).then(|| engine.clone()),
+    })
 }
 
 fn turn(priority: i32) -> Result<i8, Status> {
-    let narrow = i8::try_from(priority).ok().filter(|priority| (-100..=100).contains(priority));
-    narrow.ok_or_else(|| Status::invalid_argument(format!("priority {priority} is not from -100 to 100")))
+    let narrow = i8::try_from(priority)
+        .ok()
+        .filter(|priority| (-100..=100).contains(priority));
+    narrow.ok_or_else(|| {
+        Status::invalid_argument(format!("priority {priority} is not from -100 to 100"))
+    })
 }
 
 /// The settings of a job, if they make sense.
@@ -229,16 +304,27 @@ fn spec(request: &v1::StartRequest) -> Result<JobSpec, Status> {
     let wrong = |what: String| Status::invalid_argument(what);
     check_name("the job's name", &request.name).map_err(|error| wrong(error.to_string()))?;
     if request.roots.len() > MOST_ROOTS {
-        return Err(wrong(format!("{} roots are more than {MOST_ROOTS}", request.roots.len())));
+        return Err(wrong(format!(
+            "{} roots are more than {MOST_ROOTS}",
+            request.roots.len()
+        )));
     }
     if !(0.0..=1_000.0).contains(&request.alpha) {
-        return Err(wrong(format!("alpha {} is not from 0 to 1000", request.alpha)));
+        return Err(wrong(format!(
+            "alpha {} is not from 0 to 1000",
+            request.alpha
+        )));
     }
     let roots: Result<Vec<Position>, _> = request.roots.iter().map(Position::try_from).collect();
     let roots = roots.map_err(|error| wrong(error.to_string()))?;
-    let variant = roots.first().ok_or_else(|| wrong("a build needs a root".into()))?.variant();
-    let effort =
-        request.effort.as_ref().ok_or_else(|| wrong("a build needs an effort: depth, nodes or time".into()))?;
+    let variant = roots
+        .first()
+        .ok_or_else(|| wrong("a build needs a root".into()))?
+        .variant();
+    let effort = request
+        .effort
+        .as_ref()
+        .ok_or_else(|| wrong("a build needs an effort: depth, nodes or time".into()))?;
     let side = match request.side() {
         v1::Side::Unspecified | v1::Side::First => Side::First,
         v1::Side::Second => Side::Second,
@@ -250,21 +336,30 @@ fn spec(request: &v1::StartRequest) -> Result<JobSpec, Status> {
         v1::Policy::OneSide => Policy::OneSide { side, alpha },
     };
     if request.exclude.len() > MOST_ROOTS {
-        return Err(wrong(format!("{} excluded positions are more than {MOST_ROOTS}", request.exclude.len())));
+        return Err(wrong(format!(
+            "{} excluded positions are more than {MOST_ROOTS}",
+            request.exclude.len()
+        )));
     }
-    let exclude: Result<Vec<Position>, _> = request.exclude.iter().map(Position::try_from).collect();
+    let exclude: Result<Vec<Position>, _> =
+        request.exclude.iter().map(Position::try_from).collect();
     let exclude = exclude.map_err(|error| wrong(error.to_string()))?;
     if exclude.iter().any(|position| position.variant() != variant) {
         return Err(wrong("an excluded position is of another variant".into()));
     }
-    let narrow = |what, value: u32| u16::try_from(value).map_err(|_| wrong(format!("{what} {value} is too large")));
+    let narrow = |what, value: u32| {
+        u16::try_from(value).map_err(|_| wrong(format!("{what} {value} is too large")))
+    };
     Ok(JobSpec {
         name: request.name.clone(),
         variant,
         roots: roots.into(),
         policy,
         bounds: Bounds {
-            margin: request.margin.map(|margin| narrow("margin", margin)).transpose()?,
+            margin: request
+                .margin
+                .map(|margin| narrow("margin", margin))
+                .transpose()?,
             noise: request.noise,
             seed: request.seed,
             exclude: exclude.into(),
@@ -273,9 +368,14 @@ fn spec(request: &v1::StartRequest) -> Result<JobSpec, Status> {
             stable: request.until_stable,
             priority: turn(request.priority)?,
         },
-        effort: effort.try_into().map_err(|error: kagetsu_proto::WireError| wrong(error.to_string()))?,
+        effort: effort
+            .try_into()
+            .map_err(|error: kagetsu_proto::WireError| wrong(error.to_string()))?,
         width: narrow("width", request.width)?,
-        max_ply: request.max_ply.map(|ply| narrow("max_ply", ply)).transpose()?,
+        max_ply: request
+            .max_ply
+            .map(|ply| narrow("max_ply", ply))
+            .transpose()?,
         target: request.target.unwrap_or(u64::MAX),
         split: request.split,
     })

@@ -44,7 +44,12 @@ pub(crate) struct Places {
 impl Places {
     /// `what` is in the plural; who finds none free should come again after `wait`.
     pub(crate) fn new(what: &'static str, most: usize, wait: Duration) -> Self {
-        Self { what, most, wait, free: Arc::new(Semaphore::new(most)) }
+        Self {
+            what,
+            most,
+            wait,
+            free: Arc::new(Semaphore::new(most)),
+        }
     }
 
     /// A place, until it is dropped.
@@ -53,9 +58,14 @@ impl Places {
     /// `RESOURCE_EXHAUSTED` with the time after which to come again.
     pub(crate) fn take(&self) -> Result<OwnedSemaphorePermit, Status> {
         Arc::clone(&self.free).try_acquire_owned().map_err(|_| {
-            let Self { what, most, wait, .. } = self;
+            let Self {
+                what, most, wait, ..
+            } = self;
             kagetsu_proto::busy(
-                format!("{most} {what} are open, no more at a time; come again in {} s", wait.as_secs()),
+                format!(
+                    "{most} {what} are open, no more at a time; come again in {} s",
+                    wait.as_secs()
+                ),
                 *wait,
             )
         })
@@ -71,9 +81,20 @@ mod tests {
 
     #[test]
     fn of_each_kind_there_are_so_many_and_who_comes_later_is_told_when_to_come_again() {
-        let Limits { analyses, watches, exports, workers, beats, .. } = Limits::default();
+        let Limits {
+            analyses,
+            watches,
+            exports,
+            workers,
+            beats,
+            ..
+        } = Limits::default();
         for (places, most, words) in [
-            (analyses, 128, "128 analyses are open, no more at a time; come again in 5 s"),
+            (
+                analyses,
+                128,
+                "128 analyses are open, no more at a time; come again in 5 s",
+            ),
             (watches, 1_024, "1024 watches of jobs are open"),
             (exports, 16, "16 exports are open"),
             (workers, 20_000, "20000 workers are open"),

@@ -36,9 +36,15 @@ impl Snapshot {
     /// Tasks that there are to do now: what waits and what is at work, and the positions that running jobs still want. By it
     /// a cluster grows and shrinks.
     fn demand(&self) -> u64 {
-        let running = self.jobs.iter().filter(|view| view.job.state == JobState::Running);
-        let wanted =
-            |view: &Arc<JobView>| view.job.frontier.min(view.job.spec.target.saturating_sub(view.job.positions));
+        let running = self
+            .jobs
+            .iter()
+            .filter(|view| view.job.state == JobState::Running);
+        let wanted = |view: &Arc<JobView>| {
+            view.job
+                .frontier
+                .min(view.job.spec.target.saturating_sub(view.job.positions))
+        };
         let tasks = (self.census.waiting_tasks + self.census.leased_tasks) as u64;
         // What is at work for a job is in its frontier too.
         tasks.max(running.map(wanted).sum())
@@ -46,11 +52,15 @@ impl Snapshot {
 
     fn idle(&self) -> Vec<Row> {
         // A reason that nobody has is 0: who watches can tell it from one that is not known.
-        let mut reasons: BTreeMap<String, u32> = Idle::ALL.iter().map(|idle| (idle.to_string(), 0)).collect();
+        let mut reasons: BTreeMap<String, u32> =
+            Idle::ALL.iter().map(|idle| (idle.to_string(), 0)).collect();
         for idle in self.workers.iter().filter_map(|(status, ..)| status.idle) {
             *reasons.entry(idle.to_string()).or_default() += 1;
         }
-        reasons.into_iter().map(|(reason, count)| (reason, count.into())).collect()
+        reasons
+            .into_iter()
+            .map(|(reason, count)| (reason, count.into()))
+            .collect()
     }
 
     fn of_workers(&self, value: impl Fn(&WorkerStatus) -> f64) -> Vec<Row> {
@@ -59,11 +69,17 @@ impl Snapshot {
         for (status, about, _) in &self.workers {
             *names.entry(&about.name).or_default() += value(status);
         }
-        names.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+        names
+            .into_iter()
+            .map(|(name, value)| (name.to_string(), value))
+            .collect()
     }
 
     fn of_jobs(&self, value: impl Fn(&JobView) -> f64) -> Vec<Row> {
-        self.jobs.iter().map(|view| (view.job.spec.name.clone(), value(view))).collect()
+        self.jobs
+            .iter()
+            .map(|view| (view.job.spec.name.clone(), value(view)))
+            .collect()
     }
 }
 
@@ -73,11 +89,16 @@ struct Writer<'a>(DescriptorEncoder<'a>);
 impl Writer<'_> {
     fn gauge(&mut self, name: &str, help: &str, value: f64) -> fmt::Result {
         let gauge = ConstGauge::new(value);
-        gauge.encode(self.0.encode_descriptor(name, help, None, MetricType::Gauge)?)
+        gauge.encode(
+            self.0
+                .encode_descriptor(name, help, None, MetricType::Gauge)?,
+        )
     }
 
     fn gauges(&mut self, name: &str, help: &str, label: &'static str, rows: &[Row]) -> fmt::Result {
-        let mut encoder = self.0.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        let mut encoder = self
+            .0
+            .encode_descriptor(name, help, None, MetricType::Gauge)?;
         for (row, value) in rows {
             ConstGauge::new(*value).encode(encoder.encode_family(&labels(label, row))?)?;
         }
@@ -86,11 +107,22 @@ impl Writer<'_> {
 
     fn counter(&mut self, name: &str, help: &str, value: u64) -> fmt::Result {
         let counter = ConstCounter::new(value);
-        counter.encode(self.0.encode_descriptor(name, help, None, MetricType::Counter)?)
+        counter.encode(
+            self.0
+                .encode_descriptor(name, help, None, MetricType::Counter)?,
+        )
     }
 
-    fn counters(&mut self, name: &str, help: &str, label: &'static str, rows: &[(&str, u64)]) -> fmt::Result {
-        let mut encoder = self.0.encode_descriptor(name, help, None, MetricType::Counter)?;
+    fn counters(
+        &mut self,
+        name: &str,
+        help: &str,
+        label: &'static str,
+        rows: &[(&str, u64)],
+    ) -> fmt::Result {
+        let mut encoder = self
+            .0
+            .encode_descriptor(name, help, None, MetricType::Counter)?;
         for (row, value) in rows {
             ConstCounter::new(*value).encode(encoder.encode_family(&labels(label, row))?)?;
         }
@@ -101,17 +133,37 @@ impl Writer<'_> {
 impl Collector for Snapshot {
     fn encode(&self, encoder: DescriptorEncoder) -> fmt::Result {
         let mut out = Writer(encoder);
-        let Census { slots, open_questions, unsettled_questions, waiting_tasks, leased_tasks, totals, .. } =
-            self.census;
+        let Census {
+            slots,
+            open_questions,
+            unsettled_questions,
+            waiting_tasks,
+            leased_tasks,
+            totals,
+            ..
+        } = self.census;
         let number = |count: usize| count as f64;
         let states = [("waiting", waiting_tasks), ("leased", leased_tasks)];
         let states = states.map(|(state, count)| (state.to_string(), number(count)));
         out.gauges("tasks", "Tasks that are not done", "state", &states)?;
         let states = [("open", open_questions), ("unsettled", unsettled_questions)];
         let states = states.map(|(state, count)| (state.to_string(), number(count)));
-        out.gauges("questions", "Questions that are not on disk", "state", &states)?;
-        out.gauge("queue_depth", "Tasks that wait for a worker", number(waiting_tasks))?;
-        out.gauge("demand", "Tasks that there are to do now, for scaling by", self.demand() as f64)?;
+        out.gauges(
+            "questions",
+            "Questions that are not on disk",
+            "state",
+            &states,
+        )?;
+        out.gauge(
+            "queue_depth",
+            "Tasks that wait for a worker",
+            number(waiting_tasks),
+        )?;
+        out.gauge(
+            "demand",
+            "Tasks that there are to do now, for scaling by",
+            self.demand() as f64,
+        )?;
         let events = [
             ("assigned", totals.assigned),
             ("reassigned", totals.reassigned),
@@ -125,24 +177,74 @@ impl Collector for Snapshot {
             ("regained", totals.regained),
             ("moved", totals.moved),
         ];
-        out.counters("task_events", "What has happened to tasks", "event", &events)?;
-        let events = [("finished", totals.finished), ("set_aside", totals.set_aside), ("cancelled", totals.cancelled)];
-        out.counters("question_events", "What has become of questions", "event", &events)?;
+        out.counters(
+            "task_events",
+            "What has happened to tasks",
+            "event",
+            &events,
+        )?;
+        let events = [
+            ("finished", totals.finished),
+            ("set_aside", totals.set_aside),
+            ("cancelled", totals.cancelled),
+        ];
+        out.counters(
+            "question_events",
+            "What has become of questions",
+            "event",
+            &events,
+        )?;
 
         out.gauge("workers", "Workers connected", number(self.workers.len()))?;
-        out.gauge("slots", "Tasks that the workers can run at a time", slots as f64)?;
-        out.gauges("idle_workers", "Workers with a free slot", "reason", &self.idle())?;
+        out.gauge(
+            "slots",
+            "Tasks that the workers can run at a time",
+            slots as f64,
+        )?;
+        out.gauges(
+            "idle_workers",
+            "Workers with a free slot",
+            "reason",
+            &self.idle(),
+        )?;
         let speeds = self.of_workers(|status| status.speed as f64);
-        out.gauges("worker_nodes_per_second", "Positions that a worker visits a second", "worker", &speeds)?;
+        out.gauges(
+            "worker_nodes_per_second",
+            "Positions that a worker visits a second",
+            "worker",
+            &speeds,
+        )?;
         let tasks = self.of_workers(|status| number(status.tasks.len()));
-        out.gauges("worker_tasks", "Tasks in a worker's hands", "worker", &tasks)?;
+        out.gauges(
+            "worker_tasks",
+            "Tasks in a worker's hands",
+            "worker",
+            &tasks,
+        )?;
 
-        let quarantined = self.workers.iter().filter(|(.., record)| record.quarantine.is_some()).count();
-        out.gauge("quarantined_workers", "Workers connected that are in quarantine", number(quarantined))?;
-        out.counter("quarantines", "Workers put into quarantine", self.quarantines)?;
+        let quarantined = self
+            .workers
+            .iter()
+            .filter(|(.., record)| record.quarantine.is_some())
+            .count();
+        out.gauge(
+            "quarantined_workers",
+            "Workers connected that are in quarantine",
+            number(quarantined),
+        )?;
+        out.counter(
+            "quarantines",
+            "Workers put into quarantine",
+            self.quarantines,
+        )?;
 
         let frontier = self.of_jobs(|view| view.job.frontier as f64);
-        out.gauges("job_frontier", "Positions of a job that wait", "job", &frontier)?;
+        out.gauges(
+            "job_frontier",
+            "Positions of a job that wait",
+            "job",
+            &frontier,
+        )?;
         out.gauges(
             "job_positions",
             "Positions that a job has added",
@@ -155,13 +257,33 @@ impl Collector for Snapshot {
             "job",
             &self.of_jobs(|v| v.job.set_aside as f64),
         )?;
-        let is_running = self.of_jobs(|view| f64::from(u8::from(view.job.state == JobState::Running)));
-        out.gauges("job_running", "Whether a job is running", "job", &is_running)?;
+        let is_running =
+            self.of_jobs(|view| f64::from(u8::from(view.job.state == JobState::Running)));
+        out.gauges(
+            "job_running",
+            "Whether a job is running",
+            "job",
+            &is_running,
+        )?;
         if let Some((positions, entries)) = self.book {
             out.gauge("book_positions", "Positions of the book", positions as f64)?;
-            out.gauge("book_entries", "Entries of the book's journal", entries as f64)?;
+            out.gauge(
+                "book_entries",
+                "Entries of the book's journal",
+                entries as f64,
+            )?;
         }
-        out.counters("refusals", "Requests that a guard refused", "reason", &self.refusals)?;
-        out.gauges("version", "Which version this is; always 1", "version", &[(env!("CARGO_PKG_VERSION").into(), 1.0)])
+        out.counters(
+            "refusals",
+            "Requests that a guard refused",
+            "reason",
+            &self.refusals,
+        )?;
+        out.gauges(
+            "version",
+            "Which version this is; always 1",
+            "version",
+            &[(env!("CARGO_PKG_VERSION").into(), 1.0)],
+        )
     }
 }

@@ -25,6 +25,10 @@ pub struct Config {
 }
 
 fn percent(text: &str) -> Result<f64, String> {
-    let percent = text.trim_end_matches('%').parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
+    let percent = text
+        .trim_end_matches('%')
+        .parse()
+        .ok()
+        .filter(|percent| (0.0..=100.0).contains(percent));
     percent.ok_or_else(|| format!("'{text}' is no percentage from 0 to 100"))
 }

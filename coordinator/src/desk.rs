@@ -101,7 +101,11 @@ pub(crate) struct JobView {
 impl JobView {
     /// Positions a second as it is now; 0 of a job that does not run.
     pub(crate) fn rate_now(&self) -> f64 {
-        if self.job.state == JobState::Running { fading(self.rate, self.seen.elapsed()) } else { 0.0 }
+        if self.job.state == JobState::Running {
+            fading(self.rate, self.seen.elapsed())
+        } else {
+            0.0
+        }
     }
 }
 
@@ -121,10 +125,24 @@ impl KeeperDesk {
         let is_refilling = Arc::new(AtomicBool::new(false));
         let places = Arc::new(Semaphore::new(MOST_ASKED));
         let extent = Arc::default();
-        let desk =
-            Self { commands, places, is_refilling: Arc::clone(&is_refilling), jobs, extent: Arc::clone(&extent) };
+        let desk = Self {
+            commands,
+            places,
+            is_refilling: Arc::clone(&is_refilling),
+            jobs,
+            extent: Arc::clone(&extent),
+        };
         let stop = desk.clone();
-        (desk, KeeperEnd { orders, is_refilling, shown, extent, stop })
+        (
+            desk,
+            KeeperEnd {
+                orders,
+                is_refilling,
+                shown,
+                extent,
+                stop,
+            },
+        )
     }
 
     fn send(&self, command: Command) {
@@ -176,22 +194,36 @@ impl KeeperDesk {
         self.send(Command::Stop);
     }
 
-    async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<Result<T, BookError>, Closed> {
-        let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| Closed)?;
+    async fn ask<T>(
+        &self,
+        command: impl FnOnce(Reply<T>) -> Command,
+    ) -> Result<Result<T, BookError>, Closed> {
+        let place = Arc::clone(&self.places)
+            .acquire_owned()
+            .await
+            .map_err(|_| Closed)?;
         let (to, answer) = oneshot::channel();
         self.send(command(Reply { to, _place: place }));
         answer.await.map_err(|_| Closed)
     }
 
     pub(crate) async fn start(&self, spec: JobSpec) -> Result<Result<Job, BookError>, Closed> {
-        self.ask(|reply| Command::Start(Box::new(spec), reply)).await
+        self.ask(|reply| Command::Start(Box::new(spec), reply))
+            .await
     }
 
-    pub(crate) async fn change(&self, name: String, change: JobChange) -> Result<Result<Job, BookError>, Closed> {
+    pub(crate) async fn change(
+        &self,
+        name: String,
+        change: JobChange,
+    ) -> Result<Result<Job, BookError>, Closed> {
         self.ask(|reply| Command::Change(name, change, reply)).await
     }
 
-    pub(crate) async fn lookup(&self, all: Vec<Position>) -> Result<Result<Vec<Option<Entry>>, BookError>, Closed> {
+    pub(crate) async fn lookup(
+        &self,
+        all: Vec<Position>,
+    ) -> Result<Result<Vec<Option<Entry>>, BookError>, Closed> {
         self.ask(|reply| Command::Lookup(all, reply)).await
     }
 
@@ -256,9 +288,15 @@ mod tests {
         while served < second.len() {
             all_wait().await;
             let waiting: Vec<Command> = end.orders.try_iter().collect();
-            assert!((1..=MOST_ASKED).contains(&waiting.len()), "{} wait", waiting.len());
+            assert!(
+                (1..=MOST_ASKED).contains(&waiting.len()),
+                "{} wait",
+                waiting.len()
+            );
             for command in waiting {
-                let Command::Lookup(_, reply) = command else { panic!("nobody asked that") };
+                let Command::Lookup(_, reply) = command else {
+                    panic!("nobody asked that")
+                };
                 reply.give(Ok(Vec::new()));
                 served += 1;
             }

@@ -31,14 +31,23 @@ impl Door {
     ) -> Self {
         let (hub, keeper, shutdown) = (|| Arc::clone(hub), keeper.cloned(), || shutdown.clone());
         Self {
-            analysis: AnalysisService { hub: hub(), shutdown: shutdown(), places: limits.analyses },
+            analysis: AnalysisService {
+                hub: hub(),
+                shutdown: shutdown(),
+                places: limits.analyses,
+            },
             books: BooksService {
                 library: keeper.clone().map_or(Library::None, Library::Keeper),
                 shutdown: shutdown(),
                 places: limits.exports,
                 lookups: limits.lookups,
             },
-            builds: BuildsService { hub: hub(), keeper: keeper.clone(), shutdown: shutdown(), places: limits.watches },
+            builds: BuildsService {
+                hub: hub(),
+                keeper: keeper.clone(),
+                shutdown: shutdown(),
+                places: limits.watches,
+            },
             workers: WorkersService {
                 hub: hub(),
                 keeper: keeper.clone(),
@@ -79,7 +88,9 @@ impl Services for Door {
     }
 
     fn positions(&self) -> u64 {
-        self.keeper.as_ref().map_or(0, |keeper| keeper.extent().positions())
+        self.keeper
+            .as_ref()
+            .map_or(0, |keeper| keeper.extent().positions())
     }
 
     fn is_cluster(&self) -> bool {
@@ -87,6 +98,9 @@ impl Services for Door {
     }
 
     fn answered(&self, method: &str, route: &'static str, time: Duration) {
-        self.workers.hub.metrics().answered_http(method, route, time);
+        self.workers
+            .hub
+            .metrics()
+            .answered_http(method, route, time);
     }
 }

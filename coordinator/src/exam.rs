@@ -29,11 +29,21 @@ static PAPERS: LazyLock<Vec<Paper>> = LazyLock::new(|| {
         (Some(Position::start(Variant::XIANGQI)), 2),
         (Some(Position::start(Variant::SURAKARTA)), 2),
     ];
-    let options = EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() };
-    let Ok(mut engine) = Engine::new(options) else { return Vec::new() };
+    let options = EngineOptions {
+        table_bytes: 1 << 20,
+        ..EngineOptions::default()
+    };
+    let Ok(mut engine) = Engine::new(options) else {
+        return Vec::new();
+    };
     let paper = |(position, depth): (Option<Position>, u8)| {
-        let question = Question { width: 2, ..Question::new(position?, Effort::depth(depth)) };
-        let answer = engine.answer(&question, &Control::new(), &mut |_| {}).ok()?;
+        let question = Question {
+            width: 2,
+            ..Question::new(position?, Effort::depth(depth))
+        };
+        let answer = engine
+            .answer(&question, &Control::new(), &mut |_| {})
+            .ok()?;
         Some(Paper { question, answer })
     };
     positions.into_iter().filter_map(paper).collect()
@@ -52,7 +62,9 @@ pub(crate) const fn is_part(task: TaskId) -> bool {
 /// The questions for a worker, as tasks.
 pub(crate) fn tasks(about: &Introduction) -> Vec<v1::Task> {
     let plays = |paper: &Paper| about.plays.contains(&paper.question.position.variant());
-    let asked = (EXAM..).zip(PAPERS.iter()).filter(|(_, paper)| plays(paper));
+    let asked = (EXAM..)
+        .zip(PAPERS.iter())
+        .filter(|(_, paper)| plays(paper));
     let task = |(task, paper): (u64, &Paper)| v1::Task {
         task,
         attempt: 1,
@@ -84,33 +96,47 @@ pub(crate) fn mark(about: &Introduction, report: &v1::Report) -> Result<(), Stri
 
 fn compare(about: &Introduction, report: &v1::Report) -> Result<(), String> {
     let index = usize::try_from(report.task - EXAM).unwrap_or(usize::MAX);
-    let Some(Paper { question, answer: known }) = PAPERS.get(index) else {
+    let Some(Paper {
+        question,
+        answer: known,
+    }) = PAPERS.get(index)
+    else {
         return Err("it answers what it was not asked".into());
     };
     let position = &question.position;
     let said = match &report.outcome {
-        Some(v1::report::Outcome::Answer(answer)) => answer.about(position).map_err(|error| error.to_string()),
+        Some(v1::report::Outcome::Answer(answer)) => {
+            answer.about(position).map_err(|error| error.to_string())
+        }
         Some(v1::report::Outcome::Failed(reason)) => Err(format!("it could not: {reason}")),
         _ => Err("it did not".into()),
     };
     let fault = |what: String| format!("asked about {position}, whose answer is known: {what}");
     let said = said.map_err(fault)?;
-    let Some((best, verdict)) = said.best() else { return Err(fault("it names no move".into())) };
+    let Some((best, verdict)) = said.best() else {
+        return Err(fault("it names no move".into()));
+    };
     for (m, verdict) in said.verdicts() {
         let (claimed, true_one) = (verdict.proof, known.get(*m).and_then(|known| known.proof));
         if let (Some(claimed), Some(true_one)) = (claimed, true_one)
             && claimed.contradicts(true_one)
         {
             let m = position.write_move(*m);
-            return Err(fault(format!("it calls {m} a {}, which is a {}", claimed.claim, true_one.claim)));
+            return Err(fault(format!(
+                "it calls {m} a {}, which is a {}",
+                claimed.claim, true_one.claim
+            )));
         }
     }
     // The same program of one thread says the same everywhere.
     let is_ours = about.engine == Engine::NAME && about.threads == 1;
-    let known_best = known.best().map(|(m, verdict)| (m, verdict.score, verdict.nodes));
+    let known_best = known
+        .best()
+        .map(|(m, verdict)| (m, verdict.score, verdict.nodes));
     if is_ours && known_best != Some((best, verdict.score, verdict.nodes)) {
-        let (m, score) =
-            known_best.map_or_else(Default::default, |(m, score, _)| (position.write_move(m), score.to_string()));
+        let (m, score) = known_best.map_or_else(Default::default, |(m, score, _)| {
+            (position.write_move(m), score.to_string())
+        });
         return Err(fault(format!(
             "it says {} ({}, {} positions), this coordinator's {} says {m} ({score}): its memory is faulty, or it is \
              another build of the same version",
@@ -134,20 +160,41 @@ mod tests {
     fn about(engine: &str) -> Introduction {
         let plays: BTreeSet<Variant> = Variant::all().collect();
         let (name, engine) = ("w".into(), engine.into());
-        Introduction { name, engine, slots: 1, threads: 1, plays: Arc::new(plays), token: None }
+        Introduction {
+            name,
+            engine,
+            slots: 1,
+            threads: 1,
+            plays: Arc::new(plays),
+            token: None,
+        }
     }
 
     #[test]
     fn a_reason_without_end_is_cut() {
         let said = Some(v1::report::Outcome::Failed("é".repeat(4_000_000)));
-        let report = v1::Report { task: EXAM, attempt: 1, outcome: said, held_us: 0 };
+        let report = v1::Report {
+            task: EXAM,
+            attempt: 1,
+            outcome: said,
+            held_us: 0,
+        };
         let fault = mark(&about("e"), &report).expect_err("it could not");
-        assert!(fault.contains("it could not: é") && fault.chars().count() == LONGEST + 2, "{}", fault.len());
+        assert!(
+            fault.contains("it could not: é") && fault.chars().count() == LONGEST + 2,
+            "{}",
+            fault.len()
+        );
         assert_eq!(brief("é".repeat(LONGEST)), "é".repeat(LONGEST));
     }
 
     fn report(task: u64, answer: &Answer) -> v1::Report {
-        v1::Report { task, attempt: 1, outcome: Some(v1::report::Outcome::Answer(answer.into())), held_us: 0 }
+        v1::Report {
+            task,
+            attempt: 1,
+            outcome: Some(v1::report::Outcome::Answer(answer.into())),
+            held_us: 0,
+        }
     }
 
     #[test]
@@ -161,15 +208,32 @@ mod tests {
             let (best, verdict) = paper.answer.best().expect("a move");
             let mut wrong = paper.answer.clone();
             let score = Score::opinion(i32::from(verdict.score.raw()) ^ 1);
-            let worse = kagetsu_game::Verdict { score, proof: None, ..verdict.clone() };
+            let worse = kagetsu_game::Verdict {
+                score,
+                proof: None,
+                ..verdict.clone()
+            };
             wrong.retain(|m, _| m != best);
             wrong.extend([(best, worse)]);
             let fault = mark(&ours, &report(task.task, &wrong)).expect_err("it differs");
             assert!(fault.contains("another build"), "{fault}");
-            assert_eq!(mark(&about("pikafish"), &report(task.task, &wrong)), Ok(()), "another engine may differ");
+            assert_eq!(
+                mark(&about("pikafish"), &report(task.task, &wrong)),
+                Ok(()),
+                "another engine may differ"
+            );
             let failed = v1::report::Outcome::Failed("no".into());
-            let failed = v1::Report { task: task.task, attempt: 1, outcome: Some(failed), held_us: 0 };
-            assert!(mark(&ours, &failed).expect_err("it failed").contains("could not: no"));
+            let failed = v1::Report {
+                task: task.task,
+                attempt: 1,
+                outcome: Some(failed),
+                held_us: 0,
+            };
+            assert!(
+                mark(&ours, &failed)
+                    .expect_err("it failed")
+                    .contains("could not: no")
+            );
         }
         assert!(mark(&ours, &report(u64::MAX, &Answer::new())).is_err());
     }
@@ -179,8 +243,15 @@ mod tests {
         let paper = &PAPERS[1];
         let (best, verdict) = paper.answer.best().expect("a move");
         let proof = verdict.proof.expect("a won position");
-        let lost = kagetsu_game::Proof { claim: proof.claim.negated(), ..proof };
-        let lie = kagetsu_game::Verdict { proof: Some(lost), score: lost.score(), ..verdict.clone() };
+        let lost = kagetsu_game::Proof {
+            claim: proof.claim.negated(),
+            ..proof
+        };
+        let lie = kagetsu_game::Verdict {
+            proof: Some(lost),
+            score: lost.score(),
+            ..verdict.clone()
+        };
         let lie: Answer = [(best, lie)].into_iter().collect();
         let fault = mark(&about("pikafish"), &report(EXAM + 1, &lie)).expect_err("a lie");
         assert!(fault.contains("a loss, which is a win"), "{fault}");

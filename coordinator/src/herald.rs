@@ -57,7 +57,11 @@ impl Herald {
     ///
     /// # Errors
     /// If the system gives no thread.
-    pub(crate) fn start(book: &Book, square: Square, failed: impl FnOnce() + Send + 'static) -> Result<Self> {
+    pub(crate) fn start(
+        book: &Book,
+        square: Square,
+        failed: impl FnOnce() + Send + 'static,
+    ) -> Result<Self> {
         let (syncer, (news, heard)) = (book.syncer(), sync_channel(MOST_AHEAD));
         let work = move || {
             let ended = proclaim(&syncer, &square, &heard);
@@ -66,8 +70,13 @@ impl Herald {
             }
             ended
         };
-        let thread = std::thread::Builder::new().name("herald".into()).spawn(work)?;
-        Ok(Self { news: Some(news), thread: Some(thread) })
+        let thread = std::thread::Builder::new()
+            .name("herald".into())
+            .spawn(work)?;
+        Ok(Self {
+            news: Some(news),
+            thread: Some(thread),
+        })
     }
 
     /// To be said as soon as all that was learned so far is durable. Waits while the disk is too far behind.
@@ -80,7 +89,9 @@ impl Herald {
         }
         match &self.news {
             Some(sender) if sender.send(news).is_ok() => Ok(()),
-            _ => self.end().and(Err(anyhow!("the book could not be written"))),
+            _ => self
+                .end()
+                .and(Err(anyhow!("the book could not be written"))),
         }
     }
 
@@ -91,7 +102,9 @@ impl Herald {
     pub(crate) fn end(&mut self) -> Result<()> {
         self.news = None;
         let ended = self.thread.take().map(JoinHandle::join);
-        ended.unwrap_or(Ok(Ok(()))).unwrap_or_else(|_| Err(anyhow!("the herald of the book ended in a panic")))
+        ended
+            .unwrap_or(Ok(Ok(())))
+            .unwrap_or_else(|_| Err(anyhow!("the herald of the book ended in a panic")))
     }
 }
 
@@ -106,7 +119,11 @@ fn proclaim(syncer: &Syncer, square: &Square, heard: &Receiver<News>) -> Result<
     while let Ok(mut news) = heard.recv() {
         heard.try_iter().for_each(|later| news.extend(later));
         syncer.sync()?;
-        let News { settled, changed, replies } = news;
+        let News {
+            settled,
+            changed,
+            replies,
+        } = news;
         if let Some((views, entries, positions)) = changed {
             square.extent.set(entries, positions);
             square.shown.send_replace(views);

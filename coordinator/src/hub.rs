@@ -7,7 +7,9 @@ use std::time::{Duration, Instant, SystemTime};
 use kagetsu_book::Work;
 use kagetsu_game::{Answer, Move, Question, Variant};
 use kagetsu_proto::v1;
-use kagetsu_schedule::{Bar, Capacity, Census, QuestionId, Report, Split, TaskId, WorkerId, WorkerStatus};
+use kagetsu_schedule::{
+    Bar, Capacity, Census, QuestionId, Report, Split, TaskId, WorkerId, WorkerStatus,
+};
 use tokio::sync::{Notify, mpsc, watch};
 use tonic::Status;
 
@@ -50,7 +52,10 @@ pub(crate) struct Hub {
 impl Hub {
     pub(crate) fn new(keeper: Option<KeeperDesk>, trust: Trust) -> Arc<Self> {
         // Ids above all that were used before a restart: late reports of an earlier life are unknown, never mistaken.
-        let first_id = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_micros() as u64).max(1);
+        let first_id = SystemTime::UNIX_EPOCH
+            .elapsed()
+            .map_or(0, |since| since.as_micros() as u64)
+            .max(1);
         let metrics = Arc::new(Metrics::default());
         let state = State::new(first_id, keeper, trust, Arc::clone(&metrics));
         Arc::new(Self {
@@ -96,7 +101,12 @@ impl Hub {
     pub(crate) async fn find_replies(&self) {
         loop {
             let next = self.lock().unknown.pop();
-            let Some(Unknown { question, node, position }) = next else {
+            let Some(Unknown {
+                question,
+                node,
+                position,
+            }) = next
+            else {
                 self.curious.notified().await;
                 continue;
             };
@@ -139,26 +149,46 @@ impl Hub {
         mut held: Held,
     ) -> Result<(u64, mpsc::Receiver<Told>), Status> {
         held.ours.retain(|(task, _)| !exam::is_part(*task));
-        let (exams, earlier) = held.earlier.into_iter().partition::<Vec<_>, _>(|(task, _)| exam::is_part(*task));
+        let (exams, earlier) = held
+            .earlier
+            .into_iter()
+            .partition::<Vec<_>, _>(|(task, _)| exam::is_part(*task));
         self.with(|state, now| {
-            if state.links.about(worker).is_some_and(|known| known.token != about.token) {
-                return Err(Status::already_exists("a worker of this number is connected under another token"));
+            if state
+                .links
+                .about(worker)
+                .is_some_and(|known| known.token != about.token)
+            {
+                return Err(Status::already_exists(
+                    "a worker of this number is connected under another token",
+                ));
             }
-            let capacity = Capacity { slots: about.slots, plays: Some(Arc::clone(&about.plays)) };
+            let capacity = Capacity {
+                slots: about.slots,
+                plays: Some(Arc::clone(&about.plays)),
+            };
             let link = state.links.add(worker, about.clone());
             // It says again what was not acknowledged.
             state.unheard.take(worker);
             let bar = state.receive(worker, &about);
             // An exam has the same numbers in every life: taking back that of another would take back this one.
             if bar != Some(Bar::Exam) {
-                exams.into_iter().for_each(|(task, _)| state.revoke(worker, task));
+                exams
+                    .into_iter()
+                    .for_each(|(task, _)| state.revoke(worker, task));
             }
             // What it must not have it must not be given first.
-            state.scheduler.join_barred(now, worker, capacity, &held.ours, bar);
+            state
+                .scheduler
+                .join_barred(now, worker, capacity, &held.ours, bar);
             // Before the keeper hears that there is room: what is at work already goes first.
             match &state.keeper {
-                Some(keeper) if !earlier.is_empty() && bar != Some(Bar::Quarantine) => keeper.reclaim(worker, earlier),
-                _ => earlier.into_iter().for_each(|(task, _)| state.revoke(worker, task)),
+                Some(keeper) if !earlier.is_empty() && bar != Some(Bar::Quarantine) => {
+                    keeper.reclaim(worker, earlier)
+                }
+                _ => earlier
+                    .into_iter()
+                    .for_each(|(task, _)| state.revoke(worker, task)),
             }
             Ok(link)
         })
@@ -188,9 +218,15 @@ impl Hub {
     /// counts for nothing.
     pub(crate) fn heartbeat(&self, worker: WorkerId, progress: &[v1::TaskProgress]) {
         // The scheduler knows nothing of the exam.
-        let progress: Vec<_> = progress.iter().filter(|p| !exam::is_part(TaskId(p.task))).collect();
+        let progress: Vec<_> = progress
+            .iter()
+            .filter(|p| !exam::is_part(TaskId(p.task)))
+            .collect();
         let visited: Vec<_> = progress.iter().map(|p| (TaskId(p.task), p.nodes)).collect();
-        let found: Vec<_> = progress.iter().map(|p| self.read_progress(TaskId(p.task), p.so_far.as_ref())).collect();
+        let found: Vec<_> = progress
+            .iter()
+            .map(|p| self.read_progress(TaskId(p.task), p.so_far.as_ref()))
+            .collect();
         self.with(|state, now| {
             state.scheduler.heartbeat(now, worker, &visited);
             if state.is_examined(worker) {
@@ -218,7 +254,11 @@ impl Hub {
     }
 
     fn read_progress(&self, task: TaskId, so_far: Option<&v1::Answer>) -> Option<Answer> {
-        let position = self.lock().asked.get(&task).map(|asked| asked.position.clone())?;
+        let position = self
+            .lock()
+            .asked
+            .get(&task)
+            .map(|asked| asked.position.clone())?;
         so_far?.about(&position).ok()
     }
 
@@ -235,13 +275,19 @@ impl Hub {
             Some(v1::report::Outcome::HandedBack(_)) => Report::HandedBack,
             None => Report::Failed("an empty report".into()),
         };
-        let outcome = if let Report::Failed(reason) = outcome { Report::Failed(exam::brief(reason)) } else { outcome };
+        let outcome = if let Report::Failed(reason) = outcome {
+            Report::Failed(exam::brief(reason))
+        } else {
+            outcome
+        };
         self.with(|state, now| {
             if let Some(asked) = state.asked.get(&task).filter(|_| report.held_us > 0) {
                 let passed = now.saturating_sub(asked.since);
                 // Who had it before it was asked has not held it for that long.
                 let on_the_way = passed.checked_sub(Duration::from_micros(report.held_us));
-                on_the_way.into_iter().for_each(|round_trip| state.scheduler.observe(round_trip));
+                on_the_way
+                    .into_iter()
+                    .for_each(|round_trip| state.scheduler.observe(round_trip));
             }
             state.heard(worker, task, report.attempt, outcome);
         });
@@ -252,7 +298,9 @@ impl Hub {
         let about = |asked: &Asked| (asked.position.clone(), asked.may_be_empty);
         let asked = self.lock().asked.get(&task).map(about);
         // Nothing will be done with the answer to a task that nobody knows.
-        let Some((position, may_be_empty)) = asked else { return Report::Done(Answer::new()) };
+        let Some((position, may_be_empty)) = asked else {
+            return Report::Done(Answer::new());
+        };
         match answer.about(&position) {
             Ok(answer) if answer.is_empty() && !may_be_empty && position.outcome().is_none() => {
                 Report::Failed("an answer without a move".into())
@@ -264,10 +312,13 @@ impl Hub {
 
     /// A worker has answered a question of the exam: it passes, goes on, or is refused.
     fn examined(&self, worker: WorkerId, report: &v1::Report) {
-        let Some(about) = self.lock().links.about(worker).cloned() else { return };
+        let Some(about) = self.lock().links.about(worker).cloned() else {
+            return;
+        };
         if matches!(report.outcome, Some(v1::report::Outcome::HandedBack(_))) {
             // It is about to stop, and has said nothing wrong.
-            return self.with(|state, _| state.acknowledge(worker, TaskId(report.task), report.attempt));
+            return self
+                .with(|state, _| state.acknowledge(worker, TaskId(report.task), report.attempt));
         }
         let marked = exam::mark(&about, report);
         self.with(|state, _| {
@@ -317,7 +368,9 @@ impl Hub {
         self.with(|state, now| {
             let (watched, updates) = Watched::new(split == Split::Shared);
             let kept = is_kept.then(|| question.clone());
-            let id = state.scheduler.submit(now, question, shallow, split, AT_ONCE);
+            let id = state
+                .scheduler
+                .submit(now, question, shallow, split, AT_ONCE);
             state.purposes.insert(id, Purpose::Analysis(watched, kept));
             (id, updates)
         })
@@ -336,7 +389,9 @@ impl Hub {
         self.with(|state, now| {
             let split = if split { Split::Seeded } else { Split::Never };
             let priority = urgency(&work);
-            let id = state.scheduler.submit(now, work.question.clone(), shallow, split, priority);
+            let id = state
+                .scheduler
+                .submit(now, work.question.clone(), shallow, split, priority);
             state.purposes.insert(id, Purpose::Build(work));
         });
     }
@@ -345,7 +400,9 @@ impl Hub {
     pub(crate) fn resume(&self, worker: WorkerId, work: Work) {
         self.with(|state, now| {
             let priority = urgency(&work);
-            let id = state.scheduler.resume(now, work.question.clone(), priority, worker);
+            let id = state
+                .scheduler
+                .resume(now, work.question.clone(), priority, worker);
             state.purposes.insert(id, Purpose::Build(work));
         });
     }
@@ -375,7 +432,12 @@ impl Hub {
                 Purpose::Check(check) => check.work.job == job,
                 Purpose::Analysis(..) => false,
             };
-            let ids: Vec<_> = state.purposes.iter().filter(|(_, p)| is_its(p)).map(|(id, _)| *id).collect();
+            let ids: Vec<_> = state
+                .purposes
+                .iter()
+                .filter(|(_, p)| is_its(p))
+                .map(|(id, _)| *id)
+                .collect();
             ids.iter().for_each(|&id| state.scheduler.cancel(now, id));
             let mut works = Vec::new();
             for id in ids {
@@ -408,7 +470,11 @@ impl Hub {
         let state = self.lock();
         let about = |status: WorkerStatus| {
             let about = state.links.about(status.id).cloned()?;
-            let record = state.trust.record(status.id).map(Record::without_answers).unwrap_or_default();
+            let record = state
+                .trust
+                .record(status.id)
+                .map(Record::without_answers)
+                .unwrap_or_default();
             Some((status, about, record))
         };
         state.scheduler.workers().filter_map(about).collect()
@@ -417,7 +483,12 @@ impl Hub {
     /// Who is in quarantine and not connected.
     pub(crate) fn absent(&self) -> Vec<Confined> {
         let state = self.lock();
-        state.trust.confined().into_iter().filter(|confined| state.links.about(confined.worker).is_none()).collect()
+        state
+            .trust
+            .confined()
+            .into_iter()
+            .filter(|confined| state.links.about(confined.worker).is_none())
+            .collect()
     }
 
     /// Ends the quarantine of all workers of a name; how many were in one.
@@ -478,12 +549,27 @@ mod tests {
         let hub = Hub::new(None, Trust::new(false, 2.0));
         let join = |token: &str| {
             let (name, engine, plays) = (token.into(), "e".into(), Arc::default());
-            let about = Introduction { name, engine, slots: 1, threads: 1, plays, token: Some(token.into()) };
+            let about = Introduction {
+                name,
+                engine,
+                slots: 1,
+                threads: 1,
+                plays,
+                token: Some(token.into()),
+            };
             hub.join(WorkerId(7), about, Held::default())
         };
         let (stream, mut messages) = join("one").expect("nobody is there");
-        assert_eq!(join("stranger").expect_err("another's").code(), Code::AlreadyExists);
-        assert!(messages.try_recv().is_err_and(|error| error == mpsc::error::TryRecvError::Empty), "it goes on");
+        assert_eq!(
+            join("stranger").expect_err("another's").code(),
+            Code::AlreadyExists
+        );
+        assert!(
+            messages
+                .try_recv()
+                .is_err_and(|error| error == mpsc::error::TryRecvError::Empty),
+            "it goes on"
+        );
         hub.leave(WorkerId(7), stream, true);
         assert!(join("stranger").is_ok(), "the number is free");
     }

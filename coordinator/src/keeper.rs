@@ -44,20 +44,44 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// A keeper whose jobs can be seen before it runs.
     pub(crate) fn new(book: Book, folder: PathBuf, end: KeeperEnd, hub: &Arc<Hub>) -> Result<Self> {
-        let KeeperEnd { orders, is_refilling, shown, extent, stop } = end;
+        let KeeperEnd {
+            orders,
+            is_refilling,
+            shown,
+            extent,
+            stop,
+        } = end;
         let hub = Arc::downgrade(hub);
-        let square = Square { hub: Weak::clone(&hub), shown, extent };
+        let square = Square {
+            hub: Weak::clone(&hub),
+            shown,
+            extent,
+        };
         let herald = Herald::start(&book, square, move || stop.stop())?;
         let all: Vec<JobId> = book.jobs()?.iter().map(|job| job.id).collect();
         let (running, rates, views) = Default::default();
-        let mut keeper = Self { book, folder, orders, is_refilling, herald, hub, running, rates, views };
+        let mut keeper = Self {
+            book,
+            folder,
+            orders,
+            is_refilling,
+            herald,
+            hub,
+            running,
+            rates,
+            views,
+        };
         let (to, shown) = std::sync::mpsc::channel();
         let shows: Box<dyn FnOnce() + Send> = Box::new(move || {
             // Who waits for it is below.
             let _ = to.send(());
         });
         let changed = Some(keeper.views(all)?);
-        keeper.herald.tell(News { changed, replies: vec![shows], ..News::default() })?;
+        keeper.herald.tell(News {
+            changed,
+            replies: vec![shows],
+            ..News::default()
+        })?;
         // The herald that has gone says why when it is told something.
         if shown.recv().is_err() {
             keeper.herald.end()?;
@@ -83,7 +107,11 @@ impl Keeper {
     fn serve(&mut self, batch: Vec<Command>) -> Result<bool> {
         let before = self.book.sequence();
         let (mut goes_on, mut is_hungry) = (true, false);
-        let News { mut settled, mut replies, .. } = News::default();
+        let News {
+            mut settled,
+            mut replies,
+            ..
+        } = News::default();
         for command in batch {
             match command {
                 Command::Finish(id, work, answer) => {
@@ -92,17 +120,30 @@ impl Keeper {
                     is_hungry = true;
                 }
                 Command::Keep(kept, learned) => {
-                    let Kept { id, question, answer, nodes, watched, .. } = *kept;
+                    let Kept {
+                        id,
+                        question,
+                        answer,
+                        nodes,
+                        watched,
+                        ..
+                    } = *kept;
                     let refused = match self.book.learn(&question.position, &learned) {
-                        Err(error @ (BookError::Illegal { .. } | BookError::Collision(_))) => Some(error.to_string()),
+                        Err(error @ (BookError::Illegal { .. } | BookError::Collision(_))) => {
+                            Some(error.to_string())
+                        }
                         other => other.map(|_| None).context("cannot keep an answer")?,
                     };
                     settled.push(id);
-                    replies.push(Box::new(move || watched.end(refused.map_or(Ok((answer, nodes)), Err))));
+                    replies.push(Box::new(move || {
+                        watched.end(refused.map_or(Ok((answer, nodes)), Err))
+                    }));
                     is_hungry = true;
                 }
                 Command::SetAside(work, reason) => {
-                    self.book.set_aside(&work, &reason).context("cannot set a position aside")?;
+                    self.book
+                        .set_aside(&work, &reason)
+                        .context("cannot set a position aside")?;
                     is_hungry = true;
                 }
                 Command::Release(work) => {
@@ -111,7 +152,9 @@ impl Keeper {
                 }
                 Command::Distrust(said) => {
                     for (job, position) in said {
-                        self.book.distrust(job, &position).context("cannot take an answer back")?;
+                        self.book
+                            .distrust(job, &position)
+                            .context("cannot take an answer back")?;
                     }
                     is_hungry = true;
                 }
@@ -132,15 +175,26 @@ impl Keeper {
                     is_hungry = true;
                 }
                 Command::Lookup(positions, reply) if reply.is_awaited() => {
-                    reply.give(positions.iter().map(|position| self.book.lookup(position)).collect());
+                    reply.give(
+                        positions
+                            .iter()
+                            .map(|position| self.book.lookup(position))
+                            .collect(),
+                    );
                 }
-                Command::Page(after, most, reply) if reply.is_awaited() => reply.give(self.book.page(after, most)),
+                Command::Page(after, most, reply) if reply.is_awaited() => {
+                    reply.give(self.book.page(after, most))
+                }
                 Command::Lookup(..) | Command::Page(..) => {}
                 Command::Stop => goes_on = false,
             }
         }
         let changed = self.changed(before)?;
-        self.herald.tell(News { settled, changed, replies })?;
+        self.herald.tell(News {
+            settled,
+            changed,
+            replies,
+        })?;
         if is_hungry && goes_on {
             self.feed()?;
         }
@@ -153,7 +207,10 @@ impl Keeper {
         self.refill()?;
         match self.changed(before)? {
             None => Ok(()),
-            changed => self.herald.tell(News { changed, ..News::default() }),
+            changed => self.herald.tell(News {
+                changed,
+                ..News::default()
+            }),
         }
     }
 
@@ -176,7 +233,9 @@ impl Keeper {
 
     /// What a worker has at hand from before is its own, if any running job still waits for it.
     fn reclaim(&mut self, worker: WorkerId, held: Vec<(TaskId, Option<Question>)>) -> Result<()> {
-        let Some(hub) = self.hub.upgrade() else { return Ok(()) };
+        let Some(hub) = self.hub.upgrade() else {
+            return Ok(());
+        };
         for (task, question) in held {
             let mut work = None;
             for (job, ..) in &self.running {
@@ -203,11 +262,17 @@ impl Keeper {
             hub.metrics().merge_conflicts.inc();
         }
         tracing::warn!(position = %work.question.position, reason = refused, "a position is set aside");
-        self.book.set_aside(work, &refused).map(drop).context("cannot set a position aside")
+        self.book
+            .set_aside(work, &refused)
+            .map(drop)
+            .context("cannot set a position aside")
     }
 
     fn change(&mut self, name: &str, change: JobChange) -> Result<Job, BookError> {
-        let id = self.book.job_named(name).ok_or_else(|| BookError::NoJob(name.to_string()))?;
+        let id = self
+            .book
+            .job_named(name)
+            .ok_or_else(|| BookError::NoJob(name.to_string()))?;
         self.book.change_job(id, change)?;
         let job = self.book.job(id)?;
         if job.state != JobState::Running {
@@ -224,16 +289,34 @@ impl Keeper {
         for id in changed {
             let job = self.book.job(id)?;
             let rate = self.rates.entry(id).or_default().rate(now, job.positions);
-            let known = self.views.get(&id).filter(|view| view.job.set_aside == job.set_aside);
+            let known = self
+                .views
+                .get(&id)
+                .filter(|view| view.job.set_aside == job.set_aside);
             let asides = match known {
                 Some(view) => Arc::clone(&view.asides),
                 None => self.book.asides(id, MOST_ASIDES)?.into(),
             };
-            self.views.insert(id, Arc::new(JobView { job, asides, rate, seen: now }));
+            self.views.insert(
+                id,
+                Arc::new(JobView {
+                    job,
+                    asides,
+                    rate,
+                    seen: now,
+                }),
+            );
         }
-        let running = self.views.values().map(|view| &view.job).filter(|job| job.state == JobState::Running);
-        self.running = running.map(|job| (job.id, job.spec.variant, job.spec.bounds.priority)).collect();
-        self.running.sort_by_key(|(.., priority)| std::cmp::Reverse(*priority));
+        let running = self
+            .views
+            .values()
+            .map(|view| &view.job)
+            .filter(|job| job.state == JobState::Running);
+        self.running = running
+            .map(|job| (job.id, job.spec.variant, job.spec.bounds.priority))
+            .collect();
+        self.running
+            .sort_by_key(|(.., priority)| std::cmp::Reverse(*priority));
         let views = self.views.values().cloned().collect();
         Ok((Arc::new(views), self.book.sequence().0, self.book.len()))
     }
@@ -241,9 +324,14 @@ impl Keeper {
     /// Gives the workers what they can take, from all running jobs in turn; a job of lower priority has what those of
     /// higher leave.
     fn refill(&mut self) -> Result<()> {
-        let Some(hub) = self.hub.upgrade() else { return Ok(()) };
+        let Some(hub) = self.hub.upgrade() else {
+            return Ok(());
+        };
         for (index, (id, variant, priority)) in self.running.clone().into_iter().enumerate() {
-            let equals = self.running[index..].iter().filter(|(.., other)| *other == priority).count();
+            let equals = self.running[index..]
+                .iter()
+                .filter(|(.., other)| *other == priority)
+                .count();
             let share = hub.appetite(variant).div_ceil(equals);
             let works = self.book.next_work(id, share)?;
             if works.is_empty() {
@@ -252,7 +340,11 @@ impl Keeper {
             let split = self.book.job(id)?.spec.split;
             for work in works {
                 // Only a question that may be divided needs to know its candidates.
-                let shallow = if split { shallow(&work.question.position)? } else { Answer::new() };
+                let shallow = if split {
+                    shallow(&work.question.position)?
+                } else {
+                    Answer::new()
+                };
                 hub.build(work, shallow, split);
             }
         }

@@ -39,7 +39,10 @@ mod watched;
 mod workers;
 
 pub use config::Config;
-pub use guard::{Guard, GuardLayer, Need, Pass, Protected, Protection, Refusal, Role, TokenEntry, Tokens, TokensError};
+pub use guard::{
+    Guard, GuardLayer, Need, Pass, Protected, Protection, Refusal, Role, TokenEntry, Tokens,
+    TokensError,
+};
 pub use library::Shelf;
 pub use reader::Reader;
 pub use server::{Coordinator, Server};

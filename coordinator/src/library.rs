@@ -28,7 +28,10 @@ impl Known {
 
 impl From<Entry> for Known {
     fn from(entry: Entry) -> Self {
-        Self { answer: entry.answer, facts: Some(entry.facts) }
+        Self {
+            answer: entry.answer,
+            facts: Some(entry.facts),
+        }
     }
 }
 
@@ -50,7 +53,9 @@ impl Shelf {
             return Ok(Self::File(Box::new(Compiled::open(path)?)));
         }
         let (book, notices) = Book::open(path, &BookOptions::default())?;
-        notices.iter().for_each(|notice| tracing::warn!(book = %path.display(), "{notice}"));
+        notices
+            .iter()
+            .for_each(|notice| tracing::warn!(book = %path.display(), "{notice}"));
         Ok(Self::Folder(Box::new(Mutex::new(book))))
     }
 
@@ -67,11 +72,20 @@ impl Shelf {
         match self {
             Self::Folder(book) => {
                 let book = book.lock().unwrap_or_else(PoisonError::into_inner);
-                positions.iter().map(|position| Ok(book.lookup(position)?.map(Known::from))).collect()
+                positions
+                    .iter()
+                    .map(|position| Ok(book.lookup(position)?.map(Known::from)))
+                    .collect()
             }
             Self::File(compiled) => {
-                let known = |(answer, _)| Known { answer, facts: None };
-                positions.iter().map(|position| Ok(compiled.lookup(position)?.map(known))).collect()
+                let known = |(answer, _)| Known {
+                    answer,
+                    facts: None,
+                };
+                positions
+                    .iter()
+                    .map(|position| Ok(compiled.lookup(position)?.map(known)))
+                    .collect()
             }
         }
     }
@@ -89,24 +103,40 @@ pub(crate) enum Library {
 }
 
 impl Library {
-    pub(crate) async fn lookup(&self, positions: Vec<Position>) -> Result<Vec<Option<Known>>, Status> {
+    pub(crate) async fn lookup(
+        &self,
+        positions: Vec<Position>,
+    ) -> Result<Vec<Option<Known>>, Status> {
         match self {
             Self::None => Err(no_book()),
             Self::Keeper(keeper) => {
-                let found = keeper.lookup(positions).await.map_err(|closed| Status::unavailable(closed.to_string()))?;
+                let found = keeper
+                    .lookup(positions)
+                    .await
+                    .map_err(|closed| Status::unavailable(closed.to_string()))?;
                 let found = found.map_err(|error| status(&error))?;
-                Ok(found.into_iter().map(|entry| entry.map(Known::from)).collect())
+                Ok(found
+                    .into_iter()
+                    .map(|entry| entry.map(Known::from))
+                    .collect())
             }
             Self::Shelf(shelf) => shelf.lookup(&positions).map_err(|error| status(&error)),
         }
     }
 
     /// The next `most` entries after a place.
-    pub(crate) async fn page(&self, after: Option<Place>, most: usize) -> Result<Vec<Entry>, Status> {
+    pub(crate) async fn page(
+        &self,
+        after: Option<Place>,
+        most: usize,
+    ) -> Result<Vec<Entry>, Status> {
         match self {
             Self::None => Err(no_book()),
             Self::Keeper(keeper) => {
-                let page = keeper.page(after, most).await.map_err(|closed| Status::unavailable(closed.to_string()))?;
+                let page = keeper
+                    .page(after, most)
+                    .await
+                    .map_err(|closed| Status::unavailable(closed.to_string()))?;
                 page.map_err(|error| status(&error))
             }
             Self::Shelf(shelf) => match &**shelf {
@@ -115,8 +145,7 @@ impl Library {
                     book.page(after, most).map_err(|error| status(&error))
                 }
                 Shelf::File(_) => {
-                    let why =
-                        "a compiled book cannot be exported: it knows its positions by name alone; ask its folder";
+                    let why = "a compiled book cannot be exported: it knows its positions by name alone; ask its folder";
                     Err(Status::failed_precondition(why))
                 }
             },

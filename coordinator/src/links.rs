@@ -44,16 +44,30 @@ pub(crate) struct Links {
 
 impl Links {
     /// A worker has connected; an older stream of it ends.
-    pub(crate) fn add(&mut self, worker: WorkerId, about: Introduction) -> (u64, mpsc::Receiver<Told>) {
+    pub(crate) fn add(
+        &mut self,
+        worker: WorkerId,
+        about: Introduction,
+    ) -> (u64, mpsc::Receiver<Told>) {
         self.streams += 1;
         let (out, messages) = mpsc::channel(WAITING);
-        self.all.insert(worker, Link { stream: self.streams, about, out });
+        self.all.insert(
+            worker,
+            Link {
+                stream: self.streams,
+                about,
+                out,
+            },
+        );
         (self.streams, messages)
     }
 
     /// A stream has ended, or was ended; whether it was the worker's last.
     pub(crate) fn remove(&mut self, worker: WorkerId, stream: u64) -> bool {
-        let is_last = self.all.get(&worker).is_none_or(|link| link.stream == stream);
+        let is_last = self
+            .all
+            .get(&worker)
+            .is_none_or(|link| link.stream == stream);
         if is_last {
             self.all.remove(&worker);
         }
@@ -62,8 +76,12 @@ impl Links {
 
     /// Sends a message; one who does not read loses the connection, and its lease with it.
     pub(crate) fn send(&mut self, worker: WorkerId, message: v1::to_worker::Message) {
-        let message = v1::ToWorker { message: Some(message) };
-        let Some(link) = self.all.get(&worker) else { return };
+        let message = v1::ToWorker {
+            message: Some(message),
+        };
+        let Some(link) = self.all.get(&worker) else {
+            return;
+        };
         if link.out.try_send(Ok(message)).is_err() {
             tracing::warn!(worker = %link.about.name, "does not read what it is sent: cut off");
             self.all.remove(&worker);
@@ -72,9 +90,15 @@ impl Links {
 
     /// Sends what helps and is not needed; not to one who has much to read already.
     pub(crate) fn hint(&self, worker: WorkerId, message: v1::to_worker::Message) {
-        if let Some(link) = self.all.get(&worker).filter(|link| link.out.capacity() > WAITING / 2) {
+        if let Some(link) = self
+            .all
+            .get(&worker)
+            .filter(|link| link.out.capacity() > WAITING / 2)
+        {
             // One who does not read is found out by what is needed.
-            let _ = link.out.try_send(Ok(v1::ToWorker { message: Some(message) }));
+            let _ = link.out.try_send(Ok(v1::ToWorker {
+                message: Some(message),
+            }));
         }
     }
 
@@ -89,7 +113,9 @@ impl Links {
 
     /// Whether this is the worker's stream, and not an older one.
     pub(crate) fn is_of(&self, worker: WorkerId, stream: u64) -> bool {
-        self.all.get(&worker).is_some_and(|link| link.stream == stream)
+        self.all
+            .get(&worker)
+            .is_some_and(|link| link.stream == stream)
     }
 
     pub(crate) fn about(&self, worker: WorkerId) -> Option<&Introduction> {
@@ -98,7 +124,10 @@ impl Links {
 
     /// How many play the variant.
     pub(crate) fn count(&self, variant: Variant) -> u32 {
-        self.all.values().filter(|link| link.about.plays.contains(&variant)).count() as u32
+        self.all
+            .values()
+            .filter(|link| link.about.plays.contains(&variant))
+            .count() as u32
     }
 
     /// Why nobody gets tasks of the variant; whether some may when their exam is passed.
@@ -107,7 +136,9 @@ impl Links {
             (0, _) => "no worker is connected".into(),
             (1, 0) => format!("the only worker connected does not play {variant}"),
             (all, 0) => format!("none of the {all} workers connected plays {variant}"),
-            (_, 1) if are_examined => format!("the only worker that plays {variant} is being examined"),
+            (_, 1) if are_examined => {
+                format!("the only worker that plays {variant} is being examined")
+            }
             (_, able) if are_examined => {
                 format!("none of the {able} workers that play {variant} has passed its exam yet")
             }

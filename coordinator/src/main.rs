@@ -72,7 +72,9 @@ fn http_address(text: &str) -> Result<HttpAddress, String> {
     if text == "off" {
         return Ok(HttpAddress::Off);
     }
-    text.parse().map(HttpAddress::At).map_err(|_| "must be an address as in 127.0.0.1:7616, or off".into())
+    text.parse()
+        .map(HttpAddress::At)
+        .map_err(|_| "must be an address as in 127.0.0.1:7616, or off".into())
 }
 
 /// Where HTTP is served when nothing is said.
@@ -82,7 +84,10 @@ fn main() -> ExitCode {
     kagetsu_program::run("kagetsu-coordinator", || {
         let arguments: Arguments = kagetsu_program::parse()?;
         start_log(&arguments.log_level, arguments.log_format)?;
-        tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(serve(arguments))?;
+        tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?
+            .block_on(serve(arguments))?;
         Ok(Exit::Done)
     })
 }
@@ -92,7 +97,10 @@ async fn serve(arguments: Arguments) -> Result<()> {
     if let Some(file) = &arguments.address_file {
         // Before a book is made, unless it is the book's folder that is to hold it.
         let whole = |path: &Path| std::path::absolute(path).ok();
-        let folder = file.parent().filter(|folder| !folder.exists()).and_then(whole);
+        let folder = file
+            .parent()
+            .filter(|folder| !folder.exists())
+            .and_then(whole);
         if folder.is_none() || folder != arguments.config.book.as_deref().and_then(whole) {
             check_place(file).with_context(|| cannot_write(file))?;
         }
@@ -107,16 +115,27 @@ async fn serve(arguments: Arguments) -> Result<()> {
         Some(address) => Some(protected.listen_http(address).await?),
         None => None,
     };
-    let server = Server::start(&arguments.config, shutdown.clone())?.behind(Arc::clone(&protected.guard));
+    let server =
+        Server::start(&arguments.config, shutdown.clone())?.behind(Arc::clone(&protected.guard));
     if let Some(file) = &arguments.address_file {
         write_whole(file, &format!("{address}\n"), 0o644).with_context(|| cannot_write(file))?;
     }
     let mut out = std::io::stdout();
     writeln!(out, "listening on {address}").and_then(|()| out.flush())?;
     let http = http
-        .map(|listener| serve_http(&server, listener, &protected, &arguments.http_origin, &shutdown))
+        .map(|listener| {
+            serve_http(
+                &server,
+                listener,
+                &protected,
+                &arguments.http_origin,
+                &shutdown,
+            )
+        })
         .transpose()?;
-    let metrics = metrics.map(|listener| serve_metrics(&server, listener, &shutdown)).transpose()?;
+    let metrics = metrics
+        .map(|listener| serve_metrics(&server, listener, &shutdown))
+        .transpose()?;
     let served = server.listen(listener).await;
     shutdown.cancel();
     for door in [http, metrics].into_iter().flatten() {
@@ -126,7 +145,10 @@ async fn serve(arguments: Arguments) -> Result<()> {
 }
 
 /// The socket for HTTP. That the usual one is taken is no error where nobody asked for it.
-async fn listen_http(protected: &Protected, asked: Option<HttpAddress>) -> Result<Option<Listener>> {
+async fn listen_http(
+    protected: &Protected,
+    asked: Option<HttpAddress>,
+) -> Result<Option<Listener>> {
     match asked {
         Some(HttpAddress::Off) => Ok(None),
         Some(HttpAddress::At(address)) => protected.listen_http(address).await.map(Some),
@@ -149,11 +171,19 @@ fn serve_http(
     let address = listener.address();
     let access = kagetsu_http::Access::at(address);
     let may_change = access.may_change || protected.knows_clients();
-    let access = kagetsu_http::Access { origins: origins.to_vec(), may_change, ..access };
+    let access = kagetsu_http::Access {
+        origins: origins.to_vec(),
+        may_change,
+        ..access
+    };
     let door = server.door(access);
     let mut out = std::io::stdout();
     writeln!(out, "http on {address}").and_then(|()| out.flush())?;
-    Ok(tokio::spawn(kagetsu_http::serve(listener, door, shutdown.clone())))
+    Ok(tokio::spawn(kagetsu_http::serve(
+        listener,
+        door,
+        shutdown.clone(),
+    )))
 }
 
 /// Serves metrics and probes beside gRPC. Prints "metrics on ADDRESS" when it is ready.
@@ -164,7 +194,11 @@ fn serve_metrics(
 ) -> Result<tokio::task::JoinHandle<()>> {
     let mut out = std::io::stdout();
     writeln!(out, "metrics on {}", listener.address()).and_then(|()| out.flush())?;
-    Ok(tokio::spawn(kagetsu_http::serve(listener, server.monitor(), shutdown.clone())))
+    Ok(tokio::spawn(kagetsu_http::serve(
+        listener,
+        server.monitor(),
+        shutdown.clone(),
+    )))
 }
 
 fn cannot_write(file: &Path) -> String {
@@ -172,7 +206,10 @@ fn cannot_write(file: &Path) -> String {
 }
 
 fn stop_on_signals(shutdown: CancellationToken) -> Result<()> {
-    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let (mut term, mut int) = (
+        signal(SignalKind::terminate())?,
+        signal(SignalKind::interrupt())?,
+    );
     tokio::spawn(async move {
         tokio::select! {
             _ = term.recv() => {}

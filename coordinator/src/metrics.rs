@@ -37,7 +37,13 @@ pub(crate) struct Metrics {
 /// One label. Its value is escaped as OpenMetrics wants it, which the library leaves to us: a name of somebody else's must not
 /// end the line that it stands on.
 pub(crate) fn labels(label: &'static str, value: &str) -> Labels {
-    [(label, value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))]
+    [(
+        label,
+        value
+            .replace('\\', "\\\\")
+            .replace('"', "\\\"")
+            .replace('\n', "\\n"),
+    )]
 }
 
 fn lease_buckets() -> Histogram {
@@ -52,8 +58,10 @@ impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix("kagetsu");
         let lease_time = lease_buckets();
-        let request_time: Family<Labels, Histogram, fn() -> Histogram> = Family::new_with_constructor(request_buckets);
-        let http_time: Family<Labels, Histogram, fn() -> Histogram> = Family::new_with_constructor(request_buckets);
+        let request_time: Family<Labels, Histogram, fn() -> Histogram> =
+            Family::new_with_constructor(request_buckets);
+        let http_time: Family<Labels, Histogram, fn() -> Histogram> =
+            Family::new_with_constructor(request_buckets);
         let merge_conflicts = Counter::default();
         registry.register_with_unit(
             "lease",
@@ -76,7 +84,14 @@ impl Default for Metrics {
         let help = "Answers that the book could not bring together with what it knew";
         registry.register("merge_conflicts", help, merge_conflicts.clone());
         let leases = Mutex::default();
-        Self { registry, lease_time, leases, request_time, http_time, merge_conflicts }
+        Self {
+            registry,
+            lease_time,
+            leases,
+            request_time,
+            http_time,
+            merge_conflicts,
+        }
     }
 }
 
@@ -112,15 +127,27 @@ impl Metrics {
     pub(crate) fn answered(&self, path: &str, time: Duration) {
         // Who asks for what there is not must not make names here.
         let is_known = Need::of_method(path) != Need::Admin;
-        let method = if is_known { path.trim_start_matches('/') } else { "other" };
-        self.request_time.get_or_create(&labels("method", method)).observe(time.as_secs_f64());
+        let method = if is_known {
+            path.trim_start_matches('/')
+        } else {
+            "other"
+        };
+        self.request_time
+            .get_or_create(&labels("method", method))
+            .observe(time.as_secs_f64());
     }
 
     /// A request of HTTP had the head of its answer after so long.
     pub(crate) fn answered_http(&self, method: &str, route: &str, time: Duration) {
         // A method can be any word.
-        let method = if matches!(method, "GET" | "HEAD" | "POST" | "OPTIONS") { method } else { "other" };
-        self.http_time.get_or_create(&labels("route", &format!("{method} {route}"))).observe(time.as_secs_f64());
+        let method = if matches!(method, "GET" | "HEAD" | "POST" | "OPTIONS") {
+            method
+        } else {
+            "other"
+        };
+        self.http_time
+            .get_or_create(&labels("route", &format!("{method} {route}")))
+            .observe(time.as_secs_f64());
     }
 
     /// Everything as text.
@@ -164,17 +191,34 @@ mod tests {
         metrics.answered_http("POST", "/api/v1/jobs", Duration::from_millis(3));
         metrics.answered_http("WHATEVER", "/api/v1/jobs", Duration::from_millis(3));
         metrics.merge_conflicts.inc();
-        let census =
-            Census { waiting_tasks: 3, totals: Totals { reassigned: 5, ..Totals::default() }, ..Census::default() };
-        let snapshot =
-            Snapshot { census, refusals: vec![("role", 2)], book: Some((7, 8)), quarantines: 4, ..Snapshot::default() };
+        let census = Census {
+            waiting_tasks: 3,
+            totals: Totals {
+                reassigned: 5,
+                ..Totals::default()
+            },
+            ..Census::default()
+        };
+        let snapshot = Snapshot {
+            census,
+            refusals: vec![("role", 2)],
+            book: Some((7, 8)),
+            quarantines: 4,
+            ..Snapshot::default()
+        };
         let text = metrics.render(snapshot).expect("text");
         assert!(text.ends_with("# EOF\n"), "{text}");
         let mut seen = BTreeSet::new();
         for line in text.lines() {
             let (series, value) = line.rsplit_once(' ').expect("a name and a value");
-            assert!(seen.insert(series) || line.starts_with('#'), "twice: {line}");
-            assert!(line.starts_with('#') || value.parse::<f64>().is_ok(), "no number: {line}");
+            assert!(
+                seen.insert(series) || line.starts_with('#'),
+                "twice: {line}"
+            );
+            assert!(
+                line.starts_with('#') || value.parse::<f64>().is_ok(),
+                "no number: {line}"
+            );
         }
         for line in [
             "kagetsu_lease_seconds_count 1",
@@ -193,7 +237,10 @@ mod tests {
             "kagetsu_book_positions 7.0",
             "kagetsu_quarantines_total 4",
         ] {
-            assert!(text.lines().any(|found| found == line), "no '{line}' in\n{text}");
+            assert!(
+                text.lines().any(|found| found == line),
+                "no '{line}' in\n{text}"
+            );
         }
     }
 
@@ -202,7 +249,10 @@ mod tests {
         for (name, escaped) in [
             ("rack \"7\"", r#"rack \"7\""#),
             (r"a\n", r"a\\n"),
-            ("x\"} 1\nkagetsu_demand 1000000\n", r#"x\"} 1\nkagetsu_demand 1000000\n"#),
+            (
+                "x\"} 1\nkagetsu_demand 1000000\n",
+                r#"x\"} 1\nkagetsu_demand 1000000\n"#,
+            ),
         ] {
             let about = Introduction {
                 name: name.into(),
@@ -222,10 +272,21 @@ mod tests {
                 idle: None,
             };
             let workers = vec![(status, about, Record::default())];
-            let text = Metrics::default().render(Snapshot { workers, ..Snapshot::default() }).expect("text");
+            let text = Metrics::default()
+                .render(Snapshot {
+                    workers,
+                    ..Snapshot::default()
+                })
+                .expect("text");
             let line = format!("kagetsu_worker_nodes_per_second{{worker=\"{escaped}\"}} 5.0");
-            assert!(text.lines().any(|found| found == line), "no '{line}' in\n{text}");
-            assert!(!text.lines().any(|found| found == "kagetsu_demand 1000000"), "{text}");
+            assert!(
+                text.lines().any(|found| found == line),
+                "no '{line}' in\n{text}"
+            );
+            assert!(
+                !text.lines().any(|found| found == "kagetsu_demand 1000000"),
+                "{text}"
+            );
         }
     }
 

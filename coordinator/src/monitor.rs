@@ -39,24 +39,52 @@ impl Monitor {
         shutdown: &CancellationToken,
     ) -> Self {
         let (keeper, shutdown) = (keeper.cloned(), shutdown.clone());
-        Self { hub: Arc::clone(hub), keeper, guard: Arc::clone(guard), shutdown }
+        Self {
+            hub: Arc::clone(hub),
+            keeper,
+            guard: Arc::clone(guard),
+            shutdown,
+        }
     }
 
     /// `/metrics`.
     pub(crate) fn routes(self) -> Router {
-        Router::new().route("/metrics", get(metrics)).with_state(self)
+        Router::new()
+            .route("/metrics", get(metrics))
+            .with_state(self)
     }
 
     /// `/healthz` and `/readyz`, where no other door has them.
     pub(crate) fn probes(self) -> Router {
-        Router::new().route("/healthz", get(async || "ok\n")).route("/readyz", get(ready)).with_state(self)
+        Router::new()
+            .route("/healthz", get(async || "ok\n"))
+            .route("/readyz", get(ready))
+            .with_state(self)
     }
 
     fn snapshot(&self) -> Snapshot {
-        let jobs = self.keeper.as_ref().map(|keeper| keeper.jobs().borrow().to_vec()).unwrap_or_default();
-        let book = self.keeper.as_ref().map(|keeper| (keeper.extent().positions(), keeper.extent().entries()));
-        let (census, workers, quarantines) = (self.hub.census(), self.hub.workers(), self.hub.quarantines());
-        Snapshot { census, workers, quarantines, jobs, book, refusals: self.guard.refusals() }
+        let jobs = self
+            .keeper
+            .as_ref()
+            .map(|keeper| keeper.jobs().borrow().to_vec())
+            .unwrap_or_default();
+        let book = self
+            .keeper
+            .as_ref()
+            .map(|keeper| (keeper.extent().positions(), keeper.extent().entries()));
+        let (census, workers, quarantines) = (
+            self.hub.census(),
+            self.hub.workers(),
+            self.hub.quarantines(),
+        );
+        Snapshot {
+            census,
+            workers,
+            quarantines,
+            jobs,
+            book,
+            refusals: self.guard.refusals(),
+        }
     }
 }
 
@@ -95,7 +123,10 @@ impl<S> Layer<S> for MeterLayer {
     type Service = Metered<S>;
 
     fn layer(&self, inner: S) -> Metered<S> {
-        Metered { metrics: Arc::clone(&self.0), inner }
+        Metered {
+            metrics: Arc::clone(&self.0),
+            inner,
+        }
     }
 }
 
@@ -114,7 +145,11 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (begun, path, metrics) = (Instant::now(), request.uri().path().to_string(), Arc::clone(&self.metrics));
+        let (begun, path, metrics) = (
+            Instant::now(),
+            request.uri().path().to_string(),
+            Arc::clone(&self.metrics),
+        );
         let answering = self.inner.call(request);
         Box::pin(async move {
             let answer = answering.await;

@@ -13,21 +13,38 @@ const STEP: Duration = Duration::from_millis(100);
 impl Rates {
     /// Takes a count in; how much it has grown a second, of late.
     pub(crate) fn rate(&mut self, now: Instant, count: u64) -> f64 {
-        while self.0.len() > 1 && self.0.front().is_some_and(|(at, _)| now.duration_since(*at) > SPAN) {
+        while self.0.len() > 1
+            && self
+                .0
+                .front()
+                .is_some_and(|(at, _)| now.duration_since(*at) > SPAN)
+        {
             self.0.pop_front();
         }
-        if self.0.back().is_none_or(|(at, _)| now.duration_since(*at) >= STEP) {
+        if self
+            .0
+            .back()
+            .is_none_or(|(at, _)| now.duration_since(*at) >= STEP)
+        {
             self.0.push_back((now, count));
         }
         let (at, before) = self.0.front().copied().unwrap_or((now, count));
         let seconds = now.duration_since(at).as_secs_f64();
-        if seconds > 0.0 { count.saturating_sub(before) as f64 / seconds } else { 0.0 }
+        if seconds > 0.0 {
+            count.saturating_sub(before) as f64 / seconds
+        } else {
+            0.0
+        }
     }
 }
 
 /// A rate that was so `ago`, and since then nothing has come: no more than one in this time.
 pub(crate) fn fading(rate: f64, ago: Duration) -> f64 {
-    if ago <= SPAN { rate } else { rate.min(1.0 / ago.as_secs_f64()) }
+    if ago <= SPAN {
+        rate
+    } else {
+        rate.min(1.0 / ago.as_secs_f64())
+    }
 }
 
 #[cfg(test)]
@@ -45,7 +62,12 @@ mod tests {
 
     #[test]
     fn a_rate_fades_where_nothing_comes() {
-        for (rate, ago, left) in [(379.2, 0, 379.2), (379.2, 15, 379.2), (379.2, 20, 0.05), (0.01, 20, 0.01)] {
+        for (rate, ago, left) in [
+            (379.2, 0, 379.2),
+            (379.2, 15, 379.2),
+            (379.2, 20, 0.05),
+            (0.01, 20, 0.01),
+        ] {
             let faded = fading(rate, Duration::from_secs(ago));
             assert!((faded - left).abs() < 1e-9, "{rate} after {ago} s: {faded}");
         }

@@ -64,17 +64,40 @@ pub(crate) fn read(book: &Path) -> Result<Vec<Confined>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         read => read.with_context(|| format!("cannot read {}", path.display()))?,
     };
-    parse(&text).map_err(|why| anyhow::anyhow!(why)).with_context(|| {
-        format!("{} is damaged; mend it, or move it away: then nobody is in quarantine any more", path.display())
-    })
+    parse(&text)
+        .map_err(|why| anyhow::anyhow!(why))
+        .with_context(|| {
+            format!(
+                "{} is damaged; mend it, or move it away: then nobody is in quarantine any more",
+                path.display()
+            )
+        })
 }
 
 fn parse(text: &str) -> Result<Vec<Confined>, String> {
-    let body: FileBody = toml::from_str(text).map_err(|error| error.to_string().trim().to_string())?;
-    let confined = |FileEntry { instance, name, engine, reason, since, is_of_exam, token }| {
+    let body: FileBody =
+        toml::from_str(text).map_err(|error| error.to_string().trim().to_string())?;
+    let confined = |FileEntry {
+                        instance,
+                        name,
+                        engine,
+                        reason,
+                        since,
+                        is_of_exam,
+                        token,
+                    }| {
         let worker = u64::from_str_radix(&instance, 16).map(WorkerId);
-        let worker = worker.map_err(|_| format!("the instance '{instance}' of '{name}' is not 16 hex digits"))?;
-        Ok(Confined { worker, name, engine, reason, since, is_of_exam, token })
+        let worker = worker
+            .map_err(|_| format!("the instance '{instance}' of '{name}' is not 16 hex digits"))?;
+        Ok(Confined {
+            worker,
+            name,
+            engine,
+            reason,
+            since,
+            is_of_exam,
+            token,
+        })
     };
     body.workers.into_iter().map(confined).collect()
 }
@@ -84,7 +107,15 @@ fn parse(text: &str) -> Result<Vec<Confined>, String> {
 /// # Errors
 /// If it cannot be written.
 pub(crate) fn write(book: &Path, all: &[Confined]) -> io::Result<()> {
-    let entry = |Confined { worker, name, engine, reason, since, is_of_exam, token }: &Confined| FileEntry {
+    let entry = |Confined {
+                     worker,
+                     name,
+                     engine,
+                     reason,
+                     since,
+                     is_of_exam,
+                     token,
+                 }: &Confined| FileEntry {
         instance: format!("{:016x}", worker.0),
         name: name.clone(),
         engine: engine.clone(),
@@ -95,7 +126,10 @@ pub(crate) fn write(book: &Path, all: &[Confined]) -> io::Result<()> {
     };
     let mut last: Vec<_> = all.iter().collect();
     last.sort_by_key(|confined| (confined.since, confined.worker));
-    let workers = last[last.len().saturating_sub(MOST)..].iter().map(|confined| entry(confined)).collect();
+    let workers = last[last.len().saturating_sub(MOST)..]
+        .iter()
+        .map(|confined| entry(confined))
+        .collect();
     let text = toml::to_string(&FileBody { workers }).map_err(io::Error::other)?;
     let path = book.join(FILE);
     let new = path.with_extension("new");
@@ -115,7 +149,15 @@ mod tests {
         let reason = "wrong about \"freestyle-15\" h8:\n 34, and not 12".into();
         let token = (n.is_multiple_of(3)).then(|| format!("t{n}"));
         let (worker, name, engine) = (WorkerId(u64::MAX - n), format!("w{n}"), "e".into());
-        Confined { worker, name, engine, reason, since: 7 + n, is_of_exam: n.is_multiple_of(2), token }
+        Confined {
+            worker,
+            name,
+            engine,
+            reason,
+            since: 7 + n,
+            is_of_exam: n.is_multiple_of(2),
+            token,
+        }
     }
 
     #[test]
@@ -141,7 +183,10 @@ mod tests {
             let folder = tempfile::tempdir().expect("a folder");
             std::fs::write(folder.path().join(FILE), text).expect("room");
             let error = format!("{:#}", read(folder.path()).expect_err("damaged"));
-            assert!(error.contains("quarantine.toml is damaged; mend it, or move it away"), "{error}");
+            assert!(
+                error.contains("quarantine.toml is damaged; mend it, or move it away"),
+                "{error}"
+            );
         }
     }
 }

@@ -26,11 +26,19 @@ impl Reader {
     /// Of a book, behind a guard, until the shutdown.
     #[must_use]
     pub fn new(shelf: Shelf, guard: Arc<Guard>, shutdown: CancellationToken) -> Self {
-        Self { shelf: Arc::new(shelf), guard, shutdown, limits: Limits::default() }
+        Self {
+            shelf: Arc::new(shelf),
+            guard,
+            shutdown,
+            limits: Limits::default(),
+        }
     }
 
     fn books(&self) -> BooksService {
-        let (library, shutdown) = (Library::Shelf(Arc::clone(&self.shelf)), self.shutdown.clone());
+        let (library, shutdown) = (
+            Library::Shelf(Arc::clone(&self.shelf)),
+            self.shutdown.clone(),
+        );
         BooksService {
             library,
             shutdown,
@@ -41,7 +49,10 @@ impl Reader {
 
     /// Its door for HTTP. Must be called in a tokio runtime.
     pub fn door(&self, access: Access) -> axum::Router {
-        let services = ReaderDoor { books: self.books(), positions: self.shelf.positions() };
+        let services = ReaderDoor {
+            books: self.books(),
+            positions: self.shelf.positions(),
+        };
         let router = kagetsu_http::router(services, access.clone(), self.shutdown.clone());
         headed(guard_http(router, &self.guard), access)
     }

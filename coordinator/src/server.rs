@@ -9,7 +9,10 @@ use kagetsu_proto::v1::analysis_server::AnalysisServer;
 use kagetsu_proto::v1::books_server::BooksServer;
 use kagetsu_proto::v1::builds_server::BuildsServer;
 use kagetsu_proto::v1::workers_server::WorkersServer;
-use kagetsu_proto::{ConnectError, Connector, DESCRIPTORS, HERE, Listener, MESSAGE_LIMIT, Unread, Versions, keepalive};
+use kagetsu_proto::{
+    ConnectError, Connector, DESCRIPTORS, HERE, Listener, MESSAGE_LIMIT, Unread, Versions,
+    keepalive,
+};
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
@@ -84,11 +87,26 @@ impl Server {
             let hub = Hub::new(None, trust);
             let (guard, drained) = (Guard::open(), CancellationToken::new());
             let (limits, grace) = (Limits::default(), config.grace);
-            return Ok(Self { hub, keeper: None, guard, thread: None, shutdown, kept, drained, grace, limits });
+            return Ok(Self {
+                hub,
+                keeper: None,
+                guard,
+                thread: None,
+                shutdown,
+                kept,
+                drained,
+                grace,
+                limits,
+            });
         };
-        let options = BookOptions { create: true, cache_bytes: config.cache_mib << 20 };
+        let options = BookOptions {
+            create: true,
+            cache_bytes: config.cache_mib << 20,
+        };
         let (book, notices) = Book::open(path, &options)?;
-        notices.iter().for_each(|notice| tracing::warn!(book = %path.display(), "{notice}"));
+        notices
+            .iter()
+            .for_each(|notice| tracing::warn!(book = %path.display(), "{notice}"));
         trust.restore(quarantine::read(path)?);
         let (desk, end) = KeeperDesk::new();
         let hub = Hub::new(Some(desk.clone()), trust);
@@ -101,11 +119,23 @@ impl Server {
             let _ended = ended;
             keeper.run()
         };
-        let thread = std::thread::Builder::new().name("keeper".into()).spawn(run)?;
+        let thread = std::thread::Builder::new()
+            .name("keeper".into())
+            .spawn(run)?;
         let (keeper, thread, guard) = (Some(desk), Some(thread), Guard::open());
         let drained = CancellationToken::new();
         let (limits, grace) = (Limits::default(), config.grace);
-        Ok(Self { hub, keeper, guard, thread, shutdown, kept, drained, grace, limits })
+        Ok(Self {
+            hub,
+            keeper,
+            guard,
+            thread,
+            shutdown,
+            kept,
+            drained,
+            grace,
+            limits,
+        })
     }
 
     /// Behind a guard; without one everybody may do everything.
@@ -129,7 +159,10 @@ impl Server {
 
     /// What it says of itself to those who watch over it; to be served by HTTP.
     pub fn monitor(&self) -> axum::Router {
-        guard_http(self.watch().routes().merge(self.watch().probes()), &self.guard)
+        guard_http(
+            self.watch().routes().merge(self.watch().probes()),
+            &self.guard,
+        )
     }
 
     fn watch(&self) -> Monitor {
@@ -138,8 +171,14 @@ impl Server {
 
     /// Its door for HTTP, to be served beside it. Must be called in a tokio runtime.
     pub fn door(&self, access: kagetsu_http::Access) -> axum::Router {
-        let door = Door::new(&self.hub, self.keeper.as_ref(), &self.shutdown, self.limits.clone());
-        let router = kagetsu_http::router(door, access.clone(), self.shutdown.clone()).merge(self.watch().routes());
+        let door = Door::new(
+            &self.hub,
+            self.keeper.as_ref(),
+            &self.shutdown,
+            self.limits.clone(),
+        );
+        let router = kagetsu_http::router(door, access.clone(), self.shutdown.clone())
+            .merge(self.watch().routes());
         kagetsu_http::headed(guard_http(router, &self.guard), access)
     }
 
@@ -162,7 +201,10 @@ impl Server {
                         Ok::<_, std::io::Error>(TokioIo::new(near))
                     }
                 });
-                Endpoint::from_static("http://embedded").connect_with_connector(connect).await.map_err(gone)
+                Endpoint::from_static("http://embedded")
+                    .connect_with_connector(connect)
+                    .await
+                    .map_err(gone)
             }
         });
         let incoming = ReceiverStream::new(streams).map(Ok::<_, std::io::Error>);
@@ -215,9 +257,13 @@ impl Server {
         self.drained.cancel();
         hub.close();
         let ended = match ended {
-            Some(ended) => ended.map_err(anyhow::Error::from).and_then(|served| served.context("cannot serve")),
+            Some(ended) => ended
+                .map_err(anyhow::Error::from)
+                .and_then(|served| served.context("cannot serve")),
             // Streams that do not end by themselves are cut.
-            None => tokio::time::timeout(GRACE, serving).await.map_or(Ok(()), |_| Ok(())),
+            None => tokio::time::timeout(GRACE, serving)
+                .await
+                .map_or(Ok(()), |_| Ok(())),
         };
         clock.abort();
         guarding.abort();
@@ -238,11 +284,32 @@ impl Server {
         let (hub, keeper, shutdown) = (&self.hub, &self.keeper, &self.shutdown);
         let hub = || Arc::clone(hub);
         let (keeper, stop) = (|| keeper.clone(), || shutdown.clone());
-        let Limits { analyses, watches, exports, workers, beats, lookups } = self.limits.clone();
-        let analysis = AnalysisService { hub: hub(), shutdown: stop(), places: analyses };
-        let builds = BuildsService { hub: hub(), keeper: keeper(), shutdown: stop(), places: watches };
+        let Limits {
+            analyses,
+            watches,
+            exports,
+            workers,
+            beats,
+            lookups,
+        } = self.limits.clone();
+        let analysis = AnalysisService {
+            hub: hub(),
+            shutdown: stop(),
+            places: analyses,
+        };
+        let builds = BuildsService {
+            hub: hub(),
+            keeper: keeper(),
+            shutdown: stop(),
+            places: watches,
+        };
         let library = keeper().map_or(Library::None, Library::Keeper);
-        let books = BooksService { library, shutdown: stop(), places: exports, lookups };
+        let books = BooksService {
+            library,
+            shutdown: stop(),
+            places: exports,
+            lookups,
+        };
         let drained = self.drained.clone();
         let workers = WorkersService {
             hub: hub(),
@@ -253,7 +320,9 @@ impl Server {
             refusals: Arc::default(),
         };
         let (health, healthy) = tonic_health::server::health_reporter();
-        health.set_serving::<AnalysisServer<AnalysisService>>().await;
+        health
+            .set_serving::<AnalysisServer<AnalysisService>>()
+            .await;
         health.set_serving::<BuildsServer<BuildsService>>().await;
         health.set_serving::<BooksServer<BooksService>>().await;
         health.set_serving::<WorkersServer<WorkersService>>().await;
@@ -295,7 +364,9 @@ async fn drain(hub: &Hub, kept: &CancellationToken, grace: Duration) {
 }
 
 fn join(keeper: JoinHandle<Result<()>>) -> Result<()> {
-    keeper.join().unwrap_or_else(|_| Err(anyhow!("the keeper of the book ended in a panic")))
+    keeper
+        .join()
+        .unwrap_or_else(|_| Err(anyhow!("the keeper of the book ended in a panic")))
 }
 
 impl Coordinator {

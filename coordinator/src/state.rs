@@ -84,9 +84,17 @@ pub(crate) struct Held {
 }
 
 impl State {
-    pub(crate) fn new(first_id: u64, keeper: Option<KeeperDesk>, trust: Trust, metrics: Arc<Metrics>) -> Self {
+    pub(crate) fn new(
+        first_id: u64,
+        keeper: Option<KeeperDesk>,
+        trust: Trust,
+        metrics: Arc<Metrics>,
+    ) -> Self {
         Self {
-            scheduler: Scheduler::new(Options { first_id, ..Options::default() }),
+            scheduler: Scheduler::new(Options {
+                first_id,
+                ..Options::default()
+            }),
             now: Duration::ZERO,
             awaited: None,
             is_retired: false,
@@ -116,7 +124,8 @@ impl State {
     }
 
     pub(crate) fn revoke(&mut self, worker: WorkerId, task: TaskId) {
-        self.links.send(worker, Message::Revoke(v1::Revoke { task: task.0 }));
+        self.links
+            .send(worker, Message::Revoke(v1::Revoke { task: task.0 }));
     }
 
     /// A worker that nobody knows yet is examined; one that has work at hand goes on with that meanwhile. One in quarantine
@@ -126,13 +135,22 @@ impl State {
             return None;
         }
         let links = &self.links;
-        if self.trust.succeed(worker, about, |other| links.about(other).is_some()) {
+        if self
+            .trust
+            .succeed(worker, about, |other| links.about(other).is_some())
+        {
             self.keep_quarantine();
         }
-        let record = self.trust.meet(worker, about, |other| links.about(other).is_some());
+        let record = self
+            .trust
+            .meet(worker, about, |other| links.about(other).is_some());
         if let Some(reason) = &record.quarantine {
             let name = &about.name;
-            tracing::warn!(worker = name, reason, "a worker of this name is in quarantine: `kagetsu workers release`");
+            tracing::warn!(
+                worker = name,
+                reason,
+                "a worker of this name is in quarantine: `kagetsu workers release`"
+            );
             return Some(Bar::Quarantine);
         }
         if record.exam.as_ref().is_some_and(BTreeSet::is_empty) {
@@ -141,17 +159,25 @@ impl State {
         let tasks = exam::tasks(about);
         record.exam = Some(tasks.iter().map(|task| TaskId(task.task)).collect());
         let bar = (!tasks.is_empty()).then_some(Bar::Exam);
-        tasks.into_iter().for_each(|task| self.links.send(worker, Message::Task(task)));
+        tasks
+            .into_iter()
+            .for_each(|task| self.links.send(worker, Message::Task(task)));
         bar
     }
 
     pub(crate) fn acknowledge(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
-        let held = v1::Held { task: task.0, attempt, ..Default::default() };
+        let held = v1::Held {
+            task: task.0,
+            attempt,
+            ..Default::default()
+        };
         self.links.send(worker, Message::Acknowledge(held));
     }
 
     pub(crate) fn name(&self, worker: WorkerId) -> &str {
-        self.links.about(worker).map_or("unknown", |about| &about.name)
+        self.links
+            .about(worker)
+            .map_or("unknown", |about| &about.name)
     }
 
     /// Does what the scheduler wants done.
@@ -162,8 +188,15 @@ impl State {
             match effect {
                 Effect::Assign { worker, task } => {
                     self.metrics.assigned(task.id);
-                    let (id, attempt, job_id) = (task.id.0, task.attempt, self.job_of(task.question));
-                    tracing::debug!(task = id, attempt, job_id, worker = self.name(worker), "a task is handed out");
+                    let (id, attempt, job_id) =
+                        (task.id.0, task.attempt, self.job_of(task.question));
+                    tracing::debug!(
+                        task = id,
+                        attempt,
+                        job_id,
+                        worker = self.name(worker),
+                        "a task is handed out"
+                    );
                     let asked = Asked {
                         question: task.question,
                         worker,
@@ -183,22 +216,50 @@ impl State {
                     };
                     self.links.send(worker, Message::Task(message));
                 }
-                Effect::Narrow { worker, task, window } => {
+                Effect::Narrow {
+                    worker,
+                    task,
+                    window,
+                } => {
                     let (alpha, beta) = (window.alpha.raw().into(), window.beta.raw().into());
-                    self.links.send(worker, Message::Narrow(v1::Narrow { task: task.0, alpha, beta }));
+                    self.links.send(
+                        worker,
+                        Message::Narrow(v1::Narrow {
+                            task: task.0,
+                            alpha,
+                            beta,
+                        }),
+                    );
                 }
-                Effect::Expand { question, node, position } => {
-                    self.unknown.push(Unknown { question, node, position });
+                Effect::Expand {
+                    question,
+                    node,
+                    position,
+                } => {
+                    self.unknown.push(Unknown {
+                        question,
+                        node,
+                        position,
+                    });
                 }
                 Effect::Revoke { worker, task } => {
                     self.metrics.revoked(task);
                     self.revoke(worker, task);
                 }
-                Effect::Acknowledge { worker, task, attempt } => {
+                Effect::Acknowledge {
+                    worker,
+                    task,
+                    attempt,
+                } => {
                     self.acknowledge(worker, task, attempt);
                 }
                 Effect::Progress { question, answer } => self.progress(question, answer),
-                Effect::Finished { question, answer, nodes, by } => self.finished(question, answer, nodes, by),
+                Effect::Finished {
+                    question,
+                    answer,
+                    nodes,
+                    by,
+                } => self.finished(question, answer, nodes, by),
                 Effect::Failed { question, reason } => self.failed(question, &reason),
             }
             is_hungry = true;
@@ -206,21 +267,38 @@ impl State {
         if self.is_retired {
             return;
         }
-        if let Some(keeper) = self.keeper.as_ref().filter(|_| is_hungry || self.scheduler.appetite() > 0) {
+        if let Some(keeper) = self
+            .keeper
+            .as_ref()
+            .filter(|_| is_hungry || self.scheduler.appetite() > 0)
+        {
             keeper.refill();
         }
     }
 
     /// What the table of one has learned goes to all who search the same with the same engine.
     pub(crate) fn relay(&self, worker: WorkerId, task: TaskId, notes: &Bytes) {
-        let Some(asked) = self.asked.get(&task).filter(|asked| asked.worker == worker) else { return };
+        let Some(asked) = self.asked.get(&task).filter(|asked| asked.worker == worker) else {
+            return;
+        };
         let engine = |worker| self.links.about(worker).map(|about| &about.engine);
         for task in self.tasks.get(&asked.question).into_iter().flatten() {
-            let Some(other) = self.asked.get(task).map(|asked| asked.worker).filter(|other| *other != worker) else {
+            let Some(other) = self
+                .asked
+                .get(task)
+                .map(|asked| asked.worker)
+                .filter(|other| *other != worker)
+            else {
                 continue;
             };
             if engine(other) == engine(worker) {
-                self.links.hint(other, Message::Notes(v1::Notes { task: task.0, notes: notes.clone() }));
+                self.links.hint(
+                    other,
+                    Message::Notes(v1::Notes {
+                        task: task.0,
+                        notes: notes.clone(),
+                    }),
+                );
             }
         }
     }
@@ -259,7 +337,14 @@ impl State {
         match self.forget(id) {
             Some(Purpose::Analysis(watched, Some(question))) if !answer.is_empty() => {
                 let (answer, by) = watched.deepest(answer, by);
-                self.keep(Box::new(Kept { id, question, answer, nodes, by, watched }));
+                self.keep(Box::new(Kept {
+                    id,
+                    question,
+                    answer,
+                    nodes,
+                    by,
+                    watched,
+                }));
             }
             Some(Purpose::Analysis(watched, _)) => {
                 let (answer, _) = watched.deepest(answer, by);
@@ -299,12 +384,14 @@ pub(crate) fn urgency(work: &Work) -> u64 {
 fn role(task: &Task) -> Option<v1::task::Role> {
     match task.role {
         Role::Whole => None,
-        Role::Branch { rank } => {
-            Some(v1::task::Role::Branch(v1::Branch { family: task.question.0, rank: rank.map(Into::into) }))
-        }
+        Role::Branch { rank } => Some(v1::task::Role::Branch(v1::Branch {
+            family: task.question.0,
+            rank: rank.map(Into::into),
+        })),
         Role::Threats => Some(v1::task::Role::Threats(v1::Threats {})),
-        Role::Member { number, of } => {
-            Some(v1::task::Role::Member(v1::Member { number: number.into(), of: of.into() }))
-        }
+        Role::Member { number, of } => Some(v1::task::Role::Member(v1::Member {
+            number: number.into(),
+            of: of.into(),
+        })),
     }
 }

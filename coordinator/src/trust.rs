@@ -46,8 +46,15 @@ pub(crate) struct Record {
 impl Record {
     /// What the world may know.
     pub(crate) fn without_answers(&self) -> Self {
-        let (confirmed, refuted, quarantine) = (self.confirmed, self.refuted, self.quarantine.clone());
-        Self { confirmed, refuted, quarantine, since: self.since, ..Self::default() }
+        let (confirmed, refuted, quarantine) =
+            (self.confirmed, self.refuted, self.quarantine.clone());
+        Self {
+            confirmed,
+            refuted,
+            quarantine,
+            since: self.since,
+            ..Self::default()
+        }
     }
 }
 
@@ -67,7 +74,13 @@ impl Trust {
     /// `percent` of the answers are asked for twice.
     pub(crate) fn new(is_blind: bool, percent: f64) -> Self {
         let share = (percent.clamp(0.0, 100.0) * 1e4).round() as u64;
-        Self { is_blind, share, chance: RandomState::new(), records: BTreeMap::new(), quarantines: 0 }
+        Self {
+            is_blind,
+            share,
+            chance: RandomState::new(),
+            records: BTreeMap::new(),
+            quarantines: 0,
+        }
     }
 
     /// A worker is there, for the first time or again.
@@ -81,7 +94,9 @@ impl Trust {
             // Names are drawn by chance: so is who is forgotten, of those that have gone. A bad one is kept, if not all are.
             let mut gone = self.records.iter().filter(|(id, _)| !is_connected(**id));
             let eldest = || self.records.iter().min_by_key(|(_, record)| record.since);
-            let gone = gone.find(|(_, record)| record.quarantine.is_none()).or_else(eldest);
+            let gone = gone
+                .find(|(_, record)| record.quarantine.is_none())
+                .or_else(eldest);
             gone.map(|(id, _)| *id).map(|id| self.records.remove(&id));
         }
         let record = self.records.entry(worker).or_default();
@@ -109,10 +124,17 @@ impl Trust {
             return false;
         }
         let of_name = |record: &Record| record.quarantine.is_some() && record.name == about.name;
-        let wrong = self.records.values().filter(|record| of_name(record) && !record.is_of_exam);
-        let heir = wrong.filter(|_| known.is_none()).max_by_key(|record| record.since).map(Record::without_answers);
+        let wrong = self
+            .records
+            .values()
+            .filter(|record| of_name(record) && !record.is_of_exam);
+        let heir = wrong
+            .filter(|_| known.is_none())
+            .max_by_key(|record| record.since)
+            .map(Record::without_answers);
         let before = self.records.len();
-        self.records.retain(|id, record| *id == worker || !of_name(record) || is_connected(*id));
+        self.records
+            .retain(|id, record| *id == worker || !of_name(record) || is_connected(*id));
         let is_changed = heir.is_some() || self.records.len() < before;
         if let Some(heir) = heir {
             self.records.insert(worker, heir);
@@ -129,7 +151,11 @@ impl Trust {
     }
 
     pub(crate) fn is_quarantined(&self, worker: WorkerId) -> bool {
-        !self.is_blind && self.records.get(&worker).is_some_and(|record| record.quarantine.is_some())
+        !self.is_blind
+            && self
+                .records
+                .get(&worker)
+                .is_some_and(|record| record.quarantine.is_some())
     }
 
     /// Whether another worker is to be asked too; by chance, so that no worker can know.
@@ -162,13 +188,17 @@ impl Trust {
         reason: String,
         is_of_exam: bool,
     ) -> Vec<(Option<JobId>, Position)> {
-        let Some(record) = self.records.get_mut(&worker) else { return Vec::new() };
+        let Some(record) = self.records.get_mut(&worker) else {
+            return Vec::new();
+        };
         record.refuted += 1;
         if record.quarantine.is_some() {
             return Vec::new();
         }
         (record.quarantine, record.is_of_exam) = (Some(reason), is_of_exam);
-        record.since = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+        record.since = SystemTime::UNIX_EPOCH
+            .elapsed()
+            .map_or(0, |since| since.as_secs());
         self.quarantines += 1;
         std::mem::take(&mut record.unverified).into()
     }
@@ -176,19 +206,52 @@ impl Trust {
     /// Who is in quarantine.
     pub(crate) fn confined(&self) -> Vec<Confined> {
         let confined = |(worker, record): (&WorkerId, &Record)| {
-            let Record { name, engine, quarantine, since, is_of_exam, token, .. } = record;
+            let Record {
+                name,
+                engine,
+                quarantine,
+                since,
+                is_of_exam,
+                token,
+                ..
+            } = record;
             let (name, engine, reason) = (name.clone(), engine.0.clone(), quarantine.clone()?);
             let token = token.as_deref().map(Into::into);
-            Some(Confined { worker: *worker, name, engine, reason, since: *since, is_of_exam: *is_of_exam, token })
+            Some(Confined {
+                worker: *worker,
+                name,
+                engine,
+                reason,
+                since: *since,
+                is_of_exam: *is_of_exam,
+                token,
+            })
         };
         self.records.iter().filter_map(confined).collect()
     }
 
     /// Who was in quarantine in an earlier life of the coordinator still is.
     pub(crate) fn restore(&mut self, all: Vec<Confined>) {
-        for Confined { worker, name, engine, reason, since, is_of_exam, token } in all {
+        for Confined {
+            worker,
+            name,
+            engine,
+            reason,
+            since,
+            is_of_exam,
+            token,
+        } in all
+        {
             let (engine, quarantine, token) = ((engine, 0), Some(reason), token.map(Into::into));
-            let record = Record { name, engine, quarantine, since, is_of_exam, token, ..Record::default() };
+            let record = Record {
+                name,
+                engine,
+                quarantine,
+                since,
+                is_of_exam,
+                token,
+                ..Record::default()
+            };
             self.records.insert(worker, record);
         }
     }
@@ -206,10 +269,19 @@ impl Trust {
 
     /// How near two workers' answers must be.
     pub(crate) fn band(&self, effort: Effort, workers: &[WorkerId]) -> Band {
-        let engines = || workers.iter().map(|worker| self.records.get(worker).map(|record| &record.engine));
-        let is_one = engines()
-            .all(|engine| engine.is_some_and(|engine| engine.1 == 1 && Some(Some(engine)) == engines().next()));
-        if is_one && effort.time.is_none() { Band::Narrow } else { Band::Wide }
+        let engines = || {
+            workers
+                .iter()
+                .map(|worker| self.records.get(worker).map(|record| &record.engine))
+        };
+        let is_one = engines().all(|engine| {
+            engine.is_some_and(|engine| engine.1 == 1 && Some(Some(engine)) == engines().next())
+        });
+        if is_one && effort.time.is_none() {
+            Band::Narrow
+        } else {
+            Band::Wide
+        }
     }
 }
 
@@ -219,35 +291,75 @@ mod tests {
 
     fn confined(worker: u64, since: u64) -> Confined {
         let (name, engine, reason) = ("liar".into(), "e".into(), "wrong".into());
-        Confined { worker: WorkerId(worker), name, engine, reason, since, is_of_exam: false, token: None }
+        Confined {
+            worker: WorkerId(worker),
+            name,
+            engine,
+            reason,
+            since,
+            is_of_exam: false,
+            token: None,
+        }
     }
 
     #[test]
     fn who_comes_under_another_token_has_everything_to_show_anew() {
         let about = |token: Option<&str>| {
             let (name, engine, plays) = ("w".into(), "e".into(), Arc::default());
-            Introduction { name, engine, slots: 1, threads: 1, plays, token: token.map(Into::into) }
+            Introduction {
+                name,
+                engine,
+                slots: 1,
+                threads: 1,
+                plays,
+                token: token.map(Into::into),
+            }
         };
         let mut trust = Trust::new(false, 2.0);
         trust.meet(WorkerId(1), &about(Some("one")), |_| true).exam = Some(BTreeSet::new());
-        assert!(trust.meet(WorkerId(1), &about(Some("one")), |_| true).exam.is_some());
-        assert_eq!(trust.meet(WorkerId(1), &about(Some("another")), |_| true).exam, None);
+        assert!(
+            trust
+                .meet(WorkerId(1), &about(Some("one")), |_| true)
+                .exam
+                .is_some()
+        );
+        assert_eq!(
+            trust
+                .meet(WorkerId(1), &about(Some("another")), |_| true)
+                .exam,
+            None
+        );
     }
 
     #[test]
     fn of_a_name_in_quarantine_who_has_gone_is_forgotten_when_one_comes() {
         let plays = Arc::new(BTreeSet::new());
-        let about = Introduction { name: "liar".into(), engine: "e".into(), slots: 1, threads: 1, plays, token: None };
-        for (comes, is_seven_there, left) in
-            [(8, false, &[8][..]), (8, true, &[7, 8]), (9, false, &[9]), (9, true, &[7, 9])]
-        {
+        let about = Introduction {
+            name: "liar".into(),
+            engine: "e".into(),
+            slots: 1,
+            threads: 1,
+            plays,
+            token: None,
+        };
+        for (comes, is_seven_there, left) in [
+            (8, false, &[8][..]),
+            (8, true, &[7, 8]),
+            (9, false, &[9]),
+            (9, true, &[7, 9]),
+        ] {
             let mut trust = Trust::new(false, 2.0);
             trust.restore(vec![confined(7, 1), confined(8, 2)]);
             assert!(
-                trust.succeed(WorkerId(comes), &about, |worker| is_seven_there && worker == WorkerId(7))
+                trust.succeed(WorkerId(comes), &about, |worker| is_seven_there
+                    && worker == WorkerId(7))
                     || is_seven_there
             );
-            let all: Vec<u64> = trust.confined().iter().map(|confined| confined.worker.0).collect();
+            let all: Vec<u64> = trust
+                .confined()
+                .iter()
+                .map(|confined| confined.worker.0)
+                .collect();
             assert_eq!(all, left, "{comes} comes, 7 is there: {is_seven_there}");
         }
     }

@@ -37,7 +37,13 @@ impl Unheard {
 /// Of an answer with its lines; of what is none a few.
 fn moves(report: &Report) -> usize {
     match report {
-        Report::Done(answer) => 8 + answer.verdicts().iter().map(|(_, verdict)| 8 + verdict.line.len()).sum::<usize>(),
+        Report::Done(answer) => {
+            8 + answer
+                .verdicts()
+                .iter()
+                .map(|(_, verdict)| 8 + verdict.line.len())
+                .sum::<usize>()
+        }
         Report::Failed(_) | Report::HandedBack => 64,
     }
 }
@@ -54,7 +60,8 @@ impl State {
             return self.acknowledge(worker, task, attempt);
         }
         let is_examined = self.is_examined(worker);
-        let would_count = self.scheduler.expects(worker, task, attempt) && !matches!(report, Report::HandedBack);
+        let would_count =
+            self.scheduler.expects(worker, task, attempt) && !matches!(report, Report::HandedBack);
         if is_examined && would_count {
             self.unheard.keep(worker, task, attempt, report);
             return self.scheduler.heartbeat(self.now, worker, &[]);
@@ -63,16 +70,23 @@ impl State {
             watched.ended(task);
         }
         if let Report::Failed(reason) = &report {
-            tracing::warn!(worker = self.name(worker), task = task.0, reason, "a task failed");
+            tracing::warn!(
+                worker = self.name(worker),
+                task = task.0,
+                reason,
+                "a task failed"
+            );
         }
-        self.scheduler.report(self.now, worker, task, attempt, report);
+        self.scheduler
+            .report(self.now, worker, task, attempt, report);
     }
 
     /// A worker has passed: what it said counts, and it gets tasks.
     pub(crate) fn believe(&mut self, worker: WorkerId) {
         let said = self.unheard.take(worker);
         self.scheduler.bar(self.now, worker, None);
-        said.into_iter().for_each(|((task, attempt), report)| self.heard(worker, task, attempt, report));
+        said.into_iter()
+            .for_each(|((task, attempt), report)| self.heard(worker, task, attempt, report));
     }
 }
 
@@ -84,9 +98,27 @@ mod tests {
 
     fn report(lines: &[usize]) -> Report {
         let verdict = |(n, len): (usize, &usize)| {
-            let (score, bound, by) = (Score::ZERO, Bound::Exact, Provenance { engine: "e".into(), day: 0 });
+            let (score, bound, by) = (
+                Score::ZERO,
+                Bound::Exact,
+                Provenance {
+                    engine: "e".into(),
+                    day: 0,
+                },
+            );
             let line = vec![Move::new(1); *len];
-            (Move::new(n as u16), Verdict { score, bound, depth: 1, nodes: 1, line, proof: None, by })
+            (
+                Move::new(n as u16),
+                Verdict {
+                    score,
+                    bound,
+                    depth: 1,
+                    nodes: 1,
+                    line,
+                    proof: None,
+                    by,
+                },
+            )
         };
         Report::Done(lines.iter().enumerate().map(verdict).collect::<Answer>())
     }

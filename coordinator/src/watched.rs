@@ -22,16 +22,33 @@ impl Watched {
     /// With the receiver in which it is seen to grow.
     pub(crate) fn new(is_pool: bool) -> (Self, watch::Receiver<Update>) {
         let (updates, seen) = watch::channel(Update::default());
-        (Self { updates, is_pool, reported: Answer::new(), by: None, at_work: BTreeMap::new() }, seen)
+        (
+            Self {
+                updates,
+                is_pool,
+                reported: Answer::new(),
+                by: None,
+                at_work: BTreeMap::new(),
+            },
+            seen,
+        )
     }
 
     /// A worker's task has visited so many positions, and perhaps found something.
-    pub(crate) fn progress(&mut self, worker: WorkerId, task: TaskId, nodes: u64, so_far: Option<Answer>) {
+    pub(crate) fn progress(
+        &mut self,
+        worker: WorkerId,
+        task: TaskId,
+        nodes: u64,
+        so_far: Option<Answer>,
+    ) {
         let (answer, visited) = self.at_work.entry(task).or_default();
         *visited = nodes;
         match so_far {
             Some(so_far) if !self.is_pool => *answer = so_far,
-            Some(so_far) if depth(&so_far) > depth(&self.reported) => (self.reported, self.by) = (so_far, Some(worker)),
+            Some(so_far) if depth(&so_far) > depth(&self.reported) => {
+                (self.reported, self.by) = (so_far, Some(worker))
+            }
             _ => {}
         }
         self.tell();
@@ -51,8 +68,13 @@ impl Watched {
     /// The last word on it, and whose it is: of a pool what another has said on the way, where that is deeper and the answer
     /// proves nothing. The first answer ends the search, and may be that of one who began late.
     pub(crate) fn deepest(&self, answer: Answer, by: Vec<WorkerId>) -> (Answer, Vec<WorkerId>) {
-        let is_proven = answer.best().is_some_and(|(_, verdict)| verdict.proof.is_some());
-        match self.by.filter(|_| self.is_pool && !is_proven && depth(&self.reported) > depth(&answer)) {
+        let is_proven = answer
+            .best()
+            .is_some_and(|(_, verdict)| verdict.proof.is_some());
+        match self
+            .by
+            .filter(|_| self.is_pool && !is_proven && depth(&self.reported) > depth(&answer))
+        {
             Some(worker) => (self.reported.clone(), vec![worker]),
             None => (answer, by),
         }
@@ -62,9 +84,14 @@ impl Watched {
     pub(crate) fn end(self, end: Result<(Answer, u64), String>) {
         // Nobody may be listening any more; then the question is about to be cancelled.
         let _ = match end {
-            Ok((answer, nodes)) => self.updates.send(Update { answer, nodes, end: Some(Ok(())) }),
+            Ok((answer, nodes)) => self.updates.send(Update {
+                answer,
+                nodes,
+                end: Some(Ok(())),
+            }),
             Err(reason) => {
-                self.updates.send_modify(|update| update.end = Some(Err(reason)));
+                self.updates
+                    .send_modify(|update| update.end = Some(Err(reason)));
                 Ok(())
             }
         };
@@ -78,7 +105,11 @@ impl Watched {
             answer.merge(so_far.clone());
             nodes = nodes.saturating_add(*visited);
         }
-        let _ = self.updates.send(Update { answer, nodes, end: None });
+        let _ = self.updates.send(Update {
+            answer,
+            nodes,
+            end: None,
+        });
     }
 }
 
@@ -89,7 +120,11 @@ fn depth(answer: &Answer) -> u8 {
 
 /// What is found, unless what was known before is deeper: who begins with one ply knows less than was told.
 pub(crate) fn deeper<'a>(before: &'a Answer, found: &'a Answer) -> &'a Answer {
-    if depth(found) < depth(before) { before } else { found }
+    if depth(found) < depth(before) {
+        before
+    } else {
+        found
+    }
 }
 
 #[cfg(test)]
@@ -99,11 +134,25 @@ mod tests {
     use super::*;
 
     fn answer(m: u16, depth: u8, nodes: u64) -> Answer {
-        let by = Provenance { engine: "e".into(), day: 0 };
+        let by = Provenance {
+            engine: "e".into(),
+            day: 0,
+        };
         let score = Score::opinion(i32::from(m));
-        [(Move::new(m), Verdict { score, bound: Bound::Exact, depth, nodes, line: vec![], proof: None, by })]
-            .into_iter()
-            .collect()
+        [(
+            Move::new(m),
+            Verdict {
+                score,
+                bound: Bound::Exact,
+                depth,
+                nodes,
+                line: vec![],
+                proof: None,
+                by,
+            },
+        )]
+        .into_iter()
+        .collect()
     }
 
     #[test]
@@ -118,10 +167,20 @@ mod tests {
         assert_eq!(now(), (answer(8, 6, 80), 390));
         watched.ended(TaskId(2));
         watched.progress(WorkerId(1), TaskId(1), 400, Some(answer(7, 6, 350)));
-        assert_eq!(now(), (answer(8, 6, 80), 400), "the first of equal depth stays");
+        assert_eq!(
+            now(),
+            (answer(8, 6, 80), 400),
+            "the first of equal depth stays"
+        );
         let late = vec![WorkerId(9)];
-        assert_eq!(watched.deepest(answer(3, 2, 5), late.clone()), (answer(8, 6, 80), vec![WorkerId(1)]));
-        assert_eq!(watched.deepest(answer(3, 6, 5), late.clone()), (answer(3, 6, 5), late));
+        assert_eq!(
+            watched.deepest(answer(3, 2, 5), late.clone()),
+            (answer(8, 6, 80), vec![WorkerId(1)])
+        );
+        assert_eq!(
+            watched.deepest(answer(3, 6, 5), late.clone()),
+            (answer(3, 6, 5), late)
+        );
     }
 
     #[test]
@@ -150,6 +209,9 @@ mod tests {
         both.merge(answer(9, 4, 40));
         assert_eq!(now(), (both, 450));
         watched.end(Ok((answer(7, 5, 400), 500)));
-        assert_eq!((now(), seen.borrow().end.clone()), ((answer(7, 5, 400), 500), Some(Ok(()))));
+        assert_eq!(
+            (now(), seen.borrow().end.clone()),
+            ((answer(7, 5, 400), 500), Some(Ok(())))
+        );
     }
 }

@@ -53,14 +53,28 @@ type Tasks = Pin<Box<dyn Stream<Item = Result<v1::ToWorker, Status>> + Send>>;
 impl Workers for WorkersService {
     type WorkStream = Tasks;
 
-    async fn work(&self, request: Request<Streaming<v1::FromWorker>>) -> Result<Response<Tasks>, Status> {
-        let client = request.remote_addr().map_or_else(|| "unknown".to_string(), |client| client.to_string());
-        let token = request.extensions().get::<Pass>().and_then(|pass| pass.name.clone());
+    async fn work(
+        &self,
+        request: Request<Streaming<v1::FromWorker>>,
+    ) -> Result<Response<Tasks>, Status> {
+        let client = request
+            .remote_addr()
+            .map_or_else(|| "unknown".to_string(), |client| client.to_string());
+        let token = request
+            .extensions()
+            .get::<Pass>()
+            .and_then(|pass| pass.name.clone());
         let mut incoming = request.into_inner();
         let first = tokio::time::timeout(HELLO, incoming.message()).await;
-        let first = first.map_err(|_| Status::deadline_exceeded("no hello within 10 seconds"))??;
-        let Some(v1::FromWorker { message: Some(Message::Hello(hello)) }) = first else {
-            return Err(Status::invalid_argument("the first message must be a hello"));
+        let first =
+            first.map_err(|_| Status::deadline_exceeded("no hello within 10 seconds"))??;
+        let Some(v1::FromWorker {
+            message: Some(Message::Hello(hello)),
+        }) = first
+        else {
+            return Err(Status::invalid_argument(
+                "the first message must be a hello",
+            ));
         };
         let worker = WorkerId(hello.instance);
         let told = |refusal: &Status| {
@@ -70,7 +84,10 @@ impl Workers for WorkersService {
         };
         let place = self.places.take().inspect_err(told)?;
         let (about, held) = introduction(&hello, token, self.hub.epoch()).inspect_err(told)?;
-        let (stream, messages) = self.hub.join(worker, about.clone(), held).inspect_err(told)?;
+        let (stream, messages) = self
+            .hub
+            .join(worker, about.clone(), held)
+            .inspect_err(told)?;
         tracing::info!(
             worker = about.name,
             slots = about.slots,
@@ -78,7 +95,12 @@ impl Workers for WorkersService {
             token = about.token.as_deref(),
             "a worker has connected"
         );
-        let session = Session { hub: Arc::clone(&self.hub), worker, stream, name: about.name };
+        let session = Session {
+            hub: Arc::clone(&self.hub),
+            worker,
+            stream,
+            name: about.name,
+        };
         let shutdown = self.shutdown.clone();
         tokio::spawn(async move {
             let goodbye = tokio::select! {
@@ -89,13 +111,25 @@ impl Workers for WorkersService {
             drop(place);
         });
         let (heartbeat_ms, epoch) = (HEARTBEAT.as_millis() as u32, self.hub.epoch());
-        let welcome = v1::Welcome { protocol: PROTOCOL, heartbeat_ms, epoch, hears_beats: true };
-        let welcome = v1::ToWorker { message: Some(v1::to_worker::Message::Welcome(welcome)) };
-        let messages = tokio_stream::once(welcome).map(Ok).chain(ReceiverStream::new(messages));
+        let welcome = v1::Welcome {
+            protocol: PROTOCOL,
+            heartbeat_ms,
+            epoch,
+            hears_beats: true,
+        };
+        let welcome = v1::ToWorker {
+            message: Some(v1::to_worker::Message::Welcome(welcome)),
+        };
+        let messages = tokio_stream::once(welcome)
+            .map(Ok)
+            .chain(ReceiverStream::new(messages));
         Ok(Response::new(Box::pin(messages)))
     }
 
-    async fn beat(&self, request: Request<Streaming<v1::Beat>>) -> Result<Response<v1::BeatResponse>, Status> {
+    async fn beat(
+        &self,
+        request: Request<Streaming<v1::Beat>>,
+    ) -> Result<Response<v1::BeatResponse>, Status> {
         let mut beats = request.into_inner();
         let _place = self.beats.take()?;
         loop {
@@ -103,7 +137,9 @@ impl Workers for WorkersService {
                 beat = beats.message() => beat?,
                 () = self.shutdown.cancelled() => None,
             };
-            let Some(v1::Beat { instance, progress }) = beat else { return Ok(Response::new(v1::BeatResponse {})) };
+            let Some(v1::Beat { instance, progress }) = beat else {
+                return Ok(Response::new(v1::BeatResponse {}));
+            };
             self.hub.heartbeat(WorkerId(instance), &progress);
         }
     }
@@ -112,7 +148,11 @@ impl Workers for WorkersService {
         &self,
         request: Request<v1::ListWorkersRequest>,
     ) -> Result<Response<v1::ListWorkersResponse>, Status> {
-        let jobs = self.keeper.as_ref().map(|keeper| keeper.jobs().borrow().clone()).unwrap_or_default();
+        let jobs = self
+            .keeper
+            .as_ref()
+            .map(|keeper| keeper.jobs().borrow().clone())
+            .unwrap_or_default();
         let worker = |(status, about, record): (WorkerStatus, Introduction, Record)| v1::Worker {
             idle: idle(&status, &about, &jobs),
             name: about.name,
@@ -126,7 +166,9 @@ impl Workers for WorkersService {
             confirmed: record.confirmed,
             refuted: record.refuted,
             is_absent: false,
-            token: about.token.map_or_else(String::new, |token| token.to_string()),
+            token: about
+                .token
+                .map_or_else(String::new, |token| token.to_string()),
         };
         let mut workers: Vec<v1::Worker> = self.hub.workers().into_iter().map(worker).collect();
         if request.into_inner().with_absent {
@@ -135,19 +177,32 @@ impl Workers for WorkersService {
         Ok(Response::new(v1::ListWorkersResponse { workers }))
     }
 
-    async fn release(&self, request: Request<v1::ReleaseRequest>) -> Result<Response<v1::ReleaseResponse>, Status> {
+    async fn release(
+        &self,
+        request: Request<v1::ReleaseRequest>,
+    ) -> Result<Response<v1::ReleaseResponse>, Status> {
         let name = request.into_inner().name;
         match self.hub.release(&name) {
             0 => Err(Status::not_found(format!(
                 "no worker '{name}' is in quarantine; `kagetsu workers list` shows those that are"
             ))),
-            released => Ok(Response::new(v1::ReleaseResponse { released: released as u32 })),
+            released => Ok(Response::new(v1::ReleaseResponse {
+                released: released as u32,
+            })),
         }
     }
 }
 
 /// A worker of which nothing but its quarantine is known.
-fn absent(Confined { name, engine, reason, token, .. }: Confined) -> v1::Worker {
+fn absent(
+    Confined {
+        name,
+        engine,
+        reason,
+        token,
+        ..
+    }: Confined,
+) -> v1::Worker {
     let idle = "not connected".into();
     v1::Worker {
         name,
@@ -162,16 +217,27 @@ fn absent(Confined { name, engine, reason, token, .. }: Confined) -> v1::Worker 
 
 /// Why a worker has a free slot, if it has; where it has no tasks, why there are none.
 fn idle(status: &WorkerStatus, about: &Introduction, jobs: &[Arc<JobView>]) -> String {
-    let Some(idle) = status.idle else { return String::new() };
+    let Some(idle) = status.idle else {
+        return String::new();
+    };
     if idle != Idle::NoTasks {
         return idle.to_string();
     }
-    let of = |state: JobState| jobs.iter().filter(move |view| view.job.state == state).map(|view| &view.job.spec);
+    let of = |state: JobState| {
+        jobs.iter()
+            .filter(move |view| view.job.state == state)
+            .map(|view| &view.job.spec)
+    };
     if of(JobState::Running).any(|spec| about.plays.contains(&spec.variant)) {
         return idle.to_string();
     }
     if let Some(spec) = of(JobState::Running).next() {
-        return format!("{}: the job {} is of {}", Idle::Foreign, spec.name, spec.variant);
+        return format!(
+            "{}: the job {} is of {}",
+            Idle::Foreign,
+            spec.name,
+            spec.variant
+        );
     }
     match of(JobState::Paused).next() {
         Some(spec) => format!("{idle}: the job {} is paused", spec.name),
@@ -180,12 +246,27 @@ fn idle(status: &WorkerStatus, about: &Introduction, jobs: &[Arc<JobView>]) -> S
 }
 
 /// What a worker says of itself, if it can be.
-fn introduction(hello: &v1::Hello, token: Option<Arc<str>>, epoch: u64) -> Result<(Introduction, Held), Status> {
-    let oldest = if hello.oldest == 0 { hello.protocol } else { hello.oldest };
-    let speaks = Versions { oldest, newest: hello.protocol, program: hello.version.chars().take(MOST_NAME).collect() };
+fn introduction(
+    hello: &v1::Hello,
+    token: Option<Arc<str>>,
+    epoch: u64,
+) -> Result<(Introduction, Held), Status> {
+    let oldest = if hello.oldest == 0 {
+        hello.protocol
+    } else {
+        hello.oldest
+    };
+    let speaks = Versions {
+        oldest,
+        newest: hello.protocol,
+        program: hello.version.chars().take(MOST_NAME).collect(),
+    };
     Versions::ours().agree(&speaks, "worker")?;
     if !(1..=MOST_SLOTS).contains(&hello.slots) {
-        return Err(Status::invalid_argument(format!("{} slots are not from 1 to {MOST_SLOTS}", hello.slots)));
+        return Err(Status::invalid_argument(format!(
+            "{} slots are not from 1 to {MOST_SLOTS}",
+            hello.slots
+        )));
     }
     check_name("the worker's name", &hello.name)
         .and_then(|()| check_name("the engine's name", &hello.engine))
@@ -199,15 +280,26 @@ fn introduction(hello: &v1::Hello, token: Option<Arc<str>>, epoch: u64) -> Resul
         token,
     };
     if hello.held.len() > MOST_HELD {
-        return Err(Status::invalid_argument(format!("{} tasks at hand are more than {MOST_HELD}", hello.held.len())));
+        return Err(Status::invalid_argument(format!(
+            "{} tasks at hand are more than {MOST_HELD}",
+            hello.held.len()
+        )));
     }
     let mut held = Held::default();
-    for v1::Held { task, attempt, epoch: given, question } in &hello.held {
+    for v1::Held {
+        task,
+        attempt,
+        epoch: given,
+        question,
+    } in &hello.held
+    {
         // A worker that does not know of lives has its tasks from this one, or from one whose numbers are not known.
         if *given == epoch || *given == 0 {
             held.ours.push((TaskId(*task), *attempt));
         } else {
-            let question = question.as_ref().and_then(|question| Question::try_from(question).ok());
+            let question = question
+                .as_ref()
+                .and_then(|question| Question::try_from(question).ok());
             held.earlier.push((TaskId(*task), question));
         }
     }
@@ -217,16 +309,26 @@ fn introduction(hello: &v1::Hello, token: Option<Arc<str>>, epoch: u64) -> Resul
 /// What a worker's engine plays.
 fn repertoire(names: &[String]) -> Result<Arc<BTreeSet<Variant>>, Status> {
     /// What our own engine plays.
-    static OURS: LazyLock<Arc<BTreeSet<Variant>>> =
-        LazyLock::new(|| Arc::new(Variant::all().filter(|variant| Engine::supports(*variant)).collect()));
+    static OURS: LazyLock<Arc<BTreeSet<Variant>>> = LazyLock::new(|| {
+        Arc::new(
+            Variant::all()
+                .filter(|variant| Engine::supports(*variant))
+                .collect(),
+        )
+    });
     if names.is_empty() {
         return Ok(Arc::clone(&OURS));
     }
     if names.len() > MOST_VARIANTS {
-        return Err(Status::invalid_argument(format!("{} variants are more than {MOST_VARIANTS}", names.len())));
+        return Err(Status::invalid_argument(format!(
+            "{} variants are more than {MOST_VARIANTS}",
+            names.len()
+        )));
     }
     let variants: Result<_, _> = names.iter().map(|name| name.parse()).collect();
-    variants.map(Arc::new).map_err(|error: VariantError| Status::invalid_argument(error.to_string()))
+    variants
+        .map(Arc::new)
+        .map_err(|error: VariantError| Status::invalid_argument(error.to_string()))
 }
 
 /// One stream of one worker.
@@ -247,14 +349,18 @@ impl Session {
                 Ok(None) => return false,
                 Err(status) => {
                     if status.code() == Code::OutOfRange {
-                        let why = format!("a message of a worker has at most {MESSAGE_LIMIT} bytes");
-                        self.hub.refuse(self.worker, self.stream, Status::invalid_argument(why));
+                        let why =
+                            format!("a message of a worker has at most {MESSAGE_LIMIT} bytes");
+                        self.hub
+                            .refuse(self.worker, self.stream, Status::invalid_argument(why));
                     }
                     return false;
                 }
             };
             match message {
-                Some(Message::Heartbeat(heartbeat)) => self.hub.heartbeat(self.worker, &heartbeat.progress),
+                Some(Message::Heartbeat(heartbeat)) => {
+                    self.hub.heartbeat(self.worker, &heartbeat.progress)
+                }
                 Some(Message::Notes(notes)) => self.hub.notes(self.worker, &notes),
                 Some(Message::Report(report)) => self.hub.report(self.worker, report),
                 Some(Message::Goodbye(_)) => return true,

@@ -14,5 +14,9 @@ fuzz_target!(|text: &str| {
     let sent = gomocup::ToEngine::read(text);
     assert_eq!(gomocup::ToEngine::read(&sent.write()), sent);
     let _ = gomocup::FromEngine::read(text).write();
-    let _ = (gomocup::Eval::read(text), text.parse::<Address>(), text.parse::<OptionValue>());
+    let _ = (
+        gomocup::Eval::read(text),
+        text.parse::<Address>(),
+        text.parse::<OptionValue>(),
+    );
 });

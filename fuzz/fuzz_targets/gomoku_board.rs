@@ -12,6 +12,10 @@ fuzz_target!(|input: (u8, u8, Option<bool>, &str)| {
     if let Ok(position) = Position::from_board(variant, text, side) {
         let again = Position::from_board(variant, &position.draw(), Some(position.side()));
         assert_eq!(again.as_ref(), Ok(&position));
-        let _ = (position.outcome(), position.legal_moves(), position.forbidden_moves());
+        let _ = (
+            position.outcome(),
+            position.legal_moves(),
+            position.forbidden_moves(),
+        );
     }
 });

@@ -13,12 +13,20 @@ fuzz_target!(|input: (u8, u8, &[u8])| {
     let mut fitting = bytes.to_vec();
     fitting.resize(length, 0);
     for bytes in [bytes.to_vec(), fitting] {
-        let Ok(position) = Position::unpack(variant, Packed(bytes)) else { continue };
+        let Ok(position) = Position::unpack(variant, Packed(bytes)) else {
+            continue;
+        };
         let canonical = position.canonical();
         assert_eq!(canonical.key, position.key());
         let image = Position::unpack(variant, canonical.packed).expect("an image of a position");
-        assert_eq!((image.key(), image.side(), image.outcome()), (canonical.key, position.side(), position.outcome()));
+        assert_eq!(
+            (image.key(), image.side(), image.outcome()),
+            (canonical.key, position.side(), position.outcome())
+        );
         assert_eq!(image.legal_moves().len(), position.legal_moves().len());
-        assert_eq!(image.forbidden_moves().len(), position.forbidden_moves().len());
+        assert_eq!(
+            image.forbidden_moves().len(),
+            position.forbidden_moves().len()
+        );
     }
 });

@@ -25,7 +25,10 @@ fn found(asked: &v1::Position) -> Result<v1::Found, Status> {
 impl Books for Shelf {
     type ExportStream = Empty<Result<v1::Found, Status>>;
 
-    async fn lookup(&self, asked: tonic::Request<v1::Position>) -> Result<Response<v1::Found>, Status> {
+    async fn lookup(
+        &self,
+        asked: tonic::Request<v1::Position>,
+    ) -> Result<Response<v1::Found>, Status> {
         found(&asked.into_inner()).map(Response::new)
     }
 
@@ -37,11 +40,17 @@ impl Books for Shelf {
         Ok(Response::new(v1::LookupManyResponse { found: found? }))
     }
 
-    async fn pick(&self, _: tonic::Request<v1::PickRequest>) -> Result<Response<v1::Picked>, Status> {
+    async fn pick(
+        &self,
+        _: tonic::Request<v1::PickRequest>,
+    ) -> Result<Response<v1::Picked>, Status> {
         Err(Status::not_found("the book does not hold it"))
     }
 
-    async fn export(&self, _: tonic::Request<v1::ExportRequest>) -> Result<Response<Self::ExportStream>, Status> {
+    async fn export(
+        &self,
+        _: tonic::Request<v1::ExportRequest>,
+    ) -> Result<Response<Self::ExportStream>, Status> {
         Ok(Response::new(tokio_stream::empty()))
     }
 }
@@ -108,13 +117,21 @@ fuzz_target!(|input: (u8, u8, &str, &[u8])| {
         .header("host", "127.0.0.1")
         .header("content-type", "application/json");
     // What is no address at all never comes through the library that reads requests.
-    let Ok(request) = request.body(Body::from(body.to_vec())) else { return };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let Ok(request) = request.body(Body::from(body.to_vec())) else {
+        return;
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
     let local = Access::at("127.0.0.1:0".parse().expect("an address"));
     let status = runtime.block_on(async {
         let door = router(Library, local, CancellationToken::new());
         door.oneshot(request).await.expect("infallible").status()
     });
-    let is_ours = matches!(status, StatusCode::NOT_IMPLEMENTED | StatusCode::SERVICE_UNAVAILABLE);
+    let is_ours = matches!(
+        status,
+        StatusCode::NOT_IMPLEMENTED | StatusCode::SERVICE_UNAVAILABLE
+    );
     assert!(!status.is_server_error() || is_ours, "{status}");
 });

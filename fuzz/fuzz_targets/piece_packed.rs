@@ -12,7 +12,9 @@ fuzz_target!(|input: (u8, &[u8])| {
     let mut fitting = bytes.to_vec();
     fitting.resize(length, 0);
     for bytes in [bytes.to_vec(), fitting] {
-        let Ok(position) = Position::unpack(variant, Packed(bytes)) else { continue };
+        let Ok(position) = Position::unpack(variant, Packed(bytes)) else {
+            continue;
+        };
         let canonical = position.canonical();
         let image = Position::unpack(variant, canonical.packed).expect("an image of a position");
         assert_eq!(image.key(), canonical.key);

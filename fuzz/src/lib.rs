@@ -7,7 +7,10 @@ use kagetsu_game::{Chase, RuleName, Variant};
 pub fn gomoku(rule: u8, size: u8) -> Variant {
     let sizes = Variant::GOMOKU_SIZES;
     let size = sizes.start() + size % (sizes.end() - sizes.start() + 1);
-    Variant::Gomoku { rule: RuleName::ALL[usize::from(rule) % RuleName::ALL.len()], size }
+    Variant::Gomoku {
+        rule: RuleName::ALL[usize::from(rule) % RuleName::ALL.len()],
+        size,
+    }
 }
 
 /// One of the variants in which pieces move: xiangqi with each chase, surakarta with each limit.
@@ -15,7 +18,9 @@ pub fn gomoku(rule: u8, size: u8) -> Variant {
 pub fn with_pieces(choice: u8) -> Variant {
     match choice {
         0..=63 => Variant::Xiangqi { chase: Chase::None },
-        64..=127 => Variant::Xiangqi { chase: Chase::Simple },
+        64..=127 => Variant::Xiangqi {
+            chase: Chase::Simple,
+        },
         limit => Variant::Surakarta { limit },
     }
 }

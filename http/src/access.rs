@@ -7,8 +7,8 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, ORIGIN, REFERRER_POLICY, VARY,
-    X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_EXPOSE_HEADERS, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, ORIGIN,
+    REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
@@ -35,7 +35,11 @@ pub struct Rights {
 
 impl Default for Rights {
     fn default() -> Self {
-        Self { analyse: true, build: true, by_token: false }
+        Self {
+            analyse: true,
+            build: true,
+            by_token: false,
+        }
     }
 }
 
@@ -56,16 +60,23 @@ impl Access {
     #[must_use]
     pub fn at(address: SocketAddr) -> Self {
         let is_local = address.ip().is_loopback();
-        Self { may_change: is_local, is_local, origins: Vec::new() }
+        Self {
+            may_change: is_local,
+            is_local,
+            origins: Vec::new(),
+        }
     }
 
     /// # Errors
     /// Why not.
     fn check(&self, method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
-        let forbidden = |message: &str| Err(Refusal::new(StatusCode::FORBIDDEN, "forbidden", message));
+        let forbidden =
+            |message: &str| Err(Refusal::new(StatusCode::FORBIDDEN, "forbidden", message));
         let host = text(headers, &HOST);
         if self.is_local && !host.is_some_and(is_this_machine) {
-            return forbidden("this server answers to 127.0.0.1, [::1] and localhost alone: use one of them");
+            return forbidden(
+                "this server answers to 127.0.0.1, [::1] and localhost alone: use one of them",
+            );
         }
         if matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
             return Ok(());
@@ -76,15 +87,24 @@ impl Access {
                  or where it knows its clients by --tokens or --tls-client-ca",
             );
         }
-        let is_ours = |origin: &str| origin.split_once("://").is_some_and(|(_, name)| Some(name) == host);
+        let is_ours = |origin: &str| {
+            origin
+                .split_once("://")
+                .is_some_and(|(_, name)| Some(name) == host)
+        };
         if text(headers, &ORIGIN).is_some_and(|origin| !is_ours(origin)) {
             return forbidden("a page of another origin may not change anything here");
         }
         // A page elsewhere can send a form without being asked first, but not this.
-        let is_json = text(headers, &CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/json"));
+        let is_json =
+            text(headers, &CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/json"));
         if !is_json {
             let message = "the body must be JSON: send the header Content-Type: application/json";
-            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", message));
+            return Err(Refusal::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "not_json",
+                message,
+            ));
         }
         Ok(())
     }
@@ -92,7 +112,10 @@ impl Access {
     /// The origin of the page that asks, if it may read the answer.
     fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let origin = headers.get(ORIGIN)?;
-        self.origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()).then(|| origin.clone())
+        self.origins
+            .iter()
+            .any(|allowed| allowed.as_bytes() == origin.as_bytes())
+            .then(|| origin.clone())
     }
 }
 
@@ -102,18 +125,26 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 
 /// Whether a `Host` names this machine, whatever the port.
 fn is_this_machine(host: &str) -> bool {
-    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
+    let name = host
+        .rsplit_once(':')
+        .filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
     let name = name.map_or(host, |(name, _)| name);
     name.eq_ignore_ascii_case("localhost") || name == "[::1]" || is_loopback_number(name)
 }
 
 fn is_loopback_number(name: &str) -> bool {
-    name.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+    name.parse::<std::net::Ipv4Addr>()
+        .is_ok_and(|address| address.is_loopback())
 }
 
 /// Lets a request through, or not.
-pub(crate) async fn guard<S: Services>(State(door): State<Arc<Door<S>>>, request: Request, next: Next) -> Response {
-    let is_question = request.method() == Method::OPTIONS && door.access.allowed(request.headers()).is_some();
+pub(crate) async fn guard<S: Services>(
+    State(door): State<Arc<Door<S>>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let is_question =
+        request.method() == Method::OPTIONS && door.access.allowed(request.headers()).is_some();
     match door.access.check(request.method(), request.headers()) {
         Err(refusal) => refusal.into_response(),
         Ok(()) if is_question => StatusCode::NO_CONTENT.into_response(),
@@ -127,7 +158,9 @@ pub fn headed(router: Router, access: Access) -> Router {
 }
 
 /// What of an answer's head [`headed`] has put there.
-pub(crate) fn of_the_browser(headers: &HeaderMap) -> impl Iterator<Item = (HeaderName, HeaderValue)> + '_ {
+pub(crate) fn of_the_browser(
+    headers: &HeaderMap,
+) -> impl Iterator<Item = (HeaderName, HeaderValue)> + '_ {
     const NAMES: [HeaderName; 8] = [
         CONTENT_SECURITY_POLICY,
         X_CONTENT_TYPE_OPTIONS,
@@ -138,7 +171,9 @@ pub(crate) fn of_the_browser(headers: &HeaderMap) -> impl Iterator<Item = (Heade
         ACCESS_CONTROL_EXPOSE_HEADERS,
         VARY,
     ];
-    NAMES.into_iter().filter_map(|name| Some((name.clone(), headers.get(name)?.clone())))
+    NAMES
+        .into_iter()
+        .filter_map(|name| Some((name.clone(), headers.get(name)?.clone())))
 }
 
 async fn head(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
@@ -150,9 +185,18 @@ async fn head(State(access): State<Arc<Access>>, request: Request, next: Next) -
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     if let Some(origin) = origin {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET"));
-        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("authorization"));
-        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("etag, retry-after"));
+        headers.insert(
+            ACCESS_CONTROL_ALLOW_METHODS,
+            HeaderValue::from_static("GET"),
+        );
+        headers.insert(
+            ACCESS_CONTROL_ALLOW_HEADERS,
+            HeaderValue::from_static("authorization"),
+        );
+        headers.insert(
+            ACCESS_CONTROL_EXPOSE_HEADERS,
+            HeaderValue::from_static("etag, retry-after"),
+        );
         headers.append(VARY, HeaderValue::from_static("origin"));
     }
     response
@@ -164,15 +208,31 @@ mod tests {
 
     fn headers(all: &[(HeaderName, &str)]) -> HeaderMap {
         let value = |text: &str| HeaderValue::from_str(text).expect("plain text");
-        all.iter().map(|(name, text)| (name.clone(), value(text))).collect()
+        all.iter()
+            .map(|(name, text)| (name.clone(), value(text)))
+            .collect()
     }
 
     #[test]
     fn names_of_this_machine() {
-        for host in ["localhost", "LOCALHOST:7616", "127.0.0.1:7616", "127.9.9.9", "[::1]", "[::1]:80"] {
+        for host in [
+            "localhost",
+            "LOCALHOST:7616",
+            "127.0.0.1:7616",
+            "127.9.9.9",
+            "[::1]",
+            "[::1]:80",
+        ] {
             assert!(is_this_machine(host), "{host}");
         }
-        for host in ["", "example.org", "localhost.example.org:7616", "10.0.0.1", "127.0.0.1.example.org", "[::2]:1"] {
+        for host in [
+            "",
+            "example.org",
+            "localhost.example.org:7616",
+            "10.0.0.1",
+            "127.0.0.1.example.org",
+            "[::2]:1",
+        ] {
             assert!(!is_this_machine(host), "{host}");
         }
     }
@@ -183,17 +243,43 @@ mod tests {
         let json = (CONTENT_TYPE, "application/json");
         let host = (HOST, "127.0.0.1:1");
         let post = |access: &Access, all: &[(HeaderName, &str)]| {
-            access.check(&Method::POST, &headers(all)).map_err(|refusal| refusal.status.as_u16())
+            access
+                .check(&Method::POST, &headers(all))
+                .map_err(|refusal| refusal.status.as_u16())
         };
         assert_eq!(post(&local, &[host.clone(), json.clone()]), Ok(()));
-        assert_eq!(post(&local, &[host.clone(), json.clone(), (ORIGIN, "http://127.0.0.1:1")]), Ok(()));
-        assert_eq!(post(&local, &[host.clone(), json.clone(), (ORIGIN, "http://example.org")]), Err(403));
-        assert_eq!(post(&local, &[host.clone(), json.clone(), (ORIGIN, "null")]), Err(403));
-        assert_eq!(post(&local, &[host, (CONTENT_TYPE, "text/plain")]), Err(415));
-        assert_eq!(post(&local, &[(HOST, "example.org"), json.clone()]), Err(403));
+        assert_eq!(
+            post(
+                &local,
+                &[host.clone(), json.clone(), (ORIGIN, "http://127.0.0.1:1")]
+            ),
+            Ok(())
+        );
+        assert_eq!(
+            post(
+                &local,
+                &[host.clone(), json.clone(), (ORIGIN, "http://example.org")]
+            ),
+            Err(403)
+        );
+        assert_eq!(
+            post(&local, &[host.clone(), json.clone(), (ORIGIN, "null")]),
+            Err(403)
+        );
+        assert_eq!(
+            post(&local, &[host, (CONTENT_TYPE, "text/plain")]),
+            Err(415)
+        );
+        assert_eq!(
+            post(&local, &[(HOST, "example.org"), json.clone()]),
+            Err(403)
+        );
         assert_eq!(post(&local, std::slice::from_ref(&json)), Err(403));
         let open = Access::at("0.0.0.0:1".parse().expect("an address"));
         assert_eq!(post(&open, &[(HOST, "example.org"), json]), Err(403));
-        assert_eq!(open.check(&Method::GET, &headers(&[(HOST, "example.org")])), Ok(()));
+        assert_eq!(
+            open.check(&Method::GET, &headers(&[(HOST, "example.org")])),
+            Ok(())
+        );
     }
 }

@@ -32,7 +32,11 @@ pub(crate) struct EffortJson {
 
 impl EffortJson {
     pub(crate) fn message(&self) -> v1::Effort {
-        v1::Effort { depth: self.depth, nodes: self.nodes, time_ms: self.time_ms }
+        v1::Effort {
+            depth: self.depth,
+            nodes: self.nodes,
+            time_ms: self.time_ms,
+        }
     }
 }
 
@@ -76,25 +80,50 @@ pub(crate) async fn analyze<S: Services>(
     let place = place(&door.analyses, client, "analyses")?;
     let position = read_place(&asked.variant, asked.fen.as_deref(), &asked.moves)?;
     if position.outcome().is_some() {
-        return Err(Refusal::wrong(format!("the game is over in {position}: there is nothing to search")));
+        return Err(Refusal::wrong(format!(
+            "the game is over in {position}: there is nothing to search"
+        )));
     }
     let question = v1::Question {
         position: Some((&position).into()),
-        effort: Some(EffortJson { depth: asked.depth, nodes: asked.nodes, time_ms: asked.time_ms }.message()),
+        effort: Some(
+            EffortJson {
+                depth: asked.depth,
+                nodes: asked.nodes,
+                time_ms: asked.time_ms,
+            }
+            .message(),
+        ),
         width: asked.top,
         ..v1::Question::default()
     };
-    let request = v1::AnalyzeRequest { question: Some(question), split: v1::Split::Unspecified.into(), keep: false };
-    let updates = door.services.analysis().analyze(Request::new(request)).await?.into_inner();
+    let request = v1::AnalyzeRequest {
+        question: Some(question),
+        split: v1::Split::Unspecified.into(),
+        keep: false,
+    };
+    let updates = door
+        .services
+        .analysis()
+        .analyze(Request::new(request))
+        .await?
+        .into_inner();
     let events = updates.map(move |update| {
         let _place = &place;
         let json = update.and_then(|update| {
-            let answer = read(update.answer.as_ref()).map_err(|refusal| Status::internal(refusal.message))?;
+            let answer = read(update.answer.as_ref())
+                .map_err(|refusal| Status::internal(refusal.message))?;
             let answer = AnswerJson::new(&position, &answer.unwrap_or_default(), update.time_ms);
             let answer = answer.with_nodes(update.nodes);
-            Ok(UpdateJson { answer, workers: update.workers, is_final: update.is_final })
+            Ok(UpdateJson {
+                answer,
+                workers: update.workers,
+                is_final: update.is_final,
+            })
         });
         told("answer", json)
     });
-    Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response())
+    Ok(Sse::new(events)
+        .keep_alive(KeepAlive::default())
+        .into_response())
 }

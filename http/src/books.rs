@@ -22,23 +22,49 @@ use crate::services::Services;
 /// Answers that the book gives are the service's own: what it says is trusted as far as it can be read.
 pub(crate) fn read(answer: Option<&v1::Answer>) -> Result<Option<Answer>, Refusal> {
     let read = answer.map(Answer::try_from).transpose();
-    read.map_err(|error| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged_book", error.to_string()))
+    read.map_err(|error| {
+        Refusal::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "damaged_book",
+            error.to_string(),
+        )
+    })
 }
 
 impl<S: Services> Door<S> {
     /// What the book knows of a position; `None` if it does not hold it.
-    pub(crate) async fn lookup(&self, position: &Position, searched: bool) -> Result<Option<Answer>, Refusal> {
-        let found = self.services.books().lookup(Request::new(position.into())).await?.into_inner();
-        read(if searched { found.facts.as_ref() } else { found.answer.as_ref() })
+    pub(crate) async fn lookup(
+        &self,
+        position: &Position,
+        searched: bool,
+    ) -> Result<Option<Answer>, Refusal> {
+        let found = self
+            .services
+            .books()
+            .lookup(Request::new(position.into()))
+            .await?
+            .into_inner();
+        read(if searched {
+            found.facts.as_ref()
+        } else {
+            found.answer.as_ref()
+        })
     }
 }
 
 fn not_held(position: &Position) -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, "not_in_book", format!("the book does not hold {position}"))
+    Refusal::new(
+        StatusCode::NOT_FOUND,
+        "not_in_book",
+        format!("the book does not hold {position}"),
+    )
 }
 
 /// `GET /api/v1/book`.
-pub(crate) async fn book<S: Services>(State(door): State<Arc<Door<S>>>, params: Params) -> Result<Response, Refusal> {
+pub(crate) async fn book<S: Services>(
+    State(door): State<Arc<Door<S>>>,
+    params: Params,
+) -> Result<Response, Refusal> {
     params.only(&[&place::PLACE[..], &["searched"]].concat())?;
     let position = place::position(&params)?;
     let answer = door.lookup(&position, params.flag("searched")?).await?;
@@ -58,7 +84,10 @@ struct PickJson {
 }
 
 /// `GET /api/v1/pick`.
-pub(crate) async fn pick<S: Services>(State(door): State<Arc<Door<S>>>, params: Params) -> Result<Response, Refusal> {
+pub(crate) async fn pick<S: Services>(
+    State(door): State<Arc<Door<S>>>,
+    params: Params,
+) -> Result<Response, Refusal> {
     params.only(&[&place::PLACE[..], &["temperature", "seed", "min_depth"]].concat())?;
     let position = place::position(&params)?;
     let request = v1::PickRequest {
@@ -67,17 +96,44 @@ pub(crate) async fn pick<S: Services>(State(door): State<Arc<Door<S>>>, params: 
         seed: params.number("seed", 0..=u64::MAX)?,
         min_depth: params.number("min_depth", 0..=255)?.unwrap_or(0),
     };
-    let picked = door.services.books().pick(Request::new(request)).await?.into_inner();
+    let picked = door
+        .services
+        .books()
+        .pick(Request::new(request))
+        .await?
+        .into_inner();
     let all: Vec<v1::Verdict> = picked.verdict.into_iter().chain(picked.rivals).collect();
     let names = |verdict: &v1::Verdict| u16::try_from(verdict.r#move).map(kagetsu_game::Move::new);
     let names: Result<Vec<_>, _> = all.iter().map(names).collect();
-    let names = names.map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged_book", "no such move"))?;
-    let chosen = all.first().zip(names.first()).ok_or_else(|| not_held(&position))?;
-    let verdict = read(Some(&v1::Answer { verdicts: vec![chosen.0.clone()] }))?.unwrap_or_default();
+    let names = names.map_err(|_| {
+        Refusal::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "damaged_book",
+            "no such move",
+        )
+    })?;
+    let chosen = all
+        .first()
+        .zip(names.first())
+        .ok_or_else(|| not_held(&position))?;
+    let verdict = read(Some(&v1::Answer {
+        verdicts: vec![chosen.0.clone()],
+    }))?
+    .unwrap_or_default();
     let (m, verdict) = verdict.best().ok_or_else(|| not_held(&position))?;
-    let rivals = names.iter().skip(1).filter(|rival| **rival != m).map(|&m| position.write_move(m)).collect();
+    let rivals = names
+        .iter()
+        .skip(1)
+        .filter(|rival| **rival != m)
+        .map(|&m| position.write_move(m))
+        .collect();
     let value = ValueJson::of(verdict);
-    let pick = PickJson { r#move: position.write_move(m), value, depth: verdict.depth.into(), rivals };
+    let pick = PickJson {
+        r#move: position.write_move(m),
+        value,
+        depth: verdict.depth.into(),
+        rivals,
+    };
     Ok(Json(pick).into_response())
 }
 
@@ -120,7 +176,12 @@ pub(crate) async fn position(params: Params) -> Result<Response, Refusal> {
             Outcome::Draw => "draw".into(),
         }),
         legal: position.legal_moves().into_iter().map(name).collect(),
-        forbidden: forbidden.map(|(m, why)| ForbiddenJson { r#move: name(m), reason: why.to_string() }).collect(),
+        forbidden: forbidden
+            .map(|(m, why)| ForbiddenJson {
+                r#move: name(m),
+                reason: why.to_string(),
+            })
+            .collect(),
     };
     Ok(Json(json).into_response())
 }

@@ -85,14 +85,20 @@ pub struct AsideJson {
 
 impl From<&Aside> for AsideJson {
     fn from(aside: &Aside) -> Self {
-        Self { position: aside.position.to_string(), reason: aside.reason.clone() }
+        Self {
+            position: aside.position.to_string(),
+            reason: aside.reason.clone(),
+        }
     }
 }
 
 /// A later coordinator may have positions that this program does not know.
 fn aside(aside: &v1::Aside) -> Option<AsideJson> {
     let position = Position::try_from(aside.position.as_ref()?).ok()?;
-    Some(AsideJson { position: position.to_string(), reason: aside.reason.clone() })
+    Some(AsideJson {
+        position: position.to_string(),
+        reason: aside.reason.clone(),
+    })
 }
 
 impl From<&v1::Job> for JobJson {
@@ -160,12 +166,20 @@ pub fn state(state: v1::JobState) -> &'static str {
 }
 
 /// `GET /api/v1/jobs`.
-pub(crate) async fn list<S: Services>(State(door): State<Arc<Door<S>>>, params: Params) -> Result<Response, Refusal> {
+pub(crate) async fn list<S: Services>(
+    State(door): State<Arc<Door<S>>>,
+    params: Params,
+) -> Result<Response, Refusal> {
     params.only(&[])?;
     if door.services.epoch().is_none() {
         return Ok(Json(Vec::<JobJson>::new()).into_response());
     }
-    let listed = door.services.builds().list(Request::new(v1::ListJobsRequest {})).await?.into_inner();
+    let listed = door
+        .services
+        .builds()
+        .list(Request::new(v1::ListJobsRequest {}))
+        .await?
+        .into_inner();
     let jobs: Vec<JobJson> = listed.jobs.iter().map(Into::into).collect();
     Ok(Json(jobs).into_response())
 }
@@ -202,12 +216,19 @@ pub(crate) async fn events<S: Services>(
     Path(name): Path<String>,
 ) -> Result<Response, Refusal> {
     let place = streams::place(&door.listeners, client, "streams of events")?;
-    let jobs = door.services.builds().watch(named(name)).await?.into_inner();
+    let jobs = door
+        .services
+        .builds()
+        .watch(named(name))
+        .await?
+        .into_inner();
     let events = jobs.map(move |job| {
         let _place = &place;
         told("job", job.map(|job| JobJson::from(&job)))
     });
-    Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response())
+    Ok(Sse::new(events)
+        .keep_alive(KeepAlive::default())
+        .into_response())
 }
 
 /// What a build is made of.
@@ -286,12 +307,17 @@ struct DeepenJson {
 impl DeepenJson {
     fn message(self) -> Result<v1::Deepen, Refusal> {
         let day = match &self.before {
-            Some(text) => {
-                day(text).ok_or_else(|| Refusal::wrong(format!("deepen.before: {text} is no day as 2026-11-21")))?
-            }
+            Some(text) => day(text).ok_or_else(|| {
+                Refusal::wrong(format!("deepen.before: {text} is no day as 2026-11-21"))
+            })?,
             None => 0,
         };
-        Ok(v1::Deepen { depth: self.depth, nodes: self.nodes, day, engine: self.engine })
+        Ok(v1::Deepen {
+            depth: self.depth,
+            nodes: self.nodes,
+            day,
+            engine: self.engine,
+        })
     }
 }
 
@@ -322,8 +348,15 @@ pub(crate) async fn start<S: Services>(
         return Err(Refusal::wrong("name: a job needs a name"));
     }
     let fen = start.fen.as_deref();
-    let lines = if start.roots.is_empty() { vec![String::new()] } else { start.roots.clone() };
-    let roots: Result<Vec<_>, _> = lines.iter().map(|line| place::read(&start.variant, fen, line)).collect();
+    let lines = if start.roots.is_empty() {
+        vec![String::new()]
+    } else {
+        start.roots.clone()
+    };
+    let roots: Result<Vec<_>, _> = lines
+        .iter()
+        .map(|line| place::read(&start.variant, fen, line))
+        .collect();
     let mut roots = roots?;
     let read = |line: &String| place::read(&start.variant, fen, line);
     for line in &start.cover {
@@ -338,16 +371,25 @@ pub(crate) async fn start<S: Services>(
     }
     let exclude: Vec<Position> = start.exclude.iter().map(read).collect::<Result<_, _>>()?;
     if let Some(over) = roots.iter().find(|root| root.outcome().is_some()) {
-        return Err(Refusal::wrong(format!("the game is over in the root {over}: there is nothing to search")));
+        return Err(Refusal::wrong(format!(
+            "the game is over in the root {over}: there is nothing to search"
+        )));
     }
-    let mut effort = EffortJson { depth: start.depth, nodes: start.nodes, time_ms: start.time_ms }.message();
+    let mut effort = EffortJson {
+        depth: start.depth,
+        nodes: start.nodes,
+        time_ms: start.time_ms,
+    }
+    .message();
     if effort == v1::Effort::default() {
         match start.policy {
             PolicyJson::DropOut | PolicyJson::OneSide => effort.depth = Some(DEPTH),
             PolicyJson::Prove => effort.nodes = Some(THREATS),
         }
     }
-    let margin = start.margin.or((start.policy == PolicyJson::OneSide).then_some(MARGIN));
+    let margin = start
+        .margin
+        .or((start.policy == PolicyJson::OneSide).then_some(MARGIN));
     let request = v1::StartRequest {
         name: start.name,
         roots: roots.iter().map(Into::into).collect(),
@@ -411,7 +453,12 @@ pub(crate) async fn prioritize<S: Services>(
     body: Result<Json<TurnJson>, JsonRejection>,
 ) -> Result<Response, Refusal> {
     let Json(TurnJson { priority }) = body?;
-    Ok(shown(door.services.builds().prioritize(Request::new(v1::PrioritizeRequest { name, priority })).await?))
+    Ok(shown(
+        door.services
+            .builds()
+            .prioritize(Request::new(v1::PrioritizeRequest { name, priority }))
+            .await?,
+    ))
 }
 
 /// `POST /api/v1/jobs/{name}/cancel`.
@@ -425,7 +472,9 @@ pub(crate) async fn cancel<S: Services>(
 impl From<JsonRejection> for Refusal {
     fn from(rejection: JsonRejection) -> Self {
         if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
-            let message = format!("a body may have {LARGEST_BODY} bytes: build from fewer roots, or over gRPC");
+            let message = format!(
+                "a body may have {LARGEST_BODY} bytes: build from fewer roots, or over gRPC"
+            );
             return Self::new(rejection.status(), "too_long", message);
         }
         Self::new(rejection.status(), "bad_body", rejection.body_text())

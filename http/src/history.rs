@@ -71,14 +71,20 @@ impl History {
     /// The points of a job, oldest first.
     pub(crate) fn of(&self, name: &str) -> Vec<Point> {
         let tracks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tracks.get(name).map_or_else(Vec::new, |track| track.points.clone())
+        tracks
+            .get(name)
+            .map_or_else(Vec::new, |track| track.points.clone())
     }
 
     fn add(&self, at_ms: u64, jobs: &[v1::Job]) {
         let mut tracks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for job in jobs {
             if tracks.len() < MOST_JOBS || tracks.contains_key(&job.name) {
-                let point = Point { at_ms, positions: job.positions, frontier: job.frontier };
+                let point = Point {
+                    at_ms,
+                    positions: job.positions,
+                    frontier: job.frontier,
+                };
                 tracks.entry(job.name.clone()).or_default().add(point);
             }
         }
@@ -97,9 +103,17 @@ pub(crate) async fn follow<S: Services>(door: Arc<Door<S>>) {
         if door.services.epoch().is_none() {
             continue;
         }
-        if let Ok(listed) = door.services.builds().list(Request::new(v1::ListJobsRequest {})).await {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            door.history.add(now.as_millis() as u64, &listed.into_inner().jobs);
+        if let Ok(listed) = door
+            .services
+            .builds()
+            .list(Request::new(v1::ListJobsRequest {}))
+            .await
+        {
+            let now = SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .unwrap_or_default();
+            door.history
+                .add(now.as_millis() as u64, &listed.into_inner().jobs);
         }
     }
 }
@@ -112,11 +126,20 @@ mod tests {
     fn a_long_job_keeps_its_whole_shape_in_few_points() {
         let mut track = Track::default();
         for at in 0..100_000 {
-            track.add(Point { at_ms: at, positions: at, frontier: 0 });
+            track.add(Point {
+                at_ms: at,
+                positions: at,
+                frontier: 0,
+            });
         }
         assert!(track.points.len() <= MOST_POINTS);
         assert!(track.points.first().is_some_and(|point| point.at_ms == 0));
-        assert!(track.points.last().is_some_and(|point| point.at_ms > 99_000));
+        assert!(
+            track
+                .points
+                .last()
+                .is_some_and(|point| point.at_ms > 99_000)
+        );
         assert!(track.points.is_sorted_by_key(|point| point.at_ms));
     }
 
@@ -124,8 +147,19 @@ mod tests {
     fn a_job_that_stands_still_takes_no_room() {
         let mut track = Track::default();
         for at in 0..1_000 {
-            track.add(Point { at_ms: at, positions: 7, frontier: 1 });
+            track.add(Point {
+                at_ms: at,
+                positions: 7,
+                frontier: 1,
+            });
         }
-        assert_eq!(track.points.iter().map(|point| point.at_ms).collect::<Vec<_>>(), [0, 999]);
+        assert_eq!(
+            track
+                .points
+                .iter()
+                .map(|point| point.at_ms)
+                .collect::<Vec<_>>(),
+            [0, 999]
+        );
     }
 }

@@ -88,13 +88,20 @@ impl ValueJson {
     /// Nothing is known.
     #[must_use]
     pub fn unknown() -> Self {
-        Self { proof: "none".into(), ..Self::default() }
+        Self {
+            proof: "none".into(),
+            ..Self::default()
+        }
     }
 
     /// The value of a move, where a search has found out something of it.
     #[must_use]
     pub fn of(verdict: &Verdict) -> Self {
-        if is_unknown(verdict) { Self::unknown() } else { Self::new(verdict.score, verdict.proof) }
+        if is_unknown(verdict) {
+            Self::unknown()
+        } else {
+            Self::new(verdict.score, verdict.proof)
+        }
     }
 
     /// A score, and what is proven of it.
@@ -127,7 +134,11 @@ pub fn is_unknown(verdict: &Verdict) -> bool {
 pub fn date(day: u32) -> String {
     let first = Date::from_ordinal_date(1970, 1).expect("a date");
     let date = first.checked_add(Duration::days(i64::from(day)));
-    date.and_then(|date| date.format(format_description!("[year]-[month]-[day]")).ok()).unwrap_or_default()
+    date.and_then(|date| {
+        date.format(format_description!("[year]-[month]-[day]"))
+            .ok()
+    })
+    .unwrap_or_default()
 }
 
 /// Days since 1970-01-01 of `2026-11-21`.
@@ -146,9 +157,19 @@ mod tests {
 
     #[test]
     fn what_says_no_more_than_that_nothing_is_forced_has_no_value() {
-        let by = Provenance { engine: "kagetsu 0.1.0".into(), day: 20_778 };
-        let verdict =
-            |score, bound| Verdict { score, bound, depth: 1, nodes: 1, line: vec![], proof: None, by: by.clone() };
+        let by = Provenance {
+            engine: "kagetsu 0.1.0".into(),
+            day: 20_778,
+        };
+        let verdict = |score, bound| Verdict {
+            score,
+            bound,
+            depth: 1,
+            nodes: 1,
+            line: vec![],
+            proof: None,
+            by: by.clone(),
+        };
         let rows = [
             (-Score::OPINION_MAX, Bound::Lower, true),
             (-Score::OPINION_MAX, Bound::Upper, false),
@@ -160,17 +181,28 @@ mod tests {
         for (score, bound, is_so) in rows {
             let verdict = verdict(score, bound);
             let json = serde_json::to_value(ValueJson::of(&verdict)).expect("plain data");
-            assert_eq!((is_unknown(&verdict), json["score"].is_null()), (is_so, is_so), "{score} {bound}");
+            assert_eq!(
+                (is_unknown(&verdict), json["score"].is_null()),
+                (is_so, is_so),
+                "{score} {bound}"
+            );
         }
     }
 
     #[test]
     fn an_answer_has_the_fields_of_the_contract() {
         let position = Position::from_line(Variant::FREESTYLE_15, "h8 i9").expect("legal");
-        let by = Provenance { engine: "kagetsu 0.1.0".into(), day: 20_778 };
+        let by = Provenance {
+            engine: "kagetsu 0.1.0".into(),
+            day: 20_778,
+        };
         let h9 = position.parse_move("h9").expect("legal");
         let h10 = position.parse_move("h10").expect("legal");
-        let proof = Some(Proof { claim: Claim::Win, kind: ProofKind::Vcf, plies: 7 });
+        let proof = Some(Proof {
+            claim: Claim::Win,
+            kind: ProofKind::Vcf,
+            plies: 7,
+        });
         let verdict = Verdict {
             score: Score::win_in(7),
             bound: Bound::Exact,
@@ -180,9 +212,15 @@ mod tests {
             proof,
             by,
         };
-        let other = Verdict { score: Score::opinion(34), proof: None, line: vec![h10], ..verdict.clone() };
+        let other = Verdict {
+            score: Score::opinion(34),
+            proof: None,
+            line: vec![h10],
+            ..verdict.clone()
+        };
         let answer = [(h10, other), (h9, verdict)].into_iter().collect();
-        let json = serde_json::to_value(AnswerJson::new(&position, &answer, 412)).expect("plain data");
+        let json =
+            serde_json::to_value(AnswerJson::new(&position, &answer, 412)).expect("plain data");
         let expected = serde_json::json!({
             "variant": "freestyle-15", "moves": ["h8", "i9"], "side": "first", "key": position.key().to_string(),
             "best": "h9", "win_in": 7, "loss_in": null, "score": null, "proof": "win", "proof_kind": "vcf",

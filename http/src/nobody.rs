@@ -10,14 +10,19 @@ use tonic::{Request, Response, Status, Streaming};
 pub struct Nobody;
 
 fn refused<T>(what: &str) -> Result<T, Status> {
-    Err(Status::failed_precondition(format!("this server only reads its book: {what} is for a coordinator")))
+    Err(Status::failed_precondition(format!(
+        "this server only reads its book: {what} is for a coordinator"
+    )))
 }
 
 #[tonic::async_trait]
 impl Analysis for Nobody {
     type AnalyzeStream = Empty<Result<v1::AnalyzeUpdate, Status>>;
 
-    async fn analyze(&self, _: Request<v1::AnalyzeRequest>) -> Result<Response<Self::AnalyzeStream>, Status> {
+    async fn analyze(
+        &self,
+        _: Request<v1::AnalyzeRequest>,
+    ) -> Result<Response<Self::AnalyzeStream>, Status> {
         refused("an analysis")
     }
 }
@@ -30,7 +35,10 @@ impl Builds for Nobody {
         refused("a build")
     }
 
-    async fn list(&self, _: Request<v1::ListJobsRequest>) -> Result<Response<v1::ListJobsResponse>, Status> {
+    async fn list(
+        &self,
+        _: Request<v1::ListJobsRequest>,
+    ) -> Result<Response<v1::ListJobsResponse>, Status> {
         Ok(Response::new(v1::ListJobsResponse::default()))
     }
 
@@ -54,7 +62,10 @@ impl Builds for Nobody {
         refused("a build")
     }
 
-    async fn prioritize(&self, _: Request<v1::PrioritizeRequest>) -> Result<Response<v1::Job>, Status> {
+    async fn prioritize(
+        &self,
+        _: Request<v1::PrioritizeRequest>,
+    ) -> Result<Response<v1::Job>, Status> {
         refused("a build")
     }
 
@@ -67,19 +78,31 @@ impl Builds for Nobody {
 impl Workers for Nobody {
     type WorkStream = Empty<Result<v1::ToWorker, Status>>;
 
-    async fn work(&self, _: Request<Streaming<v1::FromWorker>>) -> Result<Response<Self::WorkStream>, Status> {
+    async fn work(
+        &self,
+        _: Request<Streaming<v1::FromWorker>>,
+    ) -> Result<Response<Self::WorkStream>, Status> {
         refused("a worker")
     }
 
-    async fn beat(&self, _: Request<Streaming<v1::Beat>>) -> Result<Response<v1::BeatResponse>, Status> {
+    async fn beat(
+        &self,
+        _: Request<Streaming<v1::Beat>>,
+    ) -> Result<Response<v1::BeatResponse>, Status> {
         refused("a worker")
     }
 
-    async fn list(&self, _: Request<v1::ListWorkersRequest>) -> Result<Response<v1::ListWorkersResponse>, Status> {
+    async fn list(
+        &self,
+        _: Request<v1::ListWorkersRequest>,
+    ) -> Result<Response<v1::ListWorkersResponse>, Status> {
         Ok(Response::new(v1::ListWorkersResponse::default()))
     }
 
-    async fn release(&self, _: Request<v1::ReleaseRequest>) -> Result<Response<v1::ReleaseResponse>, Status> {
+    async fn release(
+        &self,
+        _: Request<v1::ReleaseRequest>,
+    ) -> Result<Response<v1::ReleaseResponse>, Status> {
         refused("a worker")
     }
 }

@@ -13,7 +13,11 @@ struct Asset {
 
 macro_rules! asset {
     ($path:literal, $file:literal, $kind:literal) => {
-        Asset { path: $path, kind: $kind, text: include_str!(concat!("../page/", $file)) }
+        Asset {
+            path: $path,
+            kind: $kind,
+            text: include_str!(concat!("../page/", $file)),
+        }
     };
 }
 
@@ -23,14 +27,46 @@ const ASSETS: &[Asset] = &[
     asset!("/page/icon.svg", "icon.svg", "image/svg+xml"),
     asset!("/page/main.js", "main.js", "text/javascript; charset=utf-8"),
     asset!("/page/api.js", "api.js", "text/javascript; charset=utf-8"),
-    asset!("/page/board.js", "board.js", "text/javascript; charset=utf-8"),
-    asset!("/page/games.js", "games.js", "text/javascript; charset=utf-8"),
-    asset!("/page/explorer.js", "explorer.js", "text/javascript; charset=utf-8"),
-    asset!("/page/values.js", "values.js", "text/javascript; charset=utf-8"),
-    asset!("/page/cluster.js", "cluster.js", "text/javascript; charset=utf-8"),
-    asset!("/page/start.js", "start.js", "text/javascript; charset=utf-8"),
-    asset!("/page/words.js", "words.js", "text/javascript; charset=utf-8"),
-    asset!("/page/element.js", "element.js", "text/javascript; charset=utf-8"),
+    asset!(
+        "/page/board.js",
+        "board.js",
+        "text/javascript; charset=utf-8"
+    ),
+    asset!(
+        "/page/games.js",
+        "games.js",
+        "text/javascript; charset=utf-8"
+    ),
+    asset!(
+        "/page/explorer.js",
+        "explorer.js",
+        "text/javascript; charset=utf-8"
+    ),
+    asset!(
+        "/page/values.js",
+        "values.js",
+        "text/javascript; charset=utf-8"
+    ),
+    asset!(
+        "/page/cluster.js",
+        "cluster.js",
+        "text/javascript; charset=utf-8"
+    ),
+    asset!(
+        "/page/start.js",
+        "start.js",
+        "text/javascript; charset=utf-8"
+    ),
+    asset!(
+        "/page/words.js",
+        "words.js",
+        "text/javascript; charset=utf-8"
+    ),
+    asset!(
+        "/page/element.js",
+        "element.js",
+        "text/javascript; charset=utf-8"
+    ),
 ];
 
 /// The paths of the page's files.
@@ -41,7 +77,9 @@ pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
 /// A file of the page. A browser asks anew each time: a new program may bring a new page.
 pub(crate) fn file(path: &str) -> Option<Response> {
     let asset = ASSETS.iter().find(|asset| asset.path == path)?;
-    let headers =
-        [(CONTENT_TYPE, HeaderValue::from_static(asset.kind)), (CACHE_CONTROL, HeaderValue::from_static("no-cache"))];
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static(asset.kind)),
+        (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+    ];
     Some((headers, asset.text).into_response())
 }

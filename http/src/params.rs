@@ -30,7 +30,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
         let mut params = BTreeMap::new();
         for (name, value) in pairs {
             if params.insert(name.clone(), value).is_some() {
-                return Err(Refusal::wrong(format!("the parameter '{name}' is given twice")));
+                return Err(Refusal::wrong(format!(
+                    "the parameter '{name}' is given twice"
+                )));
             }
         }
         Ok(Self(params))
@@ -42,15 +44,21 @@ impl Params {
     /// A parameter that is none of `known`.
     pub(crate) fn only(&self, known: &[&str]) -> Result<(), Refusal> {
         let unknown = self.0.keys().find(|name| !known.contains(&name.as_str()));
-        let there_are =
-            if known.is_empty() { "there is none".into() } else { format!("there are {}", known.join(", ")) };
+        let there_are = if known.is_empty() {
+            "there is none".into()
+        } else {
+            format!("there are {}", known.join(", "))
+        };
         let refused = |name| Refusal::wrong(format!("no parameter '{name}'; {there_are}"));
         unknown.map_or(Ok(()), |name| Err(refused(name)))
     }
 
     /// A text; an empty one is as good as none.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str).filter(|text| !text.is_empty())
+        self.0
+            .get(name)
+            .map(String::as_str)
+            .filter(|text| !text.is_empty())
     }
 
     /// # Errors
@@ -59,19 +67,31 @@ impl Params {
         match self.text(name) {
             None | Some("false") => Ok(false),
             Some("true") => Ok(true),
-            Some(other) => Err(Refusal::wrong(format!("{name}={other}: must be true or false"))),
+            Some(other) => Err(Refusal::wrong(format!(
+                "{name}={other}: must be true or false"
+            ))),
         }
     }
 
     /// # Errors
     /// If it is no number of the range.
-    pub(crate) fn number<T>(&self, name: &str, range: RangeInclusive<T>) -> Result<Option<T>, Refusal>
+    pub(crate) fn number<T>(
+        &self,
+        name: &str,
+        range: RangeInclusive<T>,
+    ) -> Result<Option<T>, Refusal>
     where
         T: FromStr + PartialOrd + Display,
     {
-        let Some(text) = self.text(name) else { return Ok(None) };
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
         let found = text.parse().ok().filter(|number| range.contains(number));
         let (from, to) = (range.start(), range.end());
-        found.map(Some).ok_or_else(|| Refusal::wrong(format!("{name}={text}: must be a number from {from} to {to}")))
+        found.map(Some).ok_or_else(|| {
+            Refusal::wrong(format!(
+                "{name}={text}: must be a number from {from} to {to}"
+            ))
+        })
     }
 }

@@ -11,17 +11,28 @@ pub(crate) const PLACE: [&str; 3] = ["variant", "moves", "fen"];
 /// # Errors
 /// The first thing in it that cannot be.
 pub(crate) fn position(params: &Params) -> Result<Position, Refusal> {
-    let variant = params.text("variant").ok_or_else(|| Refusal::wrong("variant is missing, as in freestyle-15"))?;
-    read(variant, params.text("fen"), params.text("moves").unwrap_or_default())
+    let variant = params
+        .text("variant")
+        .ok_or_else(|| Refusal::wrong("variant is missing, as in freestyle-15"))?;
+    read(
+        variant,
+        params.text("fen"),
+        params.text("moves").unwrap_or_default(),
+    )
 }
 
 /// # Errors
 /// The first thing in it that cannot be.
 pub(crate) fn read(variant: &str, fen: Option<&str>, moves: &str) -> Result<Position, Refusal> {
-    let variant: Variant = variant.parse().map_err(|error| Refusal::wrong(format!("{error}")))?;
+    let variant: Variant = variant
+        .parse()
+        .map_err(|error| Refusal::wrong(format!("{error}")))?;
     let start = match fen {
-        Some(fen) => Position::from_fen(variant, fen).map_err(|error| Refusal::wrong(format!("fen: {error}")))?,
+        Some(fen) => Position::from_fen(variant, fen)
+            .map_err(|error| Refusal::wrong(format!("fen: {error}")))?,
         None => Position::start(variant),
     };
-    start.play_line(moves).map_err(|error| Refusal::wrong(format!("moves: {error}")))
+    start
+        .play_line(moves)
+        .map_err(|error| Refusal::wrong(format!("moves: {error}")))
 }

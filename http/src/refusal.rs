@@ -21,7 +21,12 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into(), retry_after: None }
+        Self {
+            status,
+            code,
+            message: message.into(),
+            retry_after: None,
+        }
     }
 
     /// A parameter or a body that cannot be.
@@ -36,7 +41,9 @@ impl From<Status> for Refusal {
         let (http, code) = match status.code() {
             Code::InvalidArgument | Code::OutOfRange => (StatusCode::BAD_REQUEST, "bad_request"),
             Code::NotFound => (StatusCode::NOT_FOUND, "not_found"),
-            Code::AlreadyExists | Code::FailedPrecondition | Code::Aborted => (StatusCode::CONFLICT, "conflict"),
+            Code::AlreadyExists | Code::FailedPrecondition | Code::Aborted => {
+                (StatusCode::CONFLICT, "conflict")
+            }
             Code::PermissionDenied => (StatusCode::FORBIDDEN, "forbidden"),
             Code::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated"),
             Code::ResourceExhausted => (StatusCode::TOO_MANY_REQUESTS, "exhausted"),
@@ -45,7 +52,10 @@ impl From<Status> for Refusal {
             Code::DataLoss => (StatusCode::INTERNAL_SERVER_ERROR, "damaged_book"),
             _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         };
-        Self { retry_after: pushback(&status), ..Self::new(http, code, status.message()) }
+        Self {
+            retry_after: pushback(&status),
+            ..Self::new(http, code, status.message())
+        }
     }
 }
 
@@ -54,7 +64,9 @@ impl IntoResponse for Refusal {
         let body = json!({"error": {"code": self.code, "message": self.message}});
         let mut answer = (self.status, Json(body)).into_response();
         if let Some(wait) = self.retry_after {
-            let seconds = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).div_ceil(1_000);
+            let seconds = u64::try_from(wait.as_millis())
+                .unwrap_or(u64::MAX)
+                .div_ceil(1_000);
             answer.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
         answer

@@ -42,29 +42,46 @@ struct Route<S> {
 }
 
 fn about_the_book<S>(path: &'static str, handler: MethodRouter<Arc<Door<S>>>) -> Route<S> {
-    Route { path, handler, is_of_the_book: true }
+    Route {
+        path,
+        handler,
+        is_of_the_book: true,
+    }
 }
 
 fn about_now<S>(path: &'static str, handler: MethodRouter<Arc<Door<S>>>) -> Route<S> {
-    Route { path, handler, is_of_the_book: false }
+    Route {
+        path,
+        handler,
+        is_of_the_book: false,
+    }
 }
 
 fn routes<S: Services>() -> Vec<Route<S>> {
     vec![
         about_the_book("/api/v1/book", get(books::book::<S>)),
         about_the_book("/api/v1/tree", get(tree::tree::<S>)),
-        about_the_book("/api/v1/transpositions", get(transpositions::transpositions::<S>)),
+        about_the_book(
+            "/api/v1/transpositions",
+            get(transpositions::transpositions::<S>),
+        ),
         about_now("/api/v1/pick", get(books::pick::<S>)),
         about_now("/api/v1/position", get(books::position)),
         about_now("/api/v1/status", get(status::status::<S>)),
-        about_now("/api/v1/jobs", get(builds::list::<S>).post(builds::start::<S>)),
+        about_now(
+            "/api/v1/jobs",
+            get(builds::list::<S>).post(builds::start::<S>),
+        ),
         about_now("/api/v1/jobs/{name}", get(builds::get::<S>)),
         about_now("/api/v1/jobs/{name}/history", get(builds::history::<S>)),
         about_now("/api/v1/jobs/{name}/events", get(builds::events::<S>)),
         about_now("/api/v1/jobs/{name}/pause", post(builds::pause::<S>)),
         about_now("/api/v1/jobs/{name}/resume", post(builds::resume::<S>)),
         about_now("/api/v1/jobs/{name}/cancel", post(builds::cancel::<S>)),
-        about_now("/api/v1/jobs/{name}/priority", post(builds::prioritize::<S>)),
+        about_now(
+            "/api/v1/jobs/{name}/priority",
+            post(builds::prioritize::<S>),
+        ),
         about_now("/api/v1/workers", get(workers::list::<S>)),
         about_now("/api/v1/analyses", post(analyses::analyze::<S>)),
         about_now("/api/v1/openapi.json", get(status::description)),
@@ -76,7 +93,9 @@ fn routes<S: Services>() -> Vec<Route<S>> {
 /// All that is behind the door, to be [headed](crate::headed) with the same access. What is learned about the jobs of the services is followed until the shutdown; must be called in a tokio
 /// runtime.
 pub fn router<S: Services>(services: S, access: Access, shutdown: CancellationToken) -> Router {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     let door = Arc::new(Door {
         services,
         access,
@@ -88,10 +107,19 @@ pub fn router<S: Services>(services: S, access: Access, shutdown: CancellationTo
     });
     tokio::spawn(history::follow(Arc::clone(&door)));
     let mut router = Router::new();
-    for Route { path, handler, is_of_the_book } in routes() {
+    for Route {
+        path,
+        handler,
+        is_of_the_book,
+    } in routes()
+    {
         let fresh = middleware::from_fn_with_state(Arc::clone(&door), status::fresh::<S>);
         let timed = middleware::from_fn_with_state((Arc::clone(&door), path), status::timed::<S>);
-        let handler = if is_of_the_book { handler.layer(fresh) } else { handler };
+        let handler = if is_of_the_book {
+            handler.layer(fresh)
+        } else {
+            handler
+        };
         router = router.route(path, handler.layer(timed));
     }
     for path in page::paths() {
@@ -101,7 +129,10 @@ pub fn router<S: Services>(services: S, access: Access, shutdown: CancellationTo
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
-        .layer(middleware::from_fn_with_state(Arc::clone(&door), guard::<S>))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&door),
+            guard::<S>,
+        ))
         .with_state(door)
 }
 
@@ -111,7 +142,8 @@ async fn asset(uri: Uri) -> Response {
 
 fn refuse_route(uri: &Uri) -> Refusal {
     let path = uri.path();
-    let message = format!("there is nothing at {path}; /api/v1/openapi.json describes what there is");
+    let message =
+        format!("there is nothing at {path}; /api/v1/openapi.json describes what there is");
     Refusal::new(StatusCode::NOT_FOUND, "no_such_route", message)
 }
 
@@ -120,7 +152,10 @@ async fn no_route(uri: Uri) -> Refusal {
 }
 
 async fn no_method(method: Method, uri: Uri) -> Refusal {
-    let message = format!("{} does not take {method}; see /api/v1/openapi.json", uri.path());
+    let message = format!(
+        "{} does not take {method}; see /api/v1/openapi.json",
+        uri.path()
+    );
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "no_such_method", message)
 }
 
@@ -146,7 +181,10 @@ mod tests {
         match part {
             Value::Object(map) => {
                 if let Some(name) = map.get("$ref") {
-                    let path = name.as_str().and_then(|name| name.strip_prefix('#')).expect("a reference");
+                    let path = name
+                        .as_str()
+                        .and_then(|name| name.strip_prefix('#'))
+                        .expect("a reference");
                     assert!(whole.pointer(path).is_some(), "{path}");
                 }
                 map.values().for_each(|part| check_references(whole, part));
@@ -174,7 +212,10 @@ mod tests {
     #[tokio::test]
     async fn the_description_has_the_methods_of_every_route() {
         let description = description();
-        let access = Access { may_change: true, ..Access::default() };
+        let access = Access {
+            may_change: true,
+            ..Access::default()
+        };
         let router = router(Empty, access, CancellationToken::new());
         let mut taken: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for path in description["paths"].as_object().expect("paths").keys() {
@@ -183,14 +224,21 @@ mod tests {
                     .method(method.to_uppercase().as_str())
                     .uri(path.replace("{name}", "x"))
                     .header("content-type", "application/json");
-                let response = router.clone().oneshot(request.body(Body::empty()).expect("a request")).await;
+                let response = router
+                    .clone()
+                    .oneshot(request.body(Body::empty()).expect("a request"))
+                    .await;
                 if response.expect("infallible").status() != StatusCode::METHOD_NOT_ALLOWED {
                     taken.entry(path.clone()).or_default().push(method);
                 }
             }
         }
         for (path, methods) in taken {
-            let described: Vec<&String> = description["paths"][&path].as_object().expect("methods").keys().collect();
+            let described: Vec<&String> = description["paths"][&path]
+                .as_object()
+                .expect("methods")
+                .keys()
+                .collect();
             assert_eq!(described, methods, "{path}");
         }
     }

@@ -33,7 +33,8 @@ const GRACE: Duration = Duration::from_secs(3);
 
 /// How no request of HTTP/1 begins, and what is said to who begins so.
 const HTTP_2: &[u8] = b"PRI ";
-const REFUSAL: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n\
+const REFUSAL: &[u8] =
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n\
     this port speaks HTTP/1.1; gRPC has another, which is printed as `listening on`\n";
 
 /// The other end of a request's connection, an extension of the request.
@@ -44,7 +45,8 @@ pub struct Client(pub SocketAddr);
 async fn bound(State(unread): State<Unread>, request: Request<Body>, next: Next) -> Response {
     let (mut head, body) = next.run(request).await.into_parts();
     // Streams have no length: they are made as they are read.
-    let length = usize::try_from(body.size_hint().exact().unwrap_or_default()).unwrap_or(usize::MAX);
+    let length =
+        usize::try_from(body.size_hint().exact().unwrap_or_default()).unwrap_or(usize::MAX);
     let late = || Err(axum::Error::new(io::Error::from(io::ErrorKind::TimedOut)));
     match unread.bound(length, body, late).await {
         Ok(Ok(waiting)) => {
@@ -54,7 +56,8 @@ async fn bound(State(unread): State<Unread>, request: Request<Body>, next: Next)
         Ok(Err(body)) => Response::from_parts(head, body),
         Err(refusal) => {
             let mut refusal = Refusal::from(refusal).into_response();
-            of_the_browser(&head.headers).for_each(|(name, value)| _ = refusal.headers_mut().insert(name, value));
+            of_the_browser(&head.headers)
+                .for_each(|(name, value)| _ = refusal.headers_mut().insert(name, value));
             refusal
         }
     }
@@ -74,14 +77,19 @@ async fn begin(mut line: Connection) -> io::Result<Option<impl AsyncRead + Async
         return Ok(None);
     }
     let (reads, writes) = tokio::io::split(line);
-    Ok(Some(tokio::io::join(Cursor::new(first).chain(reads), writes)))
+    Ok(Some(tokio::io::join(
+        Cursor::new(first).chain(reads),
+        writes,
+    )))
 }
 
 /// Serves HTTP/1.1 until the shutdown, large answers among others that are read; streams that do not end by themselves are cut.
 pub async fn serve(mut listener: Listener, router: Router, shutdown: CancellationToken) {
     let mut http = http1::Builder::new();
     let router = router.layer(from_fn_with_state(Unread::default(), bound));
-    http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(BUFFER);
+    http.timer(TokioTimer::new())
+        .header_read_timeout(PATIENCE)
+        .max_buf_size(BUFFER);
     let (open, cut) = (GracefulShutdown::new(), CancellationToken::new());
     let _cut = cut.clone().drop_guard();
     loop {
@@ -103,7 +111,10 @@ pub async fn serve(mut listener: Listener, router: Router, shutdown: Cancellatio
                     let router = router.clone();
                     async move { router.oneshot(request.map(Body::new)).await }
                 });
-                watcher.watch(http.serve_connection(TokioIo::new(line), service)).await.map_err(io::Error::other)
+                watcher
+                    .watch(http.serve_connection(TokioIo::new(line), service))
+                    .await
+                    .map_err(io::Error::other)
             };
             tokio::select! {
                 // A client that goes away, or that speaks something else.
@@ -133,9 +144,11 @@ mod tests {
     const MANY: usize = 8 << 20;
 
     async fn head(line: &mut TcpStream, path: &str) -> String {
-        line.write_all(format!("GET {path} HTTP/1.1\r\nHost: h\r\nOrigin: {PAGE}\r\n\r\n").as_bytes())
-            .await
-            .expect("room");
+        line.write_all(
+            format!("GET {path} HTTP/1.1\r\nHost: h\r\nOrigin: {PAGE}\r\n\r\n").as_bytes(),
+        )
+        .await
+        .expect("room");
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
             head.push(line.read_u8().await.expect("a head"));
@@ -145,8 +158,16 @@ mod tests {
 
     #[tokio::test]
     async fn answers_that_nobody_reads_leave_the_small_ones_their_place() {
-        let router = Router::new().route("/large", get(async || vec![7; MANY])).route("/small", get(async || "small"));
-        let router = headed(router, Access { origins: vec![PAGE.into()], ..Access::default() });
+        let router = Router::new()
+            .route("/large", get(async || vec![7; MANY]))
+            .route("/small", get(async || "small"));
+        let router = headed(
+            router,
+            Access {
+                origins: vec![PAGE.into()],
+                ..Access::default()
+            },
+        );
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let listener = Listener::new(socket, None, 64).expect("an address");
         let (address, shutdown) = (listener.address(), CancellationToken::new());
@@ -156,36 +177,62 @@ mod tests {
         for _ in 0..8 {
             let mut line = connect().await;
             let head = head(&mut line, "/large").await;
-            assert!(head.starts_with("HTTP/1.1 200") && head.contains(&format!("content-length: {MANY}")), "{head}");
+            assert!(
+                head.starts_with("HTTP/1.1 200")
+                    && head.contains(&format!("content-length: {MANY}")),
+                "{head}"
+            );
             unread.push(line);
         }
         let mut line = connect().await;
         let refusal = head(&mut line, "/large").await;
-        assert!(refusal.starts_with("HTTP/1.1 429") && refusal.contains("retry-after: 5"), "{refusal}");
-        for readable in [format!("access-control-allow-origin: {PAGE}"), "content-security-policy: ".into()] {
+        assert!(
+            refusal.starts_with("HTTP/1.1 429") && refusal.contains("retry-after: 5"),
+            "{refusal}"
+        );
+        for readable in [
+            format!("access-control-allow-origin: {PAGE}"),
+            "content-security-policy: ".into(),
+        ] {
             assert!(refusal.contains(&readable), "{readable}: {refusal}");
         }
-        assert!(head(&mut connect().await, "/small").await.starts_with("HTTP/1.1 200"));
+        assert!(
+            head(&mut connect().await, "/small")
+                .await
+                .starts_with("HTTP/1.1 200")
+        );
 
         let mut whole = vec![0; MANY];
         let mut first = unread.remove(0);
         first.read_exact(&mut whole).await.expect("all of it");
         assert!(whole.iter().all(|byte| *byte == 7));
         // On the same line, and in the place of what was read.
-        assert!(head(&mut first, "/small").await.contains("content-length: 5"));
+        assert!(
+            head(&mut first, "/small")
+                .await
+                .contains("content-length: 5")
+        );
         first.read_exact(&mut [0; 5]).await.expect("all of it");
         assert!(head(&mut first, "/large").await.starts_with("HTTP/1.1 200"));
 
         let mut line = connect().await;
-        line.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.expect("room");
+        line.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+            .await
+            .expect("room");
         let mut said = String::new();
         line.read_to_string(&mut said).await.expect("text");
-        assert!(said.starts_with("HTTP/1.1 400 ") && said.contains("gRPC has another"), "{said}");
+        assert!(
+            said.starts_with("HTTP/1.1 400 ") && said.contains("gRPC has another"),
+            "{said}"
+        );
 
         shutdown.cancel();
         serving.await.expect("no panic");
         let mut left = Vec::new();
         let cut = unread[0].read_to_end(&mut left).await;
-        assert!(cut.is_err() || left.len() < MANY, "what nobody reads ends with the server");
+        assert!(
+            cut.is_err() || left.len() < MANY,
+            "what nobody reads ends with the server"
+        );
     }
 }

@@ -73,20 +73,47 @@ pub struct DeepenJson {
 /// The settings as they go over the wire, with the first roots and excluded positions alone.
 #[must_use]
 pub fn settings(spec: &JobSpec) -> v1::Settings {
-    let JobSpec { name, roots, policy, bounds, effort, width, max_ply, target, split, .. } = spec;
-    let Bounds { margin, noise, seed, exclude, deepen, nodes, stable, priority } = bounds;
+    let JobSpec {
+        name,
+        roots,
+        policy,
+        bounds,
+        effort,
+        width,
+        max_ply,
+        target,
+        split,
+        ..
+    } = spec;
+    let Bounds {
+        margin,
+        noise,
+        seed,
+        exclude,
+        deepen,
+        nodes,
+        stable,
+        priority,
+    } = bounds;
     let (kind, side, alpha) = match *policy {
         Policy::DropOut { alpha } => (v1::Policy::DropOut, Side::First, alpha),
         Policy::OneSide { side, alpha } => (v1::Policy::OneSide, side, alpha),
         Policy::Prove { attacker } => (v1::Policy::Prove, attacker, 0.0),
     };
     let first = |positions: &[Position]| positions.iter().take(TOLD).map(Into::into).collect();
-    let deepen = deepen.as_ref().map(|Deepen { depth, nodes, day, engine }| v1::Deepen {
-        depth: (*depth).into(),
-        nodes: *nodes,
-        day: *day,
-        engine: engine.clone().unwrap_or_default(),
-    });
+    let deepen = deepen.as_ref().map(
+        |Deepen {
+             depth,
+             nodes,
+             day,
+             engine,
+         }| v1::Deepen {
+            depth: (*depth).into(),
+            nodes: *nodes,
+            day: *day,
+            engine: engine.clone().unwrap_or_default(),
+        },
+    );
     let request = v1::StartRequest {
         name: name.clone(),
         roots: first(roots),
@@ -97,7 +124,12 @@ pub fn settings(spec: &JobSpec) -> v1::Settings {
         target: (*target != u64::MAX).then_some(*target),
         split: *split,
         policy: kind.into(),
-        side: (if side == Side::First { v1::Side::First } else { v1::Side::Second }).into(),
+        side: (if side == Side::First {
+            v1::Side::First
+        } else {
+            v1::Side::Second
+        })
+        .into(),
         margin: margin.map(Into::into),
         noise: *noise,
         seed: *seed,
@@ -107,14 +139,23 @@ pub fn settings(spec: &JobSpec) -> v1::Settings {
         until_stable: *stable,
         priority: (*priority).into(),
     };
-    v1::Settings { request: Some(request), roots: roots.len() as u64, exclude: exclude.len() as u64 }
+    v1::Settings {
+        request: Some(request),
+        roots: roots.len() as u64,
+        exclude: exclude.len() as u64,
+    }
 }
 
 /// Moves or FEN. A later coordinator may have positions that this program does not know.
 fn named(position: &v1::Position) -> Option<String> {
     let position = Position::try_from(position).ok()?;
     if let Some(line) = position.line() {
-        return Some(line.iter().map(|&m| position.write_move(m)).collect::<Vec<_>>().join(" "));
+        return Some(
+            line.iter()
+                .map(|&m| position.write_move(m))
+                .collect::<Vec<_>>()
+                .join(" "),
+        );
     }
     Some(position.fen().unwrap_or_else(|_| position.to_string()))
 }
@@ -123,7 +164,11 @@ impl From<&v1::Settings> for SettingsJson {
     fn from(settings: &v1::Settings) -> Self {
         let request = settings.request.clone().unwrap_or_default();
         let effort = request.effort.unwrap_or_default();
-        let side = if request.side() == v1::Side::Second { Side::Second } else { Side::First };
+        let side = if request.side() == v1::Side::Second {
+            Side::Second
+        } else {
+            Side::First
+        };
         let (policy, has_side) = match request.policy() {
             v1::Policy::Unspecified | v1::Policy::DropOut => ("drop-out", false),
             v1::Policy::OneSide => ("one-side", true),
@@ -152,7 +197,14 @@ impl From<&v1::Settings> for SettingsJson {
 }
 
 impl From<&v1::Deepen> for DeepenJson {
-    fn from(v1::Deepen { depth, nodes, day, engine }: &v1::Deepen) -> Self {
+    fn from(
+        v1::Deepen {
+            depth,
+            nodes,
+            day,
+            engine,
+        }: &v1::Deepen,
+    ) -> Self {
         Self {
             depth: (*depth > 0).then_some(*depth),
             nodes: (*nodes > 0).then_some(*nodes),

@@ -37,7 +37,11 @@ pub(crate) async fn status<S: Services>(
     State(door): State<Arc<Door<S>>>,
     rights: Option<Extension<Rights>>,
 ) -> Response {
-    let Rights { analyse, build, by_token } = rights.map(|Extension(rights)| rights).unwrap_or_default();
+    let Rights {
+        analyse,
+        build,
+        by_token,
+    } = rights.map(|Extension(rights)| rights).unwrap_or_default();
     let is_open = door.access.may_change && door.services.is_cluster();
     let epoch = door.services.epoch();
     Json(StatusJson {
@@ -55,7 +59,11 @@ pub(crate) async fn status<S: Services>(
 
 /// `GET /api/v1/openapi.json`.
 pub(crate) async fn description() -> Response {
-    ([(axum::http::header::CONTENT_TYPE, "application/json")], include_str!("../openapi.json")).into_response()
+    (
+        [(axum::http::header::CONTENT_TYPE, "application/json")],
+        include_str!("../openapi.json"),
+    )
+        .into_response()
 }
 
 /// `GET /healthz`: the process answers.
@@ -64,9 +72,21 @@ pub(crate) async fn health() -> &'static str {
 }
 
 /// `GET /readyz`: it does what it is for.
-pub(crate) async fn ready<S: Services>(State(door): State<Arc<Door<S>>>) -> Result<&'static str, Refusal> {
-    let unready = || Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the server is ending");
-    if door.shutdown.is_cancelled() { Err(unready()) } else { Ok("ready\n") }
+pub(crate) async fn ready<S: Services>(
+    State(door): State<Arc<Door<S>>>,
+) -> Result<&'static str, Refusal> {
+    let unready = || {
+        Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "unavailable",
+            "the server is ending",
+        )
+    };
+    if door.shutdown.is_cancelled() {
+        Err(unready())
+    } else {
+        Ok("ready\n")
+    }
 }
 
 /// Tells the services how long a route took.
@@ -77,15 +97,23 @@ pub(crate) async fn timed<S: Services>(
 ) -> Response {
     let (begun, method) = (Instant::now(), request.method().clone());
     let answer = next.run(request).await;
-    door.services.answered(method.as_str(), route, begun.elapsed());
+    door.services
+        .answered(method.as_str(), route, begun.elapsed());
     answer
 }
 
 /// An answer about the book holds until the book changes: who has it asks whether the book is still the same.
-pub(crate) async fn fresh<S: Services>(State(door): State<Arc<Door<S>>>, request: Request, next: Next) -> Response {
+pub(crate) async fn fresh<S: Services>(
+    State(door): State<Arc<Door<S>>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let epoch = door.services.epoch().unwrap_or_default();
     let tag = format!("\"{:x}-{epoch:x}\"", door.instance);
-    let seen = request.headers().get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    let seen = request
+        .headers()
+        .get(IF_NONE_MATCH)
+        .and_then(|value| value.to_str().ok());
     let is_same = seen.is_some_and(|seen| seen.split(',').any(|seen| seen.trim() == tag));
     let mut response = if is_same && matches!(*request.method(), Method::GET | Method::HEAD) {
         StatusCode::NOT_MODIFIED.into_response()
@@ -96,6 +124,8 @@ pub(crate) async fn fresh<S: Services>(State(door): State<Arc<Door<S>>>, request
     if let Some(tag) = HeaderValue::from_str(&tag).ok().filter(|_| is_held) {
         response.headers_mut().insert(ETAG, tag);
     }
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response
+        .headers_mut()
+        .insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
 }

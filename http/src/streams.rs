@@ -22,8 +22,15 @@ const COME_AGAIN: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// If there is none for this client.
-pub(crate) fn place(of: &Arc<Shares>, client: Option<Extension<Client>>, what: &str) -> Result<Share, Refusal> {
-    let address = client.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |Extension(Client(client))| client.ip());
+pub(crate) fn place(
+    of: &Arc<Shares>,
+    client: Option<Extension<Client>>,
+    what: &str,
+) -> Result<Share, Refusal> {
+    let address = client.map_or(
+        IpAddr::V4(Ipv4Addr::LOCALHOST),
+        |Extension(Client(client))| client.ip(),
+    );
     of.take(address).map_err(|full| {
         let message = match full {
             Full::All(most) => format!("{most} {what} are open, no more at a time; come again later"),

@@ -53,15 +53,28 @@ pub(crate) async fn transpositions<S: Services>(
 ) -> Result<Response, Refusal> {
     params.only(&place::PLACE)?;
     let position = place::position(&params)?;
-    let json = TranspositionsJson { behind: door.behind(&position).await?, before: door.before(&position).await? };
+    let json = TranspositionsJson {
+        behind: door.behind(&position).await?,
+        before: door.before(&position).await?,
+    };
     Ok(Json(json).into_response())
 }
 
 impl<S: Services> Door<S> {
-    async fn lookup_all(&self, positions: &[Position], top: u32) -> Result<Vec<v1::Found>, Refusal> {
+    async fn lookup_all(
+        &self,
+        positions: &[Position],
+        top: u32,
+    ) -> Result<Vec<v1::Found>, Refusal> {
         let positions = positions.iter().map(Into::into).collect();
         let request = Request::new(v1::LookupManyRequest { positions, top });
-        Ok(self.services.books().lookup_many(request).await?.into_inner().found)
+        Ok(self
+            .services
+            .books()
+            .lookup_many(request)
+            .await?
+            .into_inner()
+            .found)
     }
 
     /// The moves whose positions the book holds, by position.
@@ -71,14 +84,19 @@ impl<S: Services> Door<S> {
         for (m, child) in moves.iter().zip(position.children(&moves)) {
             alike.entry(child.key).or_default().push(*m);
         }
-        let next = |(_, moves): (&_, &Vec<Move>)| moves.first().and_then(|&m| position.play(m).ok());
+        let next =
+            |(_, moves): (&_, &Vec<Move>)| moves.first().and_then(|&m| position.play(m).ok());
         let next: Vec<Position> = alike.iter().filter_map(next).collect();
         let found = self.lookup_all(&next, 1).await?;
-        let held = alike.iter().zip(found).filter(|(_, found)| found.answer.is_some());
-        let behind = |((key, moves), _): ((&kagetsu_game::Key, &Vec<Move>), v1::Found)| BehindJson {
-            key: key.to_string(),
-            moves: moves.iter().map(|&m| position.write_move(m)).collect(),
-        };
+        let held = alike
+            .iter()
+            .zip(found)
+            .filter(|(_, found)| found.answer.is_some());
+        let behind =
+            |((key, moves), _): ((&kagetsu_game::Key, &Vec<Move>), v1::Found)| BehindJson {
+                key: key.to_string(),
+                moves: moves.iter().map(|&m| position.write_move(m)).collect(),
+            };
         Ok(held.map(behind).collect())
     }
 
@@ -87,14 +105,23 @@ impl<S: Services> Door<S> {
     async fn before(&self, position: &Position) -> Result<Vec<BeforeJson>, Refusal> {
         let last = position.moves().len().saturating_sub(1);
         let others = (0..last).rev().filter(|at| at % 2 == last % 2);
-        let ways: Vec<(Position, Move)> = others.take(MOST).filter_map(|at| without(position, at)).collect();
+        let ways: Vec<(Position, Move)> = others
+            .take(MOST)
+            .filter_map(|at| without(position, at))
+            .collect();
         let positions: Vec<Position> = ways.iter().map(|(before, _)| before.clone()).collect();
         let found = self.lookup_all(&positions, 0).await?;
         let mut all = Vec::new();
         for ((before, m), found) in ways.into_iter().zip(found) {
-            let Some(answer) = crate::books::read(found.answer.as_ref())? else { continue };
+            let Some(answer) = crate::books::read(found.answer.as_ref())? else {
+                continue;
+            };
             all.push(BeforeJson {
-                moves: before.moves().iter().map(|&m| before.write_move(m)).collect(),
+                moves: before
+                    .moves()
+                    .iter()
+                    .map(|&m| before.write_move(m))
+                    .collect(),
                 r#move: before.write_move(m),
                 value: answer.get(m).map(ValueJson::of),
             });
@@ -126,8 +153,12 @@ mod tests {
 
     #[test]
     fn a_stone_that_comes_last_leads_to_the_same_position() {
-        let position = Position::from_line(Variant::FREESTYLE_15, "h8 i9 j10 a1 c3").expect("legal");
-        let ways: Vec<_> = [2, 0].into_iter().filter_map(|at| without(&position, at)).collect();
+        let position =
+            Position::from_line(Variant::FREESTYLE_15, "h8 i9 j10 a1 c3").expect("legal");
+        let ways: Vec<_> = [2, 0]
+            .into_iter()
+            .filter_map(|at| without(&position, at))
+            .collect();
         assert_eq!(ways.len(), 2);
         for (before, m) in ways {
             assert_eq!(before.play(m).expect("legal").key(), position.key());
@@ -138,10 +169,17 @@ mod tests {
     #[test]
     fn moves_that_need_each_other_stay_in_order() {
         // A horse and a soldier of Red's in either order; the horse's second leap not before its first.
-        let position = Position::from_line(Variant::XIANGQI, "h0g2 h9g7 g3g4 g6g5 g2e1").expect("legal");
+        let position =
+            Position::from_line(Variant::XIANGQI, "h0g2 h9g7 g3g4 g6g5 g2e1").expect("legal");
         assert!(without(&position, 0).is_none());
         let (before, m) = without(&position, 2).expect("the horse needs no soldier");
-        assert_eq!((before.write_move(m).as_str(), before.play(m).expect("legal").key()), ("g3g4", position.key()));
+        assert_eq!(
+            (
+                before.write_move(m).as_str(),
+                before.play(m).expect("legal").key()
+            ),
+            ("g3g4", position.key())
+        );
         let position = Position::from_line(Variant::SURAKARTA, "b2b3 e5e4 c2c3").expect("legal");
         assert!(without(&position, 0).is_some());
     }

@@ -40,17 +40,34 @@ struct TreeJson {
 }
 
 /// `GET /api/v1/tree`.
-pub(crate) async fn tree<S: Services>(State(door): State<Arc<Door<S>>>, params: Params) -> Result<Response, Refusal> {
+pub(crate) async fn tree<S: Services>(
+    State(door): State<Arc<Door<S>>>,
+    params: Params,
+) -> Result<Response, Refusal> {
     params.only(&[&place::PLACE[..], &["plies", "top"]].concat())?;
     let position = place::position(&params)?;
     let plies = params.number("plies", 1..=32)?.unwrap_or(4);
     let top = params.number("top", 1..=50)?.unwrap_or(3);
-    let mut growing = Growing { door: &door, top, left: MOST_LOOKED_UP };
+    let mut growing = Growing {
+        door: &door,
+        top,
+        left: MOST_LOOKED_UP,
+    };
     let branches = growing.branches(&position, plies).await?;
-    let not_held = || Refusal::new(StatusCode::NOT_FOUND, "not_in_book", format!("the book does not hold {position}"));
+    let not_held = || {
+        Refusal::new(
+            StatusCode::NOT_FOUND,
+            "not_in_book",
+            format!("the book does not hold {position}"),
+        )
+    };
     let tree = TreeJson {
         variant: position.variant().to_string(),
-        moves: position.moves().iter().map(|&m| position.write_move(m)).collect(),
+        moves: position
+            .moves()
+            .iter()
+            .map(|&m| position.write_move(m))
+            .collect(),
         branches: branches.ok_or_else(not_held)?,
         is_cut: growing.left == 0,
     };
@@ -65,12 +82,21 @@ struct Growing<'a, S> {
 
 impl<S: Services> Growing<'_, S> {
     /// The best moves of a position with what is behind them; `None` if the book does not hold it.
-    async fn branches(&mut self, position: &Position, plies: u32) -> Result<Option<Vec<BranchJson>>, Refusal> {
+    async fn branches(
+        &mut self,
+        position: &Position,
+        plies: u32,
+    ) -> Result<Option<Vec<BranchJson>>, Refusal> {
         self.left = self.left.saturating_sub(1);
-        let Some(answer) = self.door.lookup(position, false).await? else { return Ok(None) };
+        let Some(answer) = self.door.lookup(position, false).await? else {
+            return Ok(None);
+        };
         let mut branches = Vec::new();
         for (m, verdict) in exact(&answer, self.top) {
-            let next = position.play(*m).ok().filter(|_| plies > 1 && self.left > 0);
+            let next = position
+                .play(*m)
+                .ok()
+                .filter(|_| plies > 1 && self.left > 0);
             let behind = match next {
                 Some(next) => Box::pin(self.branches(&next, plies - 1)).await?,
                 None => None,
@@ -87,6 +113,13 @@ impl<S: Services> Growing<'_, S> {
 }
 
 /// The best moves of exact value.
-fn exact(answer: &Answer, top: usize) -> impl Iterator<Item = &(kagetsu_game::Move, kagetsu_game::Verdict)> {
-    answer.verdicts().iter().filter(|(_, verdict)| verdict.is_exact()).take(top)
+fn exact(
+    answer: &Answer,
+    top: usize,
+) -> impl Iterator<Item = &(kagetsu_game::Move, kagetsu_game::Verdict)> {
+    answer
+        .verdicts()
+        .iter()
+        .filter(|(_, verdict)| verdict.is_exact())
+        .take(top)
 }

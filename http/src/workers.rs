@@ -67,9 +67,17 @@ impl From<v1::Worker> for WorkerJson {
 }
 
 /// `GET /api/v1/workers`.
-pub(crate) async fn list<S: Services>(State(door): State<Arc<Door<S>>>, params: Params) -> Result<Response, Refusal> {
+pub(crate) async fn list<S: Services>(
+    State(door): State<Arc<Door<S>>>,
+    params: Params,
+) -> Result<Response, Refusal> {
     params.only(&[])?;
-    let listed = door.services.workers().list(Request::new(v1::ListWorkersRequest::default())).await?.into_inner();
+    let listed = door
+        .services
+        .workers()
+        .list(Request::new(v1::ListWorkersRequest::default()))
+        .await?
+        .into_inner();
     let workers: Vec<WorkerJson> = listed.workers.into_iter().map(Into::into).collect();
     Ok(Json(workers).into_response())
 }

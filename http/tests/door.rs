@@ -22,27 +22,49 @@ fn held() -> (Position, Answer) {
     let position = Position::from_line(Variant::FREESTYLE_15, "h8").expect("legal");
     let verdict = |name: &str, score| {
         let m = position.parse_move(name).expect("legal");
-        let by = Provenance { engine: "test 1".into(), day: 20_000 };
+        let by = Provenance {
+            engine: "test 1".into(),
+            day: 20_000,
+        };
         let line = vec![m];
-        (m, Verdict { score: Score::opinion(score), bound: Bound::Exact, depth: 4, nodes: 9, line, proof: None, by })
+        (
+            m,
+            Verdict {
+                score: Score::opinion(score),
+                bound: Bound::Exact,
+                depth: 4,
+                nodes: 9,
+                line,
+                proof: None,
+                by,
+            },
+        )
     };
     let answer = [verdict("i9", 12), verdict("h9", -3)].into_iter().collect();
     (position, answer)
 }
 
 fn found(asked: &v1::Position) -> Result<v1::Found, Status> {
-    let asked = Position::try_from(asked).map_err(|error| Status::invalid_argument(error.to_string()))?;
+    let asked =
+        Position::try_from(asked).map_err(|error| Status::invalid_argument(error.to_string()))?;
     let (position, answer) = held();
     let is_held = asked.key() == position.key();
     let answer = is_held.then(|| v1::Answer::from(&answer));
-    Ok(v1::Found { position: None, answer: answer.clone(), facts: answer })
+    Ok(v1::Found {
+        position: None,
+        answer: answer.clone(),
+        facts: answer,
+    })
 }
 
 #[tonic::async_trait]
 impl Books for Shelf {
     type ExportStream = tokio_stream::Empty<Result<v1::Found, Status>>;
 
-    async fn lookup(&self, asked: tonic::Request<v1::Position>) -> Result<tonic::Response<v1::Found>, Status> {
+    async fn lookup(
+        &self,
+        asked: tonic::Request<v1::Position>,
+    ) -> Result<tonic::Response<v1::Found>, Status> {
         found(&asked.into_inner()).map(tonic::Response::new)
     }
 
@@ -51,13 +73,21 @@ impl Books for Shelf {
         asked: tonic::Request<v1::LookupManyRequest>,
     ) -> Result<tonic::Response<v1::LookupManyResponse>, Status> {
         let found: Result<_, _> = asked.into_inner().positions.iter().map(found).collect();
-        Ok(tonic::Response::new(v1::LookupManyResponse { found: found? }))
+        Ok(tonic::Response::new(v1::LookupManyResponse {
+            found: found?,
+        }))
     }
 
-    async fn pick(&self, _: tonic::Request<v1::PickRequest>) -> Result<tonic::Response<v1::Picked>, Status> {
+    async fn pick(
+        &self,
+        _: tonic::Request<v1::PickRequest>,
+    ) -> Result<tonic::Response<v1::Picked>, Status> {
         let (_, answer) = held();
         let verdict = answer.verdicts().first().map(Into::into);
-        Ok(tonic::Response::new(v1::Picked { verdict, rivals: Vec::new() }))
+        Ok(tonic::Response::new(v1::Picked {
+            verdict,
+            rivals: Vec::new(),
+        }))
     }
 
     async fn export(
@@ -110,48 +140,112 @@ impl Services for Library {
 
 fn door(access: Access) -> (Router, Arc<AtomicU64>) {
     let epoch = Arc::new(AtomicU64::new(1));
-    let library = Library { shelf: Shelf, epoch: Arc::clone(&epoch) };
-    (headed(router(library, access.clone(), CancellationToken::new()), access), epoch)
+    let library = Library {
+        shelf: Shelf,
+        epoch: Arc::clone(&epoch),
+    };
+    (
+        headed(
+            router(library, access.clone(), CancellationToken::new()),
+            access,
+        ),
+        epoch,
+    )
 }
 
 fn local() -> Access {
     Access::at("127.0.0.1:0".parse().expect("an address"))
 }
 
-async fn ask(door: &Router, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Response<Body> {
-    let mut request = Request::builder().method(method).uri(path).header("host", "127.0.0.1");
+async fn ask(
+    door: &Router,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Response<Body> {
+    let mut request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", "127.0.0.1");
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let request = request.body(Body::from(body.to_string())).expect("a request");
+    let request = request
+        .body(Body::from(body.to_string()))
+        .expect("a request");
     door.clone().oneshot(request).await.expect("infallible")
 }
 
 async fn json(response: Response<Body>) -> Value {
-    let bytes = to_bytes(response.into_body(), 1 << 24).await.expect("a body");
-    serde_json::from_slice(&bytes).unwrap_or_else(|error| panic!("{error} in {}", String::from_utf8_lossy(&bytes)))
+    let bytes = to_bytes(response.into_body(), 1 << 24)
+        .await
+        .expect("a body");
+    serde_json::from_slice(&bytes)
+        .unwrap_or_else(|error| panic!("{error} in {}", String::from_utf8_lossy(&bytes)))
 }
 
 #[tokio::test]
 async fn the_book_answers_in_the_words_of_the_contract() {
     let (door, _) = door(local());
-    let answer = json(ask(&door, "GET", "/api/v1/book?variant=freestyle-15&moves=h8", &[], "").await).await;
+    let answer = json(
+        ask(
+            &door,
+            "GET",
+            "/api/v1/book?variant=freestyle-15&moves=h8",
+            &[],
+            "",
+        )
+        .await,
+    )
+    .await;
     assert_eq!(answer["best"], "i9");
     assert_eq!(answer["answers"][1]["move"], "h9");
     assert_eq!(answer["answers"][1]["score"], -3);
     assert_eq!(answer["side"], "second");
-    let picked = json(ask(&door, "GET", "/api/v1/pick?variant=freestyle-15&moves=h8", &[], "").await).await;
-    assert_eq!((&picked["move"], &picked["score"]), (&"i9".into(), &12.into()));
-    let tree = json(ask(&door, "GET", "/api/v1/tree?variant=freestyle-15&moves=h8&plies=3", &[], "").await).await;
+    let picked = json(
+        ask(
+            &door,
+            "GET",
+            "/api/v1/pick?variant=freestyle-15&moves=h8",
+            &[],
+            "",
+        )
+        .await,
+    )
+    .await;
+    assert_eq!(
+        (&picked["move"], &picked["score"]),
+        (&"i9".into(), &12.into())
+    );
+    let tree = json(
+        ask(
+            &door,
+            "GET",
+            "/api/v1/tree?variant=freestyle-15&moves=h8&plies=3",
+            &[],
+            "",
+        )
+        .await,
+    )
+    .await;
     assert_eq!(tree["branches"][0]["move"], "i9");
     assert_eq!(tree["branches"][0]["branches"], serde_json::json!([]));
     let before = "/api/v1/transpositions?variant=freestyle-15&moves=";
     let ways = json(ask(&door, "GET", before, &[], "").await).await;
-    assert_eq!(ways["behind"][0]["moves"], serde_json::json!(["h8"]), "{ways}");
+    assert_eq!(
+        ways["behind"][0]["moves"],
+        serde_json::json!(["h8"]),
+        "{ways}"
+    );
     let ways = json(ask(&door, "GET", &format!("{before}a1%20i9%20h8"), &[], "").await).await;
     assert_eq!(ways["before"], serde_json::json!([]), "{ways}");
-    let position = json(ask(&door, "GET", "/api/v1/position?variant=surakarta", &[], "").await).await;
-    assert_eq!(position["fen"].as_str().map(|fen| &fen[..13]), Some("wwwwww/wwwwww"));
+    let position =
+        json(ask(&door, "GET", "/api/v1/position?variant=surakarta", &[], "").await).await;
+    assert_eq!(
+        position["fen"].as_str().map(|fen| &fen[..13]),
+        Some("wwwwww/wwwwww")
+    );
     assert_eq!(position["outcome"], Value::Null);
 }
 
@@ -159,35 +253,144 @@ async fn the_book_answers_in_the_words_of_the_contract() {
 async fn what_cannot_be_is_refused_with_a_word_and_a_reason() {
     let (door, _) = door(local());
     let rows = [
-        ("GET", "/api/v1/book", 400, "bad_request", "variant is missing"),
-        ("GET", "/api/v1/book?variant=go-19", 400, "bad_request", "unknown variant 'go-19'"),
-        ("GET", "/api/v1/book?variant=freestyle-15&moves=z99", 400, "bad_request", "move 1"),
-        ("GET", "/api/v1/book?variant=freestyle-15&moves=h8h8", 400, "bad_request", "h8 is taken"),
-        ("GET", "/api/v1/book?variant=freestyle-15&moves=a1", 404, "not_in_book", "does not hold"),
-        ("GET", "/api/v1/book?variant=freestyle-15&movs=a1", 400, "bad_request", "no parameter 'movs'"),
-        ("GET", "/api/v1/book?variant=xiangqi&fen=8%2F", 400, "bad_request", "fen: "),
-        ("GET", "/api/v1/book?variant=freestyle-15&variant=renju-15", 400, "bad_request", "given twice"),
-        ("GET", "/api/v1/book?variant=freestyle-15&searched=1", 400, "bad_request", "true or false"),
-        ("GET", "/api/v1/tree?variant=freestyle-15&plies=99", 400, "bad_request", "from 1 to 32"),
-        ("GET", "/api/v1/pick?variant=freestyle-15&temperature=-1", 400, "bad_request", "from 0 to"),
-        ("GET", "/api/v1/pick?variant=freestyle-15&temperature=NaN", 400, "bad_request", "from 0 to"),
+        (
+            "GET",
+            "/api/v1/book",
+            400,
+            "bad_request",
+            "variant is missing",
+        ),
+        (
+            "GET",
+            "/api/v1/book?variant=go-19",
+            400,
+            "bad_request",
+            "unknown variant 'go-19'",
+        ),
+        (
+            "GET",
+            "/api/v1/book?variant=freestyle-15&moves=z99",
+            400,
+            "bad_request",
+            "move 1",
+        ),
+        (
+            "GET",
+            "/api/v1/book?variant=freestyle-15&moves=h8h8",
+            400,
+            "bad_request",
+            "h8 is taken",
+        ),
+        (
+            "GET",
+            "/api/v1/book?variant=freestyle-15&moves=a1",
+            404,
+            "not_in_book",
+            "does not hold",
+        ),
+        (
+            "GET",
+            "/api/v1/book?variant=freestyle-15&movs=a1",
+            400,
+            "bad_request",
+            "no parameter 'movs'",
+        ),
+        (
+            "GET",
+            "/api/v1/book?variant=xiangqi&fen=8%2F",
+            400,
+            "bad_request",
+            "fen: ",
+        ),
+        (
+            "GET",
+            "/api/v1/book?variant=freestyle-15&variant=renju-15",
+            400,
+            "bad_request",
+            "given twice",
+        ),
+        (
+            "GET",
+            "/api/v1/book?variant=freestyle-15&searched=1",
+            400,
+            "bad_request",
+            "true or false",
+        ),
+        (
+            "GET",
+            "/api/v1/tree?variant=freestyle-15&plies=99",
+            400,
+            "bad_request",
+            "from 1 to 32",
+        ),
+        (
+            "GET",
+            "/api/v1/pick?variant=freestyle-15&temperature=-1",
+            400,
+            "bad_request",
+            "from 0 to",
+        ),
+        (
+            "GET",
+            "/api/v1/pick?variant=freestyle-15&temperature=NaN",
+            400,
+            "bad_request",
+            "from 0 to",
+        ),
         ("GET", "/api/v2", 404, "no_such_route", "openapi.json"),
         ("DELETE", "/api/v1/jobs", 405, "no_such_method", "DELETE"),
         ("POST", "/api/v1/jobs", 400, "bad_body", ""),
-        ("POST", "/api/v1/jobs/x/pause", 409, "conflict", "only reads its book"),
-        ("GET", "/api/v1/jobs/x", 409, "conflict", "only reads its book"),
+        (
+            "POST",
+            "/api/v1/jobs/x/pause",
+            409,
+            "conflict",
+            "only reads its book",
+        ),
+        (
+            "GET",
+            "/api/v1/jobs/x",
+            409,
+            "conflict",
+            "only reads its book",
+        ),
     ];
     for (method, path, status, code, message) in rows {
-        let response = ask(&door, method, path, &[("content-type", "application/json")], "{").await;
+        let response = ask(
+            &door,
+            method,
+            path,
+            &[("content-type", "application/json")],
+            "{",
+        )
+        .await;
         assert_eq!(response.status().as_u16(), status, "{method} {path}");
         let error = json(response).await;
         assert_eq!(error["error"]["code"], code, "{method} {path}");
-        assert!(error["error"]["message"].as_str().is_some_and(|text| text.contains(message)), "{path}: {error}");
+        assert!(
+            error["error"]["message"]
+                .as_str()
+                .is_some_and(|text| text.contains(message)),
+            "{path}: {error}"
+        );
     }
-    let long = format!("/api/v1/book?variant=freestyle-15&moves={}", "a".repeat(40_000));
-    assert_eq!(ask(&door, "GET", &long, &[], "").await.status(), StatusCode::URI_TOO_LONG);
+    let long = format!(
+        "/api/v1/book?variant=freestyle-15&moves={}",
+        "a".repeat(40_000)
+    );
+    assert_eq!(
+        ask(&door, "GET", &long, &[], "").await.status(),
+        StatusCode::URI_TOO_LONG
+    );
     let large = "x".repeat(300 << 10);
-    let large = ask(&door, "POST", "/api/v1/jobs", &[("content-type", "application/json")], &large).await;
+    let large = ask(
+        &door,
+        "POST",
+        "/api/v1/jobs",
+        &[("content-type", "application/json")],
+        &large,
+    )
+    .await;
     assert_eq!(large.status(), StatusCode::PAYLOAD_TOO_LARGE);
 }
 
@@ -195,7 +398,12 @@ async fn what_cannot_be_is_refused_with_a_word_and_a_reason() {
 async fn an_answer_holds_until_the_book_changes() {
     let (door, epoch) = door(local());
     let path = "/api/v1/book?variant=freestyle-15&moves=h8";
-    let tag = |response: &Response<Body>| response.headers()["etag"].to_str().expect("text").to_string();
+    let tag = |response: &Response<Body>| {
+        response.headers()["etag"]
+            .to_str()
+            .expect("text")
+            .to_string()
+    };
     let first = tag(&ask(&door, "GET", path, &[], "").await);
     let again = ask(&door, "GET", path, &[("if-none-match", &first)], "").await;
     assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
@@ -208,12 +416,24 @@ async fn an_answer_holds_until_the_book_changes() {
 #[tokio::test]
 async fn pages_of_other_origins_read_only_where_they_may() {
     let (closed, _) = door(local());
-    let (open, _) = door(Access { origins: vec!["https://example.org".into()], ..local() });
+    let (open, _) = door(Access {
+        origins: vec!["https://example.org".into()],
+        ..local()
+    });
     let here = [("origin", "https://example.org")];
     let path = "/api/v1/status";
-    assert!(ask(&closed, "GET", path, &here, "").await.headers().get("access-control-allow-origin").is_none());
+    assert!(
+        ask(&closed, "GET", path, &here, "")
+            .await
+            .headers()
+            .get("access-control-allow-origin")
+            .is_none()
+    );
     let read = ask(&open, "GET", path, &here, "").await;
-    assert_eq!(read.headers()["access-control-allow-origin"], "https://example.org");
+    assert_eq!(
+        read.headers()["access-control-allow-origin"],
+        "https://example.org"
+    );
     let asked = ask(&open, "OPTIONS", path, &here, "").await;
     assert_eq!(asked.status(), StatusCode::NO_CONTENT);
     assert_eq!(asked.headers()["access-control-allow-methods"], "GET");
@@ -226,20 +446,36 @@ async fn the_page_loads_from_its_own_server_alone() {
     let (door, _) = door(local());
     let page = ask(&door, "GET", "/", &[], "").await;
     assert_eq!(page.status(), StatusCode::OK);
-    let policy = page.headers()["content-security-policy"].to_str().expect("text").to_string();
-    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+    let policy = page.headers()["content-security-policy"]
+        .to_str()
+        .expect("text")
+        .to_string();
+    assert!(
+        policy.contains("default-src 'none'") && !policy.contains("unsafe"),
+        "{policy}"
+    );
     let bytes = to_bytes(page.into_body(), 1 << 20).await.expect("a body");
     let text = String::from_utf8(bytes.to_vec()).expect("text");
-    let links: Vec<&str> = text.split(['"', '\'']).filter(|link| link.starts_with("/page/")).collect();
+    let links: Vec<&str> = text
+        .split(['"', '\''])
+        .filter(|link| link.starts_with("/page/"))
+        .collect();
     assert!(links.len() >= 3, "{links:?}");
     for link in links {
-        assert_eq!(ask(&door, "GET", link, &[], "").await.status(), StatusCode::OK, "{link}");
+        assert_eq!(
+            ask(&door, "GET", link, &[], "").await.status(),
+            StatusCode::OK,
+            "{link}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_body_that_is_too_long_is_refused_with_the_limit() {
-    let (door, _) = door(Access { may_change: true, ..local() });
+    let (door, _) = door(Access {
+        may_change: true,
+        ..local()
+    });
     let body = format!("{{\"name\": \"{}\"}}", "x".repeat(256 << 10));
     for path in ["/api/v1/jobs", "/api/v1/analyses"] {
         let headers = [("content-type", "application/json")];
@@ -248,7 +484,8 @@ async fn a_body_that_is_too_long_is_refused_with_the_limit() {
         let said = json(refused).await;
         assert_eq!(said["error"]["code"], "too_long", "{said}");
         assert_eq!(
-            said["error"]["message"], "a body may have 262144 bytes: build from fewer roots, or over gRPC",
+            said["error"]["message"],
+            "a body may have 262144 bytes: build from fewer roots, or over gRPC",
             "{said}"
         );
     }

@@ -20,9 +20,14 @@ pub(crate) fn generate(folder: &Path) -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let descriptors = protox::compile(["kagetsu/v1/kagetsu.proto"], [root])?;
     let mut bare = descriptors.clone();
-    bare.file.iter_mut().for_each(|file| file.source_code_info = None);
+    bare.file
+        .iter_mut()
+        .for_each(|file| file.source_code_info = None);
     fs::write(folder.join(DESCRIPTORS), bare.encode_to_vec())?;
-    tonic_prost_build::configure().bytes(".kagetsu.v1.Notes").out_dir(folder).compile_fds(descriptors)?;
+    tonic_prost_build::configure()
+        .bytes(".kagetsu.v1.Notes")
+        .out_dir(folder)
+        .compile_fds(descriptors)?;
     fs::metadata(folder.join(CODE))?;
     Ok(())
 }

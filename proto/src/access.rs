@@ -22,10 +22,20 @@ pub struct Access {
     #[arg(help_heading = "Connection", long, value_name = "FILE")]
     pub tls_ca: Option<PathBuf>,
     /// Our own certificate, where the coordinator wants one, as client.pem
-    #[arg(help_heading = "Connection", long, value_name = "FILE", requires = "tls_key")]
+    #[arg(
+        help_heading = "Connection",
+        long,
+        value_name = "FILE",
+        requires = "tls_key"
+    )]
     pub tls_cert: Option<PathBuf>,
     /// Its key, as client.key
-    #[arg(help_heading = "Connection", long, value_name = "FILE", requires = "tls_cert")]
+    #[arg(
+        help_heading = "Connection",
+        long,
+        value_name = "FILE",
+        requires = "tls_cert"
+    )]
     pub tls_key: Option<PathBuf>,
     /// A file with our token, as `kagetsu token new` prints it; the variable KAGETSU_TOKEN can hold it too
     #[arg(help_heading = "Connection", long, value_name = "FILE")]
@@ -71,7 +81,9 @@ impl Access {
     /// For text that is no address, files that cannot be used, and a token that would go out in plain text.
     pub fn connector(&self, url: &str) -> Result<Connector, AccessError> {
         let connector = Connector::to_address(url, || self.tls(url))?;
-        let Some(bearer) = self.bearer()? else { return Ok(connector) };
+        let Some(bearer) = self.bearer()? else {
+            return Ok(connector);
+        };
         if url.starts_with("http:") && !is_loopback(url) && !self.insecure {
             return Err(AccessError::Plain(url.to_string()));
         }
@@ -94,10 +106,16 @@ impl Access {
                 let connector = access.connector(&url).map_err(|error| match error {
                     AccessError::Connect(ConnectError::Url(_)) => {
                         let form = "write it as in http://127.0.0.1:7615 or https://HOST:7615";
-                        unusable(&path, format!("says '{}', which is none; {form}", url.escape_debug()))
+                        unusable(
+                            &path,
+                            format!("says '{}', which is none; {form}", url.escape_debug()),
+                        )
                     }
                     AccessError::Connect(error) => error,
-                    error => ConnectError::Refused { url, cause: error.to_string() },
+                    error => ConnectError::Refused {
+                        url,
+                        cause: error.to_string(),
+                    },
                 })?;
                 connector.channel().await
             }
@@ -106,7 +124,10 @@ impl Access {
     }
 
     fn tls(&self, url: &str) -> Result<tls::Client, AccessError> {
-        let authority = self.tls_ca.as_deref().ok_or_else(|| AccessError::Authority(url.to_string()))?;
+        let authority = self
+            .tls_ca
+            .as_deref()
+            .ok_or_else(|| AccessError::Authority(url.to_string()))?;
         let own = self.tls_cert.as_deref().zip(self.tls_key.as_deref());
         Ok(tls::Client::new(authority, own)?)
     }
@@ -119,7 +140,9 @@ impl Access {
                 _ => return Ok(None),
             },
         };
-        Bearer::new(text.trim()).map(Some).ok_or(AccessError::Token(place))
+        Bearer::new(text.trim())
+            .map(Some)
+            .ok_or(AccessError::Token(place))
     }
 }
 
@@ -130,7 +153,8 @@ fn first_line(path: &Path) -> Result<String, ConnectError> {
         io::ErrorKind::NotFound => not_yet("is not there"),
         _ => unusable(path, format!("cannot be read: {error}")),
     })?;
-    let text = String::from_utf8(text).map_err(|_| unusable(path, "is no text: give another".into()))?;
+    let text =
+        String::from_utf8(text).map_err(|_| unusable(path, "is no text: give another".into()))?;
     match text.lines().next().map(str::trim) {
         None | Some("") => Err(not_yet("is empty")),
         Some(line) => Ok(line.into()),
@@ -138,7 +162,10 @@ fn first_line(path: &Path) -> Result<String, ConnectError> {
 }
 
 fn unusable(path: &Path, cause: String) -> ConnectError {
-    ConnectError::File { file: path.display().to_string(), cause }
+    ConnectError::File {
+        file: path.display().to_string(),
+        cause,
+    }
 }
 
 fn read(path: &Path) -> Result<String, AccessError> {
@@ -150,7 +177,10 @@ fn is_loopback(url: &str) -> bool {
     let uri = url.parse::<tonic::transport::Uri>().ok();
     let host = uri.as_ref().and_then(|uri| uri.host()).unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    bare == "localhost"
+        || bare
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 /// Goes with every request: what this program speaks, and the token, if there is one.
@@ -159,8 +189,14 @@ pub struct Bearer(Option<MetadataValue<Ascii>>);
 
 impl Bearer {
     fn new(token: &str) -> Option<Self> {
-        let is_token = !token.is_empty() && token.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
-        let mut value: MetadataValue<Ascii> = format!("Bearer {token}").parse().ok().filter(|_| is_token)?;
+        let is_token = !token.is_empty()
+            && token
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
+        let mut value: MetadataValue<Ascii> = format!("Bearer {token}")
+            .parse()
+            .ok()
+            .filter(|_| is_token)?;
         // Kept out of logs, and of the tables by which HTTP/2 shortens headers.
         value.set_sensitive(true);
         Some(Self(Some(value)))
@@ -171,7 +207,9 @@ impl Interceptor for Bearer {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
         Versions::ours().put(request.metadata_mut());
         if let Some(value) = &self.0 {
-            request.metadata_mut().insert("authorization", value.clone());
+            request
+                .metadata_mut()
+                .insert("authorization", value.clone());
         }
         Ok(request)
     }
@@ -203,9 +241,14 @@ mod tests {
         let access = Access::default();
         let connector = access.connector_by_file(&path).expect("it is read later");
         let mut said = Vec::new();
-        for bytes in
-            [None, Some(&b""[..]), Some(b"\nhttp://late:1"), Some(b"\xff\xfe"), Some(b"seven\n"), Some(b"https://h:1")]
-        {
+        for bytes in [
+            None,
+            Some(&b""[..]),
+            Some(b"\nhttp://late:1"),
+            Some(b"\xff\xfe"),
+            Some(b"seven\n"),
+            Some(b"https://h:1"),
+        ] {
             if let Some(bytes) = bytes {
                 std::fs::write(&path, bytes).expect("room");
             }
@@ -217,7 +260,10 @@ mod tests {
             (false, "yet: that file is empty"),
             (false, "yet: that file is empty"),
             (true, "URL, is no text"),
-            (true, "URL, says 'seven', which is none; write it as in http"),
+            (
+                true,
+                "URL, says 'seven', which is none; write it as in http",
+            ),
             (true, "https://h:1 needs --tls-ca FILE"),
         ];
         for ((is_lasting, text), (lasts, words)) in said.iter().zip(expected) {
@@ -228,9 +274,13 @@ mod tests {
     #[tokio::test]
     async fn a_url_without_a_port_says_which_is_meant() {
         let connector = Connector::to_url("http://127.0.0.1").expect("a URL");
-        let Err(error) = connector.channel().await else { return println!("skipped: somebody is at port 80") };
+        let Err(error) = connector.channel().await else {
+            return println!("skipped: somebody is at port 80");
+        };
         assert!(
-            error.to_string().contains("it names no port, and so means 80: a coordinator's is usually 7615"),
+            error
+                .to_string()
+                .contains("it names no port, and so means 80: a coordinator's is usually 7615"),
             "{error}"
         );
     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Move, Packed, Position, PositionError, Proof, ProofKind, Provenance, Question, Score,
-    Variant, VariantError, Verdict, Window,
+    Answer, Bound, Claim, Effort, Move, Packed, Position, PositionError, Proof, ProofKind,
+    Provenance, Question, Score, Variant, VariantError, Verdict, Window,
 };
 
 use crate::v1;
@@ -47,7 +47,15 @@ pub enum WireError {
 }
 
 fn bounded<T>(what: &'static str, list: &[T], most: usize) -> Result<(), WireError> {
-    if list.len() > most { Err(WireError::Long { what, found: list.len(), most }) } else { Ok(()) }
+    if list.len() > most {
+        Err(WireError::Long {
+            what,
+            found: list.len(),
+            most,
+        })
+    } else {
+        Ok(())
+    }
 }
 
 fn narrow<T: TryFrom<i64>>(what: &'static str, value: impl Into<i64>) -> Result<T, WireError> {
@@ -57,7 +65,10 @@ fn narrow<T: TryFrom<i64>>(what: &'static str, value: impl Into<i64>) -> Result<
 
 fn moves(what: &'static str, codes: &[u32]) -> Result<Vec<Move>, WireError> {
     bounded(what, codes, MOST_MOVES)?;
-    codes.iter().map(|&code| narrow(what, code).map(Move::new)).collect()
+    codes
+        .iter()
+        .map(|&code| narrow(what, code).map(Move::new))
+        .collect()
 }
 
 fn codes(moves: &[Move]) -> Vec<u32> {
@@ -65,7 +76,10 @@ fn codes(moves: &[Move]) -> Vec<u32> {
 }
 
 fn score(what: &'static str, raw: i32) -> Result<Score, WireError> {
-    let range = WireError::Range { what, value: raw.into() };
+    let range = WireError::Range {
+        what,
+        value: raw.into(),
+    };
     Score::from_raw(narrow(what, raw)?).ok_or(range)
 }
 
@@ -82,17 +96,31 @@ impl From<&Position> for v1::Position {
 impl TryFrom<&v1::Position> for Position {
     type Error = WireError;
     fn try_from(message: &v1::Position) -> Result<Self, WireError> {
-        bounded("letters of the variant", message.variant.as_bytes(), MOST_NAME)?;
+        bounded(
+            "letters of the variant",
+            message.variant.as_bytes(),
+            MOST_NAME,
+        )?;
         let variant: Variant = message.variant.parse()?;
         let setup = message.setup.clone().map(Packed);
-        Ok(Self::new(variant, setup, &moves("moves of the position", &message.moves)?)?)
+        Ok(Self::new(
+            variant,
+            setup,
+            &moves("moves of the position", &message.moves)?,
+        )?)
     }
 }
 
 impl From<Effort> for v1::Effort {
     fn from(effort: Effort) -> Self {
-        let time_ms = effort.time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-        Self { depth: effort.depth.map(Into::into), nodes: effort.nodes, time_ms }
+        let time_ms = effort
+            .time
+            .map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        Self {
+            depth: effort.depth.map(Into::into),
+            nodes: effort.nodes,
+            time_ms,
+        }
     }
 }
 
@@ -101,16 +129,30 @@ impl TryFrom<&v1::Effort> for Effort {
     fn try_from(message: &v1::Effort) -> Result<Self, WireError> {
         let depth = message.depth.map(|depth| {
             let in_range = (1..=u32::from(Self::MAX_DEPTH)).contains(&depth);
-            if in_range { narrow("depth", depth) } else { Err(WireError::Range { what: "depth", value: depth.into() }) }
+            if in_range {
+                narrow("depth", depth)
+            } else {
+                Err(WireError::Range {
+                    what: "depth",
+                    value: depth.into(),
+                })
+            }
         });
-        Ok(Self { depth: depth.transpose()?, nodes: message.nodes, time: message.time_ms.map(Duration::from_millis) })
+        Ok(Self {
+            depth: depth.transpose()?,
+            nodes: message.nodes,
+            time: message.time_ms.map(Duration::from_millis),
+        })
     }
 }
 
 impl TryFrom<&v1::Narrow> for Window {
     type Error = WireError;
     fn try_from(message: &v1::Narrow) -> Result<Self, WireError> {
-        Ok(Self { alpha: score("alpha", message.alpha)?, beta: score("beta", message.beta)? })
+        Ok(Self {
+            alpha: score("alpha", message.alpha)?,
+            beta: score("beta", message.beta)?,
+        })
     }
 }
 
@@ -131,16 +173,37 @@ impl From<&Question> for v1::Question {
 impl TryFrom<&v1::Question> for Question {
     type Error = WireError;
     fn try_from(message: &v1::Question) -> Result<Self, WireError> {
-        let position = message.position.as_ref().ok_or(WireError::Missing("the position"))?.try_into()?;
-        let effort = message.effort.as_ref().ok_or(WireError::Missing("the effort"))?.try_into()?;
-        let alpha = message.alpha.map_or(Ok(Score::MIN), |raw| score("alpha", raw))?;
-        let beta = message.beta.map_or(Ok(Score::MAX), |raw| score("beta", raw))?;
+        let position = message
+            .position
+            .as_ref()
+            .ok_or(WireError::Missing("the position"))?
+            .try_into()?;
+        let effort = message
+            .effort
+            .as_ref()
+            .ok_or(WireError::Missing("the effort"))?
+            .try_into()?;
+        let alpha = message
+            .alpha
+            .map_or(Ok(Score::MIN), |raw| score("alpha", raw))?;
+        let beta = message
+            .beta
+            .map_or(Ok(Score::MAX), |raw| score("beta", raw))?;
         let width: u16 = narrow("width", message.width)?;
         if width == 0 {
-            return Err(WireError::Range { what: "width", value: 0 });
+            return Err(WireError::Range {
+                what: "width",
+                value: 0,
+            });
         }
         let moves = moves("moves of the question", &message.moves)?;
-        Ok(Self { position, moves, window: Window { alpha, beta }, effort, width })
+        Ok(Self {
+            position,
+            moves,
+            window: Window { alpha, beta },
+            effort,
+            width,
+        })
     }
 }
 
@@ -159,7 +222,11 @@ impl From<Proof> for v1::Proof {
             ProofKind::Tree => v1::ProofKind::Tree,
             ProofKind::Terminal => v1::ProofKind::Terminal,
         };
-        Self { claim: claim.into(), kind: kind.into(), plies: proof.plies.into() }
+        Self {
+            claim: claim.into(),
+            kind: kind.into(),
+            plies: proof.plies.into(),
+        }
     }
 }
 
@@ -183,7 +250,10 @@ impl TryFrom<&v1::Proof> for Proof {
         };
         let plies: u16 = narrow("plies of a proof", message.plies)?;
         if plies > Score::MAX_PLIES {
-            return Err(WireError::Range { what: "plies of a proof", value: plies.into() });
+            return Err(WireError::Range {
+                what: "plies of a proof",
+                value: plies.into(),
+            });
         }
         Ok(Self { claim, kind, plies })
     }
@@ -219,11 +289,18 @@ impl TryFrom<&v1::Verdict> for (Move, Verdict) {
             v1::Bound::Lower => Bound::Lower,
             v1::Bound::Exact => Bound::Exact,
         };
-        bounded("letters of the engine's name", message.engine.as_bytes(), MOST_NAME)?;
+        bounded(
+            "letters of the engine's name",
+            message.engine.as_bytes(),
+            MOST_NAME,
+        )?;
         let proof: Option<Proof> = message.proof.as_ref().map(TryInto::try_into).transpose()?;
         let score = score("score", message.score)?;
         if proof.is_some_and(|proof| proof.score() != score) {
-            return Err(WireError::Range { what: "the score beside a proof", value: message.score.into() });
+            return Err(WireError::Range {
+                what: "the score beside a proof",
+                value: message.score.into(),
+            });
         }
         let verdict = Verdict {
             score,
@@ -232,7 +309,10 @@ impl TryFrom<&v1::Verdict> for (Move, Verdict) {
             nodes: message.nodes,
             line: moves("moves of a line", &message.line)?,
             proof,
-            by: Provenance { engine: message.engine.as_str().into(), day: message.day },
+            by: Provenance {
+                engine: message.engine.as_str().into(),
+                day: message.day,
+            },
         };
         Ok((Move::new(narrow("move", message.r#move)?), verdict))
     }
@@ -240,7 +320,9 @@ impl TryFrom<&v1::Verdict> for (Move, Verdict) {
 
 impl From<&Answer> for v1::Answer {
     fn from(answer: &Answer) -> Self {
-        Self { verdicts: answer.verdicts().iter().map(Into::into).collect() }
+        Self {
+            verdicts: answer.verdicts().iter().map(Into::into).collect(),
+        }
     }
 }
 

@@ -43,14 +43,19 @@ pub(crate) enum Ungreeted {
 ///
 /// # Errors
 /// If the connection is lost, or something else than HTTP/2 answers.
-pub(crate) async fn greet<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S) -> Result<Greeted<S>, Ungreeted> {
+pub(crate) async fn greet<S: AsyncRead + AsyncWrite + Unpin>(
+    mut stream: S,
+) -> Result<Greeted<S>, Ungreeted> {
     stream.write_all(PREFACE).await.map_err(Ungreeted::Lost)?;
     stream.flush().await.map_err(Ungreeted::Lost)?;
     let mut heard = Vec::with_capacity(HEAD);
     while heard.len() < HEAD {
         let mut part = [0; HEAD];
         let room = HEAD - heard.len();
-        let count = stream.read(&mut part[..room]).await.map_err(Ungreeted::Lost)?;
+        let count = stream
+            .read(&mut part[..room])
+            .await
+            .map_err(Ungreeted::Lost)?;
         heard.extend_from_slice(&part[..count]);
         if let Some(stranger) = stranger(&heard) {
             return Err(Ungreeted::Stranger(stranger));
@@ -59,7 +64,11 @@ pub(crate) async fn greet<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S) -> R
             return Err(Ungreeted::Lost(io::ErrorKind::UnexpectedEof.into()));
         }
     }
-    Ok(Greeted { stream, heard, said: PREFACE.len() })
+    Ok(Greeted {
+        stream,
+        heard,
+        said: PREFACE.len(),
+    })
 }
 
 /// Who begins so and does not speak HTTP/2.
@@ -90,7 +99,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for Greeted<S> {
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Greeted<S> {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         if self.said == 0 {
             return Pin::new(&mut self.stream).poll_write(context, bytes);
         }
@@ -166,7 +179,10 @@ mod tests {
             let (near, mut far) = tokio::io::duplex(256);
             far.write_all(bytes).await.expect("room");
             let stranger = greet(near).await.map(drop);
-            assert!(matches!(&stranger, Err(Ungreeted::Stranger(found)) if *found == who), "{stranger:?}");
+            assert!(
+                matches!(&stranger, Err(Ungreeted::Stranger(found)) if *found == who),
+                "{stranger:?}"
+            );
         }
         let (near, far) = tokio::io::duplex(256);
         drop(far);

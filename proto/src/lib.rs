@@ -24,7 +24,9 @@ pub use convert::WireError;
 pub use limits::{EXAM, MOST_MOVES, MOST_NAME, MOST_ROOTS};
 pub use name::{NameError, check_name};
 pub use pushback::{busy, pushback};
-pub use settings::{Caller, ConnectError, Connector, HERE, MESSAGE_LIMIT, explain, is_lost, keepalive};
+pub use settings::{
+    Caller, ConnectError, Connector, HERE, MESSAGE_LIMIT, explain, is_lost, keepalive,
+};
 pub use shares::{Full, Share, Shares};
 pub use tls::{Connection, Listener, Seldom, ServerFiles, ServerTls, TlsError};
 pub use unread::{Bounding, Unread, Waiting, Weight};
@@ -40,7 +42,13 @@ pub const OLDEST_PROTOCOL: u32 = 1;
 pub const DESCRIPTORS: &[u8] = include_bytes!("generated/kagetsu.v1.bin");
 
 /// Messages, clients and servers of the package `kagetsu.v1`.
-#[allow(missing_docs, clippy::all, clippy::pedantic, unreachable_pub, reason = "generated")]
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::pedantic,
+    unreachable_pub,
+    reason = "generated"
+)]
 pub mod v1 {
     include!("generated/kagetsu.v1.rs");
 }

@@ -27,7 +27,10 @@ pub fn check_name(whose: &'static str, name: &str) -> Result<(), NameError> {
         return Err(NameError::Long(whose));
     }
     if name.chars().any(char::is_control) {
-        return Err(NameError::Unprintable { whose, name: name.into() });
+        return Err(NameError::Unprintable {
+            whose,
+            name: name.into(),
+        });
     }
     Ok(())
 }
@@ -42,11 +45,18 @@ mod tests {
             assert_eq!(check_name("the job's name", name), Ok(()), "{name}");
         }
         for name in ["a\nb", "a\rb", "\u{1b}[2J", "a\0", "a\u{85}b"] {
-            let error = check_name("the job's name", name).expect_err("no name").to_string();
-            assert!(error.starts_with("the job's name 'a") || error.contains("'\\u{1b}[2J'"), "{error}");
+            let error = check_name("the job's name", name)
+                .expect_err("no name")
+                .to_string();
+            assert!(
+                error.starts_with("the job's name 'a") || error.contains("'\\u{1b}[2J'"),
+                "{error}"
+            );
             assert!(!error.contains(char::is_control), "{error:?}");
         }
-        let long = check_name("the job's name", &"象".repeat(67)).expect_err("201 bytes").to_string();
+        let long = check_name("the job's name", &"象".repeat(67))
+            .expect_err("201 bytes")
+            .to_string();
         assert!(long.contains("at most 200"), "{long}");
     }
 }

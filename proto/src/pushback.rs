@@ -15,7 +15,9 @@ pub fn busy(message: impl Into<String>, wait: Duration) -> Status {
     let mut status = Status::resource_exhausted(message);
     let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
     status.metadata_mut().insert(PUSHBACK, millis.into());
-    status.metadata_mut().insert(RETRY_AFTER, millis.div_ceil(1_000).into());
+    status
+        .metadata_mut()
+        .insert(RETRY_AFTER, millis.div_ceil(1_000).into());
     status
 }
 
@@ -23,7 +25,13 @@ pub fn busy(message: impl Into<String>, wait: Duration) -> Status {
 #[must_use]
 pub fn pushback(status: &Status) -> Option<Duration> {
     const MOST: Duration = Duration::from_secs(3_600);
-    let millis: u64 = status.metadata().get(PUSHBACK)?.to_str().ok()?.parse().ok()?;
+    let millis: u64 = status
+        .metadata()
+        .get(PUSHBACK)?
+        .to_str()
+        .ok()?
+        .parse()
+        .ok()?;
     Some(Duration::from_millis(millis).min(MOST))
 }
 
@@ -37,7 +45,10 @@ mod tests {
             let wait = Duration::from_millis(millis);
             assert_eq!(pushback(&busy("too many", wait)), Some(wait));
         }
-        assert_eq!(pushback(&busy("too many", Duration::MAX)), Some(Duration::from_secs(3_600)));
+        assert_eq!(
+            pushback(&busy("too many", Duration::MAX)),
+            Some(Duration::from_secs(3_600))
+        );
         assert_eq!(pushback(&Status::resource_exhausted("too long")), None);
         let mut never = Status::resource_exhausted("too many");
         never.metadata_mut().insert(PUSHBACK, (-1_i64).into());

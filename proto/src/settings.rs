@@ -48,7 +48,9 @@ pub struct Connector {
 #[non_exhaustive]
 pub enum ConnectError {
     /// The text is no address.
-    #[error("'{0}' is no address of a coordinator; write it as in http://127.0.0.1:7615 or https://HOST:7615")]
+    #[error(
+        "'{0}' is no address of a coordinator; write it as in http://127.0.0.1:7615 or https://HOST:7615"
+    )]
     Url(String),
     /// Nobody answers.
     #[error(
@@ -120,15 +122,28 @@ impl Connector {
         };
         let named = endpoint.uri().port_u16();
         // Of a port that cannot be there is but the text.
-        let after_host = endpoint.uri().authority().and_then(|authority| authority.as_str().rsplit_once(':'));
-        if named.is_none() && after_host.is_some_and(|(_, port)| !port.is_empty() && !port.ends_with(']')) {
+        let after_host = endpoint
+            .uri()
+            .authority()
+            .and_then(|authority| authority.as_str().rsplit_once(':'));
+        if named.is_none()
+            && after_host.is_some_and(|(_, port)| !port.is_empty() && !port.ends_with(']'))
+        {
             return Err(no_url().into());
         }
         let port = named.unwrap_or(if tls.is_some() { 443 } else { 80 });
         let (every, patience) = keepalive();
-        let endpoint =
-            endpoint.http2_keep_alive_interval(every).keep_alive_timeout(patience).keep_alive_while_idle(true);
-        let place = Arc::new(Place { url: url.into(), host, port, has_port: named.is_some(), tls });
+        let endpoint = endpoint
+            .http2_keep_alive_interval(every)
+            .keep_alive_timeout(patience)
+            .keep_alive_while_idle(true);
+        let place = Arc::new(Place {
+            url: url.into(),
+            host,
+            port,
+            has_port: named.is_some(),
+            tls,
+        });
         Ok(Self::by(url, move || {
             let (endpoint, place) = (endpoint.clone(), Arc::clone(&place));
             async move {
@@ -145,8 +160,10 @@ impl Connector {
                     }
                 });
                 let channel = endpoint.connect_with_connector(dial).await;
-                channel
-                    .map_err(|error| ConnectError::Nobody { url: endpoint.uri().to_string(), cause: innermost(&error) })
+                channel.map_err(|error| ConnectError::Nobody {
+                    url: endpoint.uri().to_string(),
+                    cause: innermost(&error),
+                })
             }
         }))
     }
@@ -156,7 +173,11 @@ impl Connector {
     where
         F: Future<Output = Result<Channel, ConnectError>> + Send + 'static,
     {
-        Self { name: name.into(), bearer: Bearer::default(), connect: Arc::new(move || Box::pin(connect())) }
+        Self {
+            name: name.into(),
+            bearer: Bearer::default(),
+            connect: Arc::new(move || Box::pin(connect())),
+        }
     }
 
     /// The same way, with a token.
@@ -176,7 +197,10 @@ impl Connector {
     /// # Errors
     /// [`ConnectError::Nobody`] and [`ConnectError::Refused`] if there is none to be had now.
     pub async fn connect(&self) -> Result<Caller, ConnectError> {
-        Ok(InterceptedService::new(self.channel().await?, self.bearer.clone()))
+        Ok(InterceptedService::new(
+            self.channel().await?,
+            self.bearer.clone(),
+        ))
     }
 
     /// A connection without the token.
@@ -200,20 +224,42 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Line for S {}
 
 impl Place {
     async fn connect(&self) -> Result<Box<dyn Line>, ConnectError> {
-        let late = |_| self.nobody(&io::Error::new(io::ErrorKind::TimedOut, "it does not answer in time"));
-        tokio::time::timeout(PATIENCE, self.talk()).await.map_err(late)?
+        let late = |_| {
+            self.nobody(&io::Error::new(
+                io::ErrorKind::TimedOut,
+                "it does not answer in time",
+            ))
+        };
+        tokio::time::timeout(PATIENCE, self.talk())
+            .await
+            .map_err(late)?
     }
 
     /// A line on which both sides have agreed on TLS, if that is wanted, and on HTTP/2.
     async fn talk(&self) -> Result<Box<dyn Line>, ConnectError> {
         let bare = self.host.trim_start_matches('[').trim_end_matches(']');
-        let stream = TcpStream::connect((bare, self.port)).await.map_err(|error| self.nobody(&error))?;
-        stream.set_nodelay(true).map_err(|error| self.nobody(&error))?;
+        let stream = TcpStream::connect((bare, self.port))
+            .await
+            .map_err(|error| self.nobody(&error))?;
+        stream
+            .set_nodelay(true)
+            .map_err(|error| self.nobody(&error))?;
         match &self.tls {
-            None => Ok(Box::new(greet(stream).await.map_err(|failure| self.ungreeted(failure))?)),
+            None => Ok(Box::new(
+                greet(stream)
+                    .await
+                    .map_err(|failure| self.ungreeted(failure))?,
+            )),
             Some(tls) => {
-                let stream = tls.secure(&self.host, stream).await.map_err(|error| self.unsafe_line(&error))?;
-                Ok(Box::new(greet(stream).await.map_err(|failure| self.ungreeted(failure))?))
+                let stream = tls
+                    .secure(&self.host, stream)
+                    .await
+                    .map_err(|error| self.unsafe_line(&error))?;
+                Ok(Box::new(
+                    greet(stream)
+                        .await
+                        .map_err(|failure| self.ungreeted(failure))?,
+                ))
             }
         }
     }
@@ -226,17 +272,30 @@ impl Place {
         let cause = if self.has_port {
             cause
         } else {
-            format!("{cause}; it names no port, and so means {}: a coordinator's is usually 7615", self.port)
+            format!(
+                "{cause}; it names no port, and so means {}: a coordinator's is usually 7615",
+                self.port
+            )
         };
-        ConnectError::Nobody { url: self.url.clone(), cause }
+        ConnectError::Nobody {
+            url: self.url.clone(),
+            cause,
+        }
     }
 
     fn refused(&self, cause: impl Into<String>) -> ConnectError {
-        ConnectError::Refused { url: self.url.clone(), cause: cause.into() }
+        ConnectError::Refused {
+            url: self.url.clone(),
+            cause: cause.into(),
+        }
     }
 
     fn unsafe_line(&self, error: &io::Error) -> ConnectError {
-        match self.tls.as_ref().and_then(|tls| tls.explain(&self.host, error)) {
+        match self
+            .tls
+            .as_ref()
+            .and_then(|tls| tls.explain(&self.host, error))
+        {
             Some(cause) => self.refused(cause),
             None => self.nobody(error),
         }
@@ -273,13 +332,19 @@ pub const HERE: &str = "this process";
 #[must_use]
 pub fn explain(url: &str, status: &Status) -> String {
     match status.code() {
-        Code::Unavailable | Code::Unknown if status.message().is_empty() || is_of_the_line(status.message()) => {
-            format!("the connection to the coordinator at {url} was lost; see whether it still runs")
+        Code::Unavailable | Code::Unknown
+            if status.message().is_empty() || is_of_the_line(status.message()) =>
+        {
+            format!(
+                "the connection to the coordinator at {url} was lost; see whether it still runs"
+            )
         }
-        Code::Internal | Code::Unknown | Code::Unimplemented if is_of_http(status.message()) => format!(
-            "the server at {url} answers as one of HTTP does: this is no coordinator's gRPC port; the coordinator prints it as \
+        Code::Internal | Code::Unknown | Code::Unimplemented if is_of_http(status.message()) => {
+            format!(
+                "the server at {url} answers as one of HTTP does: this is no coordinator's gRPC port; the coordinator prints it as \
              `listening on`"
-        ),
+            )
+        }
         Code::Unimplemented => format!(
             "the server at {url} does not know what it is asked: if it is a coordinator, please upgrade it to kagetsu {}",
             env!("CARGO_PKG_VERSION")
@@ -293,21 +358,30 @@ pub fn explain(url: &str, status: &Status) -> String {
 /// stays so, and so does what no coordinator says.
 #[must_use]
 pub fn is_lost(status: &Status) -> bool {
-    let may_pass = matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Cancelled | Code::Internal);
+    let may_pass = matches!(
+        status.code(),
+        Code::Unavailable | Code::Unknown | Code::Cancelled | Code::Internal
+    );
     may_pass && !is_of_http(status.message())
 }
 
 /// Whether our own end of a connection says it, and nobody at the other.
 fn is_of_the_line(message: &str) -> bool {
-    ["transport", "http2 error", "h2 protocol error"].iter().any(|words| message.contains(words))
+    ["transport", "http2 error", "h2 protocol error"]
+        .iter()
+        .any(|words| message.contains(words))
 }
 
 /// Whether what came back was no message of gRPC: a page's first letters are not how one begins, nor is it there that gRPC says
 /// what it does not know.
 fn is_of_http(message: &str) -> bool {
-    ["invalid compression flag", "mapped from HTTP status code 404", "mapped from HTTP status code 405"]
-        .iter()
-        .any(|words| message.contains(words))
+    [
+        "invalid compression flag",
+        "mapped from HTTP status code 404",
+        "mapped from HTTP status code 405",
+    ]
+    .iter()
+    .any(|words| message.contains(words))
 }
 
 #[cfg(test)]
@@ -318,9 +392,16 @@ mod tests {
     fn a_port_of_http_is_named() {
         let page = "protocol error: received message with invalid compression flag: 123 (valid flags are 0 and 1)";
         let missing = "grpc-status header missing, mapped from HTTP status code 404";
-        for status in [Status::internal(page), Status::unimplemented(missing), Status::unknown(missing)] {
+        for status in [
+            Status::internal(page),
+            Status::unimplemented(missing),
+            Status::unknown(missing),
+        ] {
             let said = explain("http://there", &status);
-            assert!(said.contains("http://there") && said.contains("no coordinator's gRPC port"), "{said}");
+            assert!(
+                said.contains("http://there") && said.contains("no coordinator's gRPC port"),
+                "{said}"
+            );
             assert!(said.contains("`listening on`"), "{said}");
             assert!(!is_lost(&status), "it will be the same port");
         }
@@ -328,23 +409,47 @@ mod tests {
 
     #[test]
     fn a_port_that_cannot_be_is_refused() {
-        for url in ["http://127.0.0.1:99999", "http://[::1]:65536", "http://there:x"] {
-            assert!(matches!(Connector::to_url(url), Err(ConnectError::Url(_))), "{url}");
+        for url in [
+            "http://127.0.0.1:99999",
+            "http://[::1]:65536",
+            "http://there:x",
+        ] {
+            assert!(
+                matches!(Connector::to_url(url), Err(ConnectError::Url(_))),
+                "{url}"
+            );
         }
-        for url in ["http://127.0.0.1:7615", "http://there", "http://[::1]", "http://[::1]:7615", "http://there:"] {
+        for url in [
+            "http://127.0.0.1:7615",
+            "http://there",
+            "http://[::1]",
+            "http://[::1]:7615",
+            "http://there:",
+        ] {
             assert!(Connector::to_url(url).is_ok(), "{url}");
         }
     }
 
     #[test]
     fn a_connection_that_breaks_is_not_the_coordinators_word() {
-        let lost = ["", "transport error", "http2 error", "h2 protocol error: error reading a body from connection"];
+        let lost = [
+            "",
+            "transport error",
+            "http2 error",
+            "h2 protocol error: error reading a body from connection",
+        ];
         for words in lost {
-            assert!(explain("http://there", &Status::unknown(words)).contains("was lost"), "{words}");
+            assert!(
+                explain("http://there", &Status::unknown(words)).contains("was lost"),
+                "{words}"
+            );
             assert!(is_lost(&Status::unknown(words)), "{words}");
         }
         let said = explain("http://there", &Status::unknown("no such job"));
         assert_eq!(said, "the coordinator at http://there says: no such job");
-        assert_eq!(explain(HERE, &Status::unknown("no such job")), "no such job");
+        assert_eq!(
+            explain(HERE, &Status::unknown("no such job")),
+            "no such job"
+        );
     }
 }

@@ -47,7 +47,10 @@ impl Shares {
     /// So many.
     #[must_use]
     pub fn new(most: usize) -> Arc<Self> {
-        Arc::new(Self { most, taken: Mutex::default() })
+        Arc::new(Self {
+            most,
+            taken: Mutex::default(),
+        })
     }
 
     /// How many.
@@ -71,7 +74,10 @@ impl Shares {
         }
         taken.all += 1;
         *taken.by.entry(by).or_default() += 1;
-        Ok(Share { of: Arc::clone(self), by })
+        Ok(Share {
+            of: Arc::clone(self),
+            by,
+        })
     }
 
     /// Numbers that are whole between calls.
@@ -106,8 +112,14 @@ mod tests {
         let shares = Shares::new(5);
         let take = |address| shares.take(at(address));
         let mut held: Vec<Share> = (0..3).map(|_| take("192.0.2.1").expect("free")).collect();
-        assert_eq!(take("192.0.2.1").expect_err("more than half"), Full::OfOne(3));
-        assert_eq!(take("::ffff:192.0.2.1").expect_err("the same"), Full::OfOne(3));
+        assert_eq!(
+            take("192.0.2.1").expect_err("more than half"),
+            Full::OfOne(3)
+        );
+        assert_eq!(
+            take("::ffff:192.0.2.1").expect_err("the same"),
+            Full::OfOne(3)
+        );
         held.push(take("192.0.2.2").expect("another"));
         held.push(take("192.0.2.3").expect("a third"));
         assert_eq!(take("192.0.2.4").expect_err("all"), Full::All(5));
@@ -115,15 +127,23 @@ mod tests {
         held.push(take("192.0.2.1").expect("one has left"));
         held.clear();
         let taken = shares.lock();
-        assert!(taken.all == 0 && taken.by.is_empty(), "who has left is not remembered");
+        assert!(
+            taken.all == 0 && taken.by.is_empty(),
+            "who has left is not remembered"
+        );
     }
 
     #[test]
     fn a_network_of_addresses_is_one() {
         let shares = Shares::new(4);
-        let near = ["2001:db8::1", "2001:db8::2", "2001:db8::3"].map(|address| shares.take(at(address)));
+        let near =
+            ["2001:db8::1", "2001:db8::2", "2001:db8::3"].map(|address| shares.take(at(address)));
         assert_eq!(near.map(|share| share.is_ok()), [true, true, false]);
-        let _near = ["2001:db8::1", "2001:db8::2"].map(|address| shares.take(at(address)).expect("they have left"));
-        assert!(shares.take(at("2001:db8:0:1::1")).is_ok(), "another network");
+        let _near = ["2001:db8::1", "2001:db8::2"]
+            .map(|address| shares.take(at(address)).expect("they have left"));
+        assert!(
+            shares.take(at("2001:db8:0:1::1")).is_ok(),
+            "another network"
+        );
     }
 }

@@ -44,26 +44,40 @@ pub type Bounding<B> = Pin<Box<dyn Future<Output = Result<Response<B>, Infallibl
 
 impl Default for Unread {
     fn default() -> Self {
-        Self { free: Arc::new(Semaphore::new(MOST_KIB)), patience: PATIENCE }
+        Self {
+            free: Arc::new(Semaphore::new(MOST_KIB)),
+            patience: PATIENCE,
+        }
     }
 }
 
 impl Unread {
     /// Puts it before services of gRPC: their answers of much [`Weight`] hold places until they are read.
-    pub fn layer(self) -> AndThenLayer<impl Fn(Response<tonic::body::Body>) -> Bounding<tonic::body::Body> + Clone> {
+    pub fn layer(
+        self,
+    ) -> AndThenLayer<impl Fn(Response<tonic::body::Body>) -> Bounding<tonic::body::Body> + Clone>
+    {
         AndThenLayer::new(move |response| -> Bounding<tonic::body::Body> {
             let unread = self.clone();
             Box::pin(async move { Ok(unread.bound_grpc(response).await) })
         })
     }
 
-    async fn bound_grpc(&self, response: Response<tonic::body::Body>) -> Response<tonic::body::Body> {
-        let weight = response.extensions().get::<Weight>().map_or(0, |weight| weight.0);
+    async fn bound_grpc(
+        &self,
+        response: Response<tonic::body::Body>,
+    ) -> Response<tonic::body::Body> {
+        let weight = response
+            .extensions()
+            .get::<Weight>()
+            .map_or(0, |weight| weight.0);
         let (head, body) = response.into_parts();
         let late = || {
             let mut trailers = HeaderMap::new();
             let status = Status::deadline_exceeded("the answer was not read in time");
-            status.add_header(&mut trailers).map(|()| Frame::trailers(trailers))
+            status
+                .add_header(&mut trailers)
+                .map(|()| Frame::trailers(trailers))
         };
         match self.bound(weight, body, late).await {
             Ok(Ok(waiting)) => Response::from_parts(head, tonic::body::Body::new(waiting)),
@@ -100,9 +114,19 @@ impl Unread {
             return Err(busy(why, COME_AGAIN));
         };
         // As bytes it takes a fourth of the memory that it takes as a message, which is let go here.
-        match poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await.map(|first| first.map(Frame::into_data))
+        match poll_fn(|context| Pin::new(&mut body).poll_frame(context))
+            .await
+            .map(|first| first.map(Frame::into_data))
         {
-            Some(Ok(Ok(data))) => Ok(Ok(Waiting::new(Rest { body, data, _place: place }, self.patience, late))),
+            Some(Ok(Ok(data))) => Ok(Ok(Waiting::new(
+                Rest {
+                    body,
+                    data,
+                    _place: place,
+                },
+                self.patience,
+                late,
+            ))),
             Some(Err(error)) => Err(Status::internal(error.to_string())),
             Some(Ok(Err(_))) | None => Err(Status::internal("an answer without content")),
         }
@@ -134,14 +158,23 @@ fn lock<T>(rest: &Mutex<Option<T>>) -> MutexGuard<'_, Option<T>> {
 }
 
 impl<B: Body + Send + 'static> Waiting<B> {
-    fn new(rest: Rest<B>, patience: Duration, late: fn() -> Result<Frame<Bytes>, B::Error>) -> Self {
+    fn new(
+        rest: Rest<B>,
+        patience: Duration,
+        late: fn() -> Result<Frame<Bytes>, B::Error>,
+    ) -> Self {
         let rest = Arc::new(Mutex::new(Some(rest)));
         let held = Arc::clone(&rest);
         let clock = tokio::spawn(async move {
             tokio::time::sleep(patience).await;
             lock(&held).take();
         });
-        Self { rest, late, clock, is_over: false }
+        Self {
+            rest,
+            late,
+            clock,
+            is_over: false,
+        }
     }
 }
 
@@ -156,7 +189,10 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Waiting<B> {
     type Data = Bytes;
     type Error = B::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         if self.is_over {
             return Poll::Ready(None);
         }
@@ -214,7 +250,9 @@ mod tests {
         response
     }
 
-    struct StreamBody(Pin<Box<dyn tokio_stream::Stream<Item = Result<Frame<Bytes>, Status>> + Send>>);
+    struct StreamBody(
+        Pin<Box<dyn tokio_stream::Stream<Item = Result<Frame<Bytes>, Status>> + Send>>,
+    );
 
     impl http_body::Body for StreamBody {
         type Data = Bytes;
@@ -250,23 +288,36 @@ mod tests {
     #[tokio::test]
     async fn who_does_not_read_loses_the_answer_and_who_comes_when_all_is_taken_comes_again() {
         let patience = Duration::from_secs(2);
-        let unread = Unread { patience, ..Unread::default() };
+        let unread = Unread {
+            patience,
+            ..Unread::default()
+        };
         let mut waiting = Vec::new();
         for _ in 0..64 {
             waiting.push(unread.bound_grpc(answer()).await);
         }
-        let refused = Status::from_header_map(unread.bound_grpc(answer()).await.headers()).expect("a refusal");
+        let refused = Status::from_header_map(unread.bound_grpc(answer()).await.headers())
+            .expect("a refusal");
         assert_eq!(refused.code(), Code::ResourceExhausted);
         assert_eq!(pushback(&refused), Some(COME_AGAIN));
         drop(waiting.pop());
-        assert_eq!(unread.free.available_permits(), MANY / 1_024, "who goes leaves its place");
+        assert_eq!(
+            unread.free.available_permits(),
+            MANY / 1_024,
+            "who goes leaves its place"
+        );
         let mut late = waiting.pop().expect("63 wait").into_body();
-        assert!(next(&mut late).await.is_some_and(|frame| frame.is_ok_and(|frame| frame.is_data())));
+        assert!(
+            next(&mut late)
+                .await
+                .is_some_and(|frame| frame.is_ok_and(|frame| frame.is_data()))
+        );
         while unread.free.available_permits() < MOST_KIB {
             tokio::time::sleep(patience).await;
         }
         let end = next(&mut late).await.expect("an end").expect("in words");
-        let status = Status::from_header_map(end.trailers_ref().expect("trailers")).expect("a status");
+        let status =
+            Status::from_header_map(end.trailers_ref().expect("trailers")).expect("a status");
         assert_eq!(status.code(), Code::DeadlineExceeded);
         assert!(next(&mut late).await.is_none());
     }

@@ -25,7 +25,11 @@ impl Versions {
     /// What this program speaks.
     #[must_use]
     pub fn ours() -> Self {
-        Self { oldest: OLDEST_PROTOCOL, newest: PROTOCOL, program: env!("CARGO_PKG_VERSION").into() }
+        Self {
+            oldest: OLDEST_PROTOCOL,
+            newest: PROTOCOL,
+            program: env!("CARGO_PKG_VERSION").into(),
+        }
     }
 
     /// What a request's sender speaks; none where it does not say, as programs that are not ours.
@@ -34,7 +38,11 @@ impl Versions {
         let text = metadata.get(HEADER)?.to_str().ok()?;
         let (range, program) = text.split_once(' ')?;
         let (oldest, newest) = range.split_once('-')?;
-        Some(Self { oldest: oldest.parse().ok()?, newest: newest.parse().ok()?, program: program.into() })
+        Some(Self {
+            oldest: oldest.parse().ok()?,
+            newest: newest.parse().ok()?,
+            program: program.into(),
+        })
     }
 
     /// Puts them into a request that has none.
@@ -57,9 +65,16 @@ impl Versions {
         if common >= self.oldest.max(with.oldest) {
             return Ok(common);
         }
-        let (old, new, upgrade) =
-            if with.newest < self.oldest { (other, self, "it") } else { ("coordinator", with, "the coordinator") };
-        let to = if new.program.is_empty() { "the same version".into() } else { format!("kagetsu {}", new.program) };
+        let (old, new, upgrade) = if with.newest < self.oldest {
+            (other, self, "it")
+        } else {
+            ("coordinator", with, "the coordinator")
+        };
+        let to = if new.program.is_empty() {
+            "the same version".into()
+        } else {
+            format!("kagetsu {}", new.program)
+        };
         Err(Status::failed_precondition(format!(
             "the {other} speaks protocol {with}, this coordinator {self}: the {old} is too old; please upgrade {upgrade} to \
              {to}"
@@ -69,13 +84,21 @@ impl Versions {
 
 impl fmt::Display for Versions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { oldest, newest, program } = self;
+        let Self {
+            oldest,
+            newest,
+            program,
+        } = self;
         if oldest == newest {
             write!(f, "{newest}")?
         } else {
             write!(f, "{oldest} to {newest}")?
         }
-        if program.is_empty() { Ok(()) } else { write!(f, " (kagetsu {program})") }
+        if program.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " (kagetsu {program})")
+        }
     }
 }
 
@@ -84,21 +107,46 @@ mod tests {
     use super::*;
 
     fn versions(oldest: u32, newest: u32, program: &str) -> Versions {
-        Versions { oldest, newest, program: program.into() }
+        Versions {
+            oldest,
+            newest,
+            program: program.into(),
+        }
     }
 
     #[test]
     fn the_newest_common_version_is_spoken_and_the_older_program_is_to_be_upgraded() {
         let here = versions(3, 5, "0.5.0");
-        for (with, spoken) in [((5, 5), 5), ((1, 3), 3), ((4, 9), 5), ((1, 9), 5), ((3, 4), 4)] {
-            assert_eq!(here.agree(&versions(with.0, with.1, ""), "worker").ok(), Some(spoken), "{with:?}");
+        for (with, spoken) in [
+            ((5, 5), 5),
+            ((1, 3), 3),
+            ((4, 9), 5),
+            ((1, 9), 5),
+            ((3, 4), 4),
+        ] {
+            assert_eq!(
+                here.agree(&versions(with.0, with.1, ""), "worker").ok(),
+                Some(spoken),
+                "{with:?}"
+            );
         }
-        let words = |with: Versions| here.agree(&with, "worker").expect_err("nothing in common").message().to_string();
+        let words = |with: Versions| {
+            here.agree(&with, "worker")
+                .expect_err("nothing in common")
+                .message()
+                .to_string()
+        };
         let old = words(versions(1, 2, "0.2.0"));
-        assert!(old.contains("please upgrade it to kagetsu 0.5.0") && old.contains("worker is too old"), "{old}");
+        assert!(
+            old.contains("please upgrade it to kagetsu 0.5.0") && old.contains("worker is too old"),
+            "{old}"
+        );
         assert!(old.contains("1 to 2 (kagetsu 0.2.0)"), "{old}");
         let new = words(versions(6, 6, "0.9.0"));
-        assert!(new.contains("please upgrade the coordinator to kagetsu 0.9.0"), "{new}");
+        assert!(
+            new.contains("please upgrade the coordinator to kagetsu 0.9.0"),
+            "{new}"
+        );
         assert!(words(versions(7, 7, "")).contains("to the same version"));
     }
 

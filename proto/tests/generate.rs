@@ -17,9 +17,15 @@ fn the_generated_code_is_current() {
     generate::generate(fresh.path()).expect("the .proto files compile");
     let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/generated");
     for name in [generate::CODE, generate::DESCRIPTORS] {
-        let (fresh, committed) = (fs::read(fresh.path().join(name)), fs::read(committed.join(name)));
+        let (fresh, committed) = (
+            fs::read(fresh.path().join(name)),
+            fs::read(committed.join(name)),
+        );
         let same = fresh.expect("generated") == committed.expect("committed");
-        assert!(same, "{name} is not current: run `cargo run -p kagetsu-proto --example generate`");
+        assert!(
+            same,
+            "{name} is not current: run `cargo run -p kagetsu-proto --example generate`"
+        );
     }
 }
 
@@ -33,16 +39,27 @@ fn message_of<'a>(line: &'a str, what: &str) -> Option<&'a str> {
 /// Names are looked for in the service first, as protoc does: there a method hides a message of its name.
 #[test]
 fn no_method_hides_a_message() {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(PROTO)).expect("the .proto file");
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(PROTO))
+        .expect("the .proto file");
     let mut count = 0;
     for service in text.split("\nservice ").skip(1) {
         let (service, _) = service.split_once("\n}").expect("its end");
-        let methods: Vec<&str> =
-            service.lines().filter_map(|line| line.trim().strip_prefix("rpc ")?.split('(').next()).collect();
+        let methods: Vec<&str> = service
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("rpc ")?.split('(').next())
+            .collect();
         count += methods.len();
-        for line in service.lines().filter(|line| line.trim().starts_with("rpc ")) {
-            for message in ["rpc ", " returns "].map(|what| message_of(line, what).expect("a message")) {
-                assert!(!methods.contains(&message), "the method {message} hides the message: .kagetsu.v1.{message}");
+        for line in service
+            .lines()
+            .filter(|line| line.trim().starts_with("rpc "))
+        {
+            for message in
+                ["rpc ", " returns "].map(|what| message_of(line, what).expect("a message"))
+            {
+                assert!(
+                    !methods.contains(&message),
+                    "the method {message} hides the message: .kagetsu.v1.{message}"
+                );
             }
         }
     }
@@ -51,18 +68,36 @@ fn no_method_hides_a_message() {
 
 #[test]
 fn protoc_reads_the_published_file() {
-    let (root, out) = (env!("CARGO_MANIFEST_DIR"), tempfile::tempdir().expect("a folder"));
+    let (root, out) = (
+        env!("CARGO_MANIFEST_DIR"),
+        tempfile::tempdir().expect("a folder"),
+    );
     let python = ["python3", "-m", "grpc_tools.protoc"];
     let has_protoc = |words: &[&str]| {
-        let output = Command::new(words[0]).args(&words[1..]).arg("--version").output();
+        let output = Command::new(words[0])
+            .args(&words[1..])
+            .arg("--version")
+            .output();
         output.is_ok_and(|output| output.status.success())
     };
-    let Some(words) = [&["protoc"][..], &python[..]].into_iter().find(|words| has_protoc(words)) else {
-        eprintln!("skipped: no protoc (Debian's package protobuf-compiler, or grpcio-tools of Python)");
+    let Some(words) = [&["protoc"][..], &python[..]]
+        .into_iter()
+        .find(|words| has_protoc(words))
+    else {
+        eprintln!(
+            "skipped: no protoc (Debian's package protobuf-compiler, or grpcio-tools of Python)"
+        );
         return;
     };
     let mut protoc = Command::new(words[0]);
-    protoc.args(&words[1..]).args(["--proto_path", root, "--descriptor_set_out"]).arg(out.path().join("services"));
+    protoc
+        .args(&words[1..])
+        .args(["--proto_path", root, "--descriptor_set_out"])
+        .arg(out.path().join("services"));
     let output = protoc.arg(PROTO).output().expect("it started before");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }

@@ -23,8 +23,14 @@ impl Alone {
     /// Without memory for a small table.
     #[must_use]
     pub fn new(depth: u8) -> Self {
-        let options = EngineOptions { table_bytes: TABLE, ..EngineOptions::default() };
-        Self { engine: Engine::new(options).expect("memory for a small table"), effort: Effort::depth(depth) }
+        let options = EngineOptions {
+            table_bytes: TABLE,
+            ..EngineOptions::default()
+        };
+        Self {
+            engine: Engine::new(options).expect("memory for a small table"),
+            effort: Effort::depth(depth),
+        }
     }
 
     /// Asks until as many moves have exact values as were found: a build comes back to a position for its other moves; how
@@ -38,9 +44,20 @@ impl Alone {
         while exact(&alone).len() < found.len() {
             let before = exact(&alone).len();
             let moves = others(position, &alone);
-            let question = Question { moves, width: WIDTH, ..Question::new(position.clone(), self.effort) };
-            alone.merge(self.engine.answer(&question, &Control::new(), &mut |_| {}).expect("a legal question"));
-            assert!(exact(&alone).len() > before, "{position}: nobody finds more than {alone:?}");
+            let question = Question {
+                moves,
+                width: WIDTH,
+                ..Question::new(position.clone(), self.effort)
+            };
+            alone.merge(
+                self.engine
+                    .answer(&question, &Control::new(), &mut |_| {})
+                    .expect("a legal question"),
+            );
+            assert!(
+                exact(&alone).len() > before,
+                "{position}: nobody finds more than {alone:?}"
+            );
         }
         assert_eq!(found, exact(&alone), "{position}");
     }
@@ -51,9 +68,18 @@ fn others(position: &Position, known: &Answer) -> Vec<Move> {
     if known.is_empty() {
         return Vec::new();
     }
-    let bounded: Vec<Move> = known.verdicts().iter().filter(|(_, v)| !v.is_exact()).map(|(m, _)| *m).collect();
+    let bounded: Vec<Move> = known
+        .verdicts()
+        .iter()
+        .filter(|(_, v)| !v.is_exact())
+        .map(|(m, _)| *m)
+        .collect();
     if bounded.is_empty() {
-        position.distinct_moves().into_iter().filter(|m| known.get(*m).is_none()).collect()
+        position
+            .distinct_moves()
+            .into_iter()
+            .filter(|m| known.get(*m).is_none())
+            .collect()
     } else {
         bounded
     }
@@ -61,10 +87,22 @@ fn others(position: &Position, known: &Answer) -> Vec<Move> {
 
 /// Exact verdicts, but for the day.
 fn exact(answer: &Answer) -> BTreeMap<Move, Verdict> {
-    let exact = answer.verdicts().iter().filter(|(_, verdict)| verdict.is_exact());
+    let exact = answer
+        .verdicts()
+        .iter()
+        .filter(|(_, verdict)| verdict.is_exact());
     let undated = |(m, verdict): &(Move, Verdict)| {
-        let by = Provenance { day: 0, ..verdict.by.clone() };
-        (*m, Verdict { by, ..verdict.clone() })
+        let by = Provenance {
+            day: 0,
+            ..verdict.by.clone()
+        };
+        (
+            *m,
+            Verdict {
+                by,
+                ..verdict.clone()
+            },
+        )
     };
     exact.map(undated).collect()
 }

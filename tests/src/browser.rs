@@ -29,8 +29,10 @@ impl Browser {
     /// If it does not start.
     #[must_use]
     pub fn start() -> Option<Self> {
-        let found =
-            Command::new("sh").args(["-c", "command -v chromium || command -v chromium-browser"]).output().ok()?;
+        let found = Command::new("sh")
+            .args(["-c", "command -v chromium || command -v chromium-browser"])
+            .output()
+            .ok()?;
         let path = String::from_utf8(found.stdout).ok()?.trim().to_string();
         if path.is_empty() {
             eprintln!("skipped: no chromium on this machine (Debian's package `chromium`)");
@@ -39,30 +41,69 @@ impl Browser {
         let profile = Scratch::new();
         // The protocol's pipes are the file descriptors 3 and 4.
         let mut command = Command::new("sh");
-        command.args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null", &path]);
-        command.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]);
-        command.args(["--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe"]);
-        command.arg(format!("--user-data-dir={}", profile.folder().display())).arg("about:blank");
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("chromium starts");
+        command.args([
+            "-c",
+            "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null",
+            &path,
+        ]);
+        command.args([
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+        ]);
+        command.args([
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--remote-debugging-pipe",
+        ]);
+        command
+            .arg(format!("--user-data-dir={}", profile.folder().display()))
+            .arg("about:blank");
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("chromium starts");
         let input = child.stdin.take().expect("piped");
         let mut output = BufReader::new(child.stdout.take().expect("piped"));
         let (sender, messages) = channel();
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
-            while output.read_until(0, &mut bytes).is_ok_and(|length| length > 0) {
+            while output
+                .read_until(0, &mut bytes)
+                .is_ok_and(|length| length > 0)
+            {
                 bytes.pop();
                 let message = serde_json::from_slice(&bytes);
                 bytes.clear();
-                if message.map(|message| sender.send(message)).is_ok_and(|sent| sent.is_err()) {
+                if message
+                    .map(|message| sender.send(message))
+                    .is_ok_and(|sent| sent.is_err())
+                {
                     return;
                 }
             }
         });
-        let mut browser =
-            Self { child, input, messages, next: 0, session: String::new(), events: Vec::new(), _profile: profile };
+        let mut browser = Self {
+            child,
+            input,
+            messages,
+            next: 0,
+            session: String::new(),
+            events: Vec::new(),
+            _profile: profile,
+        };
         let target = browser.ask("Target.createTarget", json!({"url": "about:blank"}));
-        let attached = browser.ask("Target.attachToTarget", json!({"targetId": target["targetId"], "flatten": true}));
-        browser.session = attached["sessionId"].as_str().expect("a session").to_string();
+        let attached = browser.ask(
+            "Target.attachToTarget",
+            json!({"targetId": target["targetId"], "flatten": true}),
+        );
+        browser.session = attached["sessionId"]
+            .as_str()
+            .expect("a session")
+            .to_string();
         for domain in ["Page", "Runtime", "Network", "Log"] {
             browser.ask(&format!("{domain}.enable"), json!({}));
         }
@@ -80,10 +121,16 @@ impl Browser {
             message["sessionId"] = self.session.clone().into();
         }
         let bytes = format!("{message}\0");
-        self.input.write_all(bytes.as_bytes()).and_then(|()| self.input.flush()).expect("chromium listens");
+        self.input
+            .write_all(bytes.as_bytes())
+            .and_then(|()| self.input.flush())
+            .expect("chromium listens");
         let begun = Instant::now();
         loop {
-            match self.messages.recv_timeout(PATIENCE.saturating_sub(begun.elapsed())) {
+            match self
+                .messages
+                .recv_timeout(PATIENCE.saturating_sub(begun.elapsed()))
+            {
                 Ok(message) if message["id"] == self.next => {
                     assert!(message.get("error").is_none(), "{method}: {message}");
                     return message["result"].clone();
@@ -117,7 +164,10 @@ impl Browser {
     pub fn value(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
         let result = self.ask("Runtime.evaluate", params);
-        assert!(result.get("exceptionDetails").is_none(), "{expression}: {result}");
+        assert!(
+            result.get("exceptionDetails").is_none(),
+            "{expression}: {result}"
+        );
         result["result"]["value"].clone()
     }
 
@@ -127,11 +177,16 @@ impl Browser {
     /// If it never is.
     pub fn until(&mut self, expression: &str) {
         let begun = Instant::now();
-        let guarded = format!("(() => {{ try {{ return Boolean({expression}); }} catch {{ return false; }} }})()");
+        let guarded = format!(
+            "(() => {{ try {{ return Boolean({expression}); }} catch {{ return false; }} }})()"
+        );
         while self.value(&guarded) != true {
             if begun.elapsed() > PATIENCE {
                 let text = self.value("document.body.innerText");
-                panic!("never: {expression}, on a page of {text}; errors: {:?}", self.errors());
+                panic!(
+                    "never: {expression}, on a page of {text}; errors: {:?}",
+                    self.errors()
+                );
             }
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -170,14 +225,21 @@ impl Browser {
 
     /// Presses a key, as in `ArrowLeft` or `b`.
     pub fn press(&mut self, key: &str) {
-        let text = if key.chars().count() == 1 { Some(key) } else { None };
+        let text = if key.chars().count() == 1 {
+            Some(key)
+        } else {
+            None
+        };
         let text = text.or((key == "Enter").then_some("\r"));
         let mut down = json!({"type": "keyDown", "key": key});
         if let Some(text) = text {
             down["text"] = text.into();
         }
         self.ask("Input.dispatchKeyEvent", down);
-        self.ask("Input.dispatchKeyEvent", json!({"type": "keyUp", "key": key}));
+        self.ask(
+            "Input.dispatchKeyEvent",
+            json!({"type": "keyUp", "key": key}),
+        );
     }
 
     /// Types into what has the focus.
@@ -187,14 +249,22 @@ impl Browser {
 
     /// The screen as base64 of a PNG.
     pub fn screenshot(&mut self) -> String {
-        self.ask("Page.captureScreenshot", json!({"format": "png"}))["data"].as_str().unwrap_or_default().to_string()
+        self.ask("Page.captureScreenshot", json!({"format": "png"}))["data"]
+            .as_str()
+            .unwrap_or_default()
+            .to_string()
     }
 
     /// The addresses that pages have asked for so far.
     #[must_use]
     pub fn requests(&self) -> Vec<String> {
-        let asked = self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
-        asked.filter_map(|event| event["params"]["request"]["url"].as_str().map(String::from)).collect()
+        let asked = self
+            .events
+            .iter()
+            .filter(|event| event["method"] == "Network.requestWillBeSent");
+        asked
+            .filter_map(|event| event["params"]["request"]["url"].as_str().map(String::from))
+            .collect()
     }
 
     /// What went wrong in pages so far: exceptions, and what the browser refused to do.
@@ -203,9 +273,15 @@ impl Browser {
         let is_error = |event: &&Value| {
             let entry = &event["params"]["entry"];
             event["method"] == "Runtime.exceptionThrown"
-                || event["method"] == "Log.entryAdded" && entry["level"] == "error" && entry["source"] != "network"
+                || event["method"] == "Log.entryAdded"
+                    && entry["level"] == "error"
+                    && entry["source"] != "network"
         };
-        self.events.iter().filter(is_error).map(ToString::to_string).collect()
+        self.events
+            .iter()
+            .filter(is_error)
+            .map(ToString::to_string)
+            .collect()
     }
 }
 

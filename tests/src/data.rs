@@ -3,7 +3,9 @@ use std::path::{Path, PathBuf};
 /// A file or folder of the real data that lies beside the checkout; `None`, with a line that says so, where it is absent.
 #[must_use]
 pub fn shared_data(name: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the workspace");
     let path = root.join("../shared/data").join(name);
     if path.exists() {
         Some(path)

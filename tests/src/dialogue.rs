@@ -21,12 +21,25 @@ impl Dialogue {
     /// If it does not start.
     #[must_use]
     pub fn of(mut command: Command) -> Self {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
         let output = BufReader::new(child.stdout.take().expect("piped"));
         let (sender, lines) = channel();
-        std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        std::thread::spawn(move || {
+            output
+                .lines()
+                .map_while(Result::ok)
+                .try_for_each(|line| sender.send(line))
+        });
         let input = child.stdin.take();
-        Self { child, input, lines }
+        Self {
+            child,
+            input,
+            lines,
+        }
     }
 
     /// Says some lines, or any bytes.
@@ -35,7 +48,10 @@ impl Dialogue {
     /// If nobody listens any more.
     pub fn say(&mut self, text: impl AsRef<[u8]>) {
         let input = self.input.as_mut().expect("not hung up");
-        input.write_all(text.as_ref()).and_then(|()| input.write_all(b"\n")).expect("it listens");
+        input
+            .write_all(text.as_ref())
+            .and_then(|()| input.write_all(b"\n"))
+            .expect("it listens");
         input.flush().expect("it listens");
     }
 
@@ -44,7 +60,9 @@ impl Dialogue {
     /// # Panics
     /// If none comes.
     pub fn until(&self, begin: &str) -> (String, Vec<String>) {
-        self.find(&format!("a line that begins with '{begin}'"), |line| line.starts_with(begin))
+        self.find(&format!("a line that begins with '{begin}'"), |line| {
+            line.starts_with(begin)
+        })
     }
 
     /// The next line of which this is true, and those before it.

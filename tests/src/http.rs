@@ -47,7 +47,13 @@ pub fn http(at: &str, method: &str, path: &str, body: &str) -> Answered {
 ///
 /// # Panics
 /// If the stream is refused.
-pub fn events(at: &str, method: &str, path: &str, body: &str, mut is_enough: impl FnMut(&str, &Value) -> bool) {
+pub fn events(
+    at: &str,
+    method: &str,
+    path: &str,
+    body: &str,
+    mut is_enough: impl FnMut(&str, &Value) -> bool,
+) {
     let (status, head, reader) = open(at, method, path, body);
     assert_eq!(status, 200, "{head}");
     let mut name = String::new();
@@ -55,7 +61,8 @@ pub fn events(at: &str, method: &str, path: &str, body: &str, mut is_enough: imp
         if let Some(event) = line.strip_prefix("event: ") {
             name = event.to_string();
         } else if let Some(data) = line.strip_prefix("data: ") {
-            let data = serde_json::from_str(data).unwrap_or_else(|error| panic!("{error} in {data}"));
+            let data =
+                serde_json::from_str(data).unwrap_or_else(|error| panic!("{error} in {data}"));
             if is_enough(&name, &data) {
                 return;
             }
@@ -65,20 +72,36 @@ pub fn events(at: &str, method: &str, path: &str, body: &str, mut is_enough: imp
 
 fn open(at: &str, method: &str, path: &str, body: &str) -> (u16, String, BufReader<TcpStream>) {
     let address = at.trim_start_matches("http://");
-    let mut stream = TcpStream::connect(address).unwrap_or_else(|error| panic!("{error} at {address}"));
+    let mut stream =
+        TcpStream::connect(address).unwrap_or_else(|error| panic!("{error} at {address}"));
     stream.set_read_timeout(Some(PATIENCE)).expect("a time");
-    let kind = if body.is_empty() && method == "GET" { "" } else { "Content-Type: application/json\r\n" };
+    let kind = if body.is_empty() && method == "GET" {
+        ""
+    } else {
+        "Content-Type: application/json\r\n"
+    };
     let length = body.len();
     let head = format!(
         "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{kind}Content-Length: {length}\r\n\r\n"
     );
-    stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).expect("it listens");
+    stream
+        .write_all(head.as_bytes())
+        .and_then(|()| stream.write_all(body.as_bytes()))
+        .expect("it listens");
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
-        assert_ne!(reader.read_line(&mut head).expect("a head"), 0, "no head: {head}");
+        assert_ne!(
+            reader.read_line(&mut head).expect("a head"),
+            0,
+            "no head: {head}"
+        );
     }
-    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    let status = head
+        .split(' ')
+        .nth(1)
+        .and_then(|status| status.parse().ok())
+        .expect("a status");
     (status, head, reader)
 }
 
@@ -86,7 +109,10 @@ fn open(at: &str, method: &str, path: &str, body: &str) -> (u16, String, BufRead
 fn whole(mut bytes: &[u8]) -> Vec<u8> {
     let mut body = Vec::new();
     loop {
-        let end = bytes.windows(2).position(|two| two == b"\r\n").expect("a chunk's length");
+        let end = bytes
+            .windows(2)
+            .position(|two| two == b"\r\n")
+            .expect("a chunk's length");
         let length = std::str::from_utf8(&bytes[..end]).expect("text");
         let length = usize::from_str_radix(length, 16).expect("a number");
         if length == 0 {

@@ -37,7 +37,9 @@ impl Program {
     pub fn command(self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.path());
         command.args(arguments).stdin(Stdio::null());
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("KAGETSU_")) {
+        for (name, _) in
+            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("KAGETSU_"))
+        {
             command.env_remove(name);
         }
         command
@@ -51,7 +53,12 @@ impl Program {
         let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let plain = self.command(arguments);
         let mut command = Command::new("sh");
-        command.arg("-c").arg(limited).arg(plain.get_program()).args(plain.get_args()).stdin(Stdio::null());
+        command
+            .arg("-c")
+            .arg(limited)
+            .arg(plain.get_program())
+            .args(plain.get_args())
+            .stdin(Stdio::null());
         for (name, value) in plain.get_envs() {
             match value {
                 Some(value) => command.env(name, value),
@@ -90,10 +97,24 @@ impl Program {
 
 /// The program as the profile of these tests builds it; nothing is compiled anew where that is up to date.
 fn build(package: &str, bin: &str) -> PathBuf {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").join("Cargo.toml");
-    let build = escargot::CargoBuild::new().manifest_path(manifest).package(package).bin(bin);
-    let build = if cfg!(debug_assertions) { build } else { build.release() };
-    build.run().unwrap_or_else(|error| panic!("{bin} does not build: {error}")).path().to_path_buf()
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the workspace")
+        .join("Cargo.toml");
+    let build = escargot::CargoBuild::new()
+        .manifest_path(manifest)
+        .package(package)
+        .bin(bin);
+    let build = if cfg!(debug_assertions) {
+        build
+    } else {
+        build.release()
+    };
+    build
+        .run()
+        .unwrap_or_else(|error| panic!("{bin} does not build: {error}"))
+        .path()
+        .to_path_buf()
 }
 
 impl Finished {
@@ -132,9 +153,16 @@ impl Running {
     /// Starts a command.
     #[must_use]
     pub fn of(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
+        let mut child = command
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
         let lines = child.stdout.take().map(BufReader::new);
-        Self { child, has_ended: false, lines }
+        Self {
+            child,
+            has_ended: false,
+            lines,
+        }
     }
 
     /// The next line of its stdout, without the line end; empty at the end of it.
@@ -143,7 +171,11 @@ impl Running {
     /// If that is no text.
     pub fn line(&mut self) -> String {
         let mut line = String::new();
-        self.lines.as_mut().expect("piped").read_line(&mut line).expect("text");
+        self.lines
+            .as_mut()
+            .expect("piped")
+            .read_line(&mut line)
+            .expect("text");
         line.trim_end().to_string()
     }
 
@@ -153,7 +185,9 @@ impl Running {
     /// If it says something else.
     pub fn address(&mut self) -> String {
         let line = self.line();
-        let address = line.strip_prefix("listening on ").unwrap_or_else(|| panic!("no address in '{line}'"));
+        let address = line
+            .strip_prefix("listening on ")
+            .unwrap_or_else(|| panic!("no address in '{line}'"));
         format!("http://{address}")
     }
 
@@ -194,7 +228,11 @@ impl Running {
     /// If that is no text.
     pub fn rest(&mut self) -> String {
         let mut rest = String::new();
-        self.lines.as_mut().expect("piped").read_to_string(&mut rest).expect("text");
+        self.lines
+            .as_mut()
+            .expect("piped")
+            .read_to_string(&mut rest)
+            .expect("text");
         rest
     }
 }

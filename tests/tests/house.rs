@@ -7,18 +7,40 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 type House = BTreeMap<String, (String, Vec<String>)>;
 
 fn root() -> std::path::PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_path_buf()
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the workspace")
+        .to_path_buf()
 }
 
 /// Crate -> (folder, crates of ours that it uses), from the manifests.
 fn built() -> House {
     let root = root().canonicalize().expect("it is here");
-    let metadata = MetadataCommand::new().manifest_path(root.join("Cargo.toml")).no_deps().exec().expect("manifests");
-    let ours: Vec<_> = metadata.packages.iter().map(|package| package.name.to_string()).collect();
+    let metadata = MetadataCommand::new()
+        .manifest_path(root.join("Cargo.toml"))
+        .no_deps()
+        .exec()
+        .expect("manifests");
+    let ours: Vec<_> = metadata
+        .packages
+        .iter()
+        .map(|package| package.name.to_string())
+        .collect();
     let package = |package: &cargo_metadata::Package| {
-        let folder = package.manifest_path.parent().expect("a folder").strip_prefix(&root).expect("in the workspace");
-        let normal = package.dependencies.iter().filter(|d| d.kind == DependencyKind::Normal);
-        let mut uses: Vec<_> = normal.map(|d| d.name.clone()).filter(|name| ours.contains(name)).collect();
+        let folder = package
+            .manifest_path
+            .parent()
+            .expect("a folder")
+            .strip_prefix(&root)
+            .expect("in the workspace");
+        let normal = package
+            .dependencies
+            .iter()
+            .filter(|d| d.kind == DependencyKind::Normal);
+        let mut uses: Vec<_> = normal
+            .map(|d| d.name.clone())
+            .filter(|name| ours.contains(name))
+            .collect();
         uses.sort();
         (package.name.to_string(), (folder.to_string(), uses))
     };
@@ -28,13 +50,22 @@ fn built() -> House {
 /// The same, from the table of `ARCHITECTURE.md`.
 fn drawn() -> House {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
-    let names = |cell: &str| cell.split('`').skip(1).step_by(2).map(String::from).collect::<Vec<_>>();
+    let names = |cell: &str| {
+        cell.split('`')
+            .skip(1)
+            .step_by(2)
+            .map(String::from)
+            .collect::<Vec<_>>()
+    };
     let row = |line: &str| {
         let cells: Vec<_> = line.split('|').map(str::trim).collect();
         let (folder, name) = (names(cells[1]).pop()?, names(cells.get(2)?).pop()?);
         Some((name, (folder, names(cells[3]))))
     };
-    text.lines().filter(|line| line.starts_with("| `")).filter_map(row).collect()
+    text.lines()
+        .filter(|line| line.starts_with("| `"))
+        .filter_map(row)
+        .collect()
 }
 
 #[test]
@@ -42,7 +73,15 @@ fn the_table_of_crates_is_true() {
     let (built, drawn) = (built(), drawn());
     assert!(!built.is_empty());
     for (name, house) in &built {
-        assert_eq!(drawn.get(name), Some(house), "{name} in ARCHITECTURE.md (folder, uses)");
+        assert_eq!(
+            drawn.get(name),
+            Some(house),
+            "{name} in ARCHITECTURE.md (folder, uses)"
+        );
     }
-    assert_eq!(drawn.len(), built.len(), "ARCHITECTURE.md names a crate that does not exist");
+    assert_eq!(
+        drawn.len(),
+        built.len(),
+        "ARCHITECTURE.md names a crate that does not exist"
+    );
 }

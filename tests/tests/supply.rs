@@ -8,37 +8,58 @@ use cargo_metadata::{Metadata, MetadataCommand, Package};
 use toml::Table;
 
 fn root() -> PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_path_buf()
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the workspace")
+        .to_path_buf()
 }
 
 /// All crates that are compiled for Linux.
 fn metadata() -> Metadata {
-    let options = ["--locked", "--filter-platform", "x86_64-unknown-linux-gnu"].map(String::from).to_vec();
+    let options = ["--locked", "--filter-platform", "x86_64-unknown-linux-gnu"]
+        .map(String::from)
+        .to_vec();
     let mut command = MetadataCommand::new();
-    command.manifest_path(root().join("Cargo.toml")).other_options(options).exec().expect("manifests")
+    command
+        .manifest_path(root().join("Cargo.toml"))
+        .other_options(options)
+        .exec()
+        .expect("manifests")
 }
 
 fn rules() -> Table {
-    std::fs::read_to_string(root().join("deny.toml")).expect("deny.toml").parse().expect("TOML")
+    std::fs::read_to_string(root().join("deny.toml"))
+        .expect("deny.toml")
+        .parse()
+        .expect("TOML")
 }
 
 fn words(rules: &Table, section: &str, key: &str) -> BTreeSet<String> {
     let list = rules[section][key].as_array().expect("a list");
-    list.iter().map(|word| word.as_str().expect("a word").to_string()).collect()
+    list.iter()
+        .map(|word| word.as_str().expect("a word").to_string())
+        .collect()
 }
 
 /// Crates of others that are used.
 fn used(metadata: &Metadata) -> Vec<&Package> {
     let nodes = &metadata.resolve.as_ref().expect("resolved").nodes;
     let ids: BTreeSet<_> = nodes.iter().map(|node| &node.id).collect();
-    let used: Vec<_> = metadata.packages.iter().filter(|p| p.source.is_some() && ids.contains(&p.id)).collect();
+    let used: Vec<_> = metadata
+        .packages
+        .iter()
+        .filter(|p| p.source.is_some() && ids.contains(&p.id))
+        .collect();
     assert!(used.len() > 50, "only {} crates", used.len());
     used
 }
 
 /// Whether a licence in the words of SPDX can be had under the allowed ones. An exception (`WITH`) only gives more.
 fn is_allowed(licence: &str, allowed: &BTreeSet<String>) -> bool {
-    let spaced = licence.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
+    let spaced = licence
+        .replace('(', " ( ")
+        .replace(')', " ) ")
+        .replace('/', " OR ");
     let tokens: Vec<_> = spaced.split_whitespace().collect();
     let mut at = 0;
     let value = any_of(&tokens, &mut at, allowed);
@@ -103,23 +124,46 @@ fn every_crate_has_a_licence_that_is_allowed_and_comes_from_where_it_should() {
     let banned = words(&rules, "bans", "deny");
     for package in used(&metadata) {
         let name = format!("{} {}", package.name, package.version);
-        let licence = package.license.as_deref().unwrap_or_else(|| panic!("{name} names no licence"));
-        assert!(is_allowed(licence, &licences), "{name} is under {licence}; see deny.toml");
+        let licence = package
+            .license
+            .as_deref()
+            .unwrap_or_else(|| panic!("{name} names no licence"));
+        assert!(
+            is_allowed(licence, &licences),
+            "{name} is under {licence}; see deny.toml"
+        );
         let source = package.source.as_ref().expect("of others").repr.clone();
-        let registry = source.strip_prefix("registry+").unwrap_or_else(|| panic!("{name} comes from {source}"));
-        assert!(registries.contains(registry), "{name} comes from {registry}; see deny.toml");
-        assert!(!banned.contains(package.name.as_str()), "{name} is banned; see deny.toml");
+        let registry = source
+            .strip_prefix("registry+")
+            .unwrap_or_else(|| panic!("{name} comes from {source}"));
+        assert!(
+            registries.contains(registry),
+            "{name} comes from {registry}; see deny.toml"
+        );
+        assert!(
+            !banned.contains(package.name.as_str()),
+            "{name} is banned; see deny.toml"
+        );
     }
 }
 
 #[test]
 fn every_crate_of_others_is_locked_by_its_checksum() {
-    let lock: Table = std::fs::read_to_string(root().join("Cargo.lock")).expect("it is here").parse().expect("TOML");
+    let lock: Table = std::fs::read_to_string(root().join("Cargo.lock"))
+        .expect("it is here")
+        .parse()
+        .expect("TOML");
     let packages = lock["package"].as_array().expect("packages");
-    let of_others: Vec<_> = packages.iter().filter(|package| package.get("source").is_some()).collect();
+    let of_others: Vec<_> = packages
+        .iter()
+        .filter(|package| package.get("source").is_some())
+        .collect();
     assert!(of_others.len() > 50);
     for package in of_others {
-        let checksum = package.get("checksum").and_then(|sum| sum.as_str()).unwrap_or_default();
+        let checksum = package
+            .get("checksum")
+            .and_then(|sum| sum.as_str())
+            .unwrap_or_default();
         assert_eq!(checksum.len(), 64, "{package}");
     }
 }
@@ -129,9 +173,15 @@ fn every_crate_of_others_is_locked_by_its_checksum() {
 fn what_is_let_pass_has_a_reason() {
     let rules = rules();
     for advisory in rules["advisories"]["ignore"].as_array().expect("a list") {
-        let id = advisory.get("id").and_then(|id| id.as_str()).unwrap_or_default();
+        let id = advisory
+            .get("id")
+            .and_then(|id| id.as_str())
+            .unwrap_or_default();
         assert!(id.starts_with("RUSTSEC-") && id.len() == 17, "{advisory}");
-        let reason = advisory.get("reason").and_then(|reason| reason.as_str()).unwrap_or_default();
+        let reason = advisory
+            .get("reason")
+            .and_then(|reason| reason.as_str())
+            .unwrap_or_default();
         assert!(reason.len() > 20, "{advisory}");
     }
 }

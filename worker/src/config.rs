@@ -25,7 +25,12 @@ pub struct Config {
     #[arg(long, default_value_t = 128, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub table_mib: u64,
     /// Its name in lists and logs, by which a quarantine goes: it should be the same after a restart [default: the machine's]
-    #[arg(long, default_value = "", hide_default_value = true, value_name = "NAME")]
+    #[arg(
+        long,
+        default_value = "",
+        hide_default_value = true,
+        value_name = "NAME"
+    )]
     pub name: String,
     /// How long a search may go on after SIGTERM before it is handed back
     #[arg(long, default_value = "10s", value_name = "TIME", value_parser = humantime::parse_duration)]
@@ -68,7 +73,11 @@ impl Config {
     #[must_use]
     pub fn slots(&self) -> u32 {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-        if self.slots == 0 { (cores / u32::from(self.threads)).max(1) } else { self.slots }
+        if self.slots == 0 {
+            (cores / u32::from(self.threads)).max(1)
+        } else {
+            self.slots
+        }
     }
 
     /// Its name. The process id is no part of it: a quarantine goes by name, and is to outlive the process.
@@ -91,7 +100,11 @@ mod tests {
     fn a_worker_without_a_name_has_its_machines() {
         let config = Config::embedded("given".into(), 1);
         assert_eq!(config.name(), "given");
-        let named = Config { name: String::new(), ..config }.name();
+        let named = Config {
+            name: String::new(),
+            ..config
+        }
+        .name();
         let host = gethostname::gethostname().into_string().unwrap_or_default();
         assert_eq!(named, if host.is_empty() { "worker" } else { &host });
     }

@@ -129,18 +129,55 @@ impl Desk {
     pub(crate) fn new(slots: u32, spool: Option<(Spool, Vec<(u64, v1::Spooled)>)>) -> Arc<Self> {
         let (spool, left) = spool.map_or((None, Vec::new()), |(spool, left)| (Some(spool), left));
         let mut papers = Papers::default();
-        for (number, v1::Spooled { epoch, question, report }) in left {
+        for (
+            number,
+            v1::Spooled {
+                epoch,
+                question,
+                report,
+            },
+        ) in left
+        {
             papers.arrivals = papers.arrivals.max(number);
-            let question = question.as_ref().and_then(|question| Question::try_from(question).ok());
-            let Some(v1::Report { task, attempt, outcome: Some(outcome), .. }) = report else { continue };
-            papers
-                .done
-                .insert(number, Done { name: Name { epoch, task, attempt }, question, outcome, held: Duration::ZERO });
+            let question = question
+                .as_ref()
+                .and_then(|question| Question::try_from(question).ok());
+            let Some(v1::Report {
+                task,
+                attempt,
+                outcome: Some(outcome),
+                ..
+            }) = report
+            else {
+                continue;
+            };
+            papers.done.insert(
+                number,
+                Done {
+                    name: Name {
+                        epoch,
+                        task,
+                        attempt,
+                    },
+                    question,
+                    outcome,
+                    held: Duration::ZERO,
+                },
+            );
         }
         if !papers.done.is_empty() {
-            tracing::info!(reports = papers.done.len(), "the spool has reports that were not acknowledged");
+            tracing::info!(
+                reports = papers.done.len(),
+                "the spool has reports that were not acknowledged"
+            );
         }
-        Arc::new(Self { slots, spool, papers: Mutex::new(papers), work: Condvar::new(), news: Notify::new() })
+        Arc::new(Self {
+            slots,
+            spool,
+            papers: Mutex::new(papers),
+            work: Condvar::new(),
+            news: Notify::new(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Papers> {
@@ -160,35 +197,65 @@ impl Desk {
 
     /// A task has come. One that is known already goes on under the newer name, be it by its number or, after another life
     /// of the coordinator, by its question; one that is done is said again.
-    pub(crate) fn take(&self, task: u64, attempt: u32, priority: u64, question: Question, role: Role) {
+    pub(crate) fn take(
+        &self,
+        task: u64,
+        attempt: u32,
+        priority: u64,
+        question: Question,
+        role: Role,
+    ) {
         let mut papers = self.lock();
         let papers = &mut *papers;
         let epoch = papers.epoch.unwrap_or_default();
-        let now = Name { epoch, task, attempt };
-        let is_it = |name: Name, asked: Option<&Question>| {
-            if name.epoch == epoch { name.task == task } else { asked == Some(&question) }
+        let now = Name {
+            epoch,
+            task,
+            attempt,
         };
-        let known = papers.done.iter_mut().find(|(_, done)| is_it(done.name, done.question.as_ref()));
+        let is_it = |name: Name, asked: Option<&Question>| {
+            if name.epoch == epoch {
+                name.task == task
+            } else {
+                asked == Some(&question)
+            }
+        };
+        let known = papers
+            .done
+            .iter_mut()
+            .find(|(_, done)| is_it(done.name, done.question.as_ref()));
         if let Some((&number, done)) = known {
             done.name = now;
             papers.unsent.push(number);
             self.news.notify_one();
             return;
         }
-        let mut running = papers.running.values_mut().filter(|running| !running.is_revoked);
+        let mut running = papers
+            .running
+            .values_mut()
+            .filter(|running| !running.is_revoked);
         let mut waiting = papers.waiting.values_mut();
-        if let Some(running) = running.find(|running| is_it(running.name, Some(&running.question))) {
+        if let Some(running) = running.find(|running| is_it(running.name, Some(&running.question)))
+        {
             running.name = now;
-        } else if let Some(waiting) = waiting.find(|waiting| is_it(waiting.name, Some(&waiting.question))) {
+        } else if let Some(waiting) =
+            waiting.find(|waiting| is_it(waiting.name, Some(&waiting.question)))
+        {
             waiting.name = now;
         } else if papers.is_retired && !papers.must_answer(now) {
             papers.report(now, Outcome::HandedBack(v1::HandedBack {}));
             self.news.notify_one();
         } else {
             papers.arrivals += 1;
-            papers
-                .waiting
-                .insert((priority, papers.arrivals), Waiting { name: now, question, role, since: Instant::now() });
+            papers.waiting.insert(
+                (priority, papers.arrivals),
+                Waiting {
+                    name: now,
+                    question,
+                    role,
+                    since: Instant::now(),
+                },
+            );
             self.work.notify_one();
         }
     }
@@ -197,7 +264,14 @@ impl Desk {
     pub(crate) fn refuse(&self, task: u64, attempt: u32, reason: String) {
         let mut papers = self.lock();
         let epoch = papers.epoch.unwrap_or_default();
-        papers.report(Name { epoch, task, attempt }, Outcome::Failed(reason));
+        papers.report(
+            Name {
+                epoch,
+                task,
+                attempt,
+            },
+            Outcome::Failed(reason),
+        );
         self.news.notify_one();
     }
 
@@ -205,8 +279,14 @@ impl Desk {
     /// coordinator: nobody waits for these.
     pub(crate) fn revoke(&self, task: u64) {
         let mut papers = self.lock();
-        papers.waiting.retain(|_, waiting| waiting.name.task != task);
-        if let Some(running) = papers.running.values_mut().find(|running| running.name.task == task) {
+        papers
+            .waiting
+            .retain(|_, waiting| waiting.name.task != task);
+        if let Some(running) = papers
+            .running
+            .values_mut()
+            .find(|running| running.name.task == task)
+        {
             running.is_revoked = true;
             running.control.stop();
         }
@@ -219,7 +299,11 @@ impl Desk {
         let mut papers = self.lock();
         let epoch = papers.epoch.unwrap_or_default();
         let is_it = |name: Name| name.task == task && name.epoch == epoch;
-        if let Some(waiting) = papers.waiting.values_mut().find(|waiting| is_it(waiting.name)) {
+        if let Some(waiting) = papers
+            .waiting
+            .values_mut()
+            .find(|waiting| is_it(waiting.name))
+        {
             waiting.question.window = window;
         } else if let Some(running) = papers.running.values().find(|running| is_it(running.name)) {
             running.control.narrow(window);
@@ -252,19 +336,31 @@ impl Desk {
         let papers = self.lock();
         let epoch = papers.epoch.unwrap_or_default();
         let is_its = |running: &&Running| !running.is_revoked && running.name.epoch == epoch;
-        let said = papers.running.values().filter(is_its).map(|running| (running.name.task, running.control.said()));
+        let said = papers
+            .running
+            .values()
+            .filter(is_its)
+            .map(|running| (running.name.task, running.control.said()));
         said.filter(|(_, notes)| !notes.is_empty()).collect()
     }
 
     /// A report is safe.
     pub(crate) fn acknowledge(&self, task: u64, attempt: u32) {
         let mut papers = self.lock();
-        let safe = Name { epoch: papers.epoch.unwrap_or_default(), task, attempt };
+        let safe = Name {
+            epoch: papers.epoch.unwrap_or_default(),
+            task,
+            attempt,
+        };
         self.forget(&mut papers, |name| name == safe);
     }
 
     fn forget(&self, papers: &mut Papers, is_over: impl Fn(Name) -> bool) {
-        let over = papers.done.iter().filter(|(_, done)| is_over(done.name)).map(|(number, _)| *number);
+        let over = papers
+            .done
+            .iter()
+            .filter(|(_, done)| is_over(done.name))
+            .map(|(number, _)| *number);
         for number in over.collect::<Vec<_>>() {
             papers.done.remove(&number);
             if let Some(spool) = &self.spool {
@@ -283,8 +379,18 @@ impl Desk {
             if papers.is_closed {
                 return None;
             }
-            if let Some(((priority, number), Waiting { name, question, role, since })) = papers.waiting.pop_first() {
-                let is_watched = priority == WATCHED && matches!(role, Role::Whole | Role::Member { .. });
+            if let Some((
+                (priority, number),
+                Waiting {
+                    name,
+                    question,
+                    role,
+                    since,
+                },
+            )) = papers.waiting.pop_first()
+            {
+                let is_watched =
+                    priority == WATCHED && matches!(role, Role::Whole | Role::Member { .. });
                 let control = Control::new();
                 let running = Running {
                     name,
@@ -296,15 +402,27 @@ impl Desk {
                     is_watched,
                     so_far: None,
                 };
-                tracing::debug!(task = running.name.task, attempt = running.name.attempt, "a task is begun");
+                tracing::debug!(
+                    task = running.name.task,
+                    attempt = running.name.attempt,
+                    "a task is begun"
+                );
                 papers.running.insert(number, running);
                 if let Role::Member { .. } = role {
                     // From now on the connection asks for its notes.
                     self.news.notify_one();
                 }
-                return Some(Job { number, question, role, control });
+                return Some(Job {
+                    number,
+                    question,
+                    role,
+                    control,
+                });
             }
-            papers = self.work.wait(papers).unwrap_or_else(PoisonError::into_inner);
+            papers = self
+                .work
+                .wait(papers)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -312,7 +430,11 @@ impl Desk {
     /// heartbeat: the first iterations take no time.
     pub(crate) fn iterated(&self, number: u64, width: u16, progress: &Progress) {
         let mut papers = self.lock();
-        if let Some(running) = papers.running.get_mut(&number).filter(|running| running.is_watched) {
+        if let Some(running) = papers
+            .running
+            .get_mut(&number)
+            .filter(|running| running.is_watched)
+        {
             running.so_far = Some(outcome::so_far(&progress.answer, width));
             if progress.elapsed >= YOUNG {
                 self.news.notify_one();
@@ -322,7 +444,10 @@ impl Desk {
 
     /// Whether an iteration is to be told of.
     pub(crate) fn has_iterated(&self) -> bool {
-        self.lock().running.values().any(|running| running.so_far.is_some() && !running.is_revoked)
+        self.lock()
+            .running
+            .values()
+            .any(|running| running.so_far.is_some() && !running.is_revoked)
     }
 
     /// For a slot: a task is done, or was stopped. An answer is on disk, where there is a spool, before it is sent; but not
@@ -332,11 +457,20 @@ impl Desk {
             let papers = self.lock();
             let of = |running: &Running| {
                 let (nodes, held) = (running.control.nodes(), running.since.elapsed());
-                (running.name, running.is_revoked, running.control.is_stopped(), running.role, nodes, held)
+                (
+                    running.name,
+                    running.is_revoked,
+                    running.control.is_stopped(),
+                    running.role,
+                    nodes,
+                    held,
+                )
             };
             papers.running.get(&number).map(of)
         };
-        let Some((name, is_revoked, is_stopped, role, nodes, held)) = ended else { return };
+        let Some((name, is_revoked, is_stopped, role, nodes, held)) = ended else {
+            return;
+        };
         // Who stops a search without revoking it hands it back: half an answer is none.
         let outcome = match outcome {
             Outcome::Answer(_) if is_stopped => Outcome::HandedBack(v1::HandedBack {}),
@@ -352,21 +486,55 @@ impl Desk {
             ?held,
             "a task is ended"
         );
-        let spool = self.spool.as_ref().filter(|_| has_answer && !is_revoked && role == Role::Whole);
+        let spool = self
+            .spool
+            .as_ref()
+            .filter(|_| has_answer && !is_revoked && role == Role::Whole);
         if let Some(spool) = spool {
-            let question = self.lock().running.get(&number).map(|running| (&running.question).into());
-            let report =
-                v1::Report { task: name.task, attempt: name.attempt, outcome: Some(outcome.clone()), held_us: 0 };
-            spool.keep(number, &v1::Spooled { epoch: name.epoch, question, report: Some(report) });
+            let question = self
+                .lock()
+                .running
+                .get(&number)
+                .map(|running| (&running.question).into());
+            let report = v1::Report {
+                task: name.task,
+                attempt: name.attempt,
+                outcome: Some(outcome.clone()),
+                held_us: 0,
+            };
+            spool.keep(
+                number,
+                &v1::Spooled {
+                    epoch: name.epoch,
+                    question,
+                    report: Some(report),
+                },
+            );
         }
         let mut papers = self.lock();
-        let Some(Running { name, question, is_revoked, role, since, .. }) = papers.running.remove(&number) else {
+        let Some(Running {
+            name,
+            question,
+            is_revoked,
+            role,
+            since,
+            ..
+        }) = papers.running.remove(&number)
+        else {
             return;
         };
         // What is not an answer concerns only the life of the coordinator that gave the task.
         if !is_revoked && (has_answer || papers.epoch.is_none_or(|epoch| epoch == name.epoch)) {
             let question = (has_answer && role == Role::Whole).then_some(question);
-            papers.done.insert(number, Done { name, question, outcome, held: since.elapsed() });
+            papers.done.insert(
+                number,
+                Done {
+                    name,
+                    question,
+                    outcome,
+                    held: since.elapsed(),
+                },
+            );
             papers.unsent.push(number);
         } else if let Some(spool) = spool {
             spool.forget(number);
@@ -387,12 +555,32 @@ impl Desk {
                 room = room.saturating_sub(bytes);
                 room > 0
             });
-            v1::Held { task: name.task, attempt: name.attempt, epoch: name.epoch, question }
+            v1::Held {
+                task: name.task,
+                attempt: name.attempt,
+                epoch: name.epoch,
+                question,
+            }
         };
-        let running = papers.running.values().filter(|running| !running.is_revoked);
-        let mut all: Vec<_> = running.map(|running| held(&running.name, Some(&running.question))).collect();
-        all.extend(papers.waiting.values().map(|waiting| held(&waiting.name, Some(&waiting.question))));
-        all.extend(papers.done.values().map(|done| held(&done.name, done.question.as_ref())));
+        let running = papers
+            .running
+            .values()
+            .filter(|running| !running.is_revoked);
+        let mut all: Vec<_> = running
+            .map(|running| held(&running.name, Some(&running.question)))
+            .collect();
+        all.extend(
+            papers
+                .waiting
+                .values()
+                .map(|waiting| held(&waiting.name, Some(&waiting.question))),
+        );
+        all.extend(
+            papers
+                .done
+                .values()
+                .map(|done| held(&done.name, done.question.as_ref())),
+        );
         all
     }
 
@@ -413,12 +601,27 @@ impl Desk {
     /// Reports of tasks of this coordinator that are not sent yet; none before its welcome.
     pub(crate) fn reports(&self) -> Vec<v1::Report> {
         let mut papers = self.lock();
-        let Some(epoch) = papers.epoch else { return Vec::new() };
+        let Some(epoch) = papers.epoch else {
+            return Vec::new();
+        };
         let unsent = std::mem::take(&mut papers.unsent);
         let report = |number| {
-            let Done { name, outcome, held, .. } = papers.done.get(&number).filter(|done| done.name.epoch == epoch)?;
+            let Done {
+                name,
+                outcome,
+                held,
+                ..
+            } = papers
+                .done
+                .get(&number)
+                .filter(|done| done.name.epoch == epoch)?;
             let held_us = held.as_micros() as u64;
-            Some(v1::Report { task: name.task, attempt: name.attempt, outcome: Some(outcome.clone()), held_us })
+            Some(v1::Report {
+                task: name.task,
+                attempt: name.attempt,
+                outcome: Some(outcome.clone()),
+                held_us,
+            })
         };
         unsent.into_iter().filter_map(report).collect()
     }
@@ -433,8 +636,9 @@ impl Desk {
         let mut papers = self.lock();
         papers.is_retired = true;
         let waiting = std::mem::take(&mut papers.waiting);
-        let (exam, waiting): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            waiting.into_iter().partition(|(_, waiting)| papers.must_answer(waiting.name));
+        let (exam, waiting): (BTreeMap<_, _>, BTreeMap<_, _>) = waiting
+            .into_iter()
+            .partition(|(_, waiting)| papers.must_answer(waiting.name));
         papers.waiting = exam;
         for Waiting { name, .. } in waiting.into_values() {
             papers.report(name, Outcome::HandedBack(v1::HandedBack {}));
@@ -445,7 +649,10 @@ impl Desk {
     /// Gives back what is at work, too, but for the exam.
     pub(crate) fn hand_back_all(&self) {
         let papers = self.lock();
-        let others = papers.running.values().filter(|running| !papers.must_answer(running.name));
+        let others = papers
+            .running
+            .values()
+            .filter(|running| !papers.must_answer(running.name));
         others.for_each(|running| running.control.stop());
     }
 
@@ -460,7 +667,10 @@ impl Desk {
         let mut papers = self.lock();
         papers.is_closed = true;
         papers.waiting.clear();
-        papers.running.values().for_each(|running| running.control.stop());
+        papers
+            .running
+            .values()
+            .for_each(|running| running.control.stop());
         self.work.notify_all();
     }
 }
@@ -468,14 +678,25 @@ impl Desk {
 impl Papers {
     fn report(&mut self, name: Name, outcome: Outcome) {
         self.arrivals += 1;
-        self.done.insert(self.arrivals, Done { name, question: None, outcome, held: Duration::ZERO });
+        self.done.insert(
+            self.arrivals,
+            Done {
+                name,
+                question: None,
+                outcome,
+                held: Duration::ZERO,
+            },
+        );
         self.unsent.push(self.arrivals);
     }
 
     /// Whether it is a question of the exam, without which something that is at work or done would not be heard.
     fn must_answer(&self, name: Name) -> bool {
-        let mut others =
-            self.running.values().map(|running| running.name).chain(self.done.values().map(|done| done.name));
+        let mut others = self
+            .running
+            .values()
+            .map(|running| running.name)
+            .chain(self.done.values().map(|done| done.name));
         name.task >= EXAM && others.any(|other| other.task < EXAM)
     }
 

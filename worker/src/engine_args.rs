@@ -24,6 +24,12 @@ impl EngineArgs {
     pub fn settings(&self, threads: u16, memory_mib: u64) -> Option<Settings> {
         let address = self.engine.clone()?;
         let patience = self.engine_patience.unwrap_or(Settings::PATIENCE);
-        Some(Settings { options: self.engine_option.clone(), threads, memory_mib, patience, ..Settings::new(address) })
+        Some(Settings {
+            options: self.engine_option.clone(),
+            threads,
+            memory_mib,
+            patience,
+            ..Settings::new(address)
+        })
     }
 }

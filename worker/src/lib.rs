@@ -48,7 +48,14 @@ pub const LAST_WORDS: Duration = Duration::from_secs(3);
 /// If the coordinator refuses this worker, if as things are set up no connection can be had and none ever was, or if the
 /// engines cannot be made.
 pub async fn run(config: Config, connector: Connector, shutdown: CancellationToken) -> Result<()> {
-    let Some(Team { thinkers, name, variants }) = assemble(&config, &shutdown).await? else { return Ok(()) };
+    let Some(Team {
+        thinkers,
+        name,
+        variants,
+    }) = assemble(&config, &shutdown).await?
+    else {
+        return Ok(());
+    };
     let spool = config.spool.as_deref().map(Spool::open).transpose()?;
     let desk = Desk::new(config.slots(), spool);
     let slots = slot::start(&config, thinkers, &desk)?;
@@ -104,7 +111,12 @@ async fn stay_connected(
     let instance = rand::random();
     let (mut failures, mut was_ever_welcome) = (0, false);
     loop {
-        let session = Session { config, engine, instance, desk };
+        let session = Session {
+            config,
+            engine,
+            instance,
+            desk,
+        };
         let (reason, asked) = match session.run(connector).await {
             End::Done => return Ok(()),
             End::Refused(error) => return Err(error),
@@ -114,7 +126,11 @@ async fn stay_connected(
                 failures += 1;
                 (error.to_string(), Duration::ZERO)
             }
-            End::Lost { reason, was_welcome, wait } => {
+            End::Lost {
+                reason,
+                was_welcome,
+                wait,
+            } => {
                 was_ever_welcome |= was_welcome;
                 // Somebody who answers need not be a coordinator.
                 failures = if was_welcome { 0 } else { failures + 1 };

@@ -59,7 +59,10 @@ fn main() -> ExitCode {
     kagetsu_program::run("kagetsu-worker", || {
         let arguments: Arguments = kagetsu_program::parse()?;
         start_log(&arguments.log_level, arguments.log_format)?;
-        tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work(arguments))?;
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?
+            .block_on(work(arguments))?;
         Ok(Exit::Done)
     })
 }
@@ -84,9 +87,15 @@ async fn work(arguments: Arguments) -> Result<()> {
         Some(file) => arguments.access.connector_by_file(file)?,
         None => arguments.access.connector(&arguments.coordinator)?,
     };
-    let limit = arguments.max_runtime.map(|limit| working_time(limit, arguments.config.grace)).transpose()?;
+    let limit = arguments
+        .max_runtime
+        .map(|limit| working_time(limit, arguments.config.grace))
+        .transpose()?;
     let shutdown = CancellationToken::new();
-    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let (mut term, mut int) = (
+        signal(SignalKind::terminate())?,
+        signal(SignalKind::interrupt())?,
+    );
     let stop = shutdown.clone();
     tokio::spawn(async move {
         let time_is_up = async {

@@ -20,28 +20,46 @@ pub(crate) fn so_far(answer: &Answer, width: u16) -> v1::Answer {
     const MOST_SHOWN: usize = 16;
     const LINE_SHOWN: usize = 32;
     let mut shown = v1::Answer::from(answer);
-    shown.verdicts.truncate(usize::from(width.max(1)).min(MOST_SHOWN));
-    shown.verdicts.iter_mut().for_each(|verdict| verdict.line.truncate(LINE_SHOWN));
+    shown
+        .verdicts
+        .truncate(usize::from(width.max(1)).min(MOST_SHOWN));
+    shown
+        .verdicts
+        .iter_mut()
+        .for_each(|verdict| verdict.line.truncate(LINE_SHOWN));
     shown
 }
 
 /// A failure to be sent.
 pub(crate) fn failed(mut reason: String) -> Outcome {
-    let end = (0..=MOST_REASON).rev().find(|&end| reason.is_char_boundary(end)).unwrap_or(0);
+    let end = (0..=MOST_REASON)
+        .rev()
+        .find(|&end| reason.is_char_boundary(end))
+        .unwrap_or(0);
     reason.truncate(end);
     Outcome::Failed(reason)
 }
 
 fn fitted(position: &Position, mut answer: v1::Answer, limit: usize) -> Outcome {
     let bytes = answer.encoded_len();
-    let mut longest = answer.verdicts.iter().map(|verdict| verdict.line.len()).max().unwrap_or(0);
+    let mut longest = answer
+        .verdicts
+        .iter()
+        .map(|verdict| verdict.line.len())
+        .max()
+        .unwrap_or(0);
     while answer.encoded_len() > limit {
         if longest <= 1 {
             tracing::error!(%position, bytes, limit, "an answer is too long for a message: the task fails");
-            return failed(format!("an answer of {bytes} bytes, more than the {limit} that a message takes"));
+            return failed(format!(
+                "an answer of {bytes} bytes, more than the {limit} that a message takes"
+            ));
         }
         longest /= 2;
-        answer.verdicts.iter_mut().for_each(|verdict| verdict.line.truncate(longest));
+        answer
+            .verdicts
+            .iter_mut()
+            .for_each(|verdict| verdict.line.truncate(longest));
         tracing::warn!(%position, bytes, limit, longest, "an answer is too long for a message: its lines are shortened");
     }
     Outcome::Answer(answer)
@@ -58,10 +76,26 @@ mod tests {
     fn answer(moves: usize, line: usize) -> Answer {
         let verdict = |n: usize| {
             let m = Move::new(n as u16);
-            let by = Provenance { engine: "e".repeat(kagetsu_proto::MOST_NAME).into(), day: 20_000 };
-            let line = std::iter::once(m).chain((1..line).map(|n| Move::new(200 + n as u16))).collect();
+            let by = Provenance {
+                engine: "e".repeat(kagetsu_proto::MOST_NAME).into(),
+                day: 20_000,
+            };
+            let line = std::iter::once(m)
+                .chain((1..line).map(|n| Move::new(200 + n as u16)))
+                .collect();
             let score = Score::opinion(-(n as i32));
-            (m, Verdict { score, bound: Bound::Exact, depth: 9, nodes: u64::MAX, line, proof: None, by })
+            (
+                m,
+                Verdict {
+                    score,
+                    bound: Bound::Exact,
+                    depth: 9,
+                    nodes: u64::MAX,
+                    line,
+                    proof: None,
+                    by,
+                },
+            )
         };
         (0..moves).map(verdict).collect()
     }
@@ -74,12 +108,21 @@ mod tests {
             panic!("it can be sent")
         };
         assert!(whole.encoded_len() > MESSAGE_LIMIT && sent.encoded_len() <= MESSAGE_LIMIT - FRAME);
-        assert!(sent.encoded_len() > MESSAGE_LIMIT / 4, "no more is lost than must be");
+        assert!(
+            sent.encoded_len() > MESSAGE_LIMIT / 4,
+            "no more is lost than must be"
+        );
         assert_eq!(sent.verdicts.len(), whole.verdicts.len());
         for (sent, whole) in sent.verdicts.iter().zip(&whole.verdicts) {
             let line = sent.line.clone();
             assert!(!line.is_empty() && whole.line.starts_with(&line));
-            assert_eq!(*sent, v1::Verdict { line, ..whole.clone() });
+            assert_eq!(
+                *sent,
+                v1::Verdict {
+                    line,
+                    ..whole.clone()
+                }
+            );
         }
     }
 
@@ -88,15 +131,27 @@ mod tests {
         let position = Position::start(Variant::FREESTYLE_15);
         let small = v1::Answer::from(&answer(3, 9));
         let bytes = small.encoded_len();
-        assert_eq!(fitted(&position, small.clone(), bytes), Outcome::Answer(small.clone()));
-        assert!(matches!(fitted(&position, small.clone(), bytes - 1), Outcome::Answer(shorter) if shorter != small));
-        let Outcome::Failed(reason) = fitted(&position, small, 100) else { panic!("three moves take more") };
-        assert!(reason.contains(&format!("{bytes} bytes, more than the 100")), "{reason}");
+        assert_eq!(
+            fitted(&position, small.clone(), bytes),
+            Outcome::Answer(small.clone())
+        );
+        assert!(
+            matches!(fitted(&position, small.clone(), bytes - 1), Outcome::Answer(shorter) if shorter != small)
+        );
+        let Outcome::Failed(reason) = fitted(&position, small, 100) else {
+            panic!("three moves take more")
+        };
+        assert!(
+            reason.contains(&format!("{bytes} bytes, more than the 100")),
+            "{reason}"
+        );
     }
 
     #[test]
     fn a_reason_has_an_end() {
-        let Outcome::Failed(reason) = failed("日".repeat(MOST_REASON)) else { panic!("it is one") };
+        let Outcome::Failed(reason) = failed("日".repeat(MOST_REASON)) else {
+            panic!("it is one")
+        };
         assert!((MOST_REASON - 3..=MOST_REASON).contains(&reason.len()));
     }
 }

@@ -20,9 +20,20 @@ pub(crate) struct Pulse {
 
 impl Pulse {
     /// Beats this often for the worker of this instance. Must be called in a tokio runtime.
-    pub(crate) fn start(client: WorkersClient<Caller>, desk: &Arc<Desk>, instance: u64, every: Duration) -> Self {
+    pub(crate) fn start(
+        client: WorkersClient<Caller>,
+        desk: &Arc<Desk>,
+        instance: u64,
+        every: Duration,
+    ) -> Self {
         let news = Arc::new(Notify::new());
-        let beating = tokio::spawn(beat(client, Arc::clone(desk), instance, every, Arc::clone(&news)));
+        let beating = tokio::spawn(beat(
+            client,
+            Arc::clone(desk),
+            instance,
+            every,
+            Arc::clone(&news),
+        ));
         Self { news, beating }
     }
 
@@ -39,7 +50,13 @@ impl Drop for Pulse {
 }
 
 /// A stream that ends is opened again; without a connection the other stream has ended too, and this with it.
-async fn beat(mut client: WorkersClient<Caller>, desk: Arc<Desk>, instance: u64, every: Duration, news: Arc<Notify>) {
+async fn beat(
+    mut client: WorkersClient<Caller>,
+    desk: Arc<Desk>,
+    instance: u64,
+    every: Duration,
+    news: Arc<Notify>,
+) {
     let mut ticks = tokio::time::interval(every);
     loop {
         let (out, beats) = mpsc::channel(1);
@@ -50,7 +67,14 @@ async fn beat(mut client: WorkersClient<Caller>, desk: Arc<Desk>, instance: u64,
                     () = news.notified() => {}
                 }
                 // What nobody hears is not said.
-                if out.send(v1::Beat { instance, progress: desk.progress() }).await.is_err() {
+                if out
+                    .send(v1::Beat {
+                        instance,
+                        progress: desk.progress(),
+                    })
+                    .await
+                    .is_err()
+                {
                     return;
                 }
             }

@@ -9,7 +9,9 @@ use kagetsu_game::{Question, Variant, Window};
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::v1::workers_client::WorkersClient;
-use kagetsu_proto::{Caller, Connector, MESSAGE_LIMIT, OLDEST_PROTOCOL, PROTOCOL, explain, pushback, v1};
+use kagetsu_proto::{
+    Caller, Connector, MESSAGE_LIMIT, OLDEST_PROTOCOL, PROTOCOL, explain, pushback, v1,
+};
 use kagetsu_search::{Branch, Note};
 use tokio::sync::mpsc;
 use tokio::time::Interval;
@@ -99,7 +101,13 @@ impl Session<'_> {
         let mut client = WorkersClient::new(channel).max_decoding_message_size(MESSAGE_LIMIT);
         let (out, messages) = mpsc::channel(WAITING);
         // The first message must be there before the server answers.
-        if out.send(v1::FromWorker { message: Some(Said::Hello(self.hello())) }).await.is_err() {
+        if out
+            .send(v1::FromWorker {
+                message: Some(Said::Hello(self.hello())),
+            })
+            .await
+            .is_err()
+        {
             return lost("the connection ended at once".into(), false);
         }
         let tasks = match client.work(ReceiverStream::new(messages)).await {
@@ -118,7 +126,12 @@ impl Session<'_> {
             slots: self.desk.slots(),
             threads: self.config.threads.into(),
             held: self.desk.held(),
-            variants: self.engine.variants.iter().map(ToString::to_string).collect(),
+            variants: self
+                .engine
+                .variants
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
             oldest: OLDEST_PROTOCOL,
             version: env!("CARGO_PKG_VERSION").into(),
         }
@@ -189,18 +202,28 @@ impl Session<'_> {
     fn tell(&self, out: &mpsc::Sender<v1::FromWorker>) {
         for (task, notes) in self.desk.notes() {
             for notes in notes.chunks(MOST_NOTES) {
-                let notes = notes.iter().flat_map(|note| note.to_bytes()).collect::<Vec<u8>>().into();
+                let notes = notes
+                    .iter()
+                    .flat_map(|note| note.to_bytes())
+                    .collect::<Vec<u8>>()
+                    .into();
                 // What a slow network has no room for is not needed.
-                let _ = out.try_send(v1::FromWorker { message: Some(Said::Notes(v1::Notes { task, notes })) });
+                let _ = out.try_send(v1::FromWorker {
+                    message: Some(Said::Notes(v1::Notes { task, notes })),
+                });
             }
         }
     }
 
     /// A sign of life, with what is new of the tasks at work.
     fn beat(&self, out: &mpsc::Sender<v1::FromWorker>) {
-        let message = Said::Heartbeat(v1::Heartbeat { progress: self.desk.progress() });
+        let message = Said::Heartbeat(v1::Heartbeat {
+            progress: self.desk.progress(),
+        });
         // A full queue is a slow network: the next heartbeat will do.
-        let _ = out.try_send(v1::FromWorker { message: Some(message) });
+        let _ = out.try_send(v1::FromWorker {
+            message: Some(message),
+        });
     }
 
     /// Takes in a message.
@@ -210,14 +233,31 @@ impl Session<'_> {
                 // Whoever welcomes us has agreed to what we speak.
                 self.desk.welcomed(welcome.epoch);
                 let every = Duration::from_millis(welcome.heartbeat_ms.clamp(100, 60_000).into());
-                return Some(Welcomed { every, hears_beats: welcome.hears_beats });
+                return Some(Welcomed {
+                    every,
+                    hears_beats: welcome.hears_beats,
+                });
             }
-            Some(Heard::Task(v1::Task { task, attempt, question, priority, role })) => {
+            Some(Heard::Task(v1::Task {
+                task,
+                attempt,
+                question,
+                priority,
+                role,
+            })) => {
                 let question = question.as_ref().map(Question::try_from);
                 match question {
-                    Some(Ok(question)) => self.desk.take(task, attempt, priority, question, part(role)),
-                    Some(Err(error)) => self.desk.refuse(task, attempt, format!("a task that cannot be: {error}")),
-                    None => self.desk.refuse(task, attempt, "a task without a question".into()),
+                    Some(Ok(question)) => {
+                        self.desk
+                            .take(task, attempt, priority, question, part(role))
+                    }
+                    Some(Err(error)) => {
+                        self.desk
+                            .refuse(task, attempt, format!("a task that cannot be: {error}"))
+                    }
+                    None => self
+                        .desk
+                        .refuse(task, attempt, "a task without a question".into()),
                 }
             }
             // One that cannot be read is no harm: the task goes on as it was asked.
@@ -228,7 +268,12 @@ impl Session<'_> {
             }
             Some(Heard::Notes(notes)) => {
                 let (all, _) = notes.notes.as_chunks();
-                self.desk.hear(notes.task, &all.iter().map(|bytes| Note::from_bytes(*bytes)).collect::<Vec<_>>());
+                self.desk.hear(
+                    notes.task,
+                    &all.iter()
+                        .map(|bytes| Note::from_bytes(*bytes))
+                        .collect::<Vec<_>>(),
+                );
             }
             Some(Heard::Revoke(revoke)) => self.desk.revoke(revoke.task),
             Some(Heard::Acknowledge(held)) => self.desk.acknowledge(held.task, held.attempt),
@@ -238,8 +283,14 @@ impl Session<'_> {
     }
 
     /// Says goodbye, and waits until the coordinator has heard it.
-    async fn say_goodbye(&self, out: mpsc::Sender<v1::FromWorker>, mut tasks: Streaming<v1::ToWorker>) -> End {
-        let goodbye = v1::FromWorker { message: Some(Said::Goodbye(v1::Goodbye {})) };
+    async fn say_goodbye(
+        &self,
+        out: mpsc::Sender<v1::FromWorker>,
+        mut tasks: Streaming<v1::ToWorker>,
+    ) -> End {
+        let goodbye = v1::FromWorker {
+            message: Some(Said::Goodbye(v1::Goodbye {})),
+        };
         if out.send(goodbye).await.is_ok() {
             drop(out);
             let ended = async { while let Ok(Some(_)) = tasks.message().await {} };
@@ -263,7 +314,11 @@ fn part(role: Option<v1::task::Role>) -> Role {
 }
 
 fn lost(reason: String, was_welcome: bool) -> End {
-    End::Lost { reason, was_welcome, wait: Duration::ZERO }
+    End::Lost {
+        reason,
+        was_welcome,
+        wait: Duration::ZERO,
+    }
 }
 
 /// A coordinator that says no for good, or one that is not there.
@@ -275,6 +330,10 @@ fn refusal(url: &str, status: &Status, was_welcome: bool) -> End {
         | Code::Unimplemented
         | Code::Unauthenticated
         | Code::PermissionDenied => End::Refused(anyhow!(reason)),
-        _ => End::Lost { reason, was_welcome, wait: pushback(status).unwrap_or_default() },
+        _ => End::Lost {
+            reason,
+            was_welcome,
+            wait: pushback(status).unwrap_or_default(),
+        },
     }
 }

@@ -35,18 +35,26 @@ impl Spool {
         let name = folder.display();
         fs::create_dir_all(folder).with_context(|| format!("cannot make the spool {name}"))?;
         let lock = folder.join("lock");
-        let lock = OpenOptions::new().write(true).create(true).truncate(false).open(&lock);
+        let lock = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&lock);
         let lock = lock.with_context(|| format!("cannot write in the spool {name}"))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 bail!("the spool {name} is another worker's; give each worker a --spool of its own")
             }
-            Err(TryLockError::Error(error)) => return Err(error).context(format!("cannot lock the spool {name}")),
+            Err(TryLockError::Error(error)) => {
+                return Err(error).context(format!("cannot lock the spool {name}"));
+            }
         }
         let mut left = Vec::new();
         for file in fs::read_dir(folder).with_context(|| format!("cannot read the spool {name}"))? {
-            let path = file.with_context(|| format!("cannot read the spool {name}"))?.path();
+            let path = file
+                .with_context(|| format!("cannot read the spool {name}"))?
+                .path();
             match path.extension().and_then(|extension| extension.to_str()) {
                 Some("report") if left.len() < MOST => {}
                 Some("new") if number(&path).is_some() => {
@@ -56,8 +64,11 @@ impl Spool {
                 }
                 _ => continue,
             }
-            let Some(number) = number(&path) else { continue };
-            let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let Some(number) = number(&path) else {
+                continue;
+            };
+            let bytes =
+                fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
             match read(&bytes) {
                 Some(report) => left.push((number, report)),
                 None => tracing::warn!(file = %path.display(), "a damaged report is left out"),
@@ -69,7 +80,14 @@ impl Spool {
             let _ = fs::remove_file(file);
         });
         let sweeper = sweeper.context("cannot start a thread that empties the spool")?;
-        Ok((Self { folder: folder.to_path_buf(), sweeper, _lock: lock }, left))
+        Ok((
+            Self {
+                folder: folder.to_path_buf(),
+                sweeper,
+                _lock: lock,
+            },
+            left,
+        ))
     }
 
     /// Writes a report. One that cannot be written is kept in memory alone, which is said.
@@ -130,7 +148,12 @@ mod tests {
         v1::Spooled {
             epoch: 7,
             question: None,
-            report: Some(v1::Report { task, attempt: 1, outcome: Some(failed), held_us: 0 }),
+            report: Some(v1::Report {
+                task,
+                attempt: 1,
+                outcome: Some(failed),
+                held_us: 0,
+            }),
         }
     }
 
@@ -143,7 +166,12 @@ mod tests {
         (1..=4).for_each(|n| spool.keep(n, &report(n)));
         spool.forget(2);
         spool.forget(9);
-        assert!(Spool::open(&path).expect_err("one worker at a time").to_string().contains("--spool"));
+        assert!(
+            Spool::open(&path)
+                .expect_err("one worker at a time")
+                .to_string()
+                .contains("--spool")
+        );
         drop(spool);
         fs::write(path.join("0000000000000009.new"), "half").expect("room");
         fs::write(path.join("notes.new"), "somebody's").expect("room");
@@ -167,6 +195,11 @@ mod tests {
             assert_eq!(read(&whole[..at]), None, "{at} bytes");
         }
         fs::write(&file, &whole[1..]).expect("room");
-        assert!(Spool::open(folder.path()).expect("it is left out").1.is_empty());
+        assert!(
+            Spool::open(folder.path())
+                .expect("it is left out")
+                .1
+                .is_empty()
+        );
     }
 }

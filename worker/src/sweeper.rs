@@ -29,7 +29,10 @@ impl Sweeper {
             let _working: Sender<()> = working;
             files.iter().for_each(|file| remove(&file));
         })?;
-        Ok(Self { told: Some(told), done: Mutex::new(done) })
+        Ok(Self {
+            told: Some(told),
+            done: Mutex::new(done),
+        })
     }
 
     /// Removes a file, by and by; returns at once.

@@ -97,15 +97,26 @@ pub(crate) struct Team {
 impl Team {
     /// Our own engines.
     pub(crate) fn own(slots: u32, options: EngineOptions) -> Result<Self> {
-        let thinkers: Result<Vec<_>, _> = (0..slots).map(|_| Engine::new(options).map(Thinker::Own)).collect();
-        Ok(Self { thinkers: thinkers?, name: Engine::NAME.into(), variants: Vec::new() })
+        let thinkers: Result<Vec<_>, _> = (0..slots)
+            .map(|_| Engine::new(options).map(Thinker::Own))
+            .collect();
+        Ok(Self {
+            thinkers: thinkers?,
+            name: Engine::NAME.into(),
+            variants: Vec::new(),
+        })
     }
 
     /// Somebody else's, tried out in these variants; in all that are usual for its protocol where there are none.
     ///
     /// # Errors
     /// If it does not start, or fails in one of the variants; in all of the usual ones.
-    pub(crate) fn external(slots: u32, settings: Settings, wanted: &[Variant], control: &Control) -> Result<Self> {
+    pub(crate) fn external(
+        slots: u32,
+        settings: Settings,
+        wanted: &[Variant],
+        control: &Control,
+    ) -> Result<Self> {
         let usual = settings.address.protocol.usual_variants();
         let mut first = External::start(settings, control)?;
         let mut variants = Vec::new();
@@ -113,12 +124,17 @@ impl Team {
         for &variant in if wanted.is_empty() { usual } else { wanted } {
             match first.check(variant, control) {
                 Ok(()) => variants.push(variant),
-                Err(fault) if wanted.is_empty() && !control.is_stopped() => faults.push((variant, fault)),
+                Err(fault) if wanted.is_empty() && !control.is_stopped() => {
+                    faults.push((variant, fault))
+                }
                 Err(fault) => bail!("{variant}: {fault}"),
             }
         }
         if variants.is_empty() {
-            let faults: Vec<String> = faults.iter().map(|(variant, fault)| format!("{variant}: {fault}")).collect();
+            let faults: Vec<String> = faults
+                .iter()
+                .map(|(variant, fault)| format!("{variant}: {fault}"))
+                .collect();
             return Err(anyhow!("{}", faults.join("; ")));
         }
         for (variant, fault) in faults {
@@ -127,7 +143,13 @@ impl Team {
         let name = first.name().to_string();
         let twins: Vec<_> = (1..slots).map(|_| first.twin()).collect();
         let all = std::iter::once(first).chain(twins);
-        let thinkers = all.map(|engine| Thinker::External(Box::new(engine))).collect();
-        Ok(Self { thinkers, name, variants })
+        let thinkers = all
+            .map(|engine| Thinker::External(Box::new(engine)))
+            .collect();
+        Ok(Self {
+            thinkers,
+            name,
+            variants,
+        })
     }
 }

@@ -63,27 +63,71 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
             0 => None,
             positions => Some(folder::measure(positions, &folder)?),
         };
-        Ok(Report { folder: of_folder, ..measure(args.positions, &folder.join("bench.kbk"))? })
+        Ok(Report {
+            folder: of_folder,
+            ..measure(args.positions, &folder.join("bench.kbk"))?
+        })
     };
     let report = measured();
-    std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    std::fs::remove_dir_all(&folder)
+        .with_context(|| format!("cannot remove {}", folder.display()))?;
     let report = report?;
     if args.json {
         return write_json(out, &report);
     }
-    let Report { positions, bytes_each, found_ns, found_least_ns, best_ns, best_least_ns, .. } = report;
-    let Report { waited_ns, absent_ns, absent_least_ns, open_ms, check_ms, memory_ns, .. } = report;
+    let Report {
+        positions,
+        bytes_each,
+        found_ns,
+        found_least_ns,
+        best_ns,
+        best_least_ns,
+        ..
+    } = report;
+    let Report {
+        waited_ns,
+        absent_ns,
+        absent_least_ns,
+        open_ms,
+        check_ms,
+        memory_ns,
+        ..
+    } = report;
     if let Some(folder) = &report.folder {
         writeln!(out, "{folder}\n")?;
     }
-    writeln!(out, "{positions} positions by chance with {MOVES} moves each, {bytes_each:.1} bytes a position")?;
-    writeln!(out, "{LOOKUPS} look-ups by key one after the other on one core, warm; {RUNS} runs")?;
-    writeln!(out, "value and best move: median {best_ns:.0} ns, least {best_least_ns:.0} ns")?;
-    writeln!(out, "and all other moves: median {found_ns:.0} ns, least {found_least_ns:.0} ns")?;
-    writeln!(out, "value and best move, asked when the one before is known: median {waited_ns:.0} ns")?;
-    writeln!(out, "absent: median {absent_ns:.0} ns, least {absent_least_ns:.0} ns")?;
-    writeln!(out, "one read that waits for the memory, of as many bytes: median {memory_ns:.0} ns")?;
-    writeln!(out, "opened in {open_ms:.2} ms, every byte checked in {check_ms:.0} ms")?;
+    writeln!(
+        out,
+        "{positions} positions by chance with {MOVES} moves each, {bytes_each:.1} bytes a position"
+    )?;
+    writeln!(
+        out,
+        "{LOOKUPS} look-ups by key one after the other on one core, warm; {RUNS} runs"
+    )?;
+    writeln!(
+        out,
+        "value and best move: median {best_ns:.0} ns, least {best_least_ns:.0} ns"
+    )?;
+    writeln!(
+        out,
+        "and all other moves: median {found_ns:.0} ns, least {found_least_ns:.0} ns"
+    )?;
+    writeln!(
+        out,
+        "value and best move, asked when the one before is known: median {waited_ns:.0} ns"
+    )?;
+    writeln!(
+        out,
+        "absent: median {absent_ns:.0} ns, least {absent_least_ns:.0} ns"
+    )?;
+    writeln!(
+        out,
+        "one read that waits for the memory, of as many bytes: median {memory_ns:.0} ns"
+    )?;
+    writeln!(
+        out,
+        "opened in {open_ms:.2} ms, every byte checked in {check_ms:.0} ms"
+    )?;
     Ok(())
 }
 
@@ -93,19 +137,37 @@ fn measure(positions: u64, path: &std::path::Path) -> Result<Report> {
         let (value, answer) = known(number);
         compiler.add(key(number), &value, &answer)?;
     }
-    let written = compiler.write(path, &Stats { positions, ..Stats::default() })?;
+    let written = compiler.write(
+        path,
+        &Stats {
+            positions,
+            ..Stats::default()
+        },
+    )?;
     let begun = Instant::now();
     let book = Compiled::open(path)?;
     let opened = begun.elapsed();
     let begun = Instant::now();
     let report = book.check(&mut |_| {});
-    ensure!(report.is_clean(), "the book is damaged: {:?}", report.faults);
+    ensure!(
+        report.is_clean(),
+        "the book is damaged: {:?}",
+        report.faults
+    );
     let check = begun.elapsed();
     let held = |at| key(mix(at) % positions);
-    let found = lookups(&book, held, |found| found.moves().flatten().map(|m| m.score).map(raw).sum())?;
-    let of_best = |found: Compact<'_>| found.value().best.map_or(0, |m| m.code().into()) + raw(found.value().score);
+    let found = lookups(&book, held, |found| {
+        found.moves().flatten().map(|m| m.score).map(raw).sum()
+    })?;
+    let of_best = |found: Compact<'_>| {
+        found.value().best.map_or(0, |m| m.code().into()) + raw(found.value().score)
+    };
     let best = lookups(&book, held, of_best)?;
-    let absent = lookups(&book, |at| key(positions + at), |found| raw(found.value().score))?;
+    let absent = lookups(
+        &book,
+        |at| key(positions + at),
+        |found| raw(found.value().score),
+    )?;
     Ok(Report {
         positions,
         bytes_each: written.bytes as f64 / positions as f64,
@@ -145,7 +207,11 @@ fn timed<T>(mut run: impl FnMut() -> Result<T>) -> Result<Vec<Duration>> {
 }
 
 /// Look-ups one after the other, `read` being done with what is found. What it takes to make the keys is not among them.
-fn lookups(book: &Compiled, key_of: impl Fn(u64) -> Key, read: impl Fn(Compact<'_>) -> i64) -> Result<Vec<Duration>> {
+fn lookups(
+    book: &Compiled,
+    key_of: impl Fn(u64) -> Key,
+    read: impl Fn(Compact<'_>) -> i64,
+) -> Result<Vec<Duration>> {
     let keys: Vec<Key> = (0..LOOKUPS).map(key_of).collect();
     timed(|| {
         let mut total = 0;
@@ -158,12 +224,17 @@ fn lookups(book: &Compiled, key_of: impl Fn(u64) -> Key, read: impl Fn(Compact<'
 
 /// As [`lookups`], of positions that are held; which is next is told by what was found before. What it takes to make the keys,
 /// some nanoseconds, is among them.
-fn in_turn(book: &Compiled, positions: u64, read: impl Fn(Compact<'_>) -> i64) -> Result<Vec<Duration>> {
+fn in_turn(
+    book: &Compiled,
+    positions: u64,
+    read: impl Fn(Compact<'_>) -> i64,
+) -> Result<Vec<Duration>> {
     timed(|| {
         let mut at = 0;
         for number in 0..LOOKUPS {
             let found = book.find(key(at))?.map_or(0, &read).cast_unsigned();
-            at = ((u128::from(mix(found.wrapping_add(number << 32))) * u128::from(positions)) >> 64) as u64;
+            at = ((u128::from(mix(found.wrapping_add(number << 32))) * u128::from(positions)) >> 64)
+                as u64;
         }
         Ok(at)
     })
@@ -199,14 +270,40 @@ fn key(number: u64) -> Key {
 }
 
 fn known(number: u64) -> (Derived, Answer) {
-    let (chance, by) = (mix(!number), Provenance { engine: "bench".into(), day: 0 });
+    let (chance, by) = (
+        mix(!number),
+        Provenance {
+            engine: "bench".into(),
+            day: 0,
+        },
+    );
     let verdict = |rank: u64| {
         let m = Move::new((chance.rotate_left(8 * rank as u32) % 225) as u16);
         let score = Score::opinion(chance as i32 % 300 - 12 * rank as i32);
-        (m, Verdict { score, bound: Bound::Exact, depth: 8, nodes: 0, line: vec![m], proof: None, by: by.clone() })
+        (
+            m,
+            Verdict {
+                score,
+                bound: Bound::Exact,
+                depth: 8,
+                nodes: 0,
+                line: vec![m],
+                proof: None,
+                by: by.clone(),
+            },
+        )
     };
     let answer: Answer = (0..MOVES).map(verdict).collect();
     let best = answer.best().map(|(m, v)| (m, v.score));
     let score = best.map_or(Score::ZERO, |(_, score)| score);
-    (Derived { score, proof: None, best: best.map(|(m, _)| m), depth: 9, is_open: false }, answer)
+    (
+        Derived {
+            score,
+            proof: None,
+            best: best.map(|(m, _)| m),
+            depth: 9,
+            is_open: false,
+        },
+        answer,
+    )
 }

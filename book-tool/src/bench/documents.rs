@@ -12,15 +12,24 @@ pub(super) struct Figure {
 pub(super) type Moves = [(u32, u32); 10];
 
 const fn both(nodes: f64, ms: f64) -> Figure {
-    Figure { nodes: Some(nodes), ms: Some(ms) }
+    Figure {
+        nodes: Some(nodes),
+        ms: Some(ms),
+    }
 }
 
 const fn nodes(nodes: f64) -> Figure {
-    Figure { nodes: Some(nodes), ms: None }
+    Figure {
+        nodes: Some(nodes),
+        ms: None,
+    }
 }
 
 const fn time(ms: f64) -> Figure {
-    Figure { nodes: None, ms: Some(ms) }
+    Figure {
+        nodes: None,
+        ms: Some(ms),
+    }
 }
 
 /// Figures at some depths.
@@ -29,17 +38,29 @@ pub(super) type Depths = &'static [(u8, Figure)];
 /// Paper, table 2: alpha-beta on all cells. At depth 4 the mean of four moves.
 pub(super) const ALL_CELLS: Depths = &[(2, nodes(17_338.5)), (4, nodes(186_767_951.3))];
 /// Paper, tables 3 and 4: local cells, one thread.
-pub(super) const LOCAL: Depths =
-    &[(2, both(592.1, 15.3)), (4, both(114_741.6, 1_185.5)), (6, both(47_581_577.4, 458_916.5))];
+pub(super) const LOCAL: Depths = &[
+    (2, both(592.1, 15.3)),
+    (4, both(114_741.6, 1_185.5)),
+    (6, both(47_581_577.4, 458_916.5)),
+];
 /// Paper, table 4: four threads, no seed move.
-pub(super) const FOUR: Depths =
-    &[(2, both(1_207.1, 17.1)), (4, both(310_164.9, 1_420.8)), (6, both(98_051_448.1, 487_238.2))];
+pub(super) const FOUR: Depths = &[
+    (2, both(1_207.1, 17.1)),
+    (4, both(310_164.9, 1_420.8)),
+    (6, both(98_051_448.1, 487_238.2)),
+];
 /// Paper, table 5: four threads with the seed move.
-pub(super) const FOUR_SEEDED: Depths =
-    &[(2, both(2_904.8, 32.2)), (4, both(111_672.5, 561.0)), (6, both(38_399_549.0, 183_329.6))];
+pub(super) const FOUR_SEEDED: Depths = &[
+    (2, both(2_904.8, 32.2)),
+    (4, both(111_672.5, 561.0)),
+    (6, both(38_399_549.0, 183_329.6)),
+];
 /// Paper, table 6: one thread with the seed move.
-pub(super) const SEEDED: Depths =
-    &[(2, both(979.5, 18.7)), (4, both(70_245.9, 720.9)), (6, both(32_797_238.2, 311_161.2))];
+pub(super) const SEEDED: Depths = &[
+    (2, both(979.5, 18.7)),
+    (4, both(70_245.9, 720.9)),
+    (6, both(32_797_238.2, 311_161.2)),
+];
 /// Patent: one thread without a table; computed from its claim of 53.5 % less.
 pub(super) const PATENT_PLAIN: Depths = &[(6, time(14_280.0))];
 /// Patent: four threads with a table.
@@ -107,7 +128,10 @@ pub(super) const BY_MOVE: [(u8, Moves, Moves); 2] = [
 /// Leaves of the whole tree of 225 cells, and the fewest that alpha-beta can visit at an even depth (Knuth and Moore 1975).
 pub(super) fn least_and_all(depth: u8) -> (f64, f64) {
     let cells = 225_f64;
-    (2.0 * cells.powi(i32::from(depth) / 2) - 1.0, cells.powi(i32::from(depth)))
+    (
+        2.0 * cells.powi(i32::from(depth) / 2) - 1.0,
+        cells.powi(i32::from(depth)),
+    )
 }
 
 #[cfg(test)]
@@ -122,7 +146,10 @@ mod tests {
         for (depth, one, four) in &BY_MOVE {
             for (moves, printed) in [(one, SEEDED), (four, FOUR_SEEDED)] {
                 let (_, figure) = printed.iter().find(|(at, _)| at == depth).expect("printed");
-                let computed = (mean(&|&(nodes, _)| nodes, moves), mean(&|&(_, ms)| ms, moves));
+                let computed = (
+                    mean(&|&(nodes, _)| nodes, moves),
+                    mean(&|&(_, ms)| ms, moves),
+                );
                 let printed = (figure.nodes.expect("printed"), figure.ms.expect("printed"));
                 assert!(
                     (computed.0 - printed.0).abs() < 1.0 && (computed.1 - printed.1).abs() < 0.2,
@@ -134,7 +161,10 @@ mod tests {
 
     #[test]
     fn the_smallest_tree_is_that_of_table_2() {
-        assert_eq!([2, 4, 6].map(|depth| least_and_all(depth).0), [449.0, 101_249.0, 22_781_249.0]);
+        assert_eq!(
+            [2, 4, 6].map(|depth| least_and_all(depth).0),
+            [449.0, 101_249.0, 22_781_249.0]
+        );
         assert_eq!(least_and_all(2).1, 50_625.0);
     }
 }

@@ -75,12 +75,21 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let folder = std::env::temp_dir().join(format!("kagetsu-bench-doors-{}", std::process::id()));
     std::fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let measured = runtime()?.block_on(measure(args, &folder));
-    std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    std::fs::remove_dir_all(&folder)
+        .with_context(|| format!("cannot remove {}", folder.display()))?;
     let report = measured?;
     if args.json {
         return write_json(out, &report);
     }
-    let Report { clients, grpc_empty, grpc_lookup, http_empty, http_lookup, lookup_many, lookup_many_best } = &report;
+    let Report {
+        clients,
+        grpc_empty,
+        grpc_lookup,
+        http_empty,
+        http_lookup,
+        lookup_many,
+        lookup_many_best,
+    } = &report;
     writeln!(
         out,
         "`kagetsu serve` of a compiled book of {POSITIONS} positions as a process of its own; {clients} clients"
@@ -89,14 +98,35 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         out,
         "on loopback, each asking as soon as it is answered, positions by chance, all warm; an empty call is a"
     )?;
-    writeln!(out, "health check; turns of {} ms alternate, {} of each\n", TURN.as_millis(), args.rounds)?;
-    for (name, empty, lookup) in [("gRPC", grpc_empty, grpc_lookup), ("HTTP", http_empty, http_lookup)] {
+    writeln!(
+        out,
+        "health check; turns of {} ms alternate, {} of each\n",
+        TURN.as_millis(),
+        args.rounds
+    )?;
+    for (name, empty, lookup) in [
+        ("gRPC", grpc_empty, grpc_lookup),
+        ("HTTP", http_empty, http_lookup),
+    ] {
         for (what, times) in [("empty", empty), ("look-up", lookup)] {
-            let Times { a_second, p50_us, p99_us, .. } = times;
-            writeln!(out, "{name} {what:<8} {a_second:>9.0}/s   p50 {p50_us:>7.0} us   p99 {p99_us:>7.0} us")?;
+            let Times {
+                a_second,
+                p50_us,
+                p99_us,
+                ..
+            } = times;
+            writeln!(
+                out,
+                "{name} {what:<8} {a_second:>9.0}/s   p50 {p50_us:>7.0} us   p99 {p99_us:>7.0} us"
+            )?;
         }
         let ratio = |of: fn(&Times) -> f64| of(lookup) / of(empty).max(1e-9);
-        writeln!(out, "{name} ratio    p50 {:.2}, p99 {:.2}", ratio(|t| t.p50_us), ratio(|t| t.p99_us))?;
+        writeln!(
+            out,
+            "{name} ratio    p50 {:.2}, p99 {:.2}",
+            ratio(|t| t.p50_us),
+            ratio(|t| t.p99_us)
+        )?;
     }
     writeln!(
         out,
@@ -112,7 +142,12 @@ async fn measure(args: &Args, folder: &Path) -> Result<Report> {
     let server = Server::start(&path)?;
     let mut channels = Vec::new();
     for _ in 0..args.clients {
-        channels.push(Endpoint::from_shared(server.grpc.clone())?.tcp_nodelay(true).connect().await?);
+        channels.push(
+            Endpoint::from_shared(server.grpc.clone())?
+                .tcp_nodelay(true)
+                .connect()
+                .await?,
+        );
     }
     let mut times: [Vec<Duration>; 4] = Default::default();
     let mut many = [Vec::new(), Vec::new()];
@@ -120,7 +155,15 @@ async fn measure(args: &Args, folder: &Path) -> Result<Report> {
         let grpc = |empty| by_grpc(&channels, &positions, u64::from(round), empty);
         times[0].extend(grpc(true).await?);
         times[1].extend(grpc(false).await?);
-        let http = |empty| by_http(&server.http, args.clients, &positions, u64::from(round), empty);
+        let http = |empty| {
+            by_http(
+                &server.http,
+                args.clients,
+                &positions,
+                u64::from(round),
+                empty,
+            )
+        };
         times[2].extend(http(true).await?);
         times[3].extend(http(false).await?);
         for (top, many) in (0..).zip(&mut many) {
@@ -128,7 +171,8 @@ async fn measure(args: &Args, folder: &Path) -> Result<Report> {
         }
     }
     let seconds = TURN.as_secs_f64() * f64::from(args.rounds);
-    let [grpc_empty, grpc_lookup, http_empty, http_lookup] = times.map(|times| Times::of(times, seconds));
+    let [grpc_empty, grpc_lookup, http_empty, http_lookup] =
+        times.map(|times| Times::of(times, seconds));
     let [lookup_many, lookup_many_best] = many.map(|mut rates| {
         rates.sort_by(f64::total_cmp);
         rates[rates.len() / 2]
@@ -147,8 +191,17 @@ async fn measure(args: &Args, folder: &Path) -> Result<Report> {
 impl Times {
     fn of(mut times: Vec<Duration>, seconds: f64) -> Self {
         times.sort_unstable();
-        let at = |share: f64| times.get((times.len() as f64 * share) as usize).map_or(0.0, |t| t.as_secs_f64() * 1e6);
-        Self { calls: times.len(), a_second: times.len() as f64 / seconds, p50_us: at(0.5), p99_us: at(0.99) }
+        let at = |share: f64| {
+            times
+                .get((times.len() as f64 * share) as usize)
+                .map_or(0.0, |t| t.as_secs_f64() * 1e6)
+        };
+        Self {
+            calls: times.len(),
+            a_second: times.len() as f64 / seconds,
+            p50_us: at(0.5),
+            p99_us: at(0.99),
+        }
     }
 }
 
@@ -157,11 +210,16 @@ fn compile(path: &Path) -> Result<Vec<Position>> {
     let mut chance = StdRng::seed_from_u64(1);
     let mut compiler = Compiler::default();
     let (mut positions, mut seen) = (Vec::with_capacity(POSITIONS), HashSet::new());
-    let by = Provenance { engine: "bench".into(), day: 0 };
+    let by = Provenance {
+        engine: "bench".into(),
+        day: 0,
+    };
     while positions.len() < POSITIONS {
         let mut position = Position::start(Variant::FREESTYLE_15);
         for _ in 0..chance.random_range(2..=12) {
-            let near = kagetsu_game::Move::new(chance.random_range(4..11) * 15 + chance.random_range(4..11));
+            let near = kagetsu_game::Move::new(
+                chance.random_range(4..11) * 15 + chance.random_range(4..11),
+            );
             position = position.play(near).unwrap_or(position);
         }
         if position.outcome().is_some() || !seen.insert(position.key()) {
@@ -170,17 +228,45 @@ fn compile(path: &Path) -> Result<Vec<Position>> {
         let canonical = position.canonical();
         let verdict = |m: kagetsu_game::Move| {
             let score = Score::opinion(chance.random_range(-300..300));
-            (m, Verdict { score, bound: Bound::Exact, depth: 8, nodes: 0, line: vec![m], proof: None, by: by.clone() })
+            (
+                m,
+                Verdict {
+                    score,
+                    bound: Bound::Exact,
+                    depth: 8,
+                    nodes: 0,
+                    line: vec![m],
+                    proof: None,
+                    by: by.clone(),
+                },
+            )
         };
-        let answer: Answer = position.legal_moves().into_iter().take(MOVES).map(verdict).collect();
+        let answer: Answer = position
+            .legal_moves()
+            .into_iter()
+            .take(MOVES)
+            .map(verdict)
+            .collect();
         let answer = answer.turned(position.variant(), canonical.symmetry);
         let best = answer.best().map(|(m, v)| (m, v.score));
         let score = best.map_or(Score::ZERO, |(_, score)| score);
-        let value = Derived { score, proof: None, best: best.map(|(m, _)| m), depth: 9, is_open: false };
+        let value = Derived {
+            score,
+            proof: None,
+            best: best.map(|(m, _)| m),
+            depth: 9,
+            is_open: false,
+        };
         compiler.add(canonical.key, &value, &answer)?;
         positions.push(position);
     }
-    compiler.write(path, &Stats { positions: POSITIONS as u64, ..Stats::default() })?;
+    compiler.write(
+        path,
+        &Stats {
+            positions: POSITIONS as u64,
+            ..Stats::default()
+        },
+    )?;
     Ok(positions)
 }
 
@@ -195,7 +281,14 @@ impl Server {
     fn start(book: &Path) -> Result<Self> {
         let program: PathBuf = std::env::current_exe()?;
         let mut child = Command::new(program)
-            .args(["serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--book"])
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--http",
+                "127.0.0.1:0",
+                "--book",
+            ])
             .arg(book)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -203,10 +296,16 @@ impl Server {
         let mut lines = BufReader::new(child.stdout.take().context("no stdout")?).lines();
         let mut address = |begin: &str| {
             let line = lines.next().and_then(Result::ok).unwrap_or_default();
-            line.strip_prefix(begin).map(String::from).ok_or_else(|| anyhow!("the server says '{line}'"))
+            line.strip_prefix(begin)
+                .map(String::from)
+                .ok_or_else(|| anyhow!("the server says '{line}'"))
         };
         let (grpc, http) = (address("listening on ")?, address("http on ")?);
-        Ok(Self { child, grpc: format!("http://{grpc}"), http })
+        Ok(Self {
+            child,
+            grpc: format!("http://{grpc}"),
+            http,
+        })
     }
 }
 
@@ -234,13 +333,15 @@ async fn by_grpc(
             let mut books = BooksClient::new(channel.clone());
             let mut health = tonic::client::Grpc::new(channel);
             while Instant::now() < end {
-                let message = v1::Position::from(&positions[chance.random_range(0..positions.len())]);
+                let message =
+                    v1::Position::from(&positions[chance.random_range(0..positions.len())]);
                 let begun = Instant::now();
                 if empty {
                     health.ready().await?;
                     let path = tonic::codegen::http::uri::PathAndQuery::from_static(EMPTY_GRPC);
                     let codec = tonic_prost::ProstCodec::<(), ()>::default();
-                    let _: tonic::Response<()> = health.unary(tonic::Request::new(()), path, codec).await?;
+                    let _: tonic::Response<()> =
+                        health.unary(tonic::Request::new(()), path, codec).await?;
                 } else {
                     let found = books.lookup(message).await?.into_inner();
                     ensure!(found.answer.is_some(), "a position is not found");
@@ -276,15 +377,27 @@ async fn by_http(
             let (mut times, mut buffer) = (Vec::new(), Vec::new());
             while Instant::now() < end {
                 let position = &positions[chance.random_range(0..positions.len())];
-                let names: Vec<String> = position.moves().iter().map(|&m| position.write_move(m)).collect();
-                let lookup = format!("/api/v1/book?variant={}&moves={}", position.variant(), names.concat());
+                let names: Vec<String> = position
+                    .moves()
+                    .iter()
+                    .map(|&m| position.write_move(m))
+                    .collect();
+                let lookup = format!(
+                    "/api/v1/book?variant={}&moves={}",
+                    position.variant(),
+                    names.concat()
+                );
                 let path = if empty { EMPTY_HTTP } else { &lookup };
                 let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
                 let begun = Instant::now();
                 stream.write_all(request.as_bytes()).await?;
                 receive(&mut stream, &mut buffer).await?;
                 times.push(begun.elapsed());
-                ensure!(buffer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&buffer));
+                ensure!(
+                    buffer.starts_with(b"HTTP/1.1 200"),
+                    "{}",
+                    String::from_utf8_lossy(&buffer)
+                );
             }
             Ok(times)
         });
@@ -297,9 +410,14 @@ async fn receive(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<()> {
     buffer.clear();
     loop {
         ensure!(stream.read_buf(buffer).await? > 0, "the server has hung up");
-        let Some(head) = buffer.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let Some(head) = buffer.windows(4).position(|four| four == b"\r\n\r\n") else {
+            continue;
+        };
         let text = String::from_utf8_lossy(&buffer[..head]).to_lowercase();
-        let length = text.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.trim().parse().ok());
+        let length = text
+            .split("content-length: ")
+            .nth(1)
+            .and_then(|rest| rest.lines().next()?.trim().parse().ok());
         let length: usize = length.context("an answer without a length")?;
         if buffer.len() >= head + 4 + length {
             return Ok(());
@@ -317,9 +435,12 @@ async fn gather(mut clients: JoinSet<Result<Vec<Duration>>>) -> Result<Vec<Durat
 
 /// Positions a second of `LookupMany` for a turn, with the `top` best moves of each (0: all).
 async fn lookup_many(channels: &[Channel], positions: &[Position], top: u32) -> Result<f64> {
-    let messages =
-        |chunk: &[Position]| v1::LookupManyRequest { positions: chunk.iter().map(Into::into).collect(), top };
-    let requests: Arc<Vec<v1::LookupManyRequest>> = Arc::new(positions.chunks_exact(MANY).map(messages).collect());
+    let messages = |chunk: &[Position]| v1::LookupManyRequest {
+        positions: chunk.iter().map(Into::into).collect(),
+        top,
+    };
+    let requests: Arc<Vec<v1::LookupManyRequest>> =
+        Arc::new(positions.chunks_exact(MANY).map(messages).collect());
     let begun = Instant::now();
     let end = begun + TURN;
     let mut callers = JoinSet::new();

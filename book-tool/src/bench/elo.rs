@@ -26,18 +26,41 @@ impl Tally {
 
     /// Share of all points, 0 to 1; a half where there are no games.
     pub(super) fn score(&self) -> f64 {
-        let halves: u32 = self.pairs.iter().zip(0..).map(|(count, halves)| count * halves).sum();
-        if self.pairs() == 0 { 0.5 } else { f64::from(halves) / f64::from(4 * self.pairs()) }
+        let halves: u32 = self
+            .pairs
+            .iter()
+            .zip(0..)
+            .map(|(count, halves)| count * halves)
+            .sum();
+        if self.pairs() == 0 {
+            0.5
+        } else {
+            f64::from(halves) / f64::from(4 * self.pairs())
+        }
     }
 
     /// Elo difference by the logistic curve. The error is pentanomial: it comes from the spread of the pairs' points, so
     /// that an opening which decides both of its games counts as no evidence.
     pub(super) fn elo(&self) -> Elo {
         let (score, pairs) = (self.score(), f64::from(self.pairs()));
-        let square = |(count, halves): (&u32, f64)| f64::from(*count) * (halves / 4.0 - score).powi(2);
-        let squares: f64 = self.pairs.iter().zip([0.0, 1.0, 2.0, 3.0, 4.0]).map(square).sum();
-        let error = if pairs > 1.0 { 1.96 * (squares / (pairs - 1.0) / pairs).sqrt() } else { 1.0 };
-        Elo { difference: of_score(score), low: of_score(score - error), high: of_score(score + error) }
+        let square =
+            |(count, halves): (&u32, f64)| f64::from(*count) * (halves / 4.0 - score).powi(2);
+        let squares: f64 = self
+            .pairs
+            .iter()
+            .zip([0.0, 1.0, 2.0, 3.0, 4.0])
+            .map(square)
+            .sum();
+        let error = if pairs > 1.0 {
+            1.96 * (squares / (pairs - 1.0) / pairs).sqrt()
+        } else {
+            1.0
+        };
+        Elo {
+            difference: of_score(score),
+            low: of_score(score - error),
+            high: of_score(score + error),
+        }
     }
 }
 
@@ -58,7 +81,11 @@ impl fmt::Display for Tally {
 /// `+12.3 (from -4.0 to +28.6)`.
 impl fmt::Display for Elo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:+.1} (from {:+.1} to {:+.1})", self.difference, self.low, self.high)
+        write!(
+            f,
+            "{:+.1} (from {:+.1} to {:+.1})",
+            self.difference, self.low, self.high
+        )
     }
 }
 
@@ -81,7 +108,11 @@ mod tests {
         assert!((elo.high - of_score(0.75 + error)).abs() < 1e-9);
         assert_eq!(tally([0, 0, 0, 0, 3]).elo().difference, f64::INFINITY);
         assert_eq!(Tally::default().elo().difference, 0.0);
-        assert_eq!(tally([0, 0, 1, 0, 0]).elo().low, f64::NEG_INFINITY, "one pair tells nothing");
+        assert_eq!(
+            tally([0, 0, 1, 0, 0]).elo().low,
+            f64::NEG_INFINITY,
+            "one pair tells nothing"
+        );
     }
 
     #[test]

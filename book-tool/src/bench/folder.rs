@@ -33,32 +33,59 @@ pub(super) struct Report {
 
 impl std::fmt::Display for Report {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { positions, bytes_each, journal_bytes_each, learned_a_second, checked_a_second, open_ms, .. } = self;
+        let Self {
+            positions,
+            bytes_each,
+            journal_bytes_each,
+            learned_a_second,
+            checked_a_second,
+            open_ms,
+            ..
+        } = self;
         writeln!(
             f,
             "folder: {positions} positions of freestyle-15, {CANDIDATES} moves each, {WIDTH} of them followed"
         )?;
-        writeln!(f, "{bytes_each} bytes a position on disk, {journal_bytes_each} of them the journal (and a backup)")?;
+        writeln!(
+            f,
+            "{bytes_each} bytes a position on disk, {journal_bytes_each} of them the journal (and a backup)"
+        )?;
         let rebuilt = self.rebuilt_a_second;
-        writeln!(f, "a second: {learned_a_second:.0} learned, {checked_a_second:.0} checked, {rebuilt:.0} made anew")?;
-        let memory = self.memory_mib.map_or_else(|| "nobody says how much".into(), |mib| format!("{mib} MiB"));
+        writeln!(
+            f,
+            "a second: {learned_a_second:.0} learned, {checked_a_second:.0} checked, {rebuilt:.0} made anew"
+        )?;
+        let memory = self
+            .memory_mib
+            .map_or_else(|| "nobody says how much".into(), |mib| format!("{mib} MiB"));
         write!(f, "opened in {open_ms:.0} ms; {memory} of memory at most")
     }
 }
 
 pub(super) fn measure(positions: u64, folder: &Path) -> Result<Report> {
     let [path, copy] = ["book", "copy"].map(|name| folder.join(name));
-    let options = BookOptions { create: true, ..BookOptions::default() };
+    let options = BookOptions {
+        create: true,
+        ..BookOptions::default()
+    };
     let (mut book, _) = Book::open(&path, &options)?;
     let begun = Instant::now();
     let mut left = VecDeque::from([Position::start(Variant::FREESTYLE_15)]);
     while book.len() < positions {
-        let Some(position) = left.pop_front() else { break };
+        let Some(position) = left.pop_front() else {
+            break;
+        };
         let answer = answer(&position);
         book.learn(&position, &answer)?;
         // As many as are needed: they take more memory than the book.
         if left.len() as u64 + book.len() < positions {
-            left.extend(answer.verdicts().iter().take(WIDTH).filter_map(|(m, _)| position.play(*m).ok()));
+            left.extend(
+                answer
+                    .verdicts()
+                    .iter()
+                    .take(WIDTH)
+                    .filter_map(|(m, _)| position.play(*m).ok()),
+            );
         }
         if book.len().is_multiple_of(SYNC_EVERY) {
             book.syncer().sync()?;
@@ -73,14 +100,22 @@ pub(super) fn measure(positions: u64, folder: &Path) -> Result<Report> {
     let open_ms = begun.elapsed().as_secs_f64() * 1e3;
     let begun = Instant::now();
     let report = book.check(&mut |_| {})?;
-    ensure!(report.is_clean(), "the book is damaged: {:?}", report.faults);
+    ensure!(
+        report.is_clean(),
+        "the book is damaged: {:?}",
+        report.faults
+    );
     let checked_a_second = rate(begun);
     let bytes_each = book.bytes()? / positions.max(1);
     drop(book);
     let journal_bytes_each = backup(&path, &copy)?.bytes / positions.max(1);
     let begun = Instant::now();
     let (again, _) = Book::open(&copy, &options)?;
-    ensure!(again.len() == positions, "made anew the book has {} positions", again.len());
+    ensure!(
+        again.len() == positions,
+        "made anew the book has {} positions",
+        again.len()
+    );
     let rebuilt_a_second = rate(begun);
     Ok(Report {
         positions,
@@ -97,8 +132,14 @@ pub(super) fn measure(positions: u64, folder: &Path) -> Result<Report> {
 /// The most that this process ever had, as Linux tells it.
 fn memory_mib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib >> 10)
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim()
+        .strip_suffix(" kB")?
+        .parse::<u64>()
+        .ok()
+        .map(|kib| kib >> 10)
 }
 
 /// Values out of the position's key: the same every time, and nothing is computed for them.
@@ -108,13 +149,31 @@ fn answer(position: &Position) -> Answer {
     let mut moves = position.legal_moves();
     moves.sort_by_key(mixed);
     moves.truncate(CANDIDATES);
-    let by = Provenance { engine: "bench".into(), day: 20_000 };
+    let by = Provenance {
+        engine: "bench".into(),
+        day: 20_000,
+    };
     let verdict = |(rank, m): (usize, Move)| {
         let is_exact = rank < WIDTH;
-        let (score, bound) = if is_exact { (-8 * rank as i32, Bound::Exact) } else { (-100, Bound::Upper) };
+        let (score, bound) = if is_exact {
+            (-8 * rank as i32, Bound::Exact)
+        } else {
+            (-100, Bound::Upper)
+        };
         let line = if is_exact { vec![m] } else { Vec::new() };
         let score = Score::opinion(score);
-        (m, Verdict { score, bound, depth: 8, nodes: 50, line, proof: None, by: by.clone() })
+        (
+            m,
+            Verdict {
+                score,
+                bound,
+                depth: 8,
+                nodes: 50,
+                line,
+                proof: None,
+                by: by.clone(),
+            },
+        )
     };
     moves.into_iter().enumerate().map(verdict).collect()
 }

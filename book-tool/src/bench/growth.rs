@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use kagetsu_book::{Book, BookOptions, Bounds, Compiled, JobSpec, Policy, Syncer};
-use kagetsu_game::{Answer, Bound, Effort, Key, Move, Position, Provenance, Question, Score, Variant, Verdict};
+use kagetsu_game::{
+    Answer, Bound, Effort, Key, Move, Position, Provenance, Question, Score, Variant, Verdict,
+};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use rand::SeedableRng;
@@ -78,7 +80,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let folder = std::env::temp_dir().join(format!("kagetsu-bench-growth-{}", std::process::id()));
     let measured = measure(args, &folder);
     if folder.exists() {
-        std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+        std::fs::remove_dir_all(&folder)
+            .with_context(|| format!("cannot remove {}", folder.display()))?;
     }
     let report = measured?;
     if args.json {
@@ -90,7 +93,13 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 
 impl std::fmt::Display for Report {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { positions, answers, positions_per_second: rate, positions_per_second_at_the_end: end, .. } = self;
+        let Self {
+            positions,
+            answers,
+            positions_per_second: rate,
+            positions_per_second_at_the_end: end,
+            ..
+        } = self;
         writeln!(
             f,
             "{positions} positions of freestyle-15 grown from h8 by dropping out, from {answers} answers that took no time"
@@ -101,28 +110,63 @@ impl std::fmt::Display for Report {
             "{rate:.0} positions a second, the last {STEP} answers {end:.0}; {cpu:.0} us of CPU each in the growing thread"
         )?;
         let (syncs, each) = (self.syncs, self.sync_ms_each);
-        writeln!(f, "the journal made durable {syncs} times meanwhile, {each:.1} ms each")?;
+        writeln!(
+            f,
+            "the journal made durable {syncs} times meanwhile, {each:.1} ms each"
+        )?;
         let (median, most) = (self.answer_median_us, self.answer_99_us);
         let longest = self.answer_longest_ms;
         writeln!(
             f,
             "an answer, with all that follows from it: median {median:.0} us, 99 % within {most:.0} us, the longest {longest:.0} ms"
         )?;
-        writeln!(f, "all values derived again, and all links and places checked: {} ms", self.pass_ms)?;
-        writeln!(f, "closed in {} ms, opened again in {} ms", self.close_ms, self.open_ms)?;
+        writeln!(
+            f,
+            "all values derived again, and all links and places checked: {} ms",
+            self.pass_ms
+        )?;
+        writeln!(
+            f,
+            "closed in {} ms, opened again in {} ms",
+            self.close_ms, self.open_ms
+        )?;
         let journal = self.journal_bytes_each;
-        writeln!(f, "{} bytes a position on disk, {journal} of them the journal", self.bytes_each)?;
+        writeln!(
+            f,
+            "{} bytes a position on disk, {journal} of them the journal",
+            self.bytes_each
+        )?;
         if let Some((grown, after)) = self.memory_mib.zip(self.memory_after_mib) {
-            writeln!(f, "{grown} MiB of memory at most while it grew, {after} MiB in all")?;
+            writeln!(
+                f,
+                "{grown} MiB of memory at most while it grew, {after} MiB in all"
+            )?;
         }
-        let (bytes, ms, ns) = (self.compiled_bytes_each, self.compiled_open_ms, self.compiled_lookup_ns);
-        writeln!(f, "compiled in {} ms: {bytes:.1} bytes a position, opened in {ms:.2} ms", self.compile_ms)?;
-        writeln!(f, "a look-up of one of its positions by key, warm, all moves read: {ns:.0} ns")
+        let (bytes, ms, ns) = (
+            self.compiled_bytes_each,
+            self.compiled_open_ms,
+            self.compiled_lookup_ns,
+        );
+        writeln!(
+            f,
+            "compiled in {} ms: {bytes:.1} bytes a position, opened in {ms:.2} ms",
+            self.compile_ms
+        )?;
+        writeln!(
+            f,
+            "a look-up of one of its positions by key, warm, all moves read: {ns:.0} ns"
+        )
     }
 }
 
 fn measure(args: &Args, folder: &Path) -> Result<Report> {
-    let (mut book, _) = Book::open(folder, &BookOptions { create: true, cache_bytes: args.cache_mib << 20 })?;
+    let (mut book, _) = Book::open(
+        folder,
+        &BookOptions {
+            create: true,
+            cache_bytes: args.cache_mib << 20,
+        },
+    )?;
     let variant = Variant::FREESTYLE_15;
     let job = book.create_job(&JobSpec {
         name: "growth".into(),
@@ -168,20 +212,32 @@ fn measure(args: &Args, folder: &Path) -> Result<Report> {
     let cpu = cpu().saturating_sub(cpu_before).saturating_sub(engine);
     let begun = Instant::now();
     drop(durable);
-    let syncs = syncs.join().map_err(|_| anyhow!("the thread that makes the journal durable panicked"))??;
+    let syncs = syncs
+        .join()
+        .map_err(|_| anyhow!("the thread that makes the journal durable panicked"))??;
     total += begun.elapsed();
     laps.push((book.len(), total));
     let memory_mib = memory();
     let begun = Instant::now();
     let checked = book.check(&mut |_| {})?;
-    ensure!(checked.is_clean(), "the book is damaged: {:?}", checked.faults);
+    ensure!(
+        checked.is_clean(),
+        "the book is damaged: {:?}",
+        checked.faults
+    );
     let pass = begun.elapsed();
     let positions = book.len();
     let begun = Instant::now();
     book.close()?;
     let close = begun.elapsed();
     let begun = Instant::now();
-    let (book, _) = Book::open(folder, &BookOptions { create: false, cache_bytes: args.cache_mib << 20 })?;
+    let (book, _) = Book::open(
+        folder,
+        &BookOptions {
+            create: false,
+            cache_bytes: args.cache_mib << 20,
+        },
+    )?;
     let open = begun.elapsed();
     let bytes = book.bytes()?;
     let journal_bytes = std::fs::metadata(folder.join("journal/000001.journal"))?.len();
@@ -193,10 +249,16 @@ fn measure(args: &Args, folder: &Path) -> Result<Report> {
     let compiled_open = begun.elapsed();
     let lookup = lookup(&file, &mut keys)?;
     times.sort_unstable();
-    let micros = |share: usize| times.get(times.len() * share / 100).map_or(0.0, |time| time.as_secs_f64() * 1e6);
+    let micros = |share: usize| {
+        times
+            .get(times.len() * share / 100)
+            .map_or(0.0, |time| time.as_secs_f64() * 1e6)
+    };
     let rate = |positions: u64, time: Duration| positions as f64 / time.as_secs_f64().max(1e-9);
     // The lap before the last is a whole one.
-    let at = laps.len().saturating_sub(if laps.len() > 2 { 2 } else { 1 });
+    let at = laps
+        .len()
+        .saturating_sub(if laps.len() > 2 { 2 } else { 1 });
     let (from, to) = (laps[at - 1], laps[at]);
     Ok(Report {
         positions,
@@ -208,7 +270,8 @@ fn measure(args: &Args, folder: &Path) -> Result<Report> {
         answer_99_us: micros(99),
         answer_longest_ms: times.last().map_or(0.0, |time| time.as_secs_f64() * 1e3),
         syncs: syncs.len() as u64,
-        sync_ms_each: syncs.iter().sum::<Duration>().as_secs_f64() * 1e3 / syncs.len().max(1) as f64,
+        sync_ms_each: syncs.iter().sum::<Duration>().as_secs_f64() * 1e3
+            / syncs.len().max(1) as f64,
         pass_ms: pass.as_millis() as u64,
         close_ms: close.as_millis() as u64,
         open_ms: open.as_millis() as u64,
@@ -246,8 +309,14 @@ fn lookup(book: &Compiled, keys: &mut [Key]) -> Result<f64> {
     for _ in 0..3 {
         let (begun, mut sum) = (Instant::now(), 0_i64);
         for key in keys.iter() {
-            let found = book.find(*key)?.context("the compiled book lacks a position")?;
-            sum += found.moves().flatten().map(|m| i64::from(m.score.raw())).sum::<i64>();
+            let found = book
+                .find(*key)?
+                .context("the compiled book lacks a position")?;
+            sum += found
+                .moves()
+                .flatten()
+                .map(|m| i64::from(m.score.raw()))
+                .sum::<i64>();
         }
         black_box(sum);
         least = least.min(begun.elapsed().as_secs_f64() * 1e9 / keys.len().max(1) as f64);
@@ -257,21 +326,37 @@ fn lookup(book: &Compiled, keys: &mut [Key]) -> Result<f64> {
 
 /// What this thread has had of a core, as Linux tells it.
 fn cpu() -> Duration {
-    let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else { return Duration::ZERO };
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else {
+        return Duration::ZERO;
+    };
     let times = [usage.user_time(), usage.system_time()];
-    times.into_iter().map(|time| Duration::from_micros(time.num_microseconds().unsigned_abs())).sum()
+    times
+        .into_iter()
+        .map(|time| Duration::from_micros(time.num_microseconds().unsigned_abs()))
+        .sum()
 }
 
 /// What Linux says of this process.
 fn memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib >> 10)
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim()
+        .strip_suffix("kB")?
+        .trim()
+        .parse::<u64>()
+        .ok()
+        .map(|kib| kib >> 10)
 }
 
 /// Values out of the position's key: the same every time.
 fn answer(question: &Question) -> Answer {
-    let moves = if question.moves.is_empty() { question.position.legal_moves() } else { question.moves.clone() };
+    let moves = if question.moves.is_empty() {
+        question.position.legal_moves()
+    } else {
+        question.moves.clone()
+    };
     let seed = question.position.key().0 as u64;
     let mix = |m: Move| (seed ^ u64::from(m.code())).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let mut valued: Vec<(u64, Move)> = moves.into_iter().map(|m| (mix(m), m)).collect();
@@ -280,10 +365,28 @@ fn answer(question: &Question) -> Answer {
     let worst = 8 * i32::from(question.width);
     let verdict = |(rank, (_, m)): (usize, (u64, Move))| {
         let is_exact = rank < usize::from(question.width);
-        let (score, bound) = if is_exact { (-8 * rank as i32, Bound::Exact) } else { (-worst, Bound::Upper) };
+        let (score, bound) = if is_exact {
+            (-8 * rank as i32, Bound::Exact)
+        } else {
+            (-worst, Bound::Upper)
+        };
         let line = if is_exact { vec![m] } else { Vec::new() };
-        let by = Provenance { engine: "no time 1".into(), day: 20_000 };
-        (m, Verdict { score: Score::opinion(score), bound, depth: 1, nodes: 50, line, proof: None, by })
+        let by = Provenance {
+            engine: "no time 1".into(),
+            day: 20_000,
+        };
+        (
+            m,
+            Verdict {
+                score: Score::opinion(score),
+                bound,
+                depth: 1,
+                nodes: 50,
+                line,
+                proof: None,
+                by,
+            },
+        )
     };
     valued.into_iter().enumerate().map(verdict).collect()
 }

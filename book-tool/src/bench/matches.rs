@@ -69,10 +69,19 @@ struct Standing {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     if !Engine::supports(args.variant) {
-        bail!("no search for {} yet: only its rules are known", args.variant);
+        bail!(
+            "no search for {} yet: only its rules are known",
+            args.variant
+        );
     }
-    let openings = args.openings.as_deref().map(|path| roots::read(path, args.variant)).transpose()?;
-    let pairs = openings.as_ref().map_or(args.pairs, |all| args.pairs.min(all.len() as u32));
+    let openings = args
+        .openings
+        .as_deref()
+        .map(|path| roots::read(path, args.variant))
+        .transpose()?;
+    let pairs = openings
+        .as_ref()
+        .map_or(args.pairs, |all| args.pairs.min(all.len() as u32));
     let (control, _keys) = (Control::new(), Unechoed::new());
     let runtime = runtime()?;
     let stopped = control.clone();
@@ -89,8 +98,15 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 
 impl Args {
     fn effort(&self) -> Effort {
-        let effort = Effort { time: self.time, ..self.effort.effort() };
-        if effort == Effort::default() { Effort::time(Duration::from_millis(100)) } else { effort }
+        let effort = Effort {
+            time: self.time,
+            ..self.effort.effort()
+        };
+        if effort == Effort::default() {
+            Effort::time(Duration::from_millis(100))
+        } else {
+            effort
+        }
     }
 
     fn games_at_once(&self) -> usize {
@@ -105,25 +121,45 @@ fn write_method(args: &Args, pairs: u32, out: &mut dyn Write) -> Result<()> {
     let limits = [
         effort.depth.map(|depth| format!("depth {depth}")),
         effort.nodes.map(|nodes| format!("{nodes} nodes")),
-        effort.time.map(|time| humantime::format_duration(time).to_string()),
+        effort
+            .time
+            .map(|time| humantime::format_duration(time).to_string()),
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();
     let openings = match &args.openings {
         Some(path) => format!("the first openings of {}", path.display()),
         None => format!("balanced openings made with seed {}", args.seed),
     };
-    let end = if args.play_out { "to the end" } else { "until a side has proven how they end" };
-    writeln!(out, "{}, at most {pairs} pairs of games with colours changed, from {openings},", args.variant)?;
-    writeln!(out, "{} a move, played {end}; {} games at once.", limits.join(" and "), args.games_at_once())?;
+    let end = if args.play_out {
+        "to the end"
+    } else {
+        "until a side has proven how they end"
+    };
+    writeln!(
+        out,
+        "{}, at most {pairs} pairs of games with colours changed, from {openings},",
+        args.variant
+    )?;
+    writeln!(
+        out,
+        "{} a move, played {end}; {} games at once.",
+        limits.join(" and "),
+        args.games_at_once()
+    )?;
     writeln!(out, "A  {}\nB  {}\n", args.a, args.b)?;
     out.flush()?;
     Ok(())
 }
 
 /// Plays pairs until all are played or `control` stops them.
-fn play_all(args: &Args, pairs: u32, openings: Option<&[Position]>, control: &Control) -> Result<Standing> {
-    let style =
-        ProgressStyle::with_template("{bar:30} {pos}/{len} pairs, {eta} left, {msg}").expect("a fixed template");
+fn play_all(
+    args: &Args,
+    pairs: u32,
+    openings: Option<&[Position]>,
+    control: &Control,
+) -> Result<Standing> {
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} pairs, {eta} left, {msg}")
+        .expect("a fixed template");
     let bar = ProgressBar::new(pairs.into()).with_style(style);
     let (next, mut standing) = (AtomicU32::new(0), Standing::default());
     std::thread::scope(|scope| {
@@ -137,8 +173,12 @@ fn play_all(args: &Args, pairs: u32, openings: Option<&[Position]>, control: &Co
                         None => Openings::Made(Box::new(Balanced::new(args.variant, args.seed)?)),
                     };
                     let mut players = Players::new([args.a, args.b], args.effort(), args.play_out)?;
-                    while let Some(number) = Some(next.fetch_add(1, Relaxed)).filter(|&number| number < pairs) {
-                        let Some(pair) = players.pair(&openings.opening(number)?, control)? else { break };
+                    while let Some(number) =
+                        Some(next.fetch_add(1, Relaxed)).filter(|&number| number < pairs)
+                    {
+                        let Some(pair) = players.pair(&openings.opening(number)?, control)? else {
+                            break;
+                        };
                         // Nobody listens any more where another game has failed.
                         let _ = sender.send(Ok(pair));
                     }
@@ -173,7 +213,10 @@ impl Standing {
             self.mover_wins += u32::from(outcome == Outcome::Win(pair.mover));
         }
         self.plies += pair.plies;
-        self.work.iter_mut().zip(pair.work).for_each(|(work, more)| work.add(more));
+        self.work
+            .iter_mut()
+            .zip(pair.work)
+            .for_each(|(work, more)| work.add(more));
     }
 
     /// `+12 =3 -9, Elo +34.9 (from -60.1 to +140.2)`.
@@ -188,19 +231,35 @@ impl Standing {
             return Ok(());
         }
         let games = f64::from(2 * self.tally.pairs());
-        writeln!(out, "A  {}, {:.1} % of the points", self.summary(), 100.0 * self.tally.score())?;
+        writeln!(
+            out,
+            "A  {}, {:.1} % of the points",
+            self.summary(),
+            100.0 * self.tally.score()
+        )?;
         writeln!(
             out,
             "Elo by the logistic curve with its 95 % interval, pentanomial: from the spread of the pairs' points,"
         )?;
-        writeln!(out, "of which 0, 1/2, 1, 1 1/2 and 2 came {} times.", self.tally)?;
+        writeln!(
+            out,
+            "of which 0, 1/2, 1, 1 1/2 and 2 came {} times.",
+            self.tally
+        )?;
         let mover = 100.0 * f64::from(self.mover_wins) / games;
         writeln!(
             out,
             "Who moved first after the opening won {mover:.0} % of the games; a game had {:.1} plies.\n",
             self.plies as f64 / games
         )?;
-        let mut table = table::plain(&["", "moves", "mean depth", "mean nodes", "mean ms", "k nodes/s"]);
+        let mut table = table::plain(&[
+            "",
+            "moves",
+            "mean depth",
+            "mean nodes",
+            "mean ms",
+            "k nodes/s",
+        ]);
         for (name, work) in ["A", "B"].into_iter().zip(self.work) {
             table.add_row([vec![name.to_string()], work.cells()].concat());
         }

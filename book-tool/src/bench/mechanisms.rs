@@ -40,12 +40,27 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         "{count} positions of {variant} to depth {depth}, engine {}; each row leaves out one part",
         args.engine
     )?;
-    writeln!(out, "of the search. Fewer positions are no gain where a part makes the search see more.\n")?;
+    writeln!(
+        out,
+        "of the search. Fewer positions are no gain where a part makes the search see more.\n"
+    )?;
     let engines = std::iter::once(("nothing", args.engine))
-        .chain([("table", EngineOptions { table_bytes: 0, ..args.engine })])
-        .chain(
-            Mechanism::ALL.map(|m| (m.name(), EngineOptions { without: args.engine.without.with(m), ..args.engine })),
-        );
+        .chain([(
+            "table",
+            EngineOptions {
+                table_bytes: 0,
+                ..args.engine
+            },
+        )])
+        .chain(Mechanism::ALL.map(|m| {
+            (
+                m.name(),
+                EngineOptions {
+                    without: args.engine.without.with(m),
+                    ..args.engine
+                },
+            )
+        }));
     let mut rows = table::plain(&["without", "positions", "ratio"]);
     let mut whole = None;
     for (name, options) in engines {
@@ -61,9 +76,10 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 fn positions(variant: Variant) -> Result<Vec<Position>> {
     match variant {
         Variant::FREESTYLE_15 => Ok(seeds::positions()?),
-        Variant::Xiangqi { .. } => {
-            Ok(XIANGQI.map(|line| Position::from_line(variant, line)).into_iter().collect::<Result<_, _>>()?)
-        }
+        Variant::Xiangqi { .. } => Ok(XIANGQI
+            .map(|line| Position::from_line(variant, line))
+            .into_iter()
+            .collect::<Result<_, _>>()?),
         _ => bail!("there are positions of xiangqi and freestyle-15 only, not of {variant}"),
     }
 }
@@ -74,7 +90,11 @@ fn visited(options: EngineOptions, positions: &[Position], depth: u8) -> Result<
     let mut visited = 0;
     for position in positions {
         let control = Control::new();
-        engine.answer(&Question::new(position.clone(), Effort::depth(depth)), &control, &mut |_| {})?;
+        engine.answer(
+            &Question::new(position.clone(), Effort::depth(depth)),
+            &control,
+            &mut |_| {},
+        )?;
         visited += control.nodes();
     }
     Ok(visited)
@@ -88,11 +108,19 @@ mod tests {
     fn every_part_has_its_row() {
         for variant in [Variant::XIANGQI, Variant::FREESTYLE_15] {
             let mut out = Vec::new();
-            let args = Args { variant, depth: 2, engine: EngineOptions::default() };
+            let args = Args {
+                variant,
+                depth: 2,
+                engine: EngineOptions::default(),
+            };
             run(&args, &mut out).expect("positions that can be searched");
             let text = String::from_utf8(out).expect("text");
             for mechanism in Mechanism::ALL {
-                assert!(text.lines().any(|line| line.trim_start().starts_with(mechanism.name())), "{text}");
+                assert!(
+                    text.lines()
+                        .any(|line| line.trim_start().starts_with(mechanism.name())),
+                    "{text}"
+                );
             }
         }
     }

@@ -33,7 +33,10 @@ impl Openings<'_> {
     /// If it cannot be made.
     pub(super) fn opening(&mut self, number: u32) -> Result<Position> {
         match self {
-            Self::Read(all) => all.get(number as usize).cloned().context("there are fewer openings than pairs"),
+            Self::Read(all) => all
+                .get(number as usize)
+                .cloned()
+                .context("there are fewer openings than pairs"),
             Self::Made(balanced) => balanced.opening(number),
         }
     }
@@ -52,8 +55,15 @@ impl Balanced {
     /// # Errors
     /// If there is no memory for an engine.
     pub(super) fn new(variant: Variant, seed: u64) -> Result<Self> {
-        let judge = Engine::new(EngineOptions { table_bytes: 16 << 20, ..EngineOptions::default() })?;
-        Ok(Self { variant, seed, judge })
+        let judge = Engine::new(EngineOptions {
+            table_bytes: 16 << 20,
+            ..EngineOptions::default()
+        })?;
+        Ok(Self {
+            variant,
+            seed,
+            judge,
+        })
     }
 
     /// The opening of this number: the same for the same seed and the same engine, whoever asks in whatever order.
@@ -68,7 +78,10 @@ impl Balanced {
                 return Ok(position);
             }
         }
-        bail!("no balanced opening of {} in {TRIES} tries; give a file of openings with --openings", self.variant)
+        bail!(
+            "no balanced opening of {} in {TRIES} tries; give a file of openings with --openings",
+            self.variant
+        )
     }
 
     fn random(&self, dice: &mut StdRng) -> Position {
@@ -83,7 +96,8 @@ impl Balanced {
         let stones = dice.random_range(STONES);
         let mut position = Position::start(self.variant);
         while position.moves().len() < stones {
-            let mut coordinate = || (size / 2 + dice.random_range(-REACH..=REACH)).clamp(0, size - 1);
+            let mut coordinate =
+                || (size / 2 + dice.random_range(-REACH..=REACH)).clamp(0, size - 1);
             let (column, row) = (coordinate(), coordinate());
             let m = Move::new((row * size + column) as u16);
             if let Ok(next) = position.play(m) {
@@ -98,7 +112,9 @@ impl Balanced {
         let plies = dice.random_range(PLIES);
         let mut position = Position::start(self.variant);
         for _ in 0..plies {
-            let Some(&m) = position.legal_moves().choose(dice) else { break };
+            let Some(&m) = position.legal_moves().choose(dice) else {
+                break;
+            };
             position = position.play(m).expect("legal");
         }
         position
@@ -111,12 +127,21 @@ impl Balanced {
         let mut values = [Score::MAX; 2];
         let question = Question::new(position.clone(), Effort::depth(DEPTH));
         let mut note = |progress: &Progress| {
-            values = [values[1], progress.answer.best().map_or(Score::MAX, |(_, verdict)| verdict.score)];
+            values = [
+                values[1],
+                progress
+                    .answer
+                    .best()
+                    .map_or(Score::MAX, |(_, verdict)| verdict.score),
+            ];
         };
         self.judge.answer(&question, &Control::new(), &mut note)?;
         let sum: i32 = values.iter().map(|value| i32::from(value.raw())).sum();
         // A proven value is far from zero, so is one that was not searched.
-        Ok(values.iter().all(|value| value.raw().abs() <= Score::OPINION_MAX.raw()) && sum.abs() <= 2 * MARGIN)
+        Ok(values
+            .iter()
+            .all(|value| value.raw().abs() <= Score::OPINION_MAX.raw())
+            && sum.abs() <= 2 * MARGIN)
     }
 }
 
@@ -126,9 +151,11 @@ mod tests {
 
     #[test]
     fn openings_depend_on_seed_and_number_alone() {
-        for (variant, lengths) in
-            [(Variant::FREESTYLE_15, STONES), (Variant::XIANGQI, PLIES), (Variant::SURAKARTA, PLIES)]
-        {
+        for (variant, lengths) in [
+            (Variant::FREESTYLE_15, STONES),
+            (Variant::XIANGQI, PLIES),
+            (Variant::SURAKARTA, PLIES),
+        ] {
             let made = |seed, numbers: [u32; 3]| {
                 let mut balanced = Balanced::new(variant, seed).expect("an engine");
                 numbers.map(|number| balanced.opening(number).expect("there are many"))
@@ -138,7 +165,10 @@ mod tests {
             let [other, ..] = made(2, [0, 1, 2]);
             assert!(a != b && a != other, "{a}, {b}, {other}");
             for opening in [a, b, c, other] {
-                assert!(lengths.contains(&opening.moves().len()) && opening.outcome().is_none(), "{opening}");
+                assert!(
+                    lengths.contains(&opening.moves().len()) && opening.outcome().is_none(),
+                    "{opening}"
+                );
             }
         }
     }

@@ -43,7 +43,11 @@ impl Pair {
             Outcome::Draw => 1,
             Outcome::Win(winner) => 2 * u8::from(winner == side),
         };
-        self.outcomes.into_iter().zip([Side::First, Side::Second]).map(halves).sum()
+        self.outcomes
+            .into_iter()
+            .zip([Side::First, Side::Second])
+            .map(halves)
+            .sum()
     }
 }
 
@@ -52,7 +56,11 @@ impl Players {
     /// If there are no threads for the engines.
     pub(super) fn new(options: [EngineOptions; 2], effort: Effort, play_out: bool) -> Result<Self> {
         let [a, b] = options;
-        Ok(Self { engines: [Engine::new(a)?, Engine::new(b)?], effort, play_out })
+        Ok(Self {
+            engines: [Engine::new(a)?, Engine::new(b)?],
+            effort,
+            play_out,
+        })
     }
 
     /// Plays both games of an opening; `None` where `control` stopped them.
@@ -78,18 +86,32 @@ impl Players {
                 if let Some(outcome) = proven(&answer, side).filter(|_| !self.play_out) {
                     break outcome;
                 }
-                let Some((best, _)) = answer.best() else { bail!("an engine gave no move in {position}") };
+                let Some((best, _)) = answer.best() else {
+                    bail!("an engine gave no move in {position}")
+                };
                 position = position.play(best)?;
             };
             plies += position.moves().len();
         }
-        Ok(Some(Pair { outcomes, mover: opening.side(), plies, work }))
+        Ok(Some(Pair {
+            outcomes,
+            mover: opening.side(),
+            plies,
+            work,
+        }))
     }
 
-    fn think(&mut self, player: usize, position: &Position, control: &Control, work: &mut Work) -> Result<Answer> {
+    fn think(
+        &mut self,
+        player: usize,
+        position: &Position,
+        control: &Control,
+        work: &mut Work,
+    ) -> Result<Answer> {
         let question = Question::new(position.clone(), self.effort);
         let (begun, mut nodes) = (Instant::now(), 0);
-        let answer = self.engines[player].answer(&question, control, &mut |progress| nodes = progress.nodes)?;
+        let answer = self.engines[player]
+            .answer(&question, control, &mut |progress| nodes = progress.nodes)?;
         work.moves += 1;
         work.nodes += answer.nodes().max(nodes);
         work.time += begun.elapsed();
@@ -150,21 +172,41 @@ mod tests {
         let mut players = players("table=1MiB", "table=1MiB");
         for line in ["h8 i9 g7", "h8 h9 k5 g8", "h8 i9 h9 h10 i8"] {
             let opening = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
-            let pair = players.pair(&opening, &Control::new()).expect("playable").expect("nobody stops it");
-            assert_eq!((pair.outcomes[0], pair.halves()), (pair.outcomes[1], 2), "{line}: {pair:?}");
+            let pair = players
+                .pair(&opening, &Control::new())
+                .expect("playable")
+                .expect("nobody stops it");
+            assert_eq!(
+                (pair.outcomes[0], pair.halves()),
+                (pair.outcomes[1], 2),
+                "{line}: {pair:?}"
+            );
         }
     }
 
     #[test]
     fn who_has_what_is_not_confused() {
         // The first side has an open four: whoever has it wins.
-        let won = Position::from_line(Variant::FREESTYLE_15, "h8 a1 h9 c1 h10 e1 h11 g1").expect("legal");
+        let won =
+            Position::from_line(Variant::FREESTYLE_15, "h8 a1 h9 c1 h10 e1 h11 g1").expect("legal");
         let mut players = players("table=1MiB", "candidates=1,table=1MiB");
-        let pair = players.pair(&won, &Control::new()).expect("playable").expect("nobody stops it");
-        assert_eq!((pair.outcomes, pair.halves()), ([Outcome::Win(Side::First); 2], 2));
+        let pair = players
+            .pair(&won, &Control::new())
+            .expect("playable")
+            .expect("nobody stops it");
+        assert_eq!(
+            (pair.outcomes, pair.halves()),
+            ([Outcome::Win(Side::First); 2], 2)
+        );
         assert_eq!((pair.plies, pair.work.map(|work| work.moves)), (18, [1, 1]));
-        let win = |side| Pair { outcomes: [Outcome::Win(side), Outcome::Win(side.other())], ..pair };
-        assert_eq!((win(Side::First).halves(), win(Side::Second).halves()), (4, 0));
+        let win = |side| Pair {
+            outcomes: [Outcome::Win(side), Outcome::Win(side.other())],
+            ..pair
+        };
+        assert_eq!(
+            (win(Side::First).halves(), win(Side::Second).halves()),
+            (4, 0)
+        );
         let stopped = Control::new();
         stopped.stop();
         assert!(players.pair(&won, &stopped).expect("playable").is_none());

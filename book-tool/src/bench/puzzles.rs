@@ -44,8 +44,11 @@ struct Row {
 /// # Errors
 /// A file that cannot be read, or a line that is no puzzle.
 pub(super) fn read(path: &Path) -> Result<Vec<Puzzle>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let puzzle = |(at, line)| parse(line).with_context(|| format!("{}, line {}: no puzzle", path.display(), at + 1));
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let puzzle = |(at, line)| {
+        parse(line).with_context(|| format!("{}, line {}: no puzzle", path.display(), at + 1))
+    };
     text.lines().enumerate().map(puzzle).collect()
 }
 
@@ -62,10 +65,22 @@ fn parse(line: &str) -> Result<Puzzle> {
         }
     }
     let rows: Vec<String> = board.into_iter().map(String::from_iter).collect();
-    let side = if row.side == "white" { Side::Second } else { Side::First };
+    let side = if row.side == "white" {
+        Side::Second
+    } else {
+        Side::First
+    };
     let position = Position::from_board(variant, &rows.join("\n"), Some(side))?;
-    let mark = if row.vcf == Some(false) { Mark::NoFours(row.max_fours_searched.unwrap_or(FOURS)) } else { Mark::Won };
-    Ok(Puzzle { name: row.id, position, mark })
+    let mark = if row.vcf == Some(false) {
+        Mark::NoFours(row.max_fours_searched.unwrap_or(FOURS))
+    } else {
+        Mark::Won
+    };
+    Ok(Puzzle {
+        name: row.id,
+        position,
+        mark,
+    })
 }
 
 #[cfg(test)]
@@ -76,13 +91,19 @@ mod tests {
     fn a_row_is_a_position_with_a_mark() {
         let row = |side: &str, more: &str| {
             let stones = r#""black": ["h8", "a1"], "white": ["i9"]"#;
-            format!(r#"{{"id": "one", "rule": "renju", "size": 15, "side": "{side}", {stones}{more}}}"#)
+            format!(
+                r#"{{"id": "one", "rule": "renju", "size": 15, "side": "{side}", {stones}{more}}}"#
+            )
         };
         for (side, more, mark) in [
             ("white", "", Mark::Won),
             ("black", r#", "vcf": true"#, Mark::Won),
             ("black", r#", "vcf": false"#, Mark::NoFours(14)),
-            ("black", r#", "vcf": false, "max_fours_searched": 9"#, Mark::NoFours(9)),
+            (
+                "black",
+                r#", "vcf": false, "max_fours_searched": 9"#,
+                Mark::NoFours(9),
+            ),
         ] {
             let puzzle = parse(&row(side, more)).expect("a puzzle");
             assert_eq!((puzzle.name.as_str(), puzzle.mark), ("one", mark));

@@ -34,8 +34,16 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let time = humantime::format_duration(args.time);
-    writeln!(out, "The positions after each move of {}, and four middle games of Kagetsu", seeds::LINE.join(" "))?;
-    writeln!(out, "against itself; {time} each, engine {}; depth is that of the last iteration that was", args.engine)?;
+    writeln!(
+        out,
+        "The positions after each move of {}, and four middle games of Kagetsu",
+        seeds::LINE.join(" ")
+    )?;
+    writeln!(
+        out,
+        "against itself; {time} each, engine {}; depth is that of the last iteration that was",
+        args.engine
+    )?;
     writeln!(
         out,
         "finished, 0 where threats decided before the first; ns are for playing a candidate and taking it back, on the board of the search.\n"
@@ -45,7 +53,16 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         positions.push(Position::from_line(Variant::FREESTYLE_15, line)?);
     }
     let mut engine = Engine::new(args.engine)?;
-    let mut rows = table::plain(&["stones", "depth", "nodes", "ms", "k nodes/s", "ns", "best", "value"]);
+    let mut rows = table::plain(&[
+        "stones",
+        "depth",
+        "nodes",
+        "ms",
+        "k nodes/s",
+        "ns",
+        "best",
+        "value",
+    ]);
     let (mut depths, mut nodes, mut seconds, mut pair) = (0.0, 0, 0.0, Duration::ZERO);
     for position in &positions {
         let found = search(&mut engine, position, args.time)?;
@@ -71,7 +88,11 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     table::write(out, &rows)?;
     let count = positions.len();
     let (depth, ns) = (depths / count as f64, pair.as_nanos() / count as u128);
-    writeln!(out, "\nmean depth {depth:.1}, {} k nodes/s, {ns} ns for a move and its undoing", rate(nodes, seconds))?;
+    writeln!(
+        out,
+        "\nmean depth {depth:.1}, {} k nodes/s, {ns} ns for a move and its undoing",
+        rate(nodes, seconds)
+    )?;
     Ok(())
 }
 
@@ -90,8 +111,15 @@ fn search(engine: &mut Engine, position: &Position, time: Duration) -> Result<Fo
     let begun = Instant::now();
     let answer = engine.answer(&question, &control, &mut |progress| depth = progress.depth)?;
     let seconds = begun.elapsed().as_secs_f64();
-    let best = answer.best().map(|(m, verdict)| (position.write_move(m), verdict.score.to_string()));
-    Ok(Found { depth, nodes: control.nodes().max(answer.nodes()), seconds, best })
+    let best = answer
+        .best()
+        .map(|(m, verdict)| (position.write_move(m), verdict.score.to_string()));
+    Ok(Found {
+        depth,
+        nodes: control.nodes().max(answer.nodes()),
+        seconds,
+        best,
+    })
 }
 
 fn rate(nodes: u64, seconds: f64) -> String {
@@ -104,11 +132,21 @@ mod tests {
 
     #[test]
     fn every_position_is_searched() {
-        let args = Args { time: Duration::from_millis(1), engine: EngineOptions::default() };
+        let args = Args {
+            time: Duration::from_millis(1),
+            engine: EngineOptions::default(),
+        };
         let mut out = Vec::new();
         run(&args, &mut out).expect("positions that can be searched");
         let text = String::from_utf8(out).expect("text");
-        let stones: Vec<usize> = text.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect();
-        assert_eq!(stones, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 18, 30, 44], "{text}");
+        let stones: Vec<usize> = text
+            .lines()
+            .filter_map(|line| line.split_whitespace().next()?.parse().ok())
+            .collect();
+        assert_eq!(
+            stones,
+            [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 18, 30, 44],
+            "{text}"
+        );
     }
 }

@@ -51,42 +51,109 @@ macro_rules! four {
     };
 }
 
-const fn setting(name: &'static str, options: &'static str, theirs: Depths, deepest: u8) -> Setting {
-    Setting { name, options, theirs, deepest }
+const fn setting(
+    name: &'static str,
+    options: &'static str,
+    theirs: Depths,
+    deepest: u8,
+) -> Setting {
+    Setting {
+        name,
+        options,
+        theirs,
+        deepest,
+    }
 }
 
 /// The paper's ways: every candidate to the same depth, no table, no search for fours; then its candidates with what it had not.
 /// 224 candidates are all that are near.
 const PAPER: &[Setting] = &[
-    setting("all cells", "selective=off,table=0,leaf-fours=0,seed=off,candidates=all", documents::ALL_CELLS, 6),
-    setting("local cells", concat!(local!(), ",seed=off"), documents::LOCAL, 6),
-    setting("local, 4 threads", concat!(local!(), ",seed=off,", four!()), documents::FOUR, 6),
+    setting(
+        "all cells",
+        "selective=off,table=0,leaf-fours=0,seed=off,candidates=all",
+        documents::ALL_CELLS,
+        6,
+    ),
+    setting(
+        "local cells",
+        concat!(local!(), ",seed=off"),
+        documents::LOCAL,
+        6,
+    ),
+    setting(
+        "local, 4 threads",
+        concat!(local!(), ",seed=off,", four!()),
+        documents::FOUR,
+        6,
+    ),
     setting("local, seed move", local!(), documents::SEEDED, 6),
-    setting("local, seed move, 4 threads", concat!(local!(), ",", four!()), documents::FOUR_SEEDED, 6),
-    setting("local, table", "selective=off,leaf-fours=0,candidates=224,neighbourhood=paper-12", documents::SEEDED, 8),
-    setting("local, as Kagetsu searches", "candidates=224,neighbourhood=paper-12", documents::SEEDED, 12),
+    setting(
+        "local, seed move, 4 threads",
+        concat!(local!(), ",", four!()),
+        documents::FOUR_SEEDED,
+        6,
+    ),
+    setting(
+        "local, table",
+        "selective=off,leaf-fours=0,candidates=224,neighbourhood=paper-12",
+        documents::SEEDED,
+        8,
+    ),
+    setting(
+        "local, as Kagetsu searches",
+        "candidates=224,neighbourhood=paper-12",
+        documents::SEEDED,
+        12,
+    ),
 ];
 
 /// The patent's four ways, and Kagetsu as it is.
 const PATENT: &[Setting] = &[
-    setting("no table", "selective=off,table=0", documents::PATENT_PLAIN, 8),
+    setting(
+        "no table",
+        "selective=off,table=0",
+        documents::PATENT_PLAIN,
+        8,
+    ),
     setting("table", "selective=off", &[], 8),
-    setting("no table, 4 threads", concat!("selective=off,table=0,", four!()), &[], 8),
-    setting("table, 4 threads", concat!("selective=off,", four!()), documents::PATENT, 8),
+    setting(
+        "no table, 4 threads",
+        concat!("selective=off,table=0,", four!()),
+        &[],
+        8,
+    ),
+    setting(
+        "table, 4 threads",
+        concat!("selective=off,", four!()),
+        documents::PATENT,
+        8,
+    ),
     setting("Kagetsu as it is", "", documents::PATENT_PLAIN, 20),
     setting("as it is, 4 threads", "threads=4", documents::PATENT, 20),
 ];
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
-    let depths = |default: &[u8]| if args.depth.is_empty() { default.to_vec() } else { args.depth.clone() };
+    let depths = |default: &[u8]| {
+        if args.depth.is_empty() {
+            default.to_vec()
+        } else {
+            args.depth.clone()
+        }
+    };
     match args.game {
         Game::Gomoku => gomoku(args.engine, &depths(&[2, 4, 6]), out),
-        Game::Surakarta => depths(&[7]).iter().try_for_each(|&depth| surakarta::run(args.engine, depth, out)),
+        Game::Surakarta => depths(&[7])
+            .iter()
+            .try_for_each(|&depth| surakarta::run(args.engine, depth, out)),
     }
 }
 
 fn gomoku(engine: EngineOptions, depths: &[u8], out: &mut dyn Write) -> Result<()> {
-    writeln!(out, "Ours: the positions after each move of {}, searched to a fixed", seeds::LINE.join(" "))?;
+    writeln!(
+        out,
+        "Ours: the positions after each move of {}, searched to a fixed",
+        seeds::LINE.join(" ")
+    )?;
     writeln!(
         out,
         "depth, wall-clock time, on this machine. Theirs: the means of ten moves that the documents print, from"
@@ -99,7 +166,10 @@ fn gomoku(engine: EngineOptions, depths: &[u8], out: &mut dyn Write) -> Result<(
         let (least, all) = documents::least_and_all(depth);
         writeln!(out, "\n== depth {depth}")?;
         if depth % 2 == 0 {
-            writeln!(out, "A tree of 225 cells has {all:.4e} leaves; alpha-beta visits {least:.4e} of them at least.")?;
+            writeln!(
+                out,
+                "A tree of 225 cells has {all:.4e} leaves; alpha-beta visits {least:.4e} of them at least."
+            )?;
         }
         writeln!(
             out,
@@ -124,10 +194,18 @@ fn gomoku(engine: EngineOptions, depths: &[u8], out: &mut dyn Write) -> Result<(
 type Measured = (&'static Setting, Vec<Row>);
 
 /// The ten positions by every setting that searches so deep.
-fn measure(settings: &'static [Setting], engine: EngineOptions, depth: u8) -> Result<Vec<Measured>> {
+fn measure(
+    settings: &'static [Setting],
+    engine: EngineOptions,
+    depth: u8,
+) -> Result<Vec<Measured>> {
     let rows = |setting: &'static Setting| {
         let options: EngineOptions = format!("{engine},{}", setting.options).parse()?;
-        let rows = if depth <= setting.deepest { seeds::measure(options, depth)? } else { Vec::new() };
+        let rows = if depth <= setting.deepest {
+            seeds::measure(options, depth)?
+        } else {
+            Vec::new()
+        };
         Ok((setting, rows))
     };
     settings.iter().map(rows).collect()
@@ -148,7 +226,11 @@ fn write_settings(measured: &[Measured], depth: u8, out: &mut dyn Write) -> Resu
     ];
     let mut table = table::plain(&header);
     for (setting, rows) in measured {
-        let theirs = setting.theirs.iter().find(|(at, _)| *at == depth).map(|(_, figure)| *figure);
+        let theirs = setting
+            .theirs
+            .iter()
+            .find(|(at, _)| *at == depth)
+            .map(|(_, figure)| *figure);
         let Figure { nodes, ms } = theirs.unwrap_or_default();
         let mut cells = vec![setting.name.to_string(), cell(nodes)];
         cells.extend(summary(rows.iter().map(|row| row.nodes as f64)).map(cell));
@@ -172,7 +254,13 @@ fn write_moves(threads: [(&Moves, &Vec<Row>); 2], out: &mut dyn Write) -> Result
         let cells = threads.iter().flat_map(|(theirs, ours)| {
             let ((nodes, ms), row) = (theirs[index], ours.get(index));
             let (our_nodes, our_ms) = (row.map(|row| row.nodes as f64), row.map(milliseconds));
-            [Some(f64::from(nodes)), our_nodes, Some(f64::from(ms)), our_ms].map(cell)
+            [
+                Some(f64::from(nodes)),
+                our_nodes,
+                Some(f64::from(ms)),
+                our_ms,
+            ]
+            .map(cell)
         });
         table.add_row([(index + 1).to_string()].into_iter().chain(cells));
     }
@@ -193,7 +281,10 @@ fn summary(values: impl Iterator<Item = f64>) -> [Option<f64>; 3] {
     values.sort_by(f64::total_cmp);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let middle = (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0;
-    let logarithms: Vec<f64> = values.iter().map(|value| value.max(f64::MIN_POSITIVE).ln()).collect();
+    let logarithms: Vec<f64> = values
+        .iter()
+        .map(|value| value.max(f64::MIN_POSITIVE).ln())
+        .collect();
     [mean(&values), middle, mean(&logarithms).exp()].map(Some)
 }
 
@@ -213,8 +304,9 @@ mod tests {
 
     #[test]
     fn every_setting_makes_an_engine() {
-        let (paper, patent) =
-            [PAPER, PATENT].map(|all| measure(all, EngineOptions::default(), 1).expect("settings")).into();
+        let (paper, patent) = [PAPER, PATENT]
+            .map(|all| measure(all, EngineOptions::default(), 1).expect("settings"))
+            .into();
         for (setting, rows) in paper.iter().chain(&patent) {
             assert_eq!(rows.len(), seeds::LINE.len(), "{}", setting.name);
         }

@@ -34,8 +34,18 @@ const SETTINGS: [Setting; 4] = [
         theirs: Some([1.008, 28.0]),
         deepest: 9,
     },
-    Setting { name: "selective too", options: "constants=evalue", theirs: Some([1.008, 28.0]), deepest: 20 },
-    Setting { name: "Kagetsu as it is", options: "", theirs: Some([1.008, 28.0]), deepest: 20 },
+    Setting {
+        name: "selective too",
+        options: "constants=evalue",
+        theirs: Some([1.008, 28.0]),
+        deepest: 20,
+    },
+    Setting {
+        name: "Kagetsu as it is",
+        options: "",
+        theirs: Some([1.008, 28.0]),
+        deepest: 20,
+    },
 ];
 /// Moves of a game that are timed.
 const MOVES: usize = 10;
@@ -47,21 +57,56 @@ pub(super) fn run(engine: EngineOptions, depth: u8, out: &mut dyn Write) -> Resu
         out,
         "Surakarta at depth {depth}, wall-clock time on this machine. Theirs: Li, Hu and Wang's tables, depth 7,"
     )?;
-    writeln!(out, "where no unit is printed: seconds, we think; no machine is named. All of ours look at captures")?;
+    writeln!(
+        out,
+        "where no unit is printed: seconds, we think; no machine is named. All of ours look at captures"
+    )?;
     writeln!(out, "beyond their depth.\n")?;
-    writeln!(out, "The first {MOVES} moves of a game against itself, in milliseconds (table 1)")?;
-    let header =
-        ["", "first: theirs", "ours", "theirs / ours", "mean: theirs", "ours", "theirs / ours", "nodes a move"];
+    writeln!(
+        out,
+        "The first {MOVES} moves of a game against itself, in milliseconds (table 1)"
+    )?;
+    let header = [
+        "",
+        "first: theirs",
+        "ours",
+        "theirs / ours",
+        "mean: theirs",
+        "ours",
+        "theirs / ours",
+        "nodes a move",
+    ];
     let mut rows = table::plain(&header);
-    for Setting { name, options, theirs, deepest } in &SETTINGS {
+    for Setting {
+        name,
+        options,
+        theirs,
+        deepest,
+    } in &SETTINGS
+    {
         let mut cells = vec![(*name).to_string()];
-        let ours = (depth <= *deepest).then(|| moves(format!("{engine},{options}").parse()?, depth)).transpose()?;
-        let [first, each] =
-            [|moves: &[Move]| moves[0].ms(), |moves: &[Move]| mean(moves, Move::ms)].map(|of| ours.as_deref().map(of));
-        for (ours, theirs) in [first, each].into_iter().zip([0, 1].map(|at| theirs.map(|theirs| theirs[at] * 1e3))) {
-            cells.extend([cell(theirs), cell(ours), cell(theirs.zip(ours).map(|(theirs, ours)| theirs / ours))]);
+        let ours = (depth <= *deepest)
+            .then(|| moves(format!("{engine},{options}").parse()?, depth))
+            .transpose()?;
+        let [first, each] = [
+            |moves: &[Move]| moves[0].ms(),
+            |moves: &[Move]| mean(moves, Move::ms),
+        ]
+        .map(|of| ours.as_deref().map(of));
+        for (ours, theirs) in [first, each]
+            .into_iter()
+            .zip([0, 1].map(|at| theirs.map(|theirs| theirs[at] * 1e3)))
+        {
+            cells.extend([
+                cell(theirs),
+                cell(ours),
+                cell(theirs.zip(ours).map(|(theirs, ours)| theirs / ours)),
+            ]);
         }
-        cells.push(cell(ours.as_deref().map(|moves| mean(moves, |moved| moved.nodes as f64))));
+        cells.push(cell(
+            ours.as_deref()
+                .map(|moves| mean(moves, |moved| moved.nodes as f64)),
+        ));
         rows.add_row(cells);
     }
     table::align_right(&mut rows, &(1..header.len()).collect::<Vec<_>>());
@@ -72,24 +117,46 @@ pub(super) fn run(engine: EngineOptions, depth: u8, out: &mut dyn Write) -> Resu
 
 /// Stones more at the end, from the start and after each first move: both evaluations move first.
 fn write_games(engine: EngineOptions, depth: u8, out: &mut dyn Write) -> Result<()> {
-    let [evalue, count] = ["evalue", "count"].map(|name| format!("{engine},constants={name}").parse());
+    let [evalue, count] =
+        ["evalue", "count"].map(|name| format!("{engine},constants={name}").parse());
     let (evalue, count): (EngineOptions, EngineOptions) = (evalue?, count?);
     let start = Position::start(Variant::SURAKARTA);
-    let openings: Vec<Position> =
-        start.distinct_moves().into_iter().map(|m| start.play(m)).collect::<Result<_, _>>()?;
+    let openings: Vec<Position> = start
+        .distinct_moves()
+        .into_iter()
+        .map(|m| start.play(m))
+        .collect::<Result<_, _>>()?;
     writeln!(
         out,
         "\nStones more than the opponent at the end (table 2); the mean is that of the games after each of the"
     )?;
-    writeln!(out, "{} distinct first moves, and the points are of those games", openings.len())?;
-    let mut rows = table::plain(&["moving first", "against", "theirs", "ours", "mean", "won", "drawn", "lost"]);
-    for (names, players, theirs) in
-        [(["Evalue", "Value-2"], [evalue, count], "+4"), (["Value-2", "Evalue"], [count, evalue], "-3")]
-    {
+    writeln!(
+        out,
+        "{} distinct first moves, and the points are of those games",
+        openings.len()
+    )?;
+    let mut rows = table::plain(&[
+        "moving first",
+        "against",
+        "theirs",
+        "ours",
+        "mean",
+        "won",
+        "drawn",
+        "lost",
+    ]);
+    for (names, players, theirs) in [
+        (["Evalue", "Value-2"], [evalue, count], "+4"),
+        (["Value-2", "Evalue"], [count, evalue], "-3"),
+    ] {
         let own = stones(players, &start, depth)?;
-        let all = openings.iter().map(|opening| stones(players, opening, depth)).collect::<Result<Vec<_>>>()?;
+        let all = openings
+            .iter()
+            .map(|opening| stones(players, opening, depth))
+            .collect::<Result<Vec<_>>>()?;
         let sum: i32 = all.iter().sum();
-        let times = |is: &dyn Fn(i32) -> bool| all.iter().filter(|&&stones| is(stones)).count().to_string();
+        let times =
+            |is: &dyn Fn(i32) -> bool| all.iter().filter(|&&stones| is(stones)).count().to_string();
         rows.add_row([
             names[0].to_string(),
             names[1].to_string(),
@@ -129,9 +196,16 @@ fn moves(options: EngineOptions, depth: u8) -> Result<Vec<Move>> {
     while moves.len() < MOVES {
         let (begun, mut nodes) = (Instant::now(), 0);
         let question = Question::new(position.clone(), Effort::depth(depth));
-        let answer = engine.answer(&question, &Control::new(), &mut |progress| nodes = progress.nodes)?;
-        moves.push(Move { time: begun.elapsed(), nodes });
-        let (best, _) = answer.best().context("the game has ended within its first moves")?;
+        let answer = engine.answer(&question, &Control::new(), &mut |progress| {
+            nodes = progress.nodes
+        })?;
+        moves.push(Move {
+            time: begun.elapsed(),
+            nodes,
+        });
+        let (best, _) = answer
+            .best()
+            .context("the game has ended within its first moves")?;
         position = position.play(best)?;
     }
     Ok(moves)
@@ -143,12 +217,14 @@ fn stones(players: [EngineOptions; 2], opening: &Position, depth: u8) -> Result<
     let mut position = opening.clone();
     while position.outcome().is_none() && position.moves().len() < LONGEST {
         let question = Question::new(position.clone(), Effort::depth(depth));
-        let answer = engines[position.side().index()].answer(&question, &Control::new(), &mut |_| {})?;
+        let answer =
+            engines[position.side().index()].answer(&question, &Control::new(), &mut |_| {})?;
         let (best, _) = answer.best().context("an engine gave no move")?;
         position = position.play(best)?;
     }
     let game: Surakarta = position.game();
-    let [first, second] = [Side::First, Side::Second].map(|side| i32::from(game.board().count(side)));
+    let [first, second] =
+        [Side::First, Side::Second].map(|side| i32::from(game.board().count(side)));
     Ok(first - second)
 }
 
@@ -162,11 +238,17 @@ mod tests {
         run(EngineOptions::default(), 1, &mut out).expect("figures");
         let text = String::from_utf8(out).expect("text");
         for Setting { name, .. } in SETTINGS {
-            let row = text.lines().find_map(|line| line.trim_start().strip_prefix(name)).expect("a row");
+            let row = text
+                .lines()
+                .find_map(|line| line.trim_start().strip_prefix(name))
+                .expect("a row");
             assert_eq!(row.split_whitespace().count(), 7, "{text}");
         }
         for name in ["Evalue", "Value-2"] {
-            let row = text.lines().find(|line| line.trim_start().starts_with(name)).expect("a row");
+            let row = text
+                .lines()
+                .find(|line| line.trim_start().starts_with(name))
+                .expect("a row");
             assert_eq!(row.split_whitespace().count(), 8, "{text}");
         }
     }

@@ -58,10 +58,20 @@ pub(super) struct Args {
     #[arg(long, default_value = "../shared/data", value_name = "DIR")]
     data: PathBuf,
     /// Only the sets whose file has this in its name
-    #[arg(long, default_value = "", value_name = "TEXT", hide_default_value = true)]
+    #[arg(
+        long,
+        default_value = "",
+        value_name = "TEXT",
+        hide_default_value = true
+    )]
     set: String,
     /// Only the puzzles that have this in their name
-    #[arg(long, default_value = "", value_name = "TEXT", hide_default_value = true)]
+    #[arg(
+        long,
+        default_value = "",
+        value_name = "TEXT",
+        hide_default_value = true
+    )]
     puzzle: String,
     /// Settings of the engine; see `bench match --help`
     #[arg(long = "settings", default_value = "default", value_name = "SETTINGS")]
@@ -127,20 +137,32 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
             absent.push(path);
         }
     }
-    let report = Report { time_limit_ms: args.time.as_millis() as u64, fifteen, sets };
+    let report = Report {
+        time_limit_ms: args.time.as_millis() as u64,
+        fifteen,
+        sets,
+    };
     if args.json {
         return write_json(out, &report);
     }
     write_report(args, &report, out)?;
     for path in absent {
-        writeln!(out, "skipped: no file {}; --data names the folder that holds it", path.display())?;
+        writeln!(
+            out,
+            "skipped: no file {}; --data names the folder that holds it",
+            path.display()
+        )?;
     }
     Ok(())
 }
 
 /// Solves the one puzzle that needs no file, many times.
 fn fifteen() -> Result<Fifteen> {
-    let position = Position::from_board("standard-15".parse::<Variant>()?, FIFTEEN, Some(Side::First))?;
+    let position = Position::from_board(
+        "standard-15".parse::<Variant>()?,
+        FIFTEEN,
+        Some(Side::First),
+    )?;
     let (mut threats, control) = (Threats::new(0), Control::new());
     let (mut times, mut plies, mut nodes) = (Vec::with_capacity(RUNS), 0, 0);
     for _ in 0..RUNS {
@@ -152,14 +174,22 @@ fn fifteen() -> Result<Fifteen> {
         times.push(found.time.as_secs_f64() * 1e6);
     }
     times.sort_by(f64::total_cmp);
-    Ok(Fifteen { plies, nodes, median_us: times[RUNS / 2], least_us: times[0] })
+    Ok(Fifteen {
+        plies,
+        nodes,
+        median_us: times[RUNS / 2],
+        least_us: times[0],
+    })
 }
 
 fn solve_all(args: &Args, file: &str, puzzles: &[Puzzle]) -> Result<Set> {
-    let style =
-        ProgressStyle::with_template("{bar:30} {pos}/{len} puzzles, {eta} left, {msg}").expect("a fixed template");
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} puzzles, {eta} left, {msg}")
+        .expect("a fixed template");
     let bar = ProgressBar::new(puzzles.len() as u64).with_style(style);
-    let mut set = Set { file: file.to_owned(), ..Set::default() };
+    let mut set = Set {
+        file: file.to_owned(),
+        ..Set::default()
+    };
     let (mut engine, mut threats) = (Engine::new(args.engine)?, Threats::new(TABLE));
     let mut times = Vec::new();
     for puzzle in puzzles {
@@ -181,8 +211,12 @@ fn solve_all(args: &Args, file: &str, puzzles: &[Puzzle]) -> Result<Set> {
             }
             Mark::NoFours(fours) => {
                 set.no_fours += 1;
-                let effort = Effort { depth: Some(2 * fours + 1), ..Effort::nodes(FOURS) };
-                let found = threats.search(&puzzle.position, Class::Vcf, effort, &Control::new())?;
+                let effort = Effort {
+                    depth: Some(2 * fours + 1),
+                    ..Effort::nodes(FOURS)
+                };
+                let found =
+                    threats.search(&puzzle.position, Class::Vcf, effort, &Control::new())?;
                 set.none_found += usize::from(!matches!(found.outcome, Outcome::Win { .. }));
             }
         }
@@ -197,7 +231,12 @@ fn solve_all(args: &Args, file: &str, puzzles: &[Puzzle]) -> Result<Set> {
 }
 
 /// By fours, then by threats for half of the time that is left, then by the engine for the rest.
-fn solve(engine: &mut Engine, threats: &mut Threats, position: &Position, time: Duration) -> Result<Option<Way>> {
+fn solve(
+    engine: &mut Engine,
+    threats: &mut Threats,
+    position: &Position,
+    time: Duration,
+) -> Result<Option<Way>> {
     let (begun, control) = (Instant::now(), Control::new());
     let mut is_won = |class, effort| -> Result<bool> {
         let found = threats.search(position, class, effort, &control)?;
@@ -206,12 +245,24 @@ fn solve(engine: &mut Engine, threats: &mut Threats, position: &Position, time: 
     if is_won(Class::Vcf, Effort::nodes(FOURS))? {
         return Ok(Some(Way::Vcf));
     }
-    if is_won(Class::Vct, Effort::time(time.saturating_sub(begun.elapsed()) / 2))? {
+    if is_won(
+        Class::Vct,
+        Effort::time(time.saturating_sub(begun.elapsed()) / 2),
+    )? {
         return Ok(Some(Way::Vct));
     }
-    let left = time.saturating_sub(begun.elapsed()).max(Duration::from_millis(1));
-    let answer = engine.answer(&Question::new(position.clone(), Effort::time(left)), &control, &mut |_| {})?;
-    let is_proven = answer.best().and_then(|(_, best)| best.proof).is_some_and(|proof| proof.claim == Claim::Win);
+    let left = time
+        .saturating_sub(begun.elapsed())
+        .max(Duration::from_millis(1));
+    let answer = engine.answer(
+        &Question::new(position.clone(), Effort::time(left)),
+        &control,
+        &mut |_| {},
+    )?;
+    let is_proven = answer
+        .best()
+        .and_then(|(_, best)| best.proof)
+        .is_some_and(|proof| proof.claim == Claim::Win);
     Ok(is_proven.then_some(Way::Engine))
 }
 
@@ -230,13 +281,28 @@ fn write_report(args: &Args, report: &Report, out: &mut dyn Write) -> Result<()>
         out,
         "bench; ms are wall-clock, of the positions solved. none: no win by fours found where there is said to be none.\n"
     )?;
-    let Fifteen { plies, nodes, median_us, least_us } = report.fifteen;
+    let Fifteen {
+        plies,
+        nodes,
+        median_us,
+        least_us,
+    } = report.fifteen;
     writeln!(
         out,
         "a win by fours in {plies} plies: {median_us:.1} us, the median of {RUNS} runs (least {least_us:.1}), {nodes} fours tried\n"
     )?;
-    let mut rows =
-        table::plain(&["set", "won", "solved", "VCF", "VCT", "engine", "mean ms", "median ms", "worst ms", "none"]);
+    let mut rows = table::plain(&[
+        "set",
+        "won",
+        "solved",
+        "VCF",
+        "VCT",
+        "engine",
+        "mean ms",
+        "median ms",
+        "worst ms",
+        "none",
+    ]);
     for set in &report.sets {
         rows.add_row([
             set.file.clone(),
@@ -288,27 +354,57 @@ mod tests {
     #[test]
     fn puzzles_are_solved_and_absent_ones_named() {
         let folder = tempfile::tempdir().expect("a folder");
-        let flags = ["--time", "1s", "--data", folder.path().to_str().expect("a path")];
+        let flags = [
+            "--time",
+            "1s",
+            "--data",
+            folder.path().to_str().expect("a path"),
+        ];
         let empty = report(&flags);
-        assert_eq!(empty.matches("skipped: no file").count(), SETS.len(), "{empty}");
+        assert_eq!(
+            empty.matches("skipped: no file").count(),
+            SETS.len(),
+            "{empty}"
+        );
 
         let path = folder.path().join(SETS[0]);
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
         let row = |name: &str, black: &str, white: &str, vcf: bool| {
             let board = r#""rule": "freestyle", "size": 15, "side": "black""#;
-            format!(r#"{{"id": "{name}", {board}, "black": [{black}], "white": [{white}], "vcf": {vcf}}}"#)
+            format!(
+                r#"{{"id": "{name}", {board}, "black": [{black}], "white": [{white}], "vcf": {vcf}}}"#
+            )
         };
         let rows = [
             row("fours", r#""h8", "i8", "j8""#, r#""a1", "a4", "a7""#, true),
-            row("threats", r#""h8", "i9", "h10", "i7""#, r#""a1", "a4", "a7", "a10""#, true),
+            row(
+                "threats",
+                r#""h8", "i9", "h10", "i7""#,
+                r#""a1", "a4", "a7", "a10""#,
+                true,
+            ),
             row("nothing", r#""h8""#, r#""a1""#, false),
-            row("hopeless", r#""a1", "c1""#, r#""h8", "i8", "j8", "k8""#, true),
+            row(
+                "hopeless",
+                r#""a1", "c1""#,
+                r#""h8", "i8", "j8", "k8""#,
+                true,
+            ),
         ];
         std::fs::write(&path, rows.join("\n")).expect("a file");
         let json = report(&[&flags[..], &["--json", "--set", "games"]].concat());
         let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-        let [set] = &json["sets"].as_array().expect("sets")[..] else { panic!("{json}") };
-        for (name, count) in [("won", 3), ("vcf", 1), ("vct", 1), ("engine", 0), ("no_fours", 1), ("none_found", 1)] {
+        let [set] = &json["sets"].as_array().expect("sets")[..] else {
+            panic!("{json}")
+        };
+        for (name, count) in [
+            ("won", 3),
+            ("vcf", 1),
+            ("vct", 1),
+            ("engine", 0),
+            ("no_fours", 1),
+            ("none_found", 1),
+        ] {
             assert_eq!(set[name], count, "{name}: {json}");
         }
         assert_eq!(set["unsolved"], serde_json::json!(["hopeless"]));

@@ -24,8 +24,10 @@ struct Cli {
 
 fn main() -> ExitCode {
     kagetsu_program::run("pbrain-kagetsu", || {
-        let matches = kagetsu_program::parse_from(Cli::command(), arguments())?.unwrap_or_else(|error| error.exit());
-        let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut Cli::command()).exit());
+        let matches = kagetsu_program::parse_from(Cli::command(), arguments())?
+            .unwrap_or_else(|error| error.exit());
+        let cli = Cli::from_arg_matches(&matches)
+            .unwrap_or_else(|error| error.format(&mut Cli::command()).exit());
         start_log(&cli.log_level, LogFormat::Text)?;
         book_tool::gomocup(&cli.play)
     })
@@ -35,7 +37,10 @@ fn main() -> ExitCode {
 fn arguments() -> Vec<OsString> {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let names_file = |argument: &OsString| argument.to_string_lossy().starts_with("--config");
-    let beside = std::env::current_exe().ok().map(|path| path.with_extension("toml")).filter(|path| path.is_file());
+    let beside = std::env::current_exe()
+        .ok()
+        .map(|path| path.with_extension("toml"))
+        .filter(|path| path.is_file());
     if let Some(path) = beside
         && !arguments.iter().any(names_file)
         && std::env::var_os("KAGETSU_CONFIG").is_none()

@@ -19,7 +19,11 @@ pub(crate) fn budget(
         let moves = moves_to_go.unwrap_or(MOVES).clamp(1, MOVES);
         let share = left / moves + increment * 3 / 4;
         // The last move before more time is added may take all there is.
-        let most = if moves_to_go == Some(1) { left } else { left * 3 / 4 };
+        let most = if moves_to_go == Some(1) {
+            left
+        } else {
+            left * 3 / 4
+        };
         share.min(most)
     });
     let time = match (share, turn) {
@@ -55,9 +59,21 @@ mod tests {
     #[test]
     fn the_clock_is_shared_by_the_moves_to_come() {
         let seconds = Duration::from_secs;
-        assert_eq!(budget(Some(seconds(60)), Duration::ZERO, Some(10), None), Some(seconds(6) - OVERHEAD));
-        assert_eq!(budget(Some(seconds(60)), seconds(4), None, None), Some(seconds(5) - OVERHEAD));
-        assert_eq!(budget(Some(seconds(60)), Duration::ZERO, None, Some(seconds(1))), Some(seconds(1) - OVERHEAD));
-        assert_eq!(budget(Some(seconds(1)), Duration::ZERO, Some(1), None), Some(seconds(1) - OVERHEAD));
+        assert_eq!(
+            budget(Some(seconds(60)), Duration::ZERO, Some(10), None),
+            Some(seconds(6) - OVERHEAD)
+        );
+        assert_eq!(
+            budget(Some(seconds(60)), seconds(4), None, None),
+            Some(seconds(5) - OVERHEAD)
+        );
+        assert_eq!(
+            budget(Some(seconds(60)), Duration::ZERO, None, Some(seconds(1))),
+            Some(seconds(1) - OVERHEAD)
+        );
+        assert_eq!(
+            budget(Some(seconds(1)), Duration::ZERO, Some(1), None),
+            Some(seconds(1) - OVERHEAD)
+        );
     }
 }

@@ -67,7 +67,12 @@ pub(crate) enum Thought {
 
 impl Mind {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { settings, access: Access::default(), book: None, engine: None }
+        Self {
+            settings,
+            access: Access::default(),
+            book: None,
+            engine: None,
+        }
     }
 
     /// Speaks so to coordinators that have a book.
@@ -98,28 +103,50 @@ impl Mind {
     /// # Errors
     /// If it cannot be read.
     pub(crate) fn known(&mut self, position: &Position) -> Result<Option<Answer>> {
-        self.book.as_mut().map_or(Ok(None), |book| book.lookup(position, false))
+        self.book
+            .as_mut()
+            .map_or(Ok(None), |book| book.lookup(position, false))
     }
 
     /// The book's move.
     fn look_up(&mut self, position: &Position) -> Result<Option<(Move, Verdict)>> {
         let is_within = position.moves().len() < self.settings.book_depth as usize;
-        let Some(book) = self.book.as_mut().filter(|_| is_within) else { return Ok(None) };
+        let Some(book) = self.book.as_mut().filter(|_| is_within) else {
+            return Ok(None);
+        };
         let answer = book.lookup(position, false)?.unwrap_or_default();
         let legal = position.legal_moves();
-        Ok(self.settings.choice.pick(&answer).filter(|(m, _)| legal.contains(m)).cloned())
+        Ok(self
+            .settings
+            .choice
+            .pick(&answer)
+            .filter(|(m, _)| legal.contains(m))
+            .cloned())
     }
 
     fn engine(&mut self) -> Result<&mut Engine> {
-        let Settings { threads, table_mib, .. } = self.settings;
-        if self.engine.as_ref().is_none_or(|(own, mib, _)| (*own, *mib) != (threads, table_mib)) {
+        let Settings {
+            threads, table_mib, ..
+        } = self.settings;
+        if self
+            .engine
+            .as_ref()
+            .is_none_or(|(own, mib, _)| (*own, *mib) != (threads, table_mib))
+        {
             // The old table goes before the new one comes.
             self.engine = None;
             let table_bytes = usize::try_from(table_mib << 20)?;
-            let engine = Engine::new(EngineOptions { threads, table_bytes, ..EngineOptions::default() })?;
+            let engine = Engine::new(EngineOptions {
+                threads,
+                table_bytes,
+                ..EngineOptions::default()
+            })?;
             self.engine = Some((threads, table_mib, engine));
         }
-        self.engine.as_mut().map(|(_, _, engine)| engine).ok_or_else(|| anyhow!("no engine"))
+        self.engine
+            .as_mut()
+            .map(|(_, _, engine)| engine)
+            .ok_or_else(|| anyhow!("no engine"))
     }
 
     /// Makes what the first search would have to wait for.
@@ -135,10 +162,17 @@ impl Mind {
     /// # Errors
     /// If there is no search for it.
     pub(crate) fn ask(&mut self, question: &Question) -> Result<Answer> {
-        Ok(self.engine()?.answer(question, &Control::new(), &mut |_| {})?)
+        Ok(self
+            .engine()?
+            .answer(question, &Control::new(), &mut |_| {})?)
     }
 
-    fn think(&mut self, order: &Order, control: &Control, report: &mut dyn FnMut(Report)) -> Thought {
+    fn think(
+        &mut self,
+        order: &Order,
+        control: &Control,
+        report: &mut dyn FnMut(Report),
+    ) -> Thought {
         if order.asks_book {
             match self.look_up(&order.question.position) {
                 Ok(Some((m, verdict))) => return Thought::Book(m, verdict),
@@ -152,7 +186,10 @@ impl Mind {
             });
             Ok(answer?)
         });
-        answer.map_or_else(|error| Thought::Failed(format!("{error:#}")), Thought::Search)
+        answer.map_or_else(
+            |error| Thought::Failed(format!("{error:#}")),
+            Thought::Search,
+        )
     }
 }
 
@@ -166,7 +203,11 @@ pub(crate) struct Thinking {
 
 impl Thinking {
     /// Begins to think. What is found goes to `report`, the last of it [`Report::Done`].
-    pub(crate) fn begin(mut mind: Mind, order: Order, mut report: impl FnMut(Report) + Send + 'static) -> Self {
+    pub(crate) fn begin(
+        mut mind: Mind,
+        order: Order,
+        mut report: impl FnMut(Report) + Send + 'static,
+    ) -> Self {
         let control = Control::new();
         let (release, released) = channel();
         let own = control.clone();
@@ -182,7 +223,12 @@ impl Thinking {
             report(Report::Done(thought));
             mind
         });
-        Self { control, release, is_over, thread }
+        Self {
+            control,
+            release,
+            is_over,
+            thread,
+        }
     }
 
     /// Ends it with what it has.

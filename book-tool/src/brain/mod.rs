@@ -86,7 +86,11 @@ pub(crate) fn say(voice: &Voice, line: &str) {
 }
 
 pub(crate) fn run(args: Args) -> Result<Exit> {
-    let Args { protocol, variant, play } = args;
+    let Args {
+        protocol,
+        variant,
+        play,
+    } = args;
     match protocol {
         Protocol::Gomocup => gomocup(&play),
         Protocol::Uci => uci(Dialect::Uci, variant, &play),
@@ -113,9 +117,20 @@ fn voice() -> Voice {
 }
 
 fn mind(play: &PlayArgs) -> Result<Mind> {
-    let choice = Choice { temperature: play.temperature, seed: play.seed, min_depth: play.min_depth, margin: None };
+    let choice = Choice {
+        temperature: play.temperature,
+        seed: play.seed,
+        min_depth: play.min_depth,
+        margin: None,
+    };
     let (threads, table_mib, book_depth) = (play.threads.into(), play.table_mib, play.book_depth);
-    let mut mind = Mind::new(Settings { threads, table_mib, choice, book_depth }).through(play.access.clone());
+    let mut mind = Mind::new(Settings {
+        threads,
+        table_mib,
+        choice,
+        book_depth,
+    })
+    .through(play.access.clone());
     if let Some(book) = &play.book {
         mind.open(book)?;
     }

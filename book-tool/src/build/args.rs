@@ -160,12 +160,20 @@ pub(super) enum SideArg {
 
 fn alpha(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| "not a number".to_string())?;
-    if (0.0..=1_000.0).contains(&value) { Ok(value) } else { Err("must be from 0 to 1000".into()) }
+    if (0.0..=1_000.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err("must be from 0 to 1000".into())
+    }
 }
 
 fn noise(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| "not a number".to_string())?;
-    if (0.0..=100.0).contains(&value) { Ok(value) } else { Err("must be from 0 to 100".into()) }
+    if (0.0..=100.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err("must be from 0 to 100".into())
+    }
 }
 
 /// A day as days since 1970-01-01.
@@ -175,7 +183,9 @@ fn day(text: &str) -> Result<u32, String> {
 
 /// Tells jobs that search anew from those that grow, and by what they ask for from each other.
 fn suffix(deepen: &v1::Deepen) -> String {
-    let v1::Deepen { depth, nodes, day, .. } = deepen;
+    let v1::Deepen {
+        depth, nodes, day, ..
+    } = deepen;
     let parts = [
         (*depth > 0).then(|| format!("-depth-{depth}")),
         (*nodes > 0).then(|| format!("-nodes-{nodes}")),
@@ -199,11 +209,15 @@ impl Args {
         }
         let mut roots = Vec::new();
         for line in &self.moves {
-            let root = Position::from_line(self.variant, line).with_context(|| format!("--moves \"{line}\""))?;
+            let root = Position::from_line(self.variant, line)
+                .with_context(|| format!("--moves \"{line}\""))?;
             roots.push(root);
         }
         for fen in &self.fen {
-            roots.push(Position::from_fen(self.variant, fen).with_context(|| format!("--fen \"{fen}\""))?);
+            roots.push(
+                Position::from_fen(self.variant, fen)
+                    .with_context(|| format!("--fen \"{fen}\""))?,
+            );
         }
         if let Some(path) = &self.roots {
             roots.extend(roots::read(path, self.variant)?);
@@ -212,7 +226,8 @@ impl Args {
             roots.push(Position::start(self.variant));
         }
         for line in &self.cover {
-            let end = Position::from_line(self.variant, line).with_context(|| format!("--cover \"{line}\""))?;
+            let end = Position::from_line(self.variant, line)
+                .with_context(|| format!("--cover \"{line}\""))?;
             for plies in 1..=end.moves().len() {
                 let on_it = Position::new(self.variant, None, &end.moves()[..plies])?;
                 if !roots.contains(&on_it) {
@@ -220,8 +235,9 @@ impl Args {
                 }
             }
         }
-        let excluded =
-            |line: &String| Position::from_line(self.variant, line).with_context(|| format!("--exclude \"{line}\""));
+        let excluded = |line: &String| {
+            Position::from_line(self.variant, line).with_context(|| format!("--exclude \"{line}\""))
+        };
         let exclude: Vec<Position> = self.exclude.iter().map(excluded).collect::<Result<_>>()?;
         let is_one_sided = matches!(self.policy, PolicyArg::OneSide);
         if let Some(over) = roots.iter().find(|root| root.outcome().is_some()) {
@@ -238,13 +254,16 @@ impl Args {
             depth: effort.depth.unwrap_or_default().into(),
             nodes: effort.nodes.unwrap_or_default(),
             day: self.before.unwrap_or_default(),
-            engine: if is_ours { Engine::NAME.into() } else { String::new() },
+            engine: if is_ours {
+                Engine::NAME.into()
+            } else {
+                String::new()
+            },
         });
         Ok(v1::StartRequest {
-            name: self
-                .name
-                .clone()
-                .unwrap_or_else(|| default_name(&roots) + &deepen.as_ref().map_or_else(String::new, suffix)),
+            name: self.name.clone().unwrap_or_else(|| {
+                default_name(&roots) + &deepen.as_ref().map_or_else(String::new, suffix)
+            }),
             roots: roots.iter().map(Into::into).collect(),
             alpha: self.alpha,
             effort: Some(effort.into()),
@@ -258,7 +277,10 @@ impl Args {
                 PolicyArg::Prove => v1::Policy::Prove,
             }
             .into(),
-            margin: self.margin.or(is_one_sided.then_some(MARGIN)).map(Into::into),
+            margin: self
+                .margin
+                .or(is_one_sided.then_some(MARGIN))
+                .map(Into::into),
             deepen,
             total_nodes: self.total_nodes,
             until_stable: self.until_stable,
@@ -277,7 +299,11 @@ impl Args {
 
 /// The same for the same roots: the variant, and what remains of the roots' keys.
 fn default_name(roots: &[Position]) -> String {
-    let mixed = roots.iter().fold(0_u128, |mixed, root| mixed.rotate_left(1) ^ root.key().0);
-    let variant = roots.first().map_or_else(String::new, |root| root.variant().to_string());
+    let mixed = roots
+        .iter()
+        .fold(0_u128, |mixed, root| mixed.rotate_left(1) ^ root.key().0);
+    let variant = roots
+        .first()
+        .map_or_else(String::new, |root| root.variant().to_string());
     format!("{variant}-{:08x}", (mixed >> 96) as u32)
 }

@@ -49,7 +49,10 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     let request = args.request()?;
     if let (Some(url), Some(book)) = (&args.coordinator, &args.book) {
         let book = book.display();
-        writeln!(std::io::stderr(), "kagetsu: --book {book} is not used: the build goes into the book of {url}")?;
+        writeln!(
+            std::io::stderr(),
+            "kagetsu: --book {book} is not used: the build goes into the book of {url}"
+        )?;
     }
     let begun = Instant::now();
     let ended = match &args.coordinator {
@@ -79,7 +82,9 @@ impl Args {
         let threads = self.threads.map_or(cores, usize::from);
         let config = |name: String| kagetsu_worker::Config::embedded(name, self.table_mib);
         if self.engine.engine.is_none() {
-            return (0..threads).map(|n| config(format!("worker-{n}"))).collect();
+            return (0..threads)
+                .map(|n| config(format!("worker-{n}")))
+                .collect();
         }
         let slots = threads as u32;
         vec![kagetsu_worker::Config {
@@ -94,7 +99,11 @@ impl Args {
 
 /// Builds with a cluster inside this process.
 async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
-    if let Some(path) = args.book.as_ref().filter(|path| args.deepen && !path.join("journal").exists()) {
+    if let Some(path) = args
+        .book
+        .as_ref()
+        .filter(|path| args.deepen && !path.join("journal").exists())
+    {
         bail!(
             "there is no book at {}, and --deepen searches anew what a book has; build one without it",
             path.display()
@@ -103,12 +112,21 @@ async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
     let room = args.book.as_deref().map(Room::at);
     let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
     let book = args.book.clone();
-    let config = kagetsu_coordinator::Config { book, cache_mib: 128, trusts_workers: true, ..Default::default() };
+    let config = kagetsu_coordinator::Config {
+        book,
+        cache_mib: 128,
+        trusts_workers: true,
+        ..Default::default()
+    };
     let started = Server::start(&config, shutdown.clone()).map_err(|error| or_ask(error, BY_FLAG));
     let coordinator = started?.embed();
     let mut workers = JoinSet::new();
     for config in args.workers() {
-        workers.spawn(kagetsu_worker::run(config, coordinator.connector().clone(), retire.clone()));
+        workers.spawn(kagetsu_worker::run(
+            config,
+            coordinator.connector().clone(),
+            retire.clone(),
+        ));
     }
     let built = tokio::select! {
         built = follow(args, coordinator.connector(), request, true) => built,
@@ -134,27 +152,45 @@ async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
 
 /// Builds on a cluster.
 async fn there(args: &Args, url: &str, request: v1::StartRequest) -> Result<Ended> {
-    follow(args, &args.access.connector(url)?, request, args.time.is_some()).await
+    follow(
+        args,
+        &args.access.connector(url)?,
+        request,
+        args.time.is_some(),
+    )
+    .await
 }
 
 /// Refuses to search anew from roots of which the book has none.
 async fn has_one_of(connector: &Connector, roots: &[v1::Position]) -> Result<()> {
     for some in roots.chunks(AT_ONCE) {
-        if remote::lookup(connector, some, 1).await?.iter().any(|found| found.answer.is_some()) {
+        if remote::lookup(connector, some, 1)
+            .await?
+            .iter()
+            .any(|found| found.answer.is_some())
+        {
             return Ok(());
         }
     }
     let first = roots.first().context("a root is needed")?;
     let first = Position::try_from(first)?;
-    let others =
-        if roots.len() > 1 { format!(", nor any of the {} other roots", roots.len() - 1) } else { String::new() };
+    let others = if roots.len() > 1 {
+        format!(", nor any of the {} other roots", roots.len() - 1)
+    } else {
+        String::new()
+    };
     bail!(
         "the book does not hold the root {first}{others}, and --deepen searches anew what it has; build from it first"
     )
 }
 
 /// Starts the job and watches it to its end, or until it is to stop; then `pauses` it, or leaves it at work.
-async fn follow(args: &Args, connector: &Connector, request: v1::StartRequest, pauses: bool) -> Result<Ended> {
+async fn follow(
+    args: &Args,
+    connector: &Connector,
+    request: v1::StartRequest,
+    pauses: bool,
+) -> Result<Ended> {
     let (name, to_prove) = (request.name.clone(), to_prove(&request)?);
     if request.deepen.is_some() {
         has_one_of(connector, &request.roots).await?;
@@ -169,7 +205,11 @@ async fn follow(args: &Args, connector: &Connector, request: v1::StartRequest, p
     let mut shown = |job: &v1::Job| {
         job.clone_into(&mut last);
         // In this process the workers come by themselves.
-        let why = if args.coordinator.is_some() { job.waits_for.as_str() } else { "" };
+        let why = if args.coordinator.is_some() {
+            job.waits_for.as_str()
+        } else {
+            ""
+        };
         show(&bar, job, why);
         // A build that waits must not do it in silence where there is no bar, unless a program reads along.
         if bar.is_hidden() && !args.json && why != waits {
@@ -200,7 +240,11 @@ async fn follow(args: &Args, connector: &Connector, request: v1::StartRequest, p
             Ok(mut builds) => (builds.get(&name).await?, true),
             Err(error) => {
                 writeln!(std::io::stderr(), "{error:#}")?;
-                return Ok(Ended { job: last, is_stopped: true, proofs: None });
+                return Ok(Ended {
+                    job: last,
+                    is_stopped: true,
+                    proofs: None,
+                });
             }
         },
     };
@@ -208,7 +252,11 @@ async fn follow(args: &Args, connector: &Connector, request: v1::StartRequest, p
         Some((roots, attacker)) => Some(proofs::of(connector, &roots, attacker).await?),
         None => None,
     };
-    Ok(Ended { job, is_stopped, proofs })
+    Ok(Ended {
+        job,
+        is_stopped,
+        proofs,
+    })
 }
 
 /// The roots of a build that is to prove something, and whose win.
@@ -216,8 +264,19 @@ fn to_prove(request: &v1::StartRequest) -> Result<Option<(Vec<Position>, Side)>>
     if request.policy() != v1::Policy::Prove {
         return Ok(None);
     }
-    let roots = request.roots.iter().map(Position::try_from).collect::<Result<_, _>>()?;
-    Ok(Some((roots, if request.side() == v1::Side::Second { Side::Second } else { Side::First })))
+    let roots = request
+        .roots
+        .iter()
+        .map(Position::try_from)
+        .collect::<Result<_, _>>()?;
+    Ok(Some((
+        roots,
+        if request.side() == v1::Side::Second {
+            Side::Second
+        } else {
+            Side::First
+        },
+    )))
 }
 
 /// Waits for Ctrl-C, or until the time is up.
@@ -236,7 +295,10 @@ async fn stopped(time: Option<Duration>) {
 
 fn progress_bar(job: &v1::Job) -> ProgressBar {
     let (bar, style) = match job.target {
-        Some(target) => (ProgressBar::new(target), "{bar:30} {pos}/{len} positions, {msg}"),
+        Some(target) => (
+            ProgressBar::new(target),
+            "{bar:30} {pos}/{len} positions, {msg}",
+        ),
         None => (ProgressBar::no_length(), "{spinner} {pos} positions, {msg}"),
     };
     bar.set_style(ProgressStyle::with_template(style).expect("a fixed template"));
@@ -246,9 +308,14 @@ fn progress_bar(job: &v1::Job) -> ProgressBar {
 /// `why`: what it waits for, if it does.
 fn show(bar: &ProgressBar, job: &v1::Job, why: &str) {
     bar.set_position(job.positions);
-    let left = job.target.map(|target| target.saturating_sub(job.positions)).filter(|_| job.rate > 0.0);
+    let left = job
+        .target
+        .map(|target| target.saturating_sub(job.positions))
+        .filter(|_| job.rate > 0.0);
     let left = left.map(|left| Duration::from_secs((left as f64 / job.rate) as u64));
-    let left = left.map_or_else(String::new, |left| format!(", {} left", humantime::format_duration(left)));
+    let left = left.map_or_else(String::new, |left| {
+        format!(", {} left", humantime::format_duration(left))
+    });
     bar.set_message(match why {
         "" => format!("{:.1}/s, {} waiting{left}", job.rate, job.frontier),
         _ => waiting(why),
@@ -274,13 +341,28 @@ fn write_end(
     let folder = args.book.as_ref().map(|path| path.display().to_string());
     let book = args.coordinator.clone().or(folder).unwrap_or_default();
     if args.json {
-        let json = BuildJson { job: job.into(), book, proofs, time_ms: time.as_millis() as u64 };
+        let json = BuildJson {
+            job: job.into(),
+            book,
+            proofs,
+            time_ms: time.as_millis() as u64,
+        };
         return write_json(out, &json);
     }
-    let target = job.target.map_or_else(String::new, |target| format!(" of {target}"));
-    let aside = if job.set_aside > 0 { format!(", {} set aside", job.set_aside) } else { String::new() };
+    let target = job
+        .target
+        .map_or_else(String::new, |target| format!(" of {target}"));
+    let aside = if job.set_aside > 0 {
+        format!(", {} set aside", job.set_aside)
+    } else {
+        String::new()
+    };
     let (state, seconds) = (state(job.state()), time.as_secs_f64());
-    writeln!(out, "{book}: job {} {state}, {}{target} positions{aside}", job.name, job.positions)?;
+    writeln!(
+        out,
+        "{book}: job {} {state}, {}{target} positions{aside}",
+        job.name, job.positions
+    )?;
     writeln!(out, "{} positions wait; {seconds:.1} s", job.frontier)?;
     proofs::write(out, proofs.as_deref().unwrap_or_default())?;
     if let Some(aside) = job.asides.first().filter(|_| job.set_aside > 0) {

@@ -19,7 +19,9 @@ pub(super) fn as_they_come_up(book: &Book, variant: Variant) -> Result<Vec<Posit
     let mut seen: HashSet<(Key, Side)> = HashSet::from([(start.key(), start.side())]);
     let (mut left, mut found) = (VecDeque::from([start]), Vec::new());
     while let Some(position) = left.pop_front() {
-        let Some(entry) = book.lookup(&position)? else { continue };
+        let Some(entry) = book.lookup(&position)? else {
+            continue;
+        };
         for (m, _) in entry.answer.verdicts() {
             let after = position.play(*m).ok().and_then(|after| bare(&after));
             left.extend(after.filter(|after| seen.insert((after.key(), after.side()))));
@@ -42,7 +44,9 @@ pub(super) fn as_they_come_up(book: &Book, variant: Variant) -> Result<Vec<Posit
 /// # Errors
 /// A damaged record.
 pub(super) fn others(book: &Book, variant: Variant) -> Result<u64> {
-    book.positions().try_fold(0, |count, entry| Ok(count + u64::from(entry?.position.variant() != variant)))
+    book.positions().try_fold(0, |count, entry| {
+        Ok(count + u64::from(entry?.position.variant() != variant))
+    })
 }
 
 /// The position with the sides exchanged: each piece the other side's, and the other side to move; in xiangqi the board is turned
@@ -54,11 +58,19 @@ fn exchanged(position: &Position) -> Option<Position> {
     let other = |c: char| if c == 'w' { 'b' } else { 'w' };
     let board: String = match position.variant() {
         Variant::Xiangqi { .. } => {
-            let swapped =
-                |c: char| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+            let swapped = |c: char| {
+                if c.is_ascii_lowercase() {
+                    c.to_ascii_uppercase()
+                } else {
+                    c.to_ascii_lowercase()
+                }
+            };
             board.chars().rev().map(swapped).collect()
         }
-        Variant::Surakarta { .. } => board.chars().map(|c| if "bw".contains(c) { other(c) } else { c }).collect(),
+        Variant::Surakarta { .. } => board
+            .chars()
+            .map(|c| if "bw".contains(c) { other(c) } else { c })
+            .collect(),
         Variant::Gomoku { .. } => return None,
     };
     let side: String = side.chars().map(other).collect();
@@ -72,10 +84,17 @@ mod tests {
     #[test]
     fn exchanged_sides_are_the_same_position_to_a_book() {
         let lines = ["", "h2e2", "b2e2 h9g7 h0g2 i9h9"].map(|line| (Variant::XIANGQI, line));
-        for (variant, line) in lines.into_iter().chain([(Variant::SURAKARTA, ""), (Variant::SURAKARTA, "a2b3 a5b4")]) {
+        for (variant, line) in lines
+            .into_iter()
+            .chain([(Variant::SURAKARTA, ""), (Variant::SURAKARTA, "a2b3 a5b4")])
+        {
             let position = Position::start(variant).play_line(line).expect("legal");
             let other = exchanged(&position).expect("it has a FEN");
-            assert_eq!((other.key(), other.side() == position.side()), (position.key(), false), "{line}");
+            assert_eq!(
+                (other.key(), other.side() == position.side()),
+                (position.key(), false),
+                "{line}"
+            );
         }
     }
 }

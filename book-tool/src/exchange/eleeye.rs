@@ -17,8 +17,14 @@ const RECORD: usize = 8;
 const RANGE: i32 = 100;
 
 /// What a record has no place for.
-const NO_PLACE: [Detail; 6] =
-    [Detail::Depth, Detail::Nodes, Detail::Line, Detail::Engine, Detail::Date, Detail::ProofKind];
+const NO_PLACE: [Detail; 6] = [
+    Detail::Depth,
+    Detail::Nodes,
+    Detail::Line,
+    Detail::Engine,
+    Detail::Date,
+    Detail::ProofKind,
+];
 
 /// The numbers of which keys are made: for Black to move, then for each piece on each square of a board of 16x16.
 struct Locks {
@@ -47,14 +53,23 @@ impl Locks {
             let [_, _, lock] = [number(), number(), number()];
             lock
         };
-        Self { side: lock(), pieces: (0..KINDS * SQUARES).map(|_| lock()).collect() }
+        Self {
+            side: lock(),
+            pieces: (0..KINDS * SQUARES).map(|_| lock()).collect(),
+        }
     }
 
     /// The key of a position, or of its mirror image.
     fn of(&self, position: &Position, is_mirrored: bool) -> Option<u32> {
-        let side = if position.side() == Side::Second { self.side } else { 0 };
+        let side = if position.side() == Side::Second {
+            self.side
+        } else {
+            0
+        };
         let number = |(piece, at): (usize, usize)| self.pieces.get(piece * SQUARES + at).copied();
-        placed(position, is_mirrored)?.into_iter().try_fold(side, |lock, place| Some(lock ^ number(place)?))
+        placed(position, is_mirrored)?
+            .into_iter()
+            .try_fold(side, |lock, place| Some(lock ^ number(place)?))
     }
 }
 
@@ -76,7 +91,10 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
             bail!("it is no book of ElephantEye: its keys do not ascend");
         }
         last = lock;
-        records.entry(lock).or_default().push((u16::from_le_bytes([*e, *f]), u16::from_le_bytes([*g, *h])));
+        records
+            .entry(lock)
+            .or_default()
+            .push((u16::from_le_bytes([*e, *f]), u16::from_le_bytes([*g, *h])));
     }
     if !rest.is_empty() || chunks.is_empty() {
         bail!("it is no book of ElephantEye: its length is no number of records of {RECORD} bytes");
@@ -91,10 +109,13 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
             let lock = locks.of(&position, is_mirrored)?;
             records.get(&lock).map(|moves| (lock, moves, is_mirrored))
         });
-        let Some((lock, moves, is_mirrored)) = found else { continue };
+        let Some((lock, moves, is_mirrored)) = found else {
+            continue;
+        };
         used.insert(lock);
         for (code, weight) in moves {
-            let m = text(*code & 255, *code >> 8, is_mirrored).and_then(|text| position.parse_move(&text).ok());
+            let m = text(*code & 255, *code >> 8, is_mirrored)
+                .and_then(|text| position.parse_move(&text).ok());
             match m.and_then(|m| Some((m, position.play(m).ok()?))) {
                 Some((m, after)) => {
                     games.add(&position, m, Ending::Unknown, (*weight).into());
@@ -105,8 +126,16 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
             }
         }
     }
-    let lost = records.iter().filter(|(lock, _)| !used.contains(lock)).map(|(_, moves)| moves.len() as u64).sum();
-    lose(&mut losses, "moves_of_positions_that_nothing_leads_to", lost);
+    let lost = records
+        .iter()
+        .filter(|(lock, _)| !used.contains(lock))
+        .map(|(_, moves)| moves.len() as u64)
+        .sum();
+    lose(
+        &mut losses,
+        "moves_of_positions_that_nothing_leads_to",
+        lost,
+    );
     Ok((games, chunks.len() as u64, losses))
 }
 
@@ -124,15 +153,24 @@ pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Loss
     let mut keys: HashSet<u32> = HashSet::new();
     let mut positions = 0;
     for position in as_they_come_up(book, variant)? {
-        let (Some(entry), Some(lock)) = (book.lookup(&position)?, locks.of(&position, false)) else { continue };
+        let (Some(entry), Some(lock)) = (book.lookup(&position)?, locks.of(&position, false))
+        else {
+            continue;
+        };
         if !keys.insert(lock) {
             lose(&mut losses, "positions_with_the_key_of_another", 1);
             continue;
         }
         let known = |(m, v): &&(Move, kagetsu_game::Verdict)| {
-            v.bound != Bound::Upper && (v.score.loss_plies().is_none() || entry.derived.best == Some(*m))
+            v.bound != Bound::Upper
+                && (v.score.loss_plies().is_none() || entry.derived.best == Some(*m))
         };
-        let best = entry.answer.verdicts().iter().find(known).map_or(0, |(_, v)| i32::from(v.score.raw()));
+        let best = entry
+            .answer
+            .verdicts()
+            .iter()
+            .find(known)
+            .map_or(0, |(_, v)| i32::from(v.score.raw()));
         positions += 1;
         for (m, verdict) in entry.answer.verdicts() {
             let weight = if verdict.is_silent() {
@@ -140,7 +178,9 @@ pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Loss
             } else {
                 (RANGE - (best - i32::from(verdict.score.raw())).clamp(0, RANGE)) as u16
             };
-            match of_text(&position.write_move(*m)).filter(|_| weight > 0 && known(&&(*m, verdict.clone()))) {
+            match of_text(&position.write_move(*m))
+                .filter(|_| weight > 0 && known(&&(*m, verdict.clone())))
+            {
                 Some((from, to)) => {
                     records.push((lock, from | to << 8, weight));
                     lose_details(&mut losses, verdict, &NO_PLACE);
@@ -149,7 +189,11 @@ pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Loss
             }
         }
     }
-    lose(&mut losses, "positions_of_other_games", others(book, variant)?);
+    lose(
+        &mut losses,
+        "positions_of_other_games",
+        others(book, variant)?,
+    );
     records.sort_unstable();
     let mut bytes = Vec::with_capacity(records.len() * RECORD);
     for (lock, code, weight) in records {

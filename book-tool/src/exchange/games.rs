@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
 
 use kagetsu_game::{
-    Answer, Bound, Claim, Key, Move, Outcome, Position, Proof, ProofKind, Provenance, Score, Side, Variant, Verdict,
+    Answer, Bound, Claim, Key, Move, Outcome, Position, Proof, ProofKind, Provenance, Score, Side,
+    Variant, Verdict,
 };
 
 /// How a game ended.
@@ -66,7 +67,8 @@ impl Games {
             None => {
                 let canonical_position = Position::unpack(variant, canonical.packed).ok()?;
                 self.played.push((canonical_position, BTreeMap::new()));
-                self.known.insert((variant, canonical.key), self.played.len() - 1);
+                self.known
+                    .insert((variant, canonical.key), self.played.len() - 1);
                 self.played.len() - 1
             }
         };
@@ -80,7 +82,9 @@ impl Games {
 
     /// A move was made in so many games that ended so.
     pub(super) fn add(&mut self, position: &Position, m: Move, ending: Ending, games: u64) {
-        let Some((tally, side)) = self.tally(position, m) else { return };
+        let Some((tally, side)) = self.tally(position, m) else {
+            return;
+        };
         match ending {
             Ending::Won(winner) if winner == side => tally.wins += games,
             Ending::Won(_) => tally.losses += games,
@@ -91,7 +95,9 @@ impl Games {
 
     /// Somebody says this of a move.
     pub(super) fn say(&mut self, position: &Position, m: Move, said: Said) {
-        let Some((tally, _)) = self.tally(position, m) else { return };
+        let Some((tally, _)) = self.tally(position, m) else {
+            return;
+        };
         tally.said = Some(said);
     }
 
@@ -100,7 +106,9 @@ impl Games {
         self.fouls += other.fouls;
         for (position, moves) in other.played {
             for (m, theirs) in moves {
-                let Some((tally, _)) = self.tally(&position, m) else { continue };
+                let Some((tally, _)) = self.tally(&position, m) else {
+                    continue;
+                };
                 tally.wins += theirs.wins;
                 tally.draws += theirs.draws;
                 tally.losses += theirs.losses;
@@ -134,31 +142,68 @@ impl Games {
     /// Each position with what is known of its moves: what was said of a move; else, of games with an end, a hundred centi-units
     /// for the share of wins over losses; else that it was made and no more.
     pub(super) fn answers(self, engine: &str) -> Vec<(Position, Answer)> {
-        let day = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| (since.as_secs() / 86_400) as u32);
-        let by = Provenance { engine: engine.into(), day };
+        let day = SystemTime::UNIX_EPOCH
+            .elapsed()
+            .map_or(0, |since| (since.as_secs() / 86_400) as u32);
+        let by = Provenance {
+            engine: engine.into(),
+            day,
+        };
         let verdict = |(m, tally): (Move, Tally)| {
             let decided = tally.wins + tally.draws + tally.losses;
             let share = (tally.wins as f64 - tally.losses as f64) / decided.max(1) as f64;
             let (score, bound, proof) = match tally.said {
                 Some(Said { score, proof }) => (score, Bound::Exact, proof),
-                None if decided > 0 => (Score::opinion((100.0 * share).round() as i32), Bound::Exact, None),
+                None if decided > 0 => (
+                    Score::opinion((100.0 * share).round() as i32),
+                    Bound::Exact,
+                    None,
+                ),
                 None => (-Score::OPINION_MAX, Bound::Lower, None),
             };
-            let line = if bound == Bound::Exact { vec![m] } else { Vec::new() };
+            let line = if bound == Bound::Exact {
+                vec![m]
+            } else {
+                Vec::new()
+            };
             let nodes = decided + tally.unknown;
-            (m, Verdict { score, bound, depth: 0, nodes, line, proof, by: by.clone() })
+            (
+                m,
+                Verdict {
+                    score,
+                    bound,
+                    depth: 0,
+                    nodes,
+                    line,
+                    proof,
+                    by: by.clone(),
+                },
+            )
         };
-        let played = self.played.into_iter().filter(|(_, moves)| !moves.is_empty());
-        played.map(|(position, moves)| (position, moves.into_iter().map(verdict).collect())).collect()
+        let played = self
+            .played
+            .into_iter()
+            .filter(|(_, moves)| !moves.is_empty());
+        played
+            .map(|(position, moves)| (position, moves.into_iter().map(verdict).collect()))
+            .collect()
     }
 }
 
 /// What is proven of the move that led to a position of gomoku, where all that is known is that who made it wins or loses: this may
 /// take as long as there are points left. `None` if the position shows that it cannot be.
 pub(super) fn longest(after: &Position, claim: Claim) -> Option<Proof> {
-    let Variant::Gomoku { size, .. } = after.variant() else { return None };
+    let Variant::Gomoku { size, .. } = after.variant() else {
+        return None;
+    };
     let left = (u16::from(size) * u16::from(size)).checked_sub(after.canonical().stones)?;
-    let proof = |plies: u16| Some(Proof { claim, kind: ProofKind::Manual, plies });
+    let proof = |plies: u16| {
+        Some(Proof {
+            claim,
+            kind: ProofKind::Manual,
+            plies,
+        })
+    };
     match (after.outcome(), claim) {
         (Some(Outcome::Win(side)), Claim::Win) if side != after.side() => proof(1),
         (Some(_), _) | (None, Claim::Draw) => None,
@@ -170,7 +215,10 @@ pub(super) fn longest(after: &Position, claim: Claim) -> Option<Proof> {
 
 /// The position after a move, also where the game was over by repetition and its players went on.
 pub(super) fn after(position: &Position, m: Move) -> Option<Position> {
-    position.play(m).ok().or_else(|| bare(position)?.play(m).ok())
+    position
+        .play(m)
+        .ok()
+        .or_else(|| bare(position)?.play(m).ok())
 }
 
 /// The position without its history, if it has a FEN.

@@ -96,34 +96,58 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
 impl ImportArgs {
     /// Where else the walk through a book of positions begins.
     fn root(&self) -> Result<Option<Position>> {
-        let Some(line) = &self.moves else { return Ok(None) };
-        ensure!(self.format == Format::Obk, "--moves is for --format obk; the other formats are read whole");
+        let Some(line) = &self.moves else {
+            return Ok(None);
+        };
+        ensure!(
+            self.format == Format::Obk,
+            "--moves is for --format obk; the other formats are read whole"
+        );
         let variant = self.variant.unwrap_or(Variant::XIANGQI);
-        Position::from_line(variant, line).map(Some).with_context(|| format!("--moves \"{line}\""))
+        Position::from_line(variant, line)
+            .map(Some)
+            .with_context(|| format!("--moves \"{line}\""))
     }
 
     /// What all files say together, those of lines apart.
     fn contents(&self, keys: Option<&Keys>) -> Result<Contents> {
         let root = self.root()?;
-        let (mut games, mut all) =
-            (Games::default(), Contents { answers: Vec::new(), items: 0, losses: Losses::new() });
+        let (mut games, mut all) = (
+            Games::default(),
+            Contents {
+                answers: Vec::new(),
+                items: 0,
+                losses: Losses::new(),
+            },
+        );
         for path in &self.files {
             let about = || format!("cannot read {}", path.display());
             let mut bytes = Vec::new();
             open(path)?.read_to_end(&mut bytes).with_context(about)?;
             let contents = match keys {
-                Some(keys) => obk::read(&bytes, self.variant.unwrap_or(Variant::XIANGQI), keys, root.as_ref()).map(
-                    |(found, items, losses)| {
-                        games.join(found);
-                        Contents { answers: Vec::new(), items, losses }
-                    },
-                ),
+                Some(keys) => obk::read(
+                    &bytes,
+                    self.variant.unwrap_or(Variant::XIANGQI),
+                    keys,
+                    root.as_ref(),
+                )
+                .map(|(found, items, losses)| {
+                    games.join(found);
+                    Contents {
+                        answers: Vec::new(),
+                        items,
+                        losses,
+                    }
+                }),
                 None => self.format.take_in(&bytes, self.variant, &mut games),
             };
             let contents = contents.with_context(|| path.display().to_string())?;
             all.answers.extend(contents.answers);
             all.items += contents.items;
-            contents.losses.into_iter().for_each(|(what, count)| lose(&mut all.losses, what, count));
+            contents
+                .losses
+                .into_iter()
+                .for_each(|(what, count)| lose(&mut all.losses, what, count));
         }
         all.answers.extend(games.answers(self.format.engine()));
         Ok(all)
@@ -133,13 +157,24 @@ impl ImportArgs {
 pub(crate) fn import(args: &ImportArgs, out: &mut dyn Write) -> Result<Exit> {
     let keys = args.zobrist.keys(args.format)?;
     let is_lines = args.format == Format::Json;
-    let stdin = args.files.iter().filter(|path| path.as_os_str() == "-").count();
-    ensure!(stdin < 2, "- stands {stdin} times among the files: stdin is read once");
+    let stdin = args
+        .files
+        .iter()
+        .filter(|path| path.as_os_str() == "-")
+        .count();
+    ensure!(
+        stdin < 2,
+        "- stands {stdin} times among the files: stdin is read once"
+    );
     let mut sources = Vec::new();
     let contents = if is_lines {
         args.root()?;
         // A file that is not there is an error before a book is.
-        sources = args.files.iter().map(|path| open(path)).collect::<Result<_>>()?;
+        sources = args
+            .files
+            .iter()
+            .map(|path| open(path))
+            .collect::<Result<_>>()?;
         None
     } else {
         Some(args.contents(keys.as_ref())?)
@@ -147,34 +182,71 @@ pub(crate) fn import(args: &ImportArgs, out: &mut dyn Write) -> Result<Exit> {
     let (read, others, conflicts, positions, new) = fill(&args.book, |book| {
         let before = book.len();
         let (only, conflicts, interrupted) = (args.variant, Conflicts::default(), interrupted()?);
-        let mut learner = Learner { book, only, read: 0, others: 0, conflicts, interrupted };
-        let end =
-            match &contents {
-                Some(contents) => {
-                    contents.answers.iter().try_for_each(|(position, answer)| learner.learn(position, answer))
-                }
-                None => args.files.iter().zip(&mut sources).try_for_each(|(path, source)| {
+        let mut learner = Learner {
+            book,
+            only,
+            read: 0,
+            others: 0,
+            conflicts,
+            interrupted,
+        };
+        let end = match &contents {
+            Some(contents) => contents
+                .answers
+                .iter()
+                .try_for_each(|(position, answer)| learner.learn(position, answer)),
+            None => args
+                .files
+                .iter()
+                .zip(&mut sources)
+                .try_for_each(|(path, source)| {
                     read_lines(&mut **source, &path.display().to_string(), &mut learner)
                 }),
-            };
+        };
         // Who is interrupted may find the end of its stdin first.
         let end = end.and_then(|()| learner.goes_on());
-        let Learner { book, read, others, conflicts, .. } = learner;
+        let Learner {
+            book,
+            read,
+            others,
+            conflicts,
+            ..
+        } = learner;
         end.with_context(|| format!("{read} positions before it are in the book"))?;
         Ok((read, others, conflicts, book.len(), book.len() - before))
     })?;
-    let (items, mut losses) = contents.map(|contents| (contents.items, contents.losses)).unzip();
+    let (items, mut losses) = contents
+        .map(|contents| (contents.items, contents.losses))
+        .unzip();
     if others > 0 {
-        lose(losses.get_or_insert_default(), "positions_of_other_games", others);
+        lose(
+            losses.get_or_insert_default(),
+            "positions_of_other_games",
+            others,
+        );
     }
     let exit = conflicts.exit();
     if args.json {
         let conflicts = Some(conflicts).filter(|_| exit == Exit::No);
-        write_json(out, &ImportJson { read, positions, new, conflicts, items, losses })?;
+        write_json(
+            out,
+            &ImportJson {
+                read,
+                positions,
+                new,
+                conflicts,
+                items,
+                losses,
+            },
+        )?;
         return Ok(exit);
     }
     conflicts.write(out)?;
-    writeln!(out, "{}: {read} positions read, {new} of them new; {positions} in all", args.book.display())?;
+    writeln!(
+        out,
+        "{}: {read} positions read, {new} of them new; {positions} in all",
+        args.book.display()
+    )?;
     tell(&losses.unwrap_or_default(), out)?;
     Ok(exit)
 }
@@ -203,7 +275,10 @@ struct Learner<'a> {
 
 impl Learner<'_> {
     fn goes_on(&self) -> Result<()> {
-        ensure!(!self.interrupted.load(Ordering::Relaxed), "interrupted; the same command again reads the rest");
+        ensure!(
+            !self.interrupted.load(Ordering::Relaxed),
+            "interrupted; the same command again reads the rest"
+        );
         Ok(())
     }
 
@@ -240,8 +315,11 @@ fn read_lines(source: &mut dyn BufRead, name: &str, learner: &mut Learner) -> Re
             continue;
         }
         let whole = line.ends_with('\n') || (line.len() as u64) < LONGEST;
-        let record =
-            if whole { line.parse::<Record>() } else { Err(anyhow!("the line is longer than {LONGEST} bytes")) };
+        let record = if whole {
+            line.parse::<Record>()
+        } else {
+            Err(anyhow!("the line is longer than {LONGEST} bytes"))
+        };
         let learned = record.and_then(|record| {
             let (position, answer) = record.meaning()?;
             learner.learn(&position, &answer)
@@ -261,7 +339,12 @@ mod tests {
 
     use super::*;
 
-    fn args(folder: &TempDir, format: Format, variant: Variant, files: &[(&str, &str)]) -> ImportArgs {
+    fn args(
+        folder: &TempDir,
+        format: Format,
+        variant: Variant,
+        files: &[(&str, &str)],
+    ) -> ImportArgs {
         let path = |(name, text): &(&str, &str)| {
             let path = folder.path().join(name);
             fs::write(&path, text).expect("room");
@@ -279,16 +362,31 @@ mod tests {
     }
 
     /// Value and number of games of a move from the start, and what was told.
-    fn imported(format: Format, variant: Variant, files: &[(&str, &str)], m: &str) -> ((Score, u64), String) {
+    fn imported(
+        format: Format,
+        variant: Variant,
+        files: &[(&str, &str)],
+        m: &str,
+    ) -> ((Score, u64), String) {
         let folder = tempfile::tempdir().expect("a folder");
         let args = args(&folder, format, variant, files);
         let mut told = Vec::new();
         import(&args, &mut told).expect("files");
         let (book, _) = Book::open(&args.book, &BookOptions::default()).expect("it was made");
         let start = Position::start(variant);
-        let entry = book.lookup(&start).expect("readable").expect("it was played from");
-        let verdict = entry.facts.get(start.parse_move(m).expect("legal")).expect("it was played").clone();
-        ((verdict.score, verdict.nodes), String::from_utf8_lossy(&told).into_owned())
+        let entry = book
+            .lookup(&start)
+            .expect("readable")
+            .expect("it was played from");
+        let verdict = entry
+            .facts
+            .get(start.parse_move(m).expect("legal"))
+            .expect("it was played")
+            .clone();
+        (
+            (verdict.score, verdict.nodes),
+            String::from_utf8_lossy(&told).into_owned(),
+        )
     }
 
     #[test]
@@ -310,12 +408,26 @@ mod tests {
     #[test]
     fn who_interrupts_it_hears_what_is_in_the_book() {
         let folder = tempfile::tempdir().expect("a folder");
-        let options = BookOptions { create: true, ..BookOptions::default() };
+        let options = BookOptions {
+            create: true,
+            ..BookOptions::default()
+        };
         let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
         let interrupted = Arc::new(AtomicBool::new(true));
-        let learner =
-            Learner { book: &mut book, only: None, read: 0, others: 0, conflicts: Conflicts::default(), interrupted };
+        let learner = Learner {
+            book: &mut book,
+            only: None,
+            read: 0,
+            others: 0,
+            conflicts: Conflicts::default(),
+            interrupted,
+        };
         let error = learner.goes_on().expect_err("it is interrupted");
-        assert!(error.to_string().contains("the same command again reads the rest"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("the same command again reads the rest"),
+            "{error}"
+        );
     }
 }

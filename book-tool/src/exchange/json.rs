@@ -1,7 +1,10 @@
 use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail};
-use kagetsu_game::{Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Score, Side, Variant, Verdict};
+use kagetsu_game::{
+    Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Score, Side, Variant,
+    Verdict,
+};
 use serde::{Deserialize, Serialize};
 use time::Date;
 use time::macros::{date, format_description};
@@ -55,12 +58,23 @@ pub(super) struct Line {
 
 const BOUNDS: [Bound; 3] = [Bound::Exact, Bound::Lower, Bound::Upper];
 const CLAIMS: [Claim; 3] = [Claim::Win, Claim::Loss, Claim::Draw];
-const KINDS: [ProofKind; 6] =
-    [ProofKind::Manual, ProofKind::Search, ProofKind::Vct, ProofKind::Vcf, ProofKind::Tree, ProofKind::Terminal];
+const KINDS: [ProofKind; 6] = [
+    ProofKind::Manual,
+    ProofKind::Search,
+    ProofKind::Vct,
+    ProofKind::Vcf,
+    ProofKind::Tree,
+    ProofKind::Terminal,
+];
 
 /// The one that is written so.
 fn named<T: Copy + ToString>(all: &[T], what: &str, text: &str) -> Result<T> {
-    let names = || all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let names = || {
+        all.iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     let found = all.iter().copied().find(|one| one.to_string() == text);
     found.ok_or_else(|| anyhow!("{what} '{text}' is none of {}", names()))
 }
@@ -86,7 +100,9 @@ impl Record {
             depth: verdict.depth,
             nodes: verdict.nodes,
             line: names(&verdict.line),
-            proof: verdict.proof.map_or_else(|| "none".into(), |proof| proof.claim.to_string()),
+            proof: verdict
+                .proof
+                .map_or_else(|| "none".into(), |proof| proof.claim.to_string()),
             proof_kind: verdict.proof.map(|proof| proof.kind.to_string()),
             engine: verdict.by.engine.to_string(),
             date: date(verdict.by.day),
@@ -102,7 +118,13 @@ impl Record {
 
     /// The position alone.
     pub(super) fn head(&self) -> Self {
-        let Self { variant, fen, board, side, .. } = self;
+        let Self {
+            variant,
+            fen,
+            board,
+            side,
+            ..
+        } = self;
         Self {
             variant: variant.clone(),
             fen: fen.clone(),
@@ -124,9 +146,16 @@ impl Record {
             None => Position::from_board(variant, &self.board.join("\n"), Some(side))?,
         };
         if position.side() != side {
-            bail!("the side to move is said to be {side}, but the FEN says {}", position.side());
+            bail!(
+                "the side to move is said to be {side}, but the FEN says {}",
+                position.side()
+            );
         }
-        let answers: Result<Answer> = self.answers.iter().map(|line| line.meaning(&position)).collect();
+        let answers: Result<Answer> = self
+            .answers
+            .iter()
+            .map(|line| line.meaning(&position))
+            .collect();
         Ok((position, answers?))
     }
 }
@@ -144,24 +173,45 @@ impl Line {
         let m = position.parse_move(&self.r#move)?;
         let about = || format!("move {}", self.r#move);
         let score = self.value().with_context(about)?;
-        let claim = if self.proof == "none" { None } else { Some(named(&CLAIMS, "the proof", &self.proof)?) };
-        let kind = self.proof_kind.as_deref().map(|kind| named(&KINDS, "the kind of proof", kind)).transpose()?;
+        let claim = if self.proof == "none" {
+            None
+        } else {
+            Some(named(&CLAIMS, "the proof", &self.proof)?)
+        };
+        let kind = self
+            .proof_kind
+            .as_deref()
+            .map(|kind| named(&KINDS, "the kind of proof", kind))
+            .transpose()?;
         let proof = match (claim, kind) {
             (None, None) => None,
             (Some(claim), Some(kind)) => {
-                let plies = score.win_plies().or_else(|| score.loss_plies()).or(self.draw_in).unwrap_or(0);
+                let plies = score
+                    .win_plies()
+                    .or_else(|| score.loss_plies())
+                    .or(self.draw_in)
+                    .unwrap_or(0);
                 Some(Proof { claim, kind, plies })
             }
             _ => bail!("{}: a proof and its kind go together", about()),
         };
         if proof.is_some_and(|proof| proof.score() != score) || proof.is_none() && score.is_mate() {
-            bail!("{}: a mate is a proof, and a proof has the value that it proves", about());
+            bail!(
+                "{}: a mate is a proof, and a proof has the value that it proves",
+                about()
+            );
         }
         if proof.is_some_and(|proof| proof.claim != Claim::Draw && proof.plies == 0) {
-            bail!("{}: a win or a loss counts this move, so it is in 1 ply at least", about());
+            bail!(
+                "{}: a win or a loss counts this move, so it is in 1 ply at least",
+                about()
+            );
         }
         if self.draw_in.is_some() && claim != Some(Claim::Draw) {
-            bail!("{}: draw_in says in how many plies a proven draw comes, but no draw is proven", about());
+            bail!(
+                "{}: draw_in says in how many plies a proven draw comes, but no draw is proven",
+                about()
+            );
         }
         let mut after = position.clone();
         let mut line = Vec::with_capacity(self.line.len());
@@ -171,11 +221,29 @@ impl Line {
             line.push(next);
         }
         if line.first().is_some_and(|first| *first != m) {
-            bail!("{}: its line begins with another move, {}", about(), self.line[0]);
+            bail!(
+                "{}: its line begins with another move, {}",
+                about(),
+                self.line[0]
+            );
         }
         let bound = named(&BOUNDS, "the bound", &self.bound).with_context(about)?;
-        let by = Provenance { engine: self.engine.as_str().into(), day: day(&self.date)? };
-        Ok((m, Verdict { score, bound, depth: self.depth, nodes: self.nodes, line, proof, by }))
+        let by = Provenance {
+            engine: self.engine.as_str().into(),
+            day: day(&self.date)?,
+        };
+        Ok((
+            m,
+            Verdict {
+                score,
+                bound,
+                depth: self.depth,
+                nodes: self.nodes,
+                line,
+                proof,
+                by,
+            },
+        ))
     }
 
     fn value(&self) -> Result<Score> {
@@ -193,8 +261,11 @@ impl Line {
 /// Days since 1970-01-01.
 fn day(text: &str) -> Result<u32> {
     let date = Date::parse(text, format_description!("[year]-[month]-[day]"));
-    let days = date.ok().map(|date| (date - date!(1970 - 01 - 01)).whole_days());
-    days.and_then(|days| u32::try_from(days).ok()).with_context(|| format!("'{text}' is no date as in 2026-11-21"))
+    let days = date
+        .ok()
+        .map(|date| (date - date!(1970 - 01 - 01)).whole_days());
+    days.and_then(|days| u32::try_from(days).ok())
+        .with_context(|| format!("'{text}' is no date as in 2026-11-21"))
 }
 
 /// The rows of a gomoku board from the top, a character a point.
@@ -204,7 +275,9 @@ fn rows(position: &Position) -> Vec<String> {
     // The last line of a drawing has the letters of the columns.
     let lines = drawing.lines().collect::<Vec<_>>();
     let rows = lines.split_last().map_or(&[][..], |(_, rows)| rows);
-    rows.iter().map(|row| row.chars().filter(is_point).collect()).collect()
+    rows.iter()
+        .map(|row| row.chars().filter(is_point).collect())
+        .collect()
 }
 
 #[cfg(test)]
@@ -219,8 +292,11 @@ mod tests {
 
     fn around(position: &Position, answer: &Answer) -> (Position, Answer) {
         let text = serde_json::to_string(&Record::new(position, answer)).expect("plain data");
-        let read: Record = text.parse().unwrap_or_else(|error| panic!("{error:#}: {text}"));
-        read.meaning().unwrap_or_else(|error| panic!("{error:#}: {text}"))
+        let read: Record = text
+            .parse()
+            .unwrap_or_else(|error| panic!("{error:#}: {text}"));
+        read.meaning()
+            .unwrap_or_else(|error| panic!("{error:#}: {text}"))
     }
 
     proptest! {
@@ -253,17 +329,26 @@ mod tests {
     fn what_cannot_be_is_refused_by_name() {
         let good = r#"{"variant":"freestyle-5","board":[".....",".....","..X..",".....","....."],"side":"second","answers":
             [{"move":"a1","score":12,"bound":"exact","depth":3,"nodes":9,"line":["a1"],"proof":"none","engine":"e","date":"2026-11-21"}]}"#;
-        let valued = r#""score":12,"bound":"exact","depth":3,"nodes":9,"line":["a1"],"proof":"none""#;
+        let valued =
+            r#""score":12,"bound":"exact","depth":3,"nodes":9,"line":["a1"],"proof":"none""#;
         let meaning = |text: &str| text.parse::<Record>().and_then(|record| record.meaning());
         assert!(meaning(good).is_ok());
         for (from, to, words) in [
             ("freestyle-5", "freestyle-99", "5 to 22"),
-            ("\"second\"", "\"third\"", "the side 'third' is none of first, second"),
+            (
+                "\"second\"",
+                "\"third\"",
+                "the side 'third' is none of first, second",
+            ),
             ("..X..", "..Y..", "'Y'"),
             ("\"a1\",\"score\"", "\"z9\",\"score\"", "z9"),
             ("\"score\":12", "\"score\":32767", "beyond all bounds"),
             ("\"score\":12", "\"win_in\":3", "a mate is a proof"),
-            ("\"score\":12", "\"score\":12,\"win_in\":3", "one of score, win_in and loss_in"),
+            (
+                "\"score\":12",
+                "\"score\":12,\"win_in\":3",
+                "one of score, win_in and loss_in",
+            ),
             ("\"none\"", "\"win\"", "go together"),
             (
                 valued,
@@ -275,7 +360,11 @@ mod tests {
                 r#""loss_in":0,"bound":"exact","depth":3,"nodes":9,"line":["a1"],"proof":"loss","proof_kind":"search""#,
                 "in 1 ply at least",
             ),
-            ("exact", "about", "the bound 'about' is none of exact, lower, upper"),
+            (
+                "exact",
+                "about",
+                "the bound 'about' is none of exact, lower, upper",
+            ),
             ("2026-11-21", "yesterday", "no date"),
             ("\"nodes\":9", "\"nodes\":-9", "not what export writes"),
             ("\"side\"", "\"colour\"", "not what export writes"),

@@ -8,10 +8,14 @@ use std::collections::HashSet;
 
 use anyhow::{Result, bail};
 use kagetsu_book::Book;
-use kagetsu_game::{Claim, Key, Move, Outcome, Position, Proof, ProofKind, Score, Variant, Verdict};
+use kagetsu_game::{
+    Claim, Key, Move, Outcome, Position, Proof, ProofKind, Score, Variant, Verdict,
+};
 
 use super::games::{Ending, Games, Said, longest};
-use super::losses::{BEYOND, CUT_SHORT, Detail, Losses, NO_DISTANCE, NO_SUCH_END, lose, lose_details};
+use super::losses::{
+    BEYOND, CUT_SHORT, Detail, Losses, NO_DISTANCE, NO_SUCH_END, lose, lose_details,
+};
 use super::renlib::{self, Branch, Library, Node, SIZE};
 
 /// What is said of the moves of a library.
@@ -20,7 +24,12 @@ use super::renlib::{self, Branch, Library, Node, SIZE};
 /// If it is none, or the variant is not played on its board.
 pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses)> {
     is_on_its_board(variant)?;
-    let Library { nodes, has_root, is_cut, behind } = renlib::read(bytes)?;
+    let Library {
+        nodes,
+        has_root,
+        is_cut,
+        behind,
+    } = renlib::read(bytes)?;
     let (mut games, mut losses) = (Games::default(), Losses::new());
     lose(&mut losses, CUT_SHORT, u64::from(is_cut));
     lose(&mut losses, "bytes_behind_the_end", behind);
@@ -63,7 +72,11 @@ fn note_texts(node: &Node, text: Text, losses: &mut Losses) {
     lose(losses, "comments", u64::from(!node.comment.is_empty()));
     lose(losses, "marks", u64::from(node.is_marked));
     match text {
-        Text::Plain => lose(losses, "board_texts", u64::from(!node.board_text.is_empty())),
+        Text::Plain => lose(
+            losses,
+            "board_texts",
+            u64::from(!node.board_text.is_empty()),
+        ),
         Text::Value(_) => {}
         Text::Endless(_) => lose(losses, NO_DISTANCE, 1),
         Text::Impossible(what) => lose(losses, what, 1),
@@ -85,13 +98,19 @@ enum Text {
 impl Text {
     /// The text of the move that led to a position.
     fn read(text: &[u8], after: &Position) -> Self {
-        let Ok(text) = std::str::from_utf8(text) else { return Self::Plain };
-        let Some((kind, number)) = text.split_at_checked(1) else { return Self::Plain };
+        let Ok(text) = std::str::from_utf8(text) else {
+            return Self::Plain;
+        };
+        let Some((kind, number)) = text.split_at_checked(1) else {
+            return Self::Plain;
+        };
         let claim = match kind {
             "W" => Claim::Win,
             "L" => Claim::Loss,
             "v" | "m" => {
-                let Ok(centi) = number.parse::<i32>() else { return Self::Plain };
+                let Ok(centi) = number.parse::<i32>() else {
+                    return Self::Plain;
+                };
                 let most = i32::from(Score::OPINION_MAX.raw());
                 if !(-most..=most).contains(&centi) {
                     return Self::Impossible(BEYOND);
@@ -101,18 +120,31 @@ impl Text {
             }
             _ => return Self::Plain,
         };
-        let said = |proof: Proof| Said { score: proof.score(), proof: Some(proof) };
+        let said = |proof: Proof| Said {
+            score: proof.score(),
+            proof: Some(proof),
+        };
         // A letter alone is more often the name of a point.
         if number == "*" {
-            return longest(after, claim).map_or(Self::Impossible(NO_SUCH_END), |proof| Self::Endless(said(proof)));
+            return longest(after, claim).map_or(Self::Impossible(NO_SUCH_END), |proof| {
+                Self::Endless(said(proof))
+            });
         }
-        let Ok(end) = number.parse::<u16>() else { return Self::Plain };
+        let Ok(end) = number.parse::<u16>() else {
+            return Self::Plain;
+        };
         // The ply in which the game is over, counted from its beginning; the move itself is one.
         let made = after.moves().len() as u16;
         let left = (end + 1).checked_sub(made).filter(|left| *left > 0);
-        let proof = left.map(|plies| Proof { claim, kind: ProofKind::Manual, plies });
+        let proof = left.map(|plies| Proof {
+            claim,
+            kind: ProofKind::Manual,
+            plies,
+        });
         let proof = proof.filter(|proof| can_end(after, *proof, end));
-        proof.map_or(Self::Impossible(NO_SUCH_END), |proof| Self::Value(said(proof)))
+        proof.map_or(Self::Impossible(NO_SUCH_END), |proof| {
+            Self::Value(said(proof))
+        })
     }
 }
 
@@ -138,11 +170,19 @@ const FIVE: u16 = 9;
 pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Losses)> {
     is_on_its_board(variant)?;
     let mut losses = Losses::new();
-    let mut tree = Tree { variant, branches: vec![Branch::default()], seen: HashSet::new() };
+    let mut tree = Tree {
+        variant,
+        branches: vec![Branch::default()],
+        seen: HashSet::new(),
+    };
     let start = Position::start(variant);
     tree.grow(book, &start, 0, &mut losses)?;
     // A build began where somebody asked for it, and so its branches lie as they were asked for.
-    for job in book.jobs()?.iter().filter(|job| job.spec.variant == variant) {
+    for job in book
+        .jobs()?
+        .iter()
+        .filter(|job| job.spec.variant == variant)
+    {
         for line in job.spec.roots.iter().filter_map(Position::line) {
             tree.grow_at(book, &line, &mut losses)?;
         }
@@ -166,11 +206,19 @@ pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Loss
 /// The line with the centre first, where that is one of the first player's moves.
 fn from_the_centre(start: &Position, line: Vec<Move>) -> Vec<Move> {
     let centre = Move::new((SIZE * SIZE / 2) as u16);
-    let Some(at) = line.iter().position(|m| *m == centre).filter(|at| at % 2 == 0) else { return line };
+    let Some(at) = line
+        .iter()
+        .position(|m| *m == centre)
+        .filter(|at| at % 2 == 0)
+    else {
+        return line;
+    };
     let mut other = line.clone();
     other.swap(0, at);
     // In another order a five may come too early.
-    let reached = other.iter().try_fold(start.clone(), |position, m| position.play(*m));
+    let reached = other
+        .iter()
+        .try_fold(start.clone(), |position, m| position.play(*m));
     if reached.is_ok() { other } else { line }
 }
 
@@ -184,9 +232,15 @@ struct Tree {
 impl Tree {
     /// The branch of a move, new where there is none yet.
     fn child(&mut self, at: usize, m: Move) -> usize {
-        let known = self.branches[at].children.iter().find(|child| self.branches[**child].cell == m.code());
+        let known = self.branches[at]
+            .children
+            .iter()
+            .find(|child| self.branches[**child].cell == m.code());
         known.copied().unwrap_or_else(|| {
-            self.branches.push(Branch { cell: m.code(), ..Branch::default() });
+            self.branches.push(Branch {
+                cell: m.code(),
+                ..Branch::default()
+            });
             let number = self.branches.len() - 1;
             self.branches[at].children.push(number);
             number
@@ -210,13 +264,21 @@ impl Tree {
     }
 
     /// Hangs what the book says of a position, and of those that it leads to, on a branch.
-    fn grow(&mut self, book: &Book, position: &Position, at: usize, losses: &mut Losses) -> Result<()> {
+    fn grow(
+        &mut self,
+        book: &Book,
+        position: &Position,
+        at: usize,
+        losses: &mut Losses,
+    ) -> Result<()> {
         let mut left = vec![(position.clone(), at)];
         while let Some((position, at)) = left.pop() {
             if self.seen.contains(&position.key()) {
                 continue;
             }
-            let Some(entry) = book.lookup(&position)? else { continue };
+            let Some(entry) = book.lookup(&position)? else {
+                continue;
+            };
             self.seen.insert(position.key());
             let mut next = Vec::new();
             for (m, verdict) in entry.answer.verdicts() {
@@ -229,7 +291,11 @@ impl Tree {
                 if !verdict.is_silent() {
                     self.branches[child].board_text = board_text(verdict, plies);
                     self.branches[child].comment = comment(verdict);
-                    lose_details(losses, verdict, &[Detail::Nodes, Detail::Line, Detail::Date]);
+                    lose_details(
+                        losses,
+                        verdict,
+                        &[Detail::Nodes, Detail::Line, Detail::Date],
+                    );
                 }
                 // A foul of renju ends the game; there is no position after it.
                 next.extend(position.play(*m).ok().map(|after| (after, child)));
@@ -250,7 +316,9 @@ fn board_text(verdict: &Verdict, plies: usize) -> String {
 }
 
 fn comment(verdict: &Verdict) -> String {
-    let proof = verdict.proof.map_or_else(String::new, |proof| format!(", {} by {}", proof.claim, proof.kind));
+    let proof = verdict.proof.map_or_else(String::new, |proof| {
+        format!(", {} by {}", proof.claim, proof.kind)
+    });
     format!("depth {}, {}{proof}", verdict.depth, verdict.by.engine)
 }
 
@@ -264,7 +332,10 @@ mod tests {
 
     /// What a text says of the last move of a line.
     fn said(line: &str, text: &str) -> Text {
-        Text::read(text.as_bytes(), &Position::from_line(Variant::FREESTYLE_15, line).expect("a line"))
+        Text::read(
+            text.as_bytes(),
+            &Position::from_line(Variant::FREESTYLE_15, line).expect("a line"),
+        )
     }
 
     #[test]
@@ -272,10 +343,25 @@ mod tests {
         let line = ["h8", "g9", "j10"];
         let root = Position::from_line(Variant::FREESTYLE_15, &line.join(" ")).expect("legal");
         let (_folder, mut book) = searched("freestyle-15", &[], 0);
-        let (m, by) = (root.parse_move("a1").expect("legal"), Provenance { engine: "test".into(), day: 0 });
+        let (m, by) = (
+            root.parse_move("a1").expect("legal"),
+            Provenance {
+                engine: "test".into(),
+                day: 0,
+            },
+        );
         let (score, bound) = (Score::opinion(34), Bound::Exact);
-        let verdict = Verdict { score, bound, depth: 1, nodes: 1, line: vec![m], proof: None, by };
-        book.learn(&root, &[(m, verdict)].into_iter().collect()).expect("room");
+        let verdict = Verdict {
+            score,
+            bound,
+            depth: 1,
+            nodes: 1,
+            line: vec![m],
+            proof: None,
+            by,
+        };
+        book.learn(&root, &[(m, verdict)].into_iter().collect())
+            .expect("room");
         let names = |book: &Book| {
             let (bytes, ..) = write(book, Variant::FREESTYLE_15).expect("memory");
             let nodes = renlib::read(&bytes).expect("just written").nodes;
@@ -303,10 +389,22 @@ mod tests {
     #[test]
     fn a_text_is_a_value_where_it_can_be_one() {
         let proof = |claim, plies| {
-            let proof = Proof { claim, kind: ProofKind::Manual, plies };
-            Said { score: proof.score(), proof: Some(proof) }
+            let proof = Proof {
+                claim,
+                kind: ProofKind::Manual,
+                plies,
+            };
+            Said {
+                score: proof.score(),
+                proof: Some(proof),
+            }
         };
-        let opinion = |centi| Text::Value(Said { score: Score::opinion(centi), proof: None });
+        let opinion = |centi| {
+            Text::Value(Said {
+                score: Score::opinion(centi),
+                proof: None,
+            })
+        };
         let five = "h8 a1 h9 a2 h10 a3 h11 a5 h12";
         for (line, text, expected) in [
             ("h8 i9 h9", "v34", opinion(34)),
@@ -326,7 +424,11 @@ mod tests {
             ("h8 i9 h9", "W225", Text::Value(proof(Claim::Win, 223))),
             (five, "W9", Text::Value(proof(Claim::Win, 1))),
             (five, "W11", Text::Impossible(NO_SUCH_END)),
-            ("h8 a1 h9 a2 h10 a3 h11 a5 i12", "W9", Text::Impossible(NO_SUCH_END)),
+            (
+                "h8 a1 h9 a2 h10 a3 h11 a5 i12",
+                "W9",
+                Text::Impossible(NO_SUCH_END),
+            ),
             ("h8 i9 h9", "W", Text::Plain),
             ("h8 i9 h9", "W*", Text::Endless(proof(Claim::Win, 223))),
             ("h8 i9 h9", "L*", Text::Endless(proof(Claim::Loss, 222))),

@@ -14,7 +14,13 @@ const OPENING_STONES: std::ops::RangeInclusive<u16> = 2..=12;
 /// And are worth no more than this many centi-units to either side.
 const BALANCED: i16 = 60;
 /// What a line with a FEN has no place for.
-const NO_PLACE: [Detail; 5] = [Detail::Nodes, Detail::Line, Detail::Engine, Detail::Date, Detail::ProofKind];
+const NO_PLACE: [Detail; 5] = [
+    Detail::Nodes,
+    Detail::Line,
+    Detail::Engine,
+    Detail::Date,
+    Detail::ProofKind,
+];
 
 /// Lines of moves, or offsets of stones from the centre, as `build --roots` takes them.
 ///
@@ -38,7 +44,9 @@ pub(super) fn openings(text: &str, variant: Variant) -> Result<(Games, u64, Loss
 /// # Errors
 /// A damaged record.
 pub(super) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u64, Losses)> {
-    let Variant::Gomoku { size, .. } = variant else { bail!("openings by offsets are of gomoku, not of {variant}") };
+    let Variant::Gomoku { size, .. } = variant else {
+        bail!("openings by offsets are of gomoku, not of {variant}")
+    };
     let size = i32::from(size);
     let (mut text, mut count, mut losses) = (String::new(), 0, Losses::new());
     for entry in book.positions() {
@@ -64,7 +72,11 @@ pub(super) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u
         text.push('\n');
         count += 1;
     }
-    lose(&mut losses, "positions_of_other_games", others(book, variant)?);
+    lose(
+        &mut losses,
+        "positions_of_other_games",
+        others(book, variant)?,
+    );
     Ok((text, count, losses))
 }
 
@@ -82,7 +94,10 @@ pub(super) fn games(text: &str, variant: Variant) -> Result<(Games, u64, Losses)
         }
         let about = || format!("line {number}");
         let (start, line) = match line.split_once('|') {
-            Some((fen, line)) => (Position::from_fen(variant, fen.trim()).with_context(about)?, line.trim()),
+            Some((fen, line)) => (
+                Position::from_fen(variant, fen.trim()).with_context(about)?,
+                line.trim(),
+            ),
             None => (Position::start(variant), line),
         };
         let (line, ending) = match line.rsplit_once(char::is_whitespace).unwrap_or(("", line)) {
@@ -104,8 +119,14 @@ pub(super) fn games(text: &str, variant: Variant) -> Result<(Games, u64, Losses)
 /// The moves of a line whose players went on where the game was over by repetition, as they do in other programs.
 fn played_on(start: &Position, line: &str) -> Option<Vec<Move>> {
     let (mut at, mut moves) = (start.clone(), Vec::new());
-    for word in line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
-        let m = at.parse_move(word).ok().or_else(|| bare(&at)?.parse_move(word).ok())?;
+    for word in line
+        .split(|c: char| c.is_whitespace() || c == ',')
+        .filter(|word| !word.is_empty())
+    {
+        let m = at
+            .parse_move(word)
+            .ok()
+            .or_else(|| bare(&at)?.parse_move(word).ok())?;
         at = after(&at, m)?;
         moves.push(m);
     }
@@ -138,12 +159,29 @@ pub(super) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
                     let most = i32::from(Score::OPINION_MAX.raw());
                     let is_one = (-most..=most).contains(&centi);
                     lose(&mut losses, BEYOND, u64::from(!is_one));
-                    said = is_one.then(|| Said { score: Score::opinion(centi), proof: None }).or(said);
+                    said = is_one
+                        .then(|| Said {
+                            score: Score::opinion(centi),
+                            proof: None,
+                        })
+                        .or(said);
                 }
                 "win" | "loss" => {
-                    let proof = proven(if name == "win" { Claim::Win } else { Claim::Loss }, value);
+                    let proof = proven(
+                        if name == "win" {
+                            Claim::Win
+                        } else {
+                            Claim::Loss
+                        },
+                        value,
+                    );
                     lose(&mut losses, NO_SUCH_END, u64::from(proof.is_none()));
-                    said = proof.map(|proof| Said { score: proof.score(), proof: Some(proof) }).or(said);
+                    said = proof
+                        .map(|proof| Said {
+                            score: proof.score(),
+                            proof: Some(proof),
+                        })
+                        .or(said);
                 }
                 _ => lose(&mut losses, "other_operations", 1),
             }
@@ -160,8 +198,15 @@ pub(super) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
 
 /// A win or a loss of who makes a move, which is the first of so many plies; the winner makes the last.
 fn proven(claim: Claim, plies: &str) -> Option<Proof> {
-    let plies = plies.parse().ok().filter(|plies| (1..=Score::MAX_PLIES).contains(plies))?;
-    ((plies % 2 == 1) == (claim == Claim::Win)).then_some(Proof { claim, kind: ProofKind::Manual, plies })
+    let plies = plies
+        .parse()
+        .ok()
+        .filter(|plies| (1..=Score::MAX_PLIES).contains(plies))?;
+    ((plies % 2 == 1) == (claim == Claim::Win)).then_some(Proof {
+        claim,
+        kind: ProofKind::Manual,
+        plies,
+    })
 }
 
 /// The positions of a variant with their best moves, as [`fens`] reads them: each as the moves of the book lead to it.
@@ -171,9 +216,15 @@ fn proven(claim: Claim, plies: &str) -> Option<Proof> {
 pub(super) fn write_fens(book: &Book, variant: Variant) -> Result<(String, u64, Losses)> {
     let (mut text, mut count, mut losses) = (String::new(), 0, Losses::new());
     for position in as_they_come_up(book, variant)? {
-        let Some(entry) = book.lookup(&position)? else { continue };
+        let Some(entry) = book.lookup(&position)? else {
+            continue;
+        };
         text += &position.fen()?;
-        let best = entry.answer.verdicts().iter().find(|(_, v)| v.bound != Bound::Upper || v.proof.is_some());
+        let best = entry
+            .answer
+            .verdicts()
+            .iter()
+            .find(|(_, v)| v.bound != Bound::Upper || v.proof.is_some());
         if let Some((m, verdict)) = best {
             text += &format!("; bm {}", entry.position.write_move(*m));
             text += &match (verdict.score.win_plies(), verdict.score.loss_plies()) {
@@ -182,13 +233,21 @@ pub(super) fn write_fens(book: &Book, variant: Variant) -> Result<(String, u64, 
                 _ => format!("; ce {}", verdict.score.raw()),
             };
             text += &format!("; acd {}", verdict.depth);
-            lose(&mut losses, "moves_behind_the_best", entry.answer.len() as u64 - 1);
+            lose(
+                &mut losses,
+                "moves_behind_the_best",
+                entry.answer.len() as u64 - 1,
+            );
             lose_details(&mut losses, verdict, &NO_PLACE);
         }
         text.push('\n');
         count += 1;
     }
-    lose(&mut losses, "positions_of_other_games", others(book, variant)?);
+    lose(
+        &mut losses,
+        "positions_of_other_games",
+        others(book, variant)?,
+    );
     Ok((text, count, losses))
 }
 
@@ -210,12 +269,21 @@ mod tests {
             ("loss 2000", None, Some(NO_SUCH_END)),
             ("acd 5", None, Some("other_operations")),
         ] {
-            let (games, _, mut losses) = fens(&format!("{fen}; bm h2e2; {said}\n"), Variant::XIANGQI).expect("a line");
+            let (games, _, mut losses) =
+                fens(&format!("{fen}; bm h2e2; {said}\n"), Variant::XIANGQI).expect("a line");
             losses.retain(|_, lost| *lost > 0);
-            assert_eq!(losses.into_keys().collect::<Vec<_>>(), Vec::from_iter(lost), "{said}");
+            assert_eq!(
+                losses.into_keys().collect::<Vec<_>>(),
+                Vec::from_iter(lost),
+                "{said}"
+            );
             let answers = games.answers("fen");
             let verdict = &answers[0].1.verdicts()[0].1;
-            assert_eq!((!verdict.is_silent()).then_some(verdict.score), score, "{said}");
+            assert_eq!(
+                (!verdict.is_silent()).then_some(verdict.score),
+                score,
+                "{said}"
+            );
         }
     }
 }

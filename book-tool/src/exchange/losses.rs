@@ -41,7 +41,9 @@ pub(super) fn lose_details(losses: &mut Losses, verdict: &Verdict, details: &[De
         let (what, is_there) = match detail {
             Detail::Depth => ("depths", verdict.depth > 0),
             // A value without a search is the share of the games that were won.
-            Detail::Nodes if verdict.depth == 0 && verdict.proof.is_none() => ("numbers_of_games", verdict.nodes > 0),
+            Detail::Nodes if verdict.depth == 0 && verdict.proof.is_none() => {
+                ("numbers_of_games", verdict.nodes > 0)
+            }
             Detail::Nodes => ("node_counts", verdict.nodes > 0),
             // The first move of a line is the move itself.
             Detail::Line => ("lines", verdict.line.len() > 1),

@@ -118,26 +118,46 @@ impl Format {
 
     /// Everything that a file says; its games come to those that are there. It is understood whole before a book is touched.
     fn take_in(self, bytes: &[u8], variant: Option<Variant>, all: &mut Games) -> Result<Contents> {
-        let played =
-            || variant.context("--variant must say what was played, as in --variant renju-15: the file does not");
+        let played = || {
+            variant.context(
+                "--variant must say what was played, as in --variant renju-15: the file does not",
+            )
+        };
         // Windows' editors begin a text with a mark that is none of its letters.
-        let unmarked = bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(bytes);
-        let text = || std::str::from_utf8(unmarked).context("it is no text in UTF-8; `iconv` makes it one");
+        let unmarked = bytes
+            .strip_prefix(BYTE_ORDER_MARK.as_bytes())
+            .unwrap_or(bytes);
+        let text = || {
+            std::str::from_utf8(unmarked).context("it is no text in UTF-8; `iconv` makes it one")
+        };
         let mut played_in = |(games, items, mut losses): (Games, u64, Losses)| {
             lose(&mut losses, "moves_on_forbidden_points", games.fouls());
             all.join(games);
-            Contents { answers: Vec::new(), items, losses }
+            Contents {
+                answers: Vec::new(),
+                items,
+                losses,
+            }
         };
         Ok(match self {
             Self::Json => bail!("JSON is read line by line"),
             Self::Csv => {
                 let (answers, items) = table::read(text()?)?;
-                Contents { answers, items, losses: Losses::new() }
+                Contents {
+                    answers,
+                    items,
+                    losses: Losses::new(),
+                }
             }
             Self::Yxdb => {
                 let records = yxdb::read(bytes).context("it is no database of Yixin or Rapfi")?;
-                let (answers, losses) = yixin::answers(&records).context("it is no database of Yixin or Rapfi")?;
-                Contents { answers, items: records.len() as u64, losses }
+                let (answers, losses) =
+                    yixin::answers(&records).context("it is no database of Yixin or Rapfi")?;
+                Contents {
+                    answers,
+                    items: records.len() as u64,
+                    losses,
+                }
             }
             Self::Lib => played_in(library::read(bytes, played()?)?),
             Self::Psq => played_in(psq::read(&String::from_utf8_lossy(unmarked), played()?)?),
@@ -154,9 +174,18 @@ impl Format {
     }
 
     /// Writes what a book says; how many positions that is, and what has no place there.
-    fn write(self, book: &Book, variant: Option<Variant>, out: &mut dyn Write) -> Result<(u64, Losses)> {
+    fn write(
+        self,
+        book: &Book,
+        variant: Option<Variant>,
+        out: &mut dyn Write,
+    ) -> Result<(u64, Losses)> {
         let first = || -> Result<Variant> {
-            let first = book.positions().next().transpose()?.map(|entry| entry.position.variant());
+            let first = book
+                .positions()
+                .next()
+                .transpose()?
+                .map(|entry| entry.position.variant());
             variant.or(first).context("the book is empty")
         };
         let (bytes, count, losses) = match self {
@@ -196,7 +225,9 @@ pub fn understand(format: u8, variant: Variant, bytes: &[u8]) -> Result<()> {
     let format = formats[usize::from(format) % formats.len()];
     if format == Format::Json {
         let text = String::from_utf8_lossy(bytes);
-        return text.lines().try_for_each(|line| line.parse::<Record>()?.meaning().map(drop));
+        return text
+            .lines()
+            .try_for_each(|line| line.parse::<Record>()?.meaning().map(drop));
     }
     if format == Format::Obk {
         return read_obk(bytes, Some(variant), &Keys::made_up(1), None).map(drop);
@@ -204,9 +235,18 @@ pub fn understand(format: u8, variant: Variant, bytes: &[u8]) -> Result<()> {
     format.read(bytes, Some(variant)).map(drop)
 }
 
-fn read_obk(bytes: &[u8], variant: Option<Variant>, keys: &Keys, root: Option<&Position>) -> Result<Contents> {
+fn read_obk(
+    bytes: &[u8],
+    variant: Option<Variant>,
+    keys: &Keys,
+    root: Option<&Position>,
+) -> Result<Contents> {
     let (games, items, losses) = obk::read(bytes, variant.unwrap_or(Variant::XIANGQI), keys, root)?;
-    Ok(Contents { answers: games.answers(Format::Obk.engine()), items, losses })
+    Ok(Contents {
+        answers: games.answers(Format::Obk.engine()),
+        items,
+        losses,
+    })
 }
 
 /// The numbers by which `.obk` books are read and written.
@@ -274,20 +314,31 @@ pub(crate) fn export(args: &ExportArgs, out: &mut dyn Write) -> Result<Exit> {
     let keys = args.zobrist.keys(args.format)?;
     if let Some(variant) = args.variant {
         let mut all = book.positions();
-        let is_there =
-            |entry: &Result<_, _>| entry.as_ref().is_ok_and(|entry: &Entry| entry.position.variant() == variant);
+        let is_there = |entry: &Result<_, _>| {
+            entry
+                .as_ref()
+                .is_ok_and(|entry: &Entry| entry.position.variant() == variant)
+        };
         let first = all.next().transpose()?;
-        if let Some(first) =
-            first.filter(|first| first.position.variant() != variant && !all.any(|entry| is_there(&entry)))
-        {
-            bail!("{} has no position of {variant}; its first is of {}", args.book.display(), first.position.variant());
+        if let Some(first) = first.filter(|first| {
+            first.position.variant() != variant && !all.any(|entry| is_there(&entry))
+        }) {
+            bail!(
+                "{} has no position of {variant}; its first is of {}",
+                args.book.display(),
+                first.position.variant()
+            );
         }
     }
     let write = |out: &mut dyn Write| match args.format {
-        Format::Proof => Ok((proof::write(&book, args.variant, &args.proof, out)?, Losses::new())),
+        Format::Proof => Ok((
+            proof::write(&book, args.variant, &args.proof, out)?,
+            Losses::new(),
+        )),
         format => match &keys {
             Some(keys) => {
-                let (bytes, count, losses) = obk::write(&book, args.variant.unwrap_or(Variant::XIANGQI), keys)?;
+                let (bytes, count, losses) =
+                    obk::write(&book, args.variant.unwrap_or(Variant::XIANGQI), keys)?;
                 out.write_all(&bytes)?;
                 Ok((count, losses))
             }
@@ -309,7 +360,9 @@ pub(crate) fn export(args: &ExportArgs, out: &mut dyn Write) -> Result<Exit> {
     let written = || -> Result<(u64, Losses)> {
         let mut file = BufWriter::new(file);
         let done = write(&mut file)?;
-        file.into_inner().map_err(|error| error.into_error())?.sync_all()?;
+        file.into_inner()
+            .map_err(|error| error.into_error())?
+            .sync_all()?;
         std::fs::rename(&half, &args.file)?;
         Ok(done)
     };
@@ -318,7 +371,11 @@ pub(crate) fn export(args: &ExportArgs, out: &mut dyn Write) -> Result<Exit> {
         let _ = std::fs::remove_file(&half);
     });
     let (count, losses) = done.with_context(|| format!("cannot write {name}"))?;
-    writeln!(out, "{name}: {count} {}", if is_proof { "nodes" } else { "positions" })?;
+    writeln!(
+        out,
+        "{name}: {count} {}",
+        if is_proof { "nodes" } else { "positions" }
+    )?;
     tell(&losses, out)?;
     Ok(Exit::Done)
 }
@@ -339,7 +396,11 @@ fn is_asked(position: &Position, variant: Option<Variant>, losses: &mut Losses) 
     is_asked
 }
 
-fn write_lines(book: &Book, variant: Option<Variant>, out: &mut dyn Write) -> Result<(u64, Losses)> {
+fn write_lines(
+    book: &Book,
+    variant: Option<Variant>,
+    out: &mut dyn Write,
+) -> Result<(u64, Losses)> {
     let (mut count, mut losses) = (0, Losses::new());
     for entry in book.positions() {
         let entry = entry?;
@@ -351,7 +412,11 @@ fn write_lines(book: &Book, variant: Option<Variant>, out: &mut dyn Write) -> Re
     Ok((count, losses))
 }
 
-fn write_table(book: &Book, variant: Option<Variant>, out: &mut dyn Write) -> Result<(u64, Losses)> {
+fn write_table(
+    book: &Book,
+    variant: Option<Variant>,
+    out: &mut dyn Write,
+) -> Result<(u64, Losses)> {
     let mut table = Table::begin(out)?;
     let (mut count, mut losses) = (0, Losses::new());
     for entry in book.positions() {

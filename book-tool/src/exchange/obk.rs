@@ -22,7 +22,13 @@ const MAKE: &str = "CREATE TABLE bhobk(id INTEGER PRIMARY KEY AUTOINCREMENT, vke
 const INDEX: &str = "CREATE INDEX idxkey ON bhobk(vkey)";
 
 /// What a row has no place for.
-const NO_PLACE: [Detail; 5] = [Detail::Depth, Detail::Nodes, Detail::Line, Detail::Engine, Detail::Date];
+const NO_PLACE: [Detail; 5] = [
+    Detail::Depth,
+    Detail::Nodes,
+    Detail::Line,
+    Detail::Engine,
+    Detail::Date,
+];
 
 /// A move of a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,14 +46,16 @@ struct Row {
 
 /// All rows of a file.
 fn rows(bytes: &[u8]) -> Result<Vec<Row>> {
-    ensure!(bytes.starts_with(b"SQLite format 3\0"), "it does not begin as a file of SQLite does");
+    ensure!(
+        bytes.starts_with(b"SQLite format 3\0"),
+        "it does not begin as a file of SQLite does"
+    );
     let mut base = Connection::open_in_memory()?;
     base.deserialize_read_exact("main", bytes, bytes.len(), true)?;
     // What a stranger's file says is no program of ours.
     base.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")?;
     let is_table = |name: &&str| -> Result<bool> {
-        let known =
-            "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql LIKE 'CREATE TABLE %'";
+        let known = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql LIKE 'CREATE TABLE %'";
         Ok(base.query_row(known, [name], |row| row.get::<_, i64>(0))? > 0)
     };
     let mut found = Vec::new();
@@ -56,12 +64,21 @@ fn rows(bytes: &[u8]) -> Result<Vec<Row>> {
             found.push(name);
         }
     }
-    let &[name] = &found[..] else { bail!("it has no table `bhobk` or `pfBook`, or both") };
+    let &[name] = &found[..] else {
+        bail!("it has no table `bhobk` or `pfBook`, or both")
+    };
     let columns = "vkey, vmove, vscore, vwin, vdraw, vlost, vvalid, vmemo";
     let mut statement = base.prepare(&format!("SELECT {columns} FROM {name} ORDER BY rowid"))?;
     let row = |row: &rusqlite::Row<'_>| {
-        let number =
-            |at: usize| row.get_ref(at).map(|value| if let ValueRef::Integer(number) = value { number } else { 0 });
+        let number = |at: usize| {
+            row.get_ref(at).map(|value| {
+                if let ValueRef::Integer(number) = value {
+                    number
+                } else {
+                    0
+                }
+            })
+        };
         let key = match row.get_ref(0)? {
             ValueRef::Integer(key) => Some(key.cast_unsigned()),
             // Some programs keep a key as the number that has its bits.
@@ -74,10 +91,15 @@ fn rows(bytes: &[u8]) -> Result<Vec<Row>> {
             score: number(2)?,
             games: [number(3)?, number(4)?, number(5)?],
             is_valid: !matches!(row.get_ref(6)?, ValueRef::Integer(0)),
-            has_memo: matches!(row.get_ref(7)?, ValueRef::Blob([_, ..]) | ValueRef::Text([_, ..])),
+            has_memo: matches!(
+                row.get_ref(7)?,
+                ValueRef::Blob([_, ..]) | ValueRef::Text([_, ..])
+            ),
         })
     };
-    Ok(statement.query_map([], row)?.collect::<rusqlite::Result<_>>()?)
+    Ok(statement
+        .query_map([], row)?
+        .collect::<rusqlite::Result<_>>()?)
 }
 
 /// What a book says of the positions that its moves lead to from the start, and from another root. A move's value is that of its
@@ -111,20 +133,30 @@ pub(super) fn read(
         }
     }
     let mut used: HashSet<*const Row> = HashSet::new();
-    let mut left: VecDeque<Position> = root.cloned().into_iter().chain([Position::start(variant)]).collect();
+    let mut left: VecDeque<Position> = root
+        .cloned()
+        .into_iter()
+        .chain([Position::start(variant)])
+        .collect();
     let mut seen: HashSet<_> = left.iter().map(Position::key).collect();
     while let Some(position) = left.pop_front() {
         let mut moves: BTreeMap<Move, &Row> = BTreeMap::new();
         let mut before = None;
         for is_mirrored in [false, true] {
-            let Some(key) = keys.of(&position, is_mirrored).filter(|key| before != Some(*key)) else { continue };
+            let Some(key) = keys
+                .of(&position, is_mirrored)
+                .filter(|key| before != Some(*key))
+            else {
+                continue;
+            };
             before = Some(key);
             for row in of_key.get(&key).into_iter().flatten() {
                 if !used.insert(std::ptr::from_ref(*row)) {
                     continue;
                 }
                 let squares = u16::try_from(row.squares).ok();
-                let text = squares.and_then(|both| squares::text(both >> 8, both & 255, is_mirrored));
+                let text =
+                    squares.and_then(|both| squares::text(both >> 8, both & 255, is_mirrored));
                 match text.and_then(|text| position.parse_move(&text).ok()) {
                     // Who writes a position both ways says the same twice.
                     Some(m) => drop(moves.entry(m).or_insert(row)),
@@ -132,7 +164,9 @@ pub(super) fn read(
                 }
             }
         }
-        let has_value = moves.values().any(|row| row.score != 0 || row.games.iter().any(|games| *games > 0));
+        let has_value = moves
+            .values()
+            .any(|row| row.score != 0 || row.games.iter().any(|games| *games > 0));
         for (m, row) in moves {
             let Ok(after) = position.play(m) else {
                 lose(&mut losses, "moves_that_cannot_be_made", 1);
@@ -143,31 +177,58 @@ pub(super) fn read(
             left.extend(bare(&after).filter(|after| seen.insert(after.key())));
         }
     }
-    let lost = rows.iter().filter(|row| row.key.is_some() && row.is_valid && !used.contains(&std::ptr::from_ref(*row)));
-    lose(&mut losses, "moves_of_positions_that_nothing_leads_to", lost.count() as u64);
+    let lost = rows.iter().filter(|row| {
+        row.key.is_some() && row.is_valid && !used.contains(&std::ptr::from_ref(*row))
+    });
+    lose(
+        &mut losses,
+        "moves_of_positions_that_nothing_leads_to",
+        lost.count() as u64,
+    );
     Ok((games, rows.len() as u64, losses))
 }
 
 fn is_xiangqi(variant: Variant) -> Result<()> {
-    ensure!(matches!(variant, Variant::Xiangqi { .. }), "these books are of xiangqi, not of {variant}");
+    ensure!(
+        matches!(variant, Variant::Xiangqi { .. }),
+        "these books are of xiangqi, not of {variant}"
+    );
     Ok(())
 }
 
 /// What a row says of a move.
-fn say(games: &mut Games, position: &Position, m: Move, row: &Row, has_value: bool, losses: &mut Losses) {
+fn say(
+    games: &mut Games,
+    position: &Position,
+    m: Move,
+    row: &Row,
+    has_value: bool,
+    losses: &mut Losses,
+) {
     let [won, drawn, lost] = row.games.map(|games| u64::try_from(games).unwrap_or(0));
     if won + drawn + lost > 0 {
         let (side, other) = match position.side() {
             Side::First => (Side::First, Side::Second),
             Side::Second => (Side::Second, Side::First),
         };
-        for (ending, count) in [(Ending::Won(side), won), (Ending::Drawn, drawn), (Ending::Won(other), lost)] {
+        for (ending, count) in [
+            (Ending::Won(side), won),
+            (Ending::Drawn, drawn),
+            (Ending::Won(other), lost),
+        ] {
             games.add(position, m, ending, count);
         }
         lose(losses, "weights_beside_games", u64::from(row.score != 0));
     } else if has_value {
         let centi = row.score.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
-        games.say(position, m, Said { score: Score::opinion(centi), proof: None });
+        games.say(
+            position,
+            m,
+            Said {
+                score: Score::opinion(centi),
+                proof: None,
+            },
+        );
     } else {
         games.add(position, m, Ending::Unknown, 1);
     }
@@ -186,10 +247,14 @@ pub(super) fn write(book: &Book, variant: Variant, keys: &Keys) -> Result<(Vec<u
     let transaction = base.transaction()?;
     {
         let columns = "vkey, vmove, vscore, vwin, vdraw, vlost, vvalid, vmemo, vindex";
-        let insert = format!("INSERT INTO bhobk({columns}) VALUES (?1, ?2, ?3, 0, 0, 0, 1, x'', ?4)");
+        let insert =
+            format!("INSERT INTO bhobk({columns}) VALUES (?1, ?2, ?3, 0, 0, 0, 1, x'', ?4)");
         let mut insert = transaction.prepare(&insert)?;
         for position in as_they_come_up(book, variant)? {
-            let (Some(entry), Some(key)) = (book.lookup(&position)?, keys.of(&position, false)) else { continue };
+            let (Some(entry), Some(key)) = (book.lookup(&position)?, keys.of(&position, false))
+            else {
+                continue;
+            };
             if !known.insert(key) {
                 lose(&mut losses, "positions_with_the_key_of_another", 1);
                 continue;
@@ -198,14 +263,19 @@ pub(super) fn write(book: &Book, variant: Variant, keys: &Keys) -> Result<(Vec<u
             let mut index = 0;
             for (m, verdict) in entry.answer.verdicts() {
                 let squares = squares::of_text(&position.write_move(*m));
-                let Some((from, to)) = squares.filter(|_| verdict.bound != Bound::Upper || verdict.proof.is_some())
+                let Some((from, to)) =
+                    squares.filter(|_| verdict.bound != Bound::Upper || verdict.proof.is_some())
                 else {
                     lose(&mut losses, "moves_without_a_value", 1);
                     continue;
                 };
                 lose(&mut losses, "proofs", verdict.proof.is_some().into());
                 lose_details(&mut losses, verdict, &NO_PLACE);
-                let score = if verdict.is_silent() { 0 } else { verdict.score.raw() };
+                let score = if verdict.is_silent() {
+                    0
+                } else {
+                    verdict.score.raw()
+                };
                 let squares = from << 8 | to;
                 // As the programs look for it: one beyond the signed numbers as the number that has its bits, if there is one.
                 let real = f64::from_bits(key);
@@ -219,7 +289,11 @@ pub(super) fn write(book: &Book, variant: Variant, keys: &Keys) -> Result<(Vec<u
         }
     }
     transaction.commit()?;
-    lose(&mut losses, "positions_of_other_games", others(book, variant)?);
+    lose(
+        &mut losses,
+        "positions_of_other_games",
+        others(book, variant)?,
+    );
     let bytes = base.serialize("main")?.to_vec();
     Ok((bytes, positions, losses))
 }
@@ -240,11 +314,14 @@ mod tests {
     /// A file with these rows.
     fn file(rows: &[Told]) -> Vec<u8> {
         let mut base = Connection::open_in_memory().expect("memory");
-        base.execute_batch(&format!("{MAKE}; {INDEX}")).expect("it is SQL");
+        base.execute_batch(&format!("{MAKE}; {INDEX}"))
+            .expect("it is SQL");
         for (key, squares, score, [won, drawn, lost], valid, memo) in rows {
-            let values = format!("{key}, {squares}, {score}, {won}, {drawn}, {lost}, {valid}, x'{memo}'");
-            let insert =
-                format!("INSERT INTO bhobk(vkey, vmove, vscore, vwin, vdraw, vlost, vvalid, vmemo) VALUES ({values})");
+            let values =
+                format!("{key}, {squares}, {score}, {won}, {drawn}, {lost}, {valid}, x'{memo}'");
+            let insert = format!(
+                "INSERT INTO bhobk(vkey, vmove, vscore, vwin, vdraw, vlost, vvalid, vmemo) VALUES ({values})"
+            );
             base.execute(&insert, []).expect("it is SQL");
         }
         base.serialize("main").expect("memory").to_vec()
@@ -258,7 +335,9 @@ mod tests {
     fn verdict(contents: &Contents, position: &Position, m: &str) -> Option<Verdict> {
         let (_folder, book) = learned(contents);
         let m = position.parse_move(m).expect("legal");
-        book.lookup(position).expect("readable").and_then(|entry| entry.facts.get(m).cloned())
+        book.lookup(position)
+            .expect("readable")
+            .and_then(|entry| entry.facts.get(m).cloned())
     }
 
     #[test]
@@ -267,16 +346,33 @@ mod tests {
             let keys = Keys::made_up(seed);
             let (_folder, book) = followed("xiangqi", 12);
             let (bytes, positions, losses) = write(&book, VARIANT, &keys).expect("memory");
-            assert_eq!((positions, losses.contains_key("positions_with_the_key_of_another")), (book.len(), false));
+            assert_eq!(
+                (
+                    positions,
+                    losses.contains_key("positions_with_the_key_of_another")
+                ),
+                (book.len(), false)
+            );
             let contents = read_obk(&bytes, None, &keys, None).expect("just written");
-            assert!(contents.losses.values().all(|count| *count == 0), "{:?}", contents.losses);
+            assert!(
+                contents.losses.values().all(|count| *count == 0),
+                "{:?}",
+                contents.losses
+            );
             let (_other, copy) = learned(&contents);
             assert_eq!(copy.len(), book.len());
             for entry in book.positions() {
                 let entry = entry.expect("readable");
-                let back = copy.lookup(&entry.position).expect("readable").expect("it came back").facts;
+                let back = copy
+                    .lookup(&entry.position)
+                    .expect("readable")
+                    .expect("it came back")
+                    .facts;
                 let known = |answer: &Answer| -> Vec<_> {
-                    let known = answer.verdicts().iter().filter(|(_, v)| v.bound != Bound::Upper);
+                    let known = answer
+                        .verdicts()
+                        .iter()
+                        .filter(|(_, v)| v.bound != Bound::Upper);
                     let mut known: Vec<_> = known.map(|(m, v)| (*m, v.score)).collect();
                     known.sort_unstable();
                     known
@@ -296,7 +392,9 @@ mod tests {
         let start = Position::start(VARIANT);
         let after = start.play_line("b2e2").expect("legal");
         let later = after.play_line("b9c7").expect("legal");
-        let key = |position: &Position, is_mirrored| keys.of(position, is_mirrored).expect("it has a FEN");
+        let key = |position: &Position, is_mirrored| {
+            keys.of(position, is_mirrored).expect("it has a FEN")
+        };
         let signed = |key: u64| key.cast_signed().to_string();
         let real = |key: u64| format!("{:e}", f64::from_bits(key));
         let row = |key: String, m: &str, score, games| (key, squares_of(m), score, games, 1, "");
@@ -311,10 +409,21 @@ mod tests {
             row("NULL".into(), "a0a1", 0, [0; 3]),
             row("12345".into(), "a0a1", 0, [0; 3]),
         ];
-        rows.push((signed(key(&start, false)), squares_of("a0a1"), 0, [0; 3], 0, "00ff"));
+        rows.push((
+            signed(key(&start, false)),
+            squares_of("a0a1"),
+            0,
+            [0; 3],
+            0,
+            "00ff",
+        ));
         let contents = read_obk(&file(&rows), None, &keys, None).expect("a book");
-        let told: Losses =
-            contents.losses.iter().filter(|(_, count)| **count > 0).map(|(what, count)| (*what, *count)).collect();
+        let told: Losses = contents
+            .losses
+            .iter()
+            .filter(|(_, count)| **count > 0)
+            .map(|(what, count)| (*what, *count))
+            .collect();
         let expected = [
             ("memos", 1),
             ("moves_of_positions_that_nothing_leads_to", 1),
@@ -324,20 +433,38 @@ mod tests {
             ("weights_beside_games", 1),
         ];
         assert_eq!((told, contents.items), (expected.into(), 9));
-        let said = |position: &Position, m| verdict(&contents, position, m).map(|v| (v.score.raw(), v.nodes, v.bound));
+        let said = |position: &Position, m| {
+            verdict(&contents, position, m).map(|v| (v.score.raw(), v.nodes, v.bound))
+        };
         assert_eq!(said(&start, "b2e2"), Some((75, 4, Bound::Exact)));
         assert_eq!(said(&start, "c3c4"), Some((0, 0, Bound::Exact)));
         assert_eq!(said(&after, "b9c7"), Some((17, 0, Bound::Exact)));
-        assert_eq!(said(&later, "a0a1").map(|(_, games, bound)| (games, bound)), Some((1, Bound::Lower)));
+        assert_eq!(
+            said(&later, "a0a1").map(|(_, games, bound)| (games, bound)),
+            Some((1, Bound::Lower))
+        );
         // What nothing leads to is read from a root of its own.
         rows.retain(|(key, ..)| *key != signed(key_of_start(&keys)));
         let book = file(&rows);
-        assert_eq!(read_obk(&book, None, &keys, None).expect("a book").answers.len(), 0);
-        assert_eq!(read_obk(&book, None, &keys, Some(&after)).expect("a book").answers.len(), 2);
+        assert_eq!(
+            read_obk(&book, None, &keys, None)
+                .expect("a book")
+                .answers
+                .len(),
+            0
+        );
+        assert_eq!(
+            read_obk(&book, None, &keys, Some(&after))
+                .expect("a book")
+                .answers
+                .len(),
+            2
+        );
     }
 
     fn key_of_start(keys: &Keys) -> u64 {
-        keys.of(&Position::start(VARIANT), false).expect("it has a FEN")
+        keys.of(&Position::start(VARIANT), false)
+            .expect("it has a FEN")
     }
 
     #[test]
@@ -354,11 +481,24 @@ mod tests {
             (base(endless), "no table `bhobk`"),
             (base("CREATE TABLE bhobk(vkey, vmove)"), "vscore"),
         ] {
-            let refused = read_obk(&bytes, None, &Keys::made_up(1), None).err().expect("it is no book");
+            let refused = read_obk(&bytes, None, &Keys::made_up(1), None)
+                .err()
+                .expect("it is no book");
             assert!(format!("{refused:#}").contains(says), "{refused:#}");
         }
-        let refused = read_obk(&file(&[]), Some("renju-15".parse().expect("a variant")), &Keys::made_up(1), None);
-        assert!(refused.err().expect("another game").to_string().contains("of xiangqi"));
+        let refused = read_obk(
+            &file(&[]),
+            Some("renju-15".parse().expect("a variant")),
+            &Keys::made_up(1),
+            None,
+        );
+        assert!(
+            refused
+                .err()
+                .expect("another game")
+                .to_string()
+                .contains("of xiangqi")
+        );
     }
 
     #[test]
@@ -379,11 +519,19 @@ mod tests {
 
     #[test]
     fn the_sample_has_the_rows_that_it_is_said_to_have() {
-        let Some(path) = sample("xiangqi/books/synthetic_sample.obk") else { return };
+        let Some(path) = sample("xiangqi/books/synthetic_sample.obk") else {
+            return;
+        };
         let bytes = std::fs::read(path).expect("readable");
         let rows = rows(&bytes).expect("a book");
-        let start = rows.iter().find(|row| row.key == Some(super::super::zobrist::START)).expect("it begins there");
-        assert_eq!((rows.len(), start.squares, start.games), (4_711, 43_687, [124, 19, 61]));
+        let start = rows
+            .iter()
+            .find(|row| row.key == Some(super::super::zobrist::START))
+            .expect("it begins there");
+        assert_eq!(
+            (rows.len(), start.squares, start.games),
+            (4_711, 43_687, [124, 19, 61])
+        );
         // With numbers of our own the start is found, and nothing behind it.
         let contents = read_obk(&bytes, None, &Keys::made_up(1), None).expect("a book");
         assert_eq!((contents.items, contents.answers.len()), (4_711, 1));
@@ -395,6 +543,10 @@ mod tests {
         };
         let keys = Keys::of_file(Some(table.as_ref())).expect("the real numbers");
         let contents = read_obk(&bytes, None, &keys, None).expect("a book");
-        assert!(contents.answers.len() > 1_000, "{} positions", contents.answers.len());
+        assert!(
+            contents.answers.len() > 1_000,
+            "{} positions",
+            contents.answers.len()
+        );
     }
 }

@@ -16,11 +16,17 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
         bail!("this reads games of xiangqi, not of {variant}");
     }
     let text = String::from_utf8_lossy(bytes);
-    let (mut games, mut losses, mut count, mut has_tags) = (Games::default(), Losses::new(), 0, false);
+    let (mut games, mut losses, mut count, mut has_tags) =
+        (Games::default(), Losses::new(), 0, false);
     for game in split(&text, &mut losses) {
         count += 1;
         has_tags |= !game.tags.is_empty();
-        let tag = |wanted: &str| game.tags.iter().rfind(|(name, _)| *name == wanted).map(|(_, value)| *value);
+        let tag = |wanted: &str| {
+            game.tags
+                .iter()
+                .rfind(|(name, _)| *name == wanted)
+                .map(|(_, value)| *value)
+        };
         let ending = tag("Result").map_or(Ending::Unknown, result);
         let start = match tag("FEN").filter(|fen| !fen.is_empty()) {
             Some(fen) => Position::from_fen(variant, fen).ok(),
@@ -89,7 +95,11 @@ fn split<'a>(text: &'a str, losses: &mut Losses) -> Vec<Game<'a>> {
         }
         game.moves.push('\n');
     }
-    lose(losses, "comments_and_variations_without_an_end", u64::from(is_comment || depth > 0));
+    lose(
+        losses,
+        "comments_and_variations_without_an_end",
+        u64::from(is_comment || depth > 0),
+    );
     if !game.moves.trim().is_empty() {
         games.push(game);
     }
@@ -116,7 +126,10 @@ fn play(start: &Position, text: &str, mut ending: Ending, games: &mut Games, los
     let (mut at, mut moves) = (start.clone(), Vec::new());
     for word in text.split_whitespace() {
         // A number may stand close to its move: 1.h2e2
-        let word = word.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix('.').unwrap_or(word);
+        let word = word
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .strip_prefix('.')
+            .unwrap_or(word);
         let word = word.trim_start_matches('.');
         if word.is_empty() || word == "*" || word.starts_with('$') || word.starts_with("==") {
             continue;
@@ -165,7 +178,8 @@ fn read_move(position: &Position, word: &str) -> Option<Move> {
         return Some(m);
     }
     // Of two pieces on one file often but one can make the move, and then many do not say which.
-    let by_file = |m: &Move| by_file(&game, position, *m).is_some_and(|name| plain(&name) == wanted);
+    let by_file =
+        |m: &Move| by_file(&game, position, *m).is_some_and(|name| plain(&name) == wanted);
     let mut left = moves.into_iter().filter(by_file);
     left.next().filter(|_| left.next().is_none())
 }
@@ -174,9 +188,10 @@ fn read_move(position: &Position, word: &str) -> Option<Move> {
 fn names(game: &Xiangqi, m: Move) -> [String; 3] {
     let wxf = game.wxf(m);
     let turned = match wxf.as_bytes() {
-        &[mark @ (b'+' | b'-'), letter, sign, number] => {
-            [letter, mark, sign, number].into_iter().map(char::from).collect()
-        }
+        &[mark @ (b'+' | b'-'), letter, sign, number] => [letter, mark, sign, number]
+            .into_iter()
+            .map(char::from)
+            .collect(),
         _ => wxf.clone(),
     };
     [wxf, turned, game.chinese(m)]
@@ -185,10 +200,21 @@ fn names(game: &Xiangqi, m: Move) -> [String; 3] {
 /// The name in WXF's notation of a move of one of several pieces on a file, without the mark of which.
 fn by_file(game: &Xiangqi, position: &Position, m: Move) -> Option<String> {
     let wxf = game.wxf(m);
-    let &[b'+' | b'-' | b'a'..=b'e', letter, sign, number] = wxf.as_bytes() else { return None };
+    let &[b'+' | b'-' | b'a'..=b'e', letter, sign, number] = wxf.as_bytes() else {
+        return None;
+    };
     let at = position.write_move(m).bytes().next()?.checked_sub(b'a')?;
-    let file = if position.side() == Side::First { 9 - at } else { 1 + at };
-    Some([letter, b'0' + file, sign, number].into_iter().map(char::from).collect())
+    let file = if position.side() == Side::First {
+        9 - at
+    } else {
+        1 + at
+    };
+    Some(
+        [letter, b'0' + file, sign, number]
+            .into_iter()
+            .map(char::from)
+            .collect(),
+    )
 }
 
 /// One spelling of many: of letters that stand for one piece, of signs, and of characters old and new.
@@ -216,9 +242,14 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> Result<(u64, Vec<usize>, Losses), String> {
-        let (games, count, mut losses) = read(text.as_bytes(), Variant::XIANGQI).map_err(|e| format!("{e:#}"))?;
+        let (games, count, mut losses) =
+            read(text.as_bytes(), Variant::XIANGQI).map_err(|e| format!("{e:#}"))?;
         losses.retain(|_, lost| *lost > 0);
-        let known = games.answers("test").iter().map(|(_, answer)| answer.len()).collect();
+        let known = games
+            .answers("test")
+            .iter()
+            .map(|(_, answer)| answer.len())
+            .collect();
         Ok((count, known, losses))
     }
 
@@ -227,22 +258,39 @@ mod tests {
         let plain = said("[Event \"x\"]\n\n1. h2e2 h9g7 2. h0g2 i9h9 1-0\n").expect("a game");
         assert_eq!((plain.0, plain.1.len(), &plain.2), (1, 4, &Losses::new()));
         for (text, comments) in [
-            ("[Event \"x\"]\n\n1. h2e2! {1) first; 2. last [so] } h9g7?! 2.h0g2+ i9h9# 1-0\n", 1),
-            ("[Event \"x\"]\n\n1. h2e2 ; 1-0 so they say\nh9g7 (1... b9c7 {) } (2. b2e2)) 2. H0G2 i9h9 1-0", 2),
-            ("%one line\n[Event \"x\"]\n1. h2e2 {\n[Event \"y\"]\n} h9g7 2. h0g2 $1 i9h9 1-0", 1),
+            (
+                "[Event \"x\"]\n\n1. h2e2! {1) first; 2. last [so] } h9g7?! 2.h0g2+ i9h9# 1-0\n",
+                1,
+            ),
+            (
+                "[Event \"x\"]\n\n1. h2e2 ; 1-0 so they say\nh9g7 (1... b9c7 {) } (2. b2e2)) 2. H0G2 i9h9 1-0",
+                2,
+            ),
+            (
+                "%one line\n[Event \"x\"]\n1. h2e2 {\n[Event \"y\"]\n} h9g7 2. h0g2 $1 i9h9 1-0",
+                1,
+            ),
         ] {
             let found = said(text).expect("a game");
             assert_eq!((found.0, &found.1), (1, &plain.1), "{text}");
-            assert_eq!(found.2, [("comments_and_variations", comments)].into(), "{text}");
+            assert_eq!(
+                found.2,
+                [("comments_and_variations", comments)].into(),
+                "{text}"
+            );
         }
         let open = said("1. h2e2 {for ever\n\n[Event \"y\"]\n1. h2e2").expect("a game");
-        assert_eq!((open.0, open.2.get("comments_and_variations_without_an_end")), (1, Some(&1)));
+        assert_eq!(
+            (open.0, open.2.get("comments_and_variations_without_an_end")),
+            (1, Some(&1))
+        );
     }
 
     #[test]
     fn one_of_two_pieces_on_a_file_has_many_names() {
         // Both rooks on the fifth file, and both horses: one of the latter can go to the fourth.
-        let position = Position::from_fen(Variant::XIANGQI, "3k5/9/4R4/9/4R4/3p5/9/4N4/9/3KN4 w").expect("legal");
+        let position = Position::from_fen(Variant::XIANGQI, "3k5/9/4R4/9/4R4/3p5/9/4N4/9/3KN4 w")
+            .expect("legal");
         let read = |word: &str| read_move(&position, word).map(|m| position.write_move(m));
         for front in ["+R=1", "R+=1", "R+.1", "前车平一", "前車平一", "e7i7"] {
             assert_eq!(read(front).as_deref(), Some("e7i7"), "{front}");
@@ -254,7 +302,12 @@ mod tests {
 
     #[test]
     fn what_is_no_pgn_is_refused() {
-        for text in ["", "{\"a\": 1}", "[{\"a\": 1},\n {\"a\": 2}]", "a text\nof some lines"] {
+        for text in [
+            "",
+            "{\"a\": 1}",
+            "[{\"a\": 1},\n {\"a\": 2}]",
+            "a text\nof some lines",
+        ] {
             assert!(said(text).is_err(), "{text}: {:?}", said(text));
         }
     }

@@ -5,7 +5,9 @@ use std::io::Write;
 
 use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
-use kagetsu_game::{Claim, Effort, Key, Move, Outcome, Position, Proof, Question, Variant, with_game};
+use kagetsu_game::{
+    Claim, Effort, Key, Move, Outcome, Position, Proof, Question, Variant, with_game,
+};
 use kagetsu_search::threats::{Plan, Threats};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_verify::{Grove, Node, Reference};
@@ -38,14 +40,28 @@ impl ProofArgs {
 }
 
 /// Writes the win tree of a position; gives the number of its nodes.
-pub(super) fn write(book: &Book, variant: Option<Variant>, args: &ProofArgs, out: &mut dyn Write) -> Result<u64> {
-    let variant = variant.context("a win tree begins at a position: name it by --variant and --moves")?;
+pub(super) fn write(
+    book: &Book,
+    variant: Option<Variant>,
+    args: &ProofArgs,
+    out: &mut dyn Write,
+) -> Result<u64> {
+    let variant =
+        variant.context("a win tree begins at a position: name it by --variant and --moves")?;
     let line = args.moves.as_deref().unwrap_or_default();
-    let position = Position::from_line(variant, line).with_context(|| format!("--moves \"{line}\""))?;
+    let position =
+        Position::from_line(variant, line).with_context(|| format!("--moves \"{line}\""))?;
     let engine = Engine::new(EngineOptions::default())?;
     let (grove, threats) = (Grove::default(), Threats::new(TABLE));
-    let mut forester =
-        Forester { book, grove, threats, engine, nodes: args.nodes, known: HashMap::new(), plans: BTreeSet::new() };
+    let mut forester = Forester {
+        book,
+        grove,
+        threats,
+        engine,
+        nodes: args.nodes,
+        known: HashMap::new(),
+        plans: BTreeSet::new(),
+    };
     let tree = forester.tree(&position)?;
     tree.write(out)?;
     Ok(tree.nodes().len() as u64)
@@ -75,16 +91,22 @@ impl Forester<'_> {
                 self.grove.add(root)
             }
             Some(Claim::Draw) | None => {
-                bail!("the book has proven no win of {position}; `kagetsu build --policy prove` looks for one")
+                bail!(
+                    "the book has proven no win of {position}; `kagetsu build --policy prove` looks for one"
+                )
             }
         };
-        Ok(self.grove.tree(root, position.clone(), claim.unwrap_or(Claim::Win)))
+        Ok(self
+            .grove
+            .tree(root, position.clone(), claim.unwrap_or(Claim::Win)))
     }
 
     /// What the book has proven; what was only said is no proof.
     fn proof(&self, position: &Position) -> Result<Option<Proof>> {
         let entry = self.book.lookup(position)?;
-        Ok(entry.and_then(|entry| entry.derived.proof).filter(|proof| proof.kind != kagetsu_game::ProofKind::Manual))
+        Ok(entry
+            .and_then(|entry| entry.derived.proof)
+            .filter(|proof| proof.kind != kagetsu_game::ProofKind::Manual))
     }
 
     /// How the winner goes on after a reply at `before`, which leads to `position`. A position of gomoku stands for all its images.
@@ -100,7 +122,10 @@ impl Forester<'_> {
         }
         // Where nothing is in the book, the moves are found as they stand: so like positions have like trees.
         if self.proof(position)?.is_none() {
-            return match self.threats.refute(before, reply, self.nodes, &Control::new())? {
+            return match self
+                .threats
+                .refute(before, reply, self.nodes, &Control::new())?
+            {
                 Some(plan) => Ok(Reference::to(self.add(&plan))),
                 None => Ok(Reference::to(self.search(position)?)),
             };
@@ -113,13 +138,22 @@ impl Forester<'_> {
     /// The node of a position that its side to move wins, in the position's own orientation.
     fn node(&mut self, position: &Position) -> Result<u32> {
         let entry = self.book.lookup(position)?.map(|entry| entry.derived);
-        let best = entry.filter(|derived| derived.proof.is_some_and(|proof| proof.claim == Claim::Win));
-        let Some(m) = best.and_then(|derived| derived.best) else { return self.search(position) };
+        let best =
+            entry.filter(|derived| derived.proof.is_some_and(|proof| proof.claim == Claim::Win));
+        let Some(m) = best.and_then(|derived| derived.best) else {
+            return self.search(position);
+        };
         let next = position.play(m)?;
         if next.outcome().is_some() {
-            return Ok(self.grove.add(Node { at: Some(m), ..Node::default() }));
+            return Ok(self.grove.add(Node {
+                at: Some(m),
+                ..Node::default()
+            }));
         }
-        if self.proof(&next)?.is_none_or(|proof| proof.claim != Claim::Loss) {
+        if self
+            .proof(&next)?
+            .is_none_or(|proof| proof.claim != Claim::Loss)
+        {
             return self.search(position);
         }
         let node = self.answers(Some(m), &next)?;
@@ -137,7 +171,11 @@ impl Forester<'_> {
             if next.outcome() == Some(Outcome::Win(position.side().other())) {
                 continue;
             }
-            if self.proof(&next)?.is_some() { known.push((reply, next)) } else { open.push((reply, next)) }
+            if self.proof(&next)?.is_some() {
+                known.push((reply, next))
+            } else {
+                open.push((reply, next))
+            }
         }
         for (reply, next) in known.into_iter().chain(open) {
             let answer = match self.answered(&next, &counts) {
@@ -148,18 +186,31 @@ impl Forester<'_> {
             answers.push((reply, answer));
         }
         answers.sort_by_key(|(reply, _)| *reply);
-        let most = counts.into_iter().max_by_key(|(_, count)| *count).map(|(answer, _)| answer);
+        let most = counts
+            .into_iter()
+            .max_by_key(|(_, count)| *count)
+            .map(|(answer, _)| answer);
         answers.retain(|(_, answer)| Some(*answer) != most);
-        Ok(Node { at, replies: answers, otherwise: most })
+        Ok(Node {
+            at,
+            replies: answers,
+            otherwise: most,
+        })
     }
 
     /// What answers other replies and answers this one too, the most used first.
     fn answered(&self, next: &Position, counts: &BTreeMap<Reference, usize>) -> Option<Reference> {
-        let mut tried: Vec<_> = counts.iter().filter(|(answer, _)| self.plans.contains(&answer.node)).collect();
+        let mut tried: Vec<_> = counts
+            .iter()
+            .filter(|(answer, _)| self.plans.contains(&answer.node))
+            .collect();
         tried.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        let wins =
-            |answer: &Reference| with_game!(next.variant(), G => self.grove.wins(&mut next.game::<G>(), *answer));
-        tried.into_iter().take(TRIED).map(|(answer, _)| *answer).find(wins)
+        let wins = |answer: &Reference| with_game!(next.variant(), G => self.grove.wins(&mut next.game::<G>(), *answer));
+        tried
+            .into_iter()
+            .take(TRIED)
+            .map(|(answer, _)| *answer)
+            .find(wins)
     }
 
     /// The node of a position that a search has won: by threats, or by the engine where there are none.
@@ -170,14 +221,26 @@ impl Forester<'_> {
         {
             return Ok(self.add(&plan));
         }
-        let answer = self.engine.answer(&Question::new(position.clone(), effort), &Control::new(), &mut |_| {})?;
-        let won = answer.best().filter(|(_, verdict)| verdict.proof.is_some_and(|proof| proof.claim == Claim::Win));
+        let answer = self.engine.answer(
+            &Question::new(position.clone(), effort),
+            &Control::new(),
+            &mut |_| {},
+        )?;
+        let won = answer
+            .best()
+            .filter(|(_, verdict)| verdict.proof.is_some_and(|proof| proof.claim == Claim::Win));
         let Some((m, _)) = won else {
-            bail!("the win of {position} was not found again in {} positions; give more --nodes", self.nodes);
+            bail!(
+                "the win of {position} was not found again in {} positions; give more --nodes",
+                self.nodes
+            );
         };
         let next = position.play(m)?;
         if next.outcome().is_some() {
-            return Ok(self.grove.add(Node { at: Some(m), ..Node::default() }));
+            return Ok(self.grove.add(Node {
+                at: Some(m),
+                ..Node::default()
+            }));
         }
         let node = self.answers(Some(m), &next)?;
         Ok(self.grove.add(node))
@@ -195,8 +258,16 @@ pub(crate) fn plant(grove: &mut Grove, plan: &Plan) -> u32 {
     let mut numbers: Vec<u32> = Vec::with_capacity(plan.steps.len());
     for step in &plan.steps {
         let to = |step: u32| Reference::to(numbers[step as usize]);
-        let replies = step.replies.iter().map(|(m, next)| (*m, to(*next))).collect();
-        let node = Node { at: Some(step.at), replies, otherwise: step.otherwise.map(to) };
+        let replies = step
+            .replies
+            .iter()
+            .map(|(m, next)| (*m, to(*next)))
+            .collect();
+        let node = Node {
+            at: Some(step.at),
+            replies,
+            otherwise: step.otherwise.map(to),
+        };
         numbers.push(grove.add(node));
     }
     numbers.last().copied().unwrap_or_default()

@@ -13,9 +13,13 @@ use super::losses::{CUT_SHORT, Losses, lose};
 pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)> {
     let mut lines = text.lines();
     let head = lines.next().unwrap_or_default();
-    let board = head.strip_prefix("Piskvorky ").and_then(|rest| rest.split(',').next());
+    let board = head
+        .strip_prefix("Piskvorky ")
+        .and_then(|rest| rest.split(',').next());
     let sizes = board.and_then(|board| board.trim().split_once('x'));
-    let Some((width, height)) = sizes.and_then(|(w, h)| Some((w.parse::<u8>().ok()?, h.parse::<u8>().ok()?))) else {
+    let Some((width, height)) =
+        sizes.and_then(|(w, h)| Some((w.parse::<u8>().ok()?, h.parse::<u8>().ok()?)))
+    else {
         bail!("the first line is not that of a game, as in 'Piskvorky 15x15, 11:11, 0'");
     };
     let size = match variant {
@@ -28,7 +32,9 @@ pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
     let is_last_whole = text.ends_with('\n');
     let mut lines = (2..).zip(lines).peekable();
     while let Some((number, line)) = lines.next_if(|(_, line)| made(line).is_some()) {
-        let Some((x, y, time)) = made(line) else { break };
+        let Some((x, y, time)) = made(line) else {
+            break;
+        };
         if !is_last_whole && lines.peek().is_none() {
             lose(&mut losses, CUT_SHORT, 1);
             if time.is_none() {
@@ -38,21 +44,40 @@ pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
         if !(1..=size).contains(&x) || !(1..=size).contains(&y) {
             bail!("line {number}: the point {x},{y} is off the board of {width}x{height}");
         }
-        lose(&mut losses, "times", u64::from(time.is_some_and(|time| time != "0")));
+        lose(
+            &mut losses,
+            "times",
+            u64::from(time.is_some_and(|time| time != "0")),
+        );
         // Rows are counted from the top.
         moves.push(Move::new((size - y) * size + x - 1));
     }
     // Names and numbers of the end follow the moves, and one of these may be cut off before its second number.
     let behind = lines.peek().map(|(number, _)| *number);
     let rest: Vec<&str> = lines.map(|(_, line)| line).collect();
-    if let Some(number) = behind.filter(|_| rest.iter().any(|line| made(line).is_some_and(|(.., time)| time.is_some())))
-    {
+    if let Some(number) = behind.filter(|_| {
+        rest.iter()
+            .any(|line| made(line).is_some_and(|(.., time)| time.is_some()))
+    }) {
         bail!("line {number} is no move, but moves follow it: the file is damaged there");
     }
-    let is_number =
-        |text: &str| !text.is_empty() && text.trim_end_matches(',').bytes().all(|byte| byte.is_ascii_digit());
-    lose(&mut losses, CUT_SHORT, u64::from(!is_last_whole && rest.len() == 1 && is_number(rest[0])));
-    lose(&mut losses, "games_without_moves", u64::from(moves.is_empty()));
+    let is_number = |text: &str| {
+        !text.is_empty()
+            && text
+                .trim_end_matches(',')
+                .bytes()
+                .all(|byte| byte.is_ascii_digit())
+    };
+    lose(
+        &mut losses,
+        CUT_SHORT,
+        u64::from(!is_last_whole && rest.len() == 1 && is_number(rest[0])),
+    );
+    lose(
+        &mut losses,
+        "games_without_moves",
+        u64::from(moves.is_empty()),
+    );
     let mut games = Games::default();
     let made = games.play(&Position::start(variant), &moves, Ending::Unknown);
     if made < moves.len() {
@@ -65,7 +90,9 @@ pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
 /// Column and row, from 1, of a line with a move, and the time that it took where it tells one.
 fn made(line: &str) -> Option<(u16, u16, Option<&str>)> {
     let (x, rest) = line.split_once(',')?;
-    let (y, time) = rest.split_once(',').map_or((rest, None), |(y, time)| (y, Some(time.trim())));
+    let (y, time) = rest
+        .split_once(',')
+        .map_or((rest, None), |(y, time)| (y, Some(time.trim())));
     let time = time.filter(|time| !time.is_empty());
     Some((x.trim().parse().ok()?, y.trim().parse().ok()?, time))
 }
@@ -76,8 +103,12 @@ mod tests {
 
     /// How many moves it has, and whether it is said to be cut.
     fn said(text: &str) -> Result<(usize, u64), String> {
-        let (games, _, losses) = read(text, Variant::FREESTYLE_15).map_err(|error| format!("{error:#}"))?;
-        Ok((games.answers("psq").len(), losses.get(CUT_SHORT).copied().unwrap_or(0)))
+        let (games, _, losses) =
+            read(text, Variant::FREESTYLE_15).map_err(|error| format!("{error:#}"))?;
+        Ok((
+            games.answers("psq").len(),
+            losses.get(CUT_SHORT).copied().unwrap_or(0),
+        ))
     }
 
     #[test]
@@ -101,6 +132,9 @@ mod tests {
     #[test]
     fn a_line_that_is_no_move_ends_the_moves_or_is_damage() {
         let said = said("Piskvorky 15x15, 11:11, 0\n8,8,0\n9;9,1\n7,7,0\n");
-        assert_eq!(said, Err("line 3 is no move, but moves follow it: the file is damaged there".into()));
+        assert_eq!(
+            said,
+            Err("line 3 is no move, but moves follow it: the file is damaged there".into())
+        );
     }
 }

@@ -59,7 +59,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Library> {
     if is_headed && bytes.len() < HEADER {
         bail!("its header is cut off");
     }
-    if let [major, minor] = bytes[8.min(bytes.len())..].get(..2).filter(|_| is_headed).unwrap_or(&[3, 0])
+    if let [major, minor] = bytes[8.min(bytes.len())..]
+        .get(..2)
+        .filter(|_| is_headed)
+        .unwrap_or(&[3, 0])
         && 100 * u32::from(*major) + u32::from(*minor) > 304
     {
         bail!("it has version {major}.{minor} of the format; 3.4 is the latest that is known");
@@ -74,7 +77,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Library> {
         let place = bytes.len() - rest.len();
         rest = after;
         is_cut = true;
-        let mut node = Node { parent: Some(at), is_move: flags & NO_MOVE == 0, ..Node::default() };
+        let mut node = Node {
+            parent: Some(at),
+            is_move: flags & NO_MOVE == 0,
+            ..Node::default()
+        };
         node.is_marked = flags & MARK != 0;
         let (column, row) = (usize::from(point & 15), usize::from(point >> 4));
         if *point != 0 {
@@ -85,7 +92,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Library> {
         }
         let mut has_text = false;
         if flags & EXTENSION != 0 {
-            let Some(([_, low], after)) = rest.split_first_chunk() else { break };
+            let Some(([_, low], after)) = rest.split_first_chunk() else {
+                break;
+            };
             has_text = low & BOARD_TEXT != 0;
             rest = after;
         }
@@ -98,11 +107,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<Library> {
         if has_text && is_whole {
             (node.board_text, is_whole) = text(&mut rest);
             // Half a text may say something else than the whole.
-            node.board_text.truncate(if is_whole { usize::MAX } else { 0 });
+            node.board_text
+                .truncate(if is_whole { usize::MAX } else { 0 });
         }
         // A point of zero at the beginning is the root, in whatever version.
         if is_first && *point == 0 {
-            nodes[0] = Node { parent: None, ..node };
+            nodes[0] = Node {
+                parent: None,
+                ..node
+            };
             (at, has_root) = (0, true);
         } else {
             nodes.push(node);
@@ -121,7 +134,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Library> {
         }
     }
     let behind = if is_cut { 0 } else { rest.len() as u64 };
-    Ok(Library { nodes, has_root, is_cut, behind })
+    Ok(Library {
+        nodes,
+        has_root,
+        is_cut,
+        behind,
+    })
 }
 
 /// Pairs of bytes up to one with a zero, and whether there is one.
@@ -165,8 +183,15 @@ pub(super) fn write(branches: &[Branch]) -> Vec<u8> {
     let mut left = vec![(0, false)];
     while let Some((number, is_followed)) = left.pop() {
         let branch = &branches[number];
-        let (column, row) = (usize::from(branch.cell) % SIZE, usize::from(branch.cell) / SIZE);
-        let point = if number == 0 { 0 } else { ((SIZE - 1 - row) << 4 | (column + 1)) as u8 };
+        let (column, row) = (
+            usize::from(branch.cell) % SIZE,
+            usize::from(branch.cell) / SIZE,
+        );
+        let point = if number == 0 {
+            0
+        } else {
+            ((SIZE - 1 - row) << 4 | (column + 1)) as u8
+        };
         let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
         let flags = flag(DOWN, is_followed)
             | flag(RIGHT, branch.children.is_empty())
@@ -179,11 +204,20 @@ pub(super) fn write(branches: &[Branch]) -> Vec<u8> {
         for text in [&branch.comment, &branch.board_text] {
             if !text.is_empty() {
                 bytes.extend(text.bytes().filter(|byte| *byte != 0));
-                bytes.extend(vec![0; 2 - text.bytes().filter(|byte| *byte != 0).count() % 2]);
+                bytes.extend(vec![
+                    0;
+                    2 - text.bytes().filter(|byte| *byte != 0).count() % 2
+                ]);
             }
         }
         let last = branch.children.last();
-        left.extend(branch.children.iter().rev().map(|child| (*child, Some(child) != last)));
+        left.extend(
+            branch
+                .children
+                .iter()
+                .rev()
+                .map(|child| (*child, Some(child) != last)),
+        );
     }
     bytes
 }
@@ -196,13 +230,23 @@ mod tests {
 
     /// A tree: of each branch after the root the number of the one that it hangs on, and what stands there.
     fn trees() -> impl Strategy<Value = Vec<Branch>> {
-        let node = (any::<prop::sample::Index>(), 0u16..225, "[a-z]{0,5}", "[A-Z]{0,4}");
+        let node = (
+            any::<prop::sample::Index>(),
+            0u16..225,
+            "[a-z]{0,5}",
+            "[A-Z]{0,4}",
+        );
         proptest::collection::vec(node, 0..40).prop_map(|nodes| {
             let mut branches = vec![Branch::default()];
             for (parent, cell, comment, board_text) in nodes {
                 let (parent, number) = (parent.index(branches.len()), branches.len());
                 branches[parent].children.push(number);
-                branches.push(Branch { cell, comment, board_text, children: Vec::new() });
+                branches.push(Branch {
+                    cell,
+                    comment,
+                    board_text,
+                    children: Vec::new(),
+                });
             }
             branches
         })
@@ -212,7 +256,12 @@ mod tests {
     fn expected(branches: &[Branch]) -> Vec<Node> {
         let (mut nodes, mut left) = (Vec::new(), vec![(0, None)]);
         while let Some((number, parent)) = left.pop() {
-            let Branch { cell, comment, board_text, children } = &branches[number];
+            let Branch {
+                cell,
+                comment,
+                board_text,
+                children,
+            } = &branches[number];
             nodes.push(Node {
                 cell: (number > 0).then_some(*cell),
                 parent,

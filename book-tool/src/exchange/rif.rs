@@ -35,8 +35,12 @@ enum Inside {
 /// If it is none that is known.
 pub(super) fn text(bytes: &[u8]) -> Result<Cow<'_, str>> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
-    let declaration = head.strip_prefix("<?xml").and_then(|rest| rest.split_once("?>"));
-    let named = declaration.and_then(|(within, _)| within.split_once("encoding")).map(|(_, rest)| rest);
+    let declaration = head
+        .strip_prefix("<?xml")
+        .and_then(|rest| rest.split_once("?>"));
+    let named = declaration
+        .and_then(|(within, _)| within.split_once("encoding"))
+        .map(|(_, rest)| rest);
     let named = named.and_then(|rest| rest.split(['"', '\'']).nth(1));
     match named {
         _ if std::str::from_utf8(bytes).is_ok() => Ok(String::from_utf8_lossy(bytes)),
@@ -44,7 +48,9 @@ pub(super) fn text(bytes: &[u8]) -> Result<Cow<'_, str>> {
         None => bail!("it is no text in UTF-8, and names no other encoding; `iconv` makes it one"),
         Some(label) => match Encoding::for_label(label.as_bytes()) {
             Some(encoding) => Ok(encoding.decode_without_bom_handling(bytes).0),
-            None => bail!("nobody knows the encoding '{label}' that it names; `iconv` makes it one in UTF-8"),
+            None => bail!(
+                "nobody knows the encoding '{label}' that it names; `iconv` makes it one in UTF-8"
+            ),
         },
     }
 }
@@ -60,7 +66,10 @@ pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
     let (mut game, mut inside, mut depth) = (None, Inside::Other, 0_usize);
     loop {
         let at = reader.buffer_position();
-        match reader.read_event().map_err(|error| anyhow!("byte {at} is no part of an XML: {error}"))? {
+        match reader
+            .read_event()
+            .map_err(|error| anyhow!("byte {at} is no part of an XML: {error}"))?
+        {
             Event::Start(element) => {
                 depth += 1;
                 match element.name().as_ref() {
@@ -102,9 +111,15 @@ pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
 fn begun(element: &BytesStart) -> Game {
     let value = |name: &str| {
         let found = element.try_get_attribute(name).ok().flatten();
-        found.map_or_else(String::new, |found| String::from_utf8_lossy(&found.value).trim().to_string())
+        found.map_or_else(String::new, |found| {
+            String::from_utf8_lossy(&found.value).trim().to_string()
+        })
     };
-    Game { result: value("bresult"), has_offer: !value("alt").is_empty(), ..Game::default() }
+    Game {
+        result: value("bresult"),
+        has_offer: !value("alt").is_empty(),
+        ..Game::default()
+    }
 }
 
 fn put(game: Option<&mut Game>, inside: Inside, text: &[u8]) {
@@ -126,7 +141,11 @@ fn play(game: &Game, variant: Variant, games: &mut Games, losses: &mut Losses) {
     let (mut at, mut moves) = (Position::start(variant), Vec::<Move>::new());
     let mut is_cut = false;
     for text in game.moves.split_whitespace() {
-        match at.parse_move(text).ok().and_then(|m| Some((m, at.play(m).ok()?))) {
+        match at
+            .parse_move(text)
+            .ok()
+            .and_then(|m| Some((m, at.play(m).ok()?)))
+        {
             Some((m, after)) => {
                 moves.push(m);
                 at = after;
@@ -170,29 +189,50 @@ mod tests {
 
     #[test]
     fn it_is_read_in_the_encoding_that_it_names() {
-        let game = "<games><game bresult='1'><move>h8 h9</move><info>caf\u{e9}</info></game></games>";
+        let game =
+            "<games><game bresult='1'><move>h8 h9</move><info>caf\u{e9}</info></game></games>";
         let latin = |head: &str| {
-            let bytes: Vec<u8> = format!("{head}{game}").chars().map(|letter| letter as u8).collect();
-            text(&bytes).map(Cow::into_owned).map_err(|error| format!("{error:#}"))
+            let bytes: Vec<u8> = format!("{head}{game}")
+                .chars()
+                .map(|letter| letter as u8)
+                .collect();
+            text(&bytes)
+                .map(Cow::into_owned)
+                .map_err(|error| format!("{error:#}"))
         };
         let head = "<?xml version=\"1.0\" encoding='ISO-8859-1'?>";
         assert_eq!(latin(head), Ok(format!("{head}{game}")));
-        assert!(latin(&head.replace("ISO-8859-1", "none")).is_err_and(|said| said.contains("'none'")));
+        assert!(
+            latin(&head.replace("ISO-8859-1", "none")).is_err_and(|said| said.contains("'none'"))
+        );
         assert!(latin("").is_err_and(|said| said.contains("iconv")));
-        let wide: Vec<u8> = format!("\u{feff}{game}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let wide: Vec<u8> = format!("\u{feff}{game}")
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
         assert_eq!(text(&wide).expect("it has a mark"), game);
     }
 
     #[test]
     fn what_is_cut_short_or_no_xml_is_refused() {
         for (text, why) in [
-            ("<games><game bresult='1'><move>h8 h9</move></game><game", "byte 50"),
-            ("<games><game bresult='1'><move>h8 h9</move></game>", "after 1 whole games"),
+            (
+                "<games><game bresult='1'><move>h8 h9</move></game><game",
+                "byte 50",
+            ),
+            (
+                "<games><game bresult='1'><move>h8 h9</move></game>",
+                "after 1 whole games",
+            ),
             ("<games></game>", "no part of an XML"),
             ("<games/>", "no games"),
             ("h8 h9", "no games"),
         ] {
-            assert!(said(text).as_ref().is_err_and(|said| said.contains(why)), "{text}: {:?}", said(text));
+            assert!(
+                said(text).as_ref().is_err_and(|said| said.contains(why)),
+                "{text}: {:?}",
+                said(text)
+            );
         }
     }
 }

@@ -24,21 +24,28 @@ enum Step {
 /// # Errors
 /// If it is none, or one was played on another board.
 pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses)> {
-    let Variant::Gomoku { size, .. } = variant else { bail!("this reads games of gomoku, not of {variant}") };
+    let Variant::Gomoku { size, .. } = variant else {
+        bail!("this reads games of gomoku, not of {variant}")
+    };
     let (mut games, mut losses, mut count) = (Games::default(), Losses::new(), 0);
     let mut at: Option<Position> = None;
     let mut left: Vec<Option<Position>> = Vec::new();
     // What a game says of its end counts where it has no branches: then it is what was played.
     let mut line: Vec<Move> = Vec::new();
-    let (mut start, mut ending, mut has_branches) = (Position::start(variant), Ending::Unknown, false);
+    let (mut start, mut ending, mut has_branches) =
+        (Position::start(variant), Ending::Unknown, false);
     let mut tree: Vec<(Position, Move)> = Vec::new();
     let (steps, is_cut) = steps(&text(bytes))?;
     lose(&mut losses, CUT_SHORT, u64::from(is_cut));
     for (number, step) in steps.iter().enumerate() {
         match step {
             Step::Open if left.is_empty() => {
-                (at, start, ending, has_branches) =
-                    (Some(Position::start(variant)), Position::start(variant), Ending::Unknown, false);
+                (at, start, ending, has_branches) = (
+                    Some(Position::start(variant)),
+                    Position::start(variant),
+                    Ending::Unknown,
+                    false,
+                );
                 line.clear();
                 left.push(None);
             }
@@ -51,7 +58,8 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
                 if left.is_empty() {
                     count += 1;
                     if has_branches {
-                        tree.drain(..).for_each(|(position, m)| games.add(&position, m, Ending::Unknown, 1));
+                        tree.drain(..)
+                            .for_each(|(position, m)| games.add(&position, m, Ending::Unknown, 1));
                     } else {
                         tree.clear();
                         games.play(&start, &line, ending);
@@ -61,7 +69,9 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
             Step::Node(node) => {
                 if node.iter().any(|(name, _)| SETUP.contains(&name.as_str())) {
                     // One that comes later than the first move has no place in a game.
-                    let before = at.take().filter(|at| at.moves().is_empty() && line.is_empty());
+                    let before = at
+                        .take()
+                        .filter(|at| at.moves().is_empty() && line.is_empty());
                     at = before.and_then(|before| setup(&before, node, size));
                     start = at.clone().unwrap_or(start);
                     lose(&mut losses, "set_up_positions", u64::from(at.is_none()));
@@ -89,7 +99,9 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
                             }
                         }
                         "C" | "N" => lose(&mut losses, "comments", 1),
-                        "LB" | "TR" | "MA" | "CR" | "SQ" => lose(&mut losses, "board_texts", values.len() as u64),
+                        "LB" | "TR" | "MA" | "CR" | "SQ" => {
+                            lose(&mut losses, "board_texts", values.len() as u64)
+                        }
                         _ => {}
                     }
                 }
@@ -120,7 +132,12 @@ fn result(value: &[u8]) -> Ending {
 /// Columns and rows are letters, rows from the top.
 fn point(value: &[u8], size: u8) -> Option<Move> {
     let &[column, row] = value else { return None };
-    let place = |letter: u8| letter.checked_sub(b'a').filter(|place| *place < size).map(u16::from);
+    let place = |letter: u8| {
+        letter
+            .checked_sub(b'a')
+            .filter(|place| *place < size)
+            .map(u16::from)
+    };
     let (column, row) = (place(column)?, place(row)?);
     let size = u16::from(size);
     Some(Move::new((size - 1 - row) * size + column))
@@ -137,7 +154,8 @@ fn points(value: &[u8], size: u8) -> Option<Vec<Move>> {
     let rows = span(from.code() / size, to.code() / size);
     Some(
         rows.flat_map(|row| {
-            span(from.code() % size, to.code() % size).map(move |column| Move::new(row * size + column))
+            span(from.code() % size, to.code() % size)
+                .map(move |column| Move::new(row * size + column))
         })
         .collect(),
     )
@@ -150,8 +168,11 @@ const SETUP: [&str; 4] = ["AB", "AW", "AE", "PL"];
 fn setup(before: &Position, node: &Node, size: u8) -> Option<Position> {
     let drawing = before.draw();
     let is_point = |c: &char| matches!(c, 'X' | 'O' | '.');
-    let mut rows: Vec<Vec<char>> =
-        drawing.lines().take(size.into()).map(|row| row.chars().filter(is_point).collect()).collect();
+    let mut rows: Vec<Vec<char>> = drawing
+        .lines()
+        .take(size.into())
+        .map(|row| row.chars().filter(is_point).collect())
+        .collect();
     let mut told = None;
     for (name, values) in node {
         let stone = match name.as_str() {
@@ -171,16 +192,27 @@ fn setup(before: &Position, node: &Node, size: u8) -> Option<Position> {
         };
         for value in values {
             for m in points(value, size)? {
-                let (row, column) =
-                    (usize::from(m.code()) / usize::from(size), usize::from(m.code()) % usize::from(size));
+                let (row, column) = (
+                    usize::from(m.code()) / usize::from(size),
+                    usize::from(m.code()) % usize::from(size),
+                );
                 *rows.get_mut(usize::from(size) - 1 - row)?.get_mut(column)? = stone;
             }
         }
     }
     let count = |stone: char| rows.iter().flatten().filter(|c| **c == stone).count();
-    let by_count = if count('X') > count('O') { Side::Second } else { Side::First };
+    let by_count = if count('X') > count('O') {
+        Side::Second
+    } else {
+        Side::First
+    };
     let text: Vec<String> = rows.iter().map(|row| row.iter().collect()).collect();
-    Position::from_board(before.variant(), &text.join("\n"), Some(told.unwrap_or(by_count))).ok()
+    Position::from_board(
+        before.variant(),
+        &text.join("\n"),
+        Some(told.unwrap_or(by_count)),
+    )
+    .ok()
 }
 
 /// The file in UTF-8, out of the encoding that its mark or itself names. Where it names none, letters of China have two bytes, of which the second
@@ -189,11 +221,25 @@ fn text(bytes: &[u8]) -> Cow<'_, [u8]> {
     if std::str::from_utf8(bytes).is_ok() {
         return bytes.into();
     }
-    let decoded = |encoding: &'static Encoding| encoding.decode_without_bom_handling(bytes).0.into_owned().into_bytes();
+    let decoded = |encoding: &'static Encoding| {
+        encoding
+            .decode_without_bom_handling(bytes)
+            .0
+            .into_owned()
+            .into_bytes()
+    };
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
-        return encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned().into_bytes().into();
+        return encoding
+            .decode_without_bom_handling(&bytes[mark..])
+            .0
+            .into_owned()
+            .into_bytes()
+            .into();
     }
-    let named = bytes.windows(3).position(|part| part == b"CA[").map(|at| &bytes[at + 3..]);
+    let named = bytes
+        .windows(3)
+        .position(|part| part == b"CA[")
+        .map(|at| &bytes[at + 3..]);
     let label = named.and_then(|rest| rest.split(|byte| *byte == b']').next());
     if let Some(encoding) = label.and_then(Encoding::for_label) {
         return decoded(encoding).into();
@@ -201,19 +247,29 @@ fn text(bytes: &[u8]) -> Cow<'_, [u8]> {
     let moves = |text: &[u8]| {
         let is_move = |name: &str| matches!(name, "B" | "W");
         let moves = |step: &Step| {
-            if let Step::Node(node) = step { node.iter().filter(|(name, _)| is_move(name)).count() } else { 0 }
+            if let Step::Node(node) = step {
+                node.iter().filter(|(name, _)| is_move(name)).count()
+            } else {
+                0
+            }
         };
         steps(text).map_or(0, |(steps, _)| steps.iter().map(moves).sum::<usize>())
     };
     let (china, europe) = (decoded(GB18030), decoded(WINDOWS_1252));
-    if moves(&europe) > moves(&china) { europe.into() } else { china.into() }
+    if moves(&europe) > moves(&china) {
+        europe.into()
+    } else {
+        china.into()
+    }
 }
 
 /// The parts of a file in UTF-8 one after the other; what stands before the first game is passed over. What is not closed is closed at
 /// the end, and that is told.
 fn steps(bytes: &[u8]) -> Result<(Vec<Step>, bool)> {
     let (mut steps, mut depth, mut at) = (Vec::new(), 0_usize, 0);
-    let Some(begin) = bytes.iter().position(|byte| *byte == b'(') else { bail!("it has no game of SGF") };
+    let Some(begin) = bytes.iter().position(|byte| *byte == b'(') else {
+        bail!("it has no game of SGF")
+    };
     at += begin;
     while let Some(&byte) = bytes.get(at) {
         at += 1;
@@ -247,7 +303,9 @@ fn node(bytes: &[u8], mut at: usize) -> (Node, usize) {
             b'(' | b')' | b';' => break,
             b'[' => {
                 // Half a value may say something else than the whole.
-                let Some((value, end)) = value(bytes, at + 1) else { return (node, bytes.len()) };
+                let Some((value, end)) = value(bytes, at + 1) else {
+                    return (node, bytes.len());
+                };
                 if !name.is_empty() {
                     node.push((std::mem::take(&mut name), Vec::new()));
                 }
@@ -291,7 +349,11 @@ mod tests {
         let (games, _, mut losses) = read(bytes, Variant::FREESTYLE_15).expect("SGF");
         losses.retain(|what, lost| *lost > 0 && *what != "comments");
         let moves = |(position, answer): &(Position, kagetsu_game::Answer)| {
-            let moves: Vec<String> = answer.verdicts().iter().map(|(m, _)| position.write_move(*m)).collect();
+            let moves: Vec<String> = answer
+                .verdicts()
+                .iter()
+                .map(|(m, _)| position.write_move(*m))
+                .collect();
             format!("{} {}", position.canonical().stones, moves.join(" "))
         };
         (games.answers("sgf").iter().map(moves).collect(), losses)
@@ -302,15 +364,30 @@ mod tests {
         let (whole, lost) = said("(;SZ[15];B[hh]C[caf\u{e9}];W[ih];B[hi])".as_bytes());
         assert_eq!((whole.len(), lost), (3, Losses::new()));
         for head in ["", "CA[windows-1252]", "CA[ISO-8859-1]", "CA[nobody knows]"] {
-            let latin = [format!("(;SZ[15]{head};B[hh]C[caf").as_bytes(), b"\xe9];W[ih];B[hi])"].concat();
+            let latin = [
+                format!("(;SZ[15]{head};B[hh]C[caf").as_bytes(),
+                b"\xe9];W[ih];B[hi])",
+            ]
+            .concat();
             assert_eq!(said(&latin).0, whole, "{head}");
         }
-        for (head, letter) in [("", &b"\x83\x5d"[..]), ("CA[gb2312]", b"\x83\x5d"), ("CA[Shift_JIS]", b"\x83\x5c")] {
-            let far = [format!("(;SZ[15]{head};B[hh]C[").as_bytes(), letter, b"];W[ih];B[hi])"].concat();
+        for (head, letter) in [
+            ("", &b"\x83\x5d"[..]),
+            ("CA[gb2312]", b"\x83\x5d"),
+            ("CA[Shift_JIS]", b"\x83\x5c"),
+        ] {
+            let far = [
+                format!("(;SZ[15]{head};B[hh]C[").as_bytes(),
+                letter,
+                b"];W[ih];B[hi])",
+            ]
+            .concat();
             assert_eq!(said(&far).0, whole, "{head}");
         }
-        let wide: Vec<u8> =
-            "\u{feff}(;SZ[15];B[hh]C[caf\u{e9}];W[ih];B[hi])".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let wide: Vec<u8> = "\u{feff}(;SZ[15];B[hh]C[caf\u{e9}];W[ih];B[hi])"
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
         assert_eq!(said(&wide).0, whole);
     }
 
@@ -328,7 +405,10 @@ mod tests {
             assert!(moves[0].starts_with(expected), "{text}: {moves:?}");
         }
         let wrong = said(b"(;SZ[15]AB[zz];W[aa])").1;
-        assert_eq!(wrong, [("set_up_positions", 1), ("nodes_beyond_these", 1)].into());
+        assert_eq!(
+            wrong,
+            [("set_up_positions", 1), ("nodes_beyond_these", 1)].into()
+        );
     }
 
     #[test]
@@ -336,7 +416,12 @@ mod tests {
         let whole = "(;SZ[15];B[hh];W[ih];B[hi])";
         for (end, moves) in [(26, 3), (25, 2), (24, 2), (20, 2), (19, 1), (9, 0)] {
             let (found, lost) = said(&whole.as_bytes()[..end]);
-            assert_eq!((found.len(), lost), (moves, [(CUT_SHORT, 1)].into()), "{}", &whole[..end]);
+            assert_eq!(
+                (found.len(), lost),
+                (moves, [(CUT_SHORT, 1)].into()),
+                "{}",
+                &whole[..end]
+            );
         }
         assert_eq!(said(whole.as_bytes()).1, Losses::new());
     }

@@ -27,7 +27,11 @@ pub(super) fn placed(position: &Position, is_mirrored: bool) -> Option<Vec<(usiz
                 other => other,
             };
             let piece = PIECES.find(name)? + if letter.is_ascii_lowercase() { 7 } else { 0 };
-            let at = if is_mirrored { 8_usize.checked_sub(file)? } else { file };
+            let at = if is_mirrored {
+                8_usize.checked_sub(file)?
+            } else {
+                file
+            };
             placed.push((piece, 16 * (3 + row) + 3 + at));
             file += 1;
         }
@@ -39,7 +43,11 @@ pub(super) fn placed(position: &Position, is_mirrored: bool) -> Option<Vec<(usiz
 pub(super) fn text(from: u16, to: u16, is_mirrored: bool) -> Option<String> {
     let square = |code: u16| {
         let (file, row) = ((code & 15).checked_sub(3)?, (code >> 4).checked_sub(3)?);
-        let file = if is_mirrored { 8_u16.checked_sub(file)? } else { file };
+        let file = if is_mirrored {
+            8_u16.checked_sub(file)?
+        } else {
+            file
+        };
         (file < 9 && row < 10).then(|| format!("{}{}", char::from(b'a' + file as u8), 9 - row))
     };
     Some(square(from)? + &square(to)?)
@@ -48,8 +56,13 @@ pub(super) fn text(from: u16, to: u16, is_mirrored: bool) -> Option<String> {
 /// The two squares of a move in our own text.
 pub(super) fn of_text(text: &str) -> Option<(u16, u16)> {
     let square = |text: &str| {
-        let &[file, rank] = text.as_bytes() else { return None };
-        let (file, rank) = (u16::from(file.checked_sub(b'a')?), u16::from(rank.checked_sub(b'0')?));
+        let &[file, rank] = text.as_bytes() else {
+            return None;
+        };
+        let (file, rank) = (
+            u16::from(file.checked_sub(b'a')?),
+            u16::from(rank.checked_sub(b'0')?),
+        );
         Some(16 * (3 + 9_u16.checked_sub(rank)?) + 3 + file)
     };
     let (from, to) = text.split_at_checked(2)?;

@@ -48,7 +48,9 @@ impl<W: Write> Table<W> {
     /// # Errors
     /// If they can't be written.
     pub(super) fn write(&mut self, position: &Position, answer: &Answer) -> Result<()> {
-        lines(position, answer).iter().try_for_each(|fields| Ok(self.0.write_record(fields)?))
+        lines(position, answer)
+            .iter()
+            .try_for_each(|fields| Ok(self.0.write_record(fields)?))
     }
 
     /// Writes what is left.
@@ -93,10 +95,14 @@ fn lines(position: &Position, answer: &Answer) -> Vec<[String; 16]> {
 /// # Errors
 /// The first line that cannot be, by its number.
 pub(super) fn read(text: &str) -> Result<(Vec<(Position, Answer)>, u64)> {
-    let mut table = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    let mut table = csv::ReaderBuilder::new()
+        .flexible(true)
+        .from_reader(text.as_bytes());
     let head = table.headers()?.clone();
     let place = |name: &str| {
-        head.iter().position(|field| field == name).with_context(|| format!("line 1: there is no column '{name}'"))
+        head.iter()
+            .position(|field| field == name)
+            .with_context(|| format!("line 1: there is no column '{name}'"))
     };
     let places: Vec<usize> = HEAD.iter().map(|name| place(name)).collect::<Result<_>>()?;
     let draw_in = head.iter().position(|field| field == DRAW_IN);
@@ -111,37 +117,59 @@ pub(super) fn read(text: &str) -> Result<(Vec<(Position, Answer)>, u64)> {
         let row = fields.position().map_or(0, csv::Position::line);
         let about = || format!("line {row}");
         if fields.len() != head.len() {
-            bail!("line {row}: {} fields, the first line has {}", fields.len(), head.len());
+            bail!(
+                "line {row}: {} fields, the first line has {}",
+                fields.len(),
+                head.len()
+            );
         }
         let field = |nth: usize| fields[places[nth]].to_string();
         let key = [field(0), field(1), field(2)];
-        let plies = draw_in.map(|at| number(&fields[at], DRAW_IN)).transpose().with_context(about)?;
-        let line = Line { draw_in: plies.flatten(), ..line(&field).with_context(about)? };
+        let plies = draw_in
+            .map(|at| number(&fields[at], DRAW_IN))
+            .transpose()
+            .with_context(about)?;
+        let line = Line {
+            draw_in: plies.flatten(),
+            ..line(&field).with_context(about)?
+        };
         let at = *known.entry(key).or_insert(records.len());
         if at == records.len() {
             let is_board = !field(1).contains(' ');
             records.push(Record {
                 variant: field(0),
                 fen: (!is_board).then(|| field(1)),
-                board: if is_board { field(1).split('/').map(String::from).collect() } else { Vec::new() },
+                board: if is_board {
+                    field(1).split('/').map(String::from).collect()
+                } else {
+                    Vec::new()
+                },
                 side: field(2),
                 answers: Vec::new(),
             });
         }
         // A line that cannot be is named while its number is known.
-        let one = Record { answers: vec![line], ..records[at].head() };
+        let one = Record {
+            answers: vec![line],
+            ..records[at].head()
+        };
         one.meaning().with_context(about)?;
         records[at].answers.extend(one.answers);
         count += 1;
     }
-    Ok((records.iter().map(Record::meaning).collect::<Result<_>>()?, count))
+    Ok((
+        records.iter().map(Record::meaning).collect::<Result<_>>()?,
+        count,
+    ))
 }
 
 fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<Option<T>> {
     if text.is_empty() {
         return Ok(None);
     }
-    text.parse().map(Some).map_err(|_| anyhow::anyhow!("the {what} '{text}' is no number that it could be"))
+    text.parse()
+        .map(Some)
+        .map_err(|_| anyhow::anyhow!("the {what} '{text}' is no number that it could be"))
 }
 
 fn line(field: &impl Fn(usize) -> String) -> Result<Line> {
@@ -171,7 +199,9 @@ mod tests {
     fn a_table_may_be_of_another_program() {
         let head = HEAD.join(",");
         let row = |score: &str| {
-            format!("freestyle-5,..../...,first,c3,{score},,,exact,3,7,none,,\"a \"\"b\"\", c\",2026-11-21,")
+            format!(
+                "freestyle-5,..../...,first,c3,{score},,,exact,3,7,none,,\"a \"\"b\"\", c\",2026-11-21,"
+            )
         };
         let board = |text: String| text.replace("..../...", "...../...../...../...../.....");
         let table = board(format!("{head}\r\n{}\r\n{}\r\n", row("12"), ",".repeat(14)));
@@ -179,13 +209,22 @@ mod tests {
         assert_eq!((positions.len(), lines), (1, 1));
         assert_eq!(&*positions[0].1.verdicts()[0].1.by.engine, "a \"b\", c");
         for (table, why) in [
-            (board(format!("{head}\n{}\n", row("12,3"))), "line 2: 16 fields, the first line has 15"),
+            (
+                board(format!("{head}\n{}\n", row("12,3"))),
+                "line 2: 16 fields, the first line has 15",
+            ),
             (board(format!("{head}\n{}\n", row("x"))), "line 2"),
-            ("variant,position\n".into(), "line 1: there is no column 'side'"),
+            (
+                "variant,position\n".into(),
+                "line 1: there is no column 'side'",
+            ),
             (String::new(), "line 1"),
         ] {
             let error = read(&table).map(drop).map_err(|error| format!("{error:#}"));
-            assert!(error.as_ref().is_err_and(|said| said.contains(why)), "{why}: {error:?}");
+            assert!(
+                error.as_ref().is_err_and(|said| said.contains(why)),
+                "{why}: {error:?}"
+            );
         }
     }
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use kagetsu_book::{Book, BookOptions};
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Key, Position, Proof, ProofKind, Provenance, Question, Score, Variant, Verdict,
+    Answer, Bound, Claim, Effort, Key, Position, Proof, ProofKind, Provenance, Question, Score,
+    Variant, Verdict,
 };
 use kagetsu_search::{Control, Engine, EngineOptions};
 use proptest::prelude::*;
@@ -17,7 +18,9 @@ use super::*;
 
 /// A file of the real data; `None`, with a line that says so, where it is absent.
 pub(super) fn sample(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../shared/data")
+        .join(name);
     if path.exists() {
         return Some(path);
     }
@@ -27,9 +30,15 @@ pub(super) fn sample(name: &str) -> Option<PathBuf> {
 
 /// The files of a folder of the real data with this end.
 fn samples(folder: &str, end: &str) -> Vec<PathBuf> {
-    let Some(folder) = sample(folder) else { return Vec::new() };
-    let paths = fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("it is there").path());
-    let mut paths: Vec<PathBuf> = paths.filter(|path| path.to_string_lossy().ends_with(end)).collect();
+    let Some(folder) = sample(folder) else {
+        return Vec::new();
+    };
+    let paths = fs::read_dir(folder)
+        .expect("it is there")
+        .map(|entry| entry.expect("it is there").path());
+    let mut paths: Vec<PathBuf> = paths
+        .filter(|path| path.to_string_lossy().ends_with(end))
+        .collect();
     paths.sort();
     paths
 }
@@ -41,15 +50,24 @@ fn variant(name: &str) -> Variant {
 #[track_caller]
 fn read(format: Format, path: &Path, variant: Option<Variant>) -> Contents {
     let bytes = fs::read(path).expect("readable");
-    format.read(&bytes, variant).unwrap_or_else(|error| panic!("{}: {error:#}", path.display()))
+    format
+        .read(&bytes, variant)
+        .unwrap_or_else(|error| panic!("{}: {error:#}", path.display()))
 }
 
 fn told(losses: &Losses) -> Losses {
-    losses.iter().filter(|(_, count)| **count > 0).map(|(what, count)| (*what, *count)).collect()
+    losses
+        .iter()
+        .filter(|(_, count)| **count > 0)
+        .map(|(what, count)| (*what, *count))
+        .collect()
 }
 
 fn by_key(answers: &[(Position, Answer)]) -> BTreeMap<Key, usize> {
-    answers.iter().map(|(position, answer)| (position.key(), answer.len())).collect()
+    answers
+        .iter()
+        .map(|(position, answer)| (position.key(), answer.len()))
+        .collect()
 }
 
 #[test]
@@ -70,20 +88,34 @@ fn libraries_have_the_nodes_that_they_are_said_to_have() {
         ("rapfi_export_path_transposed", 4, 0, 0),
         ("rapfi_header_only", 1, 0, 0),
     ] {
-        let Some(path) = sample(&format!("renju/lib/{name}.lib")) else { return };
+        let Some(path) = sample(&format!("renju/lib/{name}.lib")) else {
+            return;
+        };
         let library = renlib::read(&fs::read(&path).expect("readable")).expect(name);
         assert!(!library.is_cut && library.behind == 0, "{name}");
         let nodes_found = library.nodes;
-        let count = |has: fn(&renlib::Node) -> bool| nodes_found.iter().filter(|node| has(node)).count();
-        let found =
-            (nodes_found.len(), count(|node| !node.comment.is_empty()), count(|node| !node.board_text.is_empty()));
+        let count =
+            |has: fn(&renlib::Node) -> bool| nodes_found.iter().filter(|node| has(node)).count();
+        let found = (
+            nodes_found.len(),
+            count(|node| !node.comment.is_empty()),
+            count(|node| !node.board_text.is_empty()),
+        );
         assert_eq!(found, (nodes, comments, texts), "{name}");
         let contents = read(Format::Lib, &path, Some(variant("freestyle-15")));
         // One that has no root of its own has a node less.
-        assert_eq!(contents.items, (nodes - usize::from(!library.has_root)) as u64, "{name}");
+        assert_eq!(
+            contents.items,
+            (nodes - usize::from(!library.has_root)) as u64,
+            "{name}"
+        );
     }
-    let wrong = fs::read(sample("renju/lib/pu_gomocupjudge.lib").expect("with the others")).expect("readable");
-    let refused = Format::Lib.read(&wrong, Some(variant("freestyle-15"))).map(|_| ()).expect_err("a game on 20x20");
+    let wrong = fs::read(sample("renju/lib/pu_gomocupjudge.lib").expect("with the others"))
+        .expect("readable");
+    let refused = Format::Lib
+        .read(&wrong, Some(variant("freestyle-15")))
+        .map(|_| ())
+        .expect_err("a game on 20x20");
     assert!(refused.to_string().contains("off the board"), "{refused:#}");
 }
 
@@ -95,21 +127,36 @@ fn a_tree_says_the_same_as_sgf_and_as_a_library() {
         ("山口打点(東光制作).sgf", "from_sgf_山口打点_東光制作_"),
         ("测试6.sgf", "from_sgf_测试6"),
     ] {
-        let Some(sgf) = sample(&format!("renju/sgf/{sgf}")) else { return };
+        let Some(sgf) = sample(&format!("renju/sgf/{sgf}")) else {
+            return;
+        };
         let lib = sample(&format!("renju/lib/{lib}.lib")).expect("with the other");
         let [one, other] = [(Format::Sgf, &sgf), (Format::Lib, &lib)]
             .map(|(format, path)| read(format, path, Some(variant("freestyle-15"))));
-        assert_eq!(by_key(&one.answers), by_key(&other.answers), "{}", sgf.display());
+        assert_eq!(
+            by_key(&one.answers),
+            by_key(&other.answers),
+            "{}",
+            sgf.display()
+        );
     }
 }
 
 #[test]
 fn games_of_many_programs_are_read_whole() {
-    let rules = [("std15", "standard-15"), ("renju15", "renju-15"), ("free15", "freestyle-15"), ("", "freestyle-20")];
+    let rules = [
+        ("std15", "standard-15"),
+        ("renju15", "renju-15"),
+        ("free15", "freestyle-15"),
+        ("", "freestyle-20"),
+    ];
     let games = samples("gomoku/psq", ".psq");
     for path in &games {
         let name = path.to_string_lossy();
-        let (_, rule) = rules.iter().find(|(part, _)| name.contains(part)).expect("the last is of all");
+        let (_, rule) = rules
+            .iter()
+            .find(|(part, _)| name.contains(part))
+            .expect("the last is of all");
         let contents = read(Format::Psq, path, Some(variant(rule)));
         assert!(contents.items == 1 && contents.answers.len() > 5, "{name}");
     }
@@ -123,8 +170,17 @@ fn games_of_many_programs_are_read_whole() {
     ] {
         let Some(path) = sample(path) else { return };
         let contents = read(Format::Sgf, &path, Some(variant(rule)));
-        assert!(count.is_none_or(|count| contents.items == count) && contents.items > 0, "{}", path.display());
-        assert_eq!(contents.losses.get("moves_that_cannot_be_made"), None, "{}", path.display());
+        assert!(
+            count.is_none_or(|count| contents.items == count) && contents.items > 0,
+            "{}",
+            path.display()
+        );
+        assert_eq!(
+            contents.losses.get("moves_that_cannot_be_made"),
+            None,
+            "{}",
+            path.display()
+        );
     }
     let rif = read(
         Format::Rif,
@@ -134,7 +190,13 @@ fn games_of_many_programs_are_read_whole() {
     assert_eq!((rif.items, rif.answers.len()), (3, 7));
     assert_eq!(
         told(&rif.losses),
-        [("comments", 2), ("games_without_moves", 1), ("games_cut_short", 1), ("offered_fifth_moves", 1)].into()
+        [
+            ("comments", 2),
+            ("games_without_moves", 1),
+            ("games_cut_short", 1),
+            ("offered_fifth_moves", 1)
+        ]
+        .into()
     );
     for (name, board, count) in [
         ("piskvork_openings.txt", "freestyle-20", 41),
@@ -145,15 +207,24 @@ fn games_of_many_programs_are_read_whole() {
         ("rapfi-verified-freestyle-15x15.json", "freestyle-15", 12),
     ] {
         let path = sample(&format!("gomoku/openings/{name}")).expect("with the others");
-        assert_eq!(read(Format::Openings, &path, Some(variant(board))).items, count, "{name}");
+        assert_eq!(
+            read(Format::Openings, &path, Some(variant(board))).items,
+            count,
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn a_list_of_lines_is_read_out_of_a_program() {
-    let Some(path) = sample("xiangqi/books/wukong_opening_book_uci.txt") else { return };
+    let Some(path) = sample("xiangqi/books/wukong_opening_book_uci.txt") else {
+        return;
+    };
     let contents = read(Format::Lines, &path, Some(Variant::XIANGQI));
-    assert_eq!((contents.items, told(&contents.losses)), (15, Losses::new()));
+    assert_eq!(
+        (contents.items, told(&contents.losses)),
+        (15, Losses::new())
+    );
 }
 
 #[test]
@@ -163,16 +234,31 @@ fn games_of_xiangqi_are_read_in_all_notations() {
         assert_eq!(told(&contents.losses), Losses::new(), "{name}");
         Some((contents.items, by_key(&contents.answers)))
     };
-    let Some(coordinates) = counts("xiangqi/pgn/bulk_games_uci.pgn") else { return };
+    let Some(coordinates) = counts("xiangqi/pgn/bulk_games_uci.pgn") else {
+        return;
+    };
     // The same games, as they are written in the west and in China.
     let wxf = counts("xiangqi/pgn/wukong_bulk_games_wxf.pgn").expect("with the other");
-    assert_eq!(counts("xiangqi/pgn/xqdb_international.pgn").as_ref(), Some(&wxf));
-    assert_eq!(counts("xiangqi/pgn/xqdb_traditional.pgn").as_ref(), Some(&wxf));
+    assert_eq!(
+        counts("xiangqi/pgn/xqdb_international.pgn").as_ref(),
+        Some(&wxf)
+    );
+    assert_eq!(
+        counts("xiangqi/pgn/xqdb_traditional.pgn").as_ref(),
+        Some(&wxf)
+    );
     // The coordinates have one move of another soldier: e5e6 where both others say that the rear one of e3 and e5 went.
     assert_eq!((coordinates.0, wxf.0), (15, 15));
-    let others =
-        |a: &BTreeMap<Key, usize>, b: &BTreeMap<Key, usize>| a.keys().filter(|key| !b.contains_key(key)).count();
-    assert_eq!((others(&coordinates.1, &wxf.1), others(&wxf.1, &coordinates.1)), (5, 5));
+    let others = |a: &BTreeMap<Key, usize>, b: &BTreeMap<Key, usize>| {
+        a.keys().filter(|key| !b.contains_key(key)).count()
+    };
+    assert_eq!(
+        (
+            others(&coordinates.1, &wxf.1),
+            others(&wxf.1, &coordinates.1)
+        ),
+        (5, 5)
+    );
 }
 
 #[test]
@@ -181,8 +267,15 @@ fn games_in_an_old_encoding_say_how_they_are_read() {
     assert!(games.is_empty() || games.len() == 48, "{}", games.len());
     for path in games {
         let bytes = fs::read(&path).expect("readable");
-        let error = Format::Pgn.read(&bytes, None).err().map(|error| format!("{error:#}"));
-        assert!(error.as_ref().is_some_and(|error| error.contains("iconv")), "{}: {error:?}", path.display());
+        let error = Format::Pgn
+            .read(&bytes, None)
+            .err()
+            .map(|error| format!("{error:#}"));
+        assert!(
+            error.as_ref().is_some_and(|error| error.contains("iconv")),
+            "{}: {error:?}",
+            path.display()
+        );
     }
 }
 
@@ -195,41 +288,68 @@ fn databases_have_the_records_that_they_are_said_to_have() {
         ("rapfi_import_handmade", 10, 6, 5),
         ("rapfi_import_tao_lib_29232", 29_232, 19_617, 768),
     ] {
-        let Some(path) = sample(&format!("gomoku/yxdb/{name}.db")) else { return };
+        let Some(path) = sample(&format!("gomoku/yxdb/{name}.db")) else {
+            return;
+        };
         let contents = read(Format::Yxdb, &path, None);
-        let found = (contents.items, contents.answers.len(), contents.losses.get("texts").copied());
+        let found = (
+            contents.items,
+            contents.answers.len(),
+            contents.losses.get("texts").copied(),
+        );
         assert_eq!(found, (records, positions, Some(texts)), "{name}");
     }
 }
 
 #[test]
 fn a_book_of_elephanteye_is_read_as_far_as_its_moves_lead() {
-    let Some(path) = sample("xiangqi/books/eleeye_BOOK.DAT") else { return };
+    let Some(path) = sample("xiangqi/books/eleeye_BOOK.DAT") else {
+        return;
+    };
     let contents = read(Format::Eleeye, &path, None);
     assert_eq!((contents.items, contents.answers.len()), (12_081, 2_880));
     // All that moves lead to: who tells mirror images apart counts 5,759, of which 2,879 are found by their images' keys. (A count
     // of 4,000, 2,001 by their images, is of a walk that ended there.)
-    let is_its_own_image = |position: &Position| position.distinct_moves().len() < position.legal_moves().len();
-    let apart: usize =
-        contents.answers.iter().map(|(position, _)| if is_its_own_image(position) { 1 } else { 2 }).sum();
+    let is_its_own_image =
+        |position: &Position| position.distinct_moves().len() < position.legal_moves().len();
+    let apart: usize = contents
+        .answers
+        .iter()
+        .map(|(position, _)| if is_its_own_image(position) { 1 } else { 2 })
+        .sum();
     assert_eq!(apart, 5_759);
-    assert_eq!(told(&contents.losses), [("moves_of_positions_that_nothing_leads_to", 8_149)].into());
+    assert_eq!(
+        told(&contents.losses),
+        [("moves_of_positions_that_nothing_leads_to", 8_149)].into()
+    );
 }
 
 /// A book of positions of a game that were searched.
 pub(super) fn searched(name: &str, picks: &[Index], count: usize) -> (TempDir, Book) {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = BookOptions { create: true, cache_bytes: 1 << 16 };
+    let options = BookOptions {
+        create: true,
+        cache_bytes: 1 << 16,
+    };
     let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
-    let mut engine = Engine::new(EngineOptions { table_bytes: 1 << 16, ..EngineOptions::default() }).expect("one");
+    let mut engine = Engine::new(EngineOptions {
+        table_bytes: 1 << 16,
+        ..EngineOptions::default()
+    })
+    .expect("one");
     let mut position = Position::start(variant(name));
     for pick in picks.iter().take(count) {
         let legal = position.legal_moves();
         if legal.is_empty() {
             break;
         }
-        let question = Question { width: 3, ..Question::new(position.clone(), Effort::depth(2)) };
-        let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("it is searched");
+        let question = Question {
+            width: 3,
+            ..Question::new(position.clone(), Effort::depth(2))
+        };
+        let answer = engine
+            .answer(&question, &Control::new(), &mut |_| {})
+            .expect("it is searched");
         book.learn(&position, &answer).expect("room");
         position = position.play(*pick.get(&legal)).expect("legal");
     }
@@ -239,11 +359,20 @@ pub(super) fn searched(name: &str, picks: &[Index], count: usize) -> (TempDir, B
 /// A book of the positions that follow on the best moves from the start.
 pub(super) fn followed(name: &str, count: usize) -> (TempDir, Book) {
     let (folder, mut book) = searched(name, &[], 0);
-    let mut engine = Engine::new(EngineOptions { table_bytes: 1 << 16, ..EngineOptions::default() }).expect("one");
+    let mut engine = Engine::new(EngineOptions {
+        table_bytes: 1 << 16,
+        ..EngineOptions::default()
+    })
+    .expect("one");
     let mut position = Position::start(variant(name));
     for _ in 0..count {
-        let question = Question { width: 3, ..Question::new(position.clone(), Effort::depth(2)) };
-        let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("it is searched");
+        let question = Question {
+            width: 3,
+            ..Question::new(position.clone(), Effort::depth(2))
+        };
+        let answer = engine
+            .answer(&question, &Control::new(), &mut |_| {})
+            .expect("it is searched");
         book.learn(&position, &answer).expect("room");
         let (best, _) = answer.best().expect("it goes on");
         position = position.play(best).expect("legal");
@@ -259,7 +388,10 @@ fn written(format: Format, book: &Book) -> Vec<u8> {
 
 pub(super) fn learned(contents: &Contents) -> (TempDir, Book) {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = BookOptions { create: true, cache_bytes: 1 << 16 };
+    let options = BookOptions {
+        create: true,
+        cache_bytes: 1 << 16,
+    };
     let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
     for (position, answer) in &contents.answers {
         book.learn(position, answer).expect("room");
@@ -269,8 +401,14 @@ pub(super) fn learned(contents: &Contents) -> (TempDir, Book) {
 
 /// A score, and its proof where there is one: a mate always has one.
 fn value() -> impl Strategy<Value = (Score, Option<Proof>)> {
-    let kinds =
-        [ProofKind::Terminal, ProofKind::Vcf, ProofKind::Vct, ProofKind::Search, ProofKind::Tree, ProofKind::Manual];
+    let kinds = [
+        ProofKind::Terminal,
+        ProofKind::Vcf,
+        ProofKind::Vct,
+        ProofKind::Search,
+        ProofKind::Tree,
+        ProofKind::Manual,
+    ];
     let proof = (
         prop::sample::select(vec![Claim::Win, Claim::Loss, Claim::Draw]),
         prop::sample::select(kinds.to_vec()),
@@ -424,13 +562,31 @@ fn a_byte_order_mark_is_no_letter_of_a_text() {
     for (format, name, text) in [
         (Format::Lines, "freestyle-15", "h8 i9 h9 1-0\n"),
         (Format::Openings, "freestyle-15", "0,0, 1,1\n"),
-        (Format::Psq, "freestyle-15", "Piskvorky 15x15, 1:1, 0\n8,8,0\n9,9,0\n-1\n"),
+        (
+            Format::Psq,
+            "freestyle-15",
+            "Piskvorky 15x15, 1:1, 0\n8,8,0\n9,9,0\n-1\n",
+        ),
         (Format::Sgf, "freestyle-15", "(;GM[4]SZ[15];B[hh];W[ii])"),
-        (Format::Pgn, "xiangqi", "[Event \"x\"]\n\n1. h2e2 h9g7 1-0\n"),
-        (Format::Fen, "xiangqi", "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w; bm h2e2; ce 34\n"),
+        (
+            Format::Pgn,
+            "xiangqi",
+            "[Event \"x\"]\n\n1. h2e2 h9g7 1-0\n",
+        ),
+        (
+            Format::Fen,
+            "xiangqi",
+            "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w; bm h2e2; ce 34\n",
+        ),
     ] {
         let read = |text: &str| {
-            let Contents { answers, items, losses } = format.read(text.as_bytes(), Some(variant(name))).expect(text);
+            let Contents {
+                answers,
+                items,
+                losses,
+            } = format
+                .read(text.as_bytes(), Some(variant(name)))
+                .expect(text);
             (answers, items, losses)
         };
         let plain = read(text);
@@ -443,9 +599,14 @@ fn a_byte_order_mark_is_no_letter_of_a_text() {
 #[test]
 fn a_game_that_a_foul_ended_is_learned_but_for_the_foul() {
     let game = "g8 a1 i8 c15 h7 o1 h9 o15 h8\n";
-    let contents = Format::Lines.read(game.as_bytes(), Some(variant("renju-15"))).expect("a game");
+    let contents = Format::Lines
+        .read(game.as_bytes(), Some(variant("renju-15")))
+        .expect("a game");
     let (_folder, book) = learned(&contents);
-    assert_eq!((book.len(), contents.losses["moves_on_forbidden_points"]), (8, 1));
+    assert_eq!(
+        (book.len(), contents.losses["moves_on_forbidden_points"]),
+        (8, 1)
+    );
 }
 
 #[test]

@@ -5,7 +5,10 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 use kagetsu_book::{Book, Entry};
-use kagetsu_game::{Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Provenance, Score, Variant, Verdict};
+use kagetsu_game::{
+    Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Provenance, Score, Variant,
+    Verdict,
+};
 
 use super::games::longest;
 use super::losses::{Detail, Losses, NO_DISTANCE, NO_SUCH_END, lose, lose_details};
@@ -15,7 +18,13 @@ use super::yxdb::{Label, Record, Value};
 const ENGINE: &str = "yixin database";
 
 /// What a record has no place for.
-const NO_PLACE: [Detail; 5] = [Detail::Nodes, Detail::Line, Detail::Engine, Detail::Date, Detail::ProofKind];
+const NO_PLACE: [Detail; 5] = [
+    Detail::Nodes,
+    Detail::Line,
+    Detail::Engine,
+    Detail::Date,
+    Detail::ProofKind,
+];
 
 /// The positions that lead to others of the records, each with what these say of its moves.
 ///
@@ -32,21 +41,38 @@ pub(super) fn answers(records: &[Record]) -> Result<(Vec<(Position, Answer)>, Lo
     for (at, record) in records.iter().enumerate() {
         let position = position(record).with_context(|| format!("record {}", at + 1))?;
         let (told, has_distance) = match told(record, &position) {
-            (Some(Told { proof: Some(proof), .. }), _) if !can_be(&position, proof) => {
+            (
+                Some(Told {
+                    proof: Some(proof), ..
+                }),
+                _,
+            ) if !can_be(&position, proof) => {
                 lose(&mut losses, NO_SUCH_END, 1);
                 (None, true)
             }
             told => told,
         };
         lose(&mut losses, "texts", u64::from(!record.text.is_empty()));
-        let is_said = told.is_some_and(|told| told.proof.is_some_and(|proof| is_label_of(record.label, proof.claim)));
-        lose(&mut losses, "labels", u64::from(record.label != Label::None && !is_said));
+        let is_said = told.is_some_and(|told| {
+            told.proof
+                .is_some_and(|proof| is_label_of(record.label, proof.claim))
+        });
+        lose(
+            &mut losses,
+            "labels",
+            u64::from(record.label != Label::None && !is_said),
+        );
         lose(&mut losses, NO_DISTANCE, u64::from(!has_distance));
         known.insert((record.variant, position.key()), (at, told));
         positions.push(position);
     }
-    let day = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| (since.as_secs() / 86_400) as u32);
-    let by = Provenance { engine: ENGINE.into(), day };
+    let day = SystemTime::UNIX_EPOCH
+        .elapsed()
+        .map_or(0, |since| (since.as_secs() / 86_400) as u32);
+    let by = Provenance {
+        engine: ENGINE.into(),
+        day,
+    };
     let mut used = vec![false; records.len()];
     let mut found = Vec::new();
     for position in positions {
@@ -54,19 +80,34 @@ pub(super) fn answers(records: &[Record]) -> Result<(Vec<(Position, Answer)>, Lo
         let children = position.children(&moves);
         let mut verdicts: Vec<(Move, Verdict)> = Vec::new();
         for (m, child) in moves.into_iter().zip(children) {
-            let Some(&(at, told)) = known.get(&(position.variant(), child.key)) else { continue };
+            let Some(&(at, told)) = known.get(&(position.variant(), child.key)) else {
+                continue;
+            };
             used[at] = true;
-            verdicts.push((m, told.map_or_else(|| made(&by), |told| told.before(m, &by))));
+            verdicts.push((
+                m,
+                told.map_or_else(|| made(&by), |told| told.before(m, &by)),
+            ));
         }
         if !verdicts.is_empty() {
             found.push((position, verdicts.into_iter().collect()));
         }
     }
     let is_lost = |(at, told): &&(usize, Option<Told>)| told.is_some() && !used[*at];
-    lose(&mut losses, "values_without_a_move", known.values().filter(is_lost).count() as u64);
+    lose(
+        &mut losses,
+        "values_without_a_move",
+        known.values().filter(is_lost).count() as u64,
+    );
     // The first of all has no move that leads to it.
-    let is_alone = |(at, told): &&(usize, Option<Told>)| told.is_none() && !used[*at] && !records[*at].first.is_empty();
-    lose(&mut losses, "positions_without_a_move", known.values().filter(is_alone).count() as u64);
+    let is_alone = |(at, told): &&(usize, Option<Told>)| {
+        told.is_none() && !used[*at] && !records[*at].first.is_empty()
+    };
+    lose(
+        &mut losses,
+        "positions_without_a_move",
+        known.values().filter(is_alone).count() as u64,
+    );
     Ok((found, losses))
 }
 
@@ -103,25 +144,43 @@ impl Told {
 /// Of a move that leads to a position without a value: that it was made.
 fn made(by: &Provenance) -> Verdict {
     let score = -Score::OPINION_MAX;
-    Verdict { score, bound: Bound::Lower, depth: 0, nodes: 1, line: Vec::new(), proof: None, by: by.clone() }
+    Verdict {
+        score,
+        bound: Bound::Lower,
+        depth: 0,
+        nodes: 1,
+        line: Vec::new(),
+        proof: None,
+        by: by.clone(),
+    }
 }
 
 /// Whether a label, that of who moved last, says the same as a proof for the side to move.
 fn is_label_of(label: Label, claim: Claim) -> bool {
-    matches!((label, claim), (Label::Win, Claim::Loss) | (Label::Loss, Claim::Win) | (Label::Draw, Claim::Draw))
+    matches!(
+        (label, claim),
+        (Label::Win, Claim::Loss) | (Label::Loss, Claim::Win) | (Label::Draw, Claim::Draw)
+    )
 }
 
 /// Whether the game can end so, for the side to move: the winner makes its last move, and each takes a point.
 fn can_be(position: &Position, proof: Proof) -> bool {
     let longest = longest(position, proof.claim.negated()).map(|proof| proof.plies - 1);
-    proof.claim == Claim::Draw || longest.is_some_and(|most| proof.plies <= most && proof.plies % 2 == most % 2)
+    proof.claim == Claim::Draw
+        || longest.is_some_and(|most| proof.plies <= most && proof.plies % 2 == most % 2)
 }
 
 /// What a record says of a position, `None` for nothing that a book could hold; and whether it says when a win or a loss comes.
 fn told(record: &Record, position: &Position) -> (Option<Told>, bool) {
-    let manual = |claim, plies| Proof { claim, kind: ProofKind::Manual, plies };
+    let manual = |claim, plies| Proof {
+        claim,
+        kind: ProofKind::Manual,
+        plies,
+    };
     // A label is of the move before, and so one ply more.
-    let endless = |claim| longest(position, claim).map(|proof| manual(proof.claim.negated(), proof.plies - 1));
+    let endless = |claim| {
+        longest(position, claim).map(|proof| manual(proof.claim.negated(), proof.plies - 1))
+    };
     let (proof, has_distance) = match (record.value, record.label) {
         (Value::Win(plies), _) => (Some(manual(Claim::Win, plies)), true),
         (Value::Loss(plies), _) => (Some(manual(Claim::Loss, plies)), true),
@@ -134,13 +193,27 @@ fn told(record: &Record, position: &Position) -> (Option<Told>, bool) {
         Value::Centi(centi) => Score::opinion(centi.into()),
         Value::Win(_) | Value::Loss(_) => Score::ZERO,
     };
-    let bound = if proof.is_some() { Some(Bound::Exact) } else { record.bound };
+    let bound = if proof.is_some() {
+        Some(Bound::Exact)
+    } else {
+        record.bound
+    };
     let score = proof.map_or(opinion, Proof::score);
-    (bound.map(|bound| Told { score, proof, bound, depth: record.depth }), has_distance || proof.is_none())
+    (
+        bound.map(|bound| Told {
+            score,
+            proof,
+            bound,
+            depth: record.depth,
+        }),
+        has_distance || proof.is_none(),
+    )
 }
 
 fn position(record: &Record) -> Result<Position> {
-    let Variant::Gomoku { size, .. } = record.variant else { anyhow::bail!("not gomoku") };
+    let Variant::Gomoku { size, .. } = record.variant else {
+        anyhow::bail!("not gomoku")
+    };
     let size = usize::from(size);
     let mut rows = vec![vec!['.'; size]; size];
     for (cells, stone) in [(&record.first, 'X'), (&record.second, 'O')] {
@@ -148,8 +221,15 @@ fn position(record: &Record) -> Result<Position> {
             rows[size - 1 - usize::from(cell) / size][usize::from(cell) % size] = stone;
         }
     }
-    let rows: Vec<String> = rows.into_iter().map(|row| row.into_iter().collect()).collect();
-    Ok(Position::from_board(record.variant, &rows.join("\n"), Some(record.side))?)
+    let rows: Vec<String> = rows
+        .into_iter()
+        .map(|row| row.into_iter().collect())
+        .collect();
+    Ok(Position::from_board(
+        record.variant,
+        &rows.join("\n"),
+        Some(record.side),
+    )?)
 }
 
 /// A book's gomoku positions, or those of one game, as records, and those that its moves lead to; positions of other games are lost.
@@ -170,7 +250,9 @@ pub(super) fn records(book: &Book, only: Option<Variant>) -> Result<(Vec<Record>
         own.insert((variant, entry.position.key()), of_entry(&entry));
         for (m, verdict) in entry.answer.verdicts() {
             // A foul of renju ends the game; there is no position after it.
-            let Ok(child) = entry.position.play(*m) else { continue };
+            let Ok(child) = entry.position.play(*m) else {
+                continue;
+            };
             leaves.insert((variant, child.key()), of_move(&child, verdict));
             lose_details(&mut losses, verdict, &NO_PLACE);
         }
@@ -182,8 +264,18 @@ pub(super) fn records(book: &Book, only: Option<Variant>) -> Result<(Vec<Record>
 fn of_entry(entry: &Entry) -> Record {
     let derived = &entry.derived;
     // A move without a value may be better than the best.
-    let bound = if derived.is_open { Bound::Lower } else { Bound::Exact };
-    record(&entry.position, derived.score, derived.proof, bound, derived.depth)
+    let bound = if derived.is_open {
+        Bound::Lower
+    } else {
+        Bound::Exact
+    };
+    record(
+        &entry.position,
+        derived.score,
+        derived.proof,
+        bound,
+        derived.depth,
+    )
 }
 
 /// The position after a move, from the view of who is to move there.
@@ -193,18 +285,40 @@ fn of_move(child: &Position, verdict: &Verdict) -> Record {
         Bound::Lower => Bound::Upper,
         Bound::Upper => Bound::Lower,
     };
-    let claim = |proof: Proof| Proof { claim: proof.claim.negated(), plies: proof.plies.saturating_sub(1), ..proof };
+    let claim = |proof: Proof| Proof {
+        claim: proof.claim.negated(),
+        plies: proof.plies.saturating_sub(1),
+        ..proof
+    };
     let depth = u16::from(verdict.depth).saturating_sub(1);
-    record(child, verdict.score.after(), verdict.proof.map(claim), bound, depth)
+    record(
+        child,
+        verdict.score.after(),
+        verdict.proof.map(claim),
+        bound,
+        depth,
+    )
 }
 
-fn record(position: &Position, score: Score, proof: Option<Proof>, bound: Bound, depth: u16) -> Record {
-    let Variant::Gomoku { size, .. } = position.variant() else { unreachable!("only gomoku comes here") };
+fn record(
+    position: &Position,
+    score: Score,
+    proof: Option<Proof>,
+    bound: Bound,
+    depth: u16,
+) -> Record {
+    let Variant::Gomoku { size, .. } = position.variant() else {
+        unreachable!("only gomoku comes here")
+    };
     let size = usize::from(size);
     let drawing = position.draw();
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for (row, text) in drawing.lines().take(size).enumerate() {
-        for (column, stone) in text.chars().filter(|c| matches!(c, 'X' | 'O' | '.')).enumerate() {
+        for (column, stone) in text
+            .chars()
+            .filter(|c| matches!(c, 'X' | 'O' | '.'))
+            .enumerate()
+        {
             let cell = ((size - 1 - row) * size + column) as u16;
             match stone {
                 'X' => first.push(cell),
@@ -214,9 +328,19 @@ fn record(position: &Position, score: Score, proof: Option<Proof>, bound: Bound,
         }
     }
     let (value, label) = match proof {
-        Some(Proof { claim: Claim::Win, plies, .. }) => (Value::Win(plies), Label::Loss),
-        Some(Proof { claim: Claim::Loss, plies, .. }) => (Value::Loss(plies), Label::Win),
-        Some(Proof { claim: Claim::Draw, .. }) => (Value::Centi(0), Label::Draw),
+        Some(Proof {
+            claim: Claim::Win,
+            plies,
+            ..
+        }) => (Value::Win(plies), Label::Loss),
+        Some(Proof {
+            claim: Claim::Loss,
+            plies,
+            ..
+        }) => (Value::Loss(plies), Label::Win),
+        Some(Proof {
+            claim: Claim::Draw, ..
+        }) => (Value::Centi(0), Label::Draw),
         None => (Value::Centi(score.raw()), Label::None),
     };
     Record {
@@ -253,34 +377,128 @@ mod tests {
         };
         let exact = Some(Bound::Exact);
         let records = [
-            stones(&[112], &[], Side::Second, Label::None, Value::Centi(-40), 9, exact),
-            stones(&[112], &[113], Side::First, Label::None, Value::Centi(55), 8, Some(Bound::Lower)),
-            stones(&[112], &[128], Side::First, Label::Loss, Value::Win(17), 0, None),
-            stones(&[112], &[0], Side::First, Label::Win, Value::Centi(0), 0, None),
-            stones(&[112], &[1], Side::First, Label::Mark(b'!'), Value::Centi(0), 0, None),
-            stones(&[112], &[7], Side::First, Label::None, Value::Centi(0), 0, None),
+            stones(
+                &[112],
+                &[],
+                Side::Second,
+                Label::None,
+                Value::Centi(-40),
+                9,
+                exact,
+            ),
+            stones(
+                &[112],
+                &[113],
+                Side::First,
+                Label::None,
+                Value::Centi(55),
+                8,
+                Some(Bound::Lower),
+            ),
+            stones(
+                &[112],
+                &[128],
+                Side::First,
+                Label::Loss,
+                Value::Win(17),
+                0,
+                None,
+            ),
+            stones(
+                &[112],
+                &[0],
+                Side::First,
+                Label::Win,
+                Value::Centi(0),
+                0,
+                None,
+            ),
+            stones(
+                &[112],
+                &[1],
+                Side::First,
+                Label::Mark(b'!'),
+                Value::Centi(0),
+                0,
+                None,
+            ),
+            stones(
+                &[112],
+                &[7],
+                Side::First,
+                Label::None,
+                Value::Centi(0),
+                0,
+                None,
+            ),
             // The first player does not make the sixteenth ply from here.
-            stones(&[112], &[2], Side::First, Label::None, Value::Win(16), 0, None),
-            stones(&[0, 1, 2], &[7, 9, 60], Side::First, Label::None, Value::Centi(0), 0, None),
+            stones(
+                &[112],
+                &[2],
+                Side::First,
+                Label::None,
+                Value::Win(16),
+                0,
+                None,
+            ),
+            stones(
+                &[0, 1, 2],
+                &[7, 9, 60],
+                Side::First,
+                Label::None,
+                Value::Centi(0),
+                0,
+                None,
+            ),
         ];
         let (answers, mut losses) = answers(&records).expect("positions");
         losses.retain(|_, lost| *lost > 0);
-        let told = ["values_without_a_move", "labels", NO_DISTANCE, NO_SUCH_END, "positions_without_a_move"];
+        let told = [
+            "values_without_a_move",
+            "labels",
+            NO_DISTANCE,
+            NO_SUCH_END,
+            "positions_without_a_move",
+        ];
         assert_eq!(losses, told.map(|what| (what, 1)).into());
-        let [(position, answer)] = &answers[..] else { panic!("one position leads to others: {answers:?}") };
+        let [(position, answer)] = &answers[..] else {
+            panic!("one position leads to others: {answers:?}")
+        };
         assert_eq!(position.side(), Side::Second);
         // i8, i9, a1 and h1 and their three images, b1, c1 and their seven.
-        let of = |name: &str| answer.get(position.parse_move(name).expect("a move")).expect("known").clone();
+        let of = |name: &str| {
+            answer
+                .get(position.parse_move(name).expect("a move"))
+                .expect("known")
+                .clone()
+        };
         assert_eq!(answer.len(), 32);
         for name in ["i8", "g8", "h7", "h9"] {
-            let Verdict { score, bound, depth, proof, .. } = of(name);
-            assert_eq!((score, bound, depth, proof), (Score::opinion(-55), Bound::Upper, 9, None));
+            let Verdict {
+                score,
+                bound,
+                depth,
+                proof,
+                ..
+            } = of(name);
+            assert_eq!(
+                (score, bound, depth, proof),
+                (Score::opinion(-55), Bound::Upper, 9, None)
+            );
         }
-        let loss = Proof { claim: Claim::Loss, kind: ProofKind::Manual, plies: 18 };
+        let loss = Proof {
+            claim: Claim::Loss,
+            kind: ProofKind::Manual,
+            plies: 18,
+        };
         assert_eq!(of("i9").proof, Some(loss));
         assert_eq!(of("i9").score, Score::loss_in(18));
         // Nobody says when that is won: at the latest when the board is full.
-        let win = Proof { claim: Claim::Win, kind: ProofKind::Manual, plies: 223 };
+        let win = Proof {
+            claim: Claim::Win,
+            kind: ProofKind::Manual,
+            plies: 223,
+        };
         assert_eq!(of("a1").proof, Some(win));
         assert!(of("h1").is_silent());
     }

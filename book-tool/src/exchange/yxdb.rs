@@ -110,19 +110,25 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Record>> {
     let mut unpacked = Vec::new();
     let mut rest = if bytes.starts_with(&LZ4) {
         let mut frame = lz4_flex::frame::FrameDecoder::new(bytes).take(MOST_BYTES);
-        frame.read_to_end(&mut unpacked).context("the LZ4 frame is damaged")?;
+        frame
+            .read_to_end(&mut unpacked)
+            .context("the LZ4 frame is damaged")?;
         &unpacked[..]
     } else {
         bytes
     };
-    let count = u32::from_le_bytes(cut(&mut rest).context("it is shorter than a number of records")?);
+    let count =
+        u32::from_le_bytes(cut(&mut rest).context("it is shorter than a number of records")?);
     let mut records = Vec::new();
     for number in 1..=count {
         let record = record(&mut rest).with_context(|| format!("record {number} of {count}"))?;
         records.extend(record);
     }
     if !rest.is_empty() {
-        bail!("{} bytes follow after the last of its {count} records", rest.len());
+        bail!(
+            "{} bytes follow after the last of its {count} records",
+            rest.len()
+        );
     }
     Ok(records)
 }
@@ -136,7 +142,9 @@ fn cut<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
 
 fn part<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8]> {
     let length = u16::from_le_bytes(cut(rest).context("it ends in the middle")?);
-    let (bytes, after) = rest.split_at_checked(length.into()).context("it ends in the middle")?;
+    let (bytes, after) = rest
+        .split_at_checked(length.into())
+        .context("it ends in the middle")?;
     *rest = after;
     Ok(bytes)
 }
@@ -150,7 +158,8 @@ fn record(rest: &mut &[u8]) -> Result<Option<Record>> {
     if key == CHARSET.0 {
         return Ok(None);
     }
-    let (&[rule, width, height], stones) = key.split_first_chunk().context("the key is too short")?;
+    let (&[rule, width, height], stones) =
+        key.split_first_chunk().context("the key is too short")?;
     let rule = match rule {
         0 => RuleName::Freestyle,
         1 => RuleName::Standard,
@@ -173,7 +182,11 @@ fn record(rest: &mut &[u8]) -> Result<Option<Record>> {
             bail!("a stone off the board");
         }
         let cell = u16::from(y) * u16::from(width) + u16::from(x);
-        if at < pairs.len().div_ceil(2) { first.push(cell) } else { second.push(cell) }
+        if at < pairs.len().div_ceil(2) {
+            first.push(cell)
+        } else {
+            second.push(cell)
+        }
     }
     let byte = |at: usize| body.get(at).copied().unwrap_or(0);
     let depth_and_bound = u16::from_le_bytes([byte(3), byte(4)]);
@@ -187,7 +200,11 @@ fn record(rest: &mut &[u8]) -> Result<Option<Record>> {
         variant: Variant::Gomoku { rule, size: width },
         first,
         second,
-        side: if pairs.len().is_multiple_of(2) { Side::First } else { Side::Second },
+        side: if pairs.len().is_multiple_of(2) {
+            Side::First
+        } else {
+            Side::Second
+        },
         label: Label::read(byte(0)),
         value: Value::read(i16::from_le_bytes([byte(1), byte(2)])),
         depth: depth_and_bound >> 2,
@@ -199,7 +216,10 @@ fn record(rest: &mut &[u8]) -> Result<Option<Record>> {
 /// The bytes of a file with these records, not compressed: Yixin and Rapfi both read it. Each position is turned as they
 /// turn it, and all are in their order.
 pub(super) fn write(records: &[Record]) -> Vec<u8> {
-    let mut parts: Vec<(Vec<u8>, Vec<u8>)> = records.iter().map(|record| (key(record), body(record))).collect();
+    let mut parts: Vec<(Vec<u8>, Vec<u8>)> = records
+        .iter()
+        .map(|record| (key(record), body(record)))
+        .collect();
     // By rule and size, then by the number of stones, then by their bytes.
     parts.sort_by(|(a, _), (b, _)| (&a[..3], a.len(), a).cmp(&(&b[..3], b.len(), b)));
     parts.dedup_by(|(a, _), (b, _)| a == b);
@@ -219,7 +239,9 @@ type Image = fn(u8, u8, u8) -> (u8, u8);
 
 /// The least of the eight images of a position.
 fn key(record: &Record) -> Vec<u8> {
-    let Variant::Gomoku { rule, size } = record.variant else { return Vec::new() };
+    let Variant::Gomoku { rule, size } = record.variant else {
+        return Vec::new();
+    };
     let rule = match rule {
         RuleName::Freestyle => 0,
         RuleName::Standard => 1,
@@ -238,7 +260,13 @@ fn key(record: &Record) -> Vec<u8> {
     ];
     let turned = |image: Image| {
         let stones = |cells: &[u16]| {
-            let point = |cell: &u16| image((cell % u16::from(size)) as u8, (cell / u16::from(size)) as u8, last);
+            let point = |cell: &u16| {
+                image(
+                    (cell % u16::from(size)) as u8,
+                    (cell / u16::from(size)) as u8,
+                    last,
+                )
+            };
             let mut points: Vec<(u8, u8)> = cells.iter().map(point).collect();
             points.sort_unstable();
             points
@@ -253,7 +281,11 @@ fn key(record: &Record) -> Vec<u8> {
         while second.len() + ahead < first.len() {
             second.push(pass);
         }
-        first.into_iter().chain(second).flat_map(|(x, y)| [x, y]).collect::<Vec<u8>>()
+        first
+            .into_iter()
+            .chain(second)
+            .flat_map(|(x, y)| [x, y])
+            .collect::<Vec<u8>>()
     };
     let least = images.into_iter().map(turned).min().unwrap_or_default();
     [&[rule, size, size], &least[..]].concat()
@@ -283,23 +315,56 @@ mod tests {
     use super::*;
 
     fn some_record() -> impl Strategy<Value = Record> {
-        let stones = btree_set(0u16..225, 0..40).prop_map(Vec::from_iter).prop_shuffle();
-        let label = prop::sample::select(vec![Label::None, Label::Win, Label::Loss, Label::Draw, Label::Mark(b'!')]);
+        let stones = btree_set(0u16..225, 0..40)
+            .prop_map(Vec::from_iter)
+            .prop_shuffle();
+        let label = prop::sample::select(vec![
+            Label::None,
+            Label::Win,
+            Label::Loss,
+            Label::Draw,
+            Label::Mark(b'!'),
+        ]);
         let value = prop_oneof![
             (-29_500i16..=29_500).prop_map(Value::Centi),
             (0u16..400).prop_map(Value::Win),
             (0u16..400).prop_map(Value::Loss),
         ];
-        let bound = prop::sample::select(vec![None, Some(Bound::Exact), Some(Bound::Lower), Some(Bound::Upper)]);
-        (stones, label, value, 0u16..5_000, bound, vec(any::<u8>(), 0..20)).prop_map(
-            |(stones, label, value, depth, bound, text)| {
+        let bound = prop::sample::select(vec![
+            None,
+            Some(Bound::Exact),
+            Some(Bound::Lower),
+            Some(Bound::Upper),
+        ]);
+        (
+            stones,
+            label,
+            value,
+            0u16..5_000,
+            bound,
+            vec(any::<u8>(), 0..20),
+        )
+            .prop_map(|(stones, label, value, depth, bound, text)| {
                 let variant = Variant::FREESTYLE_15;
                 let (first, second) = stones.split_at(stones.len().div_ceil(2));
-                let side = if first.len() == second.len() { Side::First } else { Side::Second };
+                let side = if first.len() == second.len() {
+                    Side::First
+                } else {
+                    Side::Second
+                };
                 let (first, second) = (first.to_vec(), second.to_vec());
-                Record { variant, first, second, side, label, value, depth, bound, text }
-            },
-        )
+                Record {
+                    variant,
+                    first,
+                    second,
+                    side,
+                    label,
+                    value,
+                    depth,
+                    bound,
+                    text,
+                }
+            })
     }
 
     proptest! {

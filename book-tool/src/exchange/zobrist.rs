@@ -31,10 +31,18 @@ impl Keys {
     pub(super) fn read(text: &str) -> Result<Self> {
         let mut numbers = Vec::with_capacity(KINDS * SQUARES + 1);
         for (number, line) in (1..).zip(text.lines()) {
-            let line = line.split("//").next().and_then(|line| line.split('#').next()).unwrap_or_default();
+            let line = line
+                .split("//")
+                .next()
+                .and_then(|line| line.split('#').next())
+                .unwrap_or_default();
             let is_between = |c: char| c.is_whitespace() || ",;[](){}".contains(c);
             for word in line.split(is_between).filter(|word| !word.is_empty()) {
-                numbers.push(parse(word).with_context(|| format!("line {number}: {word:?} is no number of 64 bits"))?);
+                numbers.push(
+                    parse(word).with_context(|| {
+                        format!("line {number}: {word:?} is no number of 64 bits")
+                    })?,
+                );
             }
         }
         if numbers.len() == KINDS * SQUARES + 1 {
@@ -45,7 +53,10 @@ impl Keys {
             }
         }
         let (found, wanted) = (numbers.len(), KINDS * SQUARES);
-        ensure!(found == wanted, "it has {found} numbers, not {wanted} (14 pieces on 256 squares)");
+        ensure!(
+            found == wanted,
+            "it has {found} numbers, not {wanted} (14 pieces on 256 squares)"
+        );
         let keys = Self { numbers };
         match keys.of(&Position::start(Variant::XIANGQI), false) {
             Some(START) => Ok(keys),
@@ -63,8 +74,8 @@ impl Keys {
     /// As [`Self::read`]; if there is no file, or none that can be read.
     pub(super) fn of_file(path: Option<&Path>) -> Result<Self> {
         let path = path.context(MISSING)?;
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("cannot read --zobrist {}", path.display()))?;
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read --zobrist {}", path.display()))?;
         Self::read(&text).with_context(|| format!("--zobrist {}", path.display()))
     }
 
@@ -78,12 +89,14 @@ impl Keys {
             let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
             mixed ^ mixed >> 31
         };
-        let mut keys = Self { numbers: (0..KINDS * SQUARES).map(|_| next()).collect() };
+        let mut keys = Self {
+            numbers: (0..KINDS * SQUARES).map(|_| next()).collect(),
+        };
         let start = Position::start(Variant::XIANGQI);
         let wrong = keys.of(&start, false).unwrap_or_default() ^ START;
         // Red's king, which stands on its own file.
-        if let Some((piece, at)) =
-            placed(&start, false).and_then(|placed| placed.into_iter().find(|(piece, _)| *piece == 0))
+        if let Some((piece, at)) = placed(&start, false)
+            .and_then(|placed| placed.into_iter().find(|(piece, _)| *piece == 0))
         {
             keys.numbers[piece * SQUARES + at] ^= wrong;
         }
@@ -93,24 +106,39 @@ impl Keys {
     /// The numbers as [`Self::read`] reads them.
     #[cfg(test)]
     pub(super) fn text(&self) -> String {
-        self.numbers.iter().map(|number| format!("{number:#018x}\n")).collect()
+        self.numbers
+            .iter()
+            .map(|number| format!("{number:#018x}\n"))
+            .collect()
     }
 
     /// The key of a position, or of its mirror image; `None` for a position that has no FEN.
     pub(super) fn of(&self, position: &Position, is_mirrored: bool) -> Option<u64> {
-        let side = if position.side() == Side::First { SIDE } else { 0 };
+        let side = if position.side() == Side::First {
+            SIDE
+        } else {
+            0
+        };
         let number = |(piece, at): (usize, usize)| self.numbers.get(piece * SQUARES + at).copied();
-        placed(position, is_mirrored)?.into_iter().try_fold(side, |key, place| Some(key ^ number(place)?))
+        placed(position, is_mirrored)?
+            .into_iter()
+            .try_fold(side, |key, place| Some(key ^ number(place)?))
     }
 }
 
 /// A number of 64 bits, as programs write it: with a sign or without, hexadecimal after `0x`, with Java's or C's ending.
 fn parse(word: &str) -> Option<u64> {
     let plain = word.trim_end_matches(['L', 'l', 'U', 'u']).replace('_', "");
-    if let Some(digits) = plain.strip_prefix("0x").or_else(|| plain.strip_prefix("0X")) {
+    if let Some(digits) = plain
+        .strip_prefix("0x")
+        .or_else(|| plain.strip_prefix("0X"))
+    {
         return u64::from_str_radix(digits, 16).ok();
     }
-    plain.parse().ok().or_else(|| plain.parse().ok().map(i64::cast_unsigned))
+    plain
+        .parse()
+        .ok()
+        .or_else(|| plain.parse().ok().map(i64::cast_unsigned))
 }
 
 #[cfg(test)]
@@ -121,14 +149,23 @@ mod tests {
     fn a_table_is_read_however_it_is_written() {
         let keys = Keys::made_up(7);
         let start = Position::start(Variant::XIANGQI);
-        assert_eq!((keys.of(&start, false), keys.of(&start, true)), (Some(START), keys.of(&start, true)));
+        assert_eq!(
+            (keys.of(&start, false), keys.of(&start, true)),
+            (Some(START), keys.of(&start, true))
+        );
         let words = |word: fn(&u64) -> String| keys.numbers.iter().map(word).collect::<Vec<_>>();
         let signed = |number: &u64| number.cast_signed().to_string();
         for text in [
             keys.text(),
             format!("# numbers\n{{{}}};", words(u64::to_string).join(", ")),
-            format!("{}\n-6859497933297602728 // Red to move", words(signed).join("\t")),
-            format!("0xA0CE2AF90C452F58L,\n{}", words(|number| format!("0x{number:X}L")).join(",\n")),
+            format!(
+                "{}\n-6859497933297602728 // Red to move",
+                words(signed).join("\t")
+            ),
+            format!(
+                "0xA0CE2AF90C452F58L,\n{}",
+                words(|number| format!("0x{number:X}L")).join(",\n")
+            ),
         ] {
             let read = Keys::read(&text).expect("all are numbers");
             assert!(read.numbers == keys.numbers, "{}", &text[..60]);
@@ -143,11 +180,19 @@ mod tests {
             (String::new(), "it has 0 numbers, not 3584"),
             (rest.to_string(), "it has 3583 numbers"),
             (format!("{text}1 2"), "it has 3586 numbers"),
-            (format!("long[] table\n{rest}"), "line 1: \"long\" is no number"),
-            (format!("{first}\n18446744073709551616\n{rest}"), "line 2: \"18446744073709551616\""),
+            (
+                format!("long[] table\n{rest}"),
+                "line 1: \"long\" is no number",
+            ),
+            (
+                format!("{first}\n18446744073709551616\n{rest}"),
+                "line 2: \"18446744073709551616\"",
+            ),
             ("1 ".repeat(KINDS * SQUARES), "has the key 11587"),
         ] {
-            let refused = Keys::read(&text).err().expect("it is no table of these books");
+            let refused = Keys::read(&text)
+                .err()
+                .expect("it is no table of these books");
             assert!(format!("{refused:#}").contains(says), "{refused:#}");
         }
     }

@@ -46,7 +46,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit> {
 fn walk_on(walk: &mut Walk, terminal: &mut ratatui::DefaultTerminal) -> Result<Exit> {
     loop {
         terminal.draw(|frame| view::draw(walk, frame))?;
-        let Event::Key(key) = event::read()? else { continue };
+        let Event::Key(key) = event::read()? else {
+            continue;
+        };
         if key.kind != KeyEventKind::Release && walk.press(key)? == Step::End {
             return Ok(Exit::Done);
         }

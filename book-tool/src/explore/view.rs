@@ -41,17 +41,26 @@ fn valued(score: Score) -> Style {
 
 /// Draws all of it; whatever does not fit is cut off.
 pub(crate) fn draw(walk: &Walk, frame: &mut Frame) {
-    let [head, middle, foot] =
-        Layout::vertical([Constraint::Length(1), Constraint::Min(3), Constraint::Length(1)]).areas(frame.area());
+    let [head, middle, foot] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Min(3),
+        Constraint::Length(1),
+    ])
+    .areas(frame.area());
     let board = board(walk);
     let width = board.iter().map(Line::width).max().unwrap_or(0) as u16 + 4;
     let is_wide = middle.width >= width + 34;
     let [left, right] = if is_wide {
         Layout::horizontal([Constraint::Length(width), Constraint::Min(30)]).areas(middle)
     } else {
-        Layout::vertical([Constraint::Length(board.len() as u16 + 2), Constraint::Min(4)]).areas(middle)
+        Layout::vertical([
+            Constraint::Length(board.len() as u16 + 2),
+            Constraint::Min(4),
+        ])
+        .areas(middle)
     };
-    let [moves, tree] = Layout::vertical([Constraint::Percentage(55), Constraint::Percentage(45)]).areas(right);
+    let [moves, tree] =
+        Layout::vertical([Constraint::Percentage(55), Constraint::Percentage(45)]).areas(right);
     frame.render_widget(Paragraph::new(title(walk)), head);
     frame.render_widget(Paragraph::new(board).block(Block::bordered()), left);
     draw_moves(walk, frame, moves);
@@ -69,20 +78,38 @@ fn title(walk: &Walk) -> Line<'static> {
         Some(Outcome::Draw) => "drawn".into(),
         None => format!("{} to move", position.side()),
     };
-    let best = walk.best().map(|(m, v)| format!("  best {}, {}, depth {}", position.write_move(*m), v.score, v.depth));
-    let moves = table::line(position, &position.moves()[position.moves().len().saturating_sub(10)..]);
+    let best = walk.best().map(|(m, v)| {
+        format!(
+            "  best {}, {}, depth {}",
+            position.write_move(*m),
+            v.score,
+            v.depth
+        )
+    });
+    let moves = table::line(
+        position,
+        &position.moves()[position.moves().len().saturating_sub(10)..],
+    );
     let bold = Style::new().add_modifier(Modifier::BOLD);
     Line::from(vec![
         Span::styled(format!("{}  {what}", position.variant()), bold),
         Span::raw(best.unwrap_or_else(|| "  not in the book".into())),
-        Span::styled(format!("   {moves}"), Style::new().add_modifier(Modifier::DIM)),
+        Span::styled(
+            format!("   {moves}"),
+            Style::new().add_modifier(Modifier::DIM),
+        ),
     ])
 }
 
 /// The board as the game draws it, the best moves of gomoku marked by their rank.
 fn board(walk: &Walk) -> Vec<Line<'static>> {
     let position = walk.position();
-    let ranks = walk.verdicts().iter().filter(|(_, v)| v.is_exact()).take(MARKED).zip('1'..='9');
+    let ranks = walk
+        .verdicts()
+        .iter()
+        .filter(|(_, v)| v.is_exact())
+        .take(MARKED)
+        .zip('1'..='9');
     let marks: Vec<_> = ranks.map(|((m, _), mark)| (*m, mark)).collect();
     let mut drawn = position.draw_marked(&marks);
     if drawn.is_empty() {
@@ -90,7 +117,16 @@ fn board(walk: &Walk) -> Vec<Line<'static>> {
         drawn = fen.split(' ').next().unwrap_or_default().replace('/', "\n");
     }
     let is_gomoku = matches!(position.variant(), Variant::Gomoku { .. });
-    drawn.lines().map(|line| Line::from(line.chars().map(|c| point(c, is_gomoku)).collect::<Vec<_>>())).collect()
+    drawn
+        .lines()
+        .map(|line| {
+            Line::from(
+                line.chars()
+                    .map(|c| point(c, is_gomoku))
+                    .collect::<Vec<_>>(),
+            )
+        })
+        .collect()
 }
 
 fn point(c: char, is_gomoku: bool) -> Span<'static> {
@@ -111,14 +147,20 @@ fn point(c: char, is_gomoku: bool) -> Span<'static> {
 fn facts(name: &str, verdict: &Verdict) -> String {
     let proof = verdict.proof.map_or_else(String::new, table::proof);
     let (score, bound) = (table::value(verdict), verdict.bound.to_string());
-    format!("{name:<6} {score:>10}  {bound:<5}  depth {:<3} {proof}", verdict.depth)
+    format!(
+        "{name:<6} {score:>10}  {bound:<5}  depth {:<3} {proof}",
+        verdict.depth
+    )
 }
 
 fn draw_moves(walk: &Walk, frame: &mut Frame, area: Rect) {
     let block = Block::bordered().title(format!(" Moves {} ", walk.verdicts().len()));
     if walk.answer.is_none() {
         let text = "The book does not hold this position. Left goes back.";
-        frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }).block(block), area);
+        frame.render_widget(
+            Paragraph::new(text).wrap(Wrap { trim: true }).block(block),
+            area,
+        );
         return;
     }
     let row = |(m, verdict): &(_, Verdict)| {
@@ -133,10 +175,18 @@ fn draw_moves(walk: &Walk, frame: &mut Frame, area: Rect) {
 }
 
 fn draw_tree(walk: &Walk, frame: &mut Frame, area: Rect) {
-    let chosen = walk.verdicts().get(walk.chosen).map(|(m, _)| walk.position().write_move(*m));
-    let block = Block::bordered().title(format!(" After {} ", chosen.unwrap_or_else(|| "…".into())));
+    let chosen = walk
+        .verdicts()
+        .get(walk.chosen)
+        .map(|(m, _)| walk.position().write_move(*m));
+    let block =
+        Block::bordered().title(format!(" After {} ", chosen.unwrap_or_else(|| "…".into())));
     let line = |branch: &crate::explore::walk::Branch| {
-        let text = format!("{}{}", "  ".repeat(branch.ply), facts(&branch.name, &branch.verdict));
+        let text = format!(
+            "{}{}",
+            "  ".repeat(branch.ply),
+            facts(&branch.name, &branch.verdict)
+        );
         Line::styled(text, valued(branch.verdict.score))
     };
     let lines: Vec<Line> = walk.tree.iter().map(line).collect();
@@ -148,7 +198,9 @@ fn footer(walk: &Walk) -> Line<'static> {
         return Line::from(format!("play: {typed}_   (Enter plays, Esc leaves it)"));
     }
     match &walk.complaint {
-        Some(complaint) => Line::styled(complaint.clone(), Style::new().add_modifier(Modifier::BOLD)),
+        Some(complaint) => {
+            Line::styled(complaint.clone(), Style::new().add_modifier(Modifier::BOLD))
+        }
         None => Line::styled(
             "arrows choose, Enter plays, left goes back, / types, ? keys, q ends",
             Style::new().add_modifier(Modifier::DIM),
@@ -159,10 +211,21 @@ fn footer(walk: &Walk) -> Line<'static> {
 fn draw_keys(frame: &mut Frame) {
     let whole = frame.area();
     let (width, height) = (whole.width.min(52), whole.height.min(KEYS.len() as u16 + 2));
-    let area = Rect { x: (whole.width - width) / 2, y: (whole.height - height) / 2, width, height };
-    let lines: Vec<Line> = KEYS.iter().map(|(key, does)| Line::from(format!(" {key:<18} {does}"))).collect();
+    let area = Rect {
+        x: (whole.width - width) / 2,
+        y: (whole.height - height) / 2,
+        width,
+        height,
+    };
+    let lines: Vec<Line> = KEYS
+        .iter()
+        .map(|(key, does)| Line::from(format!(" {key:<18} {does}")))
+        .collect();
     frame.render_widget(Clear, area);
-    frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(" Keys ")), area);
+    frame.render_widget(
+        Paragraph::new(lines).block(Block::bordered().title(" Keys ")),
+        area,
+    );
 }
 
 #[cfg(test)]
@@ -179,15 +242,35 @@ mod tests {
 
     /// A book in which Black's best after h8 i9 is h10, and White's best then is j10.
     fn book(folder: &std::path::Path) -> Source {
-        let options = BookOptions { create: true, ..BookOptions::default() };
+        let options = BookOptions {
+            create: true,
+            ..BookOptions::default()
+        };
         let (mut book, _) = Book::open(folder, &options).expect("a new book");
-        for (line, moves) in [("h8 i9", [("h10", 30), ("g9", 12)]), ("h8 i9 h10", [("j10", -30), ("i8", -40)])] {
+        for (line, moves) in [
+            ("h8 i9", [("h10", 30), ("g9", 12)]),
+            ("h8 i9 h10", [("j10", -30), ("i8", -40)]),
+        ] {
             let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
             let verdict = |(name, score): (&str, i32)| {
                 let m = position.parse_move(name).expect("legal");
-                let by = Provenance { engine: "test".into(), day: 20_000 };
+                let by = Provenance {
+                    engine: "test".into(),
+                    day: 20_000,
+                };
                 let score = Score::opinion(score);
-                (m, Verdict { score, bound: Bound::Exact, depth: 6, nodes: 1, line: vec![m], proof: None, by })
+                (
+                    m,
+                    Verdict {
+                        score,
+                        bound: Bound::Exact,
+                        depth: 6,
+                        nodes: 1,
+                        line: vec![m],
+                        proof: None,
+                        by,
+                    },
+                )
             };
             let answer: Answer = moves.into_iter().map(verdict).collect();
             book.learn(&position, &answer).expect("room for it");
@@ -196,13 +279,17 @@ mod tests {
     }
 
     fn screen(walk: &Walk, width: u16, height: u16) -> String {
-        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a screen in memory");
-        terminal.draw(|frame| draw(walk, frame)).expect("a screen in memory");
+        let mut terminal =
+            Terminal::new(TestBackend::new(width, height)).expect("a screen in memory");
+        terminal
+            .draw(|frame| draw(walk, frame))
+            .expect("a screen in memory");
         terminal.backend().to_string()
     }
 
     fn press(walk: &mut Walk, code: KeyCode) -> Step {
-        walk.press(KeyEvent::new(code, KeyModifiers::NONE)).expect("a whole book")
+        walk.press(KeyEvent::new(code, KeyModifiers::NONE))
+            .expect("a whole book")
     }
 
     #[test]
@@ -211,7 +298,14 @@ mod tests {
         let start = Position::from_line(Variant::FREESTYLE_15, "h8 i9").expect("legal");
         let mut walk = Walk::new(book(folder.path()), start).expect("a whole book");
         let seen = screen(&walk, 110, 30);
-        for words in ["first to move", "best h10, +0.30", "> h10", "After h10", "j10", "[O]"] {
+        for words in [
+            "first to move",
+            "best h10, +0.30",
+            "> h10",
+            "After h10",
+            "j10",
+            "[O]",
+        ] {
             assert!(seen.contains(words), "{words} in\n{seen}");
         }
         press(&mut walk, KeyCode::Down);
@@ -232,7 +326,10 @@ mod tests {
             press(&mut walk, KeyCode::Char(c));
         }
         press(&mut walk, KeyCode::Enter);
-        assert!(screen(&walk, 110, 30).contains("q99"), "what is wrong with it is said");
+        assert!(
+            screen(&walk, 110, 30).contains("q99"),
+            "what is wrong with it is said"
+        );
         for c in "/h8 i9".chars() {
             press(&mut walk, KeyCode::Char(c));
         }
@@ -249,11 +346,23 @@ mod tests {
         for (name, variant, words) in [
             ("xiangqi", Variant::XIANGQI, "R  N  B  A  K"),
             ("surakarta", Variant::SURAKARTA, "first to move"),
-            ("gomoku", Variant::Gomoku { rule: kagetsu_game::RuleName::Renju, size: 22 }, "22"),
+            (
+                "gomoku",
+                Variant::Gomoku {
+                    rule: kagetsu_game::RuleName::Renju,
+                    size: 22,
+                },
+                "22",
+            ),
         ] {
             let folder = tempfile::tempdir().expect("a folder");
-            let walk = Walk::new(book(folder.path()), Position::start(variant)).expect("a whole book");
-            assert!(screen(&walk, 120, 40).contains(words), "{name}\n{}", screen(&walk, 120, 40));
+            let walk =
+                Walk::new(book(folder.path()), Position::start(variant)).expect("a whole book");
+            assert!(
+                screen(&walk, 120, 40).contains(words),
+                "{name}\n{}",
+                screen(&walk, 120, 40)
+            );
             for (width, height) in [(1, 1), (20, 5), (40, 60), (300, 3)] {
                 let _ = screen(&walk, width, height);
             }

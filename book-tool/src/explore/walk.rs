@@ -55,7 +55,13 @@ impl Walk {
     /// If the book cannot be read.
     pub(crate) fn new(source: Source, position: Position) -> Result<Self> {
         let moves = position.moves();
-        let before = |count: usize| Position::new(position.variant(), position.setup().cloned(), &moves[..count]);
+        let before = |count: usize| {
+            Position::new(
+                position.variant(),
+                position.setup().cloned(),
+                &moves[..count],
+            )
+        };
         let line: Vec<Position> = (0..=moves.len()).map(before).collect::<Result<_, _>>()?;
         let at = line.len() - 1;
         let mut walk = Self {
@@ -85,7 +91,9 @@ impl Walk {
 
     /// The book's own choice.
     pub(crate) fn best(&self) -> Option<&(Move, Verdict)> {
-        self.answer.as_ref().and_then(|answer| Choice::default().pick(answer))
+        self.answer
+            .as_ref()
+            .and_then(|answer| Choice::default().pick(answer))
     }
 
     fn look(&mut self) -> Result<()> {
@@ -98,8 +106,12 @@ impl Walk {
     /// The lines behind the chosen move.
     fn grow(&mut self) -> Result<()> {
         self.tree.clear();
-        let Some(&(m, _)) = self.verdicts().get(self.chosen) else { return Ok(()) };
-        let Ok(next) = self.position().play(m) else { return Ok(()) };
+        let Some(&(m, _)) = self.verdicts().get(self.chosen) else {
+            return Ok(());
+        };
+        let Ok(next) = self.position().play(m) else {
+            return Ok(());
+        };
         let mut tree = Vec::new();
         self.branch(&next, 0, &mut tree)?;
         self.tree = tree;
@@ -110,12 +122,18 @@ impl Walk {
         if ply == PLIES {
             return Ok(());
         }
-        let Some(answer) = self.source.lookup(position, false)? else { return Ok(()) };
+        let Some(answer) = self.source.lookup(position, false)? else {
+            return Ok(());
+        };
         for (m, verdict) in branches(&mut self.source, position, &answer, WIDTH)? {
             if tree.len() == MOST_LINES {
                 break;
             }
-            tree.push(Branch { ply, name: position.write_move(m), verdict });
+            tree.push(Branch {
+                ply,
+                name: position.write_move(m),
+                verdict,
+            });
             if let Ok(next) = position.play(m) {
                 self.branch(&next, ply + 1, tree)?;
             }
@@ -202,7 +220,9 @@ impl Walk {
                     self.play(m)?;
                 }
             }
-            KeyCode::Left | KeyCode::Backspace | KeyCode::Char('h') => self.go(self.at.saturating_sub(1))?,
+            KeyCode::Left | KeyCode::Backspace | KeyCode::Char('h') => {
+                self.go(self.at.saturating_sub(1))?
+            }
             KeyCode::Char('f') => self.go(self.at + 1)?,
             KeyCode::Home => self.go(0)?,
             KeyCode::End => self.go(usize::MAX)?,

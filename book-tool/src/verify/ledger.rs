@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 use kagetsu_book::{Book, Entry};
-use kagetsu_game::{Claim, Effort, Key, Move, Outcome, Position, Proof, ProofKind, Variant, Verdict};
+use kagetsu_game::{
+    Claim, Effort, Key, Move, Outcome, Position, Proof, ProofKind, Variant, Verdict,
+};
 use kagetsu_search::Control;
 use kagetsu_search::threats::Threats;
 use kagetsu_verify::{Gap, Grove, Tree, check};
@@ -37,7 +39,9 @@ pub(super) struct Count {
 impl Findings {
     /// Whether there are claims, and none of them holds.
     pub(super) fn has_nothing_to_show(&self) -> bool {
-        let Self { positions, moves, .. } = self;
+        let Self {
+            positions, moves, ..
+        } = self;
         positions.claims + moves.claims > 0 && positions.hold + moves.hold == 0
     }
 
@@ -98,7 +102,13 @@ pub(super) struct Ledger<'a> {
 
 impl<'a> Ledger<'a> {
     pub(super) fn new(book: &'a Book, most: usize, player: Option<(Threats, u64)>) -> Self {
-        Self { book, most, player, positions: HashMap::new(), findings: Findings::default() }
+        Self {
+            book,
+            most,
+            player,
+            positions: HashMap::new(),
+            findings: Findings::default(),
+        }
     }
 
     /// Replays what is claimed of a position and of its moves; what was replayed before is not replayed again. The position
@@ -123,10 +133,18 @@ impl<'a> Ledger<'a> {
             self.findings.moves.add(status);
             moves.insert(*m, (proof, status));
         }
-        let Some(proof) = entry.derived.proof else { return Ok(Status::Open) };
+        let Some(proof) = entry.derived.proof else {
+            return Ok(Status::Open);
+        };
         let status = self.derived(entry, proof, &moves)?;
         if status == Status::Failed {
-            self.tell(entry, None, proof, status, "its moves do not prove it".into());
+            self.tell(
+                entry,
+                None,
+                proof,
+                status,
+                "its moves do not prove it".into(),
+            );
         }
         self.findings.positions.add(status);
         self.positions.insert(key, status);
@@ -134,18 +152,33 @@ impl<'a> Ledger<'a> {
     }
 
     /// A claim of a position, from what is known of its moves.
-    fn derived(&mut self, entry: &Entry, proof: Proof, moves: &HashMap<Move, (Proof, Status)>) -> Result<Status> {
+    fn derived(
+        &mut self,
+        entry: &Entry,
+        proof: Proof,
+        moves: &HashMap<Move, (Proof, Status)>,
+    ) -> Result<Status> {
         let position = &entry.position;
         if let (Claim::Win | Claim::Draw, best) = (proof.claim, entry.derived.best) {
-            let Some(m) = best else { return Ok(Status::Failed) };
+            let Some(m) = best else {
+                return Ok(Status::Failed);
+            };
             let status = self.after(entry, m, &[proof], moves)?;
             if proof.claim == Claim::Win || status == Status::Failed {
                 return Ok(status);
             }
         }
         // Every move is lost within so many plies, or no better than a draw.
-        let lost = |plies| Proof { claim: Claim::Loss, plies, ..proof };
-        let enough = if proof.claim == Claim::Loss { vec![proof] } else { vec![proof, lost(u16::MAX)] };
+        let lost = |plies| Proof {
+            claim: Claim::Loss,
+            plies,
+            ..proof
+        };
+        let enough = if proof.claim == Claim::Loss {
+            vec![proof]
+        } else {
+            vec![proof, lost(u16::MAX)]
+        };
         let known: Vec<Move> = entry.facts.verdicts().iter().map(|(m, _)| *m).collect();
         let mut by_child: HashMap<Key, Vec<Move>> = HashMap::new();
         for (m, child) in known.iter().zip(position.children(&known)) {
@@ -155,7 +188,10 @@ impl<'a> Ledger<'a> {
         let mut least = Status::Holds;
         for (m, child) in distinct.iter().zip(position.children(&distinct)) {
             let mut best = Status::Failed;
-            for m in by_child.get(&child.key).map_or(std::slice::from_ref(m), Vec::as_slice) {
+            for m in by_child
+                .get(&child.key)
+                .map_or(std::slice::from_ref(m), Vec::as_slice)
+            {
                 best = best.max(self.after(entry, *m, &enough, moves)?);
             }
             least = least.min(best);
@@ -173,16 +209,29 @@ impl<'a> Ledger<'a> {
         moves: &HashMap<Move, (Proof, Status)>,
     ) -> Result<Status> {
         let is_enough = |proof: Proof| {
-            enough
-                .iter()
-                .any(|one| one.claim == proof.claim && (proof.claim == Claim::Draw || proof.plies <= one.plies))
+            enough.iter().any(|one| {
+                one.claim == proof.claim && (proof.claim == Claim::Draw || proof.plies <= one.plies)
+            })
         };
-        let Ok(next) = entry.position.play(m) else { return Ok(Status::Failed) };
+        let Ok(next) = entry.position.play(m) else {
+            return Ok(Status::Failed);
+        };
         if let Some(claim) = claim_after(&entry.position, &next) {
-            let proof = Proof { claim, kind: ProofKind::Terminal, plies: u16::from(claim != Claim::Draw) };
-            return Ok(if is_enough(proof) { Status::Holds } else { Status::Failed });
+            let proof = Proof {
+                claim,
+                kind: ProofKind::Terminal,
+                plies: u16::from(claim != Claim::Draw),
+            };
+            return Ok(if is_enough(proof) {
+                Status::Holds
+            } else {
+                Status::Failed
+            });
         }
-        let searched = moves.get(&m).filter(|(proof, _)| is_enough(*proof)).map(|(_, status)| *status);
+        let searched = moves
+            .get(&m)
+            .filter(|(proof, _)| is_enough(*proof))
+            .map(|(_, status)| *status);
         if searched == Some(Status::Holds) {
             return Ok(Status::Holds);
         }
@@ -191,20 +240,42 @@ impl<'a> Ledger<'a> {
     }
 
     /// What came of the claim of the position that a move leads to, if the book has one that is enough for the move.
-    fn behind(&mut self, next: &Position, is_enough: impl Fn(Proof) -> bool) -> Result<Option<Status>> {
+    fn behind(
+        &mut self,
+        next: &Position,
+        is_enough: impl Fn(Proof) -> bool,
+    ) -> Result<Option<Status>> {
         let next = Position::unpack(next.variant(), next.canonical().packed)?;
-        let Some(child) = self.book.lookup(&next)? else { return Ok(None) };
-        if child.derived.proof.is_some_and(|proof| is_enough(proof.before())) {
+        let Some(child) = self.book.lookup(&next)? else {
+            return Ok(None);
+        };
+        if child
+            .derived
+            .proof
+            .is_some_and(|proof| is_enough(proof.before()))
+        {
             return self.position(&child).map(Some);
         }
         Ok(None)
     }
 
     /// What a search has claimed of a move.
-    fn searched(&mut self, entry: &Entry, m: Move, verdict: &Verdict, proof: Proof) -> Result<Status> {
+    fn searched(
+        &mut self,
+        entry: &Entry,
+        m: Move,
+        verdict: &Verdict,
+        proof: Proof,
+    ) -> Result<Status> {
         let position = &entry.position;
         let Ok(next) = position.play(m) else {
-            self.tell(entry, Some(m), proof, Status::Failed, "the move is not legal".into());
+            self.tell(
+                entry,
+                Some(m),
+                proof,
+                Status::Failed,
+                "the move is not legal".into(),
+            );
             return Ok(Status::Failed);
         };
         if let Some(claim) = claim_after(position, &next) {
@@ -229,7 +300,10 @@ impl<'a> Ledger<'a> {
             Err(Gap::Open(why)) => why,
         };
         let is_enough = |other: Proof| other.claim == proof.claim && other.plies <= proof.plies;
-        if let Some(status) = self.behind(&next, is_enough)?.filter(|status| *status != Status::Failed) {
+        if let Some(status) = self
+            .behind(&next, is_enough)?
+            .filter(|status| *status != Status::Failed)
+        {
             return Ok(status);
         }
         self.tell(entry, Some(m), proof, Status::Open, why);
@@ -248,25 +322,35 @@ impl<'a> Ledger<'a> {
         let open = |why: &str| Ok(Err(Gap::Open(why.into())));
         match proof.kind {
             ProofKind::Manual => return open("it was only said"),
-            _ if verdict.line.first() != Some(&m) && self.player.is_none() => return open("it has no line"),
+            _ if verdict.line.first() != Some(&m) && self.player.is_none() => {
+                return open("it has no line");
+            }
             _ => {}
         }
         // Whoever wins tells how.
         let (from, line, plies) = match proof.claim {
             Claim::Win => (position, &verdict.line[..], proof.plies),
-            Claim::Loss => (next, verdict.line.get(1..).unwrap_or_default(), proof.plies.saturating_sub(1)),
+            Claim::Loss => (
+                next,
+                verdict.line.get(1..).unwrap_or_default(),
+                proof.plies.saturating_sub(1),
+            ),
             Claim::Draw => return open("no line shows a draw"),
         };
         let replayed = match Tree::of_line(from, Claim::Win, line) {
             Ok(tree) => within(&tree, plies),
             Err(gap) => Err(gap),
         };
-        let (Err(Gap::Open(_)), Some((threats, nodes))) = (&replayed, &mut self.player) else { return Ok(replayed) };
+        let (Err(Gap::Open(_)), Some((threats, nodes))) = (&replayed, &mut self.player) else {
+            return Ok(replayed);
+        };
         if !matches!(from.variant(), Variant::Gomoku { .. }) {
             return Ok(replayed);
         }
         let Some(plan) = threats.plan(from, Effort::nodes(*nodes), &Control::new())? else {
-            return Ok(Err(Gap::Open(format!("its win was not found again in {nodes} positions"))));
+            return Ok(Err(Gap::Open(format!(
+                "its win was not found again in {nodes} positions"
+            ))));
         };
         let mut grove = Grove::default();
         let root = plant(&mut grove, &plan);
@@ -277,7 +361,11 @@ impl<'a> Ledger<'a> {
     }
 
     fn tell(&mut self, entry: &Entry, m: Option<Move>, proof: Proof, status: Status, why: String) {
-        let list = if status == Status::Failed { &mut self.findings.failed } else { &mut self.findings.open };
+        let list = if status == Status::Failed {
+            &mut self.findings.failed
+        } else {
+            &mut self.findings.open
+        };
         if list.len() < self.most {
             let position = &entry.position;
             list.push(Told {
@@ -308,16 +396,28 @@ fn by_the_rules(next: &Position, proof: Proof) -> Option<Result<(), &'static str
     if is_at_once || (proof.kind == ProofKind::Terminal && proof.claim != Claim::Loss) {
         return Some(Err("the game goes on after it"));
     }
-    let ends = |m: Move| next.play(m).is_ok_and(|after| claim_after(next, &after) == Some(Claim::Win));
+    let ends = |m: Move| {
+        next.play(m)
+            .is_ok_and(|after| claim_after(next, &after) == Some(Claim::Win))
+    };
     let is_lost = || next.distinct_moves().into_iter().any(ends);
-    (proof.kind == ProofKind::Terminal).then(|| if is_lost() { Ok(()) } else { Err("no reply to it ends the game") })
+    (proof.kind == ProofKind::Terminal).then(|| {
+        if is_lost() {
+            Ok(())
+        } else {
+            Err("no reply to it ends the game")
+        }
+    })
 }
 
 /// Plays the tree; it must end the game within so many plies.
 fn within(tree: &Tree, plies: u16) -> Result<(), Gap> {
     let checked = check(tree, &mut |_| {}).map_err(|fault| Gap::Open(fault.to_string()))?;
     if checked.plies > plies {
-        return Err(Gap::Open(format!("what can be replayed takes {} plies", checked.plies)));
+        return Err(Gap::Open(format!(
+            "what can be replayed takes {} plies",
+            checked.plies
+        )));
     }
     Ok(())
 }

@@ -93,8 +93,14 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
     let book = open_book(path, false)?;
     let begun = Instant::now();
     let bar = ProgressBar::new(book.len());
-    bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} positions, {elapsed}")?);
-    let mut ledger = Ledger::new(&book, args.list, args.play_out.map(|nodes| (Threats::new(TABLE), nodes)));
+    bar.set_style(ProgressStyle::with_template(
+        "{bar:40} {pos}/{len} positions, {elapsed}",
+    )?);
+    let mut ledger = Ledger::new(
+        &book,
+        args.list,
+        args.play_out.map(|nodes| (Threats::new(TABLE), nodes)),
+    );
     for entry in book.positions() {
         ledger.replay(&entry?)?;
         bar.inc(1);
@@ -105,20 +111,50 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
     let exit = if holds { Exit::Done } else { Exit::No };
     let time_ms = begun.elapsed().as_millis() as u64;
     if args.json {
-        write_json(out, &BookJson { holds, findings, time_ms })?;
+        write_json(
+            out,
+            &BookJson {
+                holds,
+                findings,
+                time_ms,
+            },
+        )?;
         return Ok(exit);
     }
-    let Findings { positions, moves, failed, open } = &findings;
-    failed.iter().try_for_each(|told| write_told(out, "fails", told))?;
-    open.iter().try_for_each(|told| write_told(out, "not replayed", told))?;
-    for (what, Count { claims, hold, open, failed }) in [("positions", positions), ("moves", moves)] {
-        writeln!(out, "{claims} proven {what}: {hold} hold, {open} cannot be replayed, {failed} fail")?;
+    let Findings {
+        positions,
+        moves,
+        failed,
+        open,
+    } = &findings;
+    failed
+        .iter()
+        .try_for_each(|told| write_told(out, "fails", told))?;
+    open.iter()
+        .try_for_each(|told| write_told(out, "not replayed", told))?;
+    for (
+        what,
+        Count {
+            claims,
+            hold,
+            open,
+            failed,
+        },
+    ) in [("positions", positions), ("moves", moves)]
+    {
+        writeln!(
+            out,
+            "{claims} proven {what}: {hold} hold, {open} cannot be replayed, {failed} fail"
+        )?;
     }
     if findings.has_nothing_to_show() {
         writeln!(out, "none of these claims is verified")?;
     }
     if moves.open > 0 && args.play_out.is_none() {
-        writeln!(out, "--play-out looks for the wins that the book has no line of, and has them checked")?;
+        writeln!(
+            out,
+            "--play-out looks for the wins that the book has no line of, and has them checked"
+        )?;
     }
     if findings.has_nothing_to_show() && moves.failed == 0 {
         writeln!(
@@ -130,27 +166,47 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
 }
 
 fn write_told(out: &mut dyn Write, what: &str, told: &Told) -> Result<()> {
-    let Told { variant, position, at, claim, proof_kind, plies, why } = told;
-    let at = at.as_ref().map_or_else(|| "the position".into(), |at| format!("{at} in"));
-    writeln!(out, "{what}: {at} {variant} {position}: {claim} within {plies} plies ({proof_kind}): {why}")?;
+    let Told {
+        variant,
+        position,
+        at,
+        claim,
+        proof_kind,
+        plies,
+        why,
+    } = told;
+    let at = at
+        .as_ref()
+        .map_or_else(|| "the position".into(), |at| format!("{at} in"));
+    writeln!(
+        out,
+        "{what}: {at} {variant} {position}: {claim} within {plies} plies ({proof_kind}): {why}"
+    )?;
     Ok(())
 }
 
 fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Result<Exit> {
     let name = file.display();
     if file.is_dir() {
-        bail!("{name} is a folder, and a win tree is a file; `kagetsu verify --book {name}` checks what a book claims");
+        bail!(
+            "{name} is a folder, and a win tree is a file; `kagetsu verify --book {name}` checks what a book claims"
+        );
     }
     let mut source: Box<dyn BufRead> = if file.as_os_str() == "-" {
         Box::new(BufReader::new(std::io::stdin()))
     } else {
-        Box::new(BufReader::new(File::open(file).with_context(|| format!("cannot read {name}"))?))
+        Box::new(BufReader::new(
+            File::open(file).with_context(|| format!("cannot read {name}"))?,
+        ))
     };
     let begun = Instant::now();
     let bar = ProgressBar::no_length();
-    bar.set_style(ProgressStyle::with_template("{spinner} {pos} positions, {elapsed}")?);
+    bar.set_style(ProgressStyle::with_template(
+        "{spinner} {pos} positions, {elapsed}",
+    )?);
     let mut progress = |positions| bar.set_position(positions);
-    let checked = Tree::read(&mut *source).and_then(|tree| check(&tree, &mut progress).map(|checked| (tree, checked)));
+    let checked = Tree::read(&mut *source)
+        .and_then(|tree| check(&tree, &mut progress).map(|checked| (tree, checked)));
     bar.finish_and_clear();
     let time_ms = begun.elapsed().as_millis() as u64;
     let json = match checked {
@@ -158,13 +214,23 @@ fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Result<Exit> {
             let position = &tree.position;
             let tree = TreeJson {
                 variant: position.variant().to_string(),
-                moves: position.moves().iter().map(|&m| position.write_move(m)).collect(),
+                moves: position
+                    .moves()
+                    .iter()
+                    .map(|&m| position.write_move(m))
+                    .collect(),
                 claim: tree.claim.to_string(),
                 plies: checked.plies,
                 nodes: tree.nodes().len(),
                 positions: checked.positions,
             };
-            VerifyJson { holds: true, tree: Some(tree), fault: None, line: None, time_ms }
+            VerifyJson {
+                holds: true,
+                tree: Some(tree),
+                fault: None,
+                line: None,
+                time_ms,
+            }
         }
         Err(fault) if fault.is_unreadable => bail!(
             "cannot read {name}: {fault}; a win tree is a text, as `kagetsu export --format proof` writes it; what a book claims is \
@@ -172,7 +238,13 @@ fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Result<Exit> {
         ),
         Err(fault) => {
             let line = Some(fault.line);
-            VerifyJson { holds: false, tree: None, fault: Some(fault.what), line, time_ms }
+            VerifyJson {
+                holds: false,
+                tree: None,
+                fault: Some(fault.what),
+                line,
+                time_ms,
+            }
         }
     };
     let exit = if json.holds { Exit::Done } else { Exit::No };
@@ -181,14 +253,36 @@ fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Result<Exit> {
         return Ok(exit);
     }
     match &json {
-        VerifyJson { tree: Some(tree), .. } => {
-            let TreeJson { variant, moves, claim, plies, nodes, positions } = tree;
-            let line = if moves.is_empty() { String::new() } else { format!(" {}", moves.join(" ")) };
-            writeln!(out, "{name} holds: {variant}{line} is a {claim} for the side to move within {plies} plies")?;
-            writeln!(out, "{nodes} nodes, {positions} positions of the winner looked at; {time_ms} ms")?;
+        VerifyJson {
+            tree: Some(tree), ..
+        } => {
+            let TreeJson {
+                variant,
+                moves,
+                claim,
+                plies,
+                nodes,
+                positions,
+            } = tree;
+            let line = if moves.is_empty() {
+                String::new()
+            } else {
+                format!(" {}", moves.join(" "))
+            };
+            writeln!(
+                out,
+                "{name} holds: {variant}{line} is a {claim} for the side to move within {plies} plies"
+            )?;
+            writeln!(
+                out,
+                "{nodes} nodes, {positions} positions of the winner looked at; {time_ms} ms"
+            )?;
         }
         VerifyJson { fault, line, .. } => {
-            let (line, fault) = (line.unwrap_or_default(), fault.as_deref().unwrap_or_default());
+            let (line, fault) = (
+                line.unwrap_or_default(),
+                fault.as_deref().unwrap_or_default(),
+            );
             writeln!(out, "{name} does not hold: line {line}: {fault}")?;
         }
     }

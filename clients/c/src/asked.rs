@@ -30,7 +30,10 @@ impl Fault {
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Argument(text) | Self::Position(text) | Self::File(text) | Self::Damaged(text) => f.write_str(text),
+            Self::Argument(text)
+            | Self::Position(text)
+            | Self::File(text)
+            | Self::Damaged(text) => f.write_str(text),
             Self::Internal => f.write_str("a fault of the library itself; please report it"),
         }
     }
@@ -45,17 +48,21 @@ pub(crate) struct Asked<'a> {
 
 fn variant(text: Option<&str>) -> Result<Variant, Fault> {
     let text = text.ok_or_else(|| Fault::Argument("variant is NULL".into()))?;
-    text.parse().map_err(|error| Fault::Position(format!("{error}")))
+    text.parse()
+        .map_err(|error| Fault::Position(format!("{error}")))
 }
 
 impl Asked<'_> {
     pub(crate) fn position(&self) -> Result<Position, Fault> {
         let variant = variant(self.variant)?;
         let start = match self.fen {
-            Some(fen) => Position::from_fen(variant, fen).map_err(|error| Fault::Position(format!("fen: {error}")))?,
+            Some(fen) => Position::from_fen(variant, fen)
+                .map_err(|error| Fault::Position(format!("fen: {error}")))?,
             None => Position::start(variant),
         };
-        start.play_line(self.moves.unwrap_or_default()).map_err(|error| Fault::Position(format!("moves: {error}")))
+        start
+            .play_line(self.moves.unwrap_or_default())
+            .map_err(|error| Fault::Position(format!("moves: {error}")))
     }
 }
 
@@ -63,11 +70,15 @@ impl Asked<'_> {
 pub(crate) fn by_stones(text: Option<&str>, cells: &[u8], side: c_int) -> Result<Position, Fault> {
     let variant = variant(text)?;
     let Variant::Gomoku { size, .. } = variant else {
-        return Err(Fault::Position(format!("{variant} has no stones; give a FEN to kagetsu_book_lookup")));
+        return Err(Fault::Position(format!(
+            "{variant} has no stones; give a FEN to kagetsu_book_lookup"
+        )));
     };
     let wanted = usize::from(size).pow(2);
     if cells.len() != wanted {
-        return Err(Fault::Argument(format!("length: a board of {variant} has {wanted} cells")));
+        return Err(Fault::Argument(format!(
+            "length: a board of {variant} has {wanted} cells"
+        )));
     }
     let side = match side {
         1 => Side::First,
@@ -78,9 +89,14 @@ pub(crate) fn by_stones(text: Option<&str>, cells: &[u8], side: c_int) -> Result
         0 => Ok('.'),
         1 => Ok('X'),
         2 => Ok('O'),
-        other => Err(Fault::Argument(format!("a cell is {other}, none of 0, 1 and 2"))),
+        other => Err(Fault::Argument(format!(
+            "a cell is {other}, none of 0, 1 and 2"
+        ))),
     };
-    let rows = cells.chunks(size.into()).map(|row| row.iter().map(drawn).collect::<Result<String, _>>());
+    let rows = cells
+        .chunks(size.into())
+        .map(|row| row.iter().map(drawn).collect::<Result<String, _>>());
     let board = rows.collect::<Result<Vec<_>, _>>()?.join("\n");
-    Position::from_board(variant, &board, Some(side)).map_err(|error| Fault::Position(error.to_string()))
+    Position::from_board(variant, &board, Some(side))
+        .map_err(|error| Fault::Position(error.to_string()))
 }

@@ -69,7 +69,8 @@ unsafe fn text<'a>(what: &'static str, pointer: *const c_char) -> Result<Option<
     }
     // SAFETY: the caller's promise.
     let text = unsafe { CStr::from_ptr(pointer) }.to_str();
-    text.map(Some).map_err(|_| Fault::Argument(format!("{what} is no UTF-8")))
+    text.map(Some)
+        .map_err(|_| Fault::Argument(format!("{what} is no UTF-8")))
 }
 
 fn missing(what: &'static str) -> Fault {
@@ -82,7 +83,11 @@ fn known(position: &Position, m: Move, verdict: &Verdict) -> KnownMove {
     for (to, from) in text[..7].iter_mut().zip(name.bytes()) {
         *to = from as c_char;
     }
-    let plies = verdict.score.win_plies().or(verdict.score.loss_plies()).unwrap_or(0);
+    let plies = verdict
+        .score
+        .win_plies()
+        .or(verdict.score.loss_plies())
+        .unwrap_or(0);
     let bound = match verdict.bound {
         kagetsu_game::Bound::Upper => 1,
         kagetsu_game::Bound::Lower => 2,
@@ -94,7 +99,15 @@ fn known(position: &Position, m: Move, verdict: &Verdict) -> KnownMove {
         kagetsu_game::Claim::Win => 3,
     });
     let (score, depth) = (verdict.score.raw().into(), verdict.depth);
-    KnownMove { text, score, plies: plies.into(), bound, proof, depth, reserved: 0 }
+    KnownMove {
+        text,
+        score,
+        plies: plies.into(),
+        bound,
+        proof,
+        depth,
+        reserved: 0,
+    }
 }
 
 /// Where the moves of a look-up go.
@@ -107,7 +120,15 @@ struct Out {
 impl Out {
     fn new(first: *mut KnownMove, capacity: usize, count: *mut usize) -> Result<Self, Fault> {
         let count = NonNull::new(count).ok_or_else(|| missing("count"))?;
-        if first.is_null() && capacity > 0 { Err(missing("out")) } else { Ok(Self { first, capacity, count }) }
+        if first.is_null() && capacity > 0 {
+            Err(missing("out"))
+        } else {
+            Ok(Self {
+                first,
+                capacity,
+                count,
+            })
+        }
     }
 
     /// # Safety
@@ -115,7 +136,9 @@ impl Out {
     unsafe fn fill(&self, book: &Compiled, position: &Position) -> Result<c_int, Fault> {
         // SAFETY: the caller's promise.
         unsafe { self.count.write(0) };
-        let Some((answer, _)) = book.lookup(position)? else { return Ok(NOT_FOUND) };
+        let Some((answer, _)) = book.lookup(position)? else {
+            return Ok(NOT_FOUND);
+        };
         let verdicts = answer.verdicts();
         for (at, (m, verdict)) in verdicts.iter().enumerate().take(self.capacity) {
             // SAFETY: `at` is below the capacity.
@@ -178,8 +201,11 @@ pub unsafe extern "C" fn kagetsu_book_lookup(
         let out = Out::new(out, capacity, count)?;
         // SAFETY: the caller's promise, for all of them.
         let (book, asked) = unsafe {
-            let asked =
-                Asked { variant: text("variant", variant)?, fen: text("fen", fen)?, moves: text("moves", moves)? };
+            let asked = Asked {
+                variant: text("variant", variant)?,
+                fen: text("fen", fen)?,
+                moves: text("moves", moves)?,
+            };
             (book.as_ref(), asked)
         };
         let position = asked.position()?;
@@ -233,17 +259,31 @@ pub unsafe extern "C" fn kagetsu_book_pick(
         let out = NonNull::new(out).ok_or_else(|| missing("out"))?;
         // SAFETY: the caller's promise, for all of them.
         let (book, asked) = unsafe {
-            let asked =
-                Asked { variant: text("variant", variant)?, fen: text("fen", fen)?, moves: text("moves", moves)? };
+            let asked = Asked {
+                variant: text("variant", variant)?,
+                fen: text("fen", fen)?,
+                moves: text("moves", moves)?,
+            };
             (book.as_ref().ok_or_else(|| missing("book"))?, asked)
         };
         let position = asked.position()?;
-        let choice = Choice { temperature, seed: Some(seed), min_depth, margin: None };
+        let choice = Choice {
+            temperature,
+            seed: Some(seed),
+            min_depth,
+            margin: None,
+        };
         if !choice.is_possible() {
-            return Err(Fault::Argument(format!("the temperature {temperature} is not 0 or more")));
+            return Err(Fault::Argument(format!(
+                "the temperature {temperature} is not 0 or more"
+            )));
         }
-        let Some((answer, _)) = book.0.lookup(&position)? else { return Ok(NOT_FOUND) };
-        let Some((m, verdict)) = choice.pick(&answer) else { return Ok(NOT_FOUND) };
+        let Some((answer, _)) = book.0.lookup(&position)? else {
+            return Ok(NOT_FOUND);
+        };
+        let Some((m, verdict)) = choice.pick(&answer) else {
+            return Ok(NOT_FOUND);
+        };
         // SAFETY: not null, and the caller's promise.
         unsafe { out.write(known(&position, *m, verdict)) };
         Ok(OK)
@@ -259,17 +299,20 @@ pub extern "C" fn kagetsu_last_error() -> *const c_char {
 /// The version.
 #[unsafe(no_mangle)]
 pub extern "C" fn kagetsu_version() -> *const c_char {
-    const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
-        Ok(version) => version,
-        Err(_) => c"",
-    };
+    const VERSION: &CStr =
+        match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+            Ok(version) => version,
+            Err(_) => c"",
+        };
     VERSION.as_ptr()
 }
 
 impl From<BookError> for Fault {
     fn from(error: BookError) -> Self {
         match error {
-            BookError::Compiled { .. } | BookError::Collision(_) => Self::Damaged(error.to_string()),
+            BookError::Compiled { .. } | BookError::Collision(_) => {
+                Self::Damaged(error.to_string())
+            }
             _ => Self::File(error.to_string()),
         }
     }

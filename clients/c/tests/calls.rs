@@ -8,24 +8,55 @@ use std::ptr;
 
 use kagetsu_book::{Book, BookOptions};
 use kagetsu_c::{
-    Book as Open, KnownMove, kagetsu_book_close, kagetsu_book_lookup, kagetsu_book_lookup_stones, kagetsu_book_open,
-    kagetsu_book_pick, kagetsu_book_positions, kagetsu_last_error, kagetsu_version,
+    Book as Open, KnownMove, kagetsu_book_close, kagetsu_book_lookup, kagetsu_book_lookup_stones,
+    kagetsu_book_open, kagetsu_book_pick, kagetsu_book_positions, kagetsu_last_error,
+    kagetsu_version,
 };
-use kagetsu_game::{Answer, Bound, Claim, Position, Proof, ProofKind, Provenance, Score, Variant, Verdict};
+use kagetsu_game::{
+    Answer, Bound, Claim, Position, Proof, ProofKind, Provenance, Score, Variant, Verdict,
+};
 
 /// A compiled book of one position, after h8 a1 h9: a win for White by i9, and i10 worth 7.
 fn compiled(folder: &Path) -> PathBuf {
     let position = Position::from_line(Variant::FREESTYLE_15, "h8 a1 h9").expect("legal");
     let verdict = |name: &str, score, proof| {
         let m = position.parse_move(name).expect("legal");
-        let by = Provenance { engine: "test".into(), day: 20_000 };
-        (m, Verdict { score, bound: Bound::Exact, depth: 5, nodes: 9, line: vec![m], proof, by })
+        let by = Provenance {
+            engine: "test".into(),
+            day: 20_000,
+        };
+        (
+            m,
+            Verdict {
+                score,
+                bound: Bound::Exact,
+                depth: 5,
+                nodes: 9,
+                line: vec![m],
+                proof,
+                by,
+            },
+        )
     };
-    let proof = Proof { claim: Claim::Win, kind: ProofKind::Search, plies: 5 };
-    let answer: Answer =
-        [verdict("i9", Score::win_in(5), Some(proof)), verdict("i10", Score::opinion(7), None)].into_iter().collect();
-    let (mut book, _) =
-        Book::open(&folder.join("book"), &BookOptions { create: true, ..BookOptions::default() }).expect("a new book");
+    let proof = Proof {
+        claim: Claim::Win,
+        kind: ProofKind::Search,
+        plies: 5,
+    };
+    let answer: Answer = [
+        verdict("i9", Score::win_in(5), Some(proof)),
+        verdict("i10", Score::opinion(7), None),
+    ]
+    .into_iter()
+    .collect();
+    let (mut book, _) = Book::open(
+        &folder.join("book"),
+        &BookOptions {
+            create: true,
+            ..BookOptions::default()
+        },
+    )
+    .expect("a new book");
     book.learn(&position, &answer).expect("room for it");
     let path = folder.join("test.kbk");
     book.compile(&path, &mut |_| {}).expect("room for it");
@@ -41,18 +72,26 @@ fn open(path: &Path) -> *mut Open {
     let path = c(path.to_str().expect("a plain name"));
     let mut book = ptr::null_mut();
     // SAFETY: a text, and room for an address.
-    assert_eq!(unsafe { kagetsu_book_open(path.as_ptr(), &raw mut book) }, 0);
+    assert_eq!(
+        unsafe { kagetsu_book_open(path.as_ptr(), &raw mut book) },
+        0
+    );
     book
 }
 
 fn name(known: &KnownMove) -> &str {
     // SAFETY: the text ends with a zero byte.
-    unsafe { CStr::from_ptr(known.text.as_ptr()) }.to_str().expect("text")
+    unsafe { CStr::from_ptr(known.text.as_ptr()) }
+        .to_str()
+        .expect("text")
 }
 
 fn said() -> String {
     // SAFETY: it leads to a text of this thread.
-    unsafe { CStr::from_ptr(kagetsu_last_error()) }.to_str().expect("text").into()
+    unsafe { CStr::from_ptr(kagetsu_last_error()) }
+        .to_str()
+        .expect("text")
+        .into()
 }
 
 fn empty() -> KnownMove {
@@ -63,7 +102,12 @@ fn empty() -> KnownMove {
 /// The library, as it was built with these tests.
 fn library() -> PathBuf {
     let exe = std::env::current_exe().expect("a path");
-    let found = exe.ancestors().skip(1).take(2).map(Path::to_path_buf).find(|at| at.join("libkagetsu_c.so").exists());
+    let found = exe
+        .ancestors()
+        .skip(1)
+        .take(2)
+        .map(Path::to_path_buf)
+        .find(|at| at.join("libkagetsu_c.so").exists());
     found.expect("cargo builds the library with its tests")
 }
 
@@ -78,24 +122,50 @@ fn the_example_compiles_and_asks() {
         .arg(&program)
         .arg(here.join("example.c"))
         .arg(format!("-I{}", here.display()))
-        .args([format!("-L{}", library.display()), format!("-Wl,-rpath,{}", library.display()), "-lkagetsu_c".into()])
+        .args([
+            format!("-L{}", library.display()),
+            format!("-Wl,-rpath,{}", library.display()),
+            "-lkagetsu_c".into(),
+        ])
         .output()
         .expect("a C compiler, as the build itself needs");
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
     let run = |arguments: &[&str]| {
-        let output = Command::new(&program).arg(&book).args(arguments).output().expect("it runs");
+        let output = Command::new(&program)
+            .arg(&book)
+            .args(arguments)
+            .output()
+            .expect("it runs");
         let text = [output.stdout, output.stderr].concat();
         (output.status.code(), String::from_utf8(text).expect("text"))
     };
     // Another order of the same moves, turned: the moves come back in the asker's own orientation.
     let (code, text) = run(&["freestyle-15", "h9 a1 h8"]);
     assert_eq!(code, Some(0), "{text}");
-    assert_eq!(text, "i9 wins in 5, depth 5 (a proven win)\ni10 exactly 7, depth 5\npick i9\n");
-    assert_eq!(run(&["freestyle-15"]), (Some(1), "not in the book of 1 positions\n".into()));
+    assert_eq!(
+        text,
+        "i9 wins in 5, depth 5 (a proven win)\ni10 exactly 7, depth 5\npick i9\n"
+    );
+    assert_eq!(
+        run(&["freestyle-15"]),
+        (Some(1), "not in the book of 1 positions\n".into())
+    );
     let (code, text) = run(&["freestyle-15", "h8 h8"]);
-    assert_eq!((code, text.contains("h8 is taken")), (Some(2), true), "{text}");
+    assert_eq!(
+        (code, text.contains("h8 is taken")),
+        (Some(2), true),
+        "{text}"
+    );
     let (code, text) = run(&["chess"]);
-    assert_eq!((code, text.contains("unknown variant 'chess'")), (Some(2), true), "{text}");
+    assert_eq!(
+        (code, text.contains("unknown variant 'chess'")),
+        (Some(2), true),
+        "{text}"
+    );
 }
 
 #[test]
@@ -116,14 +186,28 @@ fn stones_say_the_same_as_moves_from_many_threads() {
             // SAFETY: an open book, a text, 225 cells, room for one move.
             let status = unsafe {
                 let (cells, out) = (cells.as_ptr(), moves.as_mut_ptr());
-                kagetsu_book_lookup_stones(book, variant.as_ptr(), cells, 225, 2, out, 1, &raw mut count)
+                kagetsu_book_lookup_stones(
+                    book,
+                    variant.as_ptr(),
+                    cells,
+                    225,
+                    2,
+                    out,
+                    1,
+                    &raw mut count,
+                )
             };
             assert_eq!((status, count, name(&moves[0])), (0, 2, "i9"));
-            assert_eq!((moves[0].score, moves[0].plies, moves[0].proof), (31_995, 5, 3));
+            assert_eq!(
+                (moves[0].score, moves[0].plies, moves[0].proof),
+                (31_995, 5, 3)
+            );
         }
     };
     let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(ask)).collect();
-    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().expect("no panic"));
     // SAFETY: open, and nobody asks it any more.
     unsafe { kagetsu_book_close(book) };
 }
@@ -136,40 +220,120 @@ fn what_cannot_be_has_a_code_and_a_reason() {
     let lookup = |variant: *const c_char, fen: *const c_char, moves: *const c_char| {
         let mut count = 7_usize;
         // SAFETY: an open book, texts or nothing, no room for moves.
-        let status = unsafe { kagetsu_book_lookup(book, variant, fen, moves, ptr::null_mut(), 0, &raw mut count) };
+        let status = unsafe {
+            kagetsu_book_lookup(
+                book,
+                variant,
+                fen,
+                moves,
+                ptr::null_mut(),
+                0,
+                &raw mut count,
+            )
+        };
         (status, said())
     };
     let (variant, xiangqi, junk) = (c("freestyle-15"), c("xiangqi"), c("9/9"));
     let nothing = ptr::null();
-    assert_eq!(lookup(nothing, nothing, nothing), (-1, "variant is NULL".into()));
+    assert_eq!(
+        lookup(nothing, nothing, nothing),
+        (-1, "variant is NULL".into())
+    );
     assert_eq!(lookup(variant.as_ptr(), nothing, nothing).0, 1);
-    assert_eq!(lookup(c"\xff".as_ptr(), nothing, nothing), (-1, "variant is no UTF-8".into()));
+    assert_eq!(
+        lookup(c"\xff".as_ptr(), nothing, nothing),
+        (-1, "variant is no UTF-8".into())
+    );
     let (status, words) = lookup(xiangqi.as_ptr(), junk.as_ptr(), nothing);
     assert_eq!((status, words.starts_with("fen: ")), (-2, true), "{words}");
     let (status, words) = lookup(variant.as_ptr(), nothing, c"h8 q1".as_ptr());
-    assert_eq!((status, words.starts_with("moves: ")), (-2, true), "{words}");
+    assert_eq!(
+        (status, words.starts_with("moves: ")),
+        (-2, true),
+        "{words}"
+    );
     let mut out = empty();
     let mut count = 0;
     let cells = [9_u8; 225];
     // SAFETY: null pointers and cells that cannot be are refused; what is not null has the room that it needs.
     unsafe {
         let text = variant.as_ptr();
-        assert_eq!(kagetsu_book_lookup(ptr::null(), text, nothing, nothing, &raw mut out, 1, &raw mut count), -1);
-        assert_eq!(kagetsu_book_lookup(book, text, nothing, nothing, ptr::null_mut(), 4, &raw mut count), -1);
-        assert_eq!(kagetsu_book_lookup(book, text, nothing, nothing, &raw mut out, 1, ptr::null_mut()), -1);
-        for (cells, length, side) in
-            [(ptr::null(), 225, 1), (cells.as_ptr(), 224, 1), (cells.as_ptr(), 225, 3), (cells.as_ptr(), 225, 1)]
-        {
-            let status = kagetsu_book_lookup_stones(book, text, cells, length, side, &raw mut out, 1, &raw mut count);
+        assert_eq!(
+            kagetsu_book_lookup(
+                ptr::null(),
+                text,
+                nothing,
+                nothing,
+                &raw mut out,
+                1,
+                &raw mut count
+            ),
+            -1
+        );
+        assert_eq!(
+            kagetsu_book_lookup(
+                book,
+                text,
+                nothing,
+                nothing,
+                ptr::null_mut(),
+                4,
+                &raw mut count
+            ),
+            -1
+        );
+        assert_eq!(
+            kagetsu_book_lookup(
+                book,
+                text,
+                nothing,
+                nothing,
+                &raw mut out,
+                1,
+                ptr::null_mut()
+            ),
+            -1
+        );
+        for (cells, length, side) in [
+            (ptr::null(), 225, 1),
+            (cells.as_ptr(), 224, 1),
+            (cells.as_ptr(), 225, 3),
+            (cells.as_ptr(), 225, 1),
+        ] {
+            let status = kagetsu_book_lookup_stones(
+                book,
+                text,
+                cells,
+                length,
+                side,
+                &raw mut out,
+                1,
+                &raw mut count,
+            );
             assert_eq!(status, -1, "{length} {side}: {}", said());
         }
         for temperature in [-1.0, f64::NAN, f64::INFINITY] {
-            assert_eq!(kagetsu_book_pick(book, text, nothing, nothing, temperature, 1, 0, &raw mut out), -1);
+            assert_eq!(
+                kagetsu_book_pick(
+                    book,
+                    text,
+                    nothing,
+                    nothing,
+                    temperature,
+                    1,
+                    0,
+                    &raw mut out
+                ),
+                -1
+            );
         }
         kagetsu_book_close(book);
         kagetsu_book_close(ptr::null_mut());
         assert_eq!(kagetsu_book_positions(ptr::null()), 0);
-        assert_eq!(CStr::from_ptr(kagetsu_version()).to_str(), Ok(env!("CARGO_PKG_VERSION")));
+        assert_eq!(
+            CStr::from_ptr(kagetsu_version()).to_str(),
+            Ok(env!("CARGO_PKG_VERSION"))
+        );
     }
 }
 

@@ -15,7 +15,11 @@ const BURST: f64 = 2.0;
 impl Bucket {
     pub(super) fn new(rate: u32, now: Instant) -> Self {
         let rate = f64::from(rate.max(1));
-        Self { rate, level: rate * BURST, filled: now }
+        Self {
+            rate,
+            level: rate * BURST,
+            filled: now,
+        }
     }
 
     /// Takes one out, or says when there will be one.
@@ -48,6 +52,10 @@ mod tests {
             assert!(bucket.take(now).is_ok());
         }
         now += Duration::from_secs(3_600);
-        assert_eq!((0..100).filter(|_| bucket.take(now).is_ok()).count(), 20, "an hour saves up no more");
+        assert_eq!(
+            (0..100).filter(|_| bucket.take(now).is_ok()).count(),
+            20,
+            "an hour saves up no more"
+        );
     }
 }

@@ -18,8 +18,13 @@ pub(crate) struct Connections {
 impl Connections {
     /// By how many files this process may open. That is raised to what the system lets us: shells give but a thousand.
     pub(crate) fn of_system() -> Self {
-        let raised = getrlimit(Resource::RLIMIT_NOFILE)
-            .and_then(|(soft, hard)| if soft < hard { setrlimit(Resource::RLIMIT_NOFILE, hard, hard) } else { Ok(()) });
+        let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| {
+            if soft < hard {
+                setrlimit(Resource::RLIMIT_NOFILE, hard, hard)
+            } else {
+                Ok(())
+            }
+        });
         if let Err(error) = raised {
             tracing::warn!("the limit of open files stays as it is: {error}");
         }
@@ -27,8 +32,12 @@ impl Connections {
     }
 
     fn of(files: u64) -> Self {
-        let part = |of: u64, most: u64| usize::try_from((files / of).clamp(8, most)).unwrap_or(usize::MAX);
-        Self { grpc: part(3, MOST_GRPC), http: part(12, MOST_HTTP) }
+        let part =
+            |of: u64, most: u64| usize::try_from((files / of).clamp(8, most)).unwrap_or(usize::MAX);
+        Self {
+            grpc: part(3, MOST_GRPC),
+            http: part(12, MOST_HTTP),
+        }
     }
 }
 

@@ -61,12 +61,21 @@ pub struct Pass {
 }
 
 fn words(roles: &[Role]) -> String {
-    roles.iter().copied().map(Role::word).collect::<Vec<_>>().join(", ")
+    roles
+        .iter()
+        .copied()
+        .map(Role::word)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 impl Pass {
     fn without_a_token(role: Role) -> Self {
-        Self { name: None, roles: vec![role], revoked: CancellationToken::new() }
+        Self {
+            name: None,
+            roles: vec![role],
+            revoked: CancellationToken::new(),
+        }
     }
 
     /// Whether it does for something more, of which a request's content alone tells.
@@ -76,7 +85,11 @@ impl Pass {
     pub(crate) fn require(&self, need: Need) -> Result<(), Refusal> {
         match &self.name {
             _ if self.may(need) => Ok(()),
-            Some(name) => Err(Refusal::Role { name: Arc::clone(name), roles: words(&self.roles), need }),
+            Some(name) => Err(Refusal::Role {
+                name: Arc::clone(name),
+                roles: words(&self.roles),
+                need,
+            }),
             None => Err(Refusal::NoToken),
         }
     }
@@ -93,7 +106,9 @@ impl Pass {
 #[non_exhaustive]
 pub enum Refusal {
     /// No token was shown.
-    #[error("a token is needed: give --token-file FILE or KAGETSU_TOKEN; `kagetsu token new` makes one")]
+    #[error(
+        "a token is needed: give --token-file FILE or KAGETSU_TOKEN; `kagetsu token new` makes one"
+    )]
     NoToken,
     /// Nobody knows the token.
     #[error("the token is not known here: it was revoked, or is another coordinator's")]
@@ -124,7 +139,13 @@ impl Guard {
     /// One who lets everybody do everything.
     #[must_use]
     pub fn open() -> Arc<Self> {
-        Arc::new(Self { file: None, rate: RATE, public: None, state: Mutex::default(), refusals: Default::default() })
+        Arc::new(Self {
+            file: None,
+            rate: RATE,
+            public: None,
+            state: Mutex::default(),
+            refusals: Default::default(),
+        })
     }
 
     /// One who knows the tokens of a file; `rate` is how many requests a second each may make that has no rate of its own. If
@@ -135,7 +156,13 @@ impl Guard {
     pub fn with_tokens(file: &Path, rate: u32, is_public: bool) -> Result<Arc<Self>, TokensError> {
         let public = is_public.then(|| Mutex::new(Bucket::new(rate, Instant::now())));
         let (state, refusals) = (Mutex::default(), Default::default());
-        let guard = Self { file: Some(file.into()), rate, public, state, refusals };
+        let guard = Self {
+            file: Some(file.into()),
+            rate,
+            public,
+            state,
+            refusals,
+        };
         guard.reload()?;
         Ok(Arc::new(guard))
     }
@@ -157,21 +184,27 @@ impl Guard {
     /// # Errors
     /// If the file cannot be used.
     pub fn reload(&self) -> Result<bool, TokensError> {
-        let Some(file) = &self.file else { return Ok(false) };
+        let Some(file) = &self.file else {
+            return Ok(false);
+        };
         let version = version(file);
         if version.is_some() && self.lock().version == version {
             return Ok(false);
         }
         let is_news = std::mem::replace(&mut self.lock().version, version) != version;
         let tokens = match Tokens::read(file) {
-            Err(_) if !is_news && version.is_none() && !self.lock().holders.is_empty() => return Ok(false),
+            Err(_) if !is_news && version.is_none() && !self.lock().holders.is_empty() => {
+                return Ok(false);
+            }
             read => read?,
         };
         let now = Instant::now();
         let mut state = self.lock();
         let mut old = std::mem::take(&mut state.holders);
         for entry in tokens.entries() {
-            let same = old.remove(&entry.hash).filter(|holder| holder.entry == *entry);
+            let same = old
+                .remove(&entry.hash)
+                .filter(|holder| holder.entry == *entry);
             let holder = same.unwrap_or_else(|| Holder {
                 name: entry.name.as_str().into(),
                 bucket: Bucket::new(entry.rate.unwrap_or(self.rate), now),
@@ -196,7 +229,10 @@ impl Guard {
     /// Reads the file again if it has changed, and says so in the log.
     pub(crate) fn reload_and_tell(&self) {
         match self.reload() {
-            Ok(true) => tracing::info!(tokens = self.lock().holders.len(), "the tokens were read again"),
+            Ok(true) => tracing::info!(
+                tokens = self.lock().holders.len(),
+                "the tokens were read again"
+            ),
             Ok(false) => {}
             Err(error) => tracing::warn!("the tokens of before still count: {error}"),
         }
@@ -206,7 +242,12 @@ impl Guard {
     ///
     /// # Errors
     /// Why not.
-    pub fn admit(&self, now: Instant, authorization: Option<&str>, need: Need) -> Result<Pass, Refusal> {
+    pub fn admit(
+        &self,
+        now: Instant,
+        authorization: Option<&str>,
+        need: Need,
+    ) -> Result<Pass, Refusal> {
         self.judge(now, authorization, need).inspect_err(|refusal| {
             self.refusals[refusal.kind()].fetch_add(1, Ordering::Relaxed);
         })
@@ -214,19 +255,42 @@ impl Guard {
 
     /// How often it has refused somebody, by reason.
     pub(crate) fn refusals(&self) -> Vec<(&'static str, u64)> {
-        Refusal::WORDS.iter().zip(&self.refusals).map(|(word, count)| (*word, count.load(Ordering::Relaxed))).collect()
+        Refusal::WORDS
+            .iter()
+            .zip(&self.refusals)
+            .map(|(word, count)| (*word, count.load(Ordering::Relaxed)))
+            .collect()
     }
 
-    fn judge(&self, now: Instant, authorization: Option<&str>, need: Need) -> Result<Pass, Refusal> {
+    fn judge(
+        &self,
+        now: Instant,
+        authorization: Option<&str>,
+        need: Need,
+    ) -> Result<Pass, Refusal> {
         if self.is_open() || need == Need::Nothing {
-            return Ok(Pass::without_a_token(if self.is_open() { Role::Admin } else { Role::Read }));
+            return Ok(Pass::without_a_token(if self.is_open() {
+                Role::Admin
+            } else {
+                Role::Read
+            }));
         }
-        if let Some(bucket) = self.public.as_ref().filter(|_| authorization.is_none() && Role::Read.may(need)) {
+        if let Some(bucket) = self
+            .public
+            .as_ref()
+            .filter(|_| authorization.is_none() && Role::Read.may(need))
+        {
             let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
-            let taken = bucket.take(now).map_err(|wait| Refusal::TooMany { name: None, rate: self.rate, wait });
+            let taken = bucket.take(now).map_err(|wait| Refusal::TooMany {
+                name: None,
+                rate: self.rate,
+                wait,
+            });
             return taken.map(|()| Pass::without_a_token(Role::Read));
         }
-        let (scheme, token) = authorization.and_then(|text| text.split_once(' ')).ok_or(Refusal::NoToken)?;
+        let (scheme, token) = authorization
+            .and_then(|text| text.split_once(' '))
+            .ok_or(Refusal::NoToken)?;
         let token = token.trim();
         if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
             return Err(Refusal::NoToken);
@@ -237,22 +301,45 @@ impl Guard {
         let shown = hash(token);
         let mut state = self.lock();
         // Every hash is compared, and each to its end, so that the time tells nothing.
-        let found = state
-            .holders
-            .values_mut()
-            .fold(None, |found, holder| if bool::from(holder.entry.hash.ct_eq(&shown)) { Some(holder) } else { found });
-        let Holder { entry, name, bucket, revoked } = found.ok_or(Refusal::Unknown)?;
+        let found = state.holders.values_mut().fold(None, |found, holder| {
+            if bool::from(holder.entry.hash.ct_eq(&shown)) {
+                Some(holder)
+            } else {
+                found
+            }
+        });
+        let Holder {
+            entry,
+            name,
+            bucket,
+            revoked,
+        } = found.ok_or(Refusal::Unknown)?;
         if !entry.roles.iter().any(|role| role.may(need)) {
-            return Err(Refusal::Role { name: Arc::clone(name), roles: words(&entry.roles), need });
+            return Err(Refusal::Role {
+                name: Arc::clone(name),
+                roles: words(&entry.roles),
+                need,
+            });
         }
         let rate = entry.rate.unwrap_or(self.rate);
-        bucket.take(now).map_err(|wait| Refusal::TooMany { name: Some(Arc::clone(name)), rate, wait })?;
-        Ok(Pass { name: Some(Arc::clone(name)), roles: entry.roles.clone(), revoked: revoked.clone() })
+        bucket.take(now).map_err(|wait| Refusal::TooMany {
+            name: Some(Arc::clone(name)),
+            rate,
+            wait,
+        })?;
+        Ok(Pass {
+            name: Some(Arc::clone(name)),
+            roles: entry.roles.clone(),
+            revoked: revoked.clone(),
+        })
     }
 }
 
 fn who(name: Option<&Arc<str>>) -> String {
-    name.map_or_else(|| "everybody without a token together".into(), |name| format!("the token '{name}'"))
+    name.map_or_else(
+        || "everybody without a token together".into(),
+        |name| format!("the token '{name}'"),
+    )
 }
 
 fn version(file: &Path) -> Version {
@@ -308,8 +395,12 @@ impl Refusal {
         let mut status = Status::new(code, self.to_string());
         if let Some(wait) = self.retry_after() {
             let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1);
-            status.metadata_mut().insert("retry-after", millis.div_ceil(1_000).into());
-            status.metadata_mut().insert("grpc-retry-pushback-ms", millis.into());
+            status
+                .metadata_mut()
+                .insert("retry-after", millis.div_ceil(1_000).into());
+            status
+                .metadata_mut()
+                .insert("grpc-retry-pushback-ms", millis.into());
         }
         status
     }
@@ -319,10 +410,18 @@ impl Refusal {
 mod tests {
     use super::*;
 
-    fn guard(folder: &tempfile::TempDir, roles: &[Role], rate: Option<u32>) -> (Arc<Guard>, String) {
+    fn guard(
+        folder: &tempfile::TempDir,
+        roles: &[Role],
+        rate: Option<u32>,
+    ) -> (Arc<Guard>, String) {
         let path = folder.path().join("tokens.toml");
-        let token = Tokens::change(&path, |tokens| tokens.make("t", roles, rate, String::new())).expect("made");
-        (Guard::with_tokens(&path, RATE, false).expect("sound"), format!("Bearer {token}"))
+        let token = Tokens::change(&path, |tokens| tokens.make("t", roles, rate, String::new()))
+            .expect("made");
+        (
+            Guard::with_tokens(&path, RATE, false).expect("sound"),
+            format!("Bearer {token}"),
+        )
     }
 
     #[test]
@@ -341,31 +440,59 @@ mod tests {
             (Some(&bearer[..bearer.len() - 1]), Refusal::Unknown),
             (Some(longer.as_str()), Refusal::Unknown),
         ] {
-            assert_eq!(guard.admit(now, shown, Need::Look).expect_err("refused"), refusal, "{shown:?}");
+            assert_eq!(
+                guard.admit(now, shown, Need::Look).expect_err("refused"),
+                refusal,
+                "{shown:?}"
+            );
             assert!(guard.admit(now, shown, Need::Nothing).is_ok());
         }
         assert!(guard.admit(now, Some(&bearer), Need::Admin).is_ok());
-        assert!(guard.admit(now, Some(&bearer.to_uppercase().replacen("BEARER", "bearer", 1)), Need::Look).is_err());
+        assert!(
+            guard
+                .admit(
+                    now,
+                    Some(&bearer.to_uppercase().replacen("BEARER", "bearer", 1)),
+                    Need::Look
+                )
+                .is_err()
+        );
     }
 
     #[test]
     fn a_rate_is_each_tokens_own_and_says_when_to_come_again() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (guard, bearer) = guard(&folder, &[Role::Read], Some(5));
-        let other =
-            Tokens::change(&folder.path().join("tokens.toml"), |t| t.make("o", &[Role::Read], None, String::new()));
+        let other = Tokens::change(&folder.path().join("tokens.toml"), |t| {
+            t.make("o", &[Role::Read], None, String::new())
+        });
         let other = format!("Bearer {}", other.expect("made"));
         assert!(guard.reload().expect("sound"));
         let now = Instant::now();
-        let passed = (0..100).filter(|_| guard.admit(now, Some(&bearer), Need::Look).is_ok()).count();
+        let passed = (0..100)
+            .filter(|_| guard.admit(now, Some(&bearer), Need::Look).is_ok())
+            .count();
         assert_eq!(passed, 10);
-        let refusal = guard.admit(now, Some(&bearer), Need::Look).expect_err("too many");
+        let refusal = guard
+            .admit(now, Some(&bearer), Need::Look)
+            .expect_err("too many");
         let wait = refusal.retry_after().expect("a time");
         let status = refusal.status();
-        assert_eq!((status.code(), refusal.http_code()), (Code::ResourceExhausted, 429));
+        assert_eq!(
+            (status.code(), refusal.http_code()),
+            (Code::ResourceExhausted, 429)
+        );
         assert!(status.metadata().get("grpc-retry-pushback-ms").is_some());
         assert!(guard.admit(now, Some(&other), Need::Look).is_ok());
-        assert!(guard.admit(now + wait + Duration::from_micros(1), Some(&bearer), Need::Look).is_ok());
+        assert!(
+            guard
+                .admit(
+                    now + wait + Duration::from_micros(1),
+                    Some(&bearer),
+                    Need::Look
+                )
+                .is_ok()
+        );
     }
 
     #[test]
@@ -377,13 +504,38 @@ mod tests {
         let pass = guard.admit(now, None, Need::Look).expect("public");
         assert!(pass.may(Need::Look) && !pass.may(Need::Analyse) && !pass.may(Need::Build));
         for need in [Need::Analyse, Need::Build, Need::Work, Need::Admin] {
-            assert_eq!(guard.admit(now, None, need).expect_err("no token"), Refusal::NoToken, "{need:?}");
+            assert_eq!(
+                guard.admit(now, None, need).expect_err("no token"),
+                Refusal::NoToken,
+                "{need:?}"
+            );
         }
-        assert_eq!(guard.admit(now, Some("Bearer kagetsu_0"), Need::Look).expect_err("wrong"), Refusal::Unknown);
-        assert!(guard.admit(now, Some(&bearer), Need::Build).expect("known").may(Need::Build));
-        assert_eq!((0..100).filter(|_| guard.admit(now, None, Need::Look).is_ok()).count(), 5);
-        let refusal = guard.admit(now, None, Need::Look).expect_err("too many").to_string();
-        assert!(refusal.starts_with("everybody without a token together asks more than 3 times"), "{refusal}");
+        assert_eq!(
+            guard
+                .admit(now, Some("Bearer kagetsu_0"), Need::Look)
+                .expect_err("wrong"),
+            Refusal::Unknown
+        );
+        assert!(
+            guard
+                .admit(now, Some(&bearer), Need::Build)
+                .expect("known")
+                .may(Need::Build)
+        );
+        assert_eq!(
+            (0..100)
+                .filter(|_| guard.admit(now, None, Need::Look).is_ok())
+                .count(),
+            5
+        );
+        let refusal = guard
+            .admit(now, None, Need::Look)
+            .expect_err("too many")
+            .to_string();
+        assert!(
+            refusal.starts_with("everybody without a token together asks more than 3 times"),
+            "{refusal}"
+        );
     }
 
     #[test]
@@ -400,15 +552,31 @@ mod tests {
         assert!(matches!(guard.reload(), Err(TokensError::Read(..))));
         assert!(!guard.reload().expect("told once"));
         assert!(guard.admit(now, Some(&bearer), Need::Look).is_ok());
-        let another = Tokens::change(&path, |t| t.make("another", &[Role::Work], None, String::new())).expect("made");
+        let another = Tokens::change(&path, |t| {
+            t.make("another", &[Role::Work], None, String::new())
+        })
+        .expect("made");
         assert!(!pass.revoked.is_cancelled());
         assert!(guard.reload().expect("sound"));
         assert!(pass.revoked.is_cancelled());
-        assert_eq!(guard.admit(now, Some(&bearer), Need::Look).expect_err("gone"), Refusal::Unknown);
-        let another = guard.admit(now, Some(&format!("Bearer {another}")), Need::Work).expect("new");
-        Tokens::change(&path, |t| t.make("third", &[Role::Work], None, String::new())).expect("made");
+        assert_eq!(
+            guard
+                .admit(now, Some(&bearer), Need::Look)
+                .expect_err("gone"),
+            Refusal::Unknown
+        );
+        let another = guard
+            .admit(now, Some(&format!("Bearer {another}")), Need::Work)
+            .expect("new");
+        Tokens::change(&path, |t| {
+            t.make("third", &[Role::Work], None, String::new())
+        })
+        .expect("made");
         assert!(guard.reload().expect("sound"));
-        assert!(!another.revoked.is_cancelled(), "who stays is not disturbed");
+        assert!(
+            !another.revoked.is_cancelled(),
+            "who stays is not disturbed"
+        );
     }
 
     #[test]
@@ -431,8 +599,16 @@ mod tests {
     fn a_role_too_small_says_which_would_do() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (guard, bearer) = guard(&folder, &[Role::Read, Role::Work], None);
-        let refusal = guard.admit(Instant::now(), Some(&bearer), Need::Build).expect_err("too small");
-        assert_eq!(refusal.to_string(), "the token 't' has the role read, work, and this needs one of: build, admin");
-        assert_eq!((refusal.status().code(), refusal.http_code()), (Code::PermissionDenied, 403));
+        let refusal = guard
+            .admit(Instant::now(), Some(&bearer), Need::Build)
+            .expect_err("too small");
+        assert_eq!(
+            refusal.to_string(),
+            "the token 't' has the role read, work, and this needs one of: build, admin"
+        );
+        assert_eq!(
+            (refusal.status().code(), refusal.http_code()),
+            (Code::PermissionDenied, 403)
+        );
     }
 }

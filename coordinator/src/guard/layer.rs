@@ -38,7 +38,10 @@ impl GuardLayer {
     /// Whoever `guard` lets pass.
     #[must_use]
     pub fn new(guard: Arc<Guard>) -> Self {
-        Self { guard, told: Arc::default() }
+        Self {
+            guard,
+            told: Arc::default(),
+        }
     }
 
     fn tell(&self, now: Instant, request: &Request<Body>, refusal: &Refusal) {
@@ -48,7 +51,10 @@ impl GuardLayer {
         }
         *told = Some(now);
         drop(told);
-        let client = request.extensions().get::<TcpConnectInfo>().and_then(TcpConnectInfo::remote_addr);
+        let client = request
+            .extensions()
+            .get::<TcpConnectInfo>()
+            .and_then(TcpConnectInfo::remote_addr);
         let client = client.map_or_else(|| "unknown".to_string(), |client| client.to_string());
         tracing::warn!(
             client,
@@ -63,7 +69,10 @@ impl<S> Layer<S> for GuardLayer {
     type Service = Guarded<S>;
 
     fn layer(&self, inner: S) -> Guarded<S> {
-        Guarded { layer: self.clone(), inner }
+        Guarded {
+            layer: self.clone(),
+            inner,
+        }
     }
 }
 
@@ -86,7 +95,10 @@ where
             return Box::pin(self.inner.call(request));
         }
         let need = Need::of_method(request.uri().path());
-        let shown = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let shown = request
+            .headers()
+            .get(AUTHORIZATION)
+            .and_then(|value| value.to_str().ok());
         let now = Instant::now();
         match guard.admit(now, shown, need) {
             Err(refusal) => {
@@ -95,11 +107,16 @@ where
             }
             Ok(pass) => {
                 let revoked = pass.revoked.clone();
-                tracing::debug!(token = pass.name.as_deref(), method = request.uri().path(), "a request");
+                tracing::debug!(
+                    token = pass.name.as_deref(),
+                    method = request.uri().path(),
+                    "a request"
+                );
                 // The services need no token, and cannot lose what they do not have.
                 request.headers_mut().remove(AUTHORIZATION);
                 request.extensions_mut().insert(pass);
-                let request = request.map(|body| Body::new(Lasting::new(body, &revoked, End::Error)));
+                let request =
+                    request.map(|body| Body::new(Lasting::new(body, &revoked, End::Error)));
                 let answering = self.inner.call(request);
                 Box::pin(async move {
                     let answer = answering.await?;
@@ -131,7 +148,12 @@ pub(super) enum End {
 
 impl Lasting {
     pub(super) fn new(inner: Body, revoked: &CancellationToken, end: End) -> Self {
-        Self { inner, revoked: Box::pin(revoked.clone().cancelled_owned()), end, is_over: false }
+        Self {
+            inner,
+            revoked: Box::pin(revoked.clone().cancelled_owned()),
+            end,
+            is_over: false,
+        }
     }
 }
 
@@ -156,7 +178,11 @@ impl http_body::Body for Lasting {
             End::Silence => None,
             End::Trailers => {
                 let mut trailers = HeaderMap::new();
-                Some(status.add_header(&mut trailers).map(|()| Frame::trailers(trailers)))
+                Some(
+                    status
+                        .add_header(&mut trailers)
+                        .map(|()| Frame::trailers(trailers)),
+                )
             }
         })
     }

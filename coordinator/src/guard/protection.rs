@@ -15,13 +15,28 @@ use super::gate::{Guard, RATE};
 #[derive(clap::Args, Clone, Debug)]
 pub struct Protection {
     /// Speaks TLS with this certificate, as coordinator.pem of `kagetsu certs`
-    #[arg(help_heading = "Protection", long, value_name = "FILE", requires = "tls_key")]
+    #[arg(
+        help_heading = "Protection",
+        long,
+        value_name = "FILE",
+        requires = "tls_key"
+    )]
     pub tls_cert: Option<PathBuf>,
     /// The certificate's key, as coordinator.key
-    #[arg(help_heading = "Protection", long, value_name = "FILE", requires = "tls_cert")]
+    #[arg(
+        help_heading = "Protection",
+        long,
+        value_name = "FILE",
+        requires = "tls_cert"
+    )]
     pub tls_key: Option<PathBuf>,
     /// Only clients with a certificate of this authority may come, as ca.pem; over HTTP one of --tokens will do instead
-    #[arg(help_heading = "Protection", long, value_name = "FILE", requires = "tls_cert")]
+    #[arg(
+        help_heading = "Protection",
+        long,
+        value_name = "FILE",
+        requires = "tls_cert"
+    )]
     pub tls_client_ca: Option<PathBuf>,
     /// Only clients with one of these tokens may come, each for its roles; `kagetsu token new` makes them
     #[arg(help_heading = "Protection", long, value_name = "FILE")]
@@ -56,18 +71,34 @@ impl Protection {
     pub fn read(&self) -> Result<Protected> {
         let pair = self.tls_cert.clone().zip(self.tls_key.clone());
         let tls = pair.map(|(certificate, key)| -> Result<_> {
-            let files = ServerFiles { certificate, key, client_authority: self.tls_client_ca.clone() };
+            let files = ServerFiles {
+                certificate,
+                key,
+                client_authority: self.tls_client_ca.clone(),
+            };
             // Browsers, probes and collectors of metrics show no certificates; a token will do.
             let of_http = self.tls_client_ca.clone().filter(|_| self.tokens.is_none());
-            let of_http = ServerFiles { client_authority: of_http, ..files.clone() };
-            Ok([ServerTls::new(files, &["h2"])?, ServerTls::new(of_http, &["http/1.1"])?].map(Arc::new))
+            let of_http = ServerFiles {
+                client_authority: of_http,
+                ..files.clone()
+            };
+            Ok([
+                ServerTls::new(files, &["h2"])?,
+                ServerTls::new(of_http, &["http/1.1"])?,
+            ]
+            .map(Arc::new))
         });
         let guard = match &self.tokens {
             Some(file) => Guard::with_tokens(file, self.token_rate, self.public)?,
             None => Guard::open(),
         };
         let connections = Connections::of_system();
-        Ok(Protected { tls: tls.transpose()?, guard, is_insecure: self.insecure, connections })
+        Ok(Protected {
+            tls: tls.transpose()?,
+            guard,
+            is_insecure: self.insecure,
+            connections,
+        })
     }
 }
 
@@ -75,7 +106,11 @@ impl Protected {
     /// Whether clients must show who they are.
     #[must_use]
     pub fn knows_clients(&self) -> bool {
-        !self.guard.is_open() || self.tls.as_ref().is_some_and(|[grpc, _]| grpc.knows_clients())
+        !self.guard.is_open()
+            || self
+                .tls
+                .as_ref()
+                .is_some_and(|[grpc, _]| grpc.knows_clients())
     }
 
     /// Listens for gRPC at an address. In plain text, or where nobody needs to be known, other machines can reach it only with
@@ -84,7 +119,12 @@ impl Protected {
     /// # Errors
     /// If the address is not to be had, or not safe; with the way out.
     pub async fn listen(&self, address: SocketAddr) -> Result<Listener> {
-        self.bind(address, self.tls.as_ref().map(|[grpc, _]| Arc::clone(grpc)), self.connections.grpc).await
+        self.bind(
+            address,
+            self.tls.as_ref().map(|[grpc, _]| Arc::clone(grpc)),
+            self.connections.grpc,
+        )
+        .await
     }
 
     /// The same for HTTP. On this machine alone it is plain, as browsers know no private authorities; but not where
@@ -94,16 +134,29 @@ impl Protected {
     /// If the address is not to be had, or not safe; with the way out.
     pub async fn listen_http(&self, address: SocketAddr) -> Result<Listener> {
         let is_plain = |http: &ServerTls| address.ip().is_loopback() && !http.knows_clients();
-        let tls = self.tls.as_ref().map(|[_, http]| Arc::clone(http)).filter(|http| !is_plain(http));
+        let tls = self
+            .tls
+            .as_ref()
+            .map(|[_, http]| Arc::clone(http))
+            .filter(|http| !is_plain(http));
         self.bind(address, tls, self.connections.http).await
     }
 
-    async fn bind(&self, address: SocketAddr, tls: Option<Arc<ServerTls>>, most: usize) -> Result<Listener> {
+    async fn bind(
+        &self,
+        address: SocketAddr,
+        tls: Option<Arc<ServerTls>>,
+        most: usize,
+    ) -> Result<Listener> {
         self.check(address)?;
         let socket = TcpListener::bind(address).await.map_err(|error| {
             let why = match error.kind() {
-                ErrorKind::AddrInUse => "another program listens there; stop it, or choose another port (0: any)",
-                ErrorKind::AddrNotAvailable => "this machine has no such address; 0.0.0.0 stands for all that it has",
+                ErrorKind::AddrInUse => {
+                    "another program listens there; stop it, or choose another port (0: any)"
+                }
+                ErrorKind::AddrNotAvailable => {
+                    "this machine has no such address; 0.0.0.0 stands for all that it has"
+                }
                 ErrorKind::PermissionDenied => "ports below 1024 are the system's",
                 _ => return anyhow!("cannot listen on {address}: {error}"),
             };
@@ -126,7 +179,9 @@ impl Protected {
             (true, false) => "give --tokens or --tls-client-ca so that clients are known",
         };
         if !self.is_insecure {
-            bail!("{address} can be reached from other machines: {lacks}; or give --insecure if that is meant");
+            bail!(
+                "{address} can be reached from other machines: {lacks}; or give --insecure if that is meant"
+            );
         }
         tracing::warn!(%address, "listening without protection, as --insecure says: {lacks}");
         Ok(())
@@ -141,7 +196,9 @@ impl Protected {
         let all = self.clone();
         tokio::spawn(async move {
             while hangups.recv().await.is_some() {
-                tracing::info!("SIGHUP: certificates and tokens are read again if they have changed");
+                tracing::info!(
+                    "SIGHUP: certificates and tokens are read again if they have changed"
+                );
                 all.guard.reload_and_tell();
                 for tls in all.tls.iter().flatten() {
                     if let Err(error) = tls.reload() {

@@ -37,7 +37,13 @@ pub enum Need {
 
 impl Role {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Read, Self::Analyse, Self::Build, Self::Work, Self::Admin];
+    pub const ALL: [Self; 5] = [
+        Self::Read,
+        Self::Analyse,
+        Self::Build,
+        Self::Work,
+        Self::Admin,
+    ];
 
     /// Its word.
     #[must_use]
@@ -76,7 +82,9 @@ impl FromStr for Role {
 
     fn from_str(word: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|role| role.word() == word);
-        found.ok_or_else(|| format!("'{word}' is no role; the roles are read, analyse, build, work and admin"))
+        found.ok_or_else(|| {
+            format!("'{word}' is no role; the roles are read, analyse, build, work and admin")
+        })
     }
 }
 
@@ -88,7 +96,9 @@ impl Need {
             "/grpc.health.v1.Health/Check" | "/grpc.health.v1.Health/Watch" => Self::Nothing,
             "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo" => Self::Token,
             "/kagetsu.v1.Analysis/Analyze" => Self::Analyse,
-            "/kagetsu.v1.Builds/List" | "/kagetsu.v1.Builds/Get" | "/kagetsu.v1.Builds/Watch" => Self::Look,
+            "/kagetsu.v1.Builds/List" | "/kagetsu.v1.Builds/Get" | "/kagetsu.v1.Builds/Watch" => {
+                Self::Look
+            }
             "/kagetsu.v1.Builds/Start"
             | "/kagetsu.v1.Builds/Pause"
             | "/kagetsu.v1.Builds/Resume"
@@ -111,11 +121,14 @@ impl Need {
         let is_asked = matches!(method, "GET" | "HEAD" | "OPTIONS");
         match (is_asked, method, path) {
             // A browser asks so, without a token, whether its page may ask.
-            (_, "OPTIONS", _) | (true, _, "/healthz" | "/readyz" | "/api/v1/openapi.json" | "/") => Self::Nothing,
+            (_, "OPTIONS", _)
+            | (true, _, "/healthz" | "/readyz" | "/api/v1/openapi.json" | "/") => Self::Nothing,
             (true, _, path) if path.starts_with("/page/") => Self::Nothing,
             (true, _, path) if path.starts_with("/api/v1/") || path == "/metrics" => Self::Look,
             (_, "POST", "/api/v1/analyses") => Self::Analyse,
-            (_, "POST", path) if path == "/api/v1/jobs" || path.starts_with("/api/v1/jobs/") => Self::Build,
+            (_, "POST", path) if path == "/api/v1/jobs" || path.starts_with("/api/v1/jobs/") => {
+                Self::Build
+            }
             _ => Self::Admin,
         }
     }
@@ -123,7 +136,11 @@ impl Need {
     /// Which roles are enough, for people.
     #[must_use]
     pub fn roles(self) -> String {
-        let enough: Vec<_> = Role::ALL.into_iter().filter(|role| role.may(self)).map(Role::word).collect();
+        let enough: Vec<_> = Role::ALL
+            .into_iter()
+            .filter(|role| role.may(self))
+            .map(Role::word)
+            .collect();
         enough.join(", ")
     }
 }

@@ -13,7 +13,8 @@ const BEGIN: &str = "kagetsu_";
 /// Longest name of a token, in bytes.
 const MOST_NAME: usize = 100;
 /// What stands at the head of a tokens file.
-const HEAD: &str = "# Tokens of a Kagetsu coordinator, by their hashes; `kagetsu token` writes this file.\n\n";
+const HEAD: &str =
+    "# Tokens of a Kagetsu coordinator, by their hashes; `kagetsu token` writes this file.\n\n";
 
 /// The SHA-256 of a token.
 pub(super) type Hash = [u8; 32];
@@ -87,20 +88,36 @@ impl Tokens {
     /// # Errors
     /// [`TokensError::Read`] and [`TokensError::Damaged`].
     pub fn read(path: &Path) -> Result<Self, TokensError> {
-        let text = std::fs::read_to_string(path).map_err(|error| TokensError::Read(path.into(), error))?;
+        let text =
+            std::fs::read_to_string(path).map_err(|error| TokensError::Read(path.into(), error))?;
         Self::parse(&text).map_err(|why| TokensError::Damaged(path.into(), why))
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let body: FileBody = toml::from_str(text).map_err(|error| error.to_string().trim().to_string())?;
+        let body: FileBody =
+            toml::from_str(text).map_err(|error| error.to_string().trim().to_string())?;
         let mut all = Self::default();
-        for FileEntry { name, roles, rate, created, sha256 } in body.tokens {
+        for FileEntry {
+            name,
+            roles,
+            rate,
+            created,
+            sha256,
+        } in body.tokens
+        {
             let roles: Result<Vec<Role>, String> = roles.iter().map(|word| word.parse()).collect();
-            let hash = from_hex(&sha256).ok_or_else(|| format!("the sha256 of '{name}' is not 64 hex digits"))?;
+            let hash = from_hex(&sha256)
+                .ok_or_else(|| format!("the sha256 of '{name}' is not 64 hex digits"))?;
             if all.0.iter().any(|entry| entry.name == name) {
                 return Err(format!("the name '{name}' stands there twice"));
             }
-            all.0.push(TokenEntry { name, roles: roles?, rate, created, hash });
+            all.0.push(TokenEntry {
+                name,
+                roles: roles?,
+                rate,
+                created,
+                hash,
+            });
         }
         Ok(all)
     }
@@ -110,13 +127,21 @@ impl Tokens {
     ///
     /// # Errors
     /// If it cannot be read or written, and those of `change`.
-    pub fn change<T>(path: &Path, change: impl FnOnce(&mut Self) -> Result<T, TokensError>) -> Result<T, TokensError> {
+    pub fn change<T>(
+        path: &Path,
+        change: impl FnOnce(&mut Self) -> Result<T, TokensError>,
+    ) -> Result<T, TokensError> {
         let broken = |error| TokensError::Write(path.into(), error);
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         let folder = File::open(folder).map_err(broken)?;
         folder.lock().map_err(broken)?;
         let mut tokens = match Self::read(path) {
-            Err(TokensError::Read(_, error)) if error.kind() == io::ErrorKind::NotFound => Self::default(),
+            Err(TokensError::Read(_, error)) if error.kind() == io::ErrorKind::NotFound => {
+                Self::default()
+            }
             read => read?,
         };
         let value = change(&mut tokens)?;
@@ -132,7 +157,9 @@ impl Tokens {
             created: entry.created.clone(),
             sha256: to_hex(&entry.hash),
         };
-        let body = FileBody { tokens: self.0.iter().map(entry).collect() };
+        let body = FileBody {
+            tokens: self.0.iter().map(entry).collect(),
+        };
         let text = toml::to_string(&body).map_err(io::Error::other)?;
         kagetsu_program::write_whole(path, &format!("{HEAD}{text}"), 0o600)
     }
@@ -156,12 +183,20 @@ impl Tokens {
             return Err(TokensError::Taken(name.into()));
         }
         let mut secret = [0; 32];
-        SystemRandom::new().fill(&mut secret).map_err(|_| TokensError::Random)?;
+        SystemRandom::new()
+            .fill(&mut secret)
+            .map_err(|_| TokensError::Random)?;
         let token = format!("{BEGIN}{}", to_hex(&secret));
         let mut roles = roles.to_vec();
         roles.sort();
         roles.dedup();
-        self.0.push(TokenEntry { name: name.into(), roles, rate, created, hash: hash(&token) });
+        self.0.push(TokenEntry {
+            name: name.into(),
+            roles,
+            rate,
+            created,
+            hash: hash(&token),
+        });
         Ok(token)
     }
 
@@ -171,7 +206,8 @@ impl Tokens {
     /// [`TokensError::Unknown`].
     pub fn revoke(&mut self, name: &str) -> Result<(), TokensError> {
         let index = self.0.iter().position(|entry| entry.name == name);
-        self.0.remove(index.ok_or_else(|| TokensError::Unknown(name.into()))?);
+        self.0
+            .remove(index.ok_or_else(|| TokensError::Unknown(name.into()))?);
         Ok(())
     }
 
@@ -215,20 +251,39 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("tokens.toml");
         let make = |name: &'static str| {
-            Tokens::change(&path, |tokens| tokens.make(name, &[Role::Work, Role::Read], Some(7), "2026-11-21".into()))
+            Tokens::change(&path, |tokens| {
+                tokens.make(
+                    name,
+                    &[Role::Work, Role::Read],
+                    Some(7),
+                    "2026-11-21".into(),
+                )
+            })
         };
         let (one, two) = (make("one").expect("made"), make("two").expect("made"));
         assert_ne!(one, two);
         let text = std::fs::read_to_string(&path).expect("it is there");
-        assert!(!text.contains(&one[BEGIN.len()..]) && !text.contains(&two[BEGIN.len()..]), "{text}");
-        assert_eq!(path.metadata().expect("it is there").permissions().mode() & 0o777, 0o600);
+        assert!(
+            !text.contains(&one[BEGIN.len()..]) && !text.contains(&two[BEGIN.len()..]),
+            "{text}"
+        );
+        assert_eq!(
+            path.metadata().expect("it is there").permissions().mode() & 0o777,
+            0o600
+        );
         let tokens = Tokens::read(&path).expect("sound");
-        assert_eq!(tokens.entries().iter().map(|t| t.hash).collect::<Vec<_>>(), [hash(&one), hash(&two)]);
+        assert_eq!(
+            tokens.entries().iter().map(|t| t.hash).collect::<Vec<_>>(),
+            [hash(&one), hash(&two)]
+        );
         assert_eq!(tokens.entries()[0].roles, [Role::Read, Role::Work]);
         assert!(matches!(make("one"), Err(TokensError::Taken(_))));
         assert!(matches!(make("two\nlines"), Err(TokensError::Name(_))));
         Tokens::change(&path, |tokens| tokens.revoke("one")).expect("it is there");
-        assert!(matches!(Tokens::change(&path, |tokens| tokens.revoke("one")), Err(TokensError::Unknown(_))));
+        assert!(matches!(
+            Tokens::change(&path, |tokens| tokens.revoke("one")),
+            Err(TokensError::Unknown(_))
+        ));
         assert_eq!(Tokens::read(&path).expect("sound").entries().len(), 1);
     }
 
@@ -236,7 +291,10 @@ mod tests {
     fn through_a_link_the_file_is_changed_that_it_leads_to() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let [file, link] = ["real.toml", "link.toml"].map(|name| folder.path().join(name));
-        Tokens::change(&file, |tokens| tokens.make("one", &[Role::Work], None, String::new())).expect("made");
+        Tokens::change(&file, |tokens| {
+            tokens.make("one", &[Role::Work], None, String::new())
+        })
+        .expect("made");
         std::os::unix::fs::symlink(&file, &link).expect("room");
         Tokens::change(&link, |tokens| tokens.revoke("one")).expect("it is there");
         assert_eq!(Tokens::read(&file).expect("sound").entries().len(), 0);
@@ -247,7 +305,9 @@ mod tests {
     fn a_damaged_file_is_refused() {
         let hash = "0".repeat(64);
         let entry = |name: &str, role: &str, hash: &str| {
-            format!("[[token]]\nname = '{name}'\nroles = ['{role}']\ncreated = ''\nsha256 = '{hash}'\n")
+            format!(
+                "[[token]]\nname = '{name}'\nroles = ['{role}']\ncreated = ''\nsha256 = '{hash}'\n"
+            )
         };
         assert!(Tokens::parse(&entry("a", "read", &hash)).is_ok());
         for (text, word) in [

@@ -10,19 +10,46 @@ use crate::cluster::{Cluster, build, position, refused, within};
 use crate::puppet::{Puppet, answer};
 
 async fn analyze(cluster: &Cluster, line: &str) -> Streaming<v1::AnalyzeUpdate> {
-    ask(cluster, Question::new(position(line), Effort::depth(4)), v1::Split::Seeded).await
+    ask(
+        cluster,
+        Question::new(position(line), Effort::depth(4)),
+        v1::Split::Seeded,
+    )
+    .await
 }
 
-async fn ask(cluster: &Cluster, question: Question, split: v1::Split) -> Streaming<v1::AnalyzeUpdate> {
-    let request = v1::AnalyzeRequest { question: Some((&question).into()), split: split.into(), keep: false };
-    AnalysisClient::new(cluster.channel().await).analyze(request).await.expect("a question").into_inner()
+async fn ask(
+    cluster: &Cluster,
+    question: Question,
+    split: v1::Split,
+) -> Streaming<v1::AnalyzeUpdate> {
+    let request = v1::AnalyzeRequest {
+        question: Some((&question).into()),
+        split: split.into(),
+        keep: false,
+    };
+    AnalysisClient::new(cluster.channel().await)
+        .analyze(request)
+        .await
+        .expect("a question")
+        .into_inner()
 }
 
 /// Asks, and has the answer kept.
-pub(crate) async fn keep(cluster: &Cluster, line: &str) -> Result<Streaming<v1::AnalyzeUpdate>, tonic::Status> {
+pub(crate) async fn keep(
+    cluster: &Cluster,
+    line: &str,
+) -> Result<Streaming<v1::AnalyzeUpdate>, tonic::Status> {
     let question = Some((&Question::new(position(line), Effort::depth(4))).into());
-    let request = v1::AnalyzeRequest { question, split: v1::Split::Seeded.into(), keep: true };
-    AnalysisClient::new(cluster.channel().await).analyze(request).await.map(tonic::Response::into_inner)
+    let request = v1::AnalyzeRequest {
+        question,
+        split: v1::Split::Seeded.into(),
+        keep: true,
+    };
+    AnalysisClient::new(cluster.channel().await)
+        .analyze(request)
+        .await
+        .map(tonic::Response::into_inner)
 }
 
 pub(crate) async fn last(mut updates: Streaming<v1::AnalyzeUpdate>) -> v1::AnalyzeUpdate {
@@ -35,7 +62,10 @@ pub(crate) async fn last(mut updates: Streaming<v1::AnalyzeUpdate>) -> v1::Analy
 }
 
 async fn next(updates: &mut Streaming<v1::AnalyzeUpdate>) -> v1::AnalyzeUpdate {
-    within(updates.message()).await.expect("no error").expect("an update")
+    within(updates.message())
+        .await
+        .expect("no error")
+        .expect("an update")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -45,7 +75,10 @@ async fn an_analysis_waits_for_workers_and_says_so() {
     // Two of them: it is said again while nothing happens.
     for _ in 0..2 {
         let waiting = next(&mut updates).await;
-        assert_eq!((waiting.workers, waiting.is_final, waiting.nodes), (0, false, 0));
+        assert_eq!(
+            (waiting.workers, waiting.is_final, waiting.nodes),
+            (0, false, 0)
+        );
     }
     cluster.worker("one");
     cluster.worker("two");
@@ -56,8 +89,16 @@ async fn an_analysis_waits_for_workers_and_says_so() {
         }
     };
     assert!(last.workers > 0 && last.nodes > 0, "{last:?}");
-    let answer = last.answer.expect("an answer").about(&position("h8 i9")).expect("a legal one");
-    assert!(answer.best().is_some_and(|(_, verdict)| verdict.is_exact() && verdict.depth == 4));
+    let answer = last
+        .answer
+        .expect("an answer")
+        .about(&position("h8 i9"))
+        .expect("a legal one");
+    assert!(
+        answer
+            .best()
+            .is_some_and(|(_, verdict)| verdict.is_exact() && verdict.depth == 4)
+    );
     assert_eq!(within(updates.message()).await.expect("a clean end"), None);
     cluster.end().await;
 }
@@ -68,7 +109,10 @@ async fn workers_search_one_position_together() {
     let cluster = Cluster::start(None);
     cluster.worker("one");
     cluster.worker("two");
-    let question = Question { width: 2, ..Question::new(position("h8 i9 h10 g9"), Effort::depth(9)) };
+    let question = Question {
+        width: 2,
+        ..Question::new(position("h8 i9 h10 g9"), Effort::depth(9))
+    };
     let mut updates = ask(&cluster, question, v1::Split::Unspecified).await;
     let mut depths = Vec::new();
     let last = loop {
@@ -76,13 +120,31 @@ async fn workers_search_one_position_together() {
         if update.is_final {
             break update;
         }
-        let answer = update.answer.expect("something is known").about(&position("h8 i9 h10 g9")).expect("legal");
+        let answer = update
+            .answer
+            .expect("something is known")
+            .about(&position("h8 i9 h10 g9"))
+            .expect("legal");
         depths.extend(answer.best().map(|(_, verdict)| verdict.depth));
     };
     assert!(depths.is_sorted(), "{depths:?}");
-    let answer = last.answer.expect("an answer").about(&position("h8 i9 h10 g9")).expect("a legal one");
-    let exact = answer.verdicts().iter().take(2).filter(|(_, verdict)| verdict.is_exact() && verdict.depth >= 9);
-    assert!(exact.count() == 2 || answer.best().is_some_and(|(_, verdict)| verdict.proof.is_some()), "{answer:?}");
+    let answer = last
+        .answer
+        .expect("an answer")
+        .about(&position("h8 i9 h10 g9"))
+        .expect("a legal one");
+    let exact = answer
+        .verdicts()
+        .iter()
+        .take(2)
+        .filter(|(_, verdict)| verdict.is_exact() && verdict.depth >= 9);
+    assert!(
+        exact.count() == 2
+            || answer
+                .best()
+                .is_some_and(|(_, verdict)| verdict.proof.is_some()),
+        "{answer:?}"
+    );
     cluster.end().await;
 }
 
@@ -116,7 +178,12 @@ async fn a_client_that_goes_away_leaves_no_work_behind() {
 async fn a_question_goes_before_builds_and_its_answer_enters_the_book() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster.builds().await.start(build("background", 20)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("background", 20))
+        .await
+        .expect("a job");
     let updates = keep(&cluster, "h8 i9").await.expect("a question");
     // Whoever comes now is asked what a person waits for, though the build was there before.
     let mut puppet = Puppet::join(&cluster, 1).await;
@@ -131,8 +198,13 @@ async fn a_question_goes_before_builds_and_its_answer_enters_the_book() {
     }
     assert!(told > 0);
     let answer = last(updates).await.answer.expect("an answer");
-    let found =
-        cluster.books().await.lookup(v1::Position::from(&position("h8 i9"))).await.expect("a book").into_inner();
+    let found = cluster
+        .books()
+        .await
+        .lookup(v1::Position::from(&position("h8 i9")))
+        .await
+        .expect("a book")
+        .into_inner();
     assert_eq!(found.facts.expect("it is kept"), answer);
     cluster.end().await;
 
@@ -148,7 +220,12 @@ async fn a_question_goes_before_builds_and_its_answer_enters_the_book() {
 async fn what_cannot_be_repeated_is_kept_as_an_opinion() {
     let folder = tempfile::tempdir().expect("a folder");
     let book = Some(folder.path().into());
-    let config = Config { book, cache_mib: 8, trusts_workers: false, ..Config::default() };
+    let config = Config {
+        book,
+        cache_mib: 8,
+        trusts_workers: false,
+        ..Config::default()
+    };
     let cluster = Cluster::start_as(&config);
     let mut puppet = Puppet::join(&cluster, 1).await;
     let updates = keep(&cluster, "h8 i9 h10 g9").await.expect("a question");
@@ -162,19 +239,38 @@ async fn what_cannot_be_repeated_is_kept_as_an_opinion() {
                     verdict.score = 31_991;
                     verdict.set_bound(v1::Bound::Exact);
                     let (claim, kind) = (v1::Claim::Win.into(), v1::ProofKind::Vct.into());
-                    verdict.proof = Some(v1::Proof { claim, kind, plies: 9 });
+                    verdict.proof = Some(v1::Proof {
+                        claim,
+                        kind,
+                        plies: 9,
+                    });
                     verdict.line = vec![verdict.r#move];
                 }
             }
-            puppet.report(&task, v1::report::Outcome::Answer(said)).await;
+            puppet
+                .report(&task, v1::report::Outcome::Answer(said))
+                .await;
         }
     });
     let heard = last(updates).await.answer.expect("an answer");
     answering.abort();
     assert!(heard.verdicts.iter().any(|verdict| verdict.proof.is_some()));
     let at = position("h8 i9 h10 g9");
-    let found = cluster.books().await.lookup(v1::Position::from(&at)).await.expect("a book").into_inner();
+    let found = cluster
+        .books()
+        .await
+        .lookup(v1::Position::from(&at))
+        .await
+        .expect("a book")
+        .into_inner();
     let kept = found.facts.expect("it is kept").about(&at).expect("legal");
-    assert!(!kept.is_empty() && kept.verdicts().iter().all(|(_, verdict)| verdict.proof.is_none()), "{kept:?}");
+    assert!(
+        !kept.is_empty()
+            && kept
+                .verdicts()
+                .iter()
+                .all(|(_, verdict)| verdict.proof.is_none()),
+        "{kept:?}"
+    );
     cluster.end().await;
 }

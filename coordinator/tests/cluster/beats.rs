@@ -19,8 +19,20 @@ pub(crate) async fn beats(cluster: &Cluster) -> mpsc::Sender<v1::Beat> {
     out
 }
 
-pub(crate) fn beat(instance: u64, task: &v1::Task, nodes: u64, so_far: Option<v1::Answer>) -> v1::Beat {
-    v1::Beat { instance, progress: vec![v1::TaskProgress { task: task.task, nodes, so_far }] }
+pub(crate) fn beat(
+    instance: u64,
+    task: &v1::Task,
+    nodes: u64,
+    so_far: Option<v1::Answer>,
+) -> v1::Beat {
+    v1::Beat {
+        instance,
+        progress: vec![v1::TaskProgress {
+            task: task.task,
+            nodes,
+            so_far,
+        }],
+    }
 }
 
 pub(crate) async fn analysis(cluster: &Cluster) -> tonic::Streaming<v1::AnalyzeUpdate> {
@@ -30,7 +42,11 @@ pub(crate) async fn analysis(cluster: &Cluster) -> tonic::Streaming<v1::AnalyzeU
         split: v1::Split::Seeded.into(),
         ..Default::default()
     };
-    AnalysisClient::new(cluster.channel().await).analyze(request).await.expect("a place").into_inner()
+    AnalysisClient::new(cluster.channel().await)
+        .analyze(request)
+        .await
+        .expect("a place")
+        .into_inner()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -41,14 +57,32 @@ async fn a_worker_is_heard_by_its_beats_alone() {
     let task = puppet.task().await;
     let beats = beats(&cluster).await;
     // Whoever is not known means nothing.
-    beats.send(beat(99, &task, 77, None)).await.expect("it listens");
-    beats.send(beat(1, &task, 1_234, None)).await.expect("it listens");
-    while within(updates.message()).await.expect("a stream").expect("an update").nodes != 1_234 {}
+    beats
+        .send(beat(99, &task, 77, None))
+        .await
+        .expect("it listens");
+    beats
+        .send(beat(1, &task, 1_234, None))
+        .await
+        .expect("it listens");
+    while within(updates.message())
+        .await
+        .expect("a stream")
+        .expect("an update")
+        .nodes
+        != 1_234
+    {}
     let report = answer(&task);
     puppet.report(&task, Outcome::Answer(report.clone())).await;
-    let mut last = within(updates.message()).await.expect("a stream").expect("an update");
+    let mut last = within(updates.message())
+        .await
+        .expect("a stream")
+        .expect("an update");
     while !last.is_final {
-        last = within(updates.message()).await.expect("a stream").expect("an update");
+        last = within(updates.message())
+            .await
+            .expect("a stream")
+            .expect("an update");
     }
     assert_eq!(last.answer, Some(report));
     cluster.end().await;

@@ -18,9 +18,17 @@ async fn workers_find_together_what_an_engine_finds_alone() {
         for number in 0..workers {
             cluster.worker(&format!("worker {number}"));
         }
-        cluster.builds().await.start(build("test", 40)).await.expect("a job");
+        cluster
+            .builds()
+            .await
+            .start(build("test", 40))
+            .await
+            .expect("a job");
         let job = cluster.finished("test").await;
-        assert_eq!((job.state(), job.positions, job.target), (JobState::Done, 40, Some(40)));
+        assert_eq!(
+            (job.state(), job.positions, job.target),
+            (JobState::Done, 40, Some(40))
+        );
         let book = cluster.export().await;
         assert_eq!(book.len(), 40);
         is_found_alone(book);
@@ -32,23 +40,50 @@ async fn workers_find_together_what_an_engine_finds_alone() {
 async fn a_report_is_on_disk_before_it_is_acknowledged_and_a_restart_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster.builds().await.start(build("test", 20)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 20))
+        .await
+        .expect("a job");
     let mut puppet = Puppet::join(&cluster, 1).await;
     for done in 1..=3 {
         let task = puppet.task().await;
         puppet.answer(&task).await;
         assert_eq!(
             puppet.acknowledged().await,
-            v1::Held { task: task.task, attempt: task.attempt, ..Default::default() }
+            v1::Held {
+                task: task.task,
+                attempt: task.attempt,
+                ..Default::default()
+            }
         );
-        let job = cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+        let job = cluster
+            .builds()
+            .await
+            .get(v1::JobName {
+                name: "test".into(),
+            })
+            .await
+            .expect("a job")
+            .into_inner();
         assert_eq!((job.state(), job.positions), (JobState::Running, done));
     }
     cluster.end().await;
 
     let cluster = Cluster::start(Some(folder.path()));
-    let jobs = cluster.builds().await.list(v1::ListJobsRequest {}).await.expect("jobs").into_inner().jobs;
-    assert_eq!((jobs.len(), jobs[0].state(), jobs[0].positions), (1, JobState::Running, 3));
+    let jobs = cluster
+        .builds()
+        .await
+        .list(v1::ListJobsRequest {})
+        .await
+        .expect("jobs")
+        .into_inner()
+        .jobs;
+    assert_eq!(
+        (jobs.len(), jobs[0].state(), jobs[0].positions),
+        (1, JobState::Running, 3)
+    );
     cluster.worker("worker");
     assert_eq!(cluster.finished("test").await.positions, 20);
     assert_eq!(cluster.export().await.len(), 20);
@@ -63,8 +98,14 @@ async fn a_job_that_is_cancelled_takes_its_tasks_back() {
     builds.start(build("test", 20)).await.expect("a job");
     let mut puppet = Puppet::join(&cluster, 1).await;
     let task = puppet.task().await;
-    let name = v1::JobName { name: "test".into() };
-    let job = builds.cancel(name.clone()).await.expect("a job").into_inner();
+    let name = v1::JobName {
+        name: "test".into(),
+    };
+    let job = builds
+        .cancel(name.clone())
+        .await
+        .expect("a job")
+        .into_inner();
     assert_eq!(job.state(), JobState::Cancelled);
     assert_eq!(puppet.revoked().await, task.task);
     // The answer was on its way: nobody wants it, and the worker may forget it.
@@ -82,10 +123,28 @@ async fn a_paused_job_waits_until_it_is_resumed() {
     builds.start(build("test", 5)).await.expect("a job");
     let mut puppet = Puppet::join(&cluster, 1).await;
     let first = puppet.task().await;
-    let name = v1::JobName { name: "test".into() };
-    assert_eq!(builds.pause(name.clone()).await.expect("a job").into_inner().state(), JobState::Paused);
+    let name = v1::JobName {
+        name: "test".into(),
+    };
+    assert_eq!(
+        builds
+            .pause(name.clone())
+            .await
+            .expect("a job")
+            .into_inner()
+            .state(),
+        JobState::Paused
+    );
     assert_eq!(puppet.revoked().await, first.task);
-    assert_eq!(builds.resume(name).await.expect("a job").into_inner().state(), JobState::Running);
+    assert_eq!(
+        builds
+            .resume(name)
+            .await
+            .expect("a job")
+            .into_inner()
+            .state(),
+        JobState::Running
+    );
     let again = puppet.task().await;
     assert_eq!(again.question, first.question, "the same position again");
     assert_ne!(again.task, first.task);
@@ -103,16 +162,31 @@ async fn a_job_is_started_again_only_as_it_was() {
     let mut builds = cluster.builds().await;
     builds.start(build("test", 4)).await.expect("a job");
     assert_eq!(cluster.finished("test").await.positions, 4);
-    builds.start(build("test", 9)).await.expect("a greater target");
+    builds
+        .start(build("test", 9))
+        .await
+        .expect("a greater target");
     assert_eq!(cluster.finished("test").await.positions, 9);
-    let (code, words) = refused(builds.start(v1::StartRequest { width: 7, ..build("test", 9) }).await);
+    let (code, words) = refused(
+        builds
+            .start(v1::StartRequest {
+                width: 7,
+                ..build("test", 9)
+            })
+            .await,
+    );
     assert_eq!(code, Code::FailedPrecondition, "{words}");
     cluster.end().await;
 }
 
 /// Grows a book of one position, of which it knows much.
 pub(crate) async fn talkative(cluster: &Cluster) -> Position {
-    cluster.builds().await.start(build("test", 1)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 1))
+        .await
+        .expect("a job");
     let mut puppet = Puppet::join(cluster, 1).await;
     let task = puppet.task().await;
     let root = position("h8");
@@ -123,7 +197,9 @@ pub(crate) async fn talkative(cluster: &Cluster) -> Position {
         ..Default::default()
     };
     let verdicts = root.legal_moves().iter().map(verdict).collect();
-    puppet.report(&task, Outcome::Answer(v1::Answer { verdicts })).await;
+    puppet
+        .report(&task, Outcome::Answer(v1::Answer { verdicts }))
+        .await;
     puppet.acknowledged().await;
     root
 }
@@ -134,8 +210,20 @@ async fn a_look_up_that_no_message_holds_is_refused() {
     let cluster = Cluster::start(Some(folder.path()));
     let root = talkative(&cluster).await;
     let mut books = cluster.books().await;
-    let many = |count| v1::LookupManyRequest { positions: vec![(&root).into(); count], top: 0 };
-    assert_eq!(books.lookup_many(many(100)).await.expect("a book").into_inner().found.len(), 100);
+    let many = |count| v1::LookupManyRequest {
+        positions: vec![(&root).into(); count],
+        top: 0,
+    };
+    assert_eq!(
+        books
+            .lookup_many(many(100))
+            .await
+            .expect("a book")
+            .into_inner()
+            .found
+            .len(),
+        100
+    );
     let (code, words) = refused(books.lookup_many(many(1_024)).await);
     assert_eq!(code, Code::ResourceExhausted);
     assert!(words.contains("ask for fewer"), "{words}");
@@ -147,21 +235,66 @@ async fn the_book_tells_what_was_built() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster.worker("worker");
-    cluster.builds().await.start(build("test", 4)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 4))
+        .await
+        .expect("a job");
     cluster.finished("test").await;
     let mut books = cluster.books().await;
-    let (known, unknown) = (v1::Position::from(&position("h8")), v1::Position::from(&position("a1")));
-    let one = books.lookup(known.clone()).await.expect("a book").into_inner();
+    let (known, unknown) = (
+        v1::Position::from(&position("h8")),
+        v1::Position::from(&position("a1")),
+    );
+    let one = books
+        .lookup(known.clone())
+        .await
+        .expect("a book")
+        .into_inner();
     let answer = one.answer.clone().expect("the root is in the book");
-    let best = answer.verdicts.iter().find(|verdict| verdict.bound() == v1::Bound::Exact).expect("a value").clone();
-    let many = v1::LookupManyRequest { positions: vec![unknown.clone(), known.clone()], top: 0 };
-    let many = books.lookup_many(many).await.expect("a book").into_inner().found;
+    let best = answer
+        .verdicts
+        .iter()
+        .find(|verdict| verdict.bound() == v1::Bound::Exact)
+        .expect("a value")
+        .clone();
+    let many = v1::LookupManyRequest {
+        positions: vec![unknown.clone(), known.clone()],
+        top: 0,
+    };
+    let many = books
+        .lookup_many(many)
+        .await
+        .expect("a book")
+        .into_inner()
+        .found;
     assert_eq!(many, [v1::Found::default(), one]);
-    let least = v1::LookupManyRequest { positions: vec![known.clone()], top: 1 };
-    let least = books.lookup_many(least).await.expect("a book").into_inner().found;
-    assert_eq!(least[0].answer.as_ref().map(|answer| &answer.verdicts[..]), Some(&[best.clone()][..]));
-    let pick = |position| v1::PickRequest { position: Some(position), ..Default::default() };
-    let picked = books.pick(pick(known)).await.expect("a move").into_inner().verdict.expect("a verdict");
+    let least = v1::LookupManyRequest {
+        positions: vec![known.clone()],
+        top: 1,
+    };
+    let least = books
+        .lookup_many(least)
+        .await
+        .expect("a book")
+        .into_inner()
+        .found;
+    assert_eq!(
+        least[0].answer.as_ref().map(|answer| &answer.verdicts[..]),
+        Some(&[best.clone()][..])
+    );
+    let pick = |position| v1::PickRequest {
+        position: Some(position),
+        ..Default::default()
+    };
+    let picked = books
+        .pick(pick(known))
+        .await
+        .expect("a move")
+        .into_inner()
+        .verdict
+        .expect("a verdict");
     assert_eq!(picked, best);
     assert_eq!(refused(books.pick(pick(unknown)).await).0, Code::NotFound);
     cluster.end().await;
@@ -169,8 +302,15 @@ async fn the_book_tells_what_was_built() {
 
 /// Stones on the board of a task: it may be turned, and comes without its moves.
 fn stones(task: &v1::Task) -> u16 {
-    let position = task.question.as_ref().and_then(|question| question.position.as_ref()).expect("a question");
-    kagetsu_game::Position::try_from(position).expect("a position").canonical().stones
+    let position = task
+        .question
+        .as_ref()
+        .and_then(|question| question.position.as_ref())
+        .expect("a question");
+    kagetsu_game::Position::try_from(position)
+        .expect("a position")
+        .canonical()
+        .stones
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -179,8 +319,19 @@ async fn builds_of_a_greater_priority_go_first_and_priorities_change_while_they_
     let cluster = Cluster::start(Some(folder.path()));
     let start = async |name: &str, line: &str, priority| {
         let roots = vec![(&position(line)).into()];
-        let request = v1::StartRequest { roots, priority, max_ply: Some(0), ..build(name, 1) };
-        cluster.builds().await.start(request).await.expect("a job").into_inner()
+        let request = v1::StartRequest {
+            roots,
+            priority,
+            max_ply: Some(0),
+            ..build(name, 1)
+        };
+        cluster
+            .builds()
+            .await
+            .start(request)
+            .await
+            .expect("a job")
+            .into_inner()
     };
     // Each of one position, which is told by its stones.
     start("late", "h8", -5).await;
@@ -189,12 +340,21 @@ async fn builds_of_a_greater_priority_go_first_and_priorities_change_while_they_
     assert_eq!(job.priority, 9);
     start("changed", "h8 i9 h9 h10", -9).await;
     let prioritize = async |priority| {
-        let request = v1::PrioritizeRequest { name: "changed".into(), priority };
+        let request = v1::PrioritizeRequest {
+            name: "changed".into(),
+            priority,
+        };
         cluster.builds().await.prioritize(request).await
     };
     let (code, message) = refused(prioritize(101).await);
-    assert!(code == Code::InvalidArgument && message.contains("-100 to 100"), "{message}");
-    assert_eq!(prioritize(50).await.expect("a job").into_inner().priority, 50);
+    assert!(
+        code == Code::InvalidArgument && message.contains("-100 to 100"),
+        "{message}"
+    );
+    assert_eq!(
+        prioritize(50).await.expect("a job").into_inner().priority,
+        50
+    );
     let mut puppet = Puppet::join(&cluster, 1).await;
     let mut order = Vec::new();
     for _ in 0..4 {
@@ -214,15 +374,45 @@ async fn a_job_that_searches_anew_needs_a_root_that_the_book_has() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     cluster.worker("worker");
-    cluster.builds().await.start(build("test", 3)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 3))
+        .await
+        .expect("a job");
     cluster.finished("test").await;
-    let deepen = Some(v1::Deepen { depth: 4, ..v1::Deepen::default() });
-    let effort = Some(v1::Effort { depth: Some(4), ..v1::Effort::default() });
-    let anew = v1::StartRequest { name: "anew".into(), target: None, deepen, effort, ..build("test", 3) };
-    let elsewhere = v1::StartRequest { roots: vec![(&position("a1")).into()], ..anew.clone() };
-    let refusal = cluster.builds().await.start(elsewhere).await.expect_err("it would be done with nothing done");
+    let deepen = Some(v1::Deepen {
+        depth: 4,
+        ..v1::Deepen::default()
+    });
+    let effort = Some(v1::Effort {
+        depth: Some(4),
+        ..v1::Effort::default()
+    });
+    let anew = v1::StartRequest {
+        name: "anew".into(),
+        target: None,
+        deepen,
+        effort,
+        ..build("test", 3)
+    };
+    let elsewhere = v1::StartRequest {
+        roots: vec![(&position("a1")).into()],
+        ..anew.clone()
+    };
+    let refusal = cluster
+        .builds()
+        .await
+        .start(elsewhere)
+        .await
+        .expect_err("it would be done with nothing done");
     assert_eq!(refusal.code(), Code::FailedPrecondition);
-    assert!(refusal.message().contains("the book does not hold the root freestyle-15 a1"), "{refusal}");
+    assert!(
+        refusal
+            .message()
+            .contains("the book does not hold the root freestyle-15 a1"),
+        "{refusal}"
+    );
     cluster.builds().await.start(anew).await.expect("a job");
     assert_eq!(cluster.finished("anew").await.state(), JobState::Done);
     cluster.end().await;

@@ -26,7 +26,12 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn start(book: Option<&Path>) -> Self {
-        let config = Config { book: book.map(Into::into), cache_mib: 8, trusts_workers: true, ..Config::default() };
+        let config = Config {
+            book: book.map(Into::into),
+            cache_mib: 8,
+            trusts_workers: true,
+            ..Config::default()
+        };
         Self::start_as(&config)
     }
 
@@ -34,12 +39,23 @@ impl Cluster {
     pub(crate) fn start_as(config: &Config) -> Self {
         let shutdown = CancellationToken::new();
         let server = Server::start(config, shutdown.clone()).expect("a book");
-        let door = server.door(kagetsu_http::Access { may_change: true, ..kagetsu_http::Access::default() });
-        Self { door, shutdown, coordinator: server.embed() }
+        let door = server.door(kagetsu_http::Access {
+            may_change: true,
+            ..kagetsu_http::Access::default()
+        });
+        Self {
+            door,
+            shutdown,
+            coordinator: server.embed(),
+        }
     }
 
     pub(crate) async fn channel(&self) -> Caller {
-        self.coordinator.connector().connect().await.expect("it serves")
+        self.coordinator
+            .connector()
+            .connect()
+            .await
+            .expect("it serves")
     }
 
     pub(crate) async fn builds(&self) -> BuildsClient<Caller> {
@@ -53,20 +69,38 @@ impl Cluster {
     /// A real worker, which works until the cluster ends.
     pub(crate) fn worker(&self, name: &str) -> JoinHandle<Result<()>> {
         let config = kagetsu_worker::Config::embedded(name.into(), 1);
-        tokio::spawn(kagetsu_worker::run(config, self.coordinator.connector().clone(), self.shutdown.clone()))
+        tokio::spawn(kagetsu_worker::run(
+            config,
+            self.coordinator.connector().clone(),
+            self.shutdown.clone(),
+        ))
     }
 
     pub(crate) async fn workers(&self) -> Vec<v1::Worker> {
         let mut client = WorkersClient::new(self.channel().await);
-        client.list(v1::ListWorkersRequest { with_absent: true }).await.expect("a list").into_inner().workers
+        client
+            .list(v1::ListWorkersRequest { with_absent: true })
+            .await
+            .expect("a list")
+            .into_inner()
+            .workers
     }
 
     /// How a job stands at its end.
     pub(crate) async fn finished(&self, name: &str) -> v1::Job {
         let request = v1::JobName { name: name.into() };
-        let mut jobs = self.builds().await.watch(request).await.expect("a job").into_inner();
+        let mut jobs = self
+            .builds()
+            .await
+            .watch(request)
+            .await
+            .expect("a job")
+            .into_inner();
         let mut last = v1::Job::default();
-        while let Some(job) = within(jobs.message()).await.expect("it is watched to its end") {
+        while let Some(job) = within(jobs.message())
+            .await
+            .expect("it is watched to its end")
+        {
             last = job;
         }
         last
@@ -74,7 +108,13 @@ impl Cluster {
 
     /// The whole book.
     pub(crate) async fn export(&self) -> Vec<v1::Found> {
-        let mut all = self.books().await.export(v1::ExportRequest {}).await.expect("a book").into_inner();
+        let mut all = self
+            .books()
+            .await
+            .export(v1::ExportRequest {})
+            .await
+            .expect("a book")
+            .into_inner();
         let mut found = Vec::new();
         while let Some(entry) = within(all.message()).await.expect("a whole export") {
             found.push(entry);
@@ -90,7 +130,9 @@ impl Cluster {
 
 /// The limit only bounds a test that has failed.
 pub(crate) async fn within<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(900), what).await.expect("within a quarter of an hour")
+    tokio::time::timeout(Duration::from_secs(900), what)
+        .await
+        .expect("within a quarter of an hour")
 }
 
 pub(crate) fn position(line: &str) -> Position {
@@ -117,7 +159,14 @@ pub(crate) fn is_found_alone(book: Vec<v1::Found>) {
     let mut alone = Alone::new(2);
     for found in book {
         let position = Position::try_from(&found.position.expect("named")).expect("a position");
-        alone.finds(&position, &found.facts.expect("searched").about(&position).expect("legal moves"));
+        alone.finds(
+            &position,
+            &found
+                .facts
+                .expect("searched")
+                .about(&position)
+                .expect("legal moves"),
+        );
     }
 }
 

@@ -15,29 +15,84 @@ async fn a_worker_that_cannot_be_is_refused() {
     let cluster = Cluster::start(None);
     let rows: [(Said, Code, &str); 9] = [
         (
-            Said::Hello(v1::Hello { protocol: 0, oldest: 0, ..hello(1) }),
+            Said::Hello(v1::Hello {
+                protocol: 0,
+                oldest: 0,
+                ..hello(1)
+            }),
             FailedPrecondition,
             "speaks protocol 0, this coordinator",
         ),
         (
-            Said::Hello(v1::Hello { protocol: 99, oldest: 98, version: "9.9.0".into(), ..hello(1) }),
+            Said::Hello(v1::Hello {
+                protocol: 99,
+                oldest: 98,
+                version: "9.9.0".into(),
+                ..hello(1)
+            }),
             FailedPrecondition,
             "upgrade the coordinator to kagetsu 9.9.0",
         ),
         (
-            Said::Hello(v1::Hello { protocol: 0, oldest: 0, ..hello(1) }),
+            Said::Hello(v1::Hello {
+                protocol: 0,
+                oldest: 0,
+                ..hello(1)
+            }),
             FailedPrecondition,
             "worker is too old; please upgrade it to kagetsu",
         ),
-        (Said::Hello(v1::Hello { slots: 0, ..hello(1) }), InvalidArgument, "0 slots"),
-        (Said::Hello(v1::Hello { slots: u32::MAX, ..hello(1) }), InvalidArgument, "4294967295 slots"),
-        (Said::Hello(v1::Hello { name: "n".repeat(201), ..hello(1) }), InvalidArgument, "at most 200"),
-        (Said::Hello(v1::Hello { name: "n\n1".into(), ..hello(1) }), InvalidArgument, "the worker's name 'n\\n1'"),
-        (Said::Hello(v1::Hello { engine: "\u{1b}[2J".into(), ..hello(1) }), InvalidArgument, "the engine's name"),
-        (Said::Heartbeat(v1::Heartbeat::default()), InvalidArgument, "the first message must be a hello"),
+        (
+            Said::Hello(v1::Hello {
+                slots: 0,
+                ..hello(1)
+            }),
+            InvalidArgument,
+            "0 slots",
+        ),
+        (
+            Said::Hello(v1::Hello {
+                slots: u32::MAX,
+                ..hello(1)
+            }),
+            InvalidArgument,
+            "4294967295 slots",
+        ),
+        (
+            Said::Hello(v1::Hello {
+                name: "n".repeat(201),
+                ..hello(1)
+            }),
+            InvalidArgument,
+            "at most 200",
+        ),
+        (
+            Said::Hello(v1::Hello {
+                name: "n\n1".into(),
+                ..hello(1)
+            }),
+            InvalidArgument,
+            "the worker's name 'n\\n1'",
+        ),
+        (
+            Said::Hello(v1::Hello {
+                engine: "\u{1b}[2J".into(),
+                ..hello(1)
+            }),
+            InvalidArgument,
+            "the engine's name",
+        ),
+        (
+            Said::Heartbeat(v1::Heartbeat::default()),
+            InvalidArgument,
+            "the first message must be a hello",
+        ),
     ];
     for (first, code, words) in rows {
-        let status = Puppet::say_first(cluster.channel().await, first).await.err().expect("a refusal");
+        let status = Puppet::say_first(cluster.channel().await, first)
+            .await
+            .err()
+            .expect("a refusal");
         assert_eq!(status.code(), code, "{status}");
         assert!(status.message().contains(words), "{status}, not {words}");
     }
@@ -54,13 +109,24 @@ async fn a_build_that_cannot_be_is_refused() {
     let rows: [(Spoil, &str); 14] = [
         (|r| r.name.clear(), "name"),
         (|r| r.name = "n".repeat(201), "at most 200"),
-        (|r| r.name = "x\nkagetsu_demand 1000000".into(), "the job's name 'x\\nkagetsu_demand"),
+        (
+            |r| r.name = "x\nkagetsu_demand 1000000".into(),
+            "the job's name 'x\\nkagetsu_demand",
+        ),
         (|r| r.roots.clear(), "needs a root"),
         (|r| r.roots[0].variant = "draughts".into(), "draughts"),
         (|r| r.roots[0].variant = "renju-99".into(), "99"),
         (|r| r.roots[0].moves = vec![112, 112], "h8"),
         (|r| r.roots[0].setup = Some(vec![0xff; 1_000]), ""),
-        (|r| r.roots.push(v1::Position { variant: "standard-15".into(), ..Default::default() }), "one variant"),
+        (
+            |r| {
+                r.roots.push(v1::Position {
+                    variant: "standard-15".into(),
+                    ..Default::default()
+                })
+            },
+            "one variant",
+        ),
         (|r| r.alpha = f64::NAN, "alpha NaN"),
         (|r| r.alpha = -1.0, "alpha -1"),
         (|r| r.effort = None, "needs an effort"),
@@ -80,7 +146,12 @@ async fn a_build_that_cannot_be_is_refused() {
         assert_eq!(refused(builds.pause(name.clone()).await).0, NotFound);
         assert_eq!(refused(builds.watch(name).await).0, NotFound);
     }
-    let jobs = builds.list(v1::ListJobsRequest {}).await.expect("jobs").into_inner().jobs;
+    let jobs = builds
+        .list(v1::ListJobsRequest {})
+        .await
+        .expect("jobs")
+        .into_inner()
+        .jobs;
     assert_eq!(jobs, [], "nothing was started");
     cluster.end().await;
 }
@@ -90,15 +161,38 @@ async fn a_question_that_cannot_be_is_refused() {
     let cluster = Cluster::start(None);
     let mut client = AnalysisClient::new(cluster.channel().await);
     let good = v1::Question::from(&Question::new(position("h8"), Effort::depth(2)));
-    let endless = v1::Question { effort: Some(v1::Effort::default()), ..good.clone() };
+    let endless = v1::Question {
+        effort: Some(v1::Effort::default()),
+        ..good.clone()
+    };
     let rows = [
         (None, "the question is missing"),
-        (Some(v1::Question { width: 0, ..good.clone() }), "width 0 is out of range"),
-        (Some(v1::Question { moves: vec![112], ..good.clone() }), "code 112 cannot be made"),
+        (
+            Some(v1::Question {
+                width: 0,
+                ..good.clone()
+            }),
+            "width 0 is out of range",
+        ),
+        (
+            Some(v1::Question {
+                moves: vec![112],
+                ..good.clone()
+            }),
+            "code 112 cannot be made",
+        ),
         (Some(endless), "an effort is needed"),
     ];
     for (question, words) in rows {
-        let (code, message) = refused(client.analyze(v1::AnalyzeRequest { question, split: 0, keep: false }).await);
+        let (code, message) = refused(
+            client
+                .analyze(v1::AnalyzeRequest {
+                    question,
+                    split: 0,
+                    keep: false,
+                })
+                .await,
+        );
         assert_eq!(code, InvalidArgument, "{message}");
         assert!(message.contains(words), "{message}, not {words}");
     }
@@ -110,11 +204,24 @@ async fn a_look_up_that_cannot_be_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let mut books = cluster.books().await;
-    assert_eq!(refused(books.lookup(v1::Position::default()).await).0, InvalidArgument);
-    let many = v1::LookupManyRequest { positions: vec![(&position("h8")).into(); 1_025], top: 0 };
+    assert_eq!(
+        refused(books.lookup(v1::Position::default()).await).0,
+        InvalidArgument
+    );
+    let many = v1::LookupManyRequest {
+        positions: vec![(&position("h8")).into(); 1_025],
+        top: 0,
+    };
     let words = "1025 positions are more than 1024: ask for fewer at a time";
-    assert_eq!(refused(books.lookup_many(many).await), (InvalidArgument, words.into()));
-    let pick = v1::PickRequest { position: Some((&position("h8")).into()), temperature: -1.0, ..Default::default() };
+    assert_eq!(
+        refused(books.lookup_many(many).await),
+        (InvalidArgument, words.into())
+    );
+    let pick = v1::PickRequest {
+        position: Some((&position("h8")).into()),
+        temperature: -1.0,
+        ..Default::default()
+    };
     assert_eq!(refused(books.pick(pick).await).0, InvalidArgument);
     cluster.end().await;
 }
@@ -123,8 +230,18 @@ async fn a_look_up_that_cannot_be_is_refused() {
 async fn without_a_book_only_analyses_are_done() {
     let cluster = Cluster::start(None);
     let (code, words) = refused(cluster.builds().await.start(build("test", 1)).await);
-    assert_eq!((code, words.as_str()), (FailedPrecondition, "this coordinator has no book; start it with --book DIR"));
-    let found = cluster.books().await.lookup(v1::Position::from(&position("h8"))).await;
+    assert_eq!(
+        (code, words.as_str()),
+        (
+            FailedPrecondition,
+            "this coordinator has no book; start it with --book DIR"
+        )
+    );
+    let found = cluster
+        .books()
+        .await
+        .lookup(v1::Position::from(&position("h8")))
+        .await;
     assert_eq!(refused(found).0, FailedPrecondition);
     cluster.end().await;
 }

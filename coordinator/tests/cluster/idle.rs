@@ -13,11 +13,23 @@ use crate::puppet::{Puppet, hello};
 
 async fn idle(cluster: &Cluster, name: &str) -> String {
     let workers = cluster.workers().await;
-    workers.into_iter().find(|worker| worker.name == name).expect("connected").idle
+    workers
+        .into_iter()
+        .find(|worker| worker.name == name)
+        .expect("connected")
+        .idle
 }
 
 async fn job(cluster: &Cluster) -> v1::Job {
-    cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner()
+    cluster
+        .builds()
+        .await
+        .get(v1::JobName {
+            name: "test".into(),
+        })
+        .await
+        .expect("a job")
+        .into_inner()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -27,16 +39,40 @@ async fn a_worker_without_tasks_says_why_there_are_none() {
     let mut puppet = Puppet::join(&cluster, 1).await;
     let idle = async || idle(&cluster, "puppet 1").await;
     assert_eq!(idle().await, "no tasks: no job is running");
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
     let task = puppet.task().await;
     assert_eq!(idle().await, "");
-    cluster.builds().await.pause(v1::JobName { name: "test".into() }).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .pause(v1::JobName {
+            name: "test".into(),
+        })
+        .await
+        .expect("a job");
     assert_eq!(puppet.revoked().await, task.task);
     assert_eq!(idle().await, "no tasks: the job test is paused");
-    cluster.builds().await.cancel(v1::JobName { name: "test".into() }).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .cancel(v1::JobName {
+            name: "test".into(),
+        })
+        .await
+        .expect("a job");
     assert_eq!(idle().await, "no tasks: no job is running");
     // The root is all there is until it is answered.
-    cluster.builds().await.start(build("another", 10)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("another", 10))
+        .await
+        .expect("a job");
     puppet.task().await;
     let _second = Puppet::join(&cluster, 2).await;
     assert_eq!(self::idle(&cluster, "puppet 2").await, "no tasks");
@@ -47,38 +83,92 @@ async fn a_worker_without_tasks_says_why_there_are_none() {
 async fn who_does_not_play_what_is_asked_says_so_and_so_does_the_job() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    let started = cluster.builds().await.start(build("test", 1)).await.expect("a job").into_inner();
+    let started = cluster
+        .builds()
+        .await
+        .start(build("test", 1))
+        .await
+        .expect("a job")
+        .into_inner();
     assert_eq!(started.waits_for, "no worker is connected");
-    let mut jobs = cluster.builds().await.watch(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+    let mut jobs = cluster
+        .builds()
+        .await
+        .watch(v1::JobName {
+            name: "test".into(),
+        })
+        .await
+        .expect("a job")
+        .into_inner();
     // What is said may be said again before there is news.
     let mut before = None;
     let mut told = async || loop {
-        let words = within(jobs.message()).await.expect("it is watched").expect("a word").waits_for;
+        let words = within(jobs.message())
+            .await
+            .expect("it is watched")
+            .expect("a word")
+            .waits_for;
         if before.as_ref() != Some(&words) {
             before = Some(words.clone());
             return words;
         }
     };
     assert_eq!(told().await, "no worker is connected");
-    let only = v1::Hello { variants: vec!["xiangqi".into()], ..hello(1) };
-    let _xiangqi = Puppet::say_first(cluster.channel().await, Said::Hello(only)).await.expect("welcome");
-    assert_eq!(told().await, "the only worker connected does not play freestyle-15");
-    assert_eq!(idle(&cluster, "puppet 1").await, "no tasks of its variants: the job test is of freestyle-15");
-    let other = v1::Hello { variants: vec!["surakarta".into()], ..hello(2) };
-    let _surakarta = Puppet::say_first(cluster.channel().await, Said::Hello(other)).await.expect("welcome");
-    assert_eq!(told().await, "none of the 2 workers connected plays freestyle-15");
-    assert_eq!(job(&cluster).await.waits_for, "none of the 2 workers connected plays freestyle-15");
+    let only = v1::Hello {
+        variants: vec!["xiangqi".into()],
+        ..hello(1)
+    };
+    let _xiangqi = Puppet::say_first(cluster.channel().await, Said::Hello(only))
+        .await
+        .expect("welcome");
+    assert_eq!(
+        told().await,
+        "the only worker connected does not play freestyle-15"
+    );
+    assert_eq!(
+        idle(&cluster, "puppet 1").await,
+        "no tasks of its variants: the job test is of freestyle-15"
+    );
+    let other = v1::Hello {
+        variants: vec!["surakarta".into()],
+        ..hello(2)
+    };
+    let _surakarta = Puppet::say_first(cluster.channel().await, Said::Hello(other))
+        .await
+        .expect("welcome");
+    assert_eq!(
+        told().await,
+        "none of the 2 workers connected plays freestyle-15"
+    );
+    assert_eq!(
+        job(&cluster).await.waits_for,
+        "none of the 2 workers connected plays freestyle-15"
+    );
 
     let question = Question::new(Position::start(Variant::FREESTYLE_15), Effort::depth(2));
-    let request = v1::AnalyzeRequest { question: Some((&question).into()), ..Default::default() };
-    let asked = AnalysisClient::new(cluster.channel().await).analyze(request).await.expect("a place");
-    let first = within(asked.into_inner().message()).await.expect("a stream").expect("an update");
-    assert_eq!((first.workers, first.waits_for.as_str()), (0, "none of the 2 workers connected plays freestyle-15"));
+    let request = v1::AnalyzeRequest {
+        question: Some((&question).into()),
+        ..Default::default()
+    };
+    let asked = AnalysisClient::new(cluster.channel().await)
+        .analyze(request)
+        .await
+        .expect("a place");
+    let first = within(asked.into_inner().message())
+        .await
+        .expect("a stream")
+        .expect("an update");
+    assert_eq!(
+        (first.workers, first.waits_for.as_str()),
+        (0, "none of the 2 workers connected plays freestyle-15")
+    );
 
     let mut puppet = Puppet::join(&cluster, 3).await;
     let task = puppet.task().await;
     assert_eq!(job(&cluster).await.waits_for, "");
-    puppet.report(&task, Outcome::Failed("no memory".into())).await;
+    puppet
+        .report(&task, Outcome::Failed("no memory".into()))
+        .await;
     puppet.task().await;
     cluster.end().await;
 }
@@ -86,20 +176,40 @@ async fn who_does_not_play_what_is_asked_says_so_and_so_does_the_job() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_in_its_exam_and_one_on_probation_say_so() {
     let folder = tempfile::tempdir().expect("a folder");
-    let config = Config { book: Some(folder.path().into()), cache_mib: 8, ..Config::default() };
+    let config = Config {
+        book: Some(folder.path().into()),
+        cache_mib: 8,
+        ..Config::default()
+    };
     let cluster = Cluster::start_as(&config);
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
-    let ours = v1::Hello { engine: Engine::NAME.into(), slots: 2, ..hello(1) };
-    let mut puppet = Puppet::say_first(cluster.channel().await, Said::Hello(ours)).await.expect("welcome");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
+    let ours = v1::Hello {
+        engine: Engine::NAME.into(),
+        slots: 2,
+        ..hello(1)
+    };
+    let mut puppet = Puppet::say_first(cluster.channel().await, Said::Hello(ours))
+        .await
+        .expect("welcome");
     let mut task = puppet.task().await;
     assert_eq!(idle(&cluster, "puppet 1").await, "being examined");
-    assert_eq!(job(&cluster).await.waits_for, "the only worker that plays freestyle-15 is being examined");
+    assert_eq!(
+        job(&cluster).await.waits_for,
+        "the only worker that plays freestyle-15 is being examined"
+    );
     while task.task >= EXAM {
         puppet.answer(&task).await;
         task = puppet.task().await;
     }
     assert_eq!(job(&cluster).await.waits_for, "");
-    puppet.report(&task, Outcome::Failed("no memory".into())).await;
+    puppet
+        .report(&task, Outcome::Failed("no memory".into()))
+        .await;
     puppet.task().await;
     assert_eq!(idle(&cluster, "puppet 1").await, "on probation");
     cluster.end().await;

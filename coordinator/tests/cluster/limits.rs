@@ -19,9 +19,15 @@ const MOST: usize = 128;
 
 async fn analyze(caller: Caller) -> Result<Streaming<v1::AnalyzeUpdate>, Status> {
     let question = Question::new(position("h8 i9"), Effort::depth(4));
-    let request =
-        v1::AnalyzeRequest { question: Some((&question).into()), split: v1::Split::Seeded.into(), keep: false };
-    AnalysisClient::new(caller).analyze(request).await.map(tonic::Response::into_inner)
+    let request = v1::AnalyzeRequest {
+        question: Some((&question).into()),
+        split: v1::Split::Seeded.into(),
+        keep: false,
+    };
+    AnalysisClient::new(caller)
+        .analyze(request)
+        .await
+        .map(tonic::Response::into_inner)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -34,9 +40,17 @@ async fn who_comes_when_too_many_analyses_are_open_is_told_when_to_come_again() 
     }
     let refusal = analyze(caller.clone()).await.expect_err("no place");
     assert_eq!(refusal.code(), Code::ResourceExhausted);
-    assert!(refusal.message().contains("128 analyses are open"), "{refusal}");
+    assert!(
+        refusal.message().contains("128 analyses are open"),
+        "{refusal}"
+    );
     assert_eq!(pushback(&refusal), Some(Duration::from_secs(5)));
-    assert!(refusal.metadata().get("retry-after").is_some_and(|seconds| seconds == "5"));
+    assert!(
+        refusal
+            .metadata()
+            .get("retry-after")
+            .is_some_and(|seconds| seconds == "5")
+    );
     drop(open);
     // The place is free when the coordinator has noticed.
     within(async { while analyze(caller.clone()).await.is_err() {} }).await;
@@ -48,19 +62,34 @@ async fn a_program_of_another_version_is_told_who_is_to_be_upgraded() {
     let cluster = Cluster::start(None);
     let ask = async |versions: &str| {
         let mut request = Request::new(v1::ListJobsRequest {});
-        request.metadata_mut().insert("kagetsu-protocol", versions.parse().expect("plain text"));
-        cluster.builds().await.list(request).await.expect_err("there is no book")
+        request
+            .metadata_mut()
+            .insert("kagetsu-protocol", versions.parse().expect("plain text"));
+        cluster
+            .builds()
+            .await
+            .list(request)
+            .await
+            .expect_err("there is no book")
     };
     let old = ask("0-0 0.0.3").await;
     assert_eq!(old.code(), Code::FailedPrecondition);
     assert!(
-        old.message().contains("(kagetsu 0.0.3)") && old.message().contains("please upgrade it to kagetsu"),
+        old.message().contains("(kagetsu 0.0.3)")
+            && old.message().contains("please upgrade it to kagetsu"),
         "{old}"
     );
     let new = ask("7-9 7.1.0").await;
-    assert!(new.message().contains("please upgrade the coordinator to kagetsu 7.1.0"), "{new}");
+    assert!(
+        new.message()
+            .contains("please upgrade the coordinator to kagetsu 7.1.0"),
+        "{new}"
+    );
     for understood in ["0-1 0.0.3", "1-9 9.0.0", "of no meaning"] {
-        assert!(ask(understood).await.message().contains("no book"), "{understood}");
+        assert!(
+            ask(understood).await.message().contains("no book"),
+            "{understood}"
+        );
     }
     cluster.end().await;
 }
@@ -77,7 +106,12 @@ async fn what_is_at_work_when_the_coordinator_stops_is_heard_and_kept() {
         ..Config::default()
     };
     let cluster = Cluster::start_as(&patient);
-    cluster.builds().await.start(build("test", 100_000)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 100_000))
+        .await
+        .expect("a job");
     let mut puppet = Puppet::join(&cluster, 1).await;
     let task = puppet.task().await;
     let ending = tokio::spawn(cluster.end());
@@ -97,7 +131,15 @@ async fn what_is_at_work_when_the_coordinator_stops_is_heard_and_kept() {
     assert_eq!(kept, asked);
     within(ending).await.expect("a clean end");
     let cluster = Cluster::start(book.as_deref());
-    let job = cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+    let job = cluster
+        .builds()
+        .await
+        .get(v1::JobName {
+            name: "test".into(),
+        })
+        .await
+        .expect("a job")
+        .into_inner();
     assert_eq!(job.positions, kept);
     cluster.end().await;
 }
@@ -112,20 +154,47 @@ async fn a_message_that_is_too_long_is_refused_with_its_length_and_the_limit() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let name = v1::JobName { name: too_long() };
-    let refusal = cluster.builds().await.get(name).await.expect_err("too long");
+    let refusal = cluster
+        .builds()
+        .await
+        .get(name)
+        .await
+        .expect_err("too long");
     assert_eq!(refusal.code(), Code::OutOfRange);
     let limit = MESSAGE_LIMIT.to_string();
-    assert!(refusal.message().contains("too large") && refusal.message().contains(&limit), "{refusal}");
+    assert!(
+        refusal.message().contains("too large") && refusal.message().contains(&limit),
+        "{refusal}"
+    );
     // The connection is as good as before.
-    assert!(cluster.builds().await.list(v1::ListJobsRequest {}).await.is_ok());
+    assert!(
+        cluster
+            .builds()
+            .await
+            .list(v1::ListJobsRequest {})
+            .await
+            .is_ok()
+    );
 
     let mut puppet = Puppet::join(&cluster, 1).await;
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
     let task = puppet.task().await;
-    puppet.report(&task, v1::report::Outcome::Failed(too_long())).await;
+    puppet
+        .report(&task, v1::report::Outcome::Failed(too_long()))
+        .await;
     let refusal = puppet.refusal().await;
     assert_eq!(refusal.code(), Code::InvalidArgument);
-    assert!(refusal.message().contains("a message of a worker has at most 4194304 bytes"), "{refusal}");
+    assert!(
+        refusal
+            .message()
+            .contains("a message of a worker has at most 4194304 bytes"),
+        "{refusal}"
+    );
     cluster.end().await;
 }
 
@@ -136,9 +205,16 @@ const STREAMS: usize = 256;
 async fn of_one_connection_so_many_streams_are_served_and_the_next_waits_for_one_to_end() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
     let mut builds = cluster.builds().await;
-    let name = || v1::JobName { name: "test".into() };
+    let name = || v1::JobName {
+        name: "test".into(),
+    };
     let mut open = Vec::new();
     for _ in 0..STREAMS {
         open.push(builds.watch(name()).await.expect("a place").into_inner());
@@ -150,7 +226,10 @@ async fn of_one_connection_so_many_streams_are_served_and_the_next_waits_for_one
         assert!(!more.is_finished(), "one stream too many");
     }
     open.pop();
-    within(&mut more).await.expect("no panic").expect("its turn");
+    within(&mut more)
+        .await
+        .expect("no panic")
+        .expect("its turn");
     cluster.end().await;
 }
 
@@ -161,25 +240,52 @@ const LISTENERS: [usize; 2] = [64, 128];
 async fn who_listens_to_one_event_too_many_is_told_when_to_come_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
     let path = "/api/v1/jobs/test/events";
-    let (ask, from) = (|| asked(&cluster, "GET", path, ""), |client: u8| asked_by(&cluster, [192, 0, 2, client], path));
+    let (ask, from) = (
+        || asked(&cluster, "GET", path, ""),
+        |client: u8| asked_by(&cluster, [192, 0, 2, client], path),
+    );
     let mut open = Vec::new();
     for _ in 0..LISTENERS[0] {
         open.push(ask().await);
     }
     let refused = async |refusal: axum::response::Response, why: &str| {
-        assert_eq!((refusal.status().as_u16(), refusal.headers()["retry-after"].to_str().ok()), (429, Some("5")));
-        let body = axum::body::to_bytes(refusal.into_body(), 1 << 16).await.expect("a body");
+        assert_eq!(
+            (
+                refusal.status().as_u16(),
+                refusal.headers()["retry-after"].to_str().ok()
+            ),
+            (429, Some("5"))
+        );
+        let body = axum::body::to_bytes(refusal.into_body(), 1 << 16)
+            .await
+            .expect("a body");
         let said = String::from_utf8_lossy(&body);
         assert!(said.contains(why), "{said}");
     };
-    refused(ask().await, "your address has 64 streams of events open, no more for one: close another page").await;
+    refused(
+        ask().await,
+        "your address has 64 streams of events open, no more for one: close another page",
+    )
+    .await;
     for client in LISTENERS[0]..LISTENERS[1] {
         open.push(from(client as u8).await);
     }
-    assert!(open.iter().all(|answer| answer.status() == 200), "others find places");
-    refused(from(0).await, "128 streams of events are open, no more at a time").await;
+    assert!(
+        open.iter().all(|answer| answer.status() == 200),
+        "others find places"
+    );
+    refused(
+        from(0).await,
+        "128 streams of events are open, no more at a time",
+    )
+    .await;
     open.truncate(LISTENERS[0] - 1);
     within(async { while ask().await.status() != 200 {} }).await;
     // A refusal of the services has its time too.
@@ -192,8 +298,13 @@ async fn who_listens_to_one_event_too_many_is_told_when_to_come_again() {
     let refusal = within(async {
         loop {
             let answer = asked(&cluster, "POST", "/api/v1/analyses", question).await;
-            let body = |answer: axum::response::Response| axum::body::to_bytes(answer.into_body(), 1 << 16);
-            let (status, wait) = (answer.status(), answer.headers().get("retry-after").cloned());
+            let body = |answer: axum::response::Response| {
+                axum::body::to_bytes(answer.into_body(), 1 << 16)
+            };
+            let (status, wait) = (
+                answer.status(),
+                answer.headers().get("retry-after").cloned(),
+            );
             let said = String::from_utf8_lossy(&body(answer).await.expect("a body")).into_owned();
             if said.contains("128 analyses are open") {
                 break (status.as_u16(), wait);

@@ -9,22 +9,46 @@ use crate::puppet::{Puppet, hello};
 
 /// A worker that comes back with a task of an earlier life.
 async fn comes_back(cluster: &Cluster, instance: u64, held: v1::Held) -> (Puppet, v1::Welcome) {
-    let again = Said::Hello(v1::Hello { held: vec![held], ..hello(instance) });
-    let mut puppet = Puppet::say_first(cluster.channel().await, again).await.expect("welcome");
-    let Heard::Welcome(welcome) = puppet.hear().await else { panic!("the first message is a welcome") };
+    let again = Said::Hello(v1::Hello {
+        held: vec![held],
+        ..hello(instance)
+    });
+    let mut puppet = Puppet::say_first(cluster.channel().await, again)
+        .await
+        .expect("welcome");
+    let Heard::Welcome(welcome) = puppet.hear().await else {
+        panic!("the first message is a welcome")
+    };
     (puppet, welcome)
 }
 
 /// Starts a build, and ends the coordinator while a worker has its root at hand.
 async fn first_life(folder: &std::path::Path) -> (v1::Task, v1::Held) {
     let cluster = Cluster::start(Some(folder));
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
-    let mut puppet = Puppet::say_first(cluster.channel().await, Said::Hello(hello(1))).await.expect("welcome");
-    let Heard::Welcome(welcome) = puppet.hear().await else { panic!("the first message is a welcome") };
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
+    let mut puppet = Puppet::say_first(cluster.channel().await, Said::Hello(hello(1)))
+        .await
+        .expect("welcome");
+    let Heard::Welcome(welcome) = puppet.hear().await else {
+        panic!("the first message is a welcome")
+    };
     let task = puppet.task().await;
     cluster.end().await;
     let question = task.question.clone();
-    (task.clone(), v1::Held { task: task.task, attempt: task.attempt, epoch: welcome.epoch, question })
+    (
+        task.clone(),
+        v1::Held {
+            task: task.task,
+            attempt: task.attempt,
+            epoch: welcome.epoch,
+            question,
+        },
+    )
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -35,7 +59,10 @@ async fn what_a_worker_has_at_hand_it_keeps_under_a_new_number() {
     let (mut puppet, welcome) = comes_back(&cluster, 1, held.clone()).await;
     assert!(welcome.epoch > held.epoch);
     let now = puppet.task().await;
-    assert!(now.task != before.task && now.question == before.question, "{now:?}");
+    assert!(
+        now.task != before.task && now.question == before.question,
+        "{now:?}"
+    );
     puppet.answer(&now).await;
     assert_eq!(puppet.acknowledged().await.task, now.task);
     // It is in the book now: the same again is wanted no more.
@@ -58,7 +85,15 @@ async fn what_another_was_asked_meanwhile_both_may_answer() {
     puppet.answer(&now).await;
     assert_eq!(puppet.acknowledged().await.task, now.task);
     assert_eq!(other.revoked().await, asked.task, "it need not go on");
-    let job = cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+    let job = cluster
+        .builds()
+        .await
+        .get(v1::JobName {
+            name: "test".into(),
+        })
+        .await
+        .expect("a job")
+        .into_inner();
     assert_eq!(job.positions, 1);
     cluster.end().await;
 }

@@ -1,7 +1,9 @@
 //! Builds that look for a proof: through workers that nobody need believe.
 
 use kagetsu_coordinator::Config;
-use kagetsu_game::{Answer, Bound, Claim, Effort, Proof, ProofKind, Provenance, Question, Score, Verdict};
+use kagetsu_game::{
+    Answer, Bound, Claim, Effort, Proof, ProofKind, Provenance, Question, Score, Verdict,
+};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::JobState;
 use kagetsu_proto::v1::report::Outcome;
@@ -25,12 +27,23 @@ fn proves(line: &str) -> v1::StartRequest {
 }
 
 fn doubting(folder: &std::path::Path) -> Config {
-    Config { book: Some(folder.into()), cache_mib: 8, trusts_workers: false, ..Config::default() }
+    Config {
+        book: Some(folder.into()),
+        cache_mib: 8,
+        trusts_workers: false,
+        ..Config::default()
+    }
 }
 
 async fn known(cluster: &Cluster, line: &str) -> Option<kagetsu_game::Answer> {
     let at = position(line);
-    let found = cluster.books().await.lookup(v1::Position::from(&at)).await.expect("a book").into_inner();
+    let found = cluster
+        .books()
+        .await
+        .lookup(v1::Position::from(&at))
+        .await
+        .expect("a book")
+        .into_inner();
     found.answer.map(|answer| answer.about(&at).expect("legal"))
 }
 
@@ -40,16 +53,33 @@ async fn a_proof_is_found_by_workers_and_each_claim_is_repeated() {
     let cluster = Cluster::start_as(&doubting(folder.path()));
     cluster.worker("one");
     cluster.worker("two");
-    cluster.builds().await.start(proves(LOST)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(proves(LOST))
+        .await
+        .expect("a job");
     let job = cluster.finished("proof").await;
-    assert_eq!((job.state(), job.frontier, job.set_aside), (JobState::Done, 0, 0), "{job:?}");
+    assert_eq!(
+        (job.state(), job.frontier, job.set_aside),
+        (JobState::Done, 0, 0),
+        "{job:?}"
+    );
     let root = known(&cluster, LOST).await.expect("it is in the book");
     let is_lost = |claim: Option<Claim>| claim == Some(Claim::Loss);
-    assert!(root.verdicts().iter().all(|(_, verdict)| is_lost(verdict.proof.map(|proof| proof.claim))), "{root:?}");
+    assert!(
+        root.verdicts()
+            .iter()
+            .all(|(_, verdict)| is_lost(verdict.proof.map(|proof| proof.claim))),
+        "{root:?}"
+    );
     // Every reply, up to symmetry.
     assert_eq!(root.len(), position(LOST).distinct_moves().len());
     let workers = cluster.workers().await;
-    assert!(workers.iter().all(|worker| worker.quarantine.is_empty()), "{workers:?}");
+    assert!(
+        workers.iter().all(|worker| worker.quarantine.is_empty()),
+        "{workers:?}"
+    );
     cluster.end().await;
 }
 
@@ -59,11 +89,17 @@ async fn losses_that_nobody_can_repeat_prove_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start_as(&doubting(folder.path()));
     let mut puppet = Puppet::join(&cluster, 1).await;
-    let small = v1::StartRequest { effort: Some(Effort::nodes(200).into()), ..proves("h8") };
+    let small = v1::StartRequest {
+        effort: Some(Effort::nodes(200).into()),
+        ..proves("h8")
+    };
     cluster.builds().await.start(small).await.expect("a job");
     loop {
         let task = puppet.task().await;
-        let is_asked = task.question.as_ref().is_some_and(|question| question.beta.is_some());
+        let is_asked = task
+            .question
+            .as_ref()
+            .is_some_and(|question| question.beta.is_some());
         let mut said = answer(&task);
         if !is_asked {
             puppet.report(&task, Outcome::Answer(said)).await;
@@ -73,7 +109,11 @@ async fn losses_that_nobody_can_repeat_prove_nothing() {
             verdict.score = -31_992;
             verdict.set_bound(v1::Bound::Exact);
             let (claim, kind) = (v1::Claim::Loss.into(), v1::ProofKind::Vct.into());
-            verdict.proof = Some(v1::Proof { claim, kind, plies: 8 });
+            verdict.proof = Some(v1::Proof {
+                claim,
+                kind,
+                plies: 8,
+            });
             verdict.line = vec![verdict.r#move];
         }
         puppet.report(&task, Outcome::Answer(said)).await;
@@ -81,25 +121,64 @@ async fn losses_that_nobody_can_repeat_prove_nothing() {
         break;
     }
     let root = known(&cluster, "h8").await.expect("it was answered");
-    assert!(!root.is_empty() && root.verdicts().iter().all(|(_, verdict)| verdict.proof.is_none()), "{root:?}");
-    let job = cluster.builds().await.get(v1::JobName { name: "proof".into() }).await.expect("a job").into_inner();
+    assert!(
+        !root.is_empty()
+            && root
+                .verdicts()
+                .iter()
+                .all(|(_, verdict)| verdict.proof.is_none()),
+        "{root:?}"
+    );
+    let job = cluster
+        .builds()
+        .await
+        .get(v1::JobName {
+            name: "proof".into(),
+        })
+        .await
+        .expect("a job")
+        .into_inner();
     assert_eq!(job.state(), JobState::Running, "{job:?}");
     cluster.end().await;
 }
 
 /// What somebody says who sees nothing, or who says of all replies of a defender that they lose.
 fn said(task: &v1::Task, is_lost: bool) -> v1::Answer {
-    let question = Question::try_from(task.question.as_ref().expect("a question")).expect("a good one");
+    let question =
+        Question::try_from(task.question.as_ref().expect("a question")).expect("a good one");
     let is_about_loss = question.window.beta < Score::ZERO;
-    let proof = Proof { claim: Claim::Loss, kind: ProofKind::Vct, plies: 8 };
-    let by = Provenance { engine: "puppet 1".into(), day: 20_000 };
+    let proof = Proof {
+        claim: Claim::Loss,
+        kind: ProofKind::Vct,
+        plies: 8,
+    };
+    let by = Provenance {
+        engine: "puppet 1".into(),
+        day: 20_000,
+    };
     let verdict = |m| {
-        let opinion = Score::opinion((question.position.play(m).expect("legal").key().0 >> 9) as i32 & 63);
+        let opinion =
+            Score::opinion((question.position.play(m).expect("legal").key().0 >> 9) as i32 & 63);
         let proof = Some(proof).filter(|_| is_about_loss && is_lost);
         let score = proof.map_or(opinion, Proof::score);
-        (m, Verdict { score, bound: Bound::Exact, depth: 2, nodes: 9, line: vec![m], proof, by: by.clone() })
+        (
+            m,
+            Verdict {
+                score,
+                bound: Bound::Exact,
+                depth: 2,
+                nodes: 9,
+                line: vec![m],
+                proof,
+                by: by.clone(),
+            },
+        )
     };
-    let moves = if question.moves.is_empty() { question.position.distinct_moves() } else { question.moves.clone() };
+    let moves = if question.moves.is_empty() {
+        question.position.distinct_moves()
+    } else {
+        question.moves.clone()
+    };
     let all: Answer = moves.into_iter().map(verdict).collect();
     (&all).into()
 }
@@ -110,11 +189,18 @@ async fn a_proof_over_a_large_tree_ends_the_job_for_all_who_watch_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let mut puppet = Puppet::join(&cluster, 1).await;
-    cluster.builds().await.start(proves("h8 a1")).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(proves("h8 a1"))
+        .await
+        .expect("a job");
     let works = async {
         for number in 0.. {
             let task = puppet.task().await;
-            puppet.report(&task, Outcome::Answer(said(&task, number > 120))).await;
+            puppet
+                .report(&task, Outcome::Answer(said(&task, number > 120)))
+                .await;
         }
     };
     let job = tokio::select! {
@@ -123,7 +209,10 @@ async fn a_proof_over_a_large_tree_ends_the_job_for_all_who_watch_it() {
     };
     assert_eq!((job.state(), job.frontier), (JobState::Done, 0), "{job:?}");
     let root = known(&cluster, "h8 a1").await.expect("it is in the book");
-    let won = root.verdicts().iter().any(|(_, v)| v.proof.is_some_and(|proof| proof.claim == Claim::Win));
+    let won = root
+        .verdicts()
+        .iter()
+        .any(|(_, v)| v.proof.is_some_and(|proof| proof.claim == Claim::Win));
     assert!(won && job.positions > 120, "{} positions", job.positions);
     cluster.end().await;
 }

@@ -46,8 +46,12 @@ pub(crate) fn hello(instance: u64) -> v1::Hello {
 
 impl Puppet {
     pub(crate) async fn join(cluster: &Cluster, instance: u64) -> Self {
-        let mut puppet = Self::say_first(cluster.channel().await, Said::Hello(hello(instance))).await.expect("welcome");
-        let Heard::Welcome(welcome) = puppet.hear().await else { panic!("the first message is a welcome") };
+        let mut puppet = Self::say_first(cluster.channel().await, Said::Hello(hello(instance)))
+            .await
+            .expect("welcome");
+        let Heard::Welcome(welcome) = puppet.hear().await else {
+            panic!("the first message is a welcome")
+        };
         assert_eq!(welcome.protocol, PROTOCOL);
         puppet
     }
@@ -55,24 +59,45 @@ impl Puppet {
     /// Opens a stream that begins with any message.
     pub(crate) async fn say_first(channel: Caller, first: Said) -> Result<Self, Status> {
         let (out, messages) = mpsc::channel(64);
-        out.send(v1::FromWorker { message: Some(first) }).await.expect("room for one");
-        let heard = within(WorkersClient::new(channel).work(ReceiverStream::new(messages))).await?.into_inner();
+        out.send(v1::FromWorker {
+            message: Some(first),
+        })
+        .await
+        .expect("room for one");
+        let heard = within(WorkersClient::new(channel).work(ReceiverStream::new(messages)))
+            .await?
+            .into_inner();
         let said = out.clone();
         let pulse = tokio::spawn(async move {
-            let beat = || v1::FromWorker { message: Some(Said::Heartbeat(v1::Heartbeat::default())) };
+            let beat = || v1::FromWorker {
+                message: Some(Said::Heartbeat(v1::Heartbeat::default())),
+            };
             while said.send(beat()).await.is_ok() {
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         });
-        Ok(Self { out, heard, early: VecDeque::new(), _pulse: AbortOnDropHandle::new(pulse) })
+        Ok(Self {
+            out,
+            heard,
+            early: VecDeque::new(),
+            _pulse: AbortOnDropHandle::new(pulse),
+        })
     }
 
     pub(crate) async fn say(&self, message: Said) {
-        self.out.send(v1::FromWorker { message: Some(message) }).await.expect("the coordinator listens");
+        self.out
+            .send(v1::FromWorker {
+                message: Some(message),
+            })
+            .await
+            .expect("the coordinator listens");
     }
 
     pub(crate) async fn hear(&mut self) -> Heard {
-        let message = within(self.heard.message()).await.expect("a connection").expect("a message");
+        let message = within(self.heard.message())
+            .await
+            .expect("a connection")
+            .expect("a message");
         message.message.expect("not empty")
     }
 
@@ -94,8 +119,18 @@ impl Puppet {
 
     /// Reports to a coordinator that may have hung up; whether it has not.
     pub(crate) async fn try_report(&self, task: &v1::Task, outcome: Outcome) -> bool {
-        let report = v1::Report { task: task.task, attempt: task.attempt, outcome: Some(outcome), held_us: 0 };
-        self.out.send(v1::FromWorker { message: Some(Said::Report(report)) }).await.is_ok()
+        let report = v1::Report {
+            task: task.task,
+            attempt: task.attempt,
+            outcome: Some(outcome),
+            held_us: 0,
+        };
+        self.out
+            .send(v1::FromWorker {
+                message: Some(Said::Report(report)),
+            })
+            .await
+            .is_ok()
     }
 
     /// Whether nothing more will come.
@@ -137,7 +172,12 @@ impl Puppet {
     }
 
     pub(crate) async fn report(&self, task: &v1::Task, outcome: Outcome) {
-        let report = v1::Report { task: task.task, attempt: task.attempt, outcome: Some(outcome), held_us: 0 };
+        let report = v1::Report {
+            task: task.task,
+            attempt: task.attempt,
+            outcome: Some(outcome),
+            held_us: 0,
+        };
         self.say(Said::Report(report)).await;
     }
 
@@ -149,8 +189,15 @@ impl Puppet {
 
 /// What an engine says to a task.
 pub(crate) fn answer(task: &v1::Task) -> v1::Answer {
-    let question = Question::try_from(task.question.as_ref().expect("a question")).expect("a good one");
-    let options = EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() };
-    let answer = Engine::new(options).expect("an engine").answer(&question, &Control::new(), &mut |_| {});
+    let question =
+        Question::try_from(task.question.as_ref().expect("a question")).expect("a good one");
+    let options = EngineOptions {
+        table_bytes: 1 << 20,
+        ..EngineOptions::default()
+    };
+    let answer =
+        Engine::new(options)
+            .expect("an engine")
+            .answer(&question, &Control::new(), &mut |_| {});
     (&answer.expect("an answer")).into()
 }

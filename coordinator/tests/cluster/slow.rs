@@ -26,7 +26,9 @@ async fn show(cluster: &Cluster, instance: u64, task: &v1::Task, bytes: usize) {
     let so_far = answer(task);
     let out = beats(cluster).await;
     for nodes in 1..=(bytes / so_far.encoded_len()) as u64 + 1 {
-        out.send(beat(instance, task, nodes, Some(so_far.clone()))).await.expect("it listens");
+        out.send(beat(instance, task, nodes, Some(so_far.clone())))
+            .await
+            .expect("it listens");
     }
 }
 
@@ -40,7 +42,10 @@ async fn of_an_analysis_that_nobody_reads_no_more_is_kept_than_fits_into_its_win
     puppet.answer(&task).await;
     let (mut bytes, mut is_over) = (0, false);
     while !is_over {
-        let update = within(updates.message()).await.expect("a stream").expect("an update");
+        let update = within(updates.message())
+            .await
+            .expect("a stream")
+            .expect("an update");
         (bytes, is_over) = (bytes + update.encoded_len(), update.is_final);
     }
     assert!(bytes < WINDOW + SLACK, "{bytes} bytes were kept");
@@ -48,9 +53,21 @@ async fn of_an_analysis_that_nobody_reads_no_more_is_kept_than_fits_into_its_win
 }
 
 /// What the door for HTTP answers.
-pub(crate) async fn asked(cluster: &Cluster, method: &str, path: &str, body: &'static str) -> Response {
-    let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
-    let answer = cluster.door.clone().oneshot(request.body(Body::from(body)).expect("a request")).await;
+pub(crate) async fn asked(
+    cluster: &Cluster,
+    method: &str,
+    path: &str,
+    body: &'static str,
+) -> Response {
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("content-type", "application/json");
+    let answer = cluster
+        .door
+        .clone()
+        .oneshot(request.body(Body::from(body)).expect("a request"))
+        .await;
     answer.expect("infallible")
 }
 
@@ -58,7 +75,12 @@ pub(crate) async fn asked(cluster: &Cluster, method: &str, path: &str, body: &'s
 pub(crate) async fn asked_by(cluster: &Cluster, address: [u8; 4], path: &str) -> Response {
     let client = kagetsu_http::Client(std::net::SocketAddr::from((address, 5_000)));
     let request = Request::builder().uri(path).extension(client);
-    cluster.door.clone().oneshot(request.body(Body::empty()).expect("a request")).await.expect("infallible")
+    cluster
+        .door
+        .clone()
+        .oneshot(request.body(Body::empty()).expect("a request"))
+        .await
+        .expect("infallible")
 }
 
 async fn open(cluster: &Cluster, method: &str, path: &str, body: &'static str) -> Body {
@@ -69,9 +91,14 @@ async fn open(cluster: &Cluster, method: &str, path: &str, body: &'static str) -
 
 /// The events of a stream that ends.
 async fn events(body: Body) -> Vec<String> {
-    let text = within(to_bytes(body, usize::MAX)).await.expect("a whole body");
+    let text = within(to_bytes(body, usize::MAX))
+        .await
+        .expect("a whole body");
     let text = String::from_utf8(text.to_vec()).expect("text");
-    text.split("\n\n").filter(|event| event.contains("data:")).map(Into::into).collect()
+    text.split("\n\n")
+        .filter(|event| event.contains("data:"))
+        .map(Into::into)
+        .collect()
 }
 
 /// Events on their way to a client that does not read.
@@ -88,7 +115,12 @@ async fn of_events_that_nobody_reads_the_last_counts() {
     puppet.answer(&task).await;
     let events = events(unread).await;
     assert!(events.len() <= UNREAD, "{} events were kept", events.len());
-    assert!(events.last().is_some_and(|event| event.contains("\"is_final\":true")), "{events:?}");
+    assert!(
+        events
+            .last()
+            .is_some_and(|event| event.contains("\"is_final\":true")),
+        "{events:?}"
+    );
     cluster.end().await;
 }
 
@@ -96,32 +128,61 @@ async fn of_events_that_nobody_reads_the_last_counts() {
 async fn of_a_job_that_nobody_reads_the_last_state_counts() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster.builds().await.start(build("test", 100_000)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 100_000))
+        .await
+        .expect("a job");
     let unread = open(&cluster, "GET", "/api/v1/jobs/test/events", "").await;
-    let name = || v1::JobName { name: "test".into() };
-    let mut read = cluster.builds().await.watch(name()).await.expect("a job").into_inner();
+    let name = || v1::JobName {
+        name: "test".into(),
+    };
+    let mut read = cluster
+        .builds()
+        .await
+        .watch(name())
+        .await
+        .expect("a job")
+        .into_inner();
     cluster.worker("worker");
     for _ in 0..2 * UNREAD {
-        within(read.message()).await.expect("a stream").expect("a word");
+        within(read.message())
+            .await
+            .expect("a stream")
+            .expect("a word");
     }
     cluster.builds().await.cancel(name()).await.expect("a job");
     let events = events(unread).await;
     assert!(events.len() <= UNREAD, "{} events were kept", events.len());
-    assert!(events.last().is_some_and(|event| event.contains("cancelled")), "{events:?}");
+    assert!(
+        events
+            .last()
+            .is_some_and(|event| event.contains("cancelled")),
+        "{events:?}"
+    );
     cluster.end().await;
 }
 
 /// A book of so many positions with so many verdicts each.
 fn fill(folder: &std::path::Path, positions: usize) {
-    let options = BookOptions { create: true, cache_bytes: 8 << 20 };
+    let options = BookOptions {
+        create: true,
+        cache_bytes: 8 << 20,
+    };
     let (mut book, _) = Book::open(folder, &options).expect("a book");
     let start = Position::start(Variant::FREESTYLE_15);
     let moves = start.legal_moves();
     for n in 0..positions {
-        let position = start.play(moves[n / 200 % 225]).and_then(|one| one.play(moves[(n / 200 + 1 + n % 200) % 225]));
+        let position = start
+            .play(moves[n / 200 % 225])
+            .and_then(|one| one.play(moves[(n / 200 + 1 + n % 200) % 225]));
         let Ok(position) = position else { continue };
         let verdict = |m| {
-            let by = Provenance { engine: "e".into(), day: 1 };
+            let by = Provenance {
+                engine: "e".into(),
+                day: 1,
+            };
             (
                 m,
                 Verdict {
@@ -147,21 +208,42 @@ async fn an_export_that_nobody_reads_does_not_read_the_book() {
     let folder = tempfile::tempdir().expect("a folder");
     fill(folder.path(), 1_000);
     let cluster = Cluster::start(Some(folder.path()));
-    let mut unread = cluster.books().await.export(v1::ExportRequest {}).await.expect("a place").into_inner();
-    let first = within(unread.message()).await.expect("a stream").expect("a position");
-    let named = |found: v1::Found| Position::try_from(&found.position.expect("named")).expect("a position");
+    let mut unread = cluster
+        .books()
+        .await
+        .export(v1::ExportRequest {})
+        .await
+        .expect("a place")
+        .into_inner();
+    let first = within(unread.message())
+        .await
+        .expect("a stream")
+        .expect("a position");
+    let named =
+        |found: v1::Found| Position::try_from(&found.position.expect("named")).expect("a position");
     let first = named(first);
     // Positions of more stones come later.
     let late = crate::cluster::position("h8 i9 j10 k11");
     let roots = vec![(&late).into()];
-    cluster.builds().await.start(v1::StartRequest { roots, ..build("test", 1) }).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(v1::StartRequest {
+            roots,
+            ..build("test", 1)
+        })
+        .await
+        .expect("a job");
     cluster.worker("worker");
     assert_eq!(cluster.finished("test").await.positions, 1);
     let (mut count, mut bytes, mut last) = (1, 0, None);
     while let Some(found) = within(unread.message()).await.expect("a stream") {
         (count, bytes, last) = (count + 1, bytes + found.encoded_len(), Some(named(found)));
     }
-    assert!(bytes > 2 * WINDOW, "the book must not fit into the window: {count} positions, {bytes} bytes");
+    assert!(
+        bytes > 2 * WINDOW,
+        "the book must not fit into the window: {count} positions, {bytes} bytes"
+    );
     assert!(
         first.key() != late.key() && last.map(|position| position.key()) == Some(late.key()),
         "the last is the newest"
@@ -177,8 +259,17 @@ async fn of_look_ups_that_nobody_reads_no_more_wait_than_there_is_room_for() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
     let root = talkative(&cluster).await;
-    let request = v1::LookupManyRequest { positions: vec![(&root).into(); 250], top: 0 };
-    let answer = cluster.books().await.lookup_many(request.clone()).await.expect("a book").into_inner();
+    let request = v1::LookupManyRequest {
+        positions: vec![(&root).into(); 250],
+        top: 0,
+    };
+    let answer = cluster
+        .books()
+        .await
+        .lookup_many(request.clone())
+        .await
+        .expect("a book")
+        .into_inner();
     // One whole answer does not fit into the window of a client's stream, and so waits for its reader.
     let weight = answer.encoded_len();
     assert!(weight > WINDOW, "{weight} bytes");
@@ -187,18 +278,32 @@ async fn of_look_ups_that_nobody_reads_no_more_wait_than_there_is_room_for() {
         let mut client = Grpc::new(cluster.channel().await);
         client.ready().await.expect("it serves");
         let path = "/kagetsu.v1.Books/LookupMany".parse().expect("a path");
-        let codec = tonic_prost::ProstCodec::<v1::LookupManyRequest, v1::LookupManyResponse>::default();
-        match client.server_streaming(tonic::Request::new(request.clone()), path, codec).await {
+        let codec =
+            tonic_prost::ProstCodec::<v1::LookupManyRequest, v1::LookupManyResponse>::default();
+        match client
+            .server_streaming(tonic::Request::new(request.clone()), path, codec)
+            .await
+        {
             Ok(unread) => waiting.push(unread.into_inner()),
             Err(refusal) => break refusal,
         }
-        assert!(waiting.len() <= LARGE / weight, "{} answers of {weight} bytes wait", waiting.len());
+        assert!(
+            waiting.len() <= LARGE / weight,
+            "{} answers of {weight} bytes wait",
+            waiting.len()
+        );
     };
     assert_eq!(refusal.code(), Code::ResourceExhausted, "{refusal}");
-    assert!(pushback(&refusal).is_some() && refusal.message().contains("wait to be read"), "{refusal}");
+    assert!(
+        pushback(&refusal).is_some() && refusal.message().contains("wait to be read"),
+        "{refusal}"
+    );
     // Who reads gets all of it, and makes room.
     let mut read = waiting.pop().expect("some wait");
-    assert_eq!(within(read.message()).await.expect("a stream"), Some(answer.clone()));
+    assert_eq!(
+        within(read.message()).await.expect("a stream"),
+        Some(answer.clone())
+    );
     drop(waiting);
     let found = loop {
         match cluster.books().await.lookup_many(request.clone()).await {

@@ -21,7 +21,12 @@ use crate::puppet::{Puppet, answer, hello};
 
 /// A coordinator that asks for so many percent of the answers twice.
 fn suspicious(folder: &Path, verify_share: f64) -> Cluster {
-    Cluster::start_as(&Config { book: Some(folder.into()), cache_mib: 8, verify_share, ..Config::default() })
+    Cluster::start_as(&Config {
+        book: Some(folder.into()),
+        cache_mib: 8,
+        verify_share,
+        ..Config::default()
+    })
 }
 
 fn is_exam(task: &v1::Task) -> bool {
@@ -30,14 +35,23 @@ fn is_exam(task: &v1::Task) -> bool {
 
 /// A puppet that says it is our own engine.
 async fn pretender(cluster: &Cluster, instance: u64) -> Puppet {
-    let hello = v1::Hello { engine: Engine::NAME.into(), ..hello(instance) };
-    let mut puppet = Puppet::say_first(cluster.channel().await, Said::Hello(hello)).await.expect("welcome");
+    let hello = v1::Hello {
+        engine: Engine::NAME.into(),
+        ..hello(instance)
+    };
+    let mut puppet = Puppet::say_first(cluster.channel().await, Said::Hello(hello))
+        .await
+        .expect("welcome");
     assert!(matches!(puppet.hear().await, Heard::Welcome(_)));
     puppet
 }
 
 /// A worker that knows what is asked in the exam, and says whatever `lie` makes of its answers to all else.
-async fn liar(cluster: &Cluster, instance: u64, lie: fn(v1::Answer) -> v1::Answer) -> tokio::task::JoinHandle<u64> {
+async fn liar(
+    cluster: &Cluster,
+    instance: u64,
+    lie: fn(v1::Answer) -> v1::Answer,
+) -> tokio::task::JoinHandle<u64> {
     let mut puppet = pretender(cluster, instance).await;
     tokio::spawn(async move {
         let mut lies = 0;
@@ -56,10 +70,19 @@ async fn liar(cluster: &Cluster, instance: u64, lie: fn(v1::Answer) -> v1::Answe
 
 /// The worst move is the best by far.
 fn favour_the_worst(mut answer: v1::Answer) -> v1::Answer {
-    let best = answer.verdicts.iter().map(|verdict| verdict.score).max().unwrap_or_default();
+    let best = answer
+        .verdicts
+        .iter()
+        .map(|verdict| verdict.score)
+        .max()
+        .unwrap_or_default();
     if let Some(worst) = answer.verdicts.last_mut() {
-        *worst =
-            v1::Verdict { score: (best + 900).min(29_000), proof: None, line: vec![worst.r#move], ..worst.clone() };
+        *worst = v1::Verdict {
+            score: (best + 900).min(29_000),
+            proof: None,
+            line: vec![worst.r#move],
+            ..worst.clone()
+        };
         worst.set_bound(v1::Bound::Exact);
     }
     answer
@@ -68,8 +91,16 @@ fn favour_the_worst(mut answer: v1::Answer) -> v1::Answer {
 /// The best move wins, and nobody knows how.
 fn claim_a_win(mut answer: v1::Answer) -> v1::Answer {
     if let Some(best) = answer.verdicts.first_mut() {
-        let proof = v1::Proof { claim: v1::Claim::Win.into(), kind: v1::ProofKind::Vct.into(), plies: 9 };
-        *best = v1::Verdict { score: 31_991, proof: Some(proof), ..best.clone() };
+        let proof = v1::Proof {
+            claim: v1::Claim::Win.into(),
+            kind: v1::ProofKind::Vct.into(),
+            plies: 9,
+        };
+        *best = v1::Verdict {
+            score: 31_991,
+            proof: Some(proof),
+            ..best.clone()
+        };
         best.set_bound(v1::Bound::Exact);
     }
     answer
@@ -79,17 +110,29 @@ fn claim_a_win(mut answer: v1::Answer) -> v1::Answer {
 async fn facts(cluster: &Cluster) -> BTreeMap<(String, u32), (i32, Option<v1::Proof>)> {
     let mut facts = BTreeMap::new();
     for found in cluster.export().await {
-        let position = Position::try_from(found.position.as_ref().expect("named")).expect("a position");
+        let position =
+            Position::try_from(found.position.as_ref().expect("named")).expect("a position");
         let answer = Answer::try_from(found.facts.as_ref().expect("searched")).expect("an answer");
-        for verdict in v1::Answer::from(&answer).verdicts.iter().filter(|v| v.bound() == v1::Bound::Exact) {
-            facts.insert((position.key().to_string(), verdict.r#move), (verdict.score, verdict.proof));
+        for verdict in v1::Answer::from(&answer)
+            .verdicts
+            .iter()
+            .filter(|v| v.bound() == v1::Bound::Exact)
+        {
+            facts.insert(
+                (position.key().to_string(), verdict.r#move),
+                (verdict.score, verdict.proof),
+            );
         }
     }
     facts
 }
 
 async fn worker_named(cluster: &Cluster, name: &str) -> Option<v1::Worker> {
-    cluster.workers().await.into_iter().find(|worker| worker.name == name)
+    cluster
+        .workers()
+        .await
+        .into_iter()
+        .find(|worker| worker.name == name)
 }
 
 /// Builds more and more until a worker is in quarantine: which positions it is asked about is chance, and so is of whose
@@ -97,9 +140,16 @@ async fn worker_named(cluster: &Cluster, name: &str) -> Option<v1::Worker> {
 async fn build_until_found(cluster: &Cluster, name: &str, positions: u64) -> (v1::Worker, v1::Job) {
     for rounds in 1.. {
         let request = build("test", rounds * positions);
-        cluster.builds().await.start(request.clone()).await.expect("a job");
+        cluster
+            .builds()
+            .await
+            .start(request.clone())
+            .await
+            .expect("a job");
         cluster.finished("test").await;
-        let worker = worker_named(cluster, name).await.expect("it is still there");
+        let worker = worker_named(cluster, name)
+            .await
+            .expect("it is still there");
         if !worker.quarantine.is_empty() {
             cluster.builds().await.start(request).await.expect("a job");
             return (worker, cluster.finished("test").await);
@@ -112,7 +162,12 @@ async fn build_until_found(cluster: &Cluster, name: &str, positions: u64) -> (v1
 async fn a_worker_that_cannot_pass_the_exam_is_refused_in_words() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
     let mut faulty = pretender(&cluster, 1).await;
     let task = faulty.task().await;
     assert!(is_exam(&task));
@@ -121,7 +176,10 @@ async fn a_worker_that_cannot_pass_the_exam_is_refused_in_words() {
     faulty.report(&task, Outcome::Answer(wrong)).await;
     let status = faulty.refusal().await;
     assert_eq!(status.code(), Code::FailedPrecondition);
-    assert!(status.message().contains("wrong answers") && status.message().contains("memory"), "{status}");
+    assert!(
+        status.message().contains("wrong answers") && status.message().contains("memory"),
+        "{status}"
+    );
     // It may not come back under the same name, but a sound one works.
     cluster.worker("sound");
     let job = cluster.finished("test").await;
@@ -135,10 +193,15 @@ async fn who_is_asked_to_stop_during_its_exam_has_said_nothing_wrong() {
     let cluster = suspicious(folder.path(), 0.0);
     let mut leaves = pretender(&cluster, 1).await;
     let first = leaves.task().await;
-    leaves.report(&first, Outcome::HandedBack(v1::HandedBack {})).await;
+    leaves
+        .report(&first, Outcome::HandedBack(v1::HandedBack {}))
+        .await;
     assert_eq!(leaves.acknowledged().await.task, first.task);
     let listed = worker_named(&cluster, "puppet 1").await.expect("connected");
-    assert_eq!((listed.idle.as_str(), listed.quarantine.as_str()), ("being examined", ""));
+    assert_eq!(
+        (listed.idle.as_str(), listed.quarantine.as_str()),
+        ("being examined", "")
+    );
     cluster.end().await;
 }
 
@@ -146,7 +209,12 @@ async fn who_is_asked_to_stop_during_its_exam_has_said_nothing_wrong() {
 async fn one_answer_said_again_and_again_is_no_exam() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
     let mut lazy = pretender(&cluster, 1).await;
     let first = lazy.task().await;
     for _ in 0..20 {
@@ -162,10 +230,25 @@ async fn one_answer_said_again_and_again_is_no_exam() {
 async fn who_names_tasks_that_it_never_had_is_examined_first_too() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
-    let held = v1::Held { task: 7, attempt: 1, ..v1::Held::default() };
-    let hello = v1::Hello { held: vec![held], slots: 4, ..hello(1) };
-    let mut stranger = Puppet::say_first(cluster.channel().await, Said::Hello(hello)).await.expect("welcome");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
+    let held = v1::Held {
+        task: 7,
+        attempt: 1,
+        ..v1::Held::default()
+    };
+    let hello = v1::Hello {
+        held: vec![held],
+        slots: 4,
+        ..hello(1)
+    };
+    let mut stranger = Puppet::say_first(cluster.channel().await, Said::Hello(hello))
+        .await
+        .expect("welcome");
     let mut exam = Vec::new();
     loop {
         match within(stranger.hear()).await {
@@ -192,13 +275,29 @@ async fn who_names_tasks_that_it_never_had_is_examined_first_too() {
 async fn an_exam_of_an_earlier_life_does_not_take_back_the_one_of_this() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
     let mut first = Puppet::join(&cluster, 1).await;
     let exam = first.task().await;
     assert!(is_exam(&exam), "{exam:?}");
-    let held = v1::Held { task: exam.task, attempt: exam.attempt, epoch: 4_711, question: exam.question };
-    let hello = v1::Hello { held: vec![held], slots: 4, ..hello(2) };
-    let mut again = Puppet::say_first(cluster.channel().await, Said::Hello(hello)).await.expect("welcome");
+    let held = v1::Held {
+        task: exam.task,
+        attempt: exam.attempt,
+        epoch: 4_711,
+        question: exam.question,
+    };
+    let hello = v1::Hello {
+        held: vec![held],
+        slots: 4,
+        ..hello(2)
+    };
+    let mut again = Puppet::say_first(cluster.channel().await, Said::Hello(hello))
+        .await
+        .expect("welcome");
     loop {
         match within(again.hear()).await {
             Heard::Task(task) if is_exam(&task) => again.answer(&task).await,
@@ -224,18 +323,41 @@ async fn passes(puppet: &mut Puppet) -> v1::Task {
 async fn what_is_said_before_the_exam_is_passed_counts_when_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
     let mut puppet = Puppet::join(&cluster, 1).await;
     let before = passes(&mut puppet).await;
     cluster.end().await;
     let cluster = suspicious(folder.path(), 0.0);
     let found = async || {
-        let job = cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+        let job = cluster
+            .builds()
+            .await
+            .get(v1::JobName {
+                name: "test".into(),
+            })
+            .await
+            .expect("a job")
+            .into_inner();
         (job.positions, cluster.export().await.len())
     };
-    let held = v1::Held { task: before.task, attempt: 1, epoch: 4_711, question: before.question.clone() };
-    let hello = v1::Hello { held: vec![held], ..hello(2) };
-    let mut puppet = Puppet::say_first(cluster.channel().await, Said::Hello(hello)).await.expect("welcome");
+    let held = v1::Held {
+        task: before.task,
+        attempt: 1,
+        epoch: 4_711,
+        question: before.question.clone(),
+    };
+    let hello = v1::Hello {
+        held: vec![held],
+        ..hello(2)
+    };
+    let mut puppet = Puppet::say_first(cluster.channel().await, Said::Hello(hello))
+        .await
+        .expect("welcome");
     let (mut exam, mut at_hand) = (Vec::new(), None);
     while exam.len() < 5 || at_hand.is_none() {
         match puppet.task().await {
@@ -249,7 +371,11 @@ async fn what_is_said_before_the_exam_is_passed_counts_when_it_is() {
     for task in &exam {
         assert_eq!(found().await, (0, 0), "nobody knows it yet");
         puppet.answer(task).await;
-        assert_eq!(puppet.acknowledged().await.task, task.task, "nothing else is acknowledged");
+        assert_eq!(
+            puppet.acknowledged().await.task,
+            task.task,
+            "nothing else is acknowledged"
+        );
     }
     assert_eq!(puppet.acknowledged().await.task, at_hand.task);
     assert_eq!(found().await.0, 1);
@@ -269,11 +395,25 @@ async fn a_claim_that_cannot_be_repeated_waits_for_who_is_in_its_exam() {
     let exam = examined.task().await;
     assert!(is_exam(&exam));
     let mut liar = pretender(&cluster, 7).await;
-    cluster.builds().await.start(build("test", 1)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 1))
+        .await
+        .expect("a job");
     let task = passes(&mut liar).await;
-    liar.report(&task, Outcome::Answer(claim_a_win(answer(&task)))).await;
+    liar.report(&task, Outcome::Answer(claim_a_win(answer(&task))))
+        .await;
     for _ in 0..20 {
-        let job = cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+        let job = cluster
+            .builds()
+            .await
+            .get(v1::JobName {
+                name: "test".into(),
+            })
+            .await
+            .expect("a job")
+            .into_inner();
         assert_eq!(job.positions, 0, "an opinion already");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
@@ -293,7 +433,11 @@ async fn what_a_liar_said_to_a_person_is_taken_back_too() {
     let cluster = suspicious(folder.path(), 100.0);
     let asked = "a1 o15 a15";
     let is_held = async || {
-        let found = cluster.books().await.lookup(v1::Position::from(&position(asked))).await;
+        let found = cluster
+            .books()
+            .await
+            .lookup(v1::Position::from(&position(asked)))
+            .await;
         found.expect("readable").into_inner().facts.is_some()
     };
     let _liar = liar(&cluster, 7, favour_the_worst).await;
@@ -314,12 +458,21 @@ async fn a_worker_that_lies_is_found_and_leaves_no_trace() {
     cluster.worker("honest");
     cluster.worker("truthful");
     let (found, job) = build_until_found(&cluster, "puppet 7", 60).await;
-    assert_eq!((job.state(), Some(job.positions), job.set_aside), (JobState::Done, job.target, 0));
+    assert_eq!(
+        (job.state(), Some(job.positions), job.set_aside),
+        (JobState::Done, job.target, 0)
+    );
     assert!(found.quarantine.contains("wrong about"), "{found:?}");
-    assert_eq!((found.idle.as_str(), found.tasks, found.refuted > 0), ("in quarantine", 0, true));
+    assert_eq!(
+        (found.idle.as_str(), found.tasks, found.refuted > 0),
+        ("in quarantine", 0, true)
+    );
     for name in ["honest", "truthful"] {
         let worker = worker_named(&cluster, name).await.expect("connected");
-        assert!(worker.quarantine.is_empty() && worker.refuted == 0, "{worker:?}");
+        assert!(
+            worker.quarantine.is_empty() && worker.refuted == 0,
+            "{worker:?}"
+        );
     }
     is_found_alone(cluster.export().await);
     cluster.end().await;
@@ -331,11 +484,25 @@ async fn what_is_claimed_and_cannot_be_repeated_is_no_proof() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
     let _liar = liar(&cluster, 7, claim_a_win).await;
-    cluster.builds().await.start(build("test", 5)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 5))
+        .await
+        .expect("a job");
     let job = cluster.finished("test").await;
-    assert_eq!((job.state(), job.positions), (JobState::Done, 5), "nobody else is there to ask");
+    assert_eq!(
+        (job.state(), job.positions),
+        (JobState::Done, 5),
+        "nobody else is there to ask"
+    );
     let facts = facts(&cluster).await;
-    assert!(facts.values().all(|(score, proof)| proof.is_none() && *score <= 30_000), "{facts:?}");
+    assert!(
+        facts
+            .values()
+            .all(|(score, proof)| proof.is_none() && *score <= 30_000),
+        "{facts:?}"
+    );
     cluster.end().await;
 }
 
@@ -347,7 +514,10 @@ async fn whoever_claims_what_two_others_do_not_find_is_found() {
     cluster.worker("honest");
     cluster.worker("truthful");
     let (found, job) = build_until_found(&cluster, "puppet 7", 30).await;
-    assert_eq!((job.state(), Some(job.positions), job.set_aside), (JobState::Done, job.target, 0));
+    assert_eq!(
+        (job.state(), Some(job.positions), job.set_aside),
+        (JobState::Done, job.target, 0)
+    );
     assert!(found.quarantine.contains("only one proven"), "{found:?}");
     cluster.end().await;
 }
@@ -358,11 +528,19 @@ async fn true_proofs_enter_the_book_as_they_are() {
     let cluster = suspicious(folder.path(), 0.0);
     // Black wins by continuous fours; every move of White's loses but where it takes longer.
     let roots = vec![(&position("h8 a1 i8 a15 j8 o1")).into()];
-    let request = v1::StartRequest { roots, target: Some(1), ..build("test", 1) };
+    let request = v1::StartRequest {
+        roots,
+        target: Some(1),
+        ..build("test", 1)
+    };
     cluster.builds().await.start(request).await.expect("a job");
     cluster.worker("honest");
     assert_eq!(cluster.finished("test").await.positions, 1);
-    let proofs = facts(&cluster).await.into_values().filter(|(_, proof)| proof.is_some()).count();
+    let proofs = facts(&cluster)
+        .await
+        .into_values()
+        .filter(|(_, proof)| proof.is_some())
+        .count();
     assert!(proofs >= 1, "{proofs}");
     cluster.end().await;
 }
@@ -378,27 +556,55 @@ async fn fails_the_exam(cluster: &Cluster, instance: u64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_in_quarantine_stays_there_when_the_coordinator_is_started_again_until_somebody_releases_him() {
+async fn who_is_in_quarantine_stays_there_when_the_coordinator_is_started_again_until_somebody_releases_him()
+ {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
     fails_the_exam(&cluster, 1).await;
     cluster.end().await;
 
     let cluster = suspicious(folder.path(), 0.0);
-    let listed = worker_named(&cluster, "puppet 1").await.expect("it is listed though it is not there");
-    assert!(listed.is_absent && listed.quarantine.contains("whose answer is known"), "{listed:?}");
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    let listed = worker_named(&cluster, "puppet 1")
+        .await
+        .expect("it is listed though it is not there");
+    assert!(
+        listed.is_absent && listed.quarantine.contains("whose answer is known"),
+        "{listed:?}"
+    );
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
     let mut freed = pretender(&cluster, 1).await;
     let listed = worker_named(&cluster, "puppet 1").await.expect("connected");
-    assert!(!listed.is_absent && listed.idle == "in quarantine" && listed.tasks == 0, "{listed:?}");
+    assert!(
+        !listed.is_absent && listed.idle == "in quarantine" && listed.tasks == 0,
+        "{listed:?}"
+    );
 
     let release = async |name: &str| {
-        WorkersClient::new(cluster.channel().await).release(v1::ReleaseRequest { name: name.into() }).await
+        WorkersClient::new(cluster.channel().await)
+            .release(v1::ReleaseRequest { name: name.into() })
+            .await
     };
     let refusal = release("nobody").await.expect_err("there is none");
     assert_eq!(refusal.code(), Code::NotFound);
-    assert!(refusal.message().contains("no worker 'nobody' is in quarantine; `kagetsu workers list`"), "{refusal}");
-    assert_eq!(release("puppet 1").await.expect("it was in quarantine").into_inner().released, 1);
+    assert!(
+        refusal
+            .message()
+            .contains("no worker 'nobody' is in quarantine; `kagetsu workers list`"),
+        "{refusal}"
+    );
+    assert_eq!(
+        release("puppet 1")
+            .await
+            .expect("it was in quarantine")
+            .into_inner()
+            .released,
+        1
+    );
     // It has everything to show anew, and then it works.
     loop {
         let task = freed.task().await;
@@ -413,7 +619,11 @@ async fn who_is_in_quarantine_stays_there_when_the_coordinator_is_started_again_
     cluster.end().await;
 
     let cluster = suspicious(folder.path(), 0.0);
-    assert_eq!(worker_named(&cluster, "puppet 1").await, None, "its release is remembered too");
+    assert_eq!(
+        worker_named(&cluster, "puppet 1").await,
+        None,
+        "its release is remembered too"
+    );
     cluster.end().await;
 }
 
@@ -427,19 +637,33 @@ async fn who_was_wrong_at_work_is_not_believed_under_its_name_either_until_someb
     build_until_found(&cluster, "puppet 7", 60).await;
     first.abort();
     // Another process, of the same name.
-    let again = v1::Hello { name: "puppet 7".into(), engine: Engine::NAME.into(), ..hello(8) };
+    let again = v1::Hello {
+        name: "puppet 7".into(),
+        engine: Engine::NAME.into(),
+        ..hello(8)
+    };
     let start = async |cluster: &Cluster| {
         let channel = cluster.channel().await;
-        let mut puppet = Puppet::say_first(channel, Said::Hello(again.clone())).await.expect("welcome");
+        let mut puppet = Puppet::say_first(channel, Said::Hello(again.clone()))
+            .await
+            .expect("welcome");
         assert!(matches!(puppet.hear().await, Heard::Welcome(_)));
         puppet
     };
     let named = async |cluster: &Cluster| {
-        cluster.workers().await.into_iter().filter(|worker| worker.name == "puppet 7").collect::<Vec<_>>()
+        cluster
+            .workers()
+            .await
+            .into_iter()
+            .filter(|worker| worker.name == "puppet 7")
+            .collect::<Vec<_>>()
     };
     let second = start(&cluster).await;
     let listed = named(&cluster).await;
-    let listed = listed.iter().find(|worker| !worker.is_absent && worker.done == 0).expect("connected");
+    let listed = listed
+        .iter()
+        .find(|worker| !worker.is_absent && worker.done == 0)
+        .expect("connected");
     assert!(listed.quarantine.contains("wrong about"), "{listed:?}");
     assert_eq!(listed.idle, "in quarantine");
     drop(second);
@@ -448,13 +672,26 @@ async fn who_was_wrong_at_work_is_not_believed_under_its_name_either_until_someb
     let cluster = suspicious(folder.path(), 0.0);
     let mut third = start(&cluster).await;
     let listed = named(&cluster).await;
-    assert_eq!(listed.len(), 1, "what has gone is listed no more: {listed:?}");
-    assert_eq!((listed[0].idle.as_str(), listed[0].is_absent), ("in quarantine", false), "{listed:?}");
+    assert_eq!(
+        listed.len(),
+        1,
+        "what has gone is listed no more: {listed:?}"
+    );
+    assert_eq!(
+        (listed[0].idle.as_str(), listed[0].is_absent),
+        ("in quarantine", false),
+        "{listed:?}"
+    );
     WorkersClient::new(cluster.channel().await)
-        .release(v1::ReleaseRequest { name: "puppet 7".into() })
+        .release(v1::ReleaseRequest {
+            name: "puppet 7".into(),
+        })
         .await
         .expect("it was in quarantine");
-    assert!(is_exam(&third.task().await), "it has everything to show anew");
+    assert!(
+        is_exam(&third.task().await),
+        "it has everything to show anew"
+    );
     cluster.end().await;
 }
 
@@ -463,13 +700,22 @@ async fn who_failed_in_the_exam_and_is_mended_is_examined_anew_under_its_name() 
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = suspicious(folder.path(), 0.0);
     fails_the_exam(&cluster, 1).await;
-    let mended = v1::Hello { name: "puppet 1".into(), engine: Engine::NAME.into(), ..hello(2) };
-    let mut mended = Puppet::say_first(cluster.channel().await, Said::Hello(mended)).await.expect("welcome");
+    let mended = v1::Hello {
+        name: "puppet 1".into(),
+        engine: Engine::NAME.into(),
+        ..hello(2)
+    };
+    let mut mended = Puppet::say_first(cluster.channel().await, Said::Hello(mended))
+        .await
+        .expect("welcome");
     assert!(matches!(mended.hear().await, Heard::Welcome(_)));
     assert!(is_exam(&mended.task().await));
     let listed = cluster.workers().await;
     assert_eq!(listed.len(), 1, "{listed:?}");
-    assert_eq!((listed[0].idle.as_str(), listed[0].quarantine.as_str()), ("being examined", ""));
+    assert_eq!(
+        (listed[0].idle.as_str(), listed[0].quarantine.as_str()),
+        ("being examined", "")
+    );
     cluster.end().await;
 }
 
@@ -478,8 +724,16 @@ async fn a_damaged_list_of_quarantines_is_not_taken_for_none() {
     let folder = tempfile::tempdir().expect("a folder");
     suspicious(folder.path(), 0.0).end().await;
     std::fs::write(folder.path().join("quarantine.toml"), "[[worker]]\nname = ").expect("room");
-    let config = Config { book: Some(folder.path().into()), cache_mib: 8, ..Config::default() };
-    let refused = kagetsu_coordinator::Server::start(&config, tokio_util::sync::CancellationToken::new());
+    let config = Config {
+        book: Some(folder.path().into()),
+        cache_mib: 8,
+        ..Config::default()
+    };
+    let refused =
+        kagetsu_coordinator::Server::start(&config, tokio_util::sync::CancellationToken::new());
     let error = format!("{:#}", refused.err().expect("a refusal"));
-    assert!(error.contains("quarantine.toml is damaged; mend it, or move it away"), "{error}");
+    assert!(
+        error.contains("quarantine.toml is damaged; mend it, or move it away"),
+        "{error}"
+    );
 }

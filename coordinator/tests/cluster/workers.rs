@@ -16,7 +16,12 @@ use crate::puppet::{Puppet, answer, hello};
 async fn the_work_of_a_worker_that_dies_is_done_by_another() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
     let mut dies = Puppet::join(&cluster, 1).await;
     let lost = dies.task().await;
     drop(dies);
@@ -34,10 +39,20 @@ async fn the_work_of_a_worker_that_dies_is_done_by_another() {
 async fn a_worker_that_says_too_much_at_once_is_cut_off_and_its_work_is_done_by_another() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
     let mut endless = Puppet::join(&cluster, 1).await;
     let task = endless.task().await;
-    endless.report(&task, Outcome::Failed("x".repeat(kagetsu_proto::MESSAGE_LIMIT))).await;
+    endless
+        .report(
+            &task,
+            Outcome::Failed("x".repeat(kagetsu_proto::MESSAGE_LIMIT)),
+        )
+        .await;
     assert!(endless.is_cut_off().await);
     cluster.worker("worker");
     let job = cluster.finished("test").await;
@@ -49,17 +64,36 @@ async fn a_worker_that_says_too_much_at_once_is_cut_off_and_its_work_is_done_by_
 async fn a_worker_that_comes_back_keeps_what_it_holds() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
     let mut puppet = Puppet::join(&cluster, 1).await;
     let task = puppet.task().await;
     drop(puppet);
-    let held = vec![v1::Held { task: task.task, attempt: task.attempt, ..Default::default() }];
+    let held = vec![v1::Held {
+        task: task.task,
+        attempt: task.attempt,
+        ..Default::default()
+    }];
     let again = Said::Hello(v1::Hello { held, ..hello(1) });
-    let mut puppet = Puppet::say_first(cluster.channel().await, again).await.expect("welcome");
+    let mut puppet = Puppet::say_first(cluster.channel().await, again)
+        .await
+        .expect("welcome");
     // Whatever was said of it while it was away, the answer counts.
     puppet.answer(&task).await;
     assert_eq!(puppet.acknowledged().await.task, task.task);
-    let job = cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+    let job = cluster
+        .builds()
+        .await
+        .get(v1::JobName {
+            name: "test".into(),
+        })
+        .await
+        .expect("a job")
+        .into_inner();
     assert_eq!(job.positions, 1);
     cluster.end().await;
 }
@@ -68,17 +102,36 @@ async fn a_worker_that_comes_back_keeps_what_it_holds() {
 async fn what_is_said_twice_counts_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
     let mut puppet = Puppet::join(&cluster, 1).await;
     let task = puppet.task().await;
     puppet.answer(&task).await;
     assert_eq!(puppet.acknowledged().await.task, task.task);
     puppet.answer(&task).await;
     assert_eq!(puppet.acknowledged().await.task, task.task);
-    let unknown = v1::Task { task: 7, attempt: 1, ..task };
-    puppet.report(&unknown, Outcome::Answer(answer(&unknown))).await;
+    let unknown = v1::Task {
+        task: 7,
+        attempt: 1,
+        ..task
+    };
+    puppet
+        .report(&unknown, Outcome::Answer(answer(&unknown)))
+        .await;
     assert_eq!(puppet.acknowledged().await.task, 7);
-    let job = cluster.builds().await.get(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+    let job = cluster
+        .builds()
+        .await
+        .get(v1::JobName {
+            name: "test".into(),
+        })
+        .await
+        .expect("a job")
+        .into_inner();
     assert_eq!(job.positions, 1);
     cluster.end().await;
 }
@@ -87,13 +140,24 @@ async fn what_is_said_twice_counts_once() {
 async fn a_position_that_nobody_can_search_is_set_aside() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster.builds().await.start(build("test", 10)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 10))
+        .await
+        .expect("a job");
     let mut puppet = Puppet::join(&cluster, 1).await;
     // An answer without a move, one that cannot be played, and plain words: none of them is an answer.
-    let illegal = v1::Verdict { r#move: 112, bound: v1::Bound::Exact.into(), ..Default::default() };
+    let illegal = v1::Verdict {
+        r#move: 112,
+        bound: v1::Bound::Exact.into(),
+        ..Default::default()
+    };
     let outcomes = [
         Outcome::Answer(v1::Answer::default()),
-        Outcome::Answer(v1::Answer { verdicts: vec![illegal] }),
+        Outcome::Answer(v1::Answer {
+            verdicts: vec![illegal],
+        }),
         Outcome::Failed("no idea".into()),
     ];
     for outcome in outcomes {
@@ -102,13 +166,35 @@ async fn a_position_that_nobody_can_search_is_set_aside() {
         assert_eq!(puppet.acknowledged().await.task, task.task);
     }
     let job = cluster.finished("test").await;
-    assert_eq!((job.state(), job.positions, job.set_aside), (JobState::Done, 0, 1), "{job:?}");
+    assert_eq!(
+        (job.state(), job.positions, job.set_aside),
+        (JobState::Done, 0, 1),
+        "{job:?}"
+    );
     assert_eq!(job.asides.len(), 1);
     assert!(job.asides[0].reason.contains("no idea"), "{job:?}");
-    assert_eq!(job.asides[0].position.as_ref().map(|position| &*position.variant), Some("freestyle-15"));
+    assert_eq!(
+        job.asides[0]
+            .position
+            .as_ref()
+            .map(|position| &*position.variant),
+        Some("freestyle-15")
+    );
     drop(puppet);
-    let job = cluster.builds().await.retry(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
-    assert_eq!((job.state(), job.set_aside, &job.asides[..]), (JobState::Running, 0, &[][..]), "{job:?}");
+    let job = cluster
+        .builds()
+        .await
+        .retry(v1::JobName {
+            name: "test".into(),
+        })
+        .await
+        .expect("a job")
+        .into_inner();
+    assert_eq!(
+        (job.state(), job.set_aside, &job.asides[..]),
+        (JobState::Running, 0, &[][..]),
+        "{job:?}"
+    );
     cluster.worker("worker");
     assert_eq!(cluster.finished("test").await.positions, 10);
     cluster.end().await;
@@ -118,11 +204,18 @@ async fn a_position_that_nobody_can_search_is_set_aside() {
 async fn what_is_handed_back_goes_to_another_and_is_nobodys_fault() {
     let folder = tempfile::tempdir().expect("a folder");
     let cluster = Cluster::start(Some(folder.path()));
-    cluster.builds().await.start(build("test", 3)).await.expect("a job");
+    cluster
+        .builds()
+        .await
+        .start(build("test", 3))
+        .await
+        .expect("a job");
     for instance in 1..=5 {
         let mut puppet = Puppet::join(&cluster, instance).await;
         let task = puppet.task().await;
-        puppet.report(&task, Outcome::HandedBack(v1::HandedBack {})).await;
+        puppet
+            .report(&task, Outcome::HandedBack(v1::HandedBack {}))
+            .await;
         assert_eq!(puppet.acknowledged().await.task, task.task);
         puppet.say(Said::Goodbye(v1::Goodbye {})).await;
         assert!(puppet.is_cut_off().await);
@@ -149,31 +242,65 @@ async fn a_second_stream_of_a_worker_ends_the_first() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_on_a_socket_works_and_the_services_say_that_they_are_well() {
     let folder = tempfile::tempdir().expect("a folder");
-    let config = kagetsu_coordinator::Config { book: Some(folder.path().into()), cache_mib: 8, ..Default::default() };
+    let config = kagetsu_coordinator::Config {
+        book: Some(folder.path().into()),
+        cache_mib: 8,
+        ..Default::default()
+    };
     let shutdown = CancellationToken::new();
     let server = kagetsu_coordinator::Server::start(&config, shutdown.clone()).expect("a book");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
-    let serving = tokio::spawn(server.listen(kagetsu_proto::Listener::new(listener, None, 64).expect("an address")));
+    let serving = tokio::spawn(
+        server.listen(kagetsu_proto::Listener::new(listener, None, 64).expect("an address")),
+    );
     let connector = kagetsu_proto::Connector::to_url(&url).expect("an address");
     let worker = kagetsu_worker::Config::embedded("worker".into(), 1);
-    let worker = tokio::spawn(kagetsu_worker::run(worker, connector.clone(), shutdown.clone()));
+    let worker = tokio::spawn(kagetsu_worker::run(
+        worker,
+        connector.clone(),
+        shutdown.clone(),
+    ));
 
     let channel = connector.connect().await.expect("it listens");
-    for service in ["", "kagetsu.v1.Analysis", "kagetsu.v1.Builds", "kagetsu.v1.Books", "kagetsu.v1.Workers"] {
-        let request = HealthCheckRequest { service: service.into() };
-        let health = HealthClient::new(channel.clone()).check(request).await.expect("a known service").into_inner();
+    for service in [
+        "",
+        "kagetsu.v1.Analysis",
+        "kagetsu.v1.Builds",
+        "kagetsu.v1.Books",
+        "kagetsu.v1.Workers",
+    ] {
+        let request = HealthCheckRequest {
+            service: service.into(),
+        };
+        let health = HealthClient::new(channel.clone())
+            .check(request)
+            .await
+            .expect("a known service")
+            .into_inner();
         assert_eq!(health.status(), ServingStatus::Serving, "{service}");
     }
     let mut builds = v1::builds_client::BuildsClient::new(channel);
     builds.start(build("test", 5)).await.expect("a job");
-    let mut jobs = builds.watch(v1::JobName { name: "test".into() }).await.expect("a job").into_inner();
+    let mut jobs = builds
+        .watch(v1::JobName {
+            name: "test".into(),
+        })
+        .await
+        .expect("a job")
+        .into_inner();
     let mut last = v1::Job::default();
     while let Some(job) = within(jobs.message()).await.expect("a stream") {
         last = job;
     }
     assert_eq!((last.state(), last.positions), (JobState::Done, 5));
     shutdown.cancel();
-    within(worker).await.expect("no panic").expect("a clean end");
-    within(serving).await.expect("no panic").expect("a clean end");
+    within(worker)
+        .await
+        .expect("no panic")
+        .expect("a clean end");
+    within(serving)
+        .await
+        .expect("no panic")
+        .expect("a clean end");
 }

@@ -26,7 +26,10 @@ const TABLE: &[(&str, &[Role])] = {
     &[
         ("/grpc.health.v1.Health/Check", &Role::ALL),
         ("/grpc.health.v1.Health/Watch", &Role::ALL),
-        ("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", &Role::ALL),
+        (
+            "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+            &Role::ALL,
+        ),
         ("/kagetsu.v1.Analysis/Analyze", &[Analyse, Admin]),
         ("/kagetsu.v1.Books/Export", LOOK),
         ("/kagetsu.v1.Books/Lookup", LOOK),
@@ -49,7 +52,10 @@ const TABLE: &[(&str, &[Role])] = {
 };
 
 /// Methods that need no token at all.
-const OPEN: &[&str] = &["/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"];
+const OPEN: &[&str] = &[
+    "/grpc.health.v1.Health/Check",
+    "/grpc.health.v1.Health/Watch",
+];
 
 /// Every method that the coordinator serves, from the descriptors that it serves them by.
 fn methods() -> Vec<String> {
@@ -60,11 +66,15 @@ fn methods() -> Vec<String> {
     ];
     let mut all = Vec::new();
     for set in sets {
-        for file in prost_types::FileDescriptorSet::decode(set).expect("our own").file {
+        for file in prost_types::FileDescriptorSet::decode(set)
+            .expect("our own")
+            .file
+        {
             let package = file.package().to_string();
             for service in &file.service {
-                let method =
-                    |m: &prost_types::MethodDescriptorProto| format!("/{package}.{}/{}", service.name(), m.name());
+                let method = |m: &prost_types::MethodDescriptorProto| {
+                    format!("/{package}.{}/{}", service.name(), m.name())
+                };
                 all.extend(service.method.iter().map(method));
             }
         }
@@ -76,12 +86,26 @@ fn methods() -> Vec<String> {
 
 #[test]
 fn the_table_has_every_method_and_the_guard_knows_it() {
-    let table: BTreeMap<_, _> = TABLE.iter().map(|&(method, roles)| (method.to_string(), roles)).collect();
+    let table: BTreeMap<_, _> = TABLE
+        .iter()
+        .map(|&(method, roles)| (method.to_string(), roles))
+        .collect();
     assert_eq!(methods(), table.keys().cloned().collect::<Vec<_>>());
     for (method, roles) in table {
         let need = Need::of_method(&method);
-        assert_eq!(Role::ALL.into_iter().filter(|role| role.may(need)).collect::<Vec<_>>(), roles, "{method}");
-        assert_eq!(need == Need::Nothing, OPEN.contains(&method.as_str()), "{method}");
+        assert_eq!(
+            Role::ALL
+                .into_iter()
+                .filter(|role| role.may(need))
+                .collect::<Vec<_>>(),
+            roles,
+            "{method}"
+        );
+        assert_eq!(
+            need == Need::Nothing,
+            OPEN.contains(&method.as_str()),
+            "{method}"
+        );
     }
     assert_eq!(Need::of_method("/kagetsu.v1.Builds/Erase"), Need::Admin);
 }
@@ -101,28 +125,51 @@ impl Guarded {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("tokens.toml");
         let make = |role: Role| {
-            let token = Tokens::change(&file, |tokens| tokens.make(role.word(), &[role], None, String::new()));
+            let token = Tokens::change(&file, |tokens| {
+                tokens.make(role.word(), &[role], None, String::new())
+            });
             (role, token.expect("made"))
         };
         let tokens = Role::ALL.map(make).to_vec();
         let guard = Guard::with_tokens(&file, rate, false).expect("sound");
         let book = Some(folder.path().join("book"));
-        let config = Config { book, cache_mib: 8, trusts_workers: true, ..Config::default() };
+        let config = Config {
+            book,
+            cache_mib: 8,
+            trusts_workers: true,
+            ..Config::default()
+        };
         let shutdown = CancellationToken::new();
-        let server = Server::start(&config, shutdown.clone()).expect("a book").behind(Arc::clone(&guard));
+        let server = Server::start(&config, shutdown.clone())
+            .expect("a book")
+            .behind(Arc::clone(&guard));
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let listener = Listener::new(socket, None, 4_096).expect("an address");
         let url = format!("http://{}", listener.address());
         let serving = tokio::spawn(server.listen(listener));
-        Self { folder, guard, url, tokens, shutdown, serving }
+        Self {
+            folder,
+            guard,
+            url,
+            tokens,
+            shutdown,
+            serving,
+        }
     }
 
     /// The way to it for who has this token.
     fn connector(&self, token: Option<&str>) -> Connector {
-        let Some(token) = token else { return Connector::to_url(&self.url).expect("an address") };
+        let Some(token) = token else {
+            return Connector::to_url(&self.url).expect("an address");
+        };
         let file = self.folder.path().join("token");
         std::fs::write(&file, format!("{token}\n")).expect("room");
-        Access { token_file: Some(file), ..Access::default() }.connector(&self.url).expect("an address")
+        Access {
+            token_file: Some(file),
+            ..Access::default()
+        }
+        .connector(&self.url)
+        .expect("an address")
     }
 
     async fn end(self) {
@@ -141,7 +188,10 @@ async fn ask(connector: &Connector, method: &str) -> Result<(), Status> {
     let path = PathAndQuery::try_from(method.to_string()).expect("a path");
     let codec = ProstCodec::<(), ()>::default();
     // The head says it: who is let in may wait for the first answer as long as it likes.
-    let head = tokio::time::timeout(PATIENCE, client.server_streaming(Request::new(()), path, codec));
+    let head = tokio::time::timeout(
+        PATIENCE,
+        client.server_streaming(Request::new(()), path, codec),
+    );
     head.await.expect("a head").map(drop)
 }
 
@@ -153,18 +203,32 @@ async fn no_role_does_what_is_anothers() {
             let asked = ask(&guarded.connector(Some(token)), method).await;
             let code = asked.as_ref().map_or_else(Status::code, |()| Code::Ok);
             if roles.contains(role) {
-                assert!(!matches!(code, Code::PermissionDenied | Code::Unauthenticated), "{role} {method}: {asked:?}");
+                assert!(
+                    !matches!(code, Code::PermissionDenied | Code::Unauthenticated),
+                    "{role} {method}: {asked:?}"
+                );
             } else {
                 let status = asked.expect_err(method);
                 assert_eq!(status.code(), Code::PermissionDenied, "{role} {method}");
-                assert!(status.message().contains(&format!("the token '{role}' has the role {role}")), "{status}");
+                assert!(
+                    status
+                        .message()
+                        .contains(&format!("the token '{role}' has the role {role}")),
+                    "{status}"
+                );
             }
         }
         let asked = ask(&guarded.connector(None), method).await;
         let code = asked.as_ref().map_or_else(Status::code, |()| Code::Ok);
-        assert_eq!(code == Code::Unauthenticated, !OPEN.contains(method), "nobody {method}: {asked:?}");
+        assert_eq!(
+            code == Code::Unauthenticated,
+            !OPEN.contains(method),
+            "nobody {method}: {asked:?}"
+        );
         if !OPEN.contains(method) {
-            let unknown = ask(&guarded.connector(Some("kagetsu_0123")), method).await.expect_err(method);
+            let unknown = ask(&guarded.connector(Some("kagetsu_0123")), method)
+                .await
+                .expect_err(method);
             assert_eq!(unknown.code(), Code::Unauthenticated, "{method}");
             assert!(unknown.message().contains("not known"), "{unknown}");
         }
@@ -193,10 +257,23 @@ async fn a_token_that_asks_too_often_hears_when_to_come_again() {
     }
     let status = refused.expect("refused");
     assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
-    let wait = |name: &str| status.metadata().get(name).and_then(|v| v.to_str().ok()?.parse::<u64>().ok());
-    assert!((1..=1_000).contains(&wait("grpc-retry-pushback-ms").expect("a time")), "{status:?}");
+    let wait = |name: &str| {
+        status
+            .metadata()
+            .get(name)
+            .and_then(|v| v.to_str().ok()?.parse::<u64>().ok())
+    };
+    assert!(
+        (1..=1_000).contains(&wait("grpc-retry-pushback-ms").expect("a time")),
+        "{status:?}"
+    );
     assert_eq!(wait("retry-after"), Some(1));
-    assert!(status.message().contains("more than 1 times a second: try again in"), "{status}");
+    assert!(
+        status
+            .message()
+            .contains("more than 1 times a second: try again in"),
+        "{status}"
+    );
     // Others are not held up by it.
     let other = guarded.connector(Some(&guarded.tokens[4].1));
     assert!(ask(&other, "/kagetsu.v1.Builds/List").await.is_ok());
@@ -208,15 +285,26 @@ async fn a_revoked_token_ends_what_goes_on_under_it() {
     use kagetsu_proto::v1;
     let guarded = Guarded::start(1_000).await;
     let connector = guarded.connector(Some(&guarded.tokens[3].1));
-    let mut client = v1::workers_client::WorkersClient::new(connector.connect().await.expect("it listens"));
-    let hello = v1::Hello { protocol: kagetsu_proto::PROTOCOL, name: "w".into(), slots: 1, ..v1::Hello::default() };
-    let hello = v1::FromWorker { message: Some(v1::from_worker::Message::Hello(hello)) };
+    let mut client =
+        v1::workers_client::WorkersClient::new(connector.connect().await.expect("it listens"));
+    let hello = v1::Hello {
+        protocol: kagetsu_proto::PROTOCOL,
+        name: "w".into(),
+        slots: 1,
+        ..v1::Hello::default()
+    };
+    let hello = v1::FromWorker {
+        message: Some(v1::from_worker::Message::Hello(hello)),
+    };
     let (sender, messages) = tokio::sync::mpsc::channel(4);
     sender.send(hello).await.expect("room");
     let stream = tokio_stream::wrappers::ReceiverStream::new(messages);
     let mut tasks = client.work(stream).await.expect("let in").into_inner();
     assert!(tasks.message().await.expect("a welcome").is_some());
-    Tokens::change(&guarded.folder.path().join("tokens.toml"), |tokens| tokens.revoke("work")).expect("it is there");
+    Tokens::change(&guarded.folder.path().join("tokens.toml"), |tokens| {
+        tokens.revoke("work")
+    })
+    .expect("it is there");
     assert!(guarded.guard.reload().expect("sound"));
     let ended = tokio::time::timeout(PATIENCE, async {
         loop {
@@ -236,25 +324,51 @@ async fn a_revoked_token_ends_what_goes_on_under_it() {
 async fn to_keep_an_answer_takes_the_rights_to_analyse_and_to_build() {
     let guarded = Guarded::start(100_000).await;
     let file = guarded.folder.path().join("tokens.toml");
-    let both = Tokens::change(&file, |tokens| tokens.make("both", &[Role::Analyse, Role::Build], None, String::new()));
+    let both = Tokens::change(&file, |tokens| {
+        tokens.make("both", &[Role::Analyse, Role::Build], None, String::new())
+    });
     let both = both.expect("made");
     assert!(guarded.guard.reload().expect("sound"));
     let position = kagetsu_game::Position::start(kagetsu_game::Variant::FREESTYLE_15);
     let question = kagetsu_game::Question::new(position, kagetsu_game::Effort::depth(2));
     let asked = async |token: &str, keep| {
-        let caller = guarded.connector(Some(token)).connect().await.expect("it listens");
-        let request = v1::AnalyzeRequest { question: Some((&question).into()), split: 0, keep };
-        v1::analysis_client::AnalysisClient::new(caller).analyze(request).await.map(drop)
+        let caller = guarded
+            .connector(Some(token))
+            .connect()
+            .await
+            .expect("it listens");
+        let request = v1::AnalyzeRequest {
+            question: Some((&question).into()),
+            split: 0,
+            keep,
+        };
+        v1::analysis_client::AnalysisClient::new(caller)
+            .analyze(request)
+            .await
+            .map(drop)
     };
     for (role, token) in &guarded.tokens {
         let may = role.may(Need::Analyse) && role.may(Need::Build);
-        let refused = asked(token, true).await.map_err(|status| (status.code(), status.message().to_string()));
+        let refused = asked(token, true)
+            .await
+            .map_err(|status| (status.code(), status.message().to_string()));
         assert_eq!(refused.is_ok(), may, "{role}: {refused:?}");
-        let need = if role.may(Need::Analyse) { "build, admin" } else { "analyse, admin" };
+        let need = if role.may(Need::Analyse) {
+            "build, admin"
+        } else {
+            "analyse, admin"
+        };
         if let Err((code, message)) = refused {
-            assert!(code == Code::PermissionDenied && message.ends_with(need), "{message}");
+            assert!(
+                code == Code::PermissionDenied && message.ends_with(need),
+                "{message}"
+            );
         }
-        assert_eq!(asked(token, false).await.is_ok(), role.may(Need::Analyse), "{role}");
+        assert_eq!(
+            asked(token, false).await.is_ok(),
+            role.may(Need::Analyse),
+            "{role}"
+        );
     }
     assert!(asked(&both, true).await.is_ok());
     guarded.end().await;

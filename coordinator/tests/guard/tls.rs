@@ -6,7 +6,8 @@ use std::sync::Arc;
 use kagetsu_coordinator::{Config, Server};
 use kagetsu_proto::{Access, Caller, Listener, ServerFiles, ServerTls, TlsError, v1};
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
+    BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    KeyUsagePurpose,
 };
 use tempfile::TempDir;
 use time::{Duration, OffsetDateTime};
@@ -42,8 +43,11 @@ impl Folder {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
-        params.distinguished_name.push(rcgen::DnType::CommonName, name);
-        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().expect("chance")).expect("sound");
+        params
+            .distinguished_name
+            .push(rcgen::DnType::CommonName, name);
+        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().expect("chance"))
+            .expect("sound");
         self.write(&format!("{name}.pem"), &authority.pem());
         authority
     }
@@ -78,10 +82,17 @@ impl Folder {
         folder.certificate(("server-early", here, Usage::Server), (9, 30), &ours);
         folder.certificate(("server-elsewhere", "a.example", Usage::Server), now, &ours);
         folder.certificate(("client", "client", Usage::Client), now, &ours);
-        folder.certificate(("client-expired", "client", Usage::Client), (-30, -9), &ours);
+        folder.certificate(
+            ("client-expired", "client", Usage::Client),
+            (-30, -9),
+            &ours,
+        );
         folder.certificate(("client-foreign", "client", Usage::Client), now, &others);
         folder.write("empty", "");
-        folder.write("broken", "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n");
+        folder.write(
+            "broken",
+            "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
+        );
         folder
     }
 
@@ -95,7 +106,11 @@ impl Folder {
         }
     }
 
-    fn server(&self, certificate: &str, client_authority: Option<&str>) -> Result<Arc<ServerTls>, TlsError> {
+    fn server(
+        &self,
+        certificate: &str,
+        client_authority: Option<&str>,
+    ) -> Result<Arc<ServerTls>, TlsError> {
         let files = ServerFiles {
             certificate: self.path(&format!("{certificate}.pem")),
             key: self.path(&format!("{certificate}.key")),
@@ -119,7 +134,11 @@ impl Coordinator {
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let listener = Listener::new(socket, tls, 4_096).expect("an address");
         let address = listener.address().to_string();
-        Self { address, shutdown, serving: tokio::spawn(server.listen(listener)) }
+        Self {
+            address,
+            shutdown,
+            serving: tokio::spawn(server.listen(listener)),
+        }
     }
 
     async fn end(self) {
@@ -130,13 +149,19 @@ impl Coordinator {
 
 async fn list(caller: Caller) -> Result<(), tonic::Status> {
     let mut client = v1::workers_client::WorkersClient::new(caller);
-    client.list(v1::ListWorkersRequest::default()).await.map(drop)
+    client
+        .list(v1::ListWorkersRequest::default())
+        .await
+        .map(drop)
 }
 
 /// Connects and asks; or why that cannot be.
 async fn ask(access: &Access, url: &str) -> Result<(), String> {
     let connector = access.connector(url).map_err(|error| error.to_string())?;
-    let caller = connector.connect().await.map_err(|error| error.to_string())?;
+    let caller = connector
+        .connect()
+        .await
+        .map_err(|error| error.to_string())?;
     list(caller).await.map_err(|status| status.to_string())
 }
 
@@ -146,16 +171,46 @@ async fn each_wrong_way_is_told_before_the_first_request() {
     let (plain, tls, mutual) = (None, Some(("server", None)), Some(("server", Some("ca"))));
     // Server, scheme, client's authority, client's certificate: what is said; nothing where all is well.
     #[expect(clippy::type_complexity, reason = "rows of a table")]
-    let rows: &[(Option<(&str, Option<&str>)>, &str, Option<&str>, Option<&str>, &[&str])] = &[
+    let rows: &[(
+        Option<(&str, Option<&str>)>,
+        &str,
+        Option<&str>,
+        Option<&str>,
+        &[&str],
+    )] = &[
         (plain, "http", None, None, &[]),
         (tls, "https", Some("ca"), None, &[]),
         (tls, "https", Some("ca"), Some("client"), &[]),
         (mutual, "https", Some("ca"), Some("client"), &[]),
-        (plain, "https", Some("ca"), None, &["does not speak TLS", "http://"]),
-        (tls, "http", None, None, &["speaks TLS", "https://", "--tls-ca"]),
-        (mutual, "http", Some("ca"), Some("client"), &["speaks TLS", "https://"]),
+        (
+            plain,
+            "https",
+            Some("ca"),
+            None,
+            &["does not speak TLS", "http://"],
+        ),
+        (
+            tls,
+            "http",
+            None,
+            None,
+            &["speaks TLS", "https://", "--tls-ca"],
+        ),
+        (
+            mutual,
+            "http",
+            Some("ca"),
+            Some("client"),
+            &["speaks TLS", "https://"],
+        ),
         (tls, "https", None, None, &["--tls-ca", "ca.pem"]),
-        (tls, "https", Some("other-ca"), None, &["not signed by the authority", "other-ca.pem"]),
+        (
+            tls,
+            "https",
+            Some("other-ca"),
+            None,
+            &["not signed by the authority", "other-ca.pem"],
+        ),
         (
             Some(("server-expired", None)),
             "https",
@@ -163,10 +218,34 @@ async fn each_wrong_way_is_told_before_the_first_request() {
             None,
             &["expired 9 days ago", "kagetsu certs", "--renew"],
         ),
-        (Some(("server-early", None)), "https", Some("ca"), None, &["not valid yet", "clocks"]),
-        (Some(("server-elsewhere", None)), "https", Some("ca"), None, &["not for 127.0.0.1 but for a.example"]),
-        (Some(("client", None)), "https", Some("ca"), None, &["not a server's", "coordinator.pem"]),
-        (mutual, "https", Some("ca"), None, &["wants a certificate", "--tls-cert"]),
+        (
+            Some(("server-early", None)),
+            "https",
+            Some("ca"),
+            None,
+            &["not valid yet", "clocks"],
+        ),
+        (
+            Some(("server-elsewhere", None)),
+            "https",
+            Some("ca"),
+            None,
+            &["not for 127.0.0.1 but for a.example"],
+        ),
+        (
+            Some(("client", None)),
+            "https",
+            Some("ca"),
+            None,
+            &["not a server's", "coordinator.pem"],
+        ),
+        (
+            mutual,
+            "https",
+            Some("ca"),
+            None,
+            &["wants a certificate", "--tls-cert"],
+        ),
         (
             mutual,
             "https",
@@ -174,8 +253,20 @@ async fn each_wrong_way_is_told_before_the_first_request() {
             Some("client-foreign"),
             &["does not believe", "client-foreign.pem", "--tls-client-ca"],
         ),
-        (mutual, "https", Some("ca"), Some("client-expired"), &["client-expired.pem has expired", "--renew"]),
-        (mutual, "https", Some("ca"), Some("server"), &["does not believe", "for clients"]),
+        (
+            mutual,
+            "https",
+            Some("ca"),
+            Some("client-expired"),
+            &["client-expired.pem has expired", "--renew"],
+        ),
+        (
+            mutual,
+            "https",
+            Some("ca"),
+            Some("server"),
+            &["does not believe", "for clients"],
+        ),
     ];
     for (index, (server, scheme, authority, own, words)) in rows.iter().enumerate() {
         let tls = server.map(|(name, clients)| folder.server(name, clients).expect("sound files"));
@@ -186,8 +277,15 @@ async fn each_wrong_way_is_told_before_the_first_request() {
             Ok(()) => assert!(words.is_empty(), "row {index}: let in"),
             Err(said) => {
                 assert!(!words.is_empty(), "row {index}: {said}");
-                for word in [&url].into_iter().map(String::as_str).chain(words.iter().copied()) {
-                    assert!(said.contains(word), "row {index}: '{word}' is not said in: {said}");
+                for word in [&url]
+                    .into_iter()
+                    .map(String::as_str)
+                    .chain(words.iter().copied())
+                {
+                    assert!(
+                        said.contains(word),
+                        "row {index}: '{word}' is not said in: {said}"
+                    );
                 }
             }
         }
@@ -200,40 +298,111 @@ fn files_that_cannot_be_used_are_named() {
     let folder = Folder::full();
     let server = |certificate: &str, key: &str, authority: Option<&str>| {
         let client_authority = authority.map(|name| folder.path(name));
-        let files = ServerFiles { certificate: folder.path(certificate), key: folder.path(key), client_authority };
-        ServerTls::new(files, &["h2"]).map(drop).map_err(|error| error.to_string())
+        let files = ServerFiles {
+            certificate: folder.path(certificate),
+            key: folder.path(key),
+            client_authority,
+        };
+        ServerTls::new(files, &["h2"])
+            .map(drop)
+            .map_err(|error| error.to_string())
     };
     assert_eq!(server("server.pem", "server.key", Some("ca.pem")), Ok(()));
     for (certificate, key, authority, words) in [
-        ("missing.pem", "server.key", None, &["missing.pem", "cannot read", "kagetsu certs"][..]),
-        ("server.pem", "missing.key", None, &["missing.key", "cannot read"]),
-        ("empty", "server.key", None, &["empty", "no certificate", "BEGIN CERTIFICATE"]),
+        (
+            "missing.pem",
+            "server.key",
+            None,
+            &["missing.pem", "cannot read", "kagetsu certs"][..],
+        ),
+        (
+            "server.pem",
+            "missing.key",
+            None,
+            &["missing.key", "cannot read"],
+        ),
+        (
+            "empty",
+            "server.key",
+            None,
+            &["empty", "no certificate", "BEGIN CERTIFICATE"],
+        ),
         ("broken", "server.key", None, &["broken", "no certificate"]),
-        ("server.key", "server.key", None, &["server.key", "no certificate"]),
-        ("server.pem", "server.pem", None, &["server.pem", "no private key", "BEGIN PRIVATE KEY"]),
-        ("server.pem", "client.key", None, &["client.key", "server.pem", "made together"]),
-        ("server.pem", "server.key", Some("empty"), &["empty", "no certificate"]),
-        ("server.pem", "server.key", Some("missing.pem"), &["missing.pem", "cannot read"]),
+        (
+            "server.key",
+            "server.key",
+            None,
+            &["server.key", "no certificate"],
+        ),
+        (
+            "server.pem",
+            "server.pem",
+            None,
+            &["server.pem", "no private key", "BEGIN PRIVATE KEY"],
+        ),
+        (
+            "server.pem",
+            "client.key",
+            None,
+            &["client.key", "server.pem", "made together"],
+        ),
+        (
+            "server.pem",
+            "server.key",
+            Some("empty"),
+            &["empty", "no certificate"],
+        ),
+        (
+            "server.pem",
+            "server.key",
+            Some("missing.pem"),
+            &["missing.pem", "cannot read"],
+        ),
     ] {
         let said = server(certificate, key, authority).expect_err(certificate);
         for word in words {
             assert!(said.contains(word), "'{word}' is not said in: {said}");
         }
     }
-    let client = |access: Access| access.connector("https://127.0.0.1:1").map(drop).expect_err("refused").to_string();
+    let client = |access: Access| {
+        access
+            .connector("https://127.0.0.1:1")
+            .map(drop)
+            .expect_err("refused")
+            .to_string()
+    };
     assert!(client(folder.access(Some("missing"), None)).contains("missing.pem"));
     assert!(client(folder.access(Some("ca"), Some("missing"))).contains("missing.pem"));
-    let mixed = Access { tls_key: Some(folder.path("server.key")), ..folder.access(Some("ca"), Some("client")) };
+    let mixed = Access {
+        tls_key: Some(folder.path("server.key")),
+        ..folder.access(Some("ca"), Some("client"))
+    };
     assert!(client(mixed).contains("made together"));
-    let token = |file| Access { token_file: Some(folder.path(file)), ..Access::default() };
-    let plain = |access: Access, url| access.connector(url).map(drop).expect_err("refused").to_string();
+    let token = |file| Access {
+        token_file: Some(folder.path(file)),
+        ..Access::default()
+    };
+    let plain = |access: Access, url| {
+        access
+            .connector(url)
+            .map(drop)
+            .expect_err("refused")
+            .to_string()
+    };
     assert!(plain(token("missing"), "http://127.0.0.1:1").contains("cannot read the token file"));
     assert!(plain(token("empty"), "http://127.0.0.1:1").contains("holds no token"));
     assert!(plain(token("server.pem"), "http://127.0.0.1:1").contains("holds no token"));
     folder.write("token", "kagetsu_1\n");
     assert!(token("token").connector("http://127.0.0.1:1").is_ok());
     assert!(plain(token("token"), "http://10.0.0.1:1").contains("plain text"));
-    assert!(Access { insecure: true, ..token("token") }.connector("http://10.0.0.1:1").is_ok());
+    assert!(
+        Access {
+            insecure: true,
+            ..token("token")
+        }
+        .connector("http://10.0.0.1:1")
+        .is_ok()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -245,31 +414,52 @@ async fn renewed_certificates_are_taken_up_while_serving() {
     let coordinator = Coordinator::start(Some(Arc::clone(&tls))).await;
     let url = format!("https://{}", coordinator.address);
     let access = folder.access(Some("ca"), None);
-    assert!(ask(&access, &url).await.expect_err("expired").contains("expired"));
+    assert!(
+        ask(&access, &url)
+            .await
+            .expect_err("expired")
+            .contains("expired")
+    );
     assert!(!tls.reload().expect("the same files"));
     // Other files at the same moment, as far as the clock of the disk tells them apart.
     let files = ["server.pem", "server.key"].map(|name| folder.path(name));
-    let before = files.each_ref().map(|file| file.metadata().and_then(|about| about.modified()).expect("a time"));
+    let before = files.each_ref().map(|file| {
+        file.metadata()
+            .and_then(|about| about.modified())
+            .expect("a time")
+    });
     folder.certificate(("server", "127.0.0.1", Usage::Server), (-1, 30), &ours);
     for (file, before) in files.iter().zip(before) {
-        let file = std::fs::File::options().write(true).open(file).expect("it is there");
+        let file = std::fs::File::options()
+            .write(true)
+            .open(file)
+            .expect("it is there");
         file.set_modified(before).expect("our own file");
     }
     assert!(tls.reload().expect("sound files"));
     assert_eq!(ask(&access, &url).await, Ok(()));
     folder.write("server.pem", "nonsense");
     assert!(tls.reload().is_err());
-    assert_eq!(ask(&access, &url).await, Ok(()), "what was read before stays");
+    assert_eq!(
+        ask(&access, &url).await,
+        Ok(()),
+        "what was read before stays"
+    );
     coordinator.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_says_nothing_holds_up_nobody() {
     let folder = Folder::full();
-    let coordinator = Coordinator::start(Some(folder.server("server", None).expect("sound files"))).await;
+    let coordinator =
+        Coordinator::start(Some(folder.server("server", None).expect("sound files"))).await;
     let mut silent = Vec::new();
     for _ in 0..50 {
-        silent.push(tokio::net::TcpStream::connect(&coordinator.address).await.expect("it listens"));
+        silent.push(
+            tokio::net::TcpStream::connect(&coordinator.address)
+                .await
+                .expect("it listens"),
+        );
     }
     let url = format!("https://{}", coordinator.address);
     assert_eq!(ask(&folder.access(Some("ca"), None), &url).await, Ok(()));
@@ -294,7 +484,9 @@ async fn what_is_no_coordinator_is_known_by_its_first_words() {
             // A line that is closed with words unread is reset, and what was said on it is lost.
             while let Ok(1..) = stream.read(&mut [0; 64]).await {}
         });
-        let said = ask(&Access::default(), &url).await.expect_err("no coordinator");
+        let said = ask(&Access::default(), &url)
+            .await
+            .expect_err("no coordinator");
         assert!(said.contains(words) && said.contains(&url), "{said}");
         stranger.await.expect("no panic");
     }
@@ -304,14 +496,29 @@ async fn what_is_no_coordinator_is_known_by_its_first_words() {
 fn a_server_says_when_nobody_will_believe_its_certificate() {
     let folder = Folder::full();
     let fault = |name: &str| {
-        let (certificate, key) = (folder.path(&format!("{name}.pem")), folder.path(&format!("{name}.key")));
-        let files = ServerFiles { certificate, key, client_authority: None };
-        ServerTls::new(files, &["h2"]).expect("files that can be used").fault(std::time::SystemTime::now())
+        let (certificate, key) = (
+            folder.path(&format!("{name}.pem")),
+            folder.path(&format!("{name}.key")),
+        );
+        let files = ServerFiles {
+            certificate,
+            key,
+            client_authority: None,
+        };
+        ServerTls::new(files, &["h2"])
+            .expect("files that can be used")
+            .fault(std::time::SystemTime::now())
     };
     assert_eq!(fault("server"), None);
     let expired = fault("server-expired").expect("a fault");
-    assert!(expired.contains("server-expired.pem expired 9 days ago"), "{expired}");
+    assert!(
+        expired.contains("server-expired.pem expired 9 days ago"),
+        "{expired}"
+    );
     assert!(expired.contains("kagetsu certs DIR --renew"), "{expired}");
     let early = fault("server-early").expect("a fault");
-    assert!(early.contains("server-early.pem is not valid before"), "{early}");
+    assert!(
+        early.contains("server-early.pem is not valid before"),
+        "{early}"
+    );
 }

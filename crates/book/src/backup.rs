@@ -41,13 +41,20 @@ pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
     }
     // Under one name or two: what is there has nothing to be copied, and no second copy.
     if fs::canonicalize(from).is_ok_and(|from| fs::canonicalize(to).is_ok_and(|to| from == to)) {
-        return Err(BookError::Itself { from: from.into(), to: to.into() });
+        return Err(BookError::Itself {
+            from: from.into(),
+            to: to.into(),
+        });
     }
     // In this order: of what is acknowledged later nothing is asked.
     let acknowledged = Manifest::read(from)?;
     let scan = Journal::scan(&source, acknowledged, &mut |_, _| Ok(()))?;
     if let Some(expected) = acknowledged.filter(|expected| *expected > scan.entries) {
-        return Err(BookError::JournalShort { path: source, found: scan.entries, expected });
+        return Err(BookError::JournalShort {
+            path: source,
+            found: scan.entries,
+            expected,
+        });
     }
     if !target.exists() {
         room_for_a_book(to, true)?;
@@ -58,10 +65,15 @@ pub fn backup(from: &Path, to: &Path) -> Result<BackupReport, BookError> {
         Journal::create(&target)?;
     }
     let (source, target) = (journal::file_of(&source), journal::file_of(&target));
-    let length = fs::metadata(&target).map_err(BookError::io("cannot read", &target))?.len();
+    let length = fs::metadata(&target)
+        .map_err(BookError::io("cannot read", &target))?
+        .len();
     // A copy that was cut short may end within an entry; it is a beginning of the journal all the same.
     if length > scan.length || !is_same(&source, &target, length)? {
-        return Err(BookError::OtherBook { from: from.into(), to: to.into() });
+        return Err(BookError::OtherBook {
+            from: from.into(),
+            to: to.into(),
+        });
     }
     append(&source, &target, length, scan.length)?;
     Manifest::open(to)?.write_durably(scan.entries)?;
@@ -81,7 +93,8 @@ fn is_same(one: &Path, other: &Path, length: u64) -> Result<bool, BookError> {
     while left > 0 {
         let piece = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
         for ((file, bytes), path) in files.iter_mut().zip(&mut pieces).zip([one, other]) {
-            file.read_exact(&mut bytes[..piece]).map_err(BookError::io("cannot read", path))?;
+            file.read_exact(&mut bytes[..piece])
+                .map_err(BookError::io("cannot read", path))?;
         }
         if pieces[0][..piece] != pieces[1][..piece] {
             return Ok(false);
@@ -94,14 +107,21 @@ fn is_same(one: &Path, other: &Path, length: u64) -> Result<bool, BookError> {
 /// Brings the bytes of a file from one place to another to the end of a second, and onto the disk.
 fn append(source: &Path, target: &Path, from: u64, to: u64) -> Result<(), BookError> {
     let mut file = File::open(source).map_err(BookError::io("cannot read", source))?;
-    file.seek(SeekFrom::Start(from)).map_err(BookError::io("cannot read", source))?;
-    let mut end = OpenOptions::new().append(true).open(target).map_err(BookError::io("cannot write to", target))?;
+    file.seek(SeekFrom::Start(from))
+        .map_err(BookError::io("cannot read", source))?;
+    let mut end = OpenOptions::new()
+        .append(true)
+        .open(target)
+        .map_err(BookError::io("cannot write to", target))?;
     let (mut left, mut piece) = (to - from, vec![0; PIECE]);
     while left > 0 {
         let bytes = &mut piece[..usize::try_from(left).unwrap_or(PIECE).min(PIECE)];
-        file.read_exact(bytes).map_err(BookError::io("cannot read", source))?;
-        end.write_all(bytes).map_err(BookError::io("cannot write to", target))?;
+        file.read_exact(bytes)
+            .map_err(BookError::io("cannot read", source))?;
+        end.write_all(bytes)
+            .map_err(BookError::io("cannot write to", target))?;
         left -= bytes.len() as u64;
     }
-    end.sync_all().map_err(BookError::io("cannot write to", target))
+    end.sync_all()
+        .map_err(BookError::io("cannot write to", target))
 }

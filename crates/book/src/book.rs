@@ -31,7 +31,10 @@ pub struct BookOptions {
 impl Default for BookOptions {
     /// An existing book, 64 MiB of cache.
     fn default() -> Self {
-        Self { create: false, cache_bytes: 64 << 20 }
+        Self {
+            create: false,
+            cache_bytes: 64 << 20,
+        }
     }
 }
 
@@ -134,17 +137,25 @@ impl Book {
     pub fn lookup(&self, position: &Position) -> Result<Option<Entry>, BookError> {
         let canonical = position.canonical();
         let id = Id::of(position.variant().code(), &canonical);
-        let Some(entry) = self.entry(id)? else { return Ok(None) };
+        let Some(entry) = self.entry(id)? else {
+            return Ok(None);
+        };
         if entry.position.setup() != Some(&canonical.packed) {
             return Err(BookError::Collision(canonical.key));
         }
-        let (variant, back) = (position.variant(), position.variant().inverse(canonical.symmetry));
+        let (variant, back) = (
+            position.variant(),
+            position.variant().inverse(canonical.symmetry),
+        );
         let best = entry.derived.best.map(|m| variant.image(m, back));
         Ok(Some(Entry {
             position: position.clone(),
             answer: entry.answer.turned(variant, back),
             facts: entry.facts.turned(variant, back),
-            derived: Derived { best, ..entry.derived },
+            derived: Derived {
+                best,
+                ..entry.derived
+            },
         }))
     }
 
@@ -156,18 +167,26 @@ impl Book {
     /// The entry of a record, in canonical orientation.
     pub(crate) fn entry(&self, id: Id) -> Result<Option<Entry>, BookError> {
         let mut index = self.index();
-        let Some(node) = index.node(id)? else { return Ok(None) };
+        let Some(node) = index.node(id)? else {
+            return Ok(None);
+        };
         if index.reach(id)?.is_distrusted() {
             return Ok(None);
         }
         let derived = index.value(id)?.ok_or(BookError::Store("a value"))?;
         let answer = believed(&node, |m| value_after(&mut index, id, &node, m))?;
-        Ok(Some(Entry { position: node.position.clone(), answer, facts: node.facts.clone(), derived }))
+        Ok(Some(Entry {
+            position: node.position.clone(),
+            answer,
+            facts: node.facts.clone(),
+            derived,
+        }))
     }
 
     /// All entries, in canonical orientation: by variant, then by stones, then by key.
     pub fn positions(&self) -> impl Iterator<Item = Result<Entry, BookError>> + '_ {
-        self.ids().filter_map(|id| id.and_then(|id| self.entry(id)).transpose())
+        self.ids()
+            .filter_map(|id| id.and_then(|id| self.entry(id)).transpose())
     }
 
     /// The next `most` entries after a place, in the order of [`Book::positions`]; from the first where none is given.
@@ -181,12 +200,18 @@ impl Book {
             from.push(0);
         }
         let ids = self.store.range(&[RECORD], &from);
-        let entry = |pair: Result<Pair, BookError>| self.entry(Id::at_end(&pair?.0).ok_or(BookError::Store("a key"))?);
-        ids.filter_map(|pair| entry(pair).transpose()).take(most).collect()
+        let entry = |pair: Result<Pair, BookError>| {
+            self.entry(Id::at_end(&pair?.0).ok_or(BookError::Store("a key"))?)
+        };
+        ids.filter_map(|pair| entry(pair).transpose())
+            .take(most)
+            .collect()
     }
 
     pub(crate) fn ids(&self) -> impl Iterator<Item = Result<Id, BookError>> + '_ {
-        self.store.range(&[RECORD], &[RECORD]).map(|pair| Id::at_end(&pair?.0).ok_or(BookError::Store("a key")))
+        self.store
+            .range(&[RECORD], &[RECORD])
+            .map(|pair| Id::at_end(&pair?.0).ok_or(BookError::Store("a key")))
     }
 
     /// Learns an answer outside of any job. It is durable after a [`Syncer::sync`].
@@ -255,7 +280,9 @@ impl Book {
 
     /// The position that a job that proves something searches next; it is at hand then.
     pub(crate) fn most_proving(&mut self, job: u32) -> Result<Option<Id>, BookError> {
-        let Some(mut prover) = self.provers.remove(&job) else { return Ok(None) };
+        let Some(mut prover) = self.provers.remove(&job) else {
+            return Ok(None);
+        };
         let found = self.cached(|index| prover.take(index));
         self.provers.insert(job, prover);
         found
@@ -289,12 +316,22 @@ impl Book {
     /// # Errors
     /// If the disk says no.
     pub fn unmake(self) -> Result<(), BookError> {
-        let Self { path, journal, store, _lock, .. } = self;
+        let Self {
+            path,
+            journal,
+            store,
+            _lock,
+            ..
+        } = self;
         drop((journal, store));
         // In this order: it is a book, or one that was never finished, until the end.
         for name in ["store", "manifest", "journal", "lock"] {
             let at = path.join(name);
-            let removed = if at.is_dir() { fs::remove_dir_all(&at) } else { fs::remove_file(&at) };
+            let removed = if at.is_dir() {
+                fs::remove_dir_all(&at)
+            } else {
+                fs::remove_file(&at)
+            };
             match removed {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(BookError::io("cannot remove", &at)(error));
@@ -313,24 +350,46 @@ pub(crate) fn believed(
 ) -> Result<Answer, BookError> {
     let believe = |(m, verdict): &(_, Verdict)| {
         let seen = after(*m)?.and_then(|child| Seen::from_child(child, verdict));
-        let Some(seen) = seen else { return Ok((*m, verdict.clone())) };
+        let Some(seen) = seen else {
+            return Ok((*m, verdict.clone()));
+        };
         let depth = u8::try_from(seen.depth).unwrap_or(u8::MAX);
         let (score, proof, line) = (seen.score, seen.proof, vec![*m]);
-        Ok((*m, Verdict { score, bound: Bound::Exact, depth, line, proof, ..verdict.clone() }))
+        Ok((
+            *m,
+            Verdict {
+                score,
+                bound: Bound::Exact,
+                depth,
+                line,
+                proof,
+                ..verdict.clone()
+            },
+        ))
     };
     node.facts.verdicts().iter().map(believe).collect()
 }
 
 /// What the journal says of an answer: in canonical orientation, with the engines by name.
-pub(crate) fn answered(job: Option<JobId>, is_widening: bool, position: &Position, answer: &Answer) -> LogEntry {
+pub(crate) fn answered(
+    job: Option<JobId>,
+    is_widening: bool,
+    position: &Position,
+    answer: &Answer,
+) -> LogEntry {
     let canonical = position.canonical();
-    let turned = answer.clone().turned(position.variant(), canonical.symmetry);
+    let turned = answer
+        .clone()
+        .turned(position.variant(), canonical.symmetry);
     let mut engines: Vec<String> = Vec::new();
     let groups = record::write(&turned, |engine| {
-        let at = engines.iter().position(|known| **known == **engine).unwrap_or_else(|| {
-            engines.push(engine.to_string());
-            engines.len() - 1
-        });
+        let at = engines
+            .iter()
+            .position(|known| **known == **engine)
+            .unwrap_or_else(|| {
+                engines.push(engine.to_string());
+                engines.len() - 1
+            });
         Ok::<u32, std::convert::Infallible>(at as u32)
     });
     let Ok(groups) = groups;

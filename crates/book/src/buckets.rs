@@ -49,12 +49,21 @@ impl Buckets {
         let data = begin..begin.checked_add(usize::try_from(bytes).ok()?)?;
         let words = data.len().div_ceil(BLOCK).div_ceil(64);
         let whole = (0..words).map(|_| AtomicU64::new(0)).collect();
-        Some(Self { directory, data, buckets, whole })
+        Some(Self {
+            directory,
+            data,
+            buckets,
+            whole,
+        })
     }
 
     /// Where the checksums of the blocks lie.
     pub(crate) fn sums(&self) -> Range<usize> {
-        self.data.end..self.data.end.saturating_add(4 * self.data.len().div_ceil(BLOCK))
+        self.data.end
+            ..self
+                .data
+                .end
+                .saturating_add(4 * self.data.len().div_ceil(BLOCK))
     }
 
     /// The directory.
@@ -65,15 +74,22 @@ impl Buckets {
     /// What is known of the position with this key.
     #[inline]
     pub(crate) fn find<'a>(&self, file: &'a [u8], key: Key) -> Result<Option<&'a [u8]>, Torn> {
-        let place = self.place(file, bucket_of(key, self.buckets)).ok_or("its directory leads nowhere")?;
+        let place = self
+            .place(file, bucket_of(key, self.buckets))
+            .ok_or("its directory leads nowhere")?;
         for ahead in AHEAD {
             ask(file, place.start + ahead);
         }
         self.hold(file, &place)?;
-        let Some((&count, bucket)) = file.get(place).and_then(|bytes| bytes.split_first()) else { return Ok(None) };
+        let Some((&count, bucket)) = file.get(place).and_then(|bytes| bytes.split_first()) else {
+            return Ok(None);
+        };
         let [name, tail @ ..] = tail_of(key);
         for from in (0..usize::from(count)).step_by(AT_ONCE) {
-            let names = bucket.get(from..).and_then(|names| names.first_chunk()).ok_or(TORN)?;
+            let names = bucket
+                .get(from..)
+                .and_then(|names| names.first_chunk())
+                .ok_or(TORN)?;
             let mut hits = equal(names, name);
             while hits != 0 {
                 let at = from + hits.trailing_zeros() as usize;
@@ -92,8 +108,14 @@ impl Buckets {
     }
 
     /// The positions of a bucket.
-    pub(crate) fn bucket<'a>(&self, file: &'a [u8], number: u32) -> Result<Vec<(Tail, &'a [u8])>, Torn> {
-        let place = self.place(file, number).ok_or("its directory leads nowhere")?;
+    pub(crate) fn bucket<'a>(
+        &self,
+        file: &'a [u8],
+        number: u32,
+    ) -> Result<Vec<(Tail, &'a [u8])>, Torn> {
+        let place = self
+            .place(file, number)
+            .ok_or("its directory leads nowhere")?;
         self.hold(file, &place)?;
         let Some((&count, bucket)) = file.get(place).and_then(|bytes| bytes.split_first()) else {
             return Ok(Vec::new());
@@ -106,8 +128,15 @@ impl Buckets {
         };
         let positions: Option<Vec<_>> = (0..count).map(position).collect();
         let positions = positions.ok_or(TORN)?;
-        let bytes: usize = positions.iter().map(|(tail, known)| 2 + tail.len() + known.len()).sum();
-        if bytes == bucket.len() { Ok(positions) } else { Err(TORN) }
+        let bytes: usize = positions
+            .iter()
+            .map(|(tail, known)| 2 + tail.len() + known.len())
+            .sum();
+        if bytes == bucket.len() {
+            Ok(positions)
+        } else {
+            Err(TORN)
+        }
     }
 
     /// Where a bucket lies in the file.
@@ -116,12 +145,22 @@ impl Buckets {
         let (line, at) = (number as usize / OF_LINE, number as usize % OF_LINE);
         let lines = file.get(self.directory + LINE * line..)?;
         let (line, next) = lines.split_first_chunk::<LINE>()?;
-        let base = |line: &[u8]| line.first_chunk().map(|bytes| u32::from_le_bytes(*bytes) as usize);
+        let base = |line: &[u8]| {
+            line.first_chunk()
+                .map(|bytes| u32::from_le_bytes(*bytes) as usize)
+        };
         let begin = base(line)?;
-        let after = |at: usize| begin + usize::from(u16::from_le_bytes([line[2 + 2 * at], line[3 + 2 * at]]));
+        let after = |at: usize| {
+            begin + usize::from(u16::from_le_bytes([line[2 + 2 * at], line[3 + 2 * at]]))
+        };
         let from = if at == 0 { begin } else { after(at) };
-        let to = if at == OF_LINE - 1 { base(next)? } else { after(at + 1) };
-        (from <= to && to <= self.data.len()).then_some(self.data.start + from..self.data.start + to)
+        let to = if at == OF_LINE - 1 {
+            base(next)?
+        } else {
+            after(at + 1)
+        };
+        (from <= to && to <= self.data.len())
+            .then_some(self.data.start + from..self.data.start + to)
     }
 
     /// Holds the blocks of these bytes against their checksums, unless that was done.
@@ -129,8 +168,10 @@ impl Buckets {
     fn hold(&self, file: &[u8], place: &Range<usize>) -> Result<(), Torn> {
         let (from, to) = (place.start - self.data.start, place.end - self.data.start);
         for block in from / BLOCK..to.div_ceil(BLOCK) {
-            let is_whole =
-                self.whole.get(block / 64).is_some_and(|w| w.load(Ordering::Relaxed) >> (block % 64) & 1 == 1);
+            let is_whole = self
+                .whole
+                .get(block / 64)
+                .is_some_and(|w| w.load(Ordering::Relaxed) >> (block % 64) & 1 == 1);
             if !is_whole {
                 self.hold_block(file, block)?;
             }
@@ -142,9 +183,12 @@ impl Buckets {
     fn hold_block(&self, file: &[u8], block: usize) -> Result<(), Torn> {
         let begin = self.data.start + block * BLOCK;
         let bytes = file.get(begin..self.data.end.min(begin + BLOCK));
-        let sum = file.get(self.data.end + 4 * block..).and_then(|sums| sums.first_chunk());
-        let is_whole =
-            bytes.zip(sum).is_some_and(|(bytes, sum)| checksum(block as u32, bytes) == u32::from_le_bytes(*sum));
+        let sum = file
+            .get(self.data.end + 4 * block..)
+            .and_then(|sums| sums.first_chunk());
+        let is_whole = bytes
+            .zip(sum)
+            .is_some_and(|(bytes, sum)| checksum(block as u32, bytes) == u32::from_le_bytes(*sum));
         if !is_whole {
             return Err("a block of positions does not match its checksum");
         }
@@ -164,10 +208,16 @@ fn lines(buckets: u32) -> usize {
 #[inline]
 fn entry(bucket: &[u8], count: u8, at: usize) -> Option<(&[u8; 9], &[u8])> {
     let ends = bucket.get(count.into()..)?;
-    let end = |at: usize| Some(usize::from(u16::from_le_bytes(*ends.get(2 * at..)?.first_chunk()?)));
+    let end = |at: usize| {
+        Some(usize::from(u16::from_le_bytes(
+            *ends.get(2 * at..)?.first_chunk()?,
+        )))
+    };
     // No branch: which place it is nobody can guess.
     let from = usize::from(at != 0) * end(at.saturating_sub(1))?;
-    ends.get(2 * usize::from(count)..)?.get(from..end(at)?)?.split_first_chunk()
+    ends.get(2 * usize::from(count)..)?
+        .get(from..end(at)?)?
+        .split_first_chunk()
 }
 
 /// Directory, buckets and checksums of positions that are sorted by bucket and tail. `None` for more than they have room for.
@@ -186,7 +236,8 @@ pub(crate) fn write<'a>(
             directory.extend(u16::try_from(data.len() - begin).ok()?.to_le_bytes());
         }
         let mut bucket = Vec::new();
-        while let Some(position) = positions.next_if(|(key, _)| bucket_of(*key, buckets) == number) {
+        while let Some(position) = positions.next_if(|(key, _)| bucket_of(*key, buckets) == number)
+        {
             bucket.push(position);
         }
         if bucket.is_empty() {

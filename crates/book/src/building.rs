@@ -42,13 +42,28 @@ impl Book {
         let wrong = [
             (spec.name.is_empty(), "a name"),
             (spec.roots.is_empty(), "a root"),
-            (spec.roots.iter().any(|root| root.variant() != spec.variant), "roots of one variant"),
+            (
+                spec.roots.iter().any(|root| root.variant() != spec.variant),
+                "roots of one variant",
+            ),
             (spec.width == 0, "at least one move a position (--top)"),
             (spec.target == 0, "at least one position (--positions)"),
-            (!(0.0..=MOST_NOISE).contains(&spec.bounds.noise), "a noise of 0 to 100 plies (--noise)"),
-            (spec.effort == Effort::default(), "an effort: depth, nodes or time"),
-            (!(0.0..=MOST_ALPHA).contains(&alpha), "an alpha of 0 to 1000 (--alpha)"),
-            (!MOST_PRIORITY.contains(&spec.bounds.priority), "a priority of -100 to 100 (--priority)"),
+            (
+                !(0.0..=MOST_NOISE).contains(&spec.bounds.noise),
+                "a noise of 0 to 100 plies (--noise)",
+            ),
+            (
+                spec.effort == Effort::default(),
+                "an effort: depth, nodes or time",
+            ),
+            (
+                !(0.0..=MOST_ALPHA).contains(&alpha),
+                "an alpha of 0 to 1000 (--alpha)",
+            ),
+            (
+                !MOST_PRIORITY.contains(&spec.bounds.priority),
+                "a priority of -100 to 100 (--priority)",
+            ),
             (
                 spec.bounds.deepen.is_some() && matches!(spec.policy, Policy::Prove { .. }),
                 "another policy to search anew what the book has (--deepen): a proof is looked for, or it is there",
@@ -67,13 +82,21 @@ impl Book {
             return Err(BookError::RootExcluded(root.clone()));
         }
         if self.job_named(&spec.name).is_some() {
-            return Err(BookError::JobDiffers(spec.name.clone(), "being there already"));
+            return Err(BookError::JobDiffers(
+                spec.name.clone(),
+                "being there already",
+            ));
         }
-        let id = u32::try_from(self.specs.len()).map_err(|_| BookError::JobSpec("fewer jobs before it"))?;
+        let id = u32::try_from(self.specs.len())
+            .map_err(|_| BookError::JobSpec("fewer jobs before it"))?;
         let settings = Setting::of(spec);
         let body = SpecBody::from(spec);
         // A job without them is written as it always was.
-        self.log(&if settings.is_empty() { LogEntry::Job(body) } else { LogEntry::JobWith(body, settings) })?;
+        self.log(&if settings.is_empty() {
+            LogEntry::Job(body)
+        } else {
+            LogEntry::JobWith(body, settings)
+        })?;
         self.read_spec(id)?;
         self.tell_job(JobId(id), spec)?;
         self.walk_on()?;
@@ -83,7 +106,12 @@ impl Book {
     /// Tells a job the limits and the priority of `spec`, where it has others.
     fn tell_job(&mut self, id: JobId, spec: &JobSpec) -> Result<(), BookError> {
         let known = self.index().account(id.0)?;
-        let Bounds { nodes, stable, priority, .. } = spec.bounds;
+        let Bounds {
+            nodes,
+            stable,
+            priority,
+            ..
+        } = spec.bounds;
         if (known.most_nodes, known.stretch) != (nodes, stable) {
             self.log(&LogEntry::Change(id.0, JobChange::Limit(nodes, stable)))?;
         }
@@ -104,7 +132,8 @@ impl Book {
     fn read_spec(&mut self, id: u32) -> Result<(), BookError> {
         let settings = self.index().settings(id)?;
         let spec = self.index().spec(id)?.and_then(|spec| spec.spec(&settings));
-        self.specs.insert(JobId(id), spec.ok_or(BookError::Store("a job"))?);
+        self.specs
+            .insert(JobId(id), spec.ok_or(BookError::Store("a job"))?);
         Ok(())
     }
 
@@ -121,7 +150,10 @@ impl Book {
             return Err(BookError::JobCancelled(job.spec.name));
         }
         if Setting::of(spec) != Setting::of(&job.spec) {
-            return Err(BookError::JobDiffers(spec.name.clone(), "the policy, or what it leaves out"));
+            return Err(BookError::JobDiffers(
+                spec.name.clone(),
+                "the policy, or what it leaves out",
+            ));
         }
         if let Some(what) = SpecBody::from(spec).difference(&SpecBody::from(&job.spec)) {
             return Err(BookError::JobDiffers(spec.name.clone(), what));
@@ -142,7 +174,9 @@ impl Book {
     /// If there is no such job, it is cancelled and should go on, or the disk says no.
     pub fn change_job(&mut self, id: JobId, change: JobChange) -> Result<Sequence, BookError> {
         let job = self.job(id)?;
-        if job.state == JobState::Cancelled && matches!(change, JobChange::Resume | JobChange::Retry) {
+        if job.state == JobState::Cancelled
+            && matches!(change, JobChange::Resume | JobChange::Retry)
+        {
             return Err(BookError::JobCancelled(job.spec.name));
         }
         if job.state == JobState::Done && change == JobChange::Cancel {
@@ -163,13 +197,20 @@ impl Book {
     /// A damaged store.
     pub fn jobs(&self) -> Result<Vec<Job>, BookError> {
         let index = self.index();
-        index.jobs()?.into_iter().map(|(id, _)| self.job(JobId(id))).collect()
+        index
+            .jobs()?
+            .into_iter()
+            .map(|(id, _)| self.job(JobId(id)))
+            .collect()
     }
 
     /// The job of a name.
     #[must_use]
     pub fn job_named(&self, name: &str) -> Option<JobId> {
-        self.specs.iter().find(|(_, spec)| spec.name == name).map(|(id, _)| *id)
+        self.specs
+            .iter()
+            .find(|(_, spec)| spec.name == name)
+            .map(|(id, _)| *id)
     }
 
     /// The jobs that are not what they were when this was asked last, maybe others; at first those that changed since the book
@@ -183,14 +224,34 @@ impl Book {
     /// # Errors
     /// If there is no such job.
     pub fn job(&self, id: JobId) -> Result<Job, BookError> {
-        let spec = self.specs.get(&id).ok_or_else(|| BookError::NoJob(id.0.to_string()))?;
+        let spec = self
+            .specs
+            .get(&id)
+            .ok_or_else(|| BookError::NoJob(id.0.to_string()))?;
         let body = self.index().job(id.0)?.clone();
         let account = self.index().account(id.0)?;
         let (nodes, stable, priority) = (account.most_nodes, account.stretch, account.priority);
-        let bounds = Bounds { nodes, stable, priority, ..spec.bounds.clone() };
-        let spec = JobSpec { target: body.target, bounds, ..spec.clone() };
+        let bounds = Bounds {
+            nodes,
+            stable,
+            priority,
+            ..spec.bounds.clone()
+        };
+        let spec = JobSpec {
+            target: body.target,
+            bounds,
+            ..spec.clone()
+        };
         let (positions, set_aside, frontier) = (body.positions, body.set_aside, body.frontier);
-        Ok(Job { id, spec, state: body.state, positions, set_aside, frontier, nodes: account.nodes })
+        Ok(Job {
+            id,
+            spec,
+            state: body.state,
+            positions,
+            set_aside,
+            frontier,
+            nodes: account.nodes,
+        })
     }
 
     /// The most urgent positions of a running job that are not at hand; they are at hand until they are
@@ -208,11 +269,19 @@ impl Book {
             self.walk_on()?;
             state = self.index().job(job.0)?.clone();
         }
-        let at_hand = self.at_hand.range((job, Id([0; Id::LEN]))..=(job, Id([u8::MAX; Id::LEN]))).count() as u64;
-        let left = state.target.saturating_sub(state.positions).saturating_sub(at_hand);
+        let at_hand = self
+            .at_hand
+            .range((job, Id([0; Id::LEN]))..=(job, Id([u8::MAX; Id::LEN])))
+            .count() as u64;
+        let left = state
+            .target
+            .saturating_sub(state.positions)
+            .saturating_sub(at_hand);
         let n = n.min(usize::try_from(left).unwrap_or(usize::MAX));
         let found = match self.specs.get(&job).map(|spec| spec.policy) {
-            Some(Policy::Prove { attacker }) => self.first_to_prove(job, attacker, n, at_hand == 0)?,
+            Some(Policy::Prove { attacker }) => {
+                self.first_to_prove(job, attacker, n, at_hand == 0)?
+            }
             _ => self.most_urgent(job, n)?,
         };
         if found.is_empty() {
@@ -222,14 +291,25 @@ impl Book {
         let turn = spec.bounds.priority;
         let questions = self.cached(|index| {
             let question = |(priority, at)| Ok((question(index, job, &spec, at)?, priority, at));
-            found.into_iter().map(question).collect::<Result<Vec<_>, BookError>>()
+            found
+                .into_iter()
+                .map(question)
+                .collect::<Result<Vec<_>, BookError>>()
         })?;
         let work = |(question, priority, at)| {
             self.next_work += 1;
-            Work { id: self.next_work, job, turn, question, priority, at }
+            Work {
+                id: self.next_work,
+                job,
+                turn,
+                question,
+                priority,
+                at,
+            }
         };
         let works: Vec<Work> = questions.into_iter().map(work).collect();
-        self.at_hand.extend(works.iter().map(|work| ((job, work.at), work.id)));
+        self.at_hand
+            .extend(works.iter().map(|work| ((job, work.at), work.id)));
         Ok(works)
     }
 
@@ -238,7 +318,12 @@ impl Book {
     /// # Errors
     /// If there is no such job, or the store is damaged.
     pub fn claim(&mut self, job: JobId, question: &Question) -> Result<Option<Work>, BookError> {
-        let Job { spec, state, positions, .. } = self.job(job)?;
+        let Job {
+            spec,
+            state,
+            positions,
+            ..
+        } = self.job(job)?;
         let variant = question.position.variant();
         if state != JobState::Running || positions >= spec.target || variant != spec.variant {
             return Ok(None);
@@ -246,16 +331,26 @@ impl Book {
         let at = Id::of(variant.code(), &question.position.canonical());
         let (priority, asked) = self.cached(|index| {
             let reach = index.reach(at)?;
-            let Some(priority) = index.waiting(job.0, at, &reach)? else { return Ok((None, None)) };
+            let Some(priority) = index.waiting(job.0, at, &reach)? else {
+                return Ok((None, None));
+            };
             Ok::<_, BookError>((Some(priority), Some(self::question(index, job, &spec, at)?)))
         })?;
-        let Some(priority) = priority else { return Ok(None) };
+        let Some(priority) = priority else {
+            return Ok(None);
+        };
         if self.at_hand.contains_key(&(job, at)) || asked.as_ref() != Some(question) {
             return Ok(None);
         }
         self.next_work += 1;
-        let work =
-            Work { id: self.next_work, job, turn: spec.bounds.priority, question: question.clone(), priority, at };
+        let work = Work {
+            id: self.next_work,
+            job,
+            turn: spec.bounds.priority,
+            question: question.clone(),
+            priority,
+            at,
+        };
         self.at_hand.insert((job, at), work.id);
         if let Policy::Prove { attacker } = spec.policy {
             self.prover(job, attacker).hold(at);
@@ -296,7 +391,9 @@ impl Book {
         self.prover(job, attacker);
         let mut found = Vec::new();
         while found.len() < n {
-            let Some(id) = self.most_proving(job.0)? else { break };
+            let Some(id) = self.most_proving(job.0)? else {
+                break;
+            };
             let priority = self.index().reach(id)?.waiting(job.0).unwrap_or_default();
             found.push((priority, id));
         }
@@ -306,7 +403,10 @@ impl Book {
         if self.is_proven(job)? {
             // What waited for the proof waits no more, and the job is done.
             while self.index().job(job.0)?.walking > 0 {
-                self.log(&LogEntry::Walk { job: job.0, steps: STEPS })?;
+                self.log(&LogEntry::Walk {
+                    job: job.0,
+                    steps: STEPS,
+                })?;
             }
         }
         // Where no way to a proof is left, what waits may open another.
@@ -341,7 +441,12 @@ impl Book {
             return self.set_aside(work, "the answer has no moves");
         }
         let is_widening = !work.question.moves.is_empty();
-        let sequence = self.log(&answered(Some(work.job), is_widening, &work.question.position, answer))?;
+        let sequence = self.log(&answered(
+            Some(work.job),
+            is_widening,
+            &work.question.position,
+            answer,
+        ))?;
         self.release(work);
         self.walk_on()?;
         Ok(sequence)
@@ -360,9 +465,17 @@ impl Book {
     ///
     /// # Errors
     /// If the disk says no.
-    pub fn distrust(&mut self, job: Option<JobId>, position: &Position) -> Result<Sequence, BookError> {
+    pub fn distrust(
+        &mut self,
+        job: Option<JobId>,
+        position: &Position,
+    ) -> Result<Sequence, BookError> {
         let (variant, packed) = (position.variant().code(), position.canonical().packed.0);
-        let sequence = self.log(&LogEntry::Distrust { job: job.map(|job| job.0), variant, packed })?;
+        let sequence = self.log(&LogEntry::Distrust {
+            job: job.map(|job| job.0),
+            variant,
+            packed,
+        })?;
         self.walk_on()?;
         Ok(sequence)
     }
@@ -372,9 +485,23 @@ impl Book {
     /// # Errors
     /// A damaged store.
     pub fn asides(&self, job: JobId, most: usize) -> Result<Vec<Aside>, BookError> {
-        let variant = self.specs.get(&job).ok_or_else(|| BookError::NoJob(job.0.to_string()))?.variant.code();
-        let aside = |(_, AsideBody { packed, reason })| Ok(Aside { position: unpack(variant, &packed)?, reason });
-        self.index().asides(job.0, most)?.into_iter().map(aside).collect()
+        let variant = self
+            .specs
+            .get(&job)
+            .ok_or_else(|| BookError::NoJob(job.0.to_string()))?
+            .variant
+            .code();
+        let aside = |(_, AsideBody { packed, reason })| {
+            Ok(Aside {
+                position: unpack(variant, &packed)?,
+                reason,
+            })
+        };
+        self.index()
+            .asides(job.0, most)?
+            .into_iter()
+            .map(aside)
+            .collect()
     }
 
     /// The work cannot be done: the job goes on without it, until it is [told to try again](JobChange::Retry).
@@ -385,7 +512,12 @@ impl Book {
         let canonical = work.question.position.canonical();
         let variant = work.question.position.variant().code();
         let (packed, reason) = (canonical.packed.0, reason.to_string());
-        let sequence = self.log(&LogEntry::SetAside { job: work.job.0, variant, packed, reason })?;
+        let sequence = self.log(&LogEntry::SetAside {
+            job: work.job.0,
+            variant,
+            packed,
+            reason,
+        })?;
         self.release(work);
         Ok(sequence)
     }
@@ -400,7 +532,11 @@ impl Book {
             let mut left = Some(state);
             while let Some(state) = left.filter(|state| state.walking > 0) {
                 self.log(&LogEntry::Walk { job, steps: STEPS })?;
-                left = if state.frontier == 0 { Some(self.index().job(job)?.clone()) } else { None };
+                left = if state.frontier == 0 {
+                    Some(self.index().job(job)?.clone())
+                } else {
+                    None
+                };
             }
         }
         Ok(())
@@ -411,12 +547,20 @@ impl Book {
 fn question(index: &mut Index, job: JobId, spec: &JobSpec, id: Id) -> Result<Question, BookError> {
     let question = match index.node(id)? {
         Some(node)
-            if node.is_silent() || index.reach(id)?.is_distrusted() || index.judged(job.0, id)? == Some(true) =>
+            if node.is_silent()
+                || index.reach(id)?.is_distrusted()
+                || index.judged(job.0, id)? == Some(true) =>
         {
-            Question { width: spec.width, ..Question::new(node.position.clone(), spec.effort) }
+            Question {
+                width: spec.width,
+                ..Question::new(node.position.clone(), spec.effort)
+            }
         }
         Some(node) => widening(spec, &node),
-        None => Question { width: spec.width, ..Question::new(unknown(index, id)?, spec.effort) },
+        None => Question {
+            width: spec.width,
+            ..Question::new(unknown(index, id)?, spec.effort)
+        },
     };
     Ok(match spec.policy {
         Policy::DropOut { .. } | Policy::OneSide { .. } => question,
@@ -430,8 +574,18 @@ fn unknown(index: &mut Index, id: Id) -> Result<Position, BookError> {
     if let Some(packed) = reach.root() {
         return unpack(id.variant(), packed);
     }
-    let parent = reach.parents().next().map(|parent| index.node(parent)).transpose()?.flatten();
-    let to_it = |node: &Node| node.followed.iter().find(|(_, child)| *child == id).map(|(m, _)| *m);
+    let parent = reach
+        .parents()
+        .next()
+        .map(|parent| index.node(parent))
+        .transpose()?
+        .flatten();
+    let to_it = |node: &Node| {
+        node.followed
+            .iter()
+            .find(|(_, child)| *child == id)
+            .map(|(m, _)| *m)
+    };
     let next = parent.and_then(|node| node.position.play(to_it(&node)?).ok());
     let canonical = next.ok_or(BookError::Store("the frontier"))?.canonical();
     unpack(id.variant(), &canonical.packed.0)
@@ -441,15 +595,28 @@ fn unknown(index: &mut Index, id: Id) -> Result<Position, BookError> {
 /// defender whether all his moves lose, with that of one search for each. In other games than gomoku, where nobody can answer
 /// that first question better, the attacker is asked for his best moves.
 fn proving(mut question: Question, attacker: Side) -> Question {
-    let moves = if question.moves.is_empty() { question.position.distinct_moves().len() } else { question.moves.len() };
+    let moves = if question.moves.is_empty() {
+        question.position.distinct_moves().len()
+    } else {
+        question.moves.len()
+    };
     let is_attack = question.position.side() == attacker;
     if !is_attack {
-        question.window = Window { alpha: Score::MIN, beta: -Score::OPINION_MAX };
+        question.window = Window {
+            alpha: Score::MIN,
+            beta: -Score::OPINION_MAX,
+        };
     } else if matches!(question.position.variant(), Variant::Gomoku { .. }) {
-        question.window = Window { alpha: Score::OPINION_MAX, beta: Score::MAX };
+        question.window = Window {
+            alpha: Score::OPINION_MAX,
+            beta: Score::MAX,
+        };
     }
     let times = if is_attack { SEARCHES } else { moves as u64 };
-    question.effort.nodes = question.effort.nodes.map(|nodes| nodes.saturating_mul(times));
+    question.effort.nodes = question
+        .effort
+        .nodes
+        .map(|nodes| nodes.saturating_mul(times));
     question
 }
 
@@ -457,13 +624,27 @@ fn proving(mut question: Question, attacker: Side) -> Question {
 /// what only bounds them, by a person's question or in a book that was merged in: less would say nothing new. That a limit of
 /// positions would end before it is likely, for a value takes longer than a bound: then the depth of the bound is the limit.
 fn widening(spec: &JobSpec, node: &Node) -> Question {
-    let bounded = node.facts.verdicts().iter().filter(|(_, verdict)| !verdict.is_exact()).map(|(m, _)| *m);
+    let bounded = node
+        .facts
+        .verdicts()
+        .iter()
+        .filter(|(_, verdict)| !verdict.is_exact())
+        .map(|(m, _)| *m);
     let mut moves: Vec<Move> = bounded.collect();
     if moves.is_empty() {
         let is_new = |m: &Move| node.facts.get(*m).is_none();
-        moves = node.position.distinct_moves().into_iter().filter(is_new).collect();
+        moves = node
+            .position
+            .distinct_moves()
+            .into_iter()
+            .filter(is_new)
+            .collect();
     }
-    let bounds = moves.iter().filter_map(|m| node.facts.get(*m)).map(|verdict| verdict.depth).max();
+    let bounds = moves
+        .iter()
+        .filter_map(|m| node.facts.get(*m))
+        .map(|verdict| verdict.depth)
+        .max();
     let mut effort = spec.effort;
     effort.depth = effort.depth.map(|depth| depth.max(bounds.unwrap_or(0)));
     // A proof is looked for as far as the effort goes, whatever was bounded before.
@@ -472,5 +653,9 @@ fn widening(spec: &JobSpec, node: &Node) -> Question {
         effort.depth = Some(bound.max(1));
         effort.nodes = Some(nodes.saturating_mul(VALUE));
     }
-    Question { moves, width: spec.width, ..Question::new(node.position.clone(), effort) }
+    Question {
+        moves,
+        width: spec.width,
+        ..Question::new(node.position.clone(), effort)
+    }
 }

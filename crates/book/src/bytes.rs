@@ -18,7 +18,9 @@ pub(crate) fn seal(key: &[u8], body: &impl Serialize) -> Vec<u8> {
 /// The body again; `None` for bytes that nobody wrote there.
 pub(crate) fn unseal<T: DeserializeOwned>(key: &[u8], bytes: &[u8]) -> Option<T> {
     let (version, body) = open(key, bytes)?;
-    let (value, left) = postcard::take_from_bytes(body).ok().filter(|_| version == VERSION)?;
+    let (value, left) = postcard::take_from_bytes(body)
+        .ok()
+        .filter(|_| version == VERSION)?;
     left.is_empty().then_some(value)
 }
 

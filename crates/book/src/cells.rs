@@ -18,7 +18,11 @@ pub(crate) struct Cells<T> {
 impl<T: Clone> Cells<T> {
     /// No more than `most` at a time.
     pub(crate) fn new(most: usize) -> Self {
-        Self { most, new: HashMap::default(), old: HashMap::default() }
+        Self {
+            most,
+            new: HashMap::default(),
+            old: HashMap::default(),
+        }
     }
 
     pub(crate) fn get(&mut self, id: Id) -> Option<T> {

@@ -40,7 +40,9 @@ impl Choice {
         if self.temperature == 0.0 || best.1.score.is_mate() {
             return Some(best);
         }
-        let least = self.margin.map_or(i16::MIN, |margin| best.1.score.raw().saturating_sub_unsigned(margin));
+        let least = self.margin.map_or(i16::MIN, |margin| {
+            best.1.score.raw().saturating_sub_unsigned(margin)
+        });
         let weight = |(_, v): &&(Move, Verdict)| match v.score.loss_plies() {
             Some(_) => 0.0,
             // Of such moves all are.
@@ -58,16 +60,24 @@ impl Choice {
     #[must_use]
     pub fn rivals<'a>(&self, answer: &'a Answer) -> Vec<&'a (Move, Verdict)> {
         let best = self.known(answer).first().map(|(_, v)| v.score);
-        let may_be_beaten_by = |score| best.is_none_or(|best| best.win_plies().is_none() && score > best);
+        let may_be_beaten_by =
+            |score| best.is_none_or(|best| best.win_plies().is_none() && score > best);
         let is_rival = |v: &Verdict| is_upper(v) && may_be_beaten_by(v.score);
-        answer.verdicts().iter().filter(|(_, v)| is_rival(v)).collect()
+        answer
+            .verdicts()
+            .iter()
+            .filter(|(_, v)| is_rival(v))
+            .collect()
     }
 
     /// The moves that can be chosen, best first; where no value is known of any, those that were made, the most frequent first.
     fn known<'a>(&self, answer: &'a Answer) -> Vec<&'a (Move, Verdict)> {
         let is_deep = |v: &Verdict| v.depth >= self.min_depth || v.proof.is_some();
-        let (mut made, known): (Vec<_>, Vec<_>) =
-            answer.verdicts().iter().filter(|(_, v)| !is_upper(v) && is_deep(v)).partition(|(_, v)| v.is_silent());
+        let (mut made, known): (Vec<_>, Vec<_>) = answer
+            .verdicts()
+            .iter()
+            .filter(|(_, v)| !is_upper(v) && is_deep(v))
+            .partition(|(_, v)| v.is_silent());
         made.sort_by_key(|(_, v)| std::cmp::Reverse(v.nodes));
         if known.is_empty() { made } else { known }
     }
@@ -88,21 +98,44 @@ mod tests {
     fn bounded(values: &[(Score, Bound)]) -> Answer {
         let verdict = |(code, &(score, bound)): (u16, &(Score, Bound))| {
             let m = Move::new(code);
-            let by = Provenance { engine: "test".into(), day: 0 };
-            (m, Verdict { score, bound, depth: 4, nodes: 1, line: vec![m], proof: None, by })
+            let by = Provenance {
+                engine: "test".into(),
+                day: 0,
+            };
+            (
+                m,
+                Verdict {
+                    score,
+                    bound,
+                    depth: 4,
+                    nodes: 1,
+                    line: vec![m],
+                    proof: None,
+                    by,
+                },
+            )
         };
         (0..).zip(values).map(verdict).collect()
     }
 
     fn answer(scores: &[Score]) -> Answer {
-        bounded(&scores.iter().map(|score| (*score, Bound::Exact)).collect::<Vec<_>>())
+        bounded(
+            &scores
+                .iter()
+                .map(|score| (*score, Bound::Exact))
+                .collect::<Vec<_>>(),
+        )
     }
 
     #[test]
     fn the_temperature_says_how_often_a_worse_move_is_chosen() {
         let answer = answer(&[Score::opinion(50), Score::opinion(30), Score::loss_in(2)]);
         let pick = |temperature, seed| {
-            let choice = Choice { temperature, seed: Some(seed), ..Choice::default() };
+            let choice = Choice {
+                temperature,
+                seed: Some(seed),
+                ..Choice::default()
+            };
             choice.pick(&answer).map(|(m, _)| m.code())
         };
         assert!((0..50).all(|seed| pick(0.0, seed) == Some(0)));
@@ -110,7 +143,10 @@ mod tests {
         let second = chosen.iter().filter(|m| **m == Some(1)).count();
         // e times less likely: 27 in a hundred.
         assert!((30..80).contains(&second), "{second} of 200");
-        assert!(chosen.iter().all(|m| *m != Some(2)), "a proven loss was chosen");
+        assert!(
+            chosen.iter().all(|m| *m != Some(2)),
+            "a proven loss was chosen"
+        );
         assert_eq!(pick(20.0, 7), pick(20.0, 7));
     }
 
@@ -118,8 +154,15 @@ mod tests {
     fn what_is_worse_than_the_margin_is_never_chosen() {
         let answer = answer(&[Score::opinion(50), Score::opinion(30), Score::opinion(29)]);
         let chosen = |margin| -> std::collections::BTreeSet<_> {
-            let choice = |seed| Choice { temperature: 1e3, seed: Some(seed), margin, ..Choice::default() };
-            (0..100).filter_map(|seed| choice(seed).pick(&answer).map(|(m, _)| m.code())).collect()
+            let choice = |seed| Choice {
+                temperature: 1e3,
+                seed: Some(seed),
+                margin,
+                ..Choice::default()
+            };
+            (0..100)
+                .filter_map(|seed| choice(seed).pick(&answer).map(|(m, _)| m.code()))
+                .collect()
         };
         assert_eq!(chosen(None), [0, 1, 2].into());
         assert_eq!(chosen(Some(20)), [0, 1].into());
@@ -129,8 +172,22 @@ mod tests {
     #[test]
     fn what_is_shallow_is_left_out() {
         let answer = answer(&[Score::opinion(50)]);
-        assert!(Choice { min_depth: 5, ..Choice::default() }.pick(&answer).is_none());
-        assert!(Choice { min_depth: 4, ..Choice::default() }.pick(&answer).is_some());
+        assert!(
+            Choice {
+                min_depth: 5,
+                ..Choice::default()
+            }
+            .pick(&answer)
+            .is_none()
+        );
+        assert!(
+            Choice {
+                min_depth: 4,
+                ..Choice::default()
+            }
+            .pick(&answer)
+            .is_some()
+        );
     }
 
     #[test]
@@ -140,19 +197,47 @@ mod tests {
         type Row<'a> = (&'a [(Score, Bound)], Option<u16>, &'a [u16]);
         let rows: [Row; 8] = [
             (&[(of(10), exact), (of(10), upper)], Some(0), &[]),
-            (&[(of(10), exact), (of(11), upper), (of(90), upper)], Some(0), &[2, 1]),
-            (&[(of(10), exact), (of(20), lower), (of(15), upper)], Some(1), &[]),
+            (
+                &[(of(10), exact), (of(11), upper), (of(90), upper)],
+                Some(0),
+                &[2, 1],
+            ),
+            (
+                &[(of(10), exact), (of(20), lower), (of(15), upper)],
+                Some(1),
+                &[],
+            ),
             (&[(of(20), exact), (of(20), lower)], Some(0), &[]),
             (&[(of(20), upper)], None, &[0]),
-            (&[(Score::win_in(3), exact), (Score::win_in(1), upper)], Some(0), &[]),
-            (&[(Score::loss_in(4), exact), (of(-900), upper)], Some(1), &[1]),
-            (&[(Score::loss_in(4), exact), (Score::loss_in(8), exact)], Some(1), &[]),
+            (
+                &[(Score::win_in(3), exact), (Score::win_in(1), upper)],
+                Some(0),
+                &[],
+            ),
+            (
+                &[(Score::loss_in(4), exact), (of(-900), upper)],
+                Some(1),
+                &[1],
+            ),
+            (
+                &[(Score::loss_in(4), exact), (Score::loss_in(8), exact)],
+                Some(1),
+                &[],
+            ),
         ];
         for (values, choice, rivals) in rows {
             let answer = bounded(values);
             for temperature in [0.0, 1e-3] {
-                let all = Choice { temperature, seed: Some(7), ..Choice::default() };
-                assert_eq!(all.pick(&answer).map(|(m, _)| m.code()), choice, "{values:?} at {temperature}");
+                let all = Choice {
+                    temperature,
+                    seed: Some(7),
+                    ..Choice::default()
+                };
+                assert_eq!(
+                    all.pick(&answer).map(|(m, _)| m.code()),
+                    choice,
+                    "{values:?} at {temperature}"
+                );
                 let found: Vec<_> = all.rivals(&answer).iter().map(|(m, _)| m.code()).collect();
                 assert_eq!(found, rivals, "{values:?}");
             }

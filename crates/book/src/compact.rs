@@ -46,19 +46,29 @@ pub(crate) fn write(value: &Derived, answer: &Answer) -> Option<Vec<u8>> {
     let mut bytes = vec![u8::try_from(kept.len()).ok()?];
     let has_best = value.best.is_some() && kept.first().map(|(m, _)| *m) == value.best;
     let flags = if value.is_open { OPEN } else { 0 } | if has_best { 0 } else { NO_BEST };
-    bytes.push(flags | value.proof.map_or(0, |proof| ProofBody::from(proof).code() + 1));
+    bytes.push(
+        flags
+            | value
+                .proof
+                .map_or(0, |proof| ProofBody::from(proof).code() + 1),
+    );
     if let Some(proof) = value.proof {
         put(&mut bytes, proof.plies.into());
     }
     put(&mut bytes, value.depth.into());
     put(&mut bytes, zigzag(value.score.raw().into()));
-    let (mut score, mut depth) = (i32::from(value.score.raw()), i32::from(value.depth.min(255)));
+    let (mut score, mut depth) = (
+        i32::from(value.score.raw()),
+        i32::from(value.depth.min(255)),
+    );
     for (m, verdict) in kept {
         if m.code() >= 1 << 13 {
             return None;
         }
         let bound = verdict.bound as u16;
-        bytes.extend((m.code() << 3 | bound << 1 | u16::from(verdict.proof.is_some())).to_le_bytes());
+        bytes.extend(
+            (m.code() << 3 | bound << 1 | u16::from(verdict.proof.is_some())).to_le_bytes(),
+        );
         put(&mut bytes, zigzag(i32::from(verdict.score.raw()) - score));
         put(&mut bytes, zigzag(i32::from(verdict.depth) - depth));
         if let Some(proof) = verdict.proof {
@@ -73,10 +83,18 @@ pub(crate) fn write(value: &Derived, answer: &Answer) -> Option<Vec<u8>> {
 /// The moves that are worth a place: the one that reaches the value, then the best others, then those that may be better.
 fn kept<'a>(value: &Derived, answer: &'a Answer) -> Vec<&'a (Move, Verdict)> {
     let is_known = |(_, v): &&(Move, Verdict)| v.bound != Bound::Upper || v.proof.is_some();
-    let (mut first, others): (Vec<_>, Vec<_>) =
-        answer.verdicts().iter().filter(is_known).partition(|(m, _)| Some(*m) == value.best);
+    let (mut first, others): (Vec<_>, Vec<_>) = answer
+        .verdicts()
+        .iter()
+        .filter(is_known)
+        .partition(|(m, _)| Some(*m) == value.best);
     first.extend(others.into_iter().take(MOST_KNOWN - first.len()));
-    first.extend(Choice::default().rivals(answer).into_iter().take(MOST_RIVALS));
+    first.extend(
+        Choice::default()
+            .rivals(answer)
+            .into_iter()
+            .take(MOST_RIVALS),
+    );
     first
 }
 
@@ -94,7 +112,9 @@ impl<'a> Compact<'a> {
     /// all of them wait for the memory, and when too many do the processor does not begin with the look-up after this one.
     #[inline]
     fn read_common(bytes: &'a [u8]) -> Option<Self> {
-        let [count, 0, depth @ ..0x80, low, high, ..] = *bytes else { return None };
+        let [count, 0, depth @ ..0x80, low, high, ..] = *bytes else {
+            return None;
+        };
         let long = low >> 7;
         if long & high >> 7 != 0 {
             return None;
@@ -106,8 +126,13 @@ impl<'a> Compact<'a> {
         if count == 0 || head & BOUND == BOUND {
             return None;
         }
-        let value =
-            Derived { score, proof: None, best: Some(Move::new(head >> 3)), depth: depth.into(), is_open: false };
+        let value = Derived {
+            score,
+            proof: None,
+            best: Some(Move::new(head >> 3)),
+            depth: depth.into(),
+            is_open: false,
+        };
         Some(Self { value, count, rest })
     }
 
@@ -122,8 +147,17 @@ impl<'a> Compact<'a> {
         };
         let depth = u16::try_from(get(&mut bytes)?).ok()?;
         let score = score(unzigzag(get(&mut bytes)?))?;
-        let mut compact =
-            Self { value: Derived { score, proof, best: None, depth, is_open: flags & OPEN != 0 }, count, rest: bytes };
+        let mut compact = Self {
+            value: Derived {
+                score,
+                proof,
+                best: None,
+                depth,
+                is_open: flags & OPEN != 0,
+            },
+            count,
+            rest: bytes,
+        };
         if flags & NO_BEST == 0 {
             compact.value.best = Some(compact.moves().next()??.at);
         }
@@ -140,7 +174,10 @@ impl<'a> Compact<'a> {
     #[inline]
     pub fn moves(&self) -> impl Iterator<Item = Option<CompactMove>> + use<'a> {
         let (mut rest, count) = (self.rest, self.count);
-        let (mut before, mut depth) = (i32::from(self.value.score.raw()), i32::from(self.value.depth.min(255)));
+        let (mut before, mut depth) = (
+            i32::from(self.value.score.raw()),
+            i32::from(self.value.depth.min(255)),
+        );
         (0..count).map(move |_| {
             let head = u16::from_le_bytes(take(&mut rest)?);
             let bound = match head >> 1 & 3 {
@@ -170,9 +207,30 @@ impl<'a> Compact<'a> {
     /// All moves with all that an answer says of them; `None` for bytes that nobody wrote.
     pub(crate) fn answer(&self, by: &Provenance) -> Option<Answer> {
         let verdict = |said: Option<CompactMove>| {
-            let CompactMove { at, score, bound, depth, proof } = said?;
-            let line = if bound == Bound::Exact { vec![at] } else { Vec::new() };
-            Some((at, Verdict { score, bound, depth, nodes: 0, line, proof, by: by.clone() }))
+            let CompactMove {
+                at,
+                score,
+                bound,
+                depth,
+                proof,
+            } = said?;
+            let line = if bound == Bound::Exact {
+                vec![at]
+            } else {
+                Vec::new()
+            };
+            Some((
+                at,
+                Verdict {
+                    score,
+                    bound,
+                    depth,
+                    nodes: 0,
+                    line,
+                    proof,
+                    by: by.clone(),
+                },
+            ))
         };
         self.moves().map(verdict).collect()
     }
@@ -244,11 +302,19 @@ mod tests {
     use super::*;
 
     fn by() -> Provenance {
-        Provenance { engine: "test".into(), day: 9 }
+        Provenance {
+            engine: "test".into(),
+            day: 9,
+        }
     }
 
     fn known() -> impl Strategy<Value = (i16, bool, u8, Option<u16>)> {
-        (-30_000i16..=30_000, any::<bool>(), any::<u8>(), proptest::option::weighted(0.2, 0u16..=1_999))
+        (
+            -30_000i16..=30_000,
+            any::<bool>(),
+            any::<u8>(),
+            proptest::option::weighted(0.2, 0u16..=1_999),
+        )
     }
 
     proptest! {

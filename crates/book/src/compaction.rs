@@ -86,16 +86,25 @@ impl Stories {
         let mut stories = Self::default();
         Journal::scan(journal, None, &mut |Sequence(number), bytes| {
             let entry = read(number, bytes)?;
-            let Some(id) = entry.about()? else { return Ok(()) };
+            let Some(id) = entry.about()? else {
+                return Ok(());
+            };
             match &entry {
                 LogEntry::Answer(body) => {
                     let story = stories.positions.entry(id).or_default();
                     story.answer(number, body);
                     story.is_kept |= body.job.is_some_and(|job| counting.contains(&JobId(job)));
                 }
-                LogEntry::Distrust { job, .. } => stories.positions.entry(id).or_default().distrust(number, *job),
+                LogEntry::Distrust { job, .. } => stories
+                    .positions
+                    .entry(id)
+                    .or_default()
+                    .distrust(number, *job),
                 LogEntry::SetAside { .. } => stories.asides += 1,
-                LogEntry::Job(_) | LogEntry::JobWith(..) | LogEntry::Change(..) | LogEntry::Walk { .. } => {}
+                LogEntry::Job(_)
+                | LogEntry::JobWith(..)
+                | LogEntry::Change(..)
+                | LogEntry::Walk { .. } => {}
             }
             Ok(())
         })?;
@@ -118,40 +127,84 @@ impl Book {
         self.syncer().sync()?;
         let (bytes_before, entries_before) = (self.bytes()?, self.sequence().0);
         let jobs = self.jobs()?;
-        let counts = |job: &&Job| job.spec.bounds.deepen.is_some() || job.spec.bounds.nodes.is_some();
+        let counts =
+            |job: &&Job| job.spec.bounds.deepen.is_some() || job.spec.bounds.nodes.is_some();
         let counting: Vec<JobId> = jobs.iter().filter(counts).map(|job| job.id).collect();
         let stories = Stories::read(&self.path.join("journal"), &counting)?;
         let aside: u64 = jobs.iter().map(|job| job.set_aside).sum();
-        let is_shorter = stories.asides > aside || stories.positions.values().any(Story::is_longer_than_needed);
-        let (mut book, notices) = if is_shorter { self.rewritten(&stories, options)? } else { (self, Vec::new()) };
+        let is_shorter =
+            stories.asides > aside || stories.positions.values().any(Story::is_longer_than_needed);
+        let (mut book, notices) = if is_shorter {
+            self.rewritten(&stories, options)?
+        } else {
+            (self, Vec::new())
+        };
         book.syncer().sync()?;
         book.store.seal()?;
         let (entries, bytes) = (book.sequence().0, book.bytes()?);
-        Ok((book, CompactReport { entries_before, entries, bytes_before, bytes, notices }))
+        Ok((
+            book,
+            CompactReport {
+                entries_before,
+                entries,
+                bytes_before,
+                bytes,
+                notices,
+            },
+        ))
     }
 
     /// The same book, of a journal that says only what counts.
-    fn rewritten(self, stories: &Stories, options: &BookOptions) -> Result<(Self, Vec<Notice>), BookError> {
+    fn rewritten(
+        self,
+        stories: &Stories,
+        options: &BookOptions,
+    ) -> Result<(Self, Vec<Notice>), BookError> {
         let (jobs, mut index) = (self.jobs()?, self.index());
         let mut new = Rewrite::begin(&self.path)?;
-        Journal::scan(&self.path.join("journal"), None, &mut |Sequence(number), bytes| {
-            let entry = read(number, bytes)?;
-            let Some((id, story)) = entry.about()?.and_then(|id| Some((id, stories.positions.get(&id)?))) else {
-                return if matches!(entry, LogEntry::SetAside { .. }) { Ok(()) } else { new.add_bytes(bytes) };
-            };
-            match entry {
-                LogEntry::Answer(_) if number == story.first && !story.is_kept && story.answers > 1 => {
-                    let node = index.node(id)?.ok_or(BookError::Record(id.key()))?;
-                    new.add(&answered(story.job.map(JobId), false, &node.position, &node.facts))
+        Journal::scan(
+            &self.path.join("journal"),
+            None,
+            &mut |Sequence(number), bytes| {
+                let entry = read(number, bytes)?;
+                let Some((id, story)) = entry
+                    .about()?
+                    .and_then(|id| Some((id, stories.positions.get(&id)?)))
+                else {
+                    return if matches!(entry, LogEntry::SetAside { .. }) {
+                        Ok(())
+                    } else {
+                        new.add_bytes(bytes)
+                    };
+                };
+                match entry {
+                    LogEntry::Answer(_)
+                        if number == story.first && !story.is_kept && story.answers > 1 =>
+                    {
+                        let node = index.node(id)?.ok_or(BookError::Record(id.key()))?;
+                        new.add(&answered(
+                            story.job.map(JobId),
+                            false,
+                            &node.position,
+                            &node.facts,
+                        ))
+                    }
+                    LogEntry::Answer(_) | LogEntry::Distrust { .. } if story.tells(number) => {
+                        new.add_bytes(bytes)
+                    }
+                    _ => Ok(()),
                 }
-                LogEntry::Answer(_) | LogEntry::Distrust { .. } if story.tells(number) => new.add_bytes(bytes),
-                _ => Ok(()),
-            }
-        })?;
+            },
+        )?;
         // What is set aside may be so because of an answer that is part of another now.
         for job in &jobs {
             for (id, AsideBody { packed, reason }) in index.asides(job.id.0, usize::MAX)? {
-                new.add(&LogEntry::SetAside { job: job.id.0, variant: id.variant(), packed, reason })?;
+                new.add(&LogEntry::SetAside {
+                    job: job.id.0,
+                    variant: id.variant(),
+                    packed,
+                    reason,
+                })?;
             }
         }
         let path = self.path.clone();
@@ -176,10 +229,18 @@ impl Book {
         self.change_job(before.id, JobChange::Target(before.spec.target))?;
         match &before.state {
             JobState::Running => {}
-            JobState::Done => drop(self.change_job(before.id, JobChange::Finish)?),
-            JobState::Paused => drop(self.change_job(before.id, JobChange::Pause)?),
-            JobState::Cancelled => drop(self.tell(before.id, JobChange::Cancel)?),
-            JobState::Failed(reason) => drop(self.change_job(before.id, JobChange::Fail(reason.clone()))?),
+            JobState::Done => {
+                self.change_job(before.id, JobChange::Finish)?;
+            }
+            JobState::Paused => {
+                self.change_job(before.id, JobChange::Pause)?;
+            }
+            JobState::Cancelled => {
+                self.tell(before.id, JobChange::Cancel)?;
+            }
+            JobState::Failed(reason) => {
+                self.change_job(before.id, JobChange::Fail(reason.clone()))?;
+            }
         }
         Ok(())
     }

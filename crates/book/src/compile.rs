@@ -45,15 +45,21 @@ impl Compiler {
     pub fn add(&mut self, key: Key, value: &Derived, answer: &Answer) -> Result<(), BookError> {
         let bytes = compact::write(value, answer).ok_or(BookError::Record(key))?;
         self.keys.push((key, self.bytes.len() as u64));
-        self.bytes.push(u8::try_from(bytes.len()).map_err(|_| BookError::Record(key))?);
+        self.bytes
+            .push(u8::try_from(bytes.len()).map_err(|_| BookError::Record(key))?);
         self.bytes.extend(bytes);
-        self.day = answer.verdicts().iter().map(|(_, v)| v.by.day).fold(self.day, u32::max);
+        self.day = answer
+            .verdicts()
+            .iter()
+            .map(|(_, v)| v.by.day)
+            .fold(self.day, u32::max);
         Ok(())
     }
 
     fn append(&mut self, other: Self) {
         let begin = self.bytes.len() as u64;
-        self.keys.extend(other.keys.into_iter().map(|(key, at)| (key, begin + at)));
+        self.keys
+            .extend(other.keys.into_iter().map(|(key, at)| (key, begin + at)));
         self.bytes.extend(other.bytes);
         self.day = self.day.max(other.day);
     }
@@ -65,17 +71,26 @@ impl Compiler {
     pub fn write(mut self, path: &Path, stats: &Stats) -> Result<CompileReport, BookError> {
         leave_others_alone(path)?;
         let positions = self.keys.len() as u64;
-        let buckets = buckets_for(positions, self.bytes.len() as u64).ok_or(BookError::TooMany(positions))?;
-        self.keys.sort_unstable_by_key(|(key, _)| (bucket_of(*key, buckets), tail_of(*key)));
+        let buckets =
+            buckets_for(positions, self.bytes.len() as u64).ok_or(BookError::TooMany(positions))?;
+        self.keys
+            .sort_unstable_by_key(|(key, _)| (bucket_of(*key, buckets), tail_of(*key)));
         let name = |key: Key| (bucket_of(key, buckets), tail_of(key));
-        if let Some(pair) = self.keys.windows(2).find(|pair| name(pair[0].0) == name(pair[1].0)) {
+        if let Some(pair) = self
+            .keys
+            .windows(2)
+            .find(|pair| name(pair[0].0) == name(pair[1].0))
+        {
             return Err(BookError::Collision(pair[1].0));
         }
         let known = self.keys.iter().map(|(key, at)| {
-            let (length, rest) = self.bytes[*at as usize..].split_first().expect("each has its length");
+            let (length, rest) = self.bytes[*at as usize..]
+                .split_first()
+                .expect("each has its length");
             (*key, &rest[..usize::from(*length)])
         });
-        let (directory, data, sums) = buckets::write(buckets, known).ok_or(BookError::TooMany(positions))?;
+        let (directory, data, sums) =
+            buckets::write(buckets, known).ok_or(BookError::TooMany(positions))?;
         let mut sum = crc32fast::Hasher::new();
         sum.update(&directory);
         sum.update(&sums);
@@ -92,7 +107,10 @@ impl Compiler {
         let header = header.bytes();
         let parts = [&header, &directory, &data, &sums, &summary].map(|part| &part[..]);
         put(path, &parts).map_err(BookError::io("cannot write", path))?;
-        Ok(CompileReport { positions, bytes: parts.iter().map(|part| part.len() as u64).sum() })
+        Ok(CompileReport {
+            positions,
+            bytes: parts.iter().map(|part| part.len() as u64).sum(),
+        })
     }
 }
 
@@ -108,11 +126,16 @@ fn leave_others_alone(path: &Path) -> Result<(), BookError> {
 
 /// Writes a file under another name, makes it durable, and gives it its own.
 fn put(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    let mut name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_os_string();
+    let mut name = path
+        .file_name()
+        .ok_or(io::ErrorKind::InvalidFilename)?
+        .to_os_string();
     name.push(format!(".{}.new", std::process::id()));
     let temporary = path.with_file_name(name);
-    let folder =
-        path.parent().filter(|folder| *folder != Path::new("")).map_or_else(|| PathBuf::from("."), Path::to_path_buf);
+    let folder = path
+        .parent()
+        .filter(|folder| *folder != Path::new(""))
+        .map_or_else(|| PathBuf::from("."), Path::to_path_buf);
     let write = || {
         let mut file = BufWriter::new(File::create(&temporary)?);
         parts.iter().try_for_each(|part| file.write_all(part))?;
@@ -133,7 +156,11 @@ impl Book {
     ///
     /// # Errors
     /// A damaged record, or the disk says no; then there is no new file.
-    pub fn compile(&self, path: &Path, progress: &mut dyn FnMut(u64)) -> Result<CompileReport, BookError> {
+    pub fn compile(
+        &self,
+        path: &Path,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<CompileReport, BookError> {
         leave_others_alone(path)?;
         let known = known(&*self.store)?;
         let engines = self.index().engines()?.to_vec();
@@ -143,8 +170,18 @@ impl Book {
             done += stats.positions;
             progress(done);
         };
-        let parts = on_all_cores(&records, |piece| self.compiled(piece, &known, &engines), &mut each)?;
-        let (mut all, mut sum) = (Compiler::default(), Stats { entries: self.marker.applied, ..Stats::default() });
+        let parts = on_all_cores(
+            &records,
+            |piece| self.compiled(piece, &known, &engines),
+            &mut each,
+        )?;
+        let (mut all, mut sum) = (
+            Compiler::default(),
+            Stats {
+                entries: self.marker.applied,
+                ..Stats::default()
+            },
+        );
         for (compiler, stats) in parts {
             all.append(compiler);
             sum.add(&stats);
@@ -153,8 +190,14 @@ impl Book {
     }
 
     /// What is believed of the positions of a piece.
-    fn compiled(&self, piece: &Piece, known: &Known, engines: &[Arc<str>]) -> Result<(Compiler, Stats), BookError> {
-        let (mut compiler, mut stats, engines) = (Compiler::default(), Stats::default(), own(engines));
+    fn compiled(
+        &self,
+        piece: &Piece,
+        known: &Known,
+        engines: &[Arc<str>],
+    ) -> Result<(Compiler, Stats), BookError> {
+        let (mut compiler, mut stats, engines) =
+            (Compiler::default(), Stats::default(), own(engines));
         for pair in piece.entries(&*self.store) {
             let (key, bytes) = pair?;
             let id = Id::at_end(&key).ok_or(BookError::Store("a key"))?;
@@ -162,8 +205,13 @@ impl Book {
             if stage == Stage::Distrusted {
                 continue;
             }
-            let (node, value) = (read_node(id, &key, &bytes, &engines)?, value.ok_or(BookError::Store("a value"))?);
-            let answer = believed(&node, |m| Ok(node.child(m).and_then(|child| known.value_after(id, child))))?;
+            let (node, value) = (
+                read_node(id, &key, &bytes, &engines)?,
+                value.ok_or(BookError::Store("a value"))?,
+            );
+            let answer = believed(&node, |m| {
+                Ok(node.child(m).and_then(|child| known.value_after(id, child)))
+            })?;
             compiler.add(id.key(), &value, &answer)?;
             stats.count(id, &node, &value);
         }

@@ -51,8 +51,16 @@ impl Header {
 
     fn read(bytes: &[u8], version: u32) -> Option<Self> {
         let (body, sum) = bytes.get(..Self::length(version))?.split_last_chunk()?;
-        let u32_at = |at: usize| body.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
-        let u64_at = |at: usize| body.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+        let u32_at = |at: usize| {
+            body.get(at..)?
+                .first_chunk()
+                .map(|bytes| u32::from_le_bytes(*bytes))
+        };
+        let u64_at = |at: usize| {
+            body.get(at..)?
+                .first_chunk()
+                .map(|bytes| u64::from_le_bytes(*bytes))
+        };
         if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
             return None;
         }
@@ -116,19 +124,34 @@ impl Compiled {
     /// If the file cannot be read, is no compiled book, or is damaged.
     pub fn open(path: &Path) -> Result<Self, BookError> {
         let map = Map::open(path)?;
-        let Some((version, _)) = map.strip_prefix(&MAGIC).and_then(|rest| rest.split_first_chunk()) else {
+        let Some((version, _)) = map
+            .strip_prefix(&MAGIC)
+            .and_then(|rest| rest.split_first_chunk())
+        else {
             return Err(BookError::NotCompiled(path.into()));
         };
         let version = u32::from_le_bytes(*version);
         if version > VERSION {
-            return Err(BookError::Newer { path: path.into(), found: version, known: VERSION });
+            return Err(BookError::Newer {
+                path: path.into(),
+                found: version,
+                known: VERSION,
+            });
         }
-        let damaged = |what| BookError::Compiled { path: path.into(), what };
-        let header = Header::read(&map, version).ok_or(damaged("its header is not what was written"))?;
+        let damaged = |what| BookError::Compiled {
+            path: path.into(),
+            what,
+        };
+        let header =
+            Header::read(&map, version).ok_or(damaged("its header is not what was written"))?;
         let (begin, buckets, bytes) = (Header::length(version), header.buckets, header.data_bytes);
         let (layout, of_directory, end) = if version == 1 {
             let scanned = Scanned::new(begin, buckets);
-            (Layout::Scanned(scanned), [begin..scanned.data(), 0..0], (scanned.data() as u64).checked_add(bytes))
+            (
+                Layout::Scanned(scanned),
+                [begin..scanned.data(), 0..0],
+                (scanned.data() as u64).checked_add(bytes),
+            )
         } else {
             let long = damaged("it has not the length that it was written with");
             if bytes > map.len() as u64 {
@@ -139,11 +162,16 @@ impl Compiled {
             let end = Some(sums.end as u64);
             (Layout::Buckets(buckets), [directory, sums], end)
         };
-        if end.and_then(|end| end.checked_add(header.summary_bytes.into())) != Some(map.len() as u64) {
+        if end.and_then(|end| end.checked_add(header.summary_bytes.into()))
+            != Some(map.len() as u64)
+        {
             return Err(damaged("it has not the length that it was written with"));
         }
         let mut sum = crc32fast::Hasher::new();
-        of_directory.into_iter().filter_map(|part| map.get(part)).for_each(|part| sum.update(part));
+        of_directory
+            .into_iter()
+            .filter_map(|part| map.get(part))
+            .for_each(|part| sum.update(part));
         if sum.finalize() != header.directory {
             return Err(damaged("its directory does not match its checksum"));
         }
@@ -151,8 +179,18 @@ impl Compiled {
         let summary = summary.filter(|bytes| crc32fast::hash(bytes) == header.summary);
         let stats = summary.and_then(|bytes| postcard::from_bytes(bytes).ok());
         let stats = stats.ok_or(damaged("its summary does not match its checksum"))?;
-        let by = Provenance { engine: ENGINE.into(), day: header.day };
-        Ok(Self { path: path.into(), map, header, layout, by, stats })
+        let by = Provenance {
+            engine: ENGINE.into(),
+            day: header.day,
+        };
+        Ok(Self {
+            path: path.into(),
+            map,
+            header,
+            layout,
+            by,
+            stats,
+        })
     }
 
     /// Positions that it holds.
@@ -181,7 +219,10 @@ impl Compiled {
 
     #[cold]
     fn damaged(&self, what: &'static str) -> BookError {
-        BookError::Compiled { path: self.path.clone(), what }
+        BookError::Compiled {
+            path: self.path.clone(),
+            what,
+        }
     }
 
     /// What it holds of the position with this key. Reads two places of the file, and takes no memory.
@@ -196,7 +237,9 @@ impl Compiled {
         };
         match found {
             Ok(None) => Ok(None),
-            Ok(Some(bytes)) => Compact::read(bytes).map(Some).ok_or_else(|| self.damaged("a position is torn")),
+            Ok(Some(bytes)) => Compact::read(bytes)
+                .map(Some)
+                .ok_or_else(|| self.damaged("a position is torn")),
             Err(what) => Err(self.damaged(what)),
         }
     }
@@ -206,9 +249,14 @@ impl Compiled {
         let positions = match &self.layout {
             Layout::Buckets(buckets) => buckets.bucket(&self.map, number),
             Layout::Scanned(scanned) => {
-                let whole =
-                    |entry: Option<(&Tail, _)>| entry.map(|(tail, bytes)| (*tail, bytes)).ok_or("a bucket is torn");
-                scanned.bucket(&self.map, number).and_then(|bucket| bucket.map(whole).collect())
+                let whole = |entry: Option<(&Tail, _)>| {
+                    entry
+                        .map(|(tail, bytes)| (*tail, bytes))
+                        .ok_or("a bucket is torn")
+                };
+                scanned
+                    .bucket(&self.map, number)
+                    .and_then(|bucket| bucket.map(whole).collect())
             }
         };
         positions.map_err(|what| self.damaged(what))
@@ -221,8 +269,12 @@ impl Compiled {
     /// If the bytes there are not those that were written.
     pub fn lookup(&self, position: &Position) -> Result<Option<(Answer, Derived)>, BookError> {
         let (key, symmetry) = position.key_and_symmetry();
-        let Some(found) = self.find(key)? else { return Ok(None) };
-        let answer = found.answer(&self.by).ok_or_else(|| self.damaged("a move is torn"))?;
+        let Some(found) = self.find(key)? else {
+            return Ok(None);
+        };
+        let answer = found
+            .answer(&self.by)
+            .ok_or_else(|| self.damaged("a move is torn"))?;
         let (variant, back) = (position.variant(), position.variant().inverse(symmetry));
         let answer = answer.turned(variant, back);
         let value = found.value();
@@ -244,18 +296,26 @@ impl Compiled {
             }
         }
         let (found, said) = (report.positions, self.header.positions);
-        report.hold(found == said, || format!("{found} positions, its header says {said}"));
+        report.hold(found == said, || {
+            format!("{found} positions, its header says {said}")
+        });
         let said = self.stats.positions;
-        report.hold(found == said, || format!("{found} positions, its summary says {said}"));
+        report.hold(found == said, || {
+            format!("{found} positions, its summary says {said}")
+        });
         report
     }
 
     fn check_bucket(&self, bucket: Vec<(Tail, &[u8])>, number: u32, report: &mut CheckReport) {
         let mut before = None;
         for (tail, bytes) in bucket {
-            let is_whole = Compact::read(bytes).and_then(|compact| compact.answer(&self.by)).is_some();
+            let is_whole = Compact::read(bytes)
+                .and_then(|compact| compact.answer(&self.by))
+                .is_some();
             report.hold(is_whole, || format!("bucket {number}: a position is torn"));
-            report.hold(before < Some(tail), || format!("bucket {number}: its positions are not in order"));
+            report.hold(before < Some(tail), || {
+                format!("bucket {number}: its positions are not in order")
+            });
             before = Some(tail);
             report.positions += 1;
         }

@@ -21,33 +21,52 @@ pub(crate) enum LogEntry {
     /// A job was changed.
     Change(u32, JobChange),
     /// A position of a job could not be searched, and why.
-    SetAside { job: u32, variant: u32, packed: Vec<u8>, reason: String },
+    SetAside {
+        job: u32,
+        variant: u32,
+        packed: Vec<u8>,
+        reason: String,
+    },
     /// A job goes on from known positions that it has come to.
     Walk { job: u32, steps: u32 },
     /// What was learned of a position, for a job or for none, is not to be believed.
-    Distrust { job: Option<u32>, variant: u32, packed: Vec<u8> },
+    Distrust {
+        job: Option<u32>,
+        variant: u32,
+        packed: Vec<u8>,
+    },
     /// A job was made, with settings beyond those that every job has.
     JobWith(SpecBody, Vec<Setting>),
 }
 
 fn side(number: u8) -> Option<Side> {
-    [Side::First, Side::Second].get(usize::from(number)).copied()
+    [Side::First, Side::Second]
+        .get(usize::from(number))
+        .copied()
 }
 
 impl LogEntry {
     /// The variant and the position of which it speaks; `None` where it speaks of a job, and so perhaps of many.
     pub(crate) fn packed(&self) -> Option<(u32, &[u8])> {
         match self {
-            Self::Answer(AnswerBody { variant, packed, .. })
-            | Self::SetAside { variant, packed, .. }
-            | Self::Distrust { variant, packed, .. } => Some((*variant, packed)),
+            Self::Answer(AnswerBody {
+                variant, packed, ..
+            })
+            | Self::SetAside {
+                variant, packed, ..
+            }
+            | Self::Distrust {
+                variant, packed, ..
+            } => Some((*variant, packed)),
             Self::Job(_) | Self::JobWith(..) | Self::Change(..) | Self::Walk { .. } => None,
         }
     }
 
     /// The position of which it speaks, if it speaks of one.
     pub(crate) fn about(&self) -> Result<Option<Id>, BookError> {
-        let Some((variant, packed)) = self.packed() else { return Ok(None) };
+        let Some((variant, packed)) = self.packed() else {
+            return Ok(None);
+        };
         Ok(Some(Id::of(variant, &unpack(variant, packed)?.canonical())))
     }
 }
@@ -77,11 +96,22 @@ impl Setting {
             Policy::Prove { attacker } => vec![Self::Prove(attacker as u8)],
             Policy::OneSide { side, .. } => vec![Self::OneSide(side as u8)],
         };
-        let Bounds { margin, noise, seed, exclude, deepen, .. } = &spec.bounds;
+        let Bounds {
+            margin,
+            noise,
+            seed,
+            exclude,
+            deepen,
+            ..
+        } = &spec.bounds;
         settings.extend(margin.map(Self::Margin));
         let millis = (noise * 1e3).round() as u32;
         settings.extend((millis > 0).then_some(Self::Noise(millis, *seed)));
-        settings.extend(exclude.iter().map(|position| Self::Exclude(position.canonical().packed.0)));
+        settings.extend(
+            exclude
+                .iter()
+                .map(|position| Self::Exclude(position.canonical().packed.0)),
+        );
         settings.extend(deepen.clone().map(Self::Deepen));
         settings
     }
@@ -122,9 +152,17 @@ pub(crate) struct SpecBody {
 impl From<&JobSpec> for SpecBody {
     fn from(spec: &JobSpec) -> Self {
         let root = |root: &Position| {
-            (root.setup().map(|packed| packed.0.clone()), root.moves().iter().map(|m| m.code()).collect())
+            (
+                root.setup().map(|packed| packed.0.clone()),
+                root.moves().iter().map(|m| m.code()).collect(),
+            )
         };
-        let deepest = spec.roots.iter().map(|root| root.canonical().stones).max().unwrap_or(0);
+        let deepest = spec
+            .roots
+            .iter()
+            .map(|root| root.canonical().stones)
+            .max()
+            .unwrap_or(0);
         Self {
             name: spec.name.clone(),
             variant: spec.variant.code(),
@@ -135,7 +173,9 @@ impl From<&JobSpec> for SpecBody {
             time_ms: spec.effort.time.map(|time| time.as_millis() as u64),
             width: spec.width,
             max_ply: spec.max_ply,
-            most_stones: spec.max_ply.map_or(u16::MAX, |ply| deepest.saturating_add(ply)),
+            most_stones: spec
+                .max_ply
+                .map_or(u16::MAX, |ply| deepest.saturating_add(ply)),
             target: spec.target,
             split: spec.split,
         }
@@ -147,20 +187,37 @@ impl SpecBody {
     pub(crate) fn spec(&self, settings: &[Setting]) -> Option<JobSpec> {
         let variant = Variant::from_code(self.variant).ok()?;
         let alpha = f64::from(self.alpha_millis) / 1e3;
-        let (mut policy, mut bounds, mut exclude) = (Policy::DropOut { alpha }, Bounds::default(), Vec::new());
+        let (mut policy, mut bounds, mut exclude) =
+            (Policy::DropOut { alpha }, Bounds::default(), Vec::new());
         for setting in settings {
             match setting {
-                Setting::Prove(number) => policy = Policy::Prove { attacker: side(*number)? },
-                Setting::OneSide(number) => policy = Policy::OneSide { side: side(*number)?, alpha },
+                Setting::Prove(number) => {
+                    policy = Policy::Prove {
+                        attacker: side(*number)?,
+                    }
+                }
+                Setting::OneSide(number) => {
+                    policy = Policy::OneSide {
+                        side: side(*number)?,
+                        alpha,
+                    }
+                }
                 Setting::Margin(margin) => bounds.margin = Some(*margin),
-                Setting::Noise(millis, seed) => (bounds.noise, bounds.seed) = (f64::from(*millis) / 1e3, *seed),
+                Setting::Noise(millis, seed) => {
+                    (bounds.noise, bounds.seed) = (f64::from(*millis) / 1e3, *seed)
+                }
                 Setting::Deepen(deepen) => bounds.deepen = Some(deepen.clone()),
-                Setting::Exclude(packed) => exclude.push(Position::unpack(variant, Packed(packed.clone())).ok()?),
+                Setting::Exclude(packed) => {
+                    exclude.push(Position::unpack(variant, Packed(packed.clone())).ok()?)
+                }
             }
         }
         bounds.exclude = exclude.into();
         let root = |(setup, moves): &(Option<Vec<u8>>, Vec<u16>)| {
-            let moves: Vec<_> = moves.iter().map(|&code| kagetsu_game::Move::new(code)).collect();
+            let moves: Vec<_> = moves
+                .iter()
+                .map(|&code| kagetsu_game::Move::new(code))
+                .collect();
             Position::new(variant, setup.clone().map(Packed), &moves).ok()
         };
         Some(JobSpec {
@@ -169,7 +226,11 @@ impl SpecBody {
             roots: self.roots.iter().map(root).collect::<Option<_>>()?,
             policy,
             bounds,
-            effort: Effort { depth: self.depth, nodes: self.nodes, time: self.time_ms.map(Duration::from_millis) },
+            effort: Effort {
+                depth: self.depth,
+                nodes: self.nodes,
+                time: self.time_ms.map(Duration::from_millis),
+            },
             width: self.width,
             max_ply: self.max_ply,
             target: self.target,
@@ -191,6 +252,9 @@ impl SpecBody {
             (self.max_ply != other.max_ply, "the greatest ply"),
             (self.split != other.split, "splitting"),
         ];
-        differs.into_iter().find(|(differs, _)| *differs).map(|(_, what)| what)
+        differs
+            .into_iter()
+            .find(|(differs, _)| *differs)
+            .map(|(_, what)| what)
     }
 }

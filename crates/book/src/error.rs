@@ -19,10 +19,14 @@ pub enum BookError {
     #[error("{0} is not a book: it has no journal; give an empty or a new folder to make one")]
     NotABook(PathBuf),
     /// A book without what it is made of.
-    #[error("{0} has lost its journal, which holds all that was ever searched: bring it back with `kagetsu restore`")]
+    #[error(
+        "{0} has lost its journal, which holds all that was ever searched: bring it back with `kagetsu restore`"
+    )]
     JournalLost(PathBuf),
     /// A file stands where the folder of a book should.
-    #[error("{0} is a file, and this needs the folder of a book: a compiled book is only for looking up")]
+    #[error(
+        "{0} is a file, and this needs the folder of a book: a compiled book is only for looking up"
+    )]
     File(PathBuf),
     /// A copy of a book would go where the book is.
     #[error("{to} is the book {from} itself; a copy of it needs another folder")]
@@ -44,7 +48,9 @@ pub enum BookError {
         holder: String,
     },
     /// Written by a later program.
-    #[error("{path} has format {found}, this program knows formats up to {known}; use a newer kagetsu")]
+    #[error(
+        "{path} has format {found}, this program knows formats up to {known}; use a newer kagetsu"
+    )]
     Newer {
         /// The file.
         path: PathBuf,
@@ -67,7 +73,9 @@ pub enum BookError {
         what: &'static str,
     },
     /// A backup of one book would go over another.
-    #[error("{to} holds another book than {from}, or has more than it; give an empty or a new folder")]
+    #[error(
+        "{to} holds another book than {from}, or has more than it; give an empty or a new folder"
+    )]
     OtherBook {
         /// Which book.
         from: PathBuf,
@@ -88,13 +96,19 @@ pub enum BookError {
         expected: u64,
     },
     /// An entry of the journal is whole, but nothing that this program knows.
-    #[error("entry {0} of the journal says nothing that this program understands; use a newer kagetsu")]
+    #[error(
+        "entry {0} of the journal says nothing that this program understands; use a newer kagetsu"
+    )]
     Unreadable(u64),
     /// An entry for the journal that is longer than any may be.
-    #[error("an entry of {0} bytes is too long for the journal, which takes 16 MiB; give fewer roots at a time")]
+    #[error(
+        "an entry of {0} bytes is too long for the journal, which takes 16 MiB; give fewer roots at a time"
+    )]
     TooLong(usize),
     /// A record has bytes that nobody wrote.
-    #[error("the record of position {0} is damaged; open the book again, and it is rebuilt from the journal")]
+    #[error(
+        "the record of position {0} is damaged; open the book again, and it is rebuilt from the journal"
+    )]
     Record(Key),
     /// Something else in the store has.
     #[error("the store is damaged ({0}); open the book again, and it is rebuilt from the journal")]
@@ -114,7 +128,9 @@ pub enum BookError {
     #[error("an answer about {0} has no moves; nothing was learned")]
     Empty(Position),
     /// The book could not be written once; what it holds in memory may be less than its journal.
-    #[error("the book {0} could not be written before; open it again, nothing acknowledged is lost")]
+    #[error(
+        "the book {0} could not be written before; open it again, nothing acknowledged is lost"
+    )]
     Broken(PathBuf),
     /// A file that should be a compiled book.
     #[error("{0} is not a compiled book; `kagetsu compile` makes one of a book's folder")]
@@ -153,7 +169,9 @@ pub enum BookError {
     #[error("the job '{0}' is cancelled, and that is for good; start another with another --name")]
     JobCancelled(String),
     /// A job that begins where it must not go.
-    #[error("the root {0} is one of the positions that are never entered (--exclude); leave it out of one of the two")]
+    #[error(
+        "the root {0} is one of the positions that are never entered (--exclude); leave it out of one of the two"
+    )]
     RootExcluded(Position),
     /// A job that cannot be.
     #[error("a job needs {0}")]
@@ -191,19 +209,28 @@ impl BookError {
 /// Whether the system has no room for what was to be written.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     use io::ErrorKind as Kind;
-    matches!(error.kind(), Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge)
+    matches!(
+        error.kind(),
+        Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge
+    )
 }
 
 /// What to do about an error, where that is known.
 fn way_out(error: &io::Error) -> &'static str {
-    if is_full(error) { "; make room for it and do the same again: nothing that was acknowledged is lost" } else { "" }
+    if is_full(error) {
+        "; make room for it and do the same again: nothing that was acknowledged is lost"
+    } else {
+        ""
+    }
 }
 
 /// A compiled book is made of another one, and known by its name where there is none.
 fn missing(path: &Path) -> String {
     let shown = path.display();
     if path.extension().is_some_and(|end| end == "kbk") {
-        return format!("there is no compiled book at {shown}; `kagetsu compile --book DIR --out {shown}` makes one");
+        return format!(
+            "there is no compiled book at {shown}; `kagetsu compile --book DIR --out {shown}` makes one"
+        );
     }
     format!("there is no book at {shown}; `kagetsu build --book {shown}` makes one")
 }

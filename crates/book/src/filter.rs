@@ -52,7 +52,10 @@ impl Filter {
     /// The word of a hash, by its high bits, and the bits there, by its low ones.
     fn place(&self, hash: u64) -> (usize, u64) {
         let word = ((u128::from(hash) * self.0.len() as u128) >> 64) as usize;
-        (word, (0..5).fold(0, |bits, nth| bits | 1 << ((hash >> (6 * nth)) & 63)))
+        (
+            word,
+            (0..5).fold(0, |bits, nth| bits | 1 << ((hash >> (6 * nth)) & 63)),
+        )
     }
 
     pub(crate) fn put(&mut self, hash: u64) {
@@ -76,7 +79,9 @@ mod tests {
         let mut filter = Filter::new(10_000);
         (0..10_000).for_each(|number| filter.put(of(number)));
         assert!((0..10_000).all(|number| filter.may_have(of(number))));
-        let passed = (10_000..110_000).filter(|number| filter.may_have(of(*number))).count();
+        let passed = (10_000..110_000)
+            .filter(|number| filter.may_have(of(*number)))
+            .count();
         assert!(passed < 8_000, "{passed} of 100,000");
     }
 }

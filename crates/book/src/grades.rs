@@ -91,11 +91,26 @@ struct Graded {
 impl Graded {
     /// Adds the grades of the positions that come after these.
     fn add(&mut self, other: Self) {
-        let (all, Grades { stats, by_stones, engines, .. }) = (&mut self.grades, other.grades);
+        let (
+            all,
+            Grades {
+                stats,
+                by_stones,
+                engines,
+                ..
+            },
+        ) = (&mut self.grades, other.grades);
         all.stats.add(&stats);
-        by_stones.iter().for_each(|(stones, grade)| all.by_stones.entry(*stones).or_default().add(grade));
-        engines.into_iter().for_each(|(engine, moves)| *all.engines.entry(engine).or_default() += moves);
-        other.nearest.into_iter().for_each(|(place, hole)| self.tell(place, || hole));
+        by_stones
+            .iter()
+            .for_each(|(stones, grade)| all.by_stones.entry(*stones).or_default().add(grade));
+        engines
+            .into_iter()
+            .for_each(|(engine, moves)| *all.engines.entry(engine).or_default() += moves);
+        other
+            .nearest
+            .into_iter()
+            .for_each(|(place, hole)| self.tell(place, || hole));
     }
 
     /// Keeps a hole, if it is one of the nearest.
@@ -121,15 +136,31 @@ impl Graded {
         let is_won = value.proof.is_some_and(|proof| proof.claim == Claim::Win);
         let variant = node.position.variant();
         let at_start = || with_game!(variant, G => G::start(variant).stones());
-        let unknown = node.followed.iter().filter(|(_, child)| known.stage(*child) == Stage::Unknown);
+        let unknown = node
+            .followed
+            .iter()
+            .filter(|(_, child)| known.stage(*child) == Stage::Unknown);
         for (m, _) in unknown.filter(|_| !is_won) {
             grade.holes += 1;
-            let score = node.facts.get(*m).map_or(value.score, |verdict| verdict.score);
-            let loss = (i32::from(value.score.raw()) - i32::from(score.raw())).max(0).unsigned_abs();
+            let score = node
+                .facts
+                .get(*m)
+                .map_or(value.score, |verdict| verdict.score);
+            let loss = (i32::from(value.score.raw()) - i32::from(score.raw()))
+                .max(0)
+                .unsigned_abs();
             let far = id.stones().abs_diff(at_start());
-            self.tell((far, loss), || Hole { position: node.position.clone(), at: *m, loss });
+            self.tell((far, loss), || Hole {
+                position: node.position.clone(),
+                at: *m,
+                loss,
+            });
         }
-        self.grades.by_stones.entry(id.stones()).or_default().add(&grade);
+        self.grades
+            .by_stones
+            .entry(id.stones())
+            .or_default()
+            .add(&grade);
     }
 }
 
@@ -142,14 +173,26 @@ impl Book {
         let known = known(&*self.store)?;
         let engines = self.index().engines()?.to_vec();
         let records = Piece::all(&*self.store, Some(RECORD));
-        let parts = on_all_cores(&records, |piece| self.graded(piece, &known, &engines), &mut |_| {})?;
+        let parts = on_all_cores(
+            &records,
+            |piece| self.graded(piece, &known, &engines),
+            &mut |_| {},
+        )?;
         let mut all = Graded::default();
         all.grades.stats.entries = self.marker.applied;
         parts.into_iter().for_each(|part| all.add(part));
-        Ok(Grades { holes: all.nearest.into_iter().map(|(_, hole)| hole).collect(), ..all.grades })
+        Ok(Grades {
+            holes: all.nearest.into_iter().map(|(_, hole)| hole).collect(),
+            ..all.grades
+        })
     }
 
-    fn graded(&self, piece: &Piece, known: &Known, engines: &[Arc<str>]) -> Result<Graded, BookError> {
+    fn graded(
+        &self,
+        piece: &Piece,
+        known: &Known,
+        engines: &[Arc<str>],
+    ) -> Result<Graded, BookError> {
         let (mut graded, engines) = (Graded::default(), own(engines));
         for pair in piece.entries(&*self.store) {
             let (key, bytes) = pair?;

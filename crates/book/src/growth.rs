@@ -31,17 +31,28 @@ pub(crate) fn apply(index: &mut Index, entry: &LogEntry) -> Result<(), BookError
             match change {
                 JobChange::Retry => take_up(index, *id)?,
                 JobChange::Limit(nodes, stable) => limit(index, *id, *nodes, *stable)?,
-                JobChange::Priority(priority) => index.put_account(*id, |account| account.priority = *priority)?,
+                JobChange::Priority(priority) => {
+                    index.put_account(*id, |account| account.priority = *priority)?
+                }
                 _ => {}
             }
             index.job(*id)?.change(change);
         }
-        LogEntry::SetAside { job, variant, packed, reason } => {
+        LogEntry::SetAside {
+            job,
+            variant,
+            packed,
+            reason,
+        } => {
             let id = Id::of(*variant, &unpack(*variant, packed)?.canonical());
             set_aside(index, *job, id, packed, reason)?;
         }
         LogEntry::Walk { job, steps } => walk(index, *job, *steps)?,
-        LogEntry::Distrust { job, variant, packed } => {
+        LogEntry::Distrust {
+            job,
+            variant,
+            packed,
+        } => {
             let id = Id::of(*variant, &unpack(*variant, packed)?.canonical());
             distrust(index, *job, id)?;
         }
@@ -55,10 +66,17 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
     let position = unpack(body.variant, &body.packed)?;
     let id = Id::of(body.variant, &position.canonical());
     let known = index.node(id)?;
-    if known.as_ref().is_some_and(|known| known.position.setup() != position.setup()) {
+    if known
+        .as_ref()
+        .is_some_and(|known| known.position.setup() != position.setup())
+    {
         return Err(BookError::Collision(id.key()));
     }
-    let names: Vec<Arc<str>> = body.engines.iter().map(|name| name.as_str().into()).collect();
+    let names: Vec<Arc<str>> = body
+        .engines
+        .iter()
+        .map(|name| name.as_str().into())
+        .collect();
     let facts = record::read(&body.groups, |number| names.get(number as usize).cloned());
     let mut facts = facts.ok_or(BookError::Store("an answer in the journal"))?;
     let nodes = facts.nodes();
@@ -74,11 +92,16 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
         let mut before = known.facts.clone();
         if is_short {
             // It was asked for to take the place of what was there, but for what is proven or deeper.
-            before.retain(|m, old| old.proof.is_some() || facts.get(m).is_none_or(|new| new.depth < old.depth));
+            before.retain(|m, old| {
+                old.proof.is_some() || facts.get(m).is_none_or(|new| new.depth < old.depth)
+            });
         }
         facts.merge(before);
     }
-    let illegal = |m| BookError::Illegal { position: position.clone(), text: position.write_move(m) };
+    let illegal = |m| BookError::Illegal {
+        position: position.clone(),
+        text: position.write_move(m),
+    };
     let node = Arc::new(Node::new(position.clone(), facts).map_err(illegal)?);
     index.put_node(id, Arc::clone(&node))?;
     relink(index, id, known.as_deref(), &node)?;
@@ -91,7 +114,9 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
             index.judge(job, id, false)?;
         }
         if index.account(job)?.most_nodes.is_some() {
-            index.put_account(job, |account| account.nodes = account.nodes.saturating_add(nodes))?;
+            index.put_account(job, |account| {
+                account.nodes = account.nodes.saturating_add(nodes)
+            })?;
         }
     }
     let mut changed = BTreeSet::from([id]);
@@ -108,7 +133,13 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
     if let (Some(job), Some(known)) = (body.job.filter(|_| body.is_widening), known) {
         let is_stuck = extent(&node.facts) == extent(&known.facts);
         if is_stuck && index.reach(id)?.stage == Stage::Open {
-            set_aside(index, job, id, &body.packed, "a second search gave no more moves a value")?;
+            set_aside(
+                index,
+                job,
+                id,
+                &body.packed,
+                "a second search gave no more moves a value",
+            )?;
         }
     }
     Ok(())
@@ -116,11 +147,26 @@ fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
 
 /// Something else is known of a position that jobs which search anew have judged. What such a job says is enough for all of
 /// them: two that want different engines would take turns for ever.
-fn judge_again(index: &mut Index, by: Option<u32>, id: Id, facts: &Answer) -> Result<(), BookError> {
-    let is_anew = by.map(|job| index.way(job)).transpose()?.is_some_and(|way| way.deepen.is_some());
-    for job in index.reach(id)?.jobs().into_iter().filter(|job| by != Some(*job)) {
+fn judge_again(
+    index: &mut Index,
+    by: Option<u32>,
+    id: Id,
+    facts: &Answer,
+) -> Result<(), BookError> {
+    let is_anew = by
+        .map(|job| index.way(job))
+        .transpose()?
+        .is_some_and(|way| way.deepen.is_some());
+    for job in index
+        .reach(id)?
+        .jobs()
+        .into_iter()
+        .filter(|job| by != Some(*job))
+    {
         let way = index.way(job)?;
-        let Some((deepen, before)) = way.deepen.as_ref().zip(index.judged(job, id)?) else { continue };
+        let Some((deepen, before)) = way.deepen.as_ref().zip(index.judged(job, id)?) else {
+            continue;
+        };
         let is_short = deepen.wants(facts) && (before || !is_anew);
         if is_short != before {
             index.judge(job, id, is_short)?;
@@ -160,13 +206,24 @@ fn distrust(index: &mut Index, job: Option<u32>, id: Id) -> Result<(), BookError
 
 /// How much is known, apart from how well: moves spoken of, and those with a value.
 fn extent(facts: &Answer) -> (usize, usize) {
-    (facts.len(), facts.verdicts().iter().filter(|(_, verdict)| verdict.is_exact()).count())
+    (
+        facts.len(),
+        facts
+            .verdicts()
+            .iter()
+            .filter(|(_, verdict)| verdict.is_exact())
+            .count(),
+    )
 }
 
 /// Tells the positions that a node leads to, and those that it led to before. A move by which the game may come back to the
 /// node is not followed: in a game that can repeat itself no value must come from the position that it is the value of.
 fn relink(index: &mut Index, id: Id, before: Option<&Node>, now: &Node) -> Result<(), BookError> {
-    for (_, child) in before.iter().flat_map(|node| &node.followed).filter(|(_, child)| !now.leads_to(*child)) {
+    for (_, child) in before
+        .iter()
+        .flat_map(|node| &node.followed)
+        .filter(|(_, child)| !now.leads_to(*child))
+    {
         for job in index.reach(*child)?.jobs() {
             see(index, job, *child, id, None)?;
         }
@@ -200,7 +257,11 @@ fn ancestors(index: &mut Index, id: Id) -> Result<BTreeSet<Id>, BookError> {
     let (mut above, mut left) = (BTreeSet::from([id]), vec![id]);
     while let Some(at) = left.pop() {
         let parents = index.reach(at)?;
-        left.extend(parents.parents().filter(|parent| parent.stones() == id.stones() && above.insert(*parent)));
+        left.extend(
+            parents
+                .parents()
+                .filter(|parent| parent.stones() == id.stones() && above.insert(*parent)),
+        );
     }
     Ok(above)
 }
@@ -208,9 +269,15 @@ fn ancestors(index: &mut Index, id: Id) -> Result<BTreeSet<Id>, BookError> {
 /// Derives these positions anew, and then whatever leads to it, as long as something changes.
 fn propagate(index: &mut Index, mut changed: BTreeSet<Id>) -> Result<(), BookError> {
     while let Some(id) = changed.pop_last() {
-        let Some(node) = index.node(id)? else { continue };
+        let Some(node) = index.node(id)? else {
+            continue;
+        };
         let value = derive(&node, |m| value_after(index, id, &node, m))?;
-        let stage = if value.is_open { Stage::Open } else { Stage::Closed };
+        let stage = if value.is_open {
+            Stage::Open
+        } else {
+            Stage::Closed
+        };
         let before = index.reach(id)?.stage;
         if before != stage && before != Stage::Distrusted {
             index.put_reach(id, |reach| reach.stage = stage)?;
@@ -239,7 +306,12 @@ fn turn(index: &mut Index, id: Id, value: Derived) -> Result<(), BookError> {
 }
 
 /// A job has other limits; a stretch begins anew where there was none.
-fn limit(index: &mut Index, job: u32, nodes: Option<u64>, stable: Option<u64>) -> Result<(), BookError> {
+fn limit(
+    index: &mut Index,
+    job: u32,
+    nodes: Option<u64>,
+    stable: Option<u64>,
+) -> Result<(), BookError> {
     let positions = index.job(job)?.positions;
     index.put_account(job, |account| {
         if account.stretch.is_none() {
@@ -250,7 +322,9 @@ fn limit(index: &mut Index, job: u32, nodes: Option<u64>, stable: Option<u64>) -
 }
 
 fn create(index: &mut Index, spec: &SpecBody, settings: &[Setting]) -> Result<(), BookError> {
-    let known = spec.spec(settings).ok_or(BookError::Store("a job in the journal"))?;
+    let known = spec
+        .spec(settings)
+        .ok_or(BookError::Store("a job in the journal"))?;
     let job = index.add_job(spec, settings)?;
     for root in known.roots.iter().filter(|root| root.outcome().is_none()) {
         let canonical = root.canonical();
@@ -264,11 +338,24 @@ fn create(index: &mut Index, spec: &SpecBody, settings: &[Setting]) -> Result<()
 }
 
 /// The job goes on without the position, until it is told to try again.
-fn set_aside(index: &mut Index, job: u32, id: Id, packed: &[u8], reason: &str) -> Result<(), BookError> {
+fn set_aside(
+    index: &mut Index,
+    job: u32,
+    id: Id,
+    packed: &[u8],
+    reason: &str,
+) -> Result<(), BookError> {
     let was_aside = index.reach(id)?.is_aside(job);
     index.put_reach(id, |reach| reach.set_aside(job))?;
     index.job(job)?.set_aside += u64::from(!was_aside);
-    index.put_aside(job, id, Some(&AsideBody { packed: packed.to_vec(), reason: reason.to_string() }))
+    index.put_aside(
+        job,
+        id,
+        Some(&AsideBody {
+            packed: packed.to_vec(),
+            reason: reason.to_string(),
+        }),
+    )
 }
 
 /// What the job went on without waits for it again.
@@ -284,7 +371,9 @@ fn take_up(index: &mut Index, job: u32) -> Result<(), BookError> {
 /// A job walks on from known positions that it came to, the most urgent first, without a search.
 fn walk(index: &mut Index, job: u32, steps: u32) -> Result<(), BookError> {
     for _ in 0..steps {
-        let Some(id) = index.next_walk(job)? else { break };
+        let Some(id) = index.next_walk(job)? else {
+            break;
+        };
         grow_for(index, job, id)?;
     }
     Ok(())
@@ -292,7 +381,11 @@ fn walk(index: &mut Index, job: u32, steps: u32) -> Result<(), BookError> {
 
 /// A position is known, or known better: where each job goes from there.
 fn grow(index: &mut Index, id: Id) -> Result<(), BookError> {
-    index.reach(id)?.jobs().into_iter().try_for_each(|job| grow_for(index, job, id))
+    index
+        .reach(id)?
+        .jobs()
+        .into_iter()
+        .try_for_each(|job| grow_for(index, job, id))
 }
 
 /// The value of a position is what it was, but perhaps not those of its moves: jobs with a margin look again which of them
@@ -309,8 +402,12 @@ fn regrow(index: &mut Index, id: Id) -> Result<(), BookError> {
 /// Tells the positions that a node leads to with which priority a job comes to them from there: one ply less urgent than
 /// the node, less urgent by what the move loses, and by chance where the job asks for that.
 fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
-    let Some(node) = index.node(id)? else { return Ok(()) };
-    let Some(value) = index.value(id)? else { return Ok(()) };
+    let Some(node) = index.node(id)? else {
+        return Ok(());
+    };
+    let Some(value) = index.value(id)? else {
+        return Ok(());
+    };
     let state = index.job(job)?;
     let (alpha_millis, most_stones) = (u64::from(state.alpha_millis), state.most_stones);
     let is_left = value.proof.is_none() && id.stones() < most_stones;
@@ -322,14 +419,26 @@ fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
         index.judge(job, id, deepen.wants(&node.facts))?;
     }
     for (m, child) in &node.followed {
-        let Some(verdict) = node.facts.get(*m) else { continue };
+        let Some(verdict) = node.facts.get(*m) else {
+            continue;
+        };
         let seen = child_value(index, *child)?.and_then(|child| Seen::from_child(child, verdict));
         let score = seen.map_or(verdict.score, |seen| seen.score);
-        let lost = (i64::from(value.score.raw()) - i64::from(score.raw())).max(0).unsigned_abs();
-        let candidate = Candidate { by, is_best: value.best == Some(*m), lost, child: *child };
+        let lost = (i64::from(value.score.raw()) - i64::from(score.raw()))
+            .max(0)
+            .unsigned_abs();
+        let candidate = Candidate {
+            by,
+            is_best: value.best == Some(*m),
+            lost,
+            child: *child,
+        };
         let step = PLY + lost * alpha_millis * (PLY / 100_000) + way.chance(*child) * (PLY / 1_000);
-        let is_entered = way.follows(&candidate) && (way.deepen.is_none() || index.reach(*child)?.is_known());
-        let priority = priority.filter(|_| is_entered).map(|priority| priority.saturating_add(step));
+        let is_entered =
+            way.follows(&candidate) && (way.deepen.is_none() || index.reach(*child)?.is_known());
+        let priority = priority
+            .filter(|_| is_entered)
+            .map(|priority| priority.saturating_add(step));
         see(index, job, *child, id, priority)?;
     }
     Ok(())
@@ -338,7 +447,13 @@ fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
 /// A job comes from `parent` to a position with this priority, or (`None`) not at all. What waits is put in its new place.
 /// From a known position the job walks on later, unless that only became less urgent or hardly more so: what lies beyond
 /// it then keeps its place.
-fn see(index: &mut Index, job: u32, id: Id, parent: Id, priority: Option<u64>) -> Result<(), BookError> {
+fn see(
+    index: &mut Index,
+    job: u32,
+    id: Id,
+    parent: Id,
+    priority: Option<u64>,
+) -> Result<(), BookError> {
     let reach = index.reach(id)?;
     if reach.is_seen(parent, job, priority) {
         return Ok(());

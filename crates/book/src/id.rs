@@ -37,7 +37,9 @@ impl Id {
     }
 
     pub(crate) fn key(self) -> Key {
-        Key(u128::from_be_bytes(self.0[6..].try_into().expect("16 bytes")))
+        Key(u128::from_be_bytes(
+            self.0[6..].try_into().expect("16 bytes"),
+        ))
     }
 }
 
@@ -46,7 +48,9 @@ impl Ord for Id {
     fn cmp(&self, other: &Self) -> Ordering {
         let head = |id: &Self| id.0.first_chunk().map(|bytes| u128::from_be_bytes(*bytes));
         let tail = |id: &Self| id.0.last_chunk().map(|bytes| u64::from_be_bytes(*bytes));
-        head(self).cmp(&head(other)).then_with(|| tail(self).cmp(&tail(other)))
+        head(self)
+            .cmp(&head(other))
+            .then_with(|| tail(self).cmp(&tail(other)))
     }
 }
 

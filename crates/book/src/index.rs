@@ -92,7 +92,11 @@ pub(crate) fn queue_key(queue: u8, job: u32, priority: u64, id: Id) -> Vec<u8> {
 pub(crate) fn queued(key: &[u8]) -> Option<(u32, u64, Id)> {
     let (job, rest) = key.get(1..)?.split_first_chunk()?;
     let (priority, rest) = rest.split_first_chunk()?;
-    Some((u32::from_be_bytes(*job), u64::from_be_bytes(*priority), Id(rest.try_into().ok()?)))
+    Some((
+        u32::from_be_bytes(*job),
+        u64::from_be_bytes(*priority),
+        Id(rest.try_into().ok()?),
+    ))
 }
 
 /// The store with changes that are not made yet.
@@ -109,7 +113,14 @@ pub(crate) struct Index<'a> {
 
 impl<'a> Index<'a> {
     pub(crate) fn new(store: &'a dyn Store, marker: Marker, cache: Cache) -> Self {
-        Self { store, changes: BTreeMap::new(), jobs: BTreeMap::new(), moved: BTreeMap::new(), cache, marker }
+        Self {
+            store,
+            changes: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            moved: BTreeMap::new(),
+            cache,
+            marker,
+        }
     }
 
     /// Jobs that have changed, maybe others.
@@ -157,10 +168,16 @@ impl<'a> Index<'a> {
 
     /// The first `most` entries whose keys begin with `prefix`, with the changes.
     fn first(&self, prefix: &[u8], most: usize) -> Result<Vec<Pair>, BookError> {
-        let changed = self.changes.range(prefix.to_vec()..).take_while(|(key, _)| key.starts_with(prefix));
+        let changed = self
+            .changes
+            .range(prefix.to_vec()..)
+            .take_while(|(key, _)| key.starts_with(prefix));
         let changed: Vec<_> = changed.collect();
         let removed = changed.iter().filter(|(_, value)| value.is_none()).count();
-        let stored = self.store.range(prefix, prefix).take(most.saturating_add(removed));
+        let stored = self
+            .store
+            .range(prefix, prefix)
+            .take(most.saturating_add(removed));
         let mut found: BTreeMap<_, _> = stored.collect::<Result<_, _>>()?;
         for (key, value) in changed {
             match value {
@@ -171,9 +188,15 @@ impl<'a> Index<'a> {
         Ok(found.into_iter().take(most).collect())
     }
 
-    fn body<T: DeserializeOwned>(&self, key: &[u8], what: &'static str) -> Result<Option<T>, BookError> {
+    fn body<T: DeserializeOwned>(
+        &self,
+        key: &[u8],
+        what: &'static str,
+    ) -> Result<Option<T>, BookError> {
         let bytes = self.get(key)?;
-        bytes.map(|bytes| unseal(key, &bytes).ok_or(BookError::Store(what))).transpose()
+        bytes
+            .map(|bytes| unseal(key, &bytes).ok_or(BookError::Store(what)))
+            .transpose()
     }
 
     /// A position of the book.
@@ -182,7 +205,9 @@ impl<'a> Index<'a> {
             return Ok(Some(node));
         }
         let key = key(RECORD, &[&id.0]);
-        let Some(bytes) = self.get(&key)? else { return Ok(None) };
+        let Some(bytes) = self.get(&key)? else {
+            return Ok(None);
+        };
         let node = Arc::new(read_node(id, &key, &bytes, self.engines()?)?);
         self.cache.nodes.put(id, Arc::clone(&node));
         Ok(Some(node))
@@ -191,7 +216,11 @@ impl<'a> Index<'a> {
     /// Writes the record of a node; its position is a canonical one.
     pub(crate) fn put_node(&mut self, id: Id, node: Arc<Node>) -> Result<(), BookError> {
         let groups = record::write(&node.facts, |engine| self.engine_number(engine))?;
-        let packed = node.position.setup().map(|packed| packed.0.clone()).expect("a node's position was unpacked");
+        let packed = node
+            .position
+            .setup()
+            .map(|packed| packed.0.clone())
+            .expect("a node's position was unpacked");
         let key = key(RECORD, &[&id.0]);
         let (before, now) = (self.get(&key)?, seal(&key, &Record { packed, groups }));
         self.marker.positions += u64::from(before.is_none());
@@ -206,7 +235,9 @@ impl<'a> Index<'a> {
             return Ok(value);
         }
         let body: Option<DerivedBody> = self.body(&key(VALUE, &[&id.0]), "a value")?;
-        let value = body.map(|body| body.derived().ok_or(BookError::Store("a value"))).transpose()?;
+        let value = body
+            .map(|body| body.derived().ok_or(BookError::Store("a value")))
+            .transpose()?;
         self.cache.values.put(id, value);
         Ok(value)
     }
@@ -214,7 +245,11 @@ impl<'a> Index<'a> {
     /// Writes the value of a position of the book.
     pub(crate) fn put_value(&mut self, id: Id, value: Derived) -> Result<(), BookError> {
         let before = self.value(id)?.map(DerivedBody::from);
-        self.put(key(VALUE, &[&id.0]), before.as_ref(), Some(&DerivedBody::from(value)));
+        self.put(
+            key(VALUE, &[&id.0]),
+            before.as_ref(),
+            Some(&DerivedBody::from(value)),
+        );
         self.cache.values.put(id, Some(value));
         Ok(())
     }
@@ -233,7 +268,11 @@ impl<'a> Index<'a> {
 
     /// Changes where a position stands, and with it the frontiers in which it waits; both are written when the entry of the
     /// journal is [settled](Self::settle).
-    pub(crate) fn put_reach(&mut self, id: Id, change: impl FnOnce(&mut Reach)) -> Result<(), BookError> {
+    pub(crate) fn put_reach(
+        &mut self,
+        id: Id,
+        change: impl FnOnce(&mut Reach),
+    ) -> Result<(), BookError> {
         if let Some((_, now)) = self.moved.get_mut(&id) {
             change(Arc::make_mut(now));
             return Ok(());
@@ -249,30 +288,48 @@ impl<'a> Index<'a> {
 
     /// Writes where the position stands now, if that has changed.
     fn write_reach(&mut self, id: Id) -> Result<(), BookError> {
-        let Some((before, now)) = self.moved.remove(&id) else { return Ok(()) };
+        let Some((before, now)) = self.moved.remove(&id) else {
+            return Ok(());
+        };
         let mut jobs = before.jobs();
         jobs.extend(now.jobs());
         jobs.sort_unstable();
         jobs.dedup();
         for job in jobs {
-            let (before, now) = (self.waiting(job, id, &before)?, self.waiting(job, id, &now)?);
+            let (before, now) = (
+                self.waiting(job, id, &before)?,
+                self.waiting(job, id, &now)?,
+            );
             self.wait(job, id, before, now)?;
         }
         let is_there = |reach: &&Reach| **reach != Reach::default();
-        self.put(key(REACH, &[&id.0]), Some(&*before).filter(is_there), Some(&*now).filter(is_there));
+        self.put(
+            key(REACH, &[&id.0]),
+            Some(&*before).filter(is_there),
+            Some(&*now).filter(is_there),
+        );
         self.cache.reaches.put(id, now);
         Ok(())
     }
 
     /// With which priority a position that stands so waits for a job, if it does. One that searches anew what the book has
     /// waits for what was judged to fall short, and for what is open of that.
-    pub(crate) fn waiting(&mut self, job: u32, id: Id, reach: &Reach) -> Result<Option<u64>, BookError> {
+    pub(crate) fn waiting(
+        &mut self,
+        job: u32,
+        id: Id,
+        reach: &Reach,
+    ) -> Result<Option<u64>, BookError> {
         if self.way(job)?.deepen.is_none() {
             return Ok(reach.waiting(job));
         }
-        let Some(is_short) = self.judged(job, id)? else { return Ok(None) };
+        let Some(is_short) = self.judged(job, id)? else {
+            return Ok(None);
+        };
         let is_due = is_short || matches!(reach.stage, Stage::Open | Stage::Distrusted);
-        Ok(reach.priority(job).filter(|_| is_due && !reach.is_aside(job)))
+        Ok(reach
+            .priority(job)
+            .filter(|_| is_due && !reach.is_aside(job)))
     }
 
     /// Whether a position falls short of what a job that searches anew asks for, if it was judged.
@@ -286,18 +343,28 @@ impl<'a> Index<'a> {
         self.write_reach(id)?;
         let reach = self.reach(id)?;
         let (known, before) = (self.judged(job, id)?, self.waiting(job, id, &reach)?);
-        self.put(key(JUDGED, &[&job.to_be_bytes(), &id.0]), known.as_ref(), Some(&is_short));
+        self.put(
+            key(JUDGED, &[&job.to_be_bytes(), &id.0]),
+            known.as_ref(),
+            Some(&is_short),
+        );
         let now = self.waiting(job, id, &reach)?;
         self.wait(job, id, before, now)
     }
 
     /// What a job was told after it was made.
     pub(crate) fn account(&self, job: u32) -> Result<Account, BookError> {
-        Ok(self.body(&key(ACCOUNT, &[&job.to_be_bytes()]), "a job's limits")?.unwrap_or_default())
+        Ok(self
+            .body(&key(ACCOUNT, &[&job.to_be_bytes()]), "a job's limits")?
+            .unwrap_or_default())
     }
 
     /// Changes it.
-    pub(crate) fn put_account(&mut self, job: u32, change: impl FnOnce(&mut Account)) -> Result<(), BookError> {
+    pub(crate) fn put_account(
+        &mut self,
+        job: u32,
+        change: impl FnOnce(&mut Account),
+    ) -> Result<(), BookError> {
         let key = key(ACCOUNT, &[&job.to_be_bytes()]);
         let before: Option<Account> = self.body(&key, "a job's limits")?;
         let mut now = before.clone().unwrap_or_default();
@@ -310,10 +377,18 @@ impl<'a> Index<'a> {
     }
 
     /// A root has this value now: whether its choice is another than when it last was.
-    pub(crate) fn has_turned(&mut self, job: u32, root: Id, value: Derived) -> Result<bool, BookError> {
+    pub(crate) fn has_turned(
+        &mut self,
+        job: u32,
+        root: Id,
+        value: Derived,
+    ) -> Result<bool, BookError> {
         let key = key(HELD, &[&job.to_be_bytes(), &root.0]);
         let before: Option<Held> = self.body(&key, "a choice")?;
-        let now = Held { best: value.best.map(Move::code), score: value.score.raw() };
+        let now = Held {
+            best: value.best.map(Move::code),
+            score: value.score.raw(),
+        };
         if before.is_some_and(|before| before.is_still(now)) {
             return Ok(false);
         }
@@ -322,7 +397,13 @@ impl<'a> Index<'a> {
     }
 
     /// Moves a position in a job's frontier.
-    fn wait(&mut self, job: u32, id: Id, before: Option<u64>, now: Option<u64>) -> Result<(), BookError> {
+    fn wait(
+        &mut self,
+        job: u32,
+        id: Id,
+        before: Option<u64>,
+        now: Option<u64>,
+    ) -> Result<(), BookError> {
         if before == now {
             return Ok(());
         }
@@ -344,7 +425,10 @@ impl<'a> Index<'a> {
             let body = body.ok_or(BookError::Store("a job"))?;
             self.jobs.insert(id, (Some(body.clone()), body));
         }
-        self.jobs.get_mut(&id).map(|(_, now)| now).ok_or(BookError::Store("a job"))
+        self.jobs
+            .get_mut(&id)
+            .map(|(_, now)| now)
+            .ok_or(BookError::Store("a job"))
     }
 
     /// All is written that follows from an entry of the journal. Jobs that were changed and have come to their end are done.
@@ -361,16 +445,28 @@ impl<'a> Index<'a> {
     }
 
     /// A new job's number.
-    pub(crate) fn add_job(&mut self, spec: &SpecBody, settings: &[Setting]) -> Result<u32, BookError> {
+    pub(crate) fn add_job(
+        &mut self,
+        spec: &SpecBody,
+        settings: &[Setting],
+    ) -> Result<u32, BookError> {
         let number = match self.cache.jobs {
             Some(known) => known,
             None => u32::try_from(self.first(&[SPEC], usize::MAX)?.len())
                 .map_err(|_| BookError::JobSpec("fewer jobs before it"))?,
         };
-        self.cache.jobs = Some(number.checked_add(1).ok_or(BookError::JobSpec("fewer jobs before it"))?);
+        self.cache.jobs = Some(
+            number
+                .checked_add(1)
+                .ok_or(BookError::JobSpec("fewer jobs before it"))?,
+        );
         self.put(key(SPEC, &[&number.to_be_bytes()]), None, Some(spec));
         if !settings.is_empty() {
-            self.put(key(SETTINGS, &[&number.to_be_bytes()]), None, Some(&settings.to_vec()));
+            self.put(
+                key(SETTINGS, &[&number.to_be_bytes()]),
+                None,
+                Some(&settings.to_vec()),
+            );
         }
         self.jobs.insert(number, (None, JobBody::new(spec)));
         Ok(number)
@@ -382,7 +478,9 @@ impl<'a> Index<'a> {
 
     /// What a job was told beyond its spec.
     pub(crate) fn settings(&self, id: u32) -> Result<Vec<Setting>, BookError> {
-        Ok(self.body(&key(SETTINGS, &[&id.to_be_bytes()]), "a job")?.unwrap_or_default())
+        Ok(self
+            .body(&key(SETTINGS, &[&id.to_be_bytes()]), "a job")?
+            .unwrap_or_default())
     }
 
     /// Which moves a job follows.
@@ -408,8 +506,13 @@ impl<'a> Index<'a> {
     /// The names of all engines, by number.
     pub(crate) fn engines(&mut self) -> Result<&[Arc<str>], BookError> {
         if self.cache.engines.is_empty() {
-            let name = |(key, value): &Pair| unseal(key, value).ok_or(BookError::Store("an engine"));
-            let names: Vec<String> = self.first(&[ENGINE], usize::MAX)?.iter().map(name).collect::<Result<_, _>>()?;
+            let name =
+                |(key, value): &Pair| unseal(key, value).ok_or(BookError::Store("an engine"));
+            let names: Vec<String> = self
+                .first(&[ENGINE], usize::MAX)?
+                .iter()
+                .map(name)
+                .collect::<Result<_, _>>()?;
             self.cache.engines = names.into_iter().map(Into::into).collect();
         }
         Ok(&self.cache.engines)
@@ -419,9 +522,14 @@ impl<'a> Index<'a> {
     fn engine_number(&mut self, name: &Arc<str>) -> Result<u32, BookError> {
         let engines = self.engines()?;
         let known = engines.iter().position(|known| known == name);
-        let number = u32::try_from(known.unwrap_or(engines.len())).map_err(|_| BookError::Store("the engines"))?;
+        let number = u32::try_from(known.unwrap_or(engines.len()))
+            .map_err(|_| BookError::Store("the engines"))?;
         if known.is_none() {
-            self.put(key(ENGINE, &[&number.to_be_bytes()]), None, Some(&name.to_string()));
+            self.put(
+                key(ENGINE, &[&number.to_be_bytes()]),
+                None,
+                Some(&name.to_string()),
+            );
             self.cache.engines.push(Arc::clone(name));
         }
         Ok(number)
@@ -440,12 +548,24 @@ impl<'a> Index<'a> {
 
     /// The first `most` positions that a job goes on without.
     pub(crate) fn asides(&self, job: u32, most: usize) -> Result<Vec<(Id, AsideBody)>, BookError> {
-        let body = |(key, value): Pair| Id::at_end(&key).zip(unseal(&key, &value)).ok_or(BookError::Store("a reason"));
-        self.first(&key(ASIDE, &[&job.to_be_bytes()]), most)?.into_iter().map(body).collect()
+        let body = |(key, value): Pair| {
+            Id::at_end(&key)
+                .zip(unseal(&key, &value))
+                .ok_or(BookError::Store("a reason"))
+        };
+        self.first(&key(ASIDE, &[&job.to_be_bytes()]), most)?
+            .into_iter()
+            .map(body)
+            .collect()
     }
 
     /// Writes why a job goes on without a position; `None`: it does not any more.
-    pub(crate) fn put_aside(&mut self, job: u32, id: Id, now: Option<&AsideBody>) -> Result<(), BookError> {
+    pub(crate) fn put_aside(
+        &mut self,
+        job: u32,
+        id: Id,
+        now: Option<&AsideBody>,
+    ) -> Result<(), BookError> {
         let key = key(ASIDE, &[&job.to_be_bytes(), &id.0]);
         let before: Option<AsideBody> = self.body(&key, "a reason")?;
         self.put(key, before.as_ref(), now);
@@ -454,7 +574,9 @@ impl<'a> Index<'a> {
 
     /// Takes the most urgent position that a job has yet to walk on from.
     pub(crate) fn next_walk(&mut self, job: u32) -> Result<Option<Id>, BookError> {
-        let Some((key, value)) = self.first(&key(WALK, &[&job.to_be_bytes()]), 1)?.pop() else { return Ok(None) };
+        let Some((key, value)) = self.first(&key(WALK, &[&job.to_be_bytes()]), 1)?.pop() else {
+            return Ok(None);
+        };
         let (_, _, id) = queued(&key).ok_or(BookError::Store("a walk"))?;
         self.put_bytes(key, Some(value), None);
         self.marker.walking -= 1;
@@ -464,12 +586,21 @@ impl<'a> Index<'a> {
 }
 
 /// The node of the record under this key.
-pub(crate) fn read_node(id: Id, key: &[u8], bytes: &[u8], engines: &[Arc<str>]) -> Result<Node, BookError> {
+pub(crate) fn read_node(
+    id: Id,
+    key: &[u8],
+    bytes: &[u8],
+    engines: &[Arc<str>],
+) -> Result<Node, BookError> {
     let damaged = || BookError::Record(id.key());
     let record: Record = unseal(key, bytes).ok_or_else(damaged)?;
     let position = unpack(id.variant(), &record.packed)?;
-    let facts = record::read(&record.groups, |number| engines.get(number as usize).cloned());
-    facts.and_then(|facts| Node::new(position, facts).ok()).ok_or_else(damaged)
+    let facts = record::read(&record.groups, |number| {
+        engines.get(number as usize).cloned()
+    });
+    facts
+        .and_then(|facts| Node::new(position, facts).ok())
+        .ok_or_else(damaged)
 }
 
 /// A position from its packed form.

@@ -83,8 +83,13 @@ pub struct Deepen {
 impl Deepen {
     /// Whether an answer falls short.
     pub(crate) fn wants(&self, answer: &Answer) -> bool {
-        let Some((_, best)) = answer.best().filter(|(_, best)| best.proof.is_none()) else { return false };
-        let is_other = self.engine.as_ref().is_some_and(|engine| **engine != *best.by.engine);
+        let Some((_, best)) = answer.best().filter(|(_, best)| best.proof.is_none()) else {
+            return false;
+        };
+        let is_other = self
+            .engine
+            .as_ref()
+            .is_some_and(|engine| **engine != *best.by.engine);
         best.depth < self.depth || best.by.day < self.day || is_other || answer.nodes() < self.nodes
     }
 }

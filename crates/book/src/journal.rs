@@ -68,7 +68,9 @@ impl Syncer {
         }
         let written = end.written.load(Ordering::Acquire);
         synced.entries = None;
-        end.file.sync_data().map_err(BookError::io("cannot write to", &end.path))?;
+        end.file
+            .sync_data()
+            .map_err(BookError::io("cannot write to", &end.path))?;
         synced.manifest.write(written)?;
         synced.entries = Some(written);
         Ok(Sequence(written))
@@ -103,16 +105,26 @@ impl Journal {
         let _ = fs::remove_dir_all(&whole);
         fs::create_dir_all(&whole).map_err(fail)?;
         let mut file = File::create(file_of(&whole)).map_err(fail)?;
-        file.write_all(&header()).and_then(|()| file.sync_all()).map_err(fail)?;
-        File::open(&whole).and_then(|folder| folder.sync_all()).map_err(fail)?;
+        file.write_all(&header())
+            .and_then(|()| file.sync_all())
+            .map_err(fail)?;
+        File::open(&whole)
+            .and_then(|folder| folder.sync_all())
+            .map_err(fail)?;
         fs::rename(&whole, folder).map_err(fail)?;
         let parent = folder.parent().unwrap_or(Path::new("."));
-        File::open(parent).and_then(|parent| parent.sync_all()).map_err(fail)
+        File::open(parent)
+            .and_then(|parent| parent.sync_all())
+            .map_err(fail)
     }
 
     /// Reads all entries in order, and tells how the file ends. Changes nothing. `acknowledged` entries at least were on
     /// disk once (`None`: nobody knows how many).
-    pub(crate) fn scan(folder: &Path, acknowledged: Option<u64>, each: &mut Visit) -> Result<Scan, BookError> {
+    pub(crate) fn scan(
+        folder: &Path,
+        acknowledged: Option<u64>,
+        each: &mut Visit,
+    ) -> Result<Scan, BookError> {
         let path = file_of(folder);
         let mut reader = Reader::open(&path)?;
         let (mut entries, mut entry) = (0, Vec::new());
@@ -124,10 +136,22 @@ impl Journal {
                     each(Sequence(entries), &entry)?;
                     continue;
                 }
-                Next::End => return Ok(Scan { entries, torn: reader.size - at, length: at }),
+                Next::End => {
+                    return Ok(Scan {
+                        entries,
+                        torn: reader.size - at,
+                        length: at,
+                    });
+                }
                 // The last entry of all may be there in full length and not in all its bytes, if the power went.
-                Next::Damaged(_) if reader.at == reader.size && acknowledged.is_some_and(|n| n <= entries) => {
-                    return Ok(Scan { entries, torn: reader.size - at, length: at });
+                Next::Damaged(_)
+                    if reader.at == reader.size && acknowledged.is_some_and(|n| n <= entries) =>
+                {
+                    return Ok(Scan {
+                        entries,
+                        torn: reader.size - at,
+                        length: at,
+                    });
                 }
                 Next::Damaged(what) => what,
             };
@@ -139,14 +163,31 @@ impl Journal {
     pub(crate) fn open(folder: &Path, scan: &Scan, manifest: Manifest) -> Result<Self, BookError> {
         let path = file_of(folder);
         let fail = |error| BookError::io("cannot write to", &path)(error);
-        let file = OpenOptions::new().read(true).write(true).open(&path).map_err(fail)?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(fail)?;
         if scan.torn > 0 {
-            file.set_len(scan.length).and_then(|()| file.sync_all()).map_err(fail)?;
+            file.set_len(scan.length)
+                .and_then(|()| file.sync_all())
+                .map_err(fail)?;
         }
         // What was found may not all be on disk yet: the first sync sees to it.
-        let synced = Mutex::new(Synced { manifest, entries: Some(0) });
+        let synced = Mutex::new(Synced {
+            manifest,
+            entries: Some(0),
+        });
         let written = AtomicU64::new(scan.entries);
-        Ok(Self { end: Arc::new(End { path, file, written, synced }), length: scan.length })
+        Ok(Self {
+            end: Arc::new(End {
+                path,
+                file,
+                written,
+                synced,
+            }),
+            length: scan.length,
+        })
     }
 
     /// Adds one entry: whole, or (on an error) not at all. It is durable after a [`Syncer::sync`].
@@ -199,14 +240,26 @@ impl Reader {
             file => file.map_err(fail)?,
         };
         let size = file.metadata().map_err(fail)?.len();
-        let mut reader = Self { path: path.into(), file: BufReader::with_capacity(1 << 20, file), size, at: 0 };
-        let damaged = |what| BookError::Journal { path: path.into(), at: 0, what };
+        let mut reader = Self {
+            path: path.into(),
+            file: BufReader::with_capacity(1 << 20, file),
+            size,
+            at: 0,
+        };
+        let damaged = |what| BookError::Journal {
+            path: path.into(),
+            at: 0,
+            what,
+        };
         if size < HEADER {
             return Err(damaged("its header is missing"));
         }
         let header: [u8; HEADER as usize] = reader.read()?;
         let (magic, version) = header.split_at(MAGIC.len());
-        let version = version.try_into().map(u32::from_le_bytes).map_err(|_| damaged("its header is short"))?;
+        let version = version
+            .try_into()
+            .map(u32::from_le_bytes)
+            .map_err(|_| damaged("its header is short"))?;
         match (magic == MAGIC, version) {
             (true, VERSION) => Ok(reader),
             (true, found) if found > VERSION => {
@@ -215,7 +268,11 @@ impl Reader {
                 Err(if is_of_this_version {
                     damaged("its header has a version that is not its entries'")
                 } else {
-                    BookError::Newer { path: path.into(), found, known: VERSION }
+                    BookError::Newer {
+                        path: path.into(),
+                        found,
+                        known: VERSION,
+                    }
                 })
             }
             _ => Err(damaged("its header is no journal's")),
@@ -234,7 +291,11 @@ impl Reader {
         if !is_whole || length > LONGEST {
             // A file may grow before its bytes are on disk: then they are zeros.
             let is_blank = frame == [0; FRAME] && self.is_blank()?;
-            return Ok(if is_blank { Next::End } else { Next::Damaged("an entry has an impossible length") });
+            return Ok(if is_blank {
+                Next::End
+            } else {
+                Next::Damaged("an entry has an impossible length")
+            });
         }
         if u64::from(length) > self.size - self.at {
             return Ok(Next::End);
@@ -242,13 +303,19 @@ impl Reader {
         entry.resize(length as usize, 0);
         self.fill(entry)?;
         let is_whole = checksum(number, entry) == u32::from_le_bytes(of_entry);
-        Ok(if is_whole { Next::Entry } else { Next::Damaged("an entry does not match its checksum") })
+        Ok(if is_whole {
+            Next::Entry
+        } else {
+            Next::Damaged("an entry does not match its checksum")
+        })
     }
 
     /// Whether all that is left is zeros.
     fn is_blank(&mut self) -> Result<bool, BookError> {
         let mut rest = Vec::new();
-        self.file.read_to_end(&mut rest).map_err(BookError::io("cannot read", &self.path))?;
+        self.file
+            .read_to_end(&mut rest)
+            .map_err(BookError::io("cannot read", &self.path))?;
         Ok(rest.iter().all(|byte| *byte == 0))
     }
 
@@ -259,7 +326,9 @@ impl Reader {
     }
 
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), BookError> {
-        self.file.read_exact(bytes).map_err(BookError::io("cannot read", &self.path))?;
+        self.file
+            .read_exact(bytes)
+            .map_err(BookError::io("cannot read", &self.path))?;
         self.at += bytes.len() as u64;
         Ok(())
     }
@@ -280,7 +349,9 @@ pub(crate) fn header() -> Vec<u8> {
 
 /// An entry as it stands in the file.
 pub(crate) fn frame(number: u64, entry: &[u8]) -> Result<Vec<u8>, BookError> {
-    let length = u32::try_from(entry.len()).ok().filter(|length| *length <= LONGEST);
+    let length = u32::try_from(entry.len())
+        .ok()
+        .filter(|length| *length <= LONGEST);
     let length = length.ok_or(BookError::TooLong(entry.len()))?.to_le_bytes();
     let sums = [checksum(number, &length), checksum(number, entry)].map(u32::to_le_bytes);
     Ok([&length, &sums[0], &sums[1], entry].concat())
@@ -309,9 +380,12 @@ pub(crate) fn whole_entries(bytes: &[u8], each: &mut Salvaged) -> Result<u64, Bo
 /// The whole entry that these bytes begin with, if its number is greater than the last.
 fn entry_at(bytes: &[u8], last: u64) -> Option<(u64, &[u8])> {
     let (frame, rest) = bytes.split_first_chunk::<FRAME>()?;
-    let [length, of_length, of_entry] = [0, 4, 8].map(|at| [frame[at], frame[at + 1], frame[at + 2], frame[at + 3]]);
+    let [length, of_length, of_entry] =
+        [0, 4, 8].map(|at| [frame[at], frame[at + 1], frame[at + 2], frame[at + 3]]);
     let number = u64::from(number_of(u32::from_le_bytes(of_length), length));
-    let entry = rest.get(..u32::from_le_bytes(length) as usize).filter(|entry| entry.len() <= LONGEST as usize)?;
+    let entry = rest
+        .get(..u32::from_le_bytes(length) as usize)
+        .filter(|entry| entry.len() <= LONGEST as usize)?;
     let is_whole = number > last && checksum(number, entry) == u32::from_le_bytes(of_entry);
     is_whole.then_some((number, entry))
 }
@@ -320,7 +394,12 @@ fn entry_at(bytes: &[u8], last: u64) -> Option<(u64, &[u8])> {
 /// and the way can be gone back.
 fn number_of(sum: u32, length: [u8; 4]) -> u32 {
     let zeros = [0; 4];
-    let before = length.iter().rev().chain(&zeros).chain(&zeros).fold(!sum, |state, byte| step_back(state, *byte));
+    let before = length
+        .iter()
+        .rev()
+        .chain(&zeros)
+        .chain(&zeros)
+        .fold(!sum, |state, byte| step_back(state, *byte));
     !before
 }
 
@@ -329,7 +408,11 @@ fn step_back(state: u32, byte: u8) -> u32 {
     const POLYNOMIAL: u32 = 0xEDB8_8320;
     let state = (0..8).fold(state, |state, _| {
         // The highest bit says whether the polynomial was added when the lowest fell out.
-        if state >> 31 == 1 { (state ^ POLYNOMIAL) << 1 | 1 } else { state << 1 }
+        if state >> 31 == 1 {
+            (state ^ POLYNOMIAL) << 1 | 1
+        } else {
+            state << 1
+        }
     });
     state ^ u32::from(byte)
 }
@@ -349,14 +432,22 @@ mod tests {
 
     #[test]
     fn what_is_whole_is_found_behind_what_is_not() {
-        let entries: Vec<Vec<u8>> = (0..30_u8).map(|n| vec![n; usize::from(n) * 7 % 40]).collect();
-        let frames: Vec<Vec<u8>> =
-            (1..).zip(&entries).map(|(number, entry)| frame(number, entry).expect("short")).collect();
+        let entries: Vec<Vec<u8>> = (0..30_u8)
+            .map(|n| vec![n; usize::from(n) * 7 % 40])
+            .collect();
+        let frames: Vec<Vec<u8>> = (1..)
+            .zip(&entries)
+            .map(|(number, entry)| frame(number, entry).expect("short"))
+            .collect();
         let whole: Vec<u8> = [header(), frames.concat()].concat();
         let begins = |nth: usize| 12 + frames[..nth].iter().map(Vec::len).sum::<usize>();
-        for (from, to) in
-            [(0, 3), (0, 13), (begins(4), begins(4) + 1), (begins(9) + 5, begins(12) + 3), (begins(29), whole.len())]
-        {
+        for (from, to) in [
+            (0, 3),
+            (0, 13),
+            (begins(4), begins(4) + 1),
+            (begins(9) + 5, begins(12) + 3),
+            (begins(29), whole.len()),
+        ] {
             let mut bytes = whole.clone();
             bytes[from..to].iter_mut().for_each(|byte| *byte ^= 0x5a);
             let mut found = Vec::new();

@@ -25,13 +25,19 @@ impl Lock {
     pub(crate) fn take(folder: &Path) -> Result<Self, BookError> {
         let path = folder.join("lock");
         let fail = |error: io::Error| match error.kind() {
-            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-                BookError::NoLock { path: path.clone(), error }
-            }
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => BookError::NoLock {
+                path: path.clone(),
+                error,
+            },
             _ => BookError::io("cannot lock", &path)(error),
         };
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(fail)?;
         let (begun, mut holder) = (Instant::now(), String::new());
         loop {
             match file.try_lock() {
@@ -40,10 +46,19 @@ impl Lock {
                 Err(TryLockError::Error(error)) => return Err(fail(error)),
             }
             // A holder who has just come has not written its number yet.
-            holder = Some(number(&mut file)).filter(|number| !number.is_empty()).unwrap_or(holder);
+            holder = Some(number(&mut file))
+                .filter(|number| !number.is_empty())
+                .unwrap_or(holder);
             if begun.elapsed() >= PATIENCE {
-                let holder = if holder.is_empty() { "of unknown number".into() } else { holder };
-                return Err(BookError::Held { path: folder.to_path_buf(), holder });
+                let holder = if holder.is_empty() {
+                    "of unknown number".into()
+                } else {
+                    holder
+                };
+                return Err(BookError::Held {
+                    path: folder.to_path_buf(),
+                    holder,
+                });
             }
             thread::sleep(PAUSE);
         }
@@ -58,6 +73,8 @@ impl Lock {
 /// What stands in the file; empty where that cannot be read.
 fn number(file: &mut File) -> String {
     let mut number = String::new();
-    let read = file.rewind().and_then(|()| file.read_to_string(&mut number));
+    let read = file
+        .rewind()
+        .and_then(|()| file.read_to_string(&mut number));
     read.map(|_| number).unwrap_or_default()
 }

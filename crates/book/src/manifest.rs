@@ -34,18 +34,28 @@ impl Manifest {
     pub(crate) fn open(folder: &Path) -> Result<Self, BookError> {
         let path = path_in(folder);
         let fail = |error| BookError::io("cannot open", &path)(error);
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(fail)?;
         Ok(Self { path, file })
     }
 
     pub(crate) fn write(&mut self, entries: u64) -> Result<(), BookError> {
-        self.file.write_all_at(&bytes_of(entries), 0).map_err(BookError::io("cannot write to", &self.path))
+        self.file
+            .write_all_at(&bytes_of(entries), 0)
+            .map_err(BookError::io("cannot write to", &self.path))
     }
 
     /// Writes it, and waits for the disk: what comes after it is never found with a manifest from before.
     pub(crate) fn write_durably(&mut self, entries: u64) -> Result<(), BookError> {
         self.write(entries)?;
-        self.file.sync_all().map_err(BookError::io("cannot write to", &self.path))
+        self.file
+            .sync_all()
+            .map_err(BookError::io("cannot write to", &self.path))
     }
 }
 
@@ -66,8 +76,13 @@ fn bytes_of(entries: u64) -> [u8; LENGTH] {
 /// Every version begins with magic and version and ends with a checksum over all before it, so that a newer manifest can
 /// be told from a damaged one.
 fn entries_of(bytes: &[u8], path: &Path) -> Result<Option<u64>, BookError> {
-    let Some((body, sum)) = bytes.split_last_chunk() else { return Ok(None) };
-    let Some((version, rest)) = body.strip_prefix(&MAGIC).and_then(|body| body.split_first_chunk()) else {
+    let Some((body, sum)) = bytes.split_last_chunk() else {
+        return Ok(None);
+    };
+    let Some((version, rest)) = body
+        .strip_prefix(&MAGIC)
+        .and_then(|body| body.split_first_chunk())
+    else {
         return Ok(None);
     };
     if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
@@ -75,7 +90,11 @@ fn entries_of(bytes: &[u8], path: &Path) -> Result<Option<u64>, BookError> {
     }
     match u32::from_le_bytes(*version) {
         VERSION => Ok(rest.try_into().map(u64::from_le_bytes).ok()),
-        found if found > VERSION => Err(BookError::Newer { path: path.into(), found, known: VERSION }),
+        found if found > VERSION => Err(BookError::Newer {
+            path: path.into(),
+            found,
+            known: VERSION,
+        }),
         _ => Ok(None),
     }
 }

@@ -36,17 +36,28 @@ impl Node {
                 game.undo();
             }
         });
-        Ok(Self { position, side, facts, followed })
+        Ok(Self {
+            position,
+            side,
+            facts,
+            followed,
+        })
     }
 
     /// The position that a followed move leads to.
     pub(crate) fn child(&self, m: Move) -> Option<Id> {
-        self.followed.iter().find(|(at, _)| *at == m).map(|(_, child)| *child)
+        self.followed
+            .iter()
+            .find(|(at, _)| *at == m)
+            .map(|(_, child)| *child)
     }
 
     /// Whether no more is known than moves that were made here.
     pub(crate) fn is_silent(&self) -> bool {
-        self.facts.verdicts().iter().all(|(_, verdict)| verdict.is_silent())
+        self.facts
+            .verdicts()
+            .iter()
+            .all(|(_, verdict)| verdict.is_silent())
     }
 
     pub(crate) fn leads_to(&self, child: Id) -> bool {
@@ -56,8 +67,13 @@ impl Node {
     /// Whether every legal move, or one that leads to the same position, is among these.
     pub(crate) fn is_covered_by(&self, moves: &[Move]) -> bool {
         let key = |child: Canonical| child.key;
-        let known: std::collections::BTreeSet<_> = self.position.children(moves).into_iter().map(key).collect();
+        let known: std::collections::BTreeSet<_> =
+            self.position.children(moves).into_iter().map(key).collect();
         let legal = self.position.distinct_moves();
-        self.position.children(&legal).into_iter().map(key).all(|child| known.contains(&child))
+        self.position
+            .children(&legal)
+            .into_iter()
+            .map(key)
+            .all(|child| known.contains(&child))
     }
 }

@@ -37,7 +37,10 @@ impl std::fmt::Display for Notice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Rebuilt { reason, entries } => {
-                write!(f, "the store was rebuilt from the {entries} entries of the journal, because {reason}")
+                write!(
+                    f,
+                    "the store was rebuilt from the {entries} entries of the journal, because {reason}"
+                )
             }
             Self::Torn { bytes } => write!(
                 f,
@@ -62,12 +65,19 @@ pub(crate) struct Opened {
 
 /// A folder could have the name of a URL, but whoever gives one means a server.
 pub(crate) fn check_is_no_url(path: &Path) -> Result<(), BookError> {
-    if path.to_string_lossy().contains("://") { Err(BookError::Url(path.to_path_buf())) } else { Ok(()) }
+    if path.to_string_lossy().contains("://") {
+        Err(BookError::Url(path.to_path_buf()))
+    } else {
+        Ok(())
+    }
 }
 
 /// Why a folder without a journal is no book: it was one, or it never was.
 pub(crate) fn without_journal(path: &Path) -> BookError {
-    match ["manifest", "store"].iter().any(|part| path.join(part).exists()) {
+    match ["manifest", "store"]
+        .iter()
+        .any(|part| path.join(part).exists())
+    {
         true => BookError::JournalLost(path.to_path_buf()),
         false => BookError::NotABook(path.to_path_buf()),
     }
@@ -77,13 +87,17 @@ pub(crate) fn without_journal(path: &Path) -> BookError {
 pub(crate) fn room_for_a_book(path: &Path, create: bool) -> Result<(), BookError> {
     let is_ours = |name: &std::ffi::OsStr| name == "lock" || name == "journal.new";
     let is_empty = match fs::read_dir(path) {
-        Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name()))),
+        Ok(mut entries) => {
+            entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name())))
+        }
         Err(_) if !path.exists() => true,
         Err(_) if path.is_file() => return Err(BookError::File(path.to_path_buf())),
         Err(error) => return Err(BookError::io("cannot read", path)(error)),
     };
     match (create, is_empty, path.exists()) {
-        (true, true, _) => fs::create_dir_all(path).map_err(BookError::io("cannot make the book", path)),
+        (true, true, _) => {
+            fs::create_dir_all(path).map_err(BookError::io("cannot make the book", path))
+        }
         (false, _, false) => Err(BookError::Missing(path.to_path_buf())),
         _ => Err(without_journal(path)),
     }
@@ -95,7 +109,11 @@ pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Opened, BookError>
     let acknowledged = Manifest::read(folder)?;
     let scan = Journal::scan(&journal, acknowledged, &mut |_, _| Ok(()))?;
     if let Some(expected) = acknowledged.filter(|expected| *expected > scan.entries) {
-        return Err(BookError::JournalShort { path: journal, found: scan.entries, expected });
+        return Err(BookError::JournalShort {
+            path: journal,
+            found: scan.entries,
+            expected,
+        });
     }
     let mut notices = Vec::new();
     let (mut store, mut marker) = match sound(&at, cache_bytes, scan.entries)? {
@@ -103,7 +121,10 @@ pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Opened, BookError>
         Err(reason) => {
             let is_damaged = reason != EARLIER;
             if scan.entries > 0 {
-                notices.push(Notice::Rebuilt { reason, entries: scan.entries });
+                notices.push(Notice::Rebuilt {
+                    reason,
+                    entries: scan.entries,
+                });
             }
             (anew(&at, cache_bytes, is_damaged)?, Marker::default())
         }
@@ -113,7 +134,12 @@ pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Opened, BookError>
     }
     let opened = Journal::open(&journal, &scan, Manifest::open(folder)?)?;
     replay(&journal, &mut *store, &mut marker)?;
-    Ok(Opened { journal: opened, store, marker, notices })
+    Ok(Opened {
+        journal: opened,
+        store,
+        marker,
+        notices,
+    })
 }
 
 type Sound = Result<(Box<dyn Store>, Marker), String>;
@@ -127,11 +153,15 @@ fn sound(at: &Path, cache_bytes: u64, entries: u64) -> Result<Sound, BookError> 
     let examined = guarded(|| {
         let store = Layers::open(at, cache_bytes)?;
         refuse_newer(&store, at)?;
-        let marker = store.get(MARKER)?.and_then(|bytes| unseal::<Marker>(MARKER, &bytes));
+        let marker = store
+            .get(MARKER)?
+            .and_then(|bytes| unseal::<Marker>(MARKER, &bytes));
         Ok(marker.map(|marker| (Box::new(store) as Box<dyn Store>, marker)))
     });
     Ok(match examined {
-        Ok(Some((_, marker))) if marker.applied > entries => Err("it had entries that the journal never got".into()),
+        Ok(Some((_, marker))) if marker.applied > entries => {
+            Err("it had entries that the journal never got".into())
+        }
         Ok(Some(sound)) => Ok(sound),
         Ok(None) => Err("it did not say what it holds".into()),
         Err(BookError::Store(what)) => Err(what.into()),
@@ -141,9 +171,15 @@ fn sound(at: &Path, cache_bytes: u64, entries: u64) -> Result<Sound, BookError> 
 
 /// A later program's store is not damage.
 fn refuse_newer(store: &dyn Store, at: &Path) -> Result<(), BookError> {
-    let version = store.get(MARKER)?.and_then(|bytes| version_of(MARKER, &bytes));
+    let version = store
+        .get(MARKER)?
+        .and_then(|bytes| version_of(MARKER, &bytes));
     match version.filter(|version| *version > VERSION) {
-        Some(found) => Err(BookError::Newer { path: at.into(), found: found.into(), known: VERSION.into() }),
+        Some(found) => Err(BookError::Newer {
+            path: at.into(),
+            found: found.into(),
+            known: VERSION.into(),
+        }),
         None => Ok(()),
     }
 }
@@ -160,7 +196,10 @@ fn anew(at: &Path, cache_bytes: u64, is_damaged: bool) -> Result<Box<dyn Store>,
     }
     let mut store = Layers::create(at, cache_bytes)?;
     // It says from the beginning what it holds: nothing.
-    store.apply(Batch(vec![(MARKER.to_vec(), Some(seal(MARKER, &Marker::default())))]))?;
+    store.apply(Batch(vec![(
+        MARKER.to_vec(),
+        Some(seal(MARKER, &Marker::default())),
+    )]))?;
     store.flush()?;
     Ok(Box::new(store))
 }
@@ -168,17 +207,31 @@ fn anew(at: &Path, cache_bytes: u64, is_damaged: bool) -> Result<Box<dyn Store>,
 /// Applies what the store lacks of the journal.
 fn replay(journal: &Path, store: &mut dyn Store, marker: &mut Marker) -> Result<(), BookError> {
     let from = marker.applied;
-    let mut replay = Replay { store, marker, cache: Cache::default(), pending: Vec::new(), unsealed: 0 };
+    let mut replay = Replay {
+        store,
+        marker,
+        cache: Cache::default(),
+        pending: Vec::new(),
+        unsealed: 0,
+    };
     Journal::scan(journal, None, &mut |Sequence(number), bytes| {
         if number <= from {
             return Ok(());
         }
         let entry = postcard::from_bytes(bytes).map_err(|_| BookError::Unreadable(number))?;
         replay.pending.push(entry);
-        if replay.pending.len() as u64 == CHUNK { replay.apply_all() } else { Ok(()) }
+        if replay.pending.len() as u64 == CHUNK {
+            replay.apply_all()
+        } else {
+            Ok(())
+        }
     })?;
     replay.apply_all()?;
-    if replay.marker.applied > from { replay.store.keep() } else { Ok(()) }
+    if replay.marker.applied > from {
+        replay.store.keep()
+    } else {
+        Ok(())
+    }
 }
 
 /// Entries of the journal on their way into a store.
@@ -224,14 +277,26 @@ mod tests {
             bytes[body..].copy_from_slice(&sum.to_le_bytes());
             let _ = fs::remove_dir_all(&path);
             let mut store = Layers::create(&path, 1 << 20).expect("opens");
-            store.apply(Batch(vec![(MARKER.to_vec(), Some(bytes))])).expect("room");
+            store
+                .apply(Batch(vec![(MARKER.to_vec(), Some(bytes))]))
+                .expect("room");
             store.flush().expect("room");
             drop(store);
             sound(&path, 1 << 20, 0)
         };
         assert!(matches!(with_version(VERSION, 0), Ok(Ok(_))));
-        assert!(matches!(with_version(VERSION + 1, 0), Err(BookError::Newer { found: 4, known: 3, .. })));
-        assert!(path.exists() && !path.with_extension("damaged").exists(), "it was moved");
+        assert!(matches!(
+            with_version(VERSION + 1, 0),
+            Err(BookError::Newer {
+                found: 4,
+                known: 3,
+                ..
+            })
+        ));
+        assert!(
+            path.exists() && !path.with_extension("damaged").exists(),
+            "it was moved"
+        );
         assert!(matches!(with_version(VERSION + 1, 1), Ok(Err(_))));
         assert!(matches!(with_version(0, 0), Ok(Err(_))));
     }

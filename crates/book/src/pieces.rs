@@ -27,14 +27,25 @@ impl Piece {
         let is_within = |cut: &Vec<u8>| *cut > begin && end.as_ref().is_none_or(|end| cut < end);
         let mut bounds = vec![begin.clone()];
         bounds.extend(store.cuts(PIECES).into_iter().filter(is_within));
-        let mut pieces: Vec<Self> =
-            bounds.windows(2).map(|pair| Self { from: pair[0].clone(), to: Some(pair[1].clone()) }).collect();
-        pieces.push(Self { from: bounds.pop().unwrap_or_default(), to: end });
+        let mut pieces: Vec<Self> = bounds
+            .windows(2)
+            .map(|pair| Self {
+                from: pair[0].clone(),
+                to: Some(pair[1].clone()),
+            })
+            .collect();
+        pieces.push(Self {
+            from: bounds.pop().unwrap_or_default(),
+            to: end,
+        });
         pieces
     }
 
     /// Its entries.
-    pub(crate) fn entries<'a>(&self, store: &'a dyn Store) -> impl Iterator<Item = Result<Pair, BookError>> + use<'a> {
+    pub(crate) fn entries<'a>(
+        &self,
+        store: &'a dyn Store,
+    ) -> impl Iterator<Item = Result<Pair, BookError>> + use<'a> {
         store.scan(&self.from, self.to.as_deref())
     }
 }
@@ -53,7 +64,9 @@ pub(crate) fn on_all_cores<T: Send>(
     work: impl Fn(&Piece) -> Result<T, BookError> + Sync,
     each: &mut dyn FnMut(&T),
 ) -> Result<Vec<T>, BookError> {
-    let cores = thread::available_parallelism().map_or(1, NonZero::get).min(pieces.len());
+    let cores = thread::available_parallelism()
+        .map_or(1, NonZero::get)
+        .min(pieces.len());
     let next = AtomicUsize::new(0);
     let mut done: Vec<(usize, T)> = Vec::with_capacity(pieces.len());
     thread::scope(|scope| {
@@ -61,8 +74,8 @@ pub(crate) fn on_all_cores<T: Send>(
         for _ in 0..cores {
             let (sender, next, work) = (sender.clone(), &next, &work);
             scope.spawn(move || {
-                while let Some((at, piece)) =
-                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, pieces.get(at)?)))
+                while let Some((at, piece)) = Some(next.fetch_add(1, Ordering::Relaxed))
+                    .and_then(|at| Some((at, pieces.get(at)?)))
                 {
                     // Nobody hears any more after an error.
                     if sender.send(work(piece).map(|found| (at, found))).is_err() {

@@ -28,10 +28,14 @@ pub(crate) fn equal(names: &[u8; AT_ONCE], name: u8) -> u32 {
         use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
         let halves = u128::from_le_bytes(*names);
         // SAFETY: every processor of this kind has these instructions.
-        #[expect(unsafe_code, reason = "the compiler does not take the instructions for granted")]
+        #[expect(
+            unsafe_code,
+            reason = "the compiler does not take the instructions for granted"
+        )]
         unsafe {
             let names = _mm_set_epi64x((halves >> 64) as i64, halves as i64);
-            _mm_movemask_epi8(_mm_cmpeq_epi8(names, _mm_set1_epi8(name.cast_signed()))).cast_unsigned()
+            _mm_movemask_epi8(_mm_cmpeq_epi8(names, _mm_set1_epi8(name.cast_signed())))
+                .cast_unsigned()
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -40,7 +44,10 @@ pub(crate) fn equal(names: &[u8; AT_ONCE], name: u8) -> u32 {
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn plainly(names: &[u8; AT_ONCE], name: u8) -> u32 {
-    names.iter().rev().fold(0, |bits, known| bits << 1 | u32::from(*known == name))
+    names
+        .iter()
+        .rev()
+        .fold(0, |bits, known| bits << 1 | u32::from(*known == name))
 }
 
 #[cfg(test)]

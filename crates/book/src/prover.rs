@@ -50,16 +50,35 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    const PROVEN: Self = Self { proof: 0, disproof: NEVER, effort: 0 };
-    const DISPROVEN: Self = Self { proof: NEVER, disproof: 0, effort: 0 };
-    const NEW: Self = Self { proof: 1, disproof: 1, effort: 0 };
+    const PROVEN: Self = Self {
+        proof: 0,
+        disproof: NEVER,
+        effort: 0,
+    };
+    const DISPROVEN: Self = Self {
+        proof: NEVER,
+        disproof: 0,
+        effort: 0,
+    };
+    const NEW: Self = Self {
+        proof: 1,
+        disproof: 1,
+        effort: 0,
+    };
 
     /// Of a position that was not searched, the `rank`th of those that a node leads to by a move of this worth.
     fn new(attacks: bool, score: Score, rank: usize) -> Self {
         if attacks {
-            return Self { proof: 1 + u32::from(score.raw().min(0).unsigned_abs()) / CENTI, ..Self::NEW };
+            return Self {
+                proof: 1 + u32::from(score.raw().min(0).unsigned_abs()) / CENTI,
+                ..Self::NEW
+            };
         }
-        Self { proof: REPLY, disproof: 1 + (rank / RANKS) as u32, ..Self::NEW }
+        Self {
+            proof: REPLY,
+            disproof: 1 + (rank / RANKS) as u32,
+            ..Self::NEW
+        }
     }
 
     fn is_open(self) -> bool {
@@ -68,7 +87,11 @@ impl Numbers {
 
     /// As the side to move sees them: the number that it minimises, and the one that adds up.
     fn seen(self, attacks: bool) -> (u32, u32) {
-        if attacks { (self.proof, self.disproof) } else { (self.disproof, self.proof) }
+        if attacks {
+            (self.proof, self.disproof)
+        } else {
+            (self.disproof, self.proof)
+        }
     }
 }
 
@@ -95,7 +118,14 @@ pub(crate) struct Prover {
 
 impl Prover {
     pub(crate) fn new(job: u32, attacker: Side, roots: Vec<Id>) -> Self {
-        Self { job, attacker, roots, numbers: HashMap::new(), ways: HashMap::new(), busy: HashMap::new() }
+        Self {
+            job,
+            attacker,
+            roots,
+            numbers: HashMap::new(),
+            ways: HashMap::new(),
+            busy: HashMap::new(),
+        }
     }
 
     /// Something is new about a position: what was concluded from it is forgotten.
@@ -136,7 +166,11 @@ impl Prover {
         for root in self.roots.clone() {
             let numbers = self.numbers(index, root)?;
             if numbers.is_open() {
-                open.push((self.busy.get(&root).copied().unwrap_or(0), numbers.proof, root));
+                open.push((
+                    self.busy.get(&root).copied().unwrap_or(0),
+                    numbers.proof,
+                    root,
+                ));
             }
         }
         open.sort_unstable();
@@ -144,7 +178,8 @@ impl Prover {
             let mut way = Vec::new();
             if self.descend(index, root, &mut way)? {
                 way.reverse();
-                way.iter().for_each(|at| *self.busy.entry(*at).or_default() += 1);
+                way.iter()
+                    .for_each(|at| *self.busy.entry(*at).or_default() += 1);
                 let found = way.first().copied();
                 found.and_then(|found| self.ways.insert(found, way));
                 return Ok(found);
@@ -175,7 +210,11 @@ impl Prover {
             if numbers.is_open() {
                 let busy = self.busy.get(&child).copied().unwrap_or(0);
                 let unpaid = if attacks { numbers.effort / UNPAID } else { 0 };
-                let number = numbers.seen(attacks).0.saturating_add(busy).saturating_add(unpaid);
+                let number = numbers
+                    .seen(attacks)
+                    .0
+                    .saturating_add(busy)
+                    .saturating_add(unpaid);
                 choices.push((number, 1 + at, Choice::Child(child)));
             }
         }
@@ -195,7 +234,12 @@ impl Prover {
     }
 
     /// The positions that a node leads to, those after its best moves first, and what was said of these moves.
-    fn children(&self, index: &mut Index, id: Id, node: &Node) -> Result<Vec<(Id, Score)>, BookError> {
+    fn children(
+        &self,
+        index: &mut Index,
+        id: Id,
+        node: &Node,
+    ) -> Result<Vec<(Id, Score)>, BookError> {
         let mut children: Vec<(Id, Score)> = Vec::with_capacity(node.followed.len());
         for (m, verdict) in node.facts.verdicts() {
             if let Some(child) = node.child(*m)
@@ -221,13 +265,25 @@ impl Prover {
         let is_aside = index.reach(id)?.is_aside(self.job);
         let Some(node) = index.node(id)? else {
             let is_beyond = id.stones() > index.job(self.job)?.most_stones;
-            return Ok(if is_aside || is_beyond { Numbers::DISPROVEN } else { Numbers::NEW });
+            return Ok(if is_aside || is_beyond {
+                Numbers::DISPROVEN
+            } else {
+                Numbers::NEW
+            });
         };
         let attacks = node.side == self.attacker;
         let value = index.value(id)?;
         if let Some(proof) = value.and_then(|value| value.proof) {
-            let claim = if attacks { proof.claim } else { proof.claim.negated() };
-            return Ok(if claim == Claim::Win { Numbers::PROVEN } else { Numbers::DISPROVEN });
+            let claim = if attacks {
+                proof.claim
+            } else {
+                proof.claim.negated()
+            };
+            return Ok(if claim == Claim::Win {
+                Numbers::PROVEN
+            } else {
+                Numbers::DISPROVEN
+            });
         }
         let (mut least, mut greatest, mut others, mut effort) = (NEVER, 0, 0, 1_u32);
         let mut count = |(minimised, added): (u32, u32)| {
@@ -243,15 +299,26 @@ impl Prover {
         for (rank, (child, score)) in self.children(index, id, &node)?.into_iter().enumerate() {
             let numbers = self.numbers(index, child)?;
             effort = effort.saturating_add(numbers.effort);
-            count(expected(index, child, numbers, || Numbers::new(attacks, score, rank))?.seen(attacks));
+            count(
+                expected(index, child, numbers, || Numbers::new(attacks, score, rank))?
+                    .seen(attacks),
+            );
         }
         // Without a way on, nothing can be proven here.
         if least == NEVER && greatest == 0 {
             return Ok(Numbers::DISPROVEN);
         }
         let added = greatest.saturating_add(others / OTHERS).min(NEVER);
-        let (proof, disproof) = if attacks { (least, added) } else { (added, least) };
-        Ok(Numbers { proof, disproof, effort })
+        let (proof, disproof) = if attacks {
+            (least, added)
+        } else {
+            (added, least)
+        };
+        Ok(Numbers {
+            proof,
+            disproof,
+            effort,
+        })
     }
 }
 
@@ -262,7 +329,11 @@ fn expected(
     numbers: Numbers,
     guess: impl FnOnce() -> Numbers,
 ) -> Result<Numbers, BookError> {
-    Ok(if numbers == Numbers::NEW && index.node(id)?.is_none() { guess() } else { numbers })
+    Ok(if numbers == Numbers::NEW && index.node(id)?.is_none() {
+        guess()
+    } else {
+        numbers
+    })
 }
 
 /// The provers of a book's jobs.

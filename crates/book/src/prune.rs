@@ -43,7 +43,13 @@ impl Pruning {
     fn is_about(&self, id: Id) -> bool {
         match self.variant {
             Some(variant) => id.variant() == variant.code(),
-            None => self.roots.is_empty() || self.roots.iter().any(|root| id.variant() == root.variant().code()),
+            None => {
+                self.roots.is_empty()
+                    || self
+                        .roots
+                        .iter()
+                        .any(|root| id.variant() == root.variant().code())
+            }
         }
     }
 }
@@ -54,37 +60,73 @@ impl Book {
     /// # Errors
     /// A root that leads to nothing the book holds; then nothing is removed. A damaged record, or what the disk says; then the book
     /// is as it was, or as it should be.
-    pub fn prune(self, pruning: &Pruning, options: &BookOptions) -> Result<(Self, PruneReport), BookError> {
+    pub fn prune(
+        self,
+        pruning: &Pruning,
+        options: &BookOptions,
+    ) -> Result<(Self, PruneReport), BookError> {
         let kept = self.kept(pruning)?;
         let before = self.len();
         if kept.len() as u64 == before {
-            let report = PruneReport { kept: before, removed: 0, paused: Vec::new(), notices: Vec::new() };
+            let report = PruneReport {
+                kept: before,
+                removed: 0,
+                paused: Vec::new(),
+                notices: Vec::new(),
+            };
             return Ok((self, report));
         }
-        let done: BTreeSet<JobId> =
-            self.jobs()?.into_iter().filter(|job| job.state == JobState::Done).map(|job| job.id).collect();
+        let done: BTreeSet<JobId> = self
+            .jobs()?
+            .into_iter()
+            .filter(|job| job.state == JobState::Done)
+            .map(|job| job.id)
+            .collect();
         self.syncer().sync()?;
         let mut new = Rewrite::begin(&self.path)?;
-        Journal::scan(&self.path.join("journal"), None, &mut |Sequence(number), bytes| {
-            let entry: LogEntry = postcard::from_bytes(bytes).map_err(|_| BookError::Unreadable(number))?;
-            let is_kept = match entry.packed() {
-                Some((variant, packed)) => kept.contains(&Id::of(variant, &unpack(variant, packed)?.canonical())),
-                None => true,
-            };
-            if is_kept { new.add_bytes(bytes) } else { Ok(()) }
-        })?;
+        Journal::scan(
+            &self.path.join("journal"),
+            None,
+            &mut |Sequence(number), bytes| {
+                let entry: LogEntry =
+                    postcard::from_bytes(bytes).map_err(|_| BookError::Unreadable(number))?;
+                let is_kept = match entry.packed() {
+                    Some((variant, packed)) => {
+                        kept.contains(&Id::of(variant, &unpack(variant, packed)?.canonical()))
+                    }
+                    None => true,
+                };
+                if is_kept {
+                    new.add_bytes(bytes)
+                } else {
+                    Ok(())
+                }
+            },
+        )?;
         let path = self.path.clone();
         new.finish(None)?;
         drop(self);
         let (mut book, notices) = Self::open(&path, options)?;
         let mut paused = Vec::new();
-        for job in book.jobs()?.into_iter().filter(|job| job.state == JobState::Running && done.contains(&job.id)) {
+        for job in book
+            .jobs()?
+            .into_iter()
+            .filter(|job| job.state == JobState::Running && done.contains(&job.id))
+        {
             book.change_job(job.id, JobChange::Pause)?;
             paused.push(job.spec.name);
         }
         book.syncer().sync()?;
         let kept = book.len();
-        Ok((book, PruneReport { kept, removed: before - kept, paused, notices }))
+        Ok((
+            book,
+            PruneReport {
+                kept,
+                removed: before - kept,
+                paused,
+                notices,
+            },
+        ))
     }
 
     /// The positions that the roots lead to, each on a shortest way, and those of variants that are not pruned.
@@ -96,7 +138,8 @@ impl Book {
             let position = Position::unpack(root.variant(), canonical.packed.clone())?;
             let id = Id::of(root.variant().code(), &canonical);
             if index.node(id)?.is_none()
-                && (pruning.max_ply == Some(0) || followed(&mut index, &position, None, None)?.is_empty())
+                && (pruning.max_ply == Some(0)
+                    || followed(&mut index, &position, None, None)?.is_empty())
             {
                 return Err(BookError::NoRoot(root.clone()));
             }
@@ -118,9 +161,10 @@ impl Book {
         while let Some((id, ply, root)) = left.pop_front() {
             let node = index.node(id)?;
             let (position, answer) = match (&node, root) {
-                (Some(node), _) => {
-                    (node.position.clone(), Some(believed(node, |m| value_after(&mut index, id, node, m))?))
-                }
+                (Some(node), _) => (
+                    node.position.clone(),
+                    Some(believed(node, |m| value_after(&mut index, id, node, m))?),
+                ),
                 // The book may begin beyond a root.
                 (None, Some(root)) => (root, None),
                 (None, None) => continue,
@@ -148,11 +192,21 @@ fn followed(
     answer: Option<&Answer>,
     max_loss: Option<u16>,
 ) -> Result<Vec<Id>, BookError> {
-    let best = answer.and_then(|answer| answer.verdicts().iter().find(|(_, v)| v.bound == Bound::Exact));
+    let best = answer.and_then(|answer| {
+        answer
+            .verdicts()
+            .iter()
+            .find(|(_, v)| v.bound == Bound::Exact)
+    });
     let moves: Vec<Move> = match (answer, best, max_loss) {
         (Some(answer), Some((_, best)), Some(most)) => {
             let least = best.score.raw().saturating_sub_unsigned(most);
-            answer.verdicts().iter().filter(|(_, v)| v.score.raw() >= least).map(|(m, _)| *m).collect()
+            answer
+                .verdicts()
+                .iter()
+                .filter(|(_, v)| v.score.raw() >= least)
+                .map(|(m, _)| *m)
+                .collect()
         }
         _ => position.distinct_moves(),
     };

@@ -91,7 +91,13 @@ impl Reach {
     /// A position leads here.
     pub(crate) fn link(&mut self, parent: Id) {
         if let Err(at) = self.find(parent) {
-            self.parents.insert(at, Parent { id: parent, seen: Vec::new() });
+            self.parents.insert(
+                at,
+                Parent {
+                    id: parent,
+                    seen: Vec::new(),
+                },
+            );
         }
     }
 
@@ -116,7 +122,9 @@ impl Reach {
 
     /// Whether that is known, or is of a position that does not lead here.
     pub(crate) fn is_seen(&self, parent: Id, job: u32, priority: Option<u64>) -> bool {
-        let Ok(at) = self.find(parent) else { return true };
+        let Ok(at) = self.find(parent) else {
+            return true;
+        };
         let known = self.parents[at].seen.iter().find(|(from, _)| *from == job);
         known.map(|(_, known)| *known) == priority
     }
@@ -127,12 +135,18 @@ impl Reach {
             return Some(0);
         }
         let seen = self.parents.iter().flat_map(|parent| &parent.seen);
-        seen.filter(|(at, _)| *at == job).map(|(_, priority)| *priority).min()
+        seen.filter(|(at, _)| *at == job)
+            .map(|(_, priority)| *priority)
+            .min()
     }
 
     /// The jobs that come here, ascending.
     pub(crate) fn jobs(&self) -> Vec<u32> {
-        let seen = self.parents.iter().flat_map(|parent| &parent.seen).map(|(job, _)| *job);
+        let seen = self
+            .parents
+            .iter()
+            .flat_map(|parent| &parent.seen)
+            .map(|(job, _)| *job);
         let mut jobs: Vec<u32> = self.roots.iter().copied().chain(seen).collect();
         jobs.sort_unstable();
         jobs.dedup();
@@ -149,6 +163,7 @@ impl Reach {
     }
 
     fn find(&self, parent: Id) -> Result<usize, usize> {
-        self.parents.binary_search_by_key(&parent, |parent| parent.id)
+        self.parents
+            .binary_search_by_key(&parent, |parent| parent.id)
     }
 }

@@ -62,7 +62,11 @@ impl From<Proof> for ProofBody {
             ProofKind::Tree => 4,
             ProofKind::Terminal => 5,
         };
-        Self { claim, kind, plies: proof.plies }
+        Self {
+            claim,
+            kind,
+            plies: proof.plies,
+        }
     }
 }
 
@@ -74,7 +78,11 @@ impl ProofBody {
 
     /// The inverse of [`ProofBody::code`].
     pub(crate) fn of_code(code: u8, plies: u16) -> Self {
-        Self { claim: code / KINDS, kind: code % KINDS, plies }
+        Self {
+            claim: code / KINDS,
+            kind: code % KINDS,
+            plies,
+        }
     }
 
     pub(crate) fn proof(self) -> Option<Proof> {
@@ -93,7 +101,11 @@ impl ProofBody {
             5 => ProofKind::Terminal,
             _ => return None,
         };
-        Some(Proof { claim, kind, plies: self.plies })
+        Some(Proof {
+            claim,
+            kind,
+            plies: self.plies,
+        })
     }
 }
 
@@ -107,7 +119,10 @@ fn proof_of(body: Option<ProofBody>) -> Option<Option<Proof>> {
 
 /// The answer as groups, in an order that depends on it alone; `number` gives an engine's number. A line that does not
 /// begin with its move is left out.
-pub(crate) fn write<E>(answer: &Answer, mut number: impl FnMut(&Arc<str>) -> Result<u32, E>) -> Result<Vec<Group>, E> {
+pub(crate) fn write<E>(
+    answer: &Answer,
+    mut number: impl FnMut(&Arc<str>) -> Result<u32, E>,
+) -> Result<Vec<Group>, E> {
     let mut verdicts: Vec<&(Move, Verdict)> = answer.verdicts().iter().collect();
     verdicts.sort_by_key(|(m, _)| *m);
     let mut groups: Vec<(Group, u16)> = Vec::new();
@@ -122,14 +137,29 @@ pub(crate) fn write<E>(answer: &Answer, mut number: impl FnMut(&Arc<str>) -> Res
             has_line: v.line.first() == Some(m),
             moves: Vec::new(),
         };
-        let same = |(group, _): &(Group, u16)| Group { moves: Vec::new(), ..group.clone() } == head;
+        let same = |(group, _): &(Group, u16)| {
+            Group {
+                moves: Vec::new(),
+                ..group.clone()
+            } == head
+        };
         let at = groups.iter().position(same).unwrap_or_else(|| {
             groups.push((head, 0));
             groups.len() - 1
         });
         let (group, last) = &mut groups[at];
-        let line = v.line.iter().skip(1).filter(|_| group.has_line).map(|m| m.code()).collect();
-        group.moves.push(MoveBody { step: m.code() - *last, nodes: v.nodes, line });
+        let line = v
+            .line
+            .iter()
+            .skip(1)
+            .filter(|_| group.has_line)
+            .map(|m| m.code())
+            .collect();
+        group.moves.push(MoveBody {
+            step: m.code() - *last,
+            nodes: v.nodes,
+            line,
+        });
         *last = m.code();
     }
     Ok(groups.into_iter().map(|(group, _)| group).collect())
@@ -145,16 +175,35 @@ pub(crate) fn read(groups: &[Group], name: impl Fn(u32) -> Option<Arc<str>>) -> 
             2 => Bound::Exact,
             _ => return None,
         };
-        let by = Provenance { engine: name(group.engine)?, day: group.day };
+        let by = Provenance {
+            engine: name(group.engine)?,
+            day: group.day,
+        };
         let (score, proof) = (Score::from_raw(group.score)?, proof_of(group.proof)?);
         let mut code = 0_u16;
         for body in &group.moves {
             code = code.checked_add(body.step)?;
             let m = Move::new(code);
             let rest = body.line.iter().map(|&code| Move::new(code));
-            let line = group.has_line.then_some(m).into_iter().chain(rest).collect();
+            let line = group
+                .has_line
+                .then_some(m)
+                .into_iter()
+                .chain(rest)
+                .collect();
             let by = by.clone();
-            verdicts.push((m, Verdict { score, bound, depth: group.depth, nodes: body.nodes, line, proof, by }));
+            verdicts.push((
+                m,
+                Verdict {
+                    score,
+                    bound,
+                    depth: group.depth,
+                    nodes: body.nodes,
+                    line,
+                    proof,
+                    by,
+                },
+            ));
         }
     }
     Some(verdicts.into_iter().collect())

@@ -44,14 +44,19 @@ pub fn repair(path: &Path, options: &BookOptions) -> Result<(Book, RepairReport)
     check_is_no_url(path)?;
     let folder = path.join("journal");
     if !folder.exists() {
-        return Err(if path.exists() { without_journal(path) } else { BookError::Missing(path.into()) });
+        return Err(if path.exists() {
+            without_journal(path)
+        } else {
+            BookError::Missing(path.into())
+        });
     }
     let lock = Lock::take(path)?;
     let acknowledged = Manifest::read(path)?;
     let mut report = match Journal::scan(&folder, acknowledged, &mut |_, _| Ok(())) {
-        Ok(scan) if acknowledged.is_none_or(|expected| expected <= scan.entries) => {
-            RepairReport { kept: scan.entries, ..RepairReport::default() }
-        }
+        Ok(scan) if acknowledged.is_none_or(|expected| expected <= scan.entries) => RepairReport {
+            kept: scan.entries,
+            ..RepairReport::default()
+        },
         Ok(_) | Err(BookError::Journal { .. }) => salvage(path, acknowledged)?,
         Err(error) => return Err(error),
     };
@@ -82,8 +87,17 @@ fn salvage(path: &Path, acknowledged: Option<u64>) -> Result<RepairReport, BookE
                 body.is_widening = false;
                 new.add(&LogEntry::Answer(body))?;
             }
-            (LogEntry::Distrust { variant, packed, .. }, true) => {
-                new.add(&LogEntry::Distrust { job: None, variant, packed })?;
+            (
+                LogEntry::Distrust {
+                    variant, packed, ..
+                },
+                true,
+            ) => {
+                new.add(&LogEntry::Distrust {
+                    job: None,
+                    variant,
+                    packed,
+                })?;
             }
             _ => report.left_out += 1,
         }

@@ -22,14 +22,20 @@ impl Rewrite {
     pub(crate) fn begin(book: &Path) -> Result<Self, BookError> {
         let path = journal::file_of(&book.join("journal")).with_extension("new");
         let file = File::create(&path).map_err(BookError::io("cannot write to", &path))?;
-        let mut new =
-            Self { book: book.to_path_buf(), path, file: BufWriter::with_capacity(1 << 20, file), entries: 0 };
+        let mut new = Self {
+            book: book.to_path_buf(),
+            path,
+            file: BufWriter::with_capacity(1 << 20, file),
+            entries: 0,
+        };
         new.write(&journal::header())?;
         Ok(new)
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), BookError> {
-        self.file.write_all(bytes).map_err(BookError::io("cannot write to", &self.path))
+        self.file
+            .write_all(bytes)
+            .map_err(BookError::io("cannot write to", &self.path))
     }
 
     /// Entries so far.
@@ -52,9 +58,16 @@ impl Rewrite {
     /// Takes the old journal's place, which stays as a file of this extension where one is given. The store goes: it is made
     /// anew from what the journal now says.
     pub(crate) fn finish(self, keep: Option<&str>) -> Result<u64, BookError> {
-        let Self { book, path, file, entries } = self;
+        let Self {
+            book,
+            path,
+            file,
+            entries,
+        } = self;
         let fail = |error| BookError::io("cannot write to", &path)(error);
-        let file = file.into_inner().map_err(|error| fail(error.into_error()))?;
+        let file = file
+            .into_inner()
+            .map_err(|error| fail(error.into_error()))?;
         file.sync_all().map_err(fail)?;
         let old = path.with_extension("journal");
         if let Some(extension) = keep {
@@ -72,7 +85,9 @@ impl Rewrite {
         }
         fs::rename(&path, &old).map_err(fail)?;
         let folder = book.join("journal");
-        File::open(&folder).and_then(|folder| folder.sync_all()).map_err(BookError::io("cannot write to", &folder))?;
+        File::open(&folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(BookError::io("cannot write to", &folder))?;
         manifest.write_durably(entries)?;
         Ok(entries)
     }

@@ -19,7 +19,11 @@ type Torn = &'static str;
 
 impl Scanned {
     pub(crate) fn new(directory: usize, buckets: u32) -> Self {
-        Self { directory, data: directory + 4 * (buckets as usize + 1), buckets }
+        Self {
+            directory,
+            data: directory + 4 * (buckets as usize + 1),
+            buckets,
+        }
     }
 
     /// The first byte after the directory.
@@ -41,13 +45,19 @@ impl Scanned {
     /// The positions of a bucket.
     pub(crate) fn bucket<'a>(&self, file: &'a [u8], number: u32) -> Result<Bucket<'a>, Torn> {
         let at = self.directory + 4 * number as usize;
-        let bound = |at: usize| file.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes) as usize);
+        let bound = |at: usize| {
+            file.get(at..)?
+                .first_chunk()
+                .map(|bytes| u32::from_le_bytes(*bytes) as usize)
+        };
         let whole = || {
             let (from, to) = (bound(at)?, bound(at + 4)?);
             file.get(self.data..)?.get(from..to)
         };
         let whole = whole().ok_or("its directory leads nowhere")?;
-        let Some((sum, rest)) = whole.split_first_chunk() else { return Ok(Bucket { rest: &[] }) };
+        let Some((sum, rest)) = whole.split_first_chunk() else {
+            return Ok(Bucket { rest: &[] });
+        };
         if checksum(number, rest) != u32::from_le_bytes(*sum) {
             return Err("a bucket does not match its checksum");
         }

@@ -32,9 +32,15 @@ impl SledStore {
         wait_until_free(&path.join("db"))?;
         // sled counts what pages take on disk; in memory they take some two and a half times that.
         let capacity = (cache_bytes / 5 * 2).max(LEAST_CACHE);
-        let config = sled::Config::new().path(path).cache_capacity(capacity).flush_every_ms(None);
+        let config = sled::Config::new()
+            .path(path)
+            .cache_capacity(capacity)
+            .flush_every_ms(None);
         let db = config.open().map_err(|error| failure(path, error))?;
-        Ok(Self { path: path.to_path_buf(), db })
+        Ok(Self {
+            path: path.to_path_buf(),
+            db,
+        })
     }
 
     fn fail(&self, error: sled::Error) -> BookError {
@@ -46,12 +52,16 @@ impl SledStore {
 /// the file is taken looks like damage to those who only ask sled.
 fn wait_until_free(file: &Path) -> Result<(), BookError> {
     // A new store has none.
-    let Ok(taken) = File::open(file) else { return Ok(()) };
+    let Ok(taken) = File::open(file) else {
+        return Ok(());
+    };
     let begun = Instant::now();
     loop {
         match taken.try_lock() {
             Ok(()) => return taken.unlock().map_err(BookError::io("cannot unlock", file)),
-            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => sleep(Duration::from_millis(1)),
+            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => {
+                sleep(Duration::from_millis(1))
+            }
             Err(error) => return Err(BookError::io("cannot lock", file)(error.into())),
         }
     }
@@ -61,15 +71,22 @@ fn wait_until_free(file: &Path) -> Result<(), BookError> {
 fn failure(path: &Path, error: sled::Error) -> BookError {
     use io::ErrorKind as Kind;
     match error {
-        sled::Error::Io(error) if matches!(error.kind(), Kind::UnexpectedEof | Kind::InvalidData | Kind::Other) => {
+        sled::Error::Io(error)
+            if matches!(
+                error.kind(),
+                Kind::UnexpectedEof | Kind::InvalidData | Kind::Other
+            ) =>
+        {
             BookError::Store("it does not open")
         }
         // Of a second look at an error sled keeps the kind, and puts words for programmers in place of the rest.
-        sled::Error::Io(error) if is_full(&error) => BookError::io("cannot write to", path)(error.kind().into()),
-        sled::Error::Io(error) => BookError::io("cannot use the store", path)(error),
-        sled::Error::Corruption { .. } | sled::Error::Unsupported(_) | sled::Error::ReportableBug(_) => {
-            BookError::Store("it is damaged")
+        sled::Error::Io(error) if is_full(&error) => {
+            BookError::io("cannot write to", path)(error.kind().into())
         }
+        sled::Error::Io(error) => BookError::io("cannot use the store", path)(error),
+        sled::Error::Corruption { .. }
+        | sled::Error::Unsupported(_)
+        | sled::Error::ReportableBug(_) => BookError::Store("it is damaged"),
         other => BookError::io("cannot use the store", path)(io::Error::other(other.to_string())),
     }
 }
@@ -93,19 +110,31 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, BookError>) -> Result<
     IS_GUARDED.set(true);
     let done = catch_unwind(AssertUnwindSafe(work));
     IS_GUARDED.set(false);
-    done.unwrap_or(Err(BookError::Store("it is damaged so that sled cannot read it")))
+    done.unwrap_or(Err(BookError::Store(
+        "it is damaged so that sled cannot read it",
+    )))
 }
 
 impl SledStore {
     /// The value of a key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
-        Ok(self.db.get(key).map_err(|error| self.fail(error))?.map(|value| value.to_vec()))
+        Ok(self
+            .db
+            .get(key)
+            .map_err(|error| self.fail(error))?
+            .map(|value| value.to_vec()))
     }
 
     /// All entries from a key on, in key order.
-    pub(crate) fn range<'a>(&'a self, from: &[u8]) -> impl Iterator<Item = Result<Pair, BookError>> + use<'a> {
+    pub(crate) fn range<'a>(
+        &'a self,
+        from: &[u8],
+    ) -> impl Iterator<Item = Result<Pair, BookError>> + use<'a> {
         let pairs = self.db.range(from.to_vec()..);
-        pairs.map(|pair| pair.map(|(key, value)| (key.to_vec(), value.to_vec())).map_err(|error| self.fail(error)))
+        pairs.map(|pair| {
+            pair.map(|(key, value)| (key.to_vec(), value.to_vec()))
+                .map_err(|error| self.fail(error))
+        })
     }
 
     /// Makes all changes or none.
@@ -125,7 +154,9 @@ impl SledStore {
         self.db.flush().map_err(|error| self.fail(error))?;
         // sled's flush leaves the file to the operating system.
         let file = self.path.join("db");
-        File::open(&file).and_then(|file| file.sync_data()).map_err(BookError::io("cannot flush", &file))
+        File::open(&file)
+            .and_then(|file| file.sync_data())
+            .map_err(BookError::io("cannot flush", &file))
     }
 }
 

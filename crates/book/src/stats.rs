@@ -34,7 +34,10 @@ impl Stats {
     pub(crate) fn count(&mut self, id: Id, node: &Node, value: &Derived) {
         self.positions += 1;
         *self.by_stones.entry(id.stones()).or_default() += 1;
-        *self.by_depth.entry(node.facts.best().map_or(0, |(_, v)| v.depth)).or_default() += 1;
+        *self
+            .by_depth
+            .entry(node.facts.best().map_or(0, |(_, v)| v.depth))
+            .or_default() += 1;
         self.nodes = self.nodes.saturating_add(node.facts.nodes());
         match value.proof.map(|proof| proof.claim) {
             Some(Claim::Win) => self.wins += 1,
@@ -47,8 +50,14 @@ impl Stats {
     /// Adds the numbers of other positions.
     pub(crate) fn add(&mut self, other: &Self) {
         self.positions += other.positions;
-        other.by_stones.iter().for_each(|(stones, count)| *self.by_stones.entry(*stones).or_default() += count);
-        other.by_depth.iter().for_each(|(depth, count)| *self.by_depth.entry(*depth).or_default() += count);
+        other
+            .by_stones
+            .iter()
+            .for_each(|(stones, count)| *self.by_stones.entry(*stones).or_default() += count);
+        other
+            .by_depth
+            .iter()
+            .for_each(|(depth, count)| *self.by_depth.entry(*depth).or_default() += count);
         self.wins += other.wins;
         self.losses += other.losses;
         self.draws += other.draws;
@@ -73,7 +82,11 @@ fn bytes_of(folder: &Path) -> Result<u64, BookError> {
     for entry in fs::read_dir(folder).map_err(fail)? {
         let entry = entry.map_err(fail)?;
         let about = entry.metadata().map_err(fail)?;
-        bytes += if about.is_dir() { bytes_of(&entry.path())? } else { about.len() };
+        bytes += if about.is_dir() {
+            bytes_of(&entry.path())?
+        } else {
+            about.len()
+        };
     }
     Ok(bytes)
 }

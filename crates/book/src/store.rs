@@ -10,10 +10,18 @@ pub(crate) trait Store: Send + Sync {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError>;
 
     /// The entries from `from` on whose keys begin with `prefix`, in key order.
-    fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a>;
+    fn range<'a>(
+        &'a self,
+        prefix: &[u8],
+        from: &[u8],
+    ) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a>;
 
     /// The entries from a key on up to another, for whoever goes through all of them and looks at none again.
-    fn scan<'a>(&'a self, from: &[u8], to: Option<&[u8]>) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a> {
+    fn scan<'a>(
+        &'a self,
+        from: &[u8],
+        to: Option<&[u8]>,
+    ) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a> {
         let to = to.map(<[u8]>::to_vec);
         let is_before = move |pair: &Result<Pair, BookError>| match (pair, &to) {
             (Ok((key, _)), Some(to)) => key < to,
@@ -58,14 +66,26 @@ impl Store for MemoryStore {
         Ok(self.0.get(key).cloned())
     }
 
-    fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a> {
+    fn range<'a>(
+        &'a self,
+        prefix: &[u8],
+        from: &[u8],
+    ) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a> {
         let prefix = prefix.to_vec();
-        let pairs = self.0.range(from.max(&prefix).to_vec()..).take_while(move |(key, _)| key.starts_with(&prefix));
+        let pairs = self
+            .0
+            .range(from.max(&prefix).to_vec()..)
+            .take_while(move |(key, _)| key.starts_with(&prefix));
         Box::new(pairs.map(|(key, value)| Ok((key.clone(), value.clone()))))
     }
 
     fn cuts(&self, most: usize) -> Vec<Vec<u8>> {
-        self.0.keys().step_by(self.0.len() / most + 1).skip(1).cloned().collect()
+        self.0
+            .keys()
+            .step_by(self.0.len() / most + 1)
+            .skip(1)
+            .cloned()
+            .collect()
     }
 
     fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
@@ -135,7 +155,10 @@ mod tests {
     }
 
     fn pairs(store: &dyn Store, prefix: &[u8], from: &[u8]) -> Vec<Pair> {
-        store.range(prefix, from).collect::<Result<_, _>>().expect("readable")
+        store
+            .range(prefix, from)
+            .collect::<Result<_, _>>()
+            .expect("readable")
     }
 
     proptest! {

@@ -23,11 +23,17 @@ impl Many {
     pub(crate) fn put(&mut self, thing: impl Hash) {
         let mut hasher = DefaultHasher::new();
         thing.hash(&mut hasher);
-        self.add(Self { count: 1, sum: hasher.finish() });
+        self.add(Self {
+            count: 1,
+            sum: hasher.finish(),
+        });
     }
 
     pub(crate) fn add(&mut self, other: Self) {
-        *self = Self { count: self.count + other.count, sum: self.sum.wrapping_add(other.sum) };
+        *self = Self {
+            count: self.count + other.count,
+            sum: self.sum.wrapping_add(other.sum),
+        };
     }
 }
 
@@ -61,7 +67,9 @@ pub(crate) struct Known {
 
 impl Known {
     pub(crate) fn stage(&self, id: Id) -> Stage {
-        self.positions.get(&id).map_or(Stage::Unknown, |(stage, _)| *stage)
+        self.positions
+            .get(&id)
+            .map_or(Stage::Unknown, |(stage, _)| *stage)
     }
 
     pub(crate) fn value(&self, id: Id) -> Option<Derived> {
@@ -69,12 +77,18 @@ impl Known {
     }
 
     pub(crate) fn leads(&self, from: Id, to: Id) -> bool {
-        from.stones() != to.stones() || self.level.get(&to).is_some_and(|above| above.contains(&from))
+        from.stones() != to.stones()
+            || self
+                .level
+                .get(&to)
+                .is_some_and(|above| above.contains(&from))
     }
 
     pub(crate) fn value_after(&self, id: Id, child: Id) -> Option<Derived> {
         let (stage, value) = self.positions.get(&child)?;
-        value.filter(|value| value.has_value() && *stage != Stage::Distrusted && self.leads(id, child))
+        value.filter(|value| {
+            value.has_value() && *stage != Stage::Distrusted && self.leads(id, child)
+        })
     }
 }
 
@@ -83,7 +97,11 @@ impl Known {
 /// # Errors
 /// If the store cannot be read.
 pub(crate) fn survey(store: &dyn Store) -> Result<(Said, Known), BookError> {
-    let pieces = on_all_cores(&Piece::all(store, None), |piece| said(store, piece), &mut |_| {})?;
+    let pieces = on_all_cores(
+        &Piece::all(store, None),
+        |piece| said(store, piece),
+        &mut |_| {},
+    )?;
     Ok(gathered(pieces))
 }
 
@@ -93,7 +111,11 @@ pub(crate) fn survey(store: &dyn Store) -> Result<(Said, Known), BookError> {
 /// If the store cannot be read, or one of its entries is damaged.
 pub(crate) fn known(store: &dyn Store) -> Result<Known, BookError> {
     let (said, known) = survey(store)?;
-    if said.report.is_clean() { Ok(known) } else { Err(BookError::Store("an entry")) }
+    if said.report.is_clean() {
+        Ok(known)
+    } else {
+        Err(BookError::Store("an entry"))
+    }
 }
 
 /// What the entries of a piece say.
@@ -103,9 +125,11 @@ fn said(store: &dyn Store, piece: &Piece) -> Result<Said, BookError> {
         let (key, value) = pair?;
         said.found.count(&key, &value);
         if !said.entry(&key, &value) {
-            let name = Id::at_end(&key).map_or_else(|| format!("{key:02x?}"), |id| id.key().to_string());
+            let name =
+                Id::at_end(&key).map_or_else(|| format!("{key:02x?}"), |id| id.key().to_string());
             let kind = key.first().map_or('?', |kind| char::from(*kind));
-            said.report.fault(format!("the entry '{kind}' of {name} is damaged"));
+            said.report
+                .fault(format!("the entry '{kind}' of {name} is damaged"));
         }
     }
     Ok(said)
@@ -117,19 +141,31 @@ impl Said {
         match key.first() {
             Some(&VALUE) => {
                 let known = unseal::<DerivedBody>(key, value).and_then(DerivedBody::derived);
-                Id::at_end(key).zip(known).map(|known| self.values.push(known)).is_some()
+                Id::at_end(key)
+                    .zip(known)
+                    .map(|known| self.values.push(known))
+                    .is_some()
             }
             Some(&REACH) => {
                 let reach = unseal::<Reach>(key, value);
-                Id::at_end(key).zip(reach).map(|(id, reach)| self.reach(id, &reach)).is_some()
+                Id::at_end(key)
+                    .zip(reach)
+                    .map(|(id, reach)| self.reach(id, &reach))
+                    .is_some()
             }
             Some(&FRONTIER) => queued(key)
                 .map(|(job, priority, id)| self.waiting.entry(job).or_default().put((priority, id)))
                 .is_some(),
-            Some(&WALK) => queued(key).map(|(job, ..)| self.walking.entry(job).or_default().count += 1).is_some(),
+            Some(&WALK) => queued(key)
+                .map(|(job, ..)| self.walking.entry(job).or_default().count += 1)
+                .is_some(),
             Some(&ASIDE) => {
-                let job = key.get(1..).and_then(|rest| rest.first_chunk()).map(|job| u32::from_be_bytes(*job));
-                job.map(|job| self.aside.entry(job).or_default().count += 1).is_some()
+                let job = key
+                    .get(1..)
+                    .and_then(|rest| rest.first_chunk())
+                    .map(|job| u32::from_be_bytes(*job));
+                job.map(|job| self.aside.entry(job).or_default().count += 1)
+                    .is_some()
             }
             _ => true,
         }
@@ -139,12 +175,20 @@ impl Said {
         if reach.is_known() {
             self.stages.push((id, reach.stage));
         }
-        let (level, others): (Vec<Id>, Vec<Id>) = reach.parents().partition(|parent| parent.stones() == id.stones());
+        let (level, others): (Vec<Id>, Vec<Id>) = reach
+            .parents()
+            .partition(|parent| parent.stones() == id.stones());
         if !level.is_empty() {
             self.level.push((id, level));
         }
-        others.into_iter().for_each(|parent| self.links.put((id, parent)));
-        for (job, priority) in reach.jobs().into_iter().filter_map(|job| Some((job, reach.waiting(job)?))) {
+        others
+            .into_iter()
+            .for_each(|parent| self.links.put((id, parent)));
+        for (job, priority) in reach
+            .jobs()
+            .into_iter()
+            .filter_map(|job| Some((job, reach.waiting(job)?)))
+        {
             self.due.entry(job).or_default().put((priority, id));
         }
     }
@@ -153,7 +197,9 @@ impl Said {
 /// All pieces as one.
 fn gathered(pieces: Vec<Said>) -> (Said, Known) {
     let (mut all, mut known) = (Said::default(), Known::default());
-    known.positions.reserve(pieces.iter().map(|said| said.values.len()).sum());
+    known
+        .positions
+        .reserve(pieces.iter().map(|said| said.values.len()).sum());
     for said in pieces {
         all.found.add(&said.found);
         all.links.add(said.links);
@@ -164,10 +210,15 @@ fn gathered(pieces: Vec<Said>) -> (Said, Known) {
             (&mut all.aside, said.aside),
         ];
         for (sums, jobs) in of_jobs {
-            jobs.into_iter().for_each(|(job, many)| sums.entry(job).or_default().add(many));
+            jobs.into_iter()
+                .for_each(|(job, many)| sums.entry(job).or_default().add(many));
         }
-        said.values.into_iter().for_each(|(id, value)| known.positions.entry(id).or_default().1 = Some(value));
-        said.stages.into_iter().for_each(|(id, stage)| known.positions.entry(id).or_default().0 = stage);
+        said.values
+            .into_iter()
+            .for_each(|(id, value)| known.positions.entry(id).or_default().1 = Some(value));
+        said.stages
+            .into_iter()
+            .for_each(|(id, stage)| known.positions.entry(id).or_default().0 = stage);
         known.level.extend(said.level);
         all.report.add(said.report);
     }

@@ -38,7 +38,13 @@ impl From<Derived> for DerivedBody {
     fn from(value: Derived) -> Self {
         let proof = value.proof.map(Into::into);
         let best = value.best.map(Move::code);
-        Self { score: value.score.raw(), proof, best, depth: value.depth, is_open: value.is_open }
+        Self {
+            score: value.score.raw(),
+            proof,
+            best,
+            depth: value.depth,
+            is_open: value.is_open,
+        }
     }
 }
 
@@ -49,6 +55,12 @@ impl DerivedBody {
             Some(body) => Some(body.proof()?),
         };
         let best = self.best.map(Move::new);
-        Some(Derived { score: Score::from_raw(self.score)?, proof, best, depth: self.depth, is_open: self.is_open })
+        Some(Derived {
+            score: Score::from_raw(self.score)?,
+            proof,
+            best,
+            depth: self.depth,
+            is_open: self.is_open,
+        })
     }
 }

@@ -47,7 +47,8 @@ impl Way {
                 Setting::Noise(millis, seed) => (way.noise, way.seed) = (*millis, *seed),
                 Setting::Deepen(deepen) => way.deepen = Some(deepen.clone()),
                 Setting::Exclude(packed) => {
-                    way.excluded.insert(Id::of(variant, &unpack(variant, packed)?.canonical()));
+                    way.excluded
+                        .insert(Id::of(variant, &unpack(variant, packed)?.canonical()));
                 }
             }
         }
@@ -63,7 +64,9 @@ impl Way {
     pub(crate) fn follows(&self, candidate: &Candidate) -> bool {
         let is_near = match self.own {
             Some(own) if own == candidate.by => candidate.is_best,
-            _ => self.margin.is_none_or(|margin| candidate.lost <= margin.into()),
+            _ => self
+                .margin
+                .is_none_or(|margin| candidate.lost <= margin.into()),
         };
         is_near && !self.excluded.contains(&candidate.child)
     }

@@ -13,8 +13,13 @@ use kagetsu_game::{Move, Outcome, Position, RuleName, Variant};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [protocol, mode, rest @ ..] = arguments.as_slice() else { panic!("stub_engine PROTOCOL MODE [FILE]") };
-    let manners = Manners { mode: mode.clone(), once: rest.first().cloned() };
+    let [protocol, mode, rest @ ..] = arguments.as_slice() else {
+        panic!("stub_engine PROTOCOL MODE [FILE]")
+    };
+    let manners = Manners {
+        mode: mode.clone(),
+        once: rest.first().cloned(),
+    };
     let run = match protocol.as_str() {
         "uci" => Chess::new(Dialect::Uci, manners).run(),
         "ucci" => Chess::new(Dialect::Ucci, manners).run(),
@@ -73,7 +78,10 @@ impl Manners {
                 }
             },
             "chatter" => loop {
-                if out.write_all(b"info string and another thing\nMESSAGE and another thing\n").is_err() {
+                if out
+                    .write_all(b"info string and another thing\nMESSAGE and another thing\n")
+                    .is_err()
+                {
                     std::process::exit(0);
                 }
             },
@@ -95,7 +103,13 @@ struct Chess {
 
 impl Chess {
     fn new(dialect: Dialect, manners: Manners) -> Self {
-        Self { dialect, manners, position: Position::start(Variant::XIANGQI), banned: Vec::new(), lines: 1 }
+        Self {
+            dialect,
+            manners,
+            position: Position::start(Variant::XIANGQI),
+            banned: Vec::new(),
+            lines: 1,
+        }
     }
 
     fn run(&mut self) -> std::io::Result<()> {
@@ -111,7 +125,8 @@ impl Chess {
                     Vec::new()
                 }
                 ToEngine::Go(go) => {
-                    let chosen: Vec<Move> = go.search_moves.iter().map(|text| self.read(text)).collect();
+                    let chosen: Vec<Move> =
+                        go.search_moves.iter().map(|text| self.read(text)).collect();
                     self.think(go.depth.unwrap_or(3).min(3), &chosen)
                 }
                 ToEngine::Quit => return Ok(()),
@@ -128,12 +143,20 @@ impl Chess {
 
     fn read(&self, text: &str) -> Move {
         let is_from_one = self.manners.is("from-one");
-        let m = if is_from_one { parse_from_one(text) } else { self.position.parse_move(text).ok() };
+        let m = if is_from_one {
+            parse_from_one(text)
+        } else {
+            self.position.parse_move(text).ok()
+        };
         m.unwrap_or_else(|| panic!("{text} in {}", self.position))
     }
 
     fn write(&self, m: Move) -> String {
-        if self.manners.is("from-one") { write_from_one(m) } else { self.position.write_move(m) }
+        if self.manners.is("from-one") {
+            write_from_one(m)
+        } else {
+            self.position.write_move(m)
+        }
     }
 
     fn hello(&self) -> Vec<FromEngine> {
@@ -146,8 +169,18 @@ impl Chess {
                 choices: Vec::new(),
             })
         };
-        let mut all = vec![FromEngine::Id { key: "name".into(), value: format!("Stub {}", self.manners.mode) }];
-        all.push(spin(if self.dialect == Dialect::Uci { "Hash" } else { "hashsize" }, 64));
+        let mut all = vec![FromEngine::Id {
+            key: "name".into(),
+            value: format!("Stub {}", self.manners.mode),
+        }];
+        all.push(spin(
+            if self.dialect == Dialect::Uci {
+                "Hash"
+            } else {
+                "hashsize"
+            },
+            64,
+        ));
         if self.dialect == Dialect::Uci && !self.manners.is("one-line") {
             all.push(spin("MultiPV", 100));
         }
@@ -157,7 +190,9 @@ impl Chess {
 
     fn set(&mut self, name: &str, value: Option<&str>) -> Vec<FromEngine> {
         if name == "MultiPV" {
-            self.lines = value.and_then(|value| value.parse().ok()).expect("a number of lines");
+            self.lines = value
+                .and_then(|value| value.parse().ok())
+                .expect("a number of lines");
         }
         Vec::new()
     }
@@ -177,7 +212,12 @@ impl Chess {
     }
 
     fn think(&self, depth: u32, chosen: &[Move]) -> Vec<FromEngine> {
-        let best = |text: String| vec![FromEngine::BestMove { best: Some(text), ponder: None }];
+        let best = |text: String| {
+            vec![FromEngine::BestMove {
+                best: Some(text),
+                ponder: None,
+            }]
+        };
         if let Trouble::Play(text) = self.manners.misbehave(self.position.moves().len()) {
             return best(text.into());
         }
@@ -188,18 +228,34 @@ impl Chess {
             return best("e2e4".into());
         }
         let allowed = |m: &Move| {
-            self.manners.is("unruly") || ((chosen.is_empty() || chosen.contains(m)) && !self.banned.contains(m))
+            self.manners.is("unruly")
+                || ((chosen.is_empty() || chosen.contains(m)) && !self.banned.contains(m))
         };
-        let moves: Vec<Move> = self.position.legal_moves().into_iter().filter(allowed).collect();
-        let mut valued: Vec<(i32, Move)> = moves.iter().map(|&m| (value(&self.position, m), m)).collect();
+        let moves: Vec<Move> = self
+            .position
+            .legal_moves()
+            .into_iter()
+            .filter(allowed)
+            .collect();
+        let mut valued: Vec<(i32, Move)> = moves
+            .iter()
+            .map(|&m| (value(&self.position, m), m))
+            .collect();
         valued.sort_by_key(|(value, m)| (-value, *m));
         let Some((_, first)) = valued.first() else {
-            return vec![FromEngine::BestMove { best: None, ponder: None }];
+            return vec![FromEngine::BestMove {
+                best: None,
+                ponder: None,
+            }];
         };
         let mut said = Vec::new();
         for depth in 1..=depth {
             for (rank, (value, m)) in (1..).zip(valued.iter().take(self.lines)) {
-                let score = if self.manners.is("mates") { Value::Mate(*value) } else { Value::Centi(*value) };
+                let score = if self.manners.is("mates") {
+                    Value::Mate(*value)
+                } else {
+                    Value::Centi(*value)
+                };
                 said.push(FromEngine::Info(Info {
                     depth: Some(depth),
                     multi_pv: (self.dialect == Dialect::Uci).then_some(rank),
@@ -231,7 +287,15 @@ struct Brain {
 impl Brain {
     fn new(manners: Manners) -> Self {
         let (stones, blocked) = (Vec::new(), Vec::new());
-        Self { manners, size: 15, rule: RuleName::Freestyle, depth: 2, stones, blocked, block: None }
+        Self {
+            manners,
+            size: 15,
+            rule: RuleName::Freestyle,
+            depth: 2,
+            stones,
+            blocked,
+            block: None,
+        }
     }
 
     fn is_yixin(&self) -> bool {
@@ -260,9 +324,15 @@ impl Brain {
         use gomocup::ToEngine;
         match line {
             ToEngine::About if self.manners.is("nameless") => Vec::new(),
-            ToEngine::About => vec![format!("name=\"Stub {}\", version=\"1\", author=\"nobody\"", self.manners.mode)],
+            ToEngine::About => vec![format!(
+                "name=\"Stub {}\", version=\"1\", author=\"nobody\"",
+                self.manners.mode
+            )],
             ToEngine::YxShowInfo if self.is_yixin() => {
-                vec!["MESSAGE INFO MAX_THREAD_NUM 256".into(), "MESSAGE INFO MAX_HASH_SIZE 30".into()]
+                vec![
+                    "MESSAGE INFO MAX_THREAD_NUM 256".into(),
+                    "MESSAGE INFO MAX_HASH_SIZE 30".into(),
+                ]
             }
             ToEngine::Start(size) => self.start(size),
             ToEngine::Info { key, value } => {
@@ -302,8 +372,15 @@ impl Brain {
 
     fn start(&mut self, size: u32) -> Vec<String> {
         self.stones.clear();
-        let size = if self.manners.is("yixin-size") { 20 } else { size };
-        match u8::try_from(size).ok().filter(|size| Variant::GOMOKU_SIZES.contains(size)) {
+        let size = if self.manners.is("yixin-size") {
+            20
+        } else {
+            size
+        };
+        match u8::try_from(size)
+            .ok()
+            .filter(|size| Variant::GOMOKU_SIZES.contains(size))
+        {
             Some(_) if self.manners.is("refuses") => vec!["ERROR only boards of 20".into()],
             Some(size) => {
                 self.size = size;
@@ -330,14 +407,28 @@ impl Brain {
             Trouble::Play(text) => return vec![text.into()],
             Trouble::None => {}
         }
-        let variant = Variant::Gomoku { rule: self.rule, size: self.size };
-        let moves: Vec<Move> = self.stones.iter().filter_map(|(point, _)| point.to_move(self.size)).collect();
-        let Ok(position) = Position::new(variant, None, &moves) else { return vec!["ERROR stones".into()] };
+        let variant = Variant::Gomoku {
+            rule: self.rule,
+            size: self.size,
+        };
+        let moves: Vec<Move> = self
+            .stones
+            .iter()
+            .filter_map(|(point, _)| point.to_move(self.size))
+            .collect();
+        let Ok(position) = Position::new(variant, None, &moves) else {
+            return vec!["ERROR stones".into()];
+        };
         let is_free = |m: &Move| !self.blocked.contains(&Point::of(*m, self.size));
-        let free = position.legal_moves().into_iter().filter(|m| self.manners.is("yixin-unruly") || is_free(m));
+        let free = position
+            .legal_moves()
+            .into_iter()
+            .filter(|m| self.manners.is("yixin-unruly") || is_free(m));
         let mut valued: Vec<(i32, Move)> = free.map(|m| (value(&position, m), m)).collect();
         valued.sort_by_key(|(value, m)| (-value, *m));
-        let Some((_, best)) = valued.first() else { return vec!["ERROR no move".into()] };
+        let Some((_, best)) = valued.first() else {
+            return vec!["ERROR no move".into()];
+        };
         let mut said = vec!["MESSAGE thinking".to_string(), "DEBUG 1,1".into()];
         if self.is_yixin() {
             for depth in 1..=self.depth.min(2) {

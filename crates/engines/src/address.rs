@@ -16,7 +16,11 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    const ALL: [(&'static str, Self); 3] = [("gomocup", Self::Gomocup), ("uci", Self::Uci), ("ucci", Self::Ucci)];
+    const ALL: [(&'static str, Self); 3] = [
+        ("gomocup", Self::Gomocup),
+        ("uci", Self::Uci),
+        ("ucci", Self::Ucci),
+    ];
 
     /// Whether the protocol has words for the variant.
     #[must_use]
@@ -32,14 +36,21 @@ impl Protocol {
     pub const fn usual_variants(self) -> &'static [Variant] {
         match self {
             Self::Uci | Self::Ucci => &[Variant::XIANGQI],
-            Self::Gomocup => &[Variant::FREESTYLE_15, Variant::STANDARD_15, Variant::RENJU_15],
+            Self::Gomocup => &[
+                Variant::FREESTYLE_15,
+                Variant::STANDARD_15,
+                Variant::RENJU_15,
+            ],
         }
     }
 }
 
 impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::ALL.iter().find(|(_, protocol)| protocol == self).map_or("", |(name, _)| name);
+        let name = Self::ALL
+            .iter()
+            .find(|(_, protocol)| protocol == self)
+            .map_or("", |(name, _)| name);
         f.write_str(name)
     }
 }
@@ -61,7 +72,9 @@ pub struct Address {
 #[non_exhaustive]
 pub enum AddressError {
     /// No protocol before the first colon.
-    #[error("'{0}' does not begin with gomocup:, uci: or ucci:, as in uci:/usr/games/fairy-stockfish")]
+    #[error(
+        "'{0}' does not begin with gomocup:, uci: or ucci:, as in uci:/usr/games/fairy-stockfish"
+    )]
     Protocol(String),
     /// No command after it.
     #[error("'{0}' names no program, or a quote in it does not end")]
@@ -77,12 +90,19 @@ impl FromStr for Address {
     fn from_str(text: &str) -> Result<Self, AddressError> {
         let wrong = || AddressError::Protocol(text.to_string());
         let (name, command) = text.split_once(':').ok_or_else(wrong)?;
-        let (_, protocol) = *Protocol::ALL.iter().find(|(known, _)| *known == name).ok_or_else(wrong)?;
+        let (_, protocol) = *Protocol::ALL
+            .iter()
+            .find(|(known, _)| *known == name)
+            .ok_or_else(wrong)?;
         let words = shlex::split(command).unwrap_or_default();
         let mut words = words.into_iter();
         let program = words.next().filter(|program| !program.is_empty());
         let program = program.ok_or_else(|| AddressError::Command(text.to_string()))?;
-        Ok(Self { protocol, program, arguments: words.collect() })
+        Ok(Self {
+            protocol,
+            program,
+            arguments: words.collect(),
+        })
     }
 }
 
@@ -100,9 +120,14 @@ impl FromStr for OptionValue {
 
     fn from_str(text: &str) -> Result<Self, AddressError> {
         let is_line = !text.contains(['\n', '\r']);
-        let parts = text.split_once('=').filter(|(name, _)| is_line && !name.trim().is_empty());
+        let parts = text
+            .split_once('=')
+            .filter(|(name, _)| is_line && !name.trim().is_empty());
         let (name, value) = parts.ok_or_else(|| AddressError::Option(text.to_string()))?;
-        Ok(Self { name: name.trim().into(), value: value.into() })
+        Ok(Self {
+            name: name.trim().into(),
+            value: value.into(),
+        })
     }
 }
 
@@ -128,7 +153,13 @@ impl Settings {
     /// One thread and 64 MiB.
     #[must_use]
     pub const fn new(address: Address) -> Self {
-        Self { address, options: Vec::new(), threads: 1, memory_mib: 64, patience: Self::PATIENCE }
+        Self {
+            address,
+            options: Vec::new(),
+            threads: 1,
+            memory_mib: 64,
+            patience: Self::PATIENCE,
+        }
     }
 }
 
@@ -138,17 +169,34 @@ mod tests {
 
     #[test]
     fn an_address_is_a_protocol_and_a_command() {
-        let address: Address = "uci:'/opt/my engine' --quiet a:b".parse().expect("an engine");
-        assert_eq!((address.protocol, address.program.as_str()), (Protocol::Uci, "/opt/my engine"));
+        let address: Address = "uci:'/opt/my engine' --quiet a:b"
+            .parse()
+            .expect("an engine");
+        assert_eq!(
+            (address.protocol, address.program.as_str()),
+            (Protocol::Uci, "/opt/my engine")
+        );
         assert_eq!(address.arguments, ["--quiet", "a:b"]);
-        for wrong in ["fairy-stockfish", "xboard:gnuchess", "uci:", "uci:'", "uci:   ", "uci:''"] {
+        for wrong in [
+            "fairy-stockfish",
+            "xboard:gnuchess",
+            "uci:",
+            "uci:'",
+            "uci:   ",
+            "uci:''",
+        ] {
             assert!(wrong.parse::<Address>().is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn an_option_is_a_name_and_a_value() {
-        let option = |name: &str, value: &str| Ok(OptionValue { name: name.into(), value: value.into() });
+        let option = |name: &str, value: &str| {
+            Ok(OptionValue {
+                name: name.into(),
+                value: value.into(),
+            })
+        };
         assert_eq!("Skill Level=20".parse(), option("Skill Level", "20"));
         assert_eq!("EvalFile=a=b.nnue".parse(), option("EvalFile", "a=b.nnue"));
         for wrong in ["Hash", "=3", " =3", "a=b\nquit"] {

@@ -37,15 +37,30 @@ impl External {
     /// If it does not start, does not speak the protocol, or is stopped before it has.
     pub fn start(settings: Settings, control: &Control) -> Result<Self, Fault> {
         let name = plain(&settings.address.program);
-        let mut engine = Self { settings, name, talk: None, failures: 0, is_unruly: false };
-        engine.talk(control).map(drop).map_err(|wrong| engine.fault(wrong))?;
+        let mut engine = Self {
+            settings,
+            name,
+            talk: None,
+            failures: 0,
+            is_unruly: false,
+        };
+        engine
+            .talk(control)
+            .map(drop)
+            .map_err(|wrong| engine.fault(wrong))?;
         Ok(engine)
     }
 
     /// Another of the same, which is started with its first question.
     #[must_use]
     pub fn twin(&self) -> Self {
-        Self { settings: self.settings.clone(), name: self.name.clone(), talk: None, failures: 0, ..*self }
+        Self {
+            settings: self.settings.clone(),
+            name: self.name.clone(),
+            talk: None,
+            failures: 0,
+            ..*self
+        }
     }
 
     /// Its name and version, as verdicts carry it.
@@ -101,14 +116,24 @@ impl External {
     }
 
     fn fault(&self, wrong: Wrong) -> Fault {
-        Fault { engine: self.name.clone(), wrong }
+        Fault {
+            engine: self.name.clone(),
+            wrong,
+        }
     }
 
     /// An engine that fails again and again is not started again and again without a pause.
     fn pause(&self, control: &Control) {
         let (first, longest) = BACKOFF;
-        let doubled = first.saturating_mul(1 << self.failures.saturating_sub(1).min(10)).min(longest);
-        let until = Instant::now() + if self.failures == 0 { Duration::ZERO } else { doubled };
+        let doubled = first
+            .saturating_mul(1 << self.failures.saturating_sub(1).min(10))
+            .min(longest);
+        let until = Instant::now()
+            + if self.failures == 0 {
+                Duration::ZERO
+            } else {
+                doubled
+            };
         while Instant::now() < until && !control.is_stopped() {
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -118,7 +143,9 @@ impl External {
         let talk: Box<dyn Talk> = match self.talk.take() {
             Some(talk) => talk,
             None => match self.settings.address.protocol {
-                Protocol::Uci | Protocol::Ucci => Box::new(uci::Session::start(&self.settings, control)?),
+                Protocol::Uci | Protocol::Ucci => {
+                    Box::new(uci::Session::start(&self.settings, control)?)
+                }
                 Protocol::Gomocup => Box::new(gomocup::Session::start(&self.settings, control)?),
             },
         };
@@ -132,7 +159,11 @@ impl External {
             Protocol::Uci | Protocol::Ucci => "UCI and UCCI engines are asked about xiangqi alone",
             Protocol::Gomocup => "Gomocup engines play gomoku alone",
         };
-        if is_supported { Ok(()) } else { Err(Wrong::Unsupported { variant, reason }) }
+        if is_supported {
+            Ok(())
+        } else {
+            Err(Wrong::Unsupported { variant, reason })
+        }
     }
 
     fn try_check(&mut self, variant: Variant, control: &Control) -> Result<(), Wrong> {
@@ -140,7 +171,12 @@ impl External {
         let mut watch = Watch::new(control, self.settings.patience);
         let talk = self.talk(control)?;
         for Known { position, moves } in known_answers(variant) {
-            let ask = Ask { position: &position, moves: &[], lines: 1, effort: EFFORT };
+            let ask = Ask {
+                position: &position,
+                moves: &[],
+                lines: 1,
+                effort: EFFORT,
+            };
             let found = talk.search(ask, &mut watch, &mut |_| {})?;
             let best = found.lines.first().map(|line| line.m);
             if control.is_stopped() {
@@ -150,7 +186,12 @@ impl External {
             if !moves.is_empty() && !moves.contains(&best) {
                 let names: Vec<String> = moves.iter().map(|&m| position.write_move(m)).collect();
                 let (said, known) = (position.write_move(best), names.join(" or "));
-                return Err(Wrong::Unknowing { said, position: position.to_string(), known, variant });
+                return Err(Wrong::Unknowing {
+                    said,
+                    position: position.to_string(),
+                    known,
+                    variant,
+                });
             }
         }
         if talk.restricts() {
@@ -164,7 +205,12 @@ impl External {
         let position = Position::start(variant);
         let least = position.legal_moves().first().copied();
         let moves: Vec<Move> = least.into_iter().collect();
-        let ask = Ask { position: &position, moves: &moves, lines: 1, effort: EFFORT };
+        let ask = Ask {
+            position: &position,
+            moves: &moves,
+            lines: 1,
+            effort: EFFORT,
+        };
         let control = watch.control;
         match self.talk(control)?.search(ask, watch, &mut |_| {}) {
             Ok(_) => Ok(true),
@@ -187,9 +233,18 @@ impl External {
         }
         let is_free = question.moves.is_empty();
         let asked = if is_free { &legal } else { &question.moves };
-        let ended: Answer = asked.iter().filter_map(|&m| verdicts::ending(position, m)).collect();
-        let is_won = ended.best().is_some_and(|(_, verdict)| verdict.score.win_plies().is_some());
-        let open: Vec<Move> = asked.iter().copied().filter(|&m| ended.get(m).is_none() && legal.contains(&m)).collect();
+        let ended: Answer = asked
+            .iter()
+            .filter_map(|&m| verdicts::ending(position, m))
+            .collect();
+        let is_won = ended
+            .best()
+            .is_some_and(|(_, verdict)| verdict.score.win_plies().is_some());
+        let open: Vec<Move> = asked
+            .iter()
+            .copied()
+            .filter(|&m| ended.get(m).is_none() && legal.contains(&m))
+            .collect();
         if is_won || open.is_empty() {
             return Ok(ended);
         }

@@ -17,7 +17,9 @@ pub struct Fault {
 #[non_exhaustive]
 pub enum Wrong {
     /// The program does not start.
-    #[error("cannot be started: {0}; give the path of a program that can be run, as in --engine uci:/usr/games/NAME")]
+    #[error(
+        "cannot be started: {0}; give the path of a program that can be run, as in --engine uci:/usr/games/NAME"
+    )]
     Start(String),
     /// The process is gone, or has closed its pipe.
     #[error("has ended: {0}")]
@@ -37,7 +39,9 @@ pub enum Wrong {
     #[error("does not read what it is sent")]
     Deaf,
     /// A move that cannot be.
-    #[error("played '{said}' in {position}, which is not legal there: does it play this variant by these rules?")]
+    #[error(
+        "played '{said}' in {position}, which is not legal there: does it play this variant by these rules?"
+    )]
     Illegal {
         /// As it wrote it.
         said: String,
@@ -99,17 +103,26 @@ pub enum Wrong {
 
 impl Wrong {
     pub(crate) fn illegal(said: &str, position: &Position) -> Self {
-        Self::Illegal { said: clip(said), position: position.to_string() }
+        Self::Illegal {
+            said: clip(said),
+            position: position.to_string(),
+        }
     }
 
     pub(crate) fn unasked(said: &str, position: &Position) -> Self {
-        Self::Unasked { said: clip(said), position: position.to_string() }
+        Self::Unasked {
+            said: clip(said),
+            position: position.to_string(),
+        }
     }
 
     /// Whether the same will happen again, however often it is started.
     #[must_use]
     pub const fn is_for_good(&self) -> bool {
-        matches!(self, Self::Start(_) | Self::Option { .. } | Self::Unsupported { .. } | Self::Question(_))
+        matches!(
+            self,
+            Self::Start(_) | Self::Option { .. } | Self::Unsupported { .. } | Self::Question(_)
+        )
     }
 }
 

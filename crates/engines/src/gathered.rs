@@ -32,7 +32,8 @@ impl Gathered {
             self.bounds.insert(rank, line);
             return false;
         }
-        let is_iteration = line.depth > self.told && rank as usize == usize::from(most).min(asked.len());
+        let is_iteration =
+            line.depth > self.told && rank as usize == usize::from(most).min(asked.len());
         if is_iteration {
             self.told = line.depth;
         }
@@ -42,7 +43,11 @@ impl Gathered {
 
     /// What is known, `best` first.
     pub(crate) fn found(&self, best: Option<Move>) -> Found {
-        let known = if self.lines.is_empty() { &self.bounds } else { &self.lines };
+        let known = if self.lines.is_empty() {
+            &self.bounds
+        } else {
+            &self.lines
+        };
         let mut lines: Vec<Line> = Vec::with_capacity(known.len());
         for line in known.values() {
             match lines.iter_mut().find(|known| known.m == line.m) {
@@ -52,11 +57,20 @@ impl Gathered {
             }
         }
         if let Some(best) = best {
-            let bare = Line { m: best, value: None, bound: Bound::Exact, depth: 1, line: vec![best] };
+            let bare = Line {
+                m: best,
+                value: None,
+                bound: Bound::Exact,
+                depth: 1,
+                line: vec![best],
+            };
             let at = lines.iter().position(|line| line.m == best);
             let line = at.map_or(bare, |at| lines.remove(at));
             lines.insert(0, line);
         }
-        Found { lines, nodes: self.nodes }
+        Found {
+            lines,
+            nodes: self.nodes,
+        }
     }
 }

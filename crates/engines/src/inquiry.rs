@@ -32,28 +32,70 @@ impl<'a> Inquiry<'a> {
         control: &'a Control,
     ) -> Self {
         let (begun, found, is_apart) = (Instant::now(), Found::default(), false);
-        Self { talk, restricts, patience, question, control, begun, found, is_apart }
+        Self {
+            talk,
+            restricts,
+            patience,
+            question,
+            control,
+            begun,
+            found,
+            is_apart,
+        }
     }
 
     /// Asks for the best of these moves, of all if there are none, until there are as many as are wanted; all at once where
     /// the engine can.
-    pub(crate) fn ask(&mut self, moves: &[Move], progress: &mut dyn FnMut(&Progress)) -> Result<(), Wrong> {
-        let Question { position, width, effort, .. } = self.question;
+    pub(crate) fn ask(
+        &mut self,
+        moves: &[Move],
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<(), Wrong> {
+        let Question {
+            position,
+            width,
+            effort,
+            ..
+        } = self.question;
         let restricts = self.restricts;
         if !restricts && !moves.is_empty() {
             return self.ask_behind(moves, progress);
         }
-        let all = if moves.is_empty() { position.legal_moves() } else { moves.to_vec() };
+        let all = if moves.is_empty() {
+            position.legal_moves()
+        } else {
+            moves.to_vec()
+        };
         let wanted = usize::from(*width).min(all.len());
         let lines = (wanted as u16).min(self.talk.most_lines());
-        let rounds = if restricts { wanted.div_ceil(lines.into()) } else { 1 };
+        let rounds = if restricts {
+            wanted.div_ceil(lines.into())
+        } else {
+            1
+        };
         let effort = shared(*effort, rounds);
-        self.round(Ask { position, moves, lines, effort }, progress)?;
+        self.round(
+            Ask {
+                position,
+                moves,
+                lines,
+                effort,
+            },
+            progress,
+        )?;
         while restricts && self.found.lines.len() < wanted && self.goes_on() {
             let rest: Vec<Move> = all.iter().copied().filter(|m| !self.knows(*m)).collect();
             let lines = lines.min((wanted - self.found.lines.len()) as u16);
             let before = self.found.lines.len();
-            self.round(Ask { position, moves: &rest, lines, effort }, progress)?;
+            self.round(
+                Ask {
+                    position,
+                    moves: &rest,
+                    lines,
+                    effort,
+                },
+                progress,
+            )?;
             if self.found.lines.len() == before {
                 break;
             }
@@ -61,8 +103,14 @@ impl<'a> Inquiry<'a> {
         let has_values = self.found.lines.iter().any(|line| line.value.is_some());
         if !restricts && has_values && self.found.lines.len() < wanted && self.goes_on() {
             // Which others are worth a question, our own 2-ply search says.
-            let Ok(shallow) = shallow(position) else { return Ok(()) };
-            let others = shallow.verdicts().iter().map(|(m, _)| *m).filter(|m| !self.knows(*m));
+            let Ok(shallow) = shallow(position) else {
+                return Ok(());
+            };
+            let others = shallow
+                .verdicts()
+                .iter()
+                .map(|(m, _)| *m)
+                .filter(|m| !self.knows(*m));
             let others: Vec<Move> = others.take(wanted - self.found.lines.len()).collect();
             return self.ask_behind(&others, progress);
         }
@@ -77,9 +125,16 @@ impl<'a> Inquiry<'a> {
         let mut told = |found: &Found| {
             let nodes = so_far.nodes.saturating_add(found.nodes);
             let known = so_far.lines.iter().chain(&found.lines);
-            let answer: Answer = known.filter_map(|l| l.value.map(|v| verdicts::verdict(l, v, 0, &by))).collect();
+            let answer: Answer = known
+                .filter_map(|l| l.value.map(|v| verdicts::verdict(l, v, 0, &by)))
+                .collect();
             let depth = found.lines.first().map_or(0, |line| line.depth);
-            progress(&Progress { depth, answer, nodes, elapsed: begun.elapsed() });
+            progress(&Progress {
+                depth,
+                answer,
+                nodes,
+                elapsed: begun.elapsed(),
+            });
         };
         let found = self.talk.search(ask, &mut watch, &mut told)?;
         self.add(found);
@@ -87,7 +142,11 @@ impl<'a> Inquiry<'a> {
     }
 
     /// Asks about the positions behind these moves, one by one.
-    fn ask_behind(&mut self, moves: &[Move], progress: &mut dyn FnMut(&Progress)) -> Result<(), Wrong> {
+    fn ask_behind(
+        &mut self,
+        moves: &[Move],
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<(), Wrong> {
         self.is_apart = true;
         let position = &self.question.position;
         let mut effort = shared(self.question.effort, moves.len());
@@ -99,9 +158,16 @@ impl<'a> Inquiry<'a> {
                 continue;
             }
             let mut watch = Watch::new(self.control, self.patience);
-            let ask = Ask { position: &next, moves: &[], lines: 1, effort };
+            let ask = Ask {
+                position: &next,
+                moves: &[],
+                lines: 1,
+                effort,
+            };
             let found = self.talk.search(ask, &mut watch, &mut |_| {})?;
-            let Some(best) = found.lines.into_iter().next() else { continue };
+            let Some(best) = found.lines.into_iter().next() else {
+                continue;
+            };
             let line = Line {
                 m,
                 value: best.value.map(Value::before),
@@ -109,11 +175,21 @@ impl<'a> Inquiry<'a> {
                 depth: best.depth.saturating_add(1),
                 line: std::iter::once(m).chain(best.line).collect(),
             };
-            self.add(Found { lines: vec![line], nodes: found.nodes });
+            self.add(Found {
+                lines: vec![line],
+                nodes: found.nodes,
+            });
             let known = self.found.lines.iter();
-            let answer: Answer = known.filter_map(|l| l.value.map(|v| verdicts::verdict(l, v, 0, &by))).collect();
+            let answer: Answer = known
+                .filter_map(|l| l.value.map(|v| verdicts::verdict(l, v, 0, &by)))
+                .collect();
             let (nodes, elapsed) = (self.found.nodes, self.begun.elapsed());
-            progress(&Progress { depth: best.depth.saturating_add(1), answer, nodes, elapsed });
+            progress(&Progress {
+                depth: best.depth.saturating_add(1),
+                answer,
+                nodes,
+                elapsed,
+            });
         }
         Ok(())
     }
@@ -127,11 +203,20 @@ impl<'a> Inquiry<'a> {
         let share = self.found.nodes / lines.len().max(1) as u64;
         let mut answer = Answer::new();
         for (n, line) in lines.iter().enumerate() {
-            let nodes = if n == 0 { self.found.nodes - share * (lines.len() as u64 - 1) } else { share };
+            let nodes = if n == 0 {
+                self.found.nodes - share * (lines.len() as u64 - 1)
+            } else {
+                share
+            };
             let Some(value) = line.value else {
                 let is_alone = lines.len() == 1;
-                let valued = is_alone.then(|| verdicts::valued(position, line.m, name, control)).flatten();
-                if valued.is_none() && lines.iter().all(|line| line.value.is_none()) && !control.is_stopped() {
+                let valued = is_alone
+                    .then(|| verdicts::valued(position, line.m, name, control))
+                    .flatten();
+                if valued.is_none()
+                    && lines.iter().all(|line| line.value.is_none())
+                    && !control.is_stopped()
+                {
                     return Err(Wrong::NoValue(position.write_move(line.m)));
                 }
                 answer.extend(valued);
@@ -148,7 +233,12 @@ impl<'a> Inquiry<'a> {
         let last = if !self.is_apart && self.found.lines.iter().all(|line| line.value.is_some()) {
             // The last of its lines has been compared with all other moves that it was asked about.
             let width = usize::from(self.question.width);
-            answer.verdicts().iter().filter(|(_, v)| v.is_exact()).nth(width - 1).map(|(_, verdict)| verdict.clone())
+            answer
+                .verdicts()
+                .iter()
+                .filter(|(_, v)| v.is_exact())
+                .nth(width - 1)
+                .map(|(_, verdict)| verdict.clone())
         } else {
             // Its choice has.
             let choice = lines.first().filter(|_| self.question.moves.is_empty());
@@ -156,7 +246,10 @@ impl<'a> Inquiry<'a> {
         };
         if let Some(last) = last.filter(|last| last.proof.is_none()) {
             let rest = rest(position, open);
-            let rest: Vec<_> = rest.into_iter().filter(|m| answer.get(*m).is_none()).collect();
+            let rest: Vec<_> = rest
+                .into_iter()
+                .filter(|m| answer.get(*m).is_none())
+                .collect();
             answer.extend(rest.into_iter().map(|m| verdicts::no_better(m, &last)));
         }
         Ok(answer)
@@ -167,13 +260,22 @@ impl<'a> Inquiry<'a> {
     }
 
     fn goes_on(&self) -> bool {
-        let is_late = self.question.effort.time.is_some_and(|time| self.begun.elapsed() >= time);
+        let is_late = self
+            .question
+            .effort
+            .time
+            .is_some_and(|time| self.begun.elapsed() >= time);
         !self.control.is_stopped() && !is_late
     }
 
     fn add(&mut self, found: Found) {
         let known: BTreeSet<Move> = self.found.lines.iter().map(|line| line.m).collect();
-        self.found.lines.extend(found.lines.into_iter().filter(|line| !known.contains(&line.m)));
+        self.found.lines.extend(
+            found
+                .lines
+                .into_iter()
+                .filter(|line| !known.contains(&line.m)),
+        );
         self.found.nodes = self.found.nodes.saturating_add(found.nodes);
     }
 }
@@ -185,12 +287,19 @@ fn rest(position: &Position, open: &[Move]) -> Vec<Move> {
         return open.to_vec();
     }
     let looked_at = shallow(position).unwrap_or_default();
-    open.iter().copied().filter(|&m| looked_at.get(m).is_some()).collect()
+    open.iter()
+        .copied()
+        .filter(|&m| looked_at.get(m).is_some())
+        .collect()
 }
 
 /// What one of so many searches may cost.
 fn shared(effort: Effort, searches: usize) -> Effort {
     let searches = u32::try_from(searches.max(1)).unwrap_or(u32::MAX);
     let nodes = effort.nodes.map(|nodes| nodes.div_ceil(searches.into()));
-    Effort { nodes, time: effort.time.map(|time| time / searches), ..effort }
+    Effort {
+        nodes,
+        time: effort.time.map(|time| time / searches),
+        ..effort
+    }
 }

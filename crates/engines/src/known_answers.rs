@@ -12,13 +12,19 @@ pub(crate) struct Known {
 
 impl Known {
     fn any(position: Position) -> Self {
-        Self { position, moves: Vec::new() }
+        Self {
+            position,
+            moves: Vec::new(),
+        }
     }
 }
 
 /// How hard an engine thinks about a position with a known answer.
-pub(crate) const EFFORT: Effort =
-    Effort { depth: Some(3), nodes: None, time: Some(std::time::Duration::from_millis(1_000)) };
+pub(crate) const EFFORT: Effort = Effort {
+    depth: Some(3),
+    nodes: None,
+    time: Some(std::time::Duration::from_millis(1_000)),
+};
 
 /// The positions of a variant; the first is the start of a game.
 pub(crate) fn known_answers(variant: Variant) -> Vec<Known> {
@@ -40,7 +46,9 @@ fn xiangqi(variant: Variant) -> Result<Vec<Known>, PositionError> {
         "4k4/9/9/9/4p4/4N4/9/9/4p4/4K4 b - - 0 1",
         "4k4/9/9/9/9/9/4R4/9/9/4K4 b - - 0 1",
     ];
-    FENS.iter().map(|fen| Position::from_fen(variant, fen).map(Known::any)).collect()
+    FENS.iter()
+        .map(|fen| Position::from_fen(variant, fen).map(Known::any))
+        .collect()
 }
 
 /// A five to make, at the far corner of the board; where six is not five, a five beside a six.
@@ -54,11 +62,17 @@ fn gomoku(variant: Variant, rule: RuleName, size: u8) -> Result<Vec<Known>, Posi
     }
     let four = Position::from_line(variant, &line)?;
     let known = |position: &Position, moves: &[String]| {
-        moves.iter().map(|text| position.parse_move(text)).collect::<Result<Vec<_>, _>>()
+        moves
+            .iter()
+            .map(|text| position.parse_move(text))
+            .collect::<Result<Vec<_>, _>>()
     };
     let wrong = |error| PositionError::Move { number: 1, error };
     let five = known(&four, &[point(last - 4, last)]).map_err(wrong)?;
-    let mut all = vec![Known { moves: five, position: four }];
+    let mut all = vec![Known {
+        moves: five,
+        position: four,
+    }];
     if rule != RuleName::Freestyle && size >= 8 {
         // .XXXX.X and X.XXXX. : one end makes five, the gap six. Whoever takes six for five errs in one of them.
         for (columns, end) in [([1, 2, 3, 4, 6], 0), ([0, 2, 3, 4, 5], 6)] {
@@ -68,7 +82,10 @@ fn gomoku(variant: Variant, rule: RuleName, size: u8) -> Result<Vec<Known>, Posi
             }
             let six = Position::from_line(variant, &line)?;
             let five = known(&six, &[point(end, 3)]).map_err(wrong)?;
-            all.push(Known { moves: five, position: six });
+            all.push(Known {
+                moves: five,
+                position: six,
+            });
         }
     }
     Ok(all)
@@ -83,16 +100,28 @@ mod tests {
     #[test]
     fn every_known_answer_wins_or_is_legal() {
         let gomoku = ["freestyle", "standard", "renju"];
-        let names = gomoku.iter().flat_map(|rule| (5..=22).map(move |size| format!("{rule}-{size}")));
+        let names = gomoku
+            .iter()
+            .flat_map(|rule| (5..=22).map(move |size| format!("{rule}-{size}")));
         for name in names.chain(["xiangqi".into(), "xiangqi-chase".into()]) {
             let variant: Variant = name.parse().expect("a variant");
             let all = known_answers(variant);
             assert!(all.len() >= 2, "{name}");
-            for Known { position, moves, .. } in all {
-                assert!(position.outcome().is_none() && !position.legal_moves().is_empty(), "{position}");
+            for Known {
+                position, moves, ..
+            } in all
+            {
+                assert!(
+                    position.outcome().is_none() && !position.legal_moves().is_empty(),
+                    "{position}"
+                );
                 for m in moves {
                     let side = position.side();
-                    assert_eq!(position.play(m).expect("legal").outcome(), Some(Outcome::Win(side)), "{position}");
+                    assert_eq!(
+                        position.play(m).expect("legal").outcome(),
+                        Some(Outcome::Win(side)),
+                        "{position}"
+                    );
                 }
             }
         }

@@ -63,7 +63,9 @@ impl Process {
         let keep = move || {
             let mut child = match spawn(&address) {
                 Ok(child) => child,
-                Err(error) => return drop(started.send(Err(format!("{}: {error}", address.program)))),
+                Err(error) => {
+                    return drop(started.send(Err(format!("{}: {error}", address.program))));
+                }
             };
             let complaint = complaint(&mut child);
             let (id, stdin, stdout) = (child.id(), child.stdin.take(), child.stdout.take());
@@ -80,7 +82,10 @@ impl Process {
             drop(reaps);
         };
         let failed = |reason: String| Wrong::Start(reason);
-        Builder::new().name("engine".into()).spawn(keep).map_err(|error| failed(error.to_string()))?;
+        Builder::new()
+            .name("engine".into())
+            .spawn(keep)
+            .map_err(|error| failed(error.to_string()))?;
         let started = start.recv().map_err(|_| failed("no thread".into()))?;
         let (id, stdin) = started.map_err(failed)?;
         let group = Pid::from_raw(i32::try_from(id).map_err(|error| failed(error.to_string()))?);
@@ -97,14 +102,19 @@ impl Process {
         };
         let stdin = stdin.ok_or_else(|| failed("it has no stdin".into()))?;
         let write = move || write_all(stdin, &queue);
-        Builder::new().name("engine-stdin".into()).spawn(write).map_err(|error| failed(error.to_string()))?;
+        Builder::new()
+            .name("engine-stdin".into())
+            .spawn(write)
+            .map_err(|error| failed(error.to_string()))?;
         Ok(process)
     }
 
     /// Sends a line; it need not have arrived.
     pub(crate) fn send(&mut self, line: &str) -> Result<(), Wrong> {
         tracing::trace!(line, "to the engine");
-        let Some(lines) = &self.lines else { return Err(Wrong::Deaf) };
+        let Some(lines) = &self.lines else {
+            return Err(Wrong::Deaf);
+        };
         match lines.try_send(line.to_string()) {
             Ok(()) => Ok(()),
             Err(TrySendError::Full(_)) => Err(Wrong::Deaf),
@@ -118,7 +128,9 @@ impl Process {
         if let Some(end) = &self.end {
             return Err(end.clone());
         }
-        let Some(said) = &self.said else { return Err(Wrong::Deaf) };
+        let Some(said) = &self.said else {
+            return Err(Wrong::Deaf);
+        };
         let wrong = match said.recv_timeout(time) {
             Ok(Heard::Line(line)) => {
                 tracing::trace!(line, "from the engine");
@@ -160,7 +172,10 @@ impl Drop for Process {
 fn spawn(address: &Address) -> std::io::Result<Child> {
     let mut command = Command::new(&address.program);
     command.args(&address.arguments).process_group(0);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     die_with_us(&mut command);
     command.spawn()
 }
@@ -172,7 +187,11 @@ fn die_with_us(command: &mut Command) {
     let die = move || {
         nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
         // Who was gone before that will not be missed later.
-        if nix::unistd::getppid() == us { Ok(()) } else { Err(std::io::ErrorKind::BrokenPipe.into()) }
+        if nix::unistd::getppid() == us {
+            Ok(())
+        } else {
+            Err(std::io::ErrorKind::BrokenPipe.into())
+        }
     };
     // SAFETY: between fork and exec only two system calls are made, both of them safe after a fork; nothing is allocated.
     #[expect(unsafe_code, reason = "there is no safe way to say this to the system")]
@@ -227,9 +246,18 @@ fn end(child: &Child, complaint: &Complaint) -> String {
         }
     };
     // What it said last may still be on its way.
-    let _ = complaint.read.recv_timeout(until.saturating_duration_since(Instant::now()));
-    let complaint = complaint.last.lock().unwrap_or_else(PoisonError::into_inner);
-    if complaint.is_empty() { how } else { format!("{how}; it said: {complaint}") }
+    let _ = complaint
+        .read
+        .recv_timeout(until.saturating_duration_since(Instant::now()));
+    let complaint = complaint
+        .last
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    if complaint.is_empty() {
+        how
+    } else {
+        format!("{how}; it said: {complaint}")
+    }
 }
 
 /// What a program complains of.
@@ -246,7 +274,9 @@ fn complaint(child: &mut Child) -> Complaint {
     let kept = Arc::clone(&last);
     let (reads, read) = sync_channel(0);
     let complaint = Complaint { last, read };
-    let Some(stderr) = child.stderr.take() else { return complaint };
+    let Some(stderr) = child.stderr.take() else {
+        return complaint;
+    };
     let read = move || {
         let (sender, lines) = sync_channel(1);
         std::thread::scope(|scope| {
@@ -267,7 +297,10 @@ fn complaint(child: &mut Child) -> Complaint {
 
 fn write_all(mut stdin: ChildStdin, lines: &Receiver<String>) {
     for line in lines {
-        if writeln!(stdin, "{line}").and_then(|()| stdin.flush()).is_err() {
+        if writeln!(stdin, "{line}")
+            .and_then(|()| stdin.flush())
+            .is_err()
+        {
             return;
         }
     }

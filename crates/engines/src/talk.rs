@@ -73,7 +73,12 @@ pub(crate) trait Talk: Send {
     fn most_lines(&self) -> u16;
 
     /// Lets the engine think. `told` hears of every iteration. Every move found is legal, and one of those asked about.
-    fn search(&mut self, ask: Ask<'_>, watch: &mut Watch<'_>, told: &mut dyn FnMut(&Found)) -> Result<Found, Wrong>;
+    fn search(
+        &mut self,
+        ask: Ask<'_>,
+        watch: &mut Watch<'_>,
+        told: &mut dyn FnMut(&Found),
+    ) -> Result<Found, Wrong>;
 }
 
 /// The longest beginning of `line` that can be played in `position`.
@@ -94,7 +99,10 @@ pub(crate) fn playable(position: &Position, line: impl IntoIterator<Item = Move>
 /// A name as it is kept: of one line, and not longer than messages take.
 pub(crate) fn plain(name: &str) -> String {
     let mut plain: String = name.chars().filter(|letter| !letter.is_control()).collect();
-    let end = (0..=MOST_NAME.min(plain.len())).rev().find(|&end| plain.is_char_boundary(end)).unwrap_or(0);
+    let end = (0..=MOST_NAME.min(plain.len()))
+        .rev()
+        .find(|&end| plain.is_char_boundary(end))
+        .unwrap_or(0);
     plain.truncate(end);
     plain.trim().to_string()
 }

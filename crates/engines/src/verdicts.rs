@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use kagetsu_game::{
-    Bound, Claim, Effort, Move, Outcome, Position, Proof, ProofKind, Provenance, Question, Score, Verdict,
+    Bound, Claim, Effort, Move, Outcome, Position, Proof, ProofKind, Provenance, Question, Score,
+    Verdict,
 };
 use kagetsu_search::threats::{Class, Outcome as Decision, Threats};
 use kagetsu_search::{Control, Engine, EngineOptions};
@@ -21,8 +22,13 @@ const MEMORY: usize = 1 << 20;
 
 /// The engine of this name, today.
 pub(crate) fn provenance(engine: &str) -> Provenance {
-    let today = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs() / 86_400);
-    Provenance { engine: Arc::from(engine), day: today as u32 }
+    let today = SystemTime::UNIX_EPOCH
+        .elapsed()
+        .map_or(0, |since| since.as_secs() / 86_400);
+    Provenance {
+        engine: Arc::from(engine),
+        day: today as u32,
+    }
 }
 
 /// A claim as an opinion: the nearer the mate, the stronger; never a proof.
@@ -53,7 +59,17 @@ pub(crate) fn verdict(line: &Line, value: Value, nodes: u64, by: &Provenance) ->
 /// A move that is worth no more than the last of those that have a value. Its depth is the least there is: whatever is
 /// searched of the move itself, however shallow, says more than that another one was preferred.
 pub(crate) fn no_better(m: Move, than: &Verdict) -> (Move, Verdict) {
-    (m, Verdict { bound: Bound::Upper, depth: 1, nodes: 0, line: Vec::new(), proof: None, ..than.clone() })
+    (
+        m,
+        Verdict {
+            bound: Bound::Upper,
+            depth: 1,
+            nodes: 0,
+            line: Vec::new(),
+            proof: None,
+            ..than.clone()
+        },
+    )
 }
 
 /// The verdict of the rules on a move that ends the game.
@@ -64,7 +80,11 @@ pub(crate) fn ending(position: &Position, m: Move) -> Option<(Move, Verdict)> {
         Outcome::Win(_) => (Claim::Loss, 1),
         Outcome::Draw => (Claim::Draw, 0),
     };
-    let proof = Proof { claim, kind: ProofKind::Terminal, plies };
+    let proof = Proof {
+        claim,
+        kind: ProofKind::Terminal,
+        plies,
+    };
     Some((m, proven(m, proof, vec![m], 0)))
 }
 
@@ -90,8 +110,15 @@ pub(crate) fn checked_win(position: &Position, control: &Control) -> Option<(Mov
 }
 
 /// The same of a claim that `m` loses.
-pub(crate) fn checked_loss(position: &Position, m: Move, control: &Control) -> Option<(Move, Verdict)> {
-    let next = position.play(m).ok().filter(|next| next.outcome().is_none())?;
+pub(crate) fn checked_loss(
+    position: &Position,
+    m: Move,
+    control: &Control,
+) -> Option<(Move, Verdict)> {
+    let next = position
+        .play(m)
+        .ok()
+        .filter(|next| next.outcome().is_none())?;
     let (proof, line, nodes) = threat(&next, control)?;
     let line = std::iter::once(m).chain(line).collect();
     Some((m, proven(m, proof.before(), line, nodes)))
@@ -99,16 +126,42 @@ pub(crate) fn checked_loss(position: &Position, m: Move, control: &Control) -> O
 
 fn threat(position: &Position, control: &Control) -> Option<(Proof, Vec<Move>, u64)> {
     // Only gomoku has threats; other games have none to find.
-    let found = Threats::new(MEMORY).search(position, Class::Vct, Effort::nodes(CHECKING), control).ok()?;
-    let Decision::Win { plies, kind, line } = found.outcome else { return None };
-    Some((Proof { claim: Claim::Win, kind, plies }, line, found.nodes))
+    let found = Threats::new(MEMORY)
+        .search(position, Class::Vct, Effort::nodes(CHECKING), control)
+        .ok()?;
+    let Decision::Win { plies, kind, line } = found.outcome else {
+        return None;
+    };
+    Some((
+        Proof {
+            claim: Claim::Win,
+            kind,
+            plies,
+        },
+        line,
+        found.nodes,
+    ))
 }
 
 /// Our own value of a move that an engine chose without a word.
-pub(crate) fn valued(position: &Position, m: Move, name: &str, control: &Control) -> Option<(Move, Verdict)> {
-    let options = EngineOptions { table_bytes: MEMORY, ..EngineOptions::default() };
-    let question = Question { moves: vec![m], ..Question::new(position.clone(), Effort::nodes(VALUING)) };
-    let answer = Engine::new(options).ok()?.answer(&question, control, &mut |_| {}).ok()?;
+pub(crate) fn valued(
+    position: &Position,
+    m: Move,
+    name: &str,
+    control: &Control,
+) -> Option<(Move, Verdict)> {
+    let options = EngineOptions {
+        table_bytes: MEMORY,
+        ..EngineOptions::default()
+    };
+    let question = Question {
+        moves: vec![m],
+        ..Question::new(position.clone(), Effort::nodes(VALUING))
+    };
+    let answer = Engine::new(options)
+        .ok()?
+        .answer(&question, control, &mut |_| {})
+        .ok()?;
     let mut verdict = answer.get(m)?.clone();
     if verdict.proof.is_none() {
         verdict.by = provenance(&format!("{name}, value by {}", Engine::NAME));

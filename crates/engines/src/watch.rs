@@ -39,7 +39,15 @@ pub(crate) struct Watch<'a> {
 impl<'a> Watch<'a> {
     pub(crate) fn new(control: &'a Control, patience: Duration) -> Self {
         let now = Instant::now();
-        Self { control, patience, deadline: None, progressed: now, signed: now, nodes: 0, depth: 0 }
+        Self {
+            control,
+            patience,
+            deadline: None,
+            progressed: now,
+            signed: now,
+            nodes: 0,
+            depth: 0,
+        }
     }
 
     /// A search begins, which ends by itself within the time.
@@ -62,7 +70,11 @@ impl<'a> Watch<'a> {
     }
 
     /// Waits for the next line, or for a reason not to wait.
-    pub(crate) fn next(&mut self, process: &mut Process, doing: &'static str) -> Result<Event, Wrong> {
+    pub(crate) fn next(
+        &mut self,
+        process: &mut Process,
+        doing: &'static str,
+    ) -> Result<Event, Wrong> {
         loop {
             if self.control.is_stopped() {
                 return Ok(Event::Stopped);
@@ -73,7 +85,10 @@ impl<'a> Watch<'a> {
             }
             // A search with a time of its own is late before it is silent.
             if self.deadline.is_none() && now.duration_since(self.progressed) > self.patience {
-                return Err(Wrong::Silent { doing, time: self.patience });
+                return Err(Wrong::Silent {
+                    doing,
+                    time: self.patience,
+                });
             }
             if now.duration_since(self.signed) >= SIGN {
                 self.control.visited(1);

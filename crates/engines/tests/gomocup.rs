@@ -4,7 +4,9 @@ mod stub;
 
 use kagetsu_engines::gomocup::{FromEngine, ToEngine};
 use kagetsu_engines::{External, Fault, Settings, Wrong};
-use kagetsu_game::{Answer, Bound, Effort, Move, Position, ProofKind, Question, Score, Side, Variant};
+use kagetsu_game::{
+    Answer, Bound, Effort, Move, Position, ProofKind, Question, Score, Side, Variant,
+};
 use kagetsu_search::{Control, Engine};
 use stub::{patiently, stub, stub_once};
 
@@ -14,7 +16,10 @@ fn start(mode: &str) -> External {
 
 fn question(variant: &str, line: &str) -> Question {
     let position = Position::from_line(variant.parse().expect("a variant"), line).expect("a line");
-    Question { width: 3, ..Question::new(position, Effort::depth(2)) }
+    Question {
+        width: 3,
+        ..Question::new(position, Effort::depth(2))
+    }
 }
 
 fn ask(engine: &mut External, question: &Question) -> Result<Answer, Fault> {
@@ -31,7 +36,8 @@ fn every_rule_and_size_passes_the_known_answers() {
         let mut engine = start(mode);
         for rule in ["freestyle", "standard", "renju"] {
             for size in [5, 8, 15, 22] {
-                check(&mut engine, &format!("{rule}-{size}")).unwrap_or_else(|fault| panic!("{fault}"));
+                check(&mut engine, &format!("{rule}-{size}"))
+                    .unwrap_or_else(|fault| panic!("{fault}"));
             }
         }
     }
@@ -42,21 +48,56 @@ fn an_engine_with_yixins_words_says_the_best_moves_and_bounds_for_others() {
     let mut engine = start("yixin");
     let question = question("freestyle-15", "h8 i9 h9");
     let answer = ask(&mut engine, &question).expect("an answer");
-    let exact: Vec<_> = answer.verdicts().iter().filter(|(_, v)| v.bound == Bound::Exact).collect();
+    let exact: Vec<_> = answer
+        .verdicts()
+        .iter()
+        .filter(|(_, v)| v.bound == Bound::Exact)
+        .collect();
     assert_eq!(exact.len(), 3);
-    assert!(exact.iter().all(|(m, v)| v.depth == 2 && v.line == [*m] && &*v.by.engine == "Stub yixin 1"), "{exact:?}");
-    assert!(answer.len() > 5 && answer.verdicts()[3..].iter().all(|(_, v)| v.score == exact[2].1.score));
+    assert!(
+        exact
+            .iter()
+            .all(|(m, v)| v.depth == 2 && v.line == [*m] && &*v.by.engine == "Stub yixin 1"),
+        "{exact:?}"
+    );
+    assert!(
+        answer.len() > 5
+            && answer.verdicts()[3..]
+                .iter()
+                .all(|(_, v)| v.score == exact[2].1.score)
+    );
     assert_eq!(answer.nodes(), 200);
 
-    let asked: Vec<Move> = question.position.legal_moves().into_iter().skip(30).take(5).collect();
-    let some = Question { moves: asked.clone(), ..question };
+    let asked: Vec<Move> = question
+        .position
+        .legal_moves()
+        .into_iter()
+        .skip(30)
+        .take(5)
+        .collect();
+    let some = Question {
+        moves: asked.clone(),
+        ..question
+    };
     let obeyed = ask(&mut engine, &some).expect("an answer");
-    assert_eq!(obeyed.verdicts().iter().filter(|(_, v)| v.is_exact()).count(), 3);
+    assert_eq!(
+        obeyed
+            .verdicts()
+            .iter()
+            .filter(|(_, v)| v.is_exact())
+            .count(),
+        3
+    );
     assert!(obeyed.verdicts().iter().all(|(m, _)| asked.contains(m)));
 
     let unruly = ask(&mut start("yixin-unruly"), &some).expect("an answer");
     assert_eq!(unruly.len(), 5);
-    assert!(unruly.verdicts().iter().all(|(m, v)| asked.contains(m) && v.line.len() == 2));
+    assert!(
+        unruly
+            .verdicts()
+            .iter()
+            .all(|(m, v)| asked.contains(m) && v.line.len() == 2)
+    );
 }
 
 #[test]
@@ -68,12 +109,23 @@ fn an_engine_without_values_plays_and_we_value_what_it_plays() {
     assert!(question.position.play(m).is_ok() && best.is_exact());
     assert!(
         answer.len() > 5
-            && answer.verdicts()[1..].iter().all(|(_, v)| (v.bound, v.score) == (Bound::Upper, best.score))
+            && answer.verdicts()[1..]
+                .iter()
+                .all(|(_, v)| (v.bound, v.score) == (Bound::Upper, best.score))
     );
     let by = format!("Stub good 1, value by {}", Engine::NAME);
     assert_eq!(&*best.by.engine, by);
-    let two = Question { moves: question.position.legal_moves()[..2].to_vec(), ..question };
-    assert!(matches!(ask(&mut engine, &two), Err(Fault { wrong: Wrong::NoValue(_), .. })));
+    let two = Question {
+        moves: question.position.legal_moves()[..2].to_vec(),
+        ..question
+    };
+    assert!(matches!(
+        ask(&mut engine, &two),
+        Err(Fault {
+            wrong: Wrong::NoValue(_),
+            ..
+        })
+    ));
 }
 
 #[test]
@@ -90,7 +142,11 @@ fn a_drawn_board_is_sent_with_all_its_stones() {
     let position = Position::from_board(variant, board, Some(Side::Second)).expect("a board");
     let position = position.play_line("a2 a3").expect("legal");
     for mode in ["yixin", "good"] {
-        let answer = ask(&mut start(mode), &Question::new(position.clone(), Effort::depth(1))).expect("an answer");
+        let answer = ask(
+            &mut start(mode),
+            &Question::new(position.clone(), Effort::depth(1)),
+        )
+        .expect("an answer");
         assert!(answer.best().is_some_and(|(m, _)| position.play(m).is_ok()));
     }
 }
@@ -99,25 +155,53 @@ fn a_drawn_board_is_sent_with_all_its_stones() {
 fn a_claim_of_a_win_is_checked_by_our_own_search() {
     let mut engine = start("yixin-mates");
     let quiet = ask(&mut engine, &question("freestyle-15", "h8 i9")).expect("an answer");
-    assert!(quiet.verdicts().iter().all(|(_, v)| v.proof.is_none() && !v.score.is_mate()));
-    assert!(quiet.best().is_some_and(|(_, v)| v.score > Score::opinion(29_000)));
+    assert!(
+        quiet
+            .verdicts()
+            .iter()
+            .all(|(_, v)| v.proof.is_none() && !v.score.is_mate())
+    );
+    assert!(
+        quiet
+            .best()
+            .is_some_and(|(_, v)| v.score > Score::opinion(29_000))
+    );
     // An open three of the side to move wins.
-    let three = ask(&mut engine, &question("freestyle-15", "h8 a1 h9 c1 h10 e1")).expect("an answer");
+    let three =
+        ask(&mut engine, &question("freestyle-15", "h8 a1 h9 c1 h10 e1")).expect("an answer");
     let (_, best) = three.best().expect("a move");
-    assert_eq!((best.score, best.proof.map(|proof| proof.kind)), (Score::win_in(3), Some(ProofKind::Vct)), "{best:?}");
+    assert_eq!(
+        (best.score, best.proof.map(|proof| proof.kind)),
+        (Score::win_in(3), Some(ProofKind::Vct)),
+        "{best:?}"
+    );
     assert_eq!(&*best.by.engine, Engine::NAME);
 }
 
 #[test]
 fn the_wrong_size_and_the_wrong_rule_are_found() {
     let fault = check(&mut start("yixin-size"), "freestyle-15").expect_err("it plays on 20");
-    assert!(matches!(fault.wrong, Wrong::Illegal { .. } | Wrong::Unknowing { .. } | Wrong::Refuses(_)), "{fault}");
+    assert!(
+        matches!(
+            fault.wrong,
+            Wrong::Illegal { .. } | Wrong::Unknowing { .. } | Wrong::Refuses(_)
+        ),
+        "{fault}"
+    );
     let fault = check(&mut start("refuses"), "freestyle-15").expect_err("it says so");
-    assert!(fault.to_string().contains("refuses: START 15: only boards of 20"), "{fault}");
+    assert!(
+        fault
+            .to_string()
+            .contains("refuses: START 15: only boards of 20"),
+        "{fault}"
+    );
     let mut freestyle = start("freestyle");
     check(&mut freestyle, "freestyle-15").expect("it plays that");
     let fault = check(&mut freestyle, "renju-15").expect_err("an overline for Black");
-    assert!(matches!(fault.wrong, Wrong::Illegal { .. } | Wrong::Unknowing { .. }), "{fault}");
+    assert!(
+        matches!(fault.wrong, Wrong::Illegal { .. } | Wrong::Unknowing { .. }),
+        "{fault}"
+    );
     assert!(check(&mut freestyle, "xiangqi").is_err());
 }
 
@@ -126,12 +210,18 @@ fn trouble_that_passes_costs_a_second_try() {
     let folder = tempfile::tempdir().expect("a folder");
     let question = question("freestyle-15", "h8 i9 h9");
     let best = |answer: Answer| answer.best().map(|(m, _)| m);
-    let truth = ask(&mut start("good"), &question).map(best).expect("an answer");
+    let truth = ask(&mut start("good"), &question)
+        .map(best)
+        .expect("an answer");
     for mode in ["crash", "hang", "flood", "chatter", "illegal", "nonsense"] {
         patiently(|patience| {
             let file = folder.path().join(format!("{mode}-{}", patience.as_secs()));
-            let settings = Settings { patience, ..stub_once("gomocup", mode, &file) };
-            let mut engine = External::start(settings, &Control::new()).map_err(|fault| fault.to_string())?;
+            let settings = Settings {
+                patience,
+                ..stub_once("gomocup", mode, &file)
+            };
+            let mut engine =
+                External::start(settings, &Control::new()).map_err(|fault| fault.to_string())?;
             let answer = ask(&mut engine, &question).map_err(|fault| format!("{mode}: {fault}"))?;
             assert_eq!(best(answer), truth, "{mode}");
             Ok(())
@@ -141,7 +231,10 @@ fn trouble_that_passes_costs_a_second_try() {
 
 #[test]
 fn a_real_conversation_with_rapfi_is_understood() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/gomoku/protocol/rapfi_0.43.02_session.txt");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/data/gomoku/protocol/rapfi_0.43.02_session.txt"
+    );
     let Ok(session) = std::fs::read_to_string(path) else {
         eprintln!("skipped: {path} is not there");
         return;
@@ -158,7 +251,11 @@ fn a_real_conversation_with_rapfi_is_understood() {
     }
     assert!(said > 50 && heard > 200, "{said} and {heard}");
     // Rapfi's own words for its database, a table that it prints, and what it was never meant to understand.
-    let known = |line: &&str| ["YX", "FORBID", "FOO", "SWAP", "/"].iter().any(|word| line.starts_with(word));
+    let known = |line: &&str| {
+        ["YX", "FORBID", "FOO", "SWAP", "/"]
+            .iter()
+            .any(|word| line.starts_with(word))
+    };
     let strange: Vec<_> = strange.into_iter().filter(|line| !known(line)).collect();
     assert!(strange.is_empty(), "{strange:#?}");
 }

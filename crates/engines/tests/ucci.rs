@@ -14,21 +14,35 @@ fn start(settings: Settings) -> External {
 }
 
 fn ask(engine: &mut External, question: &Question) -> Answer {
-    engine.answer(question, &Control::new(), &mut |_| {}).unwrap_or_else(|fault| panic!("{fault}"))
+    engine
+        .answer(question, &Control::new(), &mut |_| {})
+        .unwrap_or_else(|fault| panic!("{fault}"))
 }
 
 fn exact(answer: &Answer) -> Vec<Move> {
-    answer.verdicts().iter().filter(|(_, v)| v.is_exact()).map(|(m, _)| *m).collect()
+    answer
+        .verdicts()
+        .iter()
+        .filter(|(_, v)| v.is_exact())
+        .map(|(m, _)| *m)
+        .collect()
 }
 
 #[test]
 fn it_finds_what_the_same_engine_finds_by_uci() {
     let (mut ucci, mut uci) = (start(stub("ucci", "good")), start(stub("uci", "good")));
-    ucci.check(Variant::XIANGQI, &Control::new()).expect("it knows the rules");
+    ucci.check(Variant::XIANGQI, &Control::new())
+        .expect("it knows the rules");
     for line in ["", "h2e2", "h2e2 h9g7 h0g2"] {
         let position = Position::from_line(Variant::XIANGQI, line).expect("a line");
-        let whole = Question { width: 3, ..Question::new(position, Effort::depth(2)) };
-        let some = Question { moves: whole.position.legal_moves()[4..9].to_vec(), ..whole.clone() };
+        let whole = Question {
+            width: 3,
+            ..Question::new(position, Effort::depth(2))
+        };
+        let some = Question {
+            moves: whole.position.legal_moves()[4..9].to_vec(),
+            ..whole.clone()
+        };
         for question in [whole, some] {
             let (one, other) = (ask(&mut ucci, &question), ask(&mut uci, &question));
             assert_eq!(exact(&one), exact(&other), "{line}");
@@ -41,7 +55,11 @@ fn it_finds_what_the_same_engine_finds_by_uci() {
 fn every_limit_is_kept() {
     let mut engine = start(stub("ucci", "good"));
     let position = Position::start(Variant::XIANGQI);
-    for effort in [Effort::depth(2), Effort::nodes(50), Effort::time(Duration::from_millis(50))] {
+    for effort in [
+        Effort::depth(2),
+        Effort::nodes(50),
+        Effort::time(Duration::from_millis(50)),
+    ] {
         assert!(!ask(&mut engine, &Question::new(position.clone(), effort)).is_empty());
     }
 }
@@ -50,7 +68,10 @@ fn every_limit_is_kept() {
 fn an_engine_that_disregards_banmoves_is_asked_about_the_positions_behind() {
     let position = Position::from_line(Variant::XIANGQI, "h2e2").expect("a line");
     let moves = position.legal_moves()[..2].to_vec();
-    let question = Question { moves: moves.clone(), ..Question::new(position, Effort::depth(2)) };
+    let question = Question {
+        moves: moves.clone(),
+        ..Question::new(position, Effort::depth(2))
+    };
     let answer = ask(&mut start(stub("ucci", "unruly")), &question);
     assert_eq!(answer.len(), 2);
     assert!(answer.verdicts().iter().all(|(m, _)| moves.contains(m)));
@@ -62,6 +83,13 @@ fn trouble_that_passes_costs_a_second_try() {
     let position = Position::from_line(Variant::XIANGQI, "h2e2").expect("a line");
     for mode in ["crash", "illegal", "flood"] {
         let mut engine = start(stub_once("ucci", mode, &folder.path().join(mode)));
-        assert!(!ask(&mut engine, &Question::new(position.clone(), Effort::depth(2))).is_empty(), "{mode}");
+        assert!(
+            !ask(
+                &mut engine,
+                &Question::new(position.clone(), Effort::depth(2))
+            )
+            .is_empty(),
+            "{mode}"
+        );
     }
 }

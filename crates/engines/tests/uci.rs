@@ -11,7 +11,10 @@ use stub::{patiently, shell, stub, stub_once};
 
 fn question(line: &str) -> Question {
     let position = Position::from_line(Variant::XIANGQI, line).expect("a line");
-    Question { width: 3, ..Question::new(position, Effort::depth(3)) }
+    Question {
+        width: 3,
+        ..Question::new(position, Effort::depth(3))
+    }
 }
 
 fn start(settings: Settings) -> Result<External, Fault> {
@@ -29,7 +32,11 @@ fn truth(question: &Question) -> Answer {
 }
 
 fn moves(answer: &Answer) -> Vec<(Move, Score, Bound)> {
-    answer.verdicts().iter().map(|(m, verdict)| (*m, verdict.score, verdict.bound)).collect()
+    answer
+        .verdicts()
+        .iter()
+        .map(|(m, verdict)| (*m, verdict.score, verdict.bound))
+        .collect()
 }
 
 #[test]
@@ -38,9 +45,21 @@ fn an_answer_has_the_best_moves_and_a_bound_for_the_others() {
     let answer = truth(&question);
     let legal = question.position.legal_moves();
     assert_eq!(answer.len(), legal.len());
-    let exact: Vec<_> = answer.verdicts().iter().take(3).map(|(_, verdict)| verdict).collect();
-    assert!(exact.iter().all(|v| v.bound == Bound::Exact && v.depth == 3 && v.proof.is_none() && v.line.len() == 1));
-    assert!(answer.verdicts()[3..].iter().all(|(_, v)| v.bound == Bound::Upper && v.score == exact[2].score));
+    let exact: Vec<_> = answer
+        .verdicts()
+        .iter()
+        .take(3)
+        .map(|(_, verdict)| verdict)
+        .collect();
+    assert!(exact.iter().all(|v| v.bound == Bound::Exact
+        && v.depth == 3
+        && v.proof.is_none()
+        && v.line.len() == 1));
+    assert!(
+        answer.verdicts()[3..]
+            .iter()
+            .all(|(_, v)| v.bound == Bound::Upper && v.score == exact[2].score)
+    );
     assert_eq!(&*exact[0].by.engine, "Stub good");
     assert_eq!(answer.nodes(), 300);
 }
@@ -48,14 +67,25 @@ fn an_answer_has_the_best_moves_and_a_bound_for_the_others() {
 #[test]
 fn only_the_moves_asked_about_are_judged_however_the_engine_is_told() {
     let whole = question("h2e2 h9g7 h0g2");
-    let asked: Vec<Move> = whole.position.legal_moves().into_iter().skip(5).take(4).collect();
-    let some = Question { moves: asked.clone(), ..whole.clone() };
+    let asked: Vec<Move> = whole
+        .position
+        .legal_moves()
+        .into_iter()
+        .skip(5)
+        .take(4)
+        .collect();
+    let some = Question {
+        moves: asked.clone(),
+        ..whole.clone()
+    };
     let truth = truth(&some);
     assert_eq!(truth.len(), 4);
     assert!(truth.verdicts().iter().all(|(m, _)| asked.contains(m)));
     for mode in ["one-line", "from-one"] {
         let mut engine = start(stub("uci", mode)).expect("it starts");
-        engine.check(Variant::XIANGQI, &Control::new()).expect("it knows the rules");
+        engine
+            .check(Variant::XIANGQI, &Control::new())
+            .expect("it knows the rules");
         for question in [&some, &whole] {
             let answer = ask(&mut engine, question).expect("an answer");
             assert_eq!(moves(&answer), moves(&self::truth(question)), "{mode}");
@@ -67,14 +97,24 @@ fn only_the_moves_asked_about_are_judged_however_the_engine_is_told() {
 fn an_engine_that_plays_what_it_likes_is_asked_about_the_positions_behind() {
     let whole = question("h2e2 h9g7 h0g2");
     let asked: Vec<Move> = whole.position.legal_moves().into_iter().take(2).collect();
-    let some = Question { moves: asked.clone(), ..whole };
+    let some = Question {
+        moves: asked.clone(),
+        ..whole
+    };
     let mut checked = start(stub("uci", "unruly")).expect("it starts");
-    checked.check(Variant::XIANGQI, &Control::new()).expect("it knows the rules");
+    checked
+        .check(Variant::XIANGQI, &Control::new())
+        .expect("it knows the rules");
     let mut unchecked = start(stub("uci", "unruly")).expect("it starts");
     for engine in [&mut checked, &mut unchecked] {
         let answer = ask(engine, &some).expect("an answer");
         assert_eq!(answer.len(), 2);
-        assert!(answer.verdicts().iter().all(|(m, v)| asked.contains(m) && v.line[0] == *m && v.line.len() > 1));
+        assert!(
+            answer
+                .verdicts()
+                .iter()
+                .all(|(m, v)| asked.contains(m) && v.line[0] == *m && v.line.len() > 1)
+        );
     }
 }
 
@@ -83,13 +123,24 @@ fn a_mate_is_a_claim_until_it_is_on_the_board() {
     let mut engine = start(stub("uci", "mates")).expect("it starts");
     let answer = ask(&mut engine, &question("h2e2 h9g7")).expect("an answer");
     let (_, best) = answer.best().expect("a move");
-    assert!(best.score > Score::opinion(29_000) && best.proof.is_none() && !best.score.is_mate(), "{best:?}");
+    assert!(
+        best.score > Score::opinion(29_000) && best.proof.is_none() && !best.score.is_mate(),
+        "{best:?}"
+    );
     // A rook gives mate: our own rules see it.
-    let position = Position::from_fen(Variant::XIANGQI, "3k5/R8/9/9/9/9/9/9/9/1R3K3 w - - 0 1").expect("a FEN");
-    let answer = ask(&mut engine, &Question::new(position.clone(), Effort::depth(1))).expect("an answer");
+    let position = Position::from_fen(Variant::XIANGQI, "3k5/R8/9/9/9/9/9/9/9/1R3K3 w - - 0 1")
+        .expect("a FEN");
+    let answer = ask(
+        &mut engine,
+        &Question::new(position.clone(), Effort::depth(1)),
+    )
+    .expect("an answer");
     let mate = position.parse_move("b0b9").expect("legal");
     let verdict = answer.get(mate).expect("a verdict");
-    assert_eq!((verdict.score, verdict.proof.map(|proof| proof.kind)), (Score::win_in(1), Some(ProofKind::Terminal)));
+    assert_eq!(
+        (verdict.score, verdict.proof.map(|proof| proof.kind)),
+        (Score::win_in(1), Some(ProofKind::Terminal))
+    );
 }
 
 #[test]
@@ -97,7 +148,9 @@ fn iterations_are_told_and_nodes_are_counted() {
     let mut engine = start(stub("uci", "good")).expect("it starts");
     let (control, mut depths) = (Control::new(), Vec::new());
     let mut told = |progress: &Progress| depths.push((progress.depth, progress.answer.len()));
-    engine.answer(&question("h2e2"), &control, &mut told).expect("an answer");
+    engine
+        .answer(&question("h2e2"), &control, &mut told)
+        .expect("an answer");
     assert_eq!(depths, [(1, 3), (2, 3), (3, 3)]);
     assert_eq!(control.nodes(), 300);
 }
@@ -109,9 +162,14 @@ fn trouble_that_passes_costs_a_second_try() {
     for mode in ["crash", "hang", "flood", "chatter", "illegal", "nonsense"] {
         patiently(|patience| {
             let file = folder.path().join(format!("{mode}-{}", patience.as_secs()));
-            let mut engine =
-                start(Settings { patience, ..stub_once("uci", mode, &file) }).map_err(|f| f.to_string())?;
-            engine.check(Variant::XIANGQI, &Control::new()).map_err(|fault| fault.to_string())?;
+            let mut engine = start(Settings {
+                patience,
+                ..stub_once("uci", mode, &file)
+            })
+            .map_err(|f| f.to_string())?;
+            engine
+                .check(Variant::XIANGQI, &Control::new())
+                .map_err(|fault| fault.to_string())?;
             let answer = ask(&mut engine, &question).map_err(|fault| format!("{mode}: {fault}"))?;
             assert_eq!(moves(&answer), moves(&truth(&question)), "{mode}");
             Ok(())
@@ -123,27 +181,44 @@ fn trouble_that_passes_costs_a_second_try() {
 fn is_told(said: &str, words: &[&str], patience: Duration) -> Result<(), String> {
     let seconds = format!("{} s", patience.as_secs());
     let is_said = |words: &&str| said.contains(&words.replace("SECONDS", &seconds));
-    if words.iter().all(is_said) { Ok(()) } else { Err(format!("{said}, not {words:?}")) }
+    if words.iter().all(is_said) {
+        Ok(())
+    } else {
+        Err(format!("{said}, not {words:?}"))
+    }
 }
 
 #[test]
 fn trouble_that_stays_is_told_in_words() {
     let rows = [
         ("crash", "exit code 3; it said: segmentation fault"),
-        ("hang", "said nothing of use for SECONDS while it was to think"),
+        (
+            "hang",
+            "said nothing of use for SECONDS while it was to think",
+        ),
         ("flood", "wrote a line of more than 65536 bytes"),
         ("chatter", "said nothing of use for SECONDS"),
-        ("illegal", "played 'a1i8' in xiangqi h2e2, which is not legal"),
+        (
+            "illegal",
+            "played 'a1i8' in xiangqi h2e2, which is not legal",
+        ),
         ("nonsense", "which is not legal"),
     ];
     for (mode, words) in rows {
         patiently(|patience| {
-            let mut engine =
-                start(Settings { patience, ..stub("uci", mode) }).map_err(|fault| format!("{mode}: {fault}"))?;
-            let fault = ask(&mut engine, &question("h2e2")).expect_err(mode).to_string();
+            let mut engine = start(Settings {
+                patience,
+                ..stub("uci", mode)
+            })
+            .map_err(|fault| format!("{mode}: {fault}"))?;
+            let fault = ask(&mut engine, &question("h2e2"))
+                .expect_err(mode)
+                .to_string();
             is_told(&fault, &[words, &format!("Stub {mode}")], patience)?;
             // It is asked again all the same: the next position may suit it.
-            ask(&mut engine, &question("")).map(drop).map_err(|fault| format!("{mode}: {fault}"))
+            ask(&mut engine, &question(""))
+                .map(drop)
+                .map_err(|fault| format!("{mode}: {fault}"))
         });
     }
 }
@@ -151,40 +226,84 @@ fn trouble_that_stays_is_told_in_words() {
 #[test]
 fn an_engine_that_does_not_begin_well_does_not_begin() {
     let rows = [
-        (stub("uci", "mute"), "said nothing of use for SECONDS while it was to say uciok"),
-        (stub("uci", "chess"), "played 'e2e4' in xiangqi, which is not legal"),
-        (shell("uci", "exec 1>&-; sleep 60"), "it has closed its output"),
-        (shell("uci", "yes | tr -d '\\n'"), "wrote a line of more than 65536 bytes"),
+        (
+            stub("uci", "mute"),
+            "said nothing of use for SECONDS while it was to say uciok",
+        ),
+        (
+            stub("uci", "chess"),
+            "played 'e2e4' in xiangqi, which is not legal",
+        ),
+        (
+            shell("uci", "exec 1>&-; sleep 60"),
+            "it has closed its output",
+        ),
+        (
+            shell("uci", "yes | tr -d '\\n'"),
+            "wrote a line of more than 65536 bytes",
+        ),
         (shell("uci", "exit 7"), "exit code 7"),
-        (shell("uci", "echo info string ERROR: no network; exit 1"), "it said: info string ERROR: no network"),
-        (Settings::new("uci:/nowhere/engine".parse().expect("an address")), "cannot be started: /nowhere/engine"),
+        (
+            shell("uci", "echo info string ERROR: no network; exit 1"),
+            "it said: info string ERROR: no network",
+        ),
+        (
+            Settings::new("uci:/nowhere/engine".parse().expect("an address")),
+            "cannot be started: /nowhere/engine",
+        ),
     ];
     for (settings, words) in rows {
         patiently(|patience| {
-            let fault = start(Settings { patience, ..settings.clone() }).err().expect(words);
+            let fault = start(Settings {
+                patience,
+                ..settings.clone()
+            })
+            .err()
+            .expect(words);
             is_told(&fault.to_string(), &[words], patience)
         });
     }
     let option = "Hsh=3".parse().expect("an option");
-    let fault = start(Settings { options: vec![option], ..stub("uci", "good") }).err().expect("no such option");
-    assert!(fault.to_string().ends_with("has no option 'Hsh'; it has Hash, MultiPV"), "{fault}");
+    let fault = start(Settings {
+        options: vec![option],
+        ..stub("uci", "good")
+    })
+    .err()
+    .expect("no such option");
+    assert!(
+        fault
+            .to_string()
+            .ends_with("has no option 'Hsh'; it has Hash, MultiPV"),
+        "{fault}"
+    );
 }
 
 #[test]
 fn known_answers_find_who_cannot_play() {
     let mut engine = start(stub("uci", "illegal-check")).expect("it starts");
-    let fault = engine.check(Variant::XIANGQI, &Control::new()).expect_err("illegal");
-    assert!(matches!(&fault.wrong, Wrong::Illegal { said, .. } if said == "a0a9"), "{fault}");
+    let fault = engine
+        .check(Variant::XIANGQI, &Control::new())
+        .expect_err("illegal");
+    assert!(
+        matches!(&fault.wrong, Wrong::Illegal { said, .. } if said == "a0a9"),
+        "{fault}"
+    );
     let mut engine = start(stub("uci", "good")).expect("it starts");
     assert!(matches!(
         engine.check(Variant::RENJU_15, &Control::new()),
-        Err(Fault { wrong: Wrong::Unsupported { .. }, .. })
+        Err(Fault {
+            wrong: Wrong::Unsupported { .. },
+            ..
+        })
     ));
 }
 
 #[test]
 fn a_search_that_is_stopped_ends_at_once() {
-    let settings = Settings { patience: Duration::from_secs(300), ..stub("uci", "hang") };
+    let settings = Settings {
+        patience: Duration::from_secs(300),
+        ..stub("uci", "hang")
+    };
     let mut engine = start(settings).expect("it starts");
     let control = Control::new();
     std::thread::scope(|scope| {
@@ -195,7 +314,11 @@ fn a_search_that_is_stopped_ends_at_once() {
             control.stop();
         });
         // It hangs for ever, and is killed.
-        assert!(engine.answer(&question("h2e2"), &control, &mut |_| {}).is_err());
+        assert!(
+            engine
+                .answer(&question("h2e2"), &control, &mut |_| {})
+                .is_err()
+        );
     });
 }
 
@@ -204,7 +327,13 @@ fn what_is_searched_says_more_than_that_another_move_was_preferred() {
     let whole = question("h2e2 h9g7");
     let mut known = truth(&whole);
     let beside = known.verdicts().last().expect("a move").0;
-    let shallow = Question { moves: vec![beside], ..Question::new(whole.position, Effort::depth(1)) };
+    let shallow = Question {
+        moves: vec![beside],
+        ..Question::new(whole.position, Effort::depth(1))
+    };
     known.merge(truth(&shallow));
-    assert!(known.get(beside).is_some_and(|verdict| verdict.is_exact()), "{known:?}");
+    assert!(
+        known.get(beside).is_some_and(|verdict| verdict.is_exact()),
+        "{known:?}"
+    );
 }

@@ -20,6 +20,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let nodes = with_game!(variant, G => perft(&mut position.game::<G>(), depth));
     let seconds = start.elapsed().as_secs_f64();
-    println!("{nodes} nodes in {seconds:.3} s, {:.1} million a second", nodes as f64 / seconds / 1e6);
+    println!(
+        "{nodes} nodes in {seconds:.3} s, {:.1} million a second",
+        nodes as f64 / seconds / 1e6
+    );
     Ok(())
 }

@@ -47,7 +47,9 @@ impl Answer {
     /// All positions visited for it; `u64::MAX` where somebody claims more.
     #[must_use]
     pub fn nodes(&self) -> u64 {
-        self.0.iter().fold(0, |sum, (_, v)| sum.saturating_add(v.nodes))
+        self.0
+            .iter()
+            .fold(0, |sum, (_, v)| sum.saturating_add(v.nodes))
     }
 
     /// Keeps, for every move, the stronger evidence of the two (see [`Verdict`]'s order).
@@ -64,10 +66,19 @@ impl Answer {
 
     /// Keeps the `most` best moves: those that are known to be worth their score before those that are at most worth it.
     pub fn keep_best(&mut self, most: usize) {
-        let known = self.0.iter().filter(|(_, v)| v.bound != Bound::Upper).count().min(most);
+        let known = self
+            .0
+            .iter()
+            .filter(|(_, v)| v.bound != Bound::Upper)
+            .count()
+            .min(most);
         let (mut known, mut others) = (known, most - known);
         self.0.retain(|(_, v)| {
-            let left = if v.bound == Bound::Upper { &mut others } else { &mut known };
+            let left = if v.bound == Bound::Upper {
+                &mut others
+            } else {
+                &mut known
+            };
             let is_kept = *left > 0;
             *left = left.saturating_sub(1);
             is_kept
@@ -77,7 +88,8 @@ impl Answer {
     /// The same answer for the position turned by `symmetry`.
     #[must_use]
     pub fn turned(self, variant: Variant, symmetry: Symmetry) -> Self {
-        let image = |(m, v): (Move, Verdict)| (variant.image(m, symmetry), v.turned(variant, symmetry));
+        let image =
+            |(m, v): (Move, Verdict)| (variant.image(m, symmetry), v.turned(variant, symmetry));
         let mut verdicts: Vec<_> = self.0.into_iter().map(image).collect();
         // Of equal verdicts the order is that of the moves.
         verdicts.sort_by(best_first);
@@ -89,7 +101,8 @@ impl Answer {
 impl Extend<(Move, Verdict)> for Answer {
     fn extend<I: IntoIterator<Item = (Move, Verdict)>>(&mut self, verdicts: I) {
         self.0.extend(verdicts);
-        self.0.sort_by(|(a, x), (b, y)| a.cmp(b).then_with(|| y.cmp(x)));
+        self.0
+            .sort_by(|(a, x), (b, y)| a.cmp(b).then_with(|| y.cmp(x)));
         self.0.dedup_by_key(|(m, _)| *m);
         self.0.sort_by(best_first);
     }
@@ -111,5 +124,8 @@ fn best_first((a, x): &(Move, Verdict), (b, y): &(Move, Verdict)) -> Ordering {
         Bound::Lower => 1,
         Bound::Upper => 0,
     };
-    y.score.cmp(&x.score).then_with(|| certainty(y).cmp(&certainty(x))).then_with(|| a.cmp(b))
+    y.score
+        .cmp(&x.score)
+        .then_with(|| certainty(y).cmp(&certainty(x)))
+        .then_with(|| a.cmp(b))
 }

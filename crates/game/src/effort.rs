@@ -18,18 +18,30 @@ impl Effort {
     /// To a fixed depth.
     #[must_use]
     pub const fn depth(depth: u8) -> Self {
-        Self { depth: Some(depth), nodes: None, time: None }
+        Self {
+            depth: Some(depth),
+            nodes: None,
+            time: None,
+        }
     }
 
     /// A fixed number of positions.
     #[must_use]
     pub const fn nodes(nodes: u64) -> Self {
-        Self { depth: None, nodes: Some(nodes), time: None }
+        Self {
+            depth: None,
+            nodes: Some(nodes),
+            time: None,
+        }
     }
 
     /// A fixed time.
     #[must_use]
     pub const fn time(time: Duration) -> Self {
-        Self { depth: None, nodes: None, time: Some(time) }
+        Self {
+            depth: None,
+            nodes: None,
+            time: Some(time),
+        }
     }
 }

@@ -33,7 +33,9 @@ pub enum FenError {
         variant: Variant,
     },
     /// Not a piece and not a number of empty points.
-    #[error("row {row} of the FEN: '{found}' is no piece of {variant} and no number of empty points")]
+    #[error(
+        "row {row} of the FEN: '{found}' is no piece of {variant} and no number of empty points"
+    )]
     Piece {
         /// Which row.
         row: usize,
@@ -51,7 +53,9 @@ pub enum FenError {
         expected: &'static str,
     },
     /// Something else than the two counts at the end.
-    #[error("'{0}' at the end of the FEN is no number; plies since the last capture and a move number may stand there")]
+    #[error(
+        "'{0}' at the end of the FEN is no number; plies since the last capture and a move number may stand there"
+    )]
     Count(String),
     /// The text is well, and such a position cannot be.
     #[error("no game of {} comes to this position: {}", .0.variant, .0.reason)]
@@ -86,7 +90,10 @@ impl<P: Copy> Dialect<P> {
         let cells = self.read_rows(fields.next().unwrap_or_default())?;
         let word = fields.next().unwrap_or_default();
         let side = (self.side)(word);
-        let side = side.ok_or_else(|| FenError::Side { found: word.to_string(), expected: self.sides })?;
+        let side = side.ok_or_else(|| FenError::Side {
+            found: word.to_string(),
+            expected: self.sides,
+        })?;
         let mut counts = [0; 2];
         for (index, field) in fields.filter(|&field| field != "-").enumerate() {
             let count: Option<u32> = field.parse().ok();
@@ -94,16 +101,27 @@ impl<P: Copy> Dialect<P> {
             *place.ok_or_else(|| FenError::Count(field.to_string()))? =
                 count.ok_or_else(|| FenError::Count(field.to_string()))?;
         }
-        Ok(Fen { cells, side, quiet: u8::try_from(counts[0]).unwrap_or(u8::MAX) })
+        Ok(Fen {
+            cells,
+            side,
+            quiet: u8::try_from(counts[0]).unwrap_or(u8::MAX),
+        })
     }
 
     fn read_rows(&self, text: &str) -> Result<Vec<Option<P>>, FenError> {
         let (variant, expected) = (self.variant, self.rows);
         let found = text.split('/').count();
         if found != expected {
-            return Err(FenError::Rows { found, expected, variant });
+            return Err(FenError::Rows {
+                found,
+                expected,
+                variant,
+            });
         }
-        let rows = text.split('/').zip(1..).map(|(text, row)| self.read_row(text, row));
+        let rows = text
+            .split('/')
+            .zip(1..)
+            .map(|(text, row)| self.read_row(text, row));
         let rows: Vec<Vec<Option<P>>> = rows.collect::<Result<_, _>>()?;
         Ok(rows.into_iter().rev().flatten().collect())
     }
@@ -115,11 +133,26 @@ impl<P: Copy> Dialect<P> {
             match (found.to_digit(10), (self.piece)(found)) {
                 (Some(gap @ 1..), _) => cells.extend((0..gap).map(|_| None)),
                 (None, Some(piece)) => cells.push(Some(piece)),
-                _ => return Err(FenError::Piece { row, found, variant }),
+                _ => {
+                    return Err(FenError::Piece {
+                        row,
+                        found,
+                        variant,
+                    });
+                }
             }
         }
         let found = cells.len();
-        if found == expected { Ok(cells) } else { Err(FenError::Columns { row, found, expected, variant }) }
+        if found == expected {
+            Ok(cells)
+        } else {
+            Err(FenError::Columns {
+                row,
+                found,
+                expected,
+                variant,
+            })
+        }
     }
 }
 
@@ -142,7 +175,11 @@ pub(crate) fn write_rows(columns: usize, letters: &[Option<char>]) -> String {
 
 /// The number of the move about to be made, after `plies` that led to `side` being on move.
 pub(crate) fn move_number(plies: usize, side: Side) -> usize {
-    let first = if plies.is_multiple_of(2) { side } else { side.other() };
+    let first = if plies.is_multiple_of(2) {
+        side
+    } else {
+        side.other()
+    };
     1 + (plies + first.index()) / 2
 }
 

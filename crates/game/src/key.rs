@@ -31,7 +31,11 @@ impl FromStr for Key {
     type Err = KeyError;
     fn from_str(text: &str) -> Result<Self, KeyError> {
         let digits = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
-        let value = if digits { u128::from_str_radix(text, 16).ok() } else { None };
+        let value = if digits {
+            u128::from_str_radix(text, 16).ok()
+        } else {
+            None
+        };
         value.map(Self).ok_or_else(|| KeyError(text.into()))
     }
 }

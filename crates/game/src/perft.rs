@@ -18,7 +18,9 @@ pub fn perft<G: Game>(game: &mut G, depth: u32) -> u64 {
 
 /// [`perft`] after each move of the position, in the game's own order. Empty for a depth of 0.
 pub fn divide<G: Game>(game: &mut G, depth: u32) -> Vec<(Move, u64)> {
-    let Some(rest) = depth.checked_sub(1) else { return Vec::new() };
+    let Some(rest) = depth.checked_sub(1) else {
+        return Vec::new();
+    };
     let mut moves = Vec::new();
     game.moves_on_board(&mut moves);
     let count = |m| {

@@ -4,7 +4,8 @@ use core::fmt;
 
 use crate::gomoku::{BoardError, Forbidden};
 use crate::{
-    Canonical, FenError, Game, Key, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant, with_game,
+    Canonical, FenError, Game, Key, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError,
+    Variant, with_game,
 };
 
 /// An address: a variant, where the game began, and the moves since. Checked once, when it is made; replayable anywhere.
@@ -45,15 +46,27 @@ impl Position {
     /// The start of a game.
     #[must_use]
     pub const fn start(variant: Variant) -> Self {
-        Self { variant, setup: None, moves: Vec::new() }
+        Self {
+            variant,
+            setup: None,
+            moves: Vec::new(),
+        }
     }
 
     /// The position after `moves` from `setup` (`None`: the start of a game).
     ///
     /// # Errors
     /// If the setup is no position, or a move is illegal.
-    pub fn new(variant: Variant, setup: Option<Packed>, moves: &[Move]) -> Result<Self, PositionError> {
-        let mut position = Self { variant, setup, moves: Vec::with_capacity(moves.len()) };
+    pub fn new(
+        variant: Variant,
+        setup: Option<Packed>,
+        moves: &[Move],
+    ) -> Result<Self, PositionError> {
+        let mut position = Self {
+            variant,
+            setup,
+            moves: Vec::with_capacity(moves.len()),
+        };
         with_game!(variant, G => {
             let mut game = match &position.setup {
                 Some(packed) => G::unpack(variant, packed)?,
@@ -94,7 +107,11 @@ impl Position {
     ///
     /// # Errors
     /// The first row and column that is wrong; a wrong number of rows; a side that cannot be told; both with a five.
-    pub fn from_board(variant: Variant, text: &str, side: Option<Side>) -> Result<Self, PositionError> {
+    pub fn from_board(
+        variant: Variant,
+        text: &str,
+        side: Option<Side>,
+    ) -> Result<Self, PositionError> {
         Self::unpack(variant, crate::gomoku::read_board(variant, text, side)?)
     }
 
@@ -125,7 +142,9 @@ impl Position {
     /// an order in which nobody wins on the way. `None` where there is no such line.
     #[must_use]
     pub fn line(&self) -> Option<Vec<Move>> {
-        let Some(packed) = &self.setup else { return Some(self.moves.clone()) };
+        let Some(packed) = &self.setup else {
+            return Some(self.moves.clone());
+        };
         let stones = crate::gomoku::stones(self.variant, packed)?;
         let mut line = with_game!(self.variant, G => in_turn::<G>(self.variant, stones, packed))?;
         line.extend(&self.moves);
@@ -187,7 +206,9 @@ impl Position {
     #[must_use]
     pub fn game<G: Game>(&self) -> G {
         let mut game = match &self.setup {
-            Some(packed) => G::unpack(self.variant, packed).expect("checked when the position was made"),
+            Some(packed) => {
+                G::unpack(self.variant, packed).expect("checked when the position was made")
+            }
             None => G::start(self.variant),
         };
         self.moves.iter().for_each(|&m| game.play(m));
@@ -313,28 +334,42 @@ impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.variant)?;
         if let Some(line) = self.line() {
-            return line.iter().try_for_each(|&m| write!(f, " {}", self.write_move(m)));
+            return line
+                .iter()
+                .try_for_each(|&m| write!(f, " {}", self.write_move(m)));
         }
         if let Some(packed) = &self.setup {
-            let setup = Self { variant: self.variant, setup: Some(packed.clone()), moves: Vec::new() };
+            let setup = Self {
+                variant: self.variant,
+                setup: Some(packed.clone()),
+                moves: Vec::new(),
+            };
             match (setup.fen(), crate::gomoku::stones(self.variant, packed)) {
                 (Ok(fen), _) => write!(f, " from \"{fen}\"")?,
                 (Err(_), stones) => {
                     let sides = stones.iter().flatten().zip(["X", "O"]);
                     for (stones, name) in sides.filter(|(stones, _)| !stones.is_empty()) {
                         write!(f, " {name}")?;
-                        stones.iter().try_for_each(|&m| write!(f, " {}", self.write_move(m)))?;
+                        stones
+                            .iter()
+                            .try_for_each(|&m| write!(f, " {}", self.write_move(m)))?;
                     }
                     write!(f, ", {} to move", setup.side())?;
                 }
             }
         }
-        self.moves.iter().try_for_each(|&m| write!(f, " {}", self.write_move(m)))
+        self.moves
+            .iter()
+            .try_for_each(|&m| write!(f, " {}", self.write_move(m)))
     }
 }
 
 /// The stones of both sides in an order in which they may be played and come to this position.
-fn in_turn<G: Game>(variant: Variant, mut stones: [Vec<Move>; 2], packed: &Packed) -> Option<Vec<Move>> {
+fn in_turn<G: Game>(
+    variant: Variant,
+    mut stones: [Vec<Move>; 2],
+    packed: &Packed,
+) -> Option<Vec<Move>> {
     let mut game = G::start(variant);
     loop {
         let is_last = stones.iter().map(Vec::len).sum::<usize>() == 1;
@@ -354,17 +389,29 @@ fn in_turn<G: Game>(variant: Variant, mut stones: [Vec<Move>; 2], packed: &Packe
 }
 
 pub(crate) fn least_zobrist<G: Game>(game: &G) -> (Key, Symmetry) {
-    let images = game.variant().symmetries().map(|symmetry| (Key(game.zobrist(symmetry)), symmetry));
+    let images = game
+        .variant()
+        .symmetries()
+        .map(|symmetry| (Key(game.zobrist(symmetry)), symmetry));
     images.min().expect("the identity is one of them")
 }
 
 fn canonical<G: Game>(game: &G) -> Canonical {
     let (key, symmetry) = least_zobrist(game);
-    Canonical { key, packed: game.pack(symmetry), symmetry, stones: game.stones() }
+    Canonical {
+        key,
+        packed: game.pack(symmetry),
+        symmetry,
+        stones: game.stones(),
+    }
 }
 
 /// The symmetries, but the identity, that leave the position as it is.
 fn self_images<G: Game>(game: &G) -> Vec<Symmetry> {
     let whole = game.hash();
-    game.variant().symmetries().skip(1).filter(|&symmetry| game.zobrist(symmetry) as u64 == whole).collect()
+    game.variant()
+        .symmetries()
+        .skip(1)
+        .filter(|&symmetry| game.zobrist(symmetry) as u64 == whole)
+        .collect()
 }

@@ -68,8 +68,16 @@ impl Proof {
     /// The fact for the player who moves into a position of which `self` is proven.
     #[must_use]
     pub fn before(self) -> Self {
-        let plies = if self.claim == Claim::Draw { 0 } else { (self.plies + 1).min(Score::MAX_PLIES) };
-        Self { claim: self.claim.negated(), kind: self.kind, plies }
+        let plies = if self.claim == Claim::Draw {
+            0
+        } else {
+            (self.plies + 1).min(Score::MAX_PLIES)
+        };
+        Self {
+            claim: self.claim.negated(),
+            kind: self.kind,
+            plies,
+        }
     }
 
     /// Whether the two cannot both be true.
@@ -82,7 +90,14 @@ impl Proof {
 /// The stronger proof is greater: what is checked beats what was only said, then the shorter distance, then the kind.
 impl Ord for Proof {
     fn cmp(&self, other: &Self) -> Ordering {
-        let strength = |p: &Self| (p.kind != ProofKind::Manual, core::cmp::Reverse(p.plies), p.kind, p.claim);
+        let strength = |p: &Self| {
+            (
+                p.kind != ProofKind::Manual,
+                core::cmp::Reverse(p.plies),
+                p.kind,
+                p.claim,
+            )
+        };
         strength(self).cmp(&strength(other))
     }
 }

@@ -13,7 +13,10 @@ pub struct Window {
 
 impl Window {
     /// Every value matters.
-    pub const FULL: Self = Self { alpha: Score::MIN, beta: Score::MAX };
+    pub const FULL: Self = Self {
+        alpha: Score::MIN,
+        beta: Score::MAX,
+    };
 }
 
 impl Default for Window {
@@ -41,6 +44,12 @@ impl Question {
     /// All moves, every value, one best move.
     #[must_use]
     pub const fn new(position: Position, effort: Effort) -> Self {
-        Self { position, moves: Vec::new(), window: Window::FULL, effort, width: 1 }
+        Self {
+            position,
+            moves: Vec::new(),
+            window: Window::FULL,
+            effort,
+            width: 1,
+        }
     }
 }

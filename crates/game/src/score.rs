@@ -46,7 +46,11 @@ impl Score {
     /// The raw value, as stored and sent; `None` for a number that no score has.
     #[must_use]
     pub const fn from_raw(raw: i16) -> Option<Self> {
-        if raw > WIN + 1 || raw < -WIN - 1 { None } else { Some(Self(raw)) }
+        if raw > WIN + 1 || raw < -WIN - 1 {
+            None
+        } else {
+            Some(Self(raw))
+        }
     }
 
     /// The raw value: centi-units, or the mate bands.
@@ -58,7 +62,11 @@ impl Score {
     /// Plies to a forced win of the side to move.
     #[must_use]
     pub const fn win_plies(self) -> Option<u16> {
-        if self.0 > Self::OPINION_MAX.0 && self.0 <= WIN { Some((WIN - self.0) as u16) } else { None }
+        if self.0 > Self::OPINION_MAX.0 && self.0 <= WIN {
+            Some((WIN - self.0) as u16)
+        } else {
+            None
+        }
     }
 
     /// Plies to a forced loss of the side to move.

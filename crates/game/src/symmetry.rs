@@ -24,7 +24,11 @@ impl Symmetry {
     /// Where the point (`column`, `row`) of a square board of `size` goes.
     #[must_use]
     pub const fn square(self, size: u8, column: u8, row: u8) -> (u8, u8) {
-        let (mut x, mut y) = if self.0 & 4 == 0 { (column, row) } else { (row, column) };
+        let (mut x, mut y) = if self.0 & 4 == 0 {
+            (column, row)
+        } else {
+            (row, column)
+        };
         if self.0 & 1 != 0 {
             x = size - 1 - x;
         }
@@ -56,7 +60,11 @@ mod tests {
             let symmetry = Symmetry::new(number);
             for (x, y) in (0..7).flat_map(|x| (0..7).map(move |y| (x, y))) {
                 let (u, v) = symmetry.square(7, x, y);
-                assert_eq!(symmetry.square_inverse().square(7, u, v), (x, y), "symmetry {number}");
+                assert_eq!(
+                    symmetry.square_inverse().square(7, u, v),
+                    (x, y),
+                    "symmetry {number}"
+                );
             }
         }
     }

@@ -75,15 +75,24 @@ pub enum VariantError {
 macro_rules! with_game {
     ($variant:expr, $G:ident => $body:expr) => {
         match $variant {
-            $crate::Variant::Gomoku { rule: $crate::RuleName::Freestyle, .. } => {
+            $crate::Variant::Gomoku {
+                rule: $crate::RuleName::Freestyle,
+                ..
+            } => {
                 type $G = $crate::gomoku::Gomoku<$crate::gomoku::Freestyle>;
                 $body
             }
-            $crate::Variant::Gomoku { rule: $crate::RuleName::Standard, .. } => {
+            $crate::Variant::Gomoku {
+                rule: $crate::RuleName::Standard,
+                ..
+            } => {
                 type $G = $crate::gomoku::Gomoku<$crate::gomoku::Standard>;
                 $body
             }
-            $crate::Variant::Gomoku { rule: $crate::RuleName::Renju, .. } => {
+            $crate::Variant::Gomoku {
+                rule: $crate::RuleName::Renju,
+                ..
+            } => {
                 type $G = $crate::gomoku::Gomoku<$crate::gomoku::Renju>;
                 $body
             }
@@ -101,13 +110,22 @@ macro_rules! with_game {
 
 impl Variant {
     /// Freestyle gomoku on the usual board.
-    pub const FREESTYLE_15: Self = Self::Gomoku { rule: RuleName::Freestyle, size: 15 };
+    pub const FREESTYLE_15: Self = Self::Gomoku {
+        rule: RuleName::Freestyle,
+        size: 15,
+    };
 
     /// Standard gomoku on the usual board.
-    pub const STANDARD_15: Self = Self::Gomoku { rule: RuleName::Standard, size: 15 };
+    pub const STANDARD_15: Self = Self::Gomoku {
+        rule: RuleName::Standard,
+        size: 15,
+    };
 
     /// Renju on its board.
-    pub const RENJU_15: Self = Self::Gomoku { rule: RuleName::Renju, size: 15 };
+    pub const RENJU_15: Self = Self::Gomoku {
+        rule: RuleName::Renju,
+        size: 15,
+    };
 
     /// Xiangqi, where only perpetual check loses by repetition.
     pub const XIANGQI: Self = Self::Xiangqi { chase: Chase::None };
@@ -123,7 +141,9 @@ impl Variant {
         let sizes = |rule| Self::GOMOKU_SIZES.map(move |size| Self::Gomoku { rule, size });
         let gomoku = RuleName::ALL.into_iter().flat_map(sizes);
         let xiangqi = [Chase::None, Chase::Simple].map(|chase| Self::Xiangqi { chase });
-        gomoku.chain(xiangqi).chain((1..=u8::MAX).map(|limit| Self::Surakarta { limit }))
+        gomoku
+            .chain(xiangqi)
+            .chain((1..=u8::MAX).map(|limit| Self::Surakarta { limit }))
     }
 
     /// Four bytes that name the variant on disk and in keys: game, rule, size, options. Frozen.
@@ -143,11 +163,14 @@ impl Variant {
     pub fn from_code(code: u32) -> Result<Self, VariantError> {
         let [game, rule, size, options] = code.to_be_bytes();
         match (game, rule, options) {
-            (1, 1..=3, 0) if Self::GOMOKU_SIZES.contains(&size) => {
-                Ok(Self::Gomoku { rule: RuleName::ALL[usize::from(rule) - 1], size })
-            }
+            (1, 1..=3, 0) if Self::GOMOKU_SIZES.contains(&size) => Ok(Self::Gomoku {
+                rule: RuleName::ALL[usize::from(rule) - 1],
+                size,
+            }),
             (2, 0, 0) if size == 0 => Ok(Self::Xiangqi { chase: Chase::None }),
-            (2, 0, 1) if size == 0 => Ok(Self::Xiangqi { chase: Chase::Simple }),
+            (2, 0, 1) if size == 0 => Ok(Self::Xiangqi {
+                chase: Chase::Simple,
+            }),
             (3, 0, 1..) if size == 0 => Ok(Self::Surakarta { limit: options }),
             _ => Err(VariantError::Code(code)),
         }
@@ -196,7 +219,9 @@ impl fmt::Display for Variant {
         match *self {
             Self::Gomoku { rule, size } => write!(f, "{rule}-{size}"),
             Self::Xiangqi { chase: Chase::None } => f.write_str("xiangqi"),
-            Self::Xiangqi { chase: Chase::Simple } => f.write_str("xiangqi-chase"),
+            Self::Xiangqi {
+                chase: Chase::Simple,
+            } => f.write_str("xiangqi-chase"),
             Self::SURAKARTA => f.write_str("surakarta"),
             Self::Surakarta { limit } => write!(f, "surakarta-{limit}"),
         }
@@ -209,16 +234,23 @@ impl FromStr for Variant {
     /// `freestyle-15`, `standard-15`, `renju-15`, the number being the board size; `xiangqi`, or `xiangqi-chase` where a
     /// perpetual chase loses; `surakarta`, or `surakarta-40` with another limit of plies than 80.
     fn from_str(text: &str) -> Result<Self, VariantError> {
-        let (name, number) = text.split_once('-').map_or((text, None), |(name, rest)| (name, Some(rest)));
-        let gomoku = |rule| gomoku(rule, number).ok_or_else(|| VariantError::Size(text.to_string()));
+        let (name, number) = text
+            .split_once('-')
+            .map_or((text, None), |(name, rest)| (name, Some(rest)));
+        let gomoku =
+            |rule| gomoku(rule, number).ok_or_else(|| VariantError::Size(text.to_string()));
         match (name, number) {
             ("freestyle", Some(_)) => gomoku(RuleName::Freestyle),
             ("standard", Some(_)) => gomoku(RuleName::Standard),
             ("renju", Some(_)) => gomoku(RuleName::Renju),
             ("xiangqi", None) => Ok(Self::XIANGQI),
-            ("xiangqi", Some("chase")) => Ok(Self::Xiangqi { chase: Chase::Simple }),
+            ("xiangqi", Some("chase")) => Ok(Self::Xiangqi {
+                chase: Chase::Simple,
+            }),
             ("surakarta", None) => Ok(Self::SURAKARTA),
-            ("surakarta", limit) => surakarta(limit).ok_or_else(|| VariantError::Limit(text.to_string())),
+            ("surakarta", limit) => {
+                surakarta(limit).ok_or_else(|| VariantError::Limit(text.to_string()))
+            }
             _ => Err(VariantError::Unknown(text.to_string())),
         }
     }
@@ -237,5 +269,7 @@ fn surakarta(limit: Option<&str>) -> Option<Variant> {
 
 /// A number written as we write it: no sign, no leading zero.
 fn plain_number(text: &str) -> Option<u8> {
-    text.parse().ok().filter(|number: &u8| number.to_string() == text)
+    text.parse()
+        .ok()
+        .filter(|number: &u8| number.to_string() == text)
 }

@@ -42,13 +42,18 @@ impl Verdict {
     /// Whether it says no more than that the move was made, in a game or in somebody's list: nobody has looked how good it is.
     #[must_use]
     pub fn is_silent(&self) -> bool {
-        self.depth == 0 && self.bound == Bound::Lower && self.proof.is_none() && self.score <= -Score::OPINION_MAX
+        self.depth == 0
+            && self.bound == Bound::Lower
+            && self.proof.is_none()
+            && self.score <= -Score::OPINION_MAX
     }
 
     /// The verdict with its line turned by `symmetry`.
     #[must_use]
     pub fn turned(mut self, variant: Variant, symmetry: Symmetry) -> Self {
-        self.line.iter_mut().for_each(|m| *m = variant.image(*m, symmetry));
+        self.line
+            .iter_mut()
+            .for_each(|m| *m = variant.image(*m, symmetry));
         self
     }
 }

@@ -1,6 +1,8 @@
 //! The laws of what is said about moves: scores, proofs, verdicts, and the merging of answers.
 
-use kagetsu_game::{Answer, Bound, Claim, Move, Proof, ProofKind, Provenance, Score, Side, Variant, Verdict};
+use kagetsu_game::{
+    Answer, Bound, Claim, Move, Proof, ProofKind, Provenance, Score, Side, Variant, Verdict,
+};
 use proptest::prelude::*;
 
 fn scores() -> impl Strategy<Value = Score> {
@@ -17,10 +19,12 @@ fn proofs() -> impl Strategy<Value = Proof> {
     let claim = prop::sample::select(vec![Claim::Win, Claim::Loss, Claim::Draw]);
     use ProofKind::{Manual, Search, Terminal, Tree, Vcf, Vct};
     let kind = prop::sample::select(vec![Manual, Search, Vct, Vcf, Tree, Terminal]);
-    (claim, kind, prop_oneof![0..9_u16, 0..=Score::MAX_PLIES]).prop_map(|(claim, kind, plies)| Proof {
-        claim,
-        kind,
-        plies: if claim == Claim::Draw { 0 } else { plies },
+    (claim, kind, prop_oneof![0..9_u16, 0..=Score::MAX_PLIES]).prop_map(|(claim, kind, plies)| {
+        Proof {
+            claim,
+            kind,
+            plies: if claim == Claim::Draw { 0 } else { plies },
+        }
     })
 }
 
@@ -28,18 +32,40 @@ fn proofs() -> impl Strategy<Value = Proof> {
 fn verdicts() -> impl Strategy<Value = Verdict> {
     let bound = prop::sample::select(vec![Bound::Exact, Bound::Lower, Bound::Upper]);
     let line = prop::collection::vec((0..3_u16).prop_map(Move::new), 0..3);
-    let by = (prop::sample::select(vec!["kagetsu 0.1.0", "another 2"]), 0..2_u32);
-    let by = by.prop_map(|(engine, day)| Provenance { engine: engine.into(), day });
-    (prop::option::of(proofs()), -2..3_i32, bound, 0..3_u8, 0..3_u64, line, by).prop_map(
-        |(proof, centi, bound, depth, nodes, line, by)| {
-            let score = proof.map_or_else(|| Score::opinion(centi), Proof::score);
-            Verdict { score, bound, depth, nodes, line, proof, by }
-        },
+    let by = (
+        prop::sample::select(vec!["kagetsu 0.1.0", "another 2"]),
+        0..2_u32,
+    );
+    let by = by.prop_map(|(engine, day)| Provenance {
+        engine: engine.into(),
+        day,
+    });
+    (
+        prop::option::of(proofs()),
+        -2..3_i32,
+        bound,
+        0..3_u8,
+        0..3_u64,
+        line,
+        by,
     )
+        .prop_map(|(proof, centi, bound, depth, nodes, line, by)| {
+            let score = proof.map_or_else(|| Score::opinion(centi), Proof::score);
+            Verdict {
+                score,
+                bound,
+                depth,
+                nodes,
+                line,
+                proof,
+                by,
+            }
+        })
 }
 
 fn answers() -> impl Strategy<Value = Answer> {
-    prop::collection::vec(((0..6_u16).prop_map(Move::new), verdicts()), 0..12).prop_map(Answer::from_iter)
+    prop::collection::vec(((0..6_u16).prop_map(Move::new), verdicts()), 0..12)
+        .prop_map(Answer::from_iter)
 }
 
 fn merged(a: &Answer, b: &Answer) -> Answer {
@@ -182,8 +208,13 @@ proptest! {
 
 #[test]
 fn scores_are_written_for_people() {
-    let texts =
-        [Score::opinion(34), Score::opinion(-1_205), Score::win_in(7), Score::loss_in(8)].map(|s| s.to_string());
+    let texts = [
+        Score::opinion(34),
+        Score::opinion(-1_205),
+        Score::win_in(7),
+        Score::loss_in(8),
+    ]
+    .map(|s| s.to_string());
     assert_eq!(texts, ["+0.34", "-12.05", "win in 7", "loss in 8"]);
 }
 

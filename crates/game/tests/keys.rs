@@ -9,8 +9,11 @@ use kagetsu_game::{Key, Position, Variant, VariantError};
 fn keys_are_what_they_ever_were() {
     let mut rows = 0;
     for row in include_str!("keys.txt").lines() {
-        let [variant, line, key] = row.split('|').map(str::trim).collect::<Vec<_>>()[..] else { panic!("{row}") };
-        let position = Position::from_line(variant.parse().expect("a variant"), line).expect("a legal line");
+        let [variant, line, key] = row.split('|').map(str::trim).collect::<Vec<_>>()[..] else {
+            panic!("{row}")
+        };
+        let position =
+            Position::from_line(variant.parse().expect("a variant"), line).expect("a legal line");
         let expected: Key = key.parse().expect("a key");
         assert_eq!(position.key(), expected, "{row}");
         rows += 1;
@@ -33,7 +36,10 @@ fn variant_codes_are_what_they_ever_were() {
         ("surakarta-255", 0x0300_00ff),
     ] {
         let variant: Variant = text.parse().expect("a variant");
-        assert_eq!((variant.code(), variant.to_string()), (code, text.to_owned()));
+        assert_eq!(
+            (variant.code(), variant.to_string()),
+            (code, text.to_owned())
+        );
         assert_eq!(Variant::from_code(code), Ok(variant));
     }
 }
@@ -43,19 +49,28 @@ fn all_variants_are_all_in_the_order_of_their_codes() {
     let all: Vec<Variant> = Variant::all().collect();
     assert_eq!(all.len(), 3 * 18 + 2 + 255);
     assert!(all.windows(2).all(|pair| pair[0].code() < pair[1].code()));
-    assert!(all.iter().all(|variant| variant.to_string().parse() == Ok(*variant)));
+    assert!(
+        all.iter()
+            .all(|variant| variant.to_string().parse() == Ok(*variant))
+    );
 }
 
 #[test]
 fn every_code_names_one_variant_or_none() {
     let mut known = BTreeMap::new();
-    for code in
-        (0..=u32::MAX).step_by(1 << 8).take(1 << 20).chain((0..=u16::MAX).map(|low| 0x0103_0000 | u32::from(low)))
+    for code in (0..=u32::MAX)
+        .step_by(1 << 8)
+        .take(1 << 20)
+        .chain((0..=u16::MAX).map(|low| 0x0103_0000 | u32::from(low)))
     {
         match Variant::from_code(code) {
             Ok(variant) => {
                 assert_eq!(variant.code(), code);
-                assert!(known.insert(code, variant).is_none_or(|same| same == variant));
+                assert!(
+                    known
+                        .insert(code, variant)
+                        .is_none_or(|same| same == variant)
+                );
                 assert_eq!(variant.to_string().parse(), Ok(variant));
             }
             Err(error) => assert_eq!(error, VariantError::Code(code)),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use kagetsu_game::{Game, Key, Move, Outcome, Packed, Position, Side, Symmetry, Variant, with_game};
+use kagetsu_game::{
+    Game, Key, Move, Outcome, Packed, Position, Side, Symmetry, Variant, with_game,
+};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRng, TestRunner};
 
@@ -15,12 +17,20 @@ struct Row {
 }
 
 const fn row(variant: &'static str, line: &'static str) -> Row {
-    Row { variant, line, remembers: false }
+    Row {
+        variant,
+        line,
+        remembers: false,
+    }
 }
 
 /// The line is empty or ends with a capture: no position before the walk can come again in it.
 const fn remembering(variant: &'static str, line: &'static str) -> Row {
-    Row { variant, line, remembers: true }
+    Row {
+        variant,
+        line,
+        remembers: true,
+    }
 }
 
 /// Small boards see fives, forbidden points and full boards; the lines lead into the thick of a game.
@@ -40,7 +50,10 @@ const ROWS: &[Row] = &[
     remembering("xiangqi", "h2e2 h9g7 e2e6"),
     remembering("xiangqi-chase", "b2b9 a9b9 h2h9 i9h9"),
     remembering("surakarta", ""),
-    remembering("surakarta", "c2d3 d5d4 d3e3 e5e4 b1c2 e6e5 e3f3 d6d5 f3f4 d5f4"),
+    remembering(
+        "surakarta",
+        "c2d3 d5d4 d3e3 e5e4 b1c2 e6e5 e3f3 d6d5 f3f4 d5f4",
+    ),
     remembering("surakarta-7", ""),
 ];
 
@@ -53,7 +66,9 @@ struct Walk<G> {
 impl<G: Game> Walk<G> {
     /// Each number chooses a move, one in sixteen a forbidden one where there is any.
     fn new(variant: Variant, line: &str, choices: &[u16]) -> Self {
-        let root: G = Position::from_line(variant, line).expect("a legal line").game();
+        let root: G = Position::from_line(variant, line)
+            .expect("a legal line")
+            .game();
         let mut game = root.clone();
         for &choice in choices {
             let (mut moves, forbidden) = (Vec::new(), game.forbidden());
@@ -105,7 +120,11 @@ laws! {
 }
 
 fn on_walks<G: Game>(variant: Variant, row: &Row, law: fn(&Row, &Walk<G>)) {
-    let config = Config { cases: Config::default().cases / 4, failure_persistence: None, ..Config::default() };
+    let config = Config {
+        cases: Config::default().cases / 4,
+        failure_persistence: None,
+        ..Config::default()
+    };
     let rng = TestRng::deterministic_rng(config.rng_algorithm);
     let choices = prop::collection::vec(any::<u16>(), 0..64);
     let result = TestRunner::new_with_rng(config, rng).run(&choices, |choices| {
@@ -117,9 +136,20 @@ fn on_walks<G: Game>(variant: Variant, row: &Row, law: fn(&Row, &Walk<G>)) {
 
 /// All that can be seen of a game.
 fn seen<G: Game>(game: &G) -> impl PartialEq + std::fmt::Debug + use<G> {
-    let images: Vec<(u128, Packed)> =
-        game.variant().symmetries().map(|symmetry| (game.zobrist(symmetry), game.pack(symmetry))).collect();
-    (game.side(), game.history().to_vec(), game.stones(), game.outcome(), legal(game), game.forbidden(), images)
+    let images: Vec<(u128, Packed)> = game
+        .variant()
+        .symmetries()
+        .map(|symmetry| (game.zobrist(symmetry), game.pack(symmetry)))
+        .collect();
+    (
+        game.side(),
+        game.history().to_vec(),
+        game.stones(),
+        game.outcome(),
+        legal(game),
+        game.forbidden(),
+        images,
+    )
 }
 
 fn legal<G: Game>(game: &G) -> Vec<Move> {
@@ -147,10 +177,17 @@ mod law {
         let before = seen(&walk.game);
         let mut game = walk.game.clone();
         let forbidden = game.forbidden();
-        for m in legal(&game).into_iter().take(40).chain(forbidden.into_iter().map(|(m, _)| m)) {
+        for m in legal(&game)
+            .into_iter()
+            .take(40)
+            .chain(forbidden.into_iter().map(|(m, _)| m))
+        {
             let (side, length) = (game.side(), game.history().len());
             game.play(m);
-            assert_eq!((game.side(), game.history().len()), (side.other(), length + 1));
+            assert_eq!(
+                (game.side(), game.history().len()),
+                (side.other(), length + 1)
+            );
             game.undo();
             assert_eq!(seen(&game), before);
         }
@@ -161,19 +198,28 @@ mod law {
     pub(super) fn a_game_is_over_when_there_is_no_move<G: Game>(_: &Row, walk: &Walk<G>) {
         let moves = legal(&walk.game);
         assert_eq!(moves.is_empty(), walk.game.outcome().is_some());
-        assert_eq!(moves.iter().collect::<BTreeSet<_>>().len(), moves.len(), "a move is generated twice");
+        assert_eq!(
+            moves.iter().collect::<BTreeSet<_>>().len(),
+            moves.len(),
+            "a move is generated twice"
+        );
         assert!(moves.iter().all(|&m| walk.game.check(m).is_ok()));
     }
 
     pub(super) fn what_is_not_generated_cannot_be_played<G: Game>(_: &Row, walk: &Walk<G>) {
         let mut playable: BTreeSet<Move> = legal(&walk.game).into_iter().collect();
         playable.extend(walk.game.forbidden().into_iter().map(|(m, _)| m));
-        let found = (0..=u16::MAX).map(Move::new).filter(|&m| walk.game.check(m).is_ok());
+        let found = (0..=u16::MAX)
+            .map(Move::new)
+            .filter(|&m| walk.game.check(m).is_ok());
         assert!(found.eq(playable));
     }
 
     pub(super) fn the_hash_is_the_low_half_of_the_identity<G: Game>(_: &Row, walk: &Walk<G>) {
-        assert_eq!(walk.game.hash(), walk.game.zobrist(Symmetry::IDENTITY) as u64);
+        assert_eq!(
+            walk.game.hash(),
+            walk.game.zobrist(Symmetry::IDENTITY) as u64
+        );
     }
 
     /// The unpacked game has put its stones in another order: its hash is one from scratch.
@@ -181,21 +227,28 @@ mod law {
         let packed = walk.game.pack(Symmetry::IDENTITY);
         let game = G::unpack(walk.game.variant(), &packed).expect("a packed position");
         assert!(game.history().is_empty());
-        assert_eq!((game.side(), game.stones(), game.hash()), (walk.game.side(), walk.game.stones(), walk.game.hash()));
+        assert_eq!(
+            (game.side(), game.stones(), game.hash()),
+            (walk.game.side(), walk.game.stones(), walk.game.hash())
+        );
         for symmetry in game.variant().symmetries() {
             assert_eq!(game.zobrist(symmetry), walk.game.zobrist(symmetry));
             assert_eq!(game.pack(symmetry), walk.game.pack(symmetry));
         }
         if !row.remembers || walk.game.outcome().is_none() {
             assert_eq!(game.outcome(), walk.game.outcome());
-            assert_eq!((legal(&game), game.forbidden()), (legal(&walk.game), walk.game.forbidden()));
+            assert_eq!(
+                (legal(&game), game.forbidden()),
+                (legal(&walk.game), walk.game.forbidden())
+            );
         }
     }
 
     pub(super) fn symmetries_commute_with_play<G: Game>(_: &Row, walk: &Walk<G>) {
         let (variant, game) = (walk.game.variant(), &walk.game);
         for symmetry in variant.symmetries() {
-            let mut image = G::unpack(variant, &walk.root.pack(symmetry)).expect("an image of a position");
+            let mut image =
+                G::unpack(variant, &walk.root.pack(symmetry)).expect("an image of a position");
             for &m in walk.played() {
                 let m = variant.image(m, symmetry);
                 assert_eq!(image.check(m), Ok(()));
@@ -211,7 +264,10 @@ mod law {
             );
             assert_eq!(
                 image.forbidden().into_iter().collect::<BTreeSet<_>>(),
-                game.forbidden().into_iter().map(|(m, why)| (turned(m), why)).collect::<BTreeSet<_>>()
+                game.forbidden()
+                    .into_iter()
+                    .map(|(m, why)| (turned(m), why))
+                    .collect::<BTreeSet<_>>()
             );
         }
     }
@@ -219,8 +275,14 @@ mod law {
     pub(super) fn inverse_symmetries_undo<G: Game>(_: &Row, walk: &Walk<G>) {
         let variant = walk.game.variant();
         assert_eq!(variant.symmetries().next(), Some(Symmetry::IDENTITY));
-        for (symmetry, m) in variant.symmetries().flat_map(|s| legal(&walk.game).into_iter().map(move |m| (s, m))) {
-            assert_eq!(variant.image(variant.image(m, symmetry), variant.inverse(symmetry)), m);
+        for (symmetry, m) in variant
+            .symmetries()
+            .flat_map(|s| legal(&walk.game).into_iter().map(move |m| (s, m)))
+        {
+            assert_eq!(
+                variant.image(variant.image(m, symmetry), variant.inverse(symmetry)),
+                m
+            );
             assert_eq!(variant.image(m, Symmetry::IDENTITY), m);
         }
     }
@@ -233,7 +295,8 @@ mod law {
         assert_eq!(canonical.packed, walk.game.pack(canonical.symmetry));
         assert_eq!(canonical.key, Key(walk.game.zobrist(canonical.symmetry)));
         for symmetry in variant.symmetries() {
-            let image = Position::unpack(variant, walk.game.pack(symmetry)).expect("an image of a position");
+            let image = Position::unpack(variant, walk.game.pack(symmetry))
+                .expect("an image of a position");
             assert_eq!(image.key(), canonical.key);
             assert_eq!(image.canonical().packed, canonical.packed);
         }
@@ -242,16 +305,29 @@ mod law {
     pub(super) fn children_are_the_positions_after_their_moves<G: Game>(_: &Row, walk: &Walk<G>) {
         let position = position(&walk.game);
         let moves: Vec<Move> = legal(&walk.game).into_iter().take(30).collect();
-        let one_by_one = moves.iter().map(|&m| position.play(m).expect("a legal move").canonical());
+        let one_by_one = moves
+            .iter()
+            .map(|&m| position.play(m).expect("a legal move").canonical());
         assert!(position.children(&moves).into_iter().eq(one_by_one));
     }
 
     pub(super) fn distinct_moves_reach_every_key_once<G: Game>(_: &Row, walk: &Walk<G>) {
         let position = position(&walk.game);
-        let keys = |moves: &[Move]| position.children(moves).into_iter().map(|child| child.key).collect::<Vec<_>>();
-        let (all, distinct) = (keys(&position.legal_moves()), keys(&position.distinct_moves()));
-        let (all, set): (BTreeSet<Key>, BTreeSet<Key>) =
-            (all.into_iter().collect(), distinct.iter().copied().collect());
+        let keys = |moves: &[Move]| {
+            position
+                .children(moves)
+                .into_iter()
+                .map(|child| child.key)
+                .collect::<Vec<_>>()
+        };
+        let (all, distinct) = (
+            keys(&position.legal_moves()),
+            keys(&position.distinct_moves()),
+        );
+        let (all, set): (BTreeSet<Key>, BTreeSet<Key>) = (
+            all.into_iter().collect(),
+            distinct.iter().copied().collect(),
+        );
         assert_eq!(set, all);
         assert_eq!(set.len(), distinct.len());
     }
@@ -261,17 +337,24 @@ mod law {
         for m in legal(&walk.game) {
             assert_eq!(walk.game.parse_move(&G::write_move(variant, m)), Ok(m));
         }
-        let words: Vec<String> = position.moves().iter().map(|&m| position.write_move(m)).collect();
+        let words: Vec<String> = position
+            .moves()
+            .iter()
+            .map(|&m| position.write_move(m))
+            .collect();
         for separator in [" ", ",", ", ", "\n"] {
-            assert_eq!(Position::from_line(variant, &words.join(separator)), Ok(position.clone()));
+            assert_eq!(
+                Position::from_line(variant, &words.join(separator)),
+                Ok(position.clone())
+            );
         }
     }
 
     /// One byte of a packed position changed: refused, or a position that packs into these very bytes.
     pub(super) fn any_bytes_unpack_or_are_refused<G: Game>(_: &Row, walk: &Walk<G>) {
         let packed = walk.game.pack(Symmetry::IDENTITY);
-        for (index, value) in
-            (0..packed.0.len()).flat_map(|index| [0, 1, 2, 3, 80, 242, 255].map(|value| (index, value)))
+        for (index, value) in (0..packed.0.len())
+            .flat_map(|index| [0, 1, 2, 3, 80, 242, 255].map(|value| (index, value)))
         {
             let mut bytes = packed.clone();
             bytes.0[index] = value;

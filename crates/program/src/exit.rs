@@ -39,8 +39,13 @@ fn chain(error: &anyhow::Error) -> String {
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let of_io = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref::<io::Error>().map(io::Error::kind);
-    error.chain().filter_map(of_io).any(|kind| kind == io::ErrorKind::BrokenPipe)
+    let of_io = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().map(io::Error::kind)
+    };
+    error
+        .chain()
+        .filter_map(of_io)
+        .any(|kind| kind == io::ErrorKind::BrokenPipe)
 }
 
 #[cfg(test)]
@@ -50,14 +55,19 @@ mod tests {
     #[test]
     fn each_cause_is_told_once() {
         let inner = anyhow::anyhow!("no such file");
-        assert_eq!(chain(&inner.context("cannot read a.toml")), "cannot read a.toml: no such file");
+        assert_eq!(
+            chain(&inner.context("cannot read a.toml")),
+            "cannot read a.toml: no such file"
+        );
         let wrapped = anyhow::anyhow!("disk full").context("cannot write: disk full");
         assert_eq!(chain(&wrapped), "cannot write: disk full");
     }
 
     #[test]
     fn a_broken_pipe_is_success() {
-        let broken = || Err(anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("writing"));
+        let broken = || {
+            Err(anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("writing"))
+        };
         assert_eq!(run("test", broken), ExitCode::SUCCESS);
         assert_eq!(run("test", || Ok(Exit::No)), ExitCode::from(1));
     }

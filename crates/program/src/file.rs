@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 pub fn write_whole(path: &Path, text: &str, mode: u32) -> Result<()> {
     let path = place(path)?;
     let folder = path.parent().unwrap_or(Path::new("/"));
-    let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(mode))
+        .tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist(&path).map_err(|error| error.error)?;
@@ -33,24 +35,38 @@ fn place(path: &Path) -> Result<PathBuf> {
         Ok(path) => path,
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         Err(_) => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty())
+                .unwrap_or(Path::new("."));
             if let Ok(target) = path.read_link() {
                 // To what is not there yet.
                 return place(&folder.join(target));
             }
-            let name = path.file_name().ok_or_else(|| Error::new(ErrorKind::InvalidInput, "it names no file"))?;
+            let name = path
+                .file_name()
+                .ok_or_else(|| Error::new(ErrorKind::InvalidInput, "it names no file"))?;
             let missing = |error: Error| match error.kind() {
-                ErrorKind::NotFound => Error::new(error.kind(), format!("there is no folder {}", folder.display())),
+                ErrorKind::NotFound => Error::new(
+                    error.kind(),
+                    format!("there is no folder {}", folder.display()),
+                ),
                 _ => error,
             };
             return Ok(folder.canonicalize().map_err(missing)?.join(name));
         }
     };
     if path.is_dir() {
-        return Err(Error::new(ErrorKind::IsADirectory, "it is a folder; name a file in it"));
+        return Err(Error::new(
+            ErrorKind::IsADirectory,
+            "it is a folder; name a file in it",
+        ));
     }
     if !path.is_file() {
-        return Err(Error::new(ErrorKind::InvalidInput, "it is a device or a pipe; name a file"));
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "it is a device or a pipe; name a file",
+        ));
     }
     Ok(path)
 }
@@ -62,34 +78,74 @@ mod tests {
     #[test]
     fn a_file_is_written_anew_and_those_beside_it_stay() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (file, beside, link) = (folder.path().join("a.url"), folder.path().join("a.new"), folder.path().join("l"));
+        let (file, beside, link) = (
+            folder.path().join("a.url"),
+            folder.path().join("a.new"),
+            folder.path().join("l"),
+        );
         std::fs::write(&beside, "somebody's").expect("room");
         std::os::unix::fs::symlink(&file, &link).expect("room");
         for (path, text) in [(&file, "one"), (&file, "two"), (&link, "three")] {
             write_whole(path, text, 0o600).expect("room");
             assert_eq!(std::fs::read_to_string(&file).expect("text"), text);
-            assert_eq!(std::fs::metadata(&file).expect("there").permissions().mode() & 0o777, 0o600);
+            assert_eq!(
+                std::fs::metadata(&file)
+                    .expect("there")
+                    .permissions()
+                    .mode()
+                    & 0o777,
+                0o600
+            );
         }
         std::fs::remove_file(&file).expect("there");
         write_whole(&link, "four", 0o600).expect("room");
         assert!(link.is_symlink());
-        assert_eq!(std::fs::read_to_string(&file).expect("text"), "four", "where the link leads to");
-        assert_eq!(std::fs::read_to_string(&beside).expect("text"), "somebody's");
-        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 3, "nothing is left behind");
+        assert_eq!(
+            std::fs::read_to_string(&file).expect("text"),
+            "four",
+            "where the link leads to"
+        );
+        assert_eq!(
+            std::fs::read_to_string(&beside).expect("text"),
+            "somebody's"
+        );
+        assert_eq!(
+            std::fs::read_dir(folder.path()).expect("a folder").count(),
+            3,
+            "nothing is left behind"
+        );
     }
 
     #[test]
     fn where_nothing_can_be_written_is_said_with_the_way_out() {
         let folder = tempfile::tempdir().expect("a folder");
-        let said = |path: &Path| write_whole(path, "text", 0o644).expect_err("no file").to_string();
+        let said = |path: &Path| {
+            write_whole(path, "text", 0o644)
+                .expect_err("no file")
+                .to_string()
+        };
         assert_eq!(said(folder.path()), "it is a folder; name a file in it");
         let away = folder.path().join("away");
-        assert_eq!(said(&away.join("a.url")), format!("there is no folder {}", away.display()));
-        assert_eq!(said(Path::new("/dev/null")), "it is a device or a pipe; name a file");
-        assert_eq!(check_place(Path::new("/dev/null")).expect_err("a device").kind(), ErrorKind::InvalidInput);
+        assert_eq!(
+            said(&away.join("a.url")),
+            format!("there is no folder {}", away.display())
+        );
+        assert_eq!(
+            said(Path::new("/dev/null")),
+            "it is a device or a pipe; name a file"
+        );
+        assert_eq!(
+            check_place(Path::new("/dev/null"))
+                .expect_err("a device")
+                .kind(),
+            ErrorKind::InvalidInput
+        );
         check_place(&folder.path().join("a.url")).expect("room");
         assert_eq!(said(Path::new("/")), "it is a folder; name a file in it");
         assert_eq!(said(&folder.path().join("x/..")), "it names no file");
-        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+        assert_eq!(
+            std::fs::read_dir(folder.path()).expect("a folder").count(),
+            0
+        );
     }
 }

@@ -35,12 +35,26 @@ pub struct LogError {
 /// # Errors
 /// For text that is neither.
 pub fn start_log(level: &str, format: LogFormat) -> Result<(), LogError> {
-    let variable = std::env::var("KAGETSU_LOG").ok().filter(|text| !text.is_empty());
-    let (place, text) = variable.as_deref().map_or(("--log-level", level), |text| ("KAGETSU_LOG", text));
-    let filter = filter(text).ok_or_else(|| LogError { place, text: text.into() })?;
-    let filter = EnvFilter::try_new(filter).map_err(|_| LogError { place, text: text.into() })?;
-    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
+    let variable = std::env::var("KAGETSU_LOG")
+        .ok()
+        .filter(|text| !text.is_empty());
+    let (place, text) = variable
+        .as_deref()
+        .map_or(("--log-level", level), |text| ("KAGETSU_LOG", text));
+    let filter = filter(text).ok_or_else(|| LogError {
+        place,
+        text: text.into(),
+    })?;
+    let filter = EnvFilter::try_new(filter).map_err(|_| LogError {
+        place,
+        text: text.into(),
+    })?;
+    let colours = std::io::stderr().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(colours);
     // Only the first subscriber of a process can be set; tests that start programs in one process meet the second case.
     let _ = match format {
         LogFormat::Text => builder.try_init(),
@@ -52,10 +66,16 @@ pub fn start_log(level: &str, format: LogFormat) -> Result<(), LogError> {
 /// The same in the library's words, which take any word for the name of a part.
 fn filter(text: &str) -> Option<String> {
     // To the library no word is a level too.
-    let level = |text: &str| text.parse::<LevelFilter>().ok().filter(|_| !text.is_empty());
+    let level = |text: &str| {
+        text.parse::<LevelFilter>()
+            .ok()
+            .filter(|_| !text.is_empty())
+    };
     if let Some(level) = level(text) {
         let others = level.min(LevelFilter::WARN);
-        return Some(OURS.iter().fold(others.to_string(), |all, part| format!("{all},{part}={level}")));
+        return Some(OURS.iter().fold(others.to_string(), |all, part| {
+            format!("{all},{part}={level}")
+        }));
     }
     let is_directive = |part: &str| part.contains(['=', '[']) || level(part).is_some();
     text.split(',').all(is_directive).then(|| text.to_string())
@@ -68,9 +88,18 @@ mod tests {
     #[test]
     fn a_level_is_for_our_own_lines() {
         for (text, wanted) in [
-            ("debug", "warn,kagetsu=debug,book_tool=debug,pbrain_kagetsu=debug"),
-            ("INFO", "warn,kagetsu=info,book_tool=info,pbrain_kagetsu=info"),
-            ("error", "error,kagetsu=error,book_tool=error,pbrain_kagetsu=error"),
+            (
+                "debug",
+                "warn,kagetsu=debug,book_tool=debug,pbrain_kagetsu=debug",
+            ),
+            (
+                "INFO",
+                "warn,kagetsu=info,book_tool=info,pbrain_kagetsu=info",
+            ),
+            (
+                "error",
+                "error,kagetsu=error,book_tool=error,pbrain_kagetsu=error",
+            ),
             ("off", "off,kagetsu=off,book_tool=off,pbrain_kagetsu=off"),
             ("kagetsu=debug,h2=warn", "kagetsu=debug,h2=warn"),
             ("info,h2=debug", "info,h2=debug"),
@@ -84,8 +113,13 @@ mod tests {
     #[test]
     fn a_word_that_is_no_level_is_an_error() {
         for text in ["inof", "", "debug,inof", "kagetsu=inof", "debug info"] {
-            let error = start_log(text, LogFormat::Text).expect_err(text).to_string();
-            assert!(error.contains(&format!("'{text}'")) && error.contains("error, warn, info, debug"), "{error}");
+            let error = start_log(text, LogFormat::Text)
+                .expect_err(text)
+                .to_string();
+            assert!(
+                error.contains(&format!("'{text}'")) && error.contains("error, warn, info, debug"),
+                "{error}"
+            );
         }
     }
 }

@@ -31,8 +31,12 @@ pub enum SettingsError {
 /// # Errors
 /// A settings file that cannot be used.
 pub fn parse<C: Parser>() -> Result<C, SettingsError> {
-    let matches = parse_from(C::command(), std::env::args_os().collect())?.unwrap_or_else(|error| error.exit());
-    Ok(C::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut C::command()).exit()))
+    let matches = parse_from(C::command(), std::env::args_os().collect())?
+        .unwrap_or_else(|error| error.exit());
+    Ok(
+        C::from_arg_matches(&matches)
+            .unwrap_or_else(|error| error.format(&mut C::command()).exit()),
+    )
 }
 
 /// Every flag `--some-name`, of the program and of each of its commands, is also the environment variable
@@ -54,21 +58,36 @@ pub fn parse_from(
             .value_parser(clap::value_parser!(PathBuf))
             .help("A TOML file with settings; its keys are the flags' long names"),
     );
-    let path = config_path(&arguments).or_else(|| std::env::var_os("KAGETSU_CONFIG").map(PathBuf::from));
-    let file = path.as_deref().map(|path| read(path, &command)).transpose()?.unwrap_or_default();
+    let path =
+        config_path(&arguments).or_else(|| std::env::var_os("KAGETSU_CONFIG").map(PathBuf::from));
+    let file = path
+        .as_deref()
+        .map(|path| read(path, &command))
+        .transpose()?
+        .unwrap_or_default();
     // What clap would complain of is found out below, where it is whole.
-    let told = command.clone().ignore_errors(true).try_get_matches_from(&arguments).ok();
+    let told = command
+        .clone()
+        .ignore_errors(true)
+        .try_get_matches_from(&arguments)
+        .ok();
     Ok(with_sources(command, &file, told.as_ref()).try_get_matches_from(arguments))
 }
 
 /// What follows `--config`, found before anything else is parsed: the file decides what the rest may leave out.
 fn config_path(arguments: &[OsString]) -> Option<PathBuf> {
-    let mut arguments = arguments.iter().skip(1).take_while(|argument| *argument != "--");
+    let mut arguments = arguments
+        .iter()
+        .skip(1)
+        .take_while(|argument| *argument != "--");
     while let Some(argument) = arguments.next() {
         if argument == "--config" {
             return arguments.next().map(PathBuf::from);
         }
-        if let Some(path) = argument.to_str().and_then(|argument| argument.strip_prefix("--config=")) {
+        if let Some(path) = argument
+            .to_str()
+            .and_then(|argument| argument.strip_prefix("--config="))
+        {
             return Some(path.into());
         }
     }
@@ -79,7 +98,9 @@ type Settings = Vec<(String, Vec<String>)>;
 
 fn read(path: &Path, command: &Command) -> Result<Settings, SettingsError> {
     let text = fs::read_to_string(path).map_err(|error| SettingsError::Read(path.into(), error))?;
-    let table: Table = text.parse().map_err(|error| SettingsError::Parse(path.into(), error))?;
+    let table: Table = text
+        .parse()
+        .map_err(|error| SettingsError::Parse(path.into(), error))?;
     let setting = |(key, value): (String, Value)| {
         if !has_flag(command, &key) || key == "config" {
             return Err(SettingsError::UnknownKey(path.into(), key));
@@ -88,7 +109,9 @@ fn read(path: &Path, command: &Command) -> Result<Settings, SettingsError> {
             Value::Array(values) => values.into_iter().map(scalar).collect(),
             value => scalar(value).map(|value| vec![value]),
         };
-        values.map(|values| (key.clone(), values)).ok_or_else(|| SettingsError::Value(path.into(), key))
+        values
+            .map(|values| (key.clone(), values))
+            .ok_or_else(|| SettingsError::Value(path.into(), key))
     };
     table.into_iter().map(setting).collect()
 }
@@ -102,23 +125,35 @@ fn scalar(value: Value) -> Option<String> {
 }
 
 fn has_flag(command: &Command, name: &str) -> bool {
-    command.get_arguments().any(|arg| arg.get_long() == Some(name))
-        || command.get_subcommands().any(|command| has_flag(command, name))
+    command
+        .get_arguments()
+        .any(|arg| arg.get_long() == Some(name))
+        || command
+            .get_subcommands()
+            .any(|command| has_flag(command, name))
 }
 
 /// `told` is what the command line says, as far as it can be understood.
 fn with_sources(command: Command, file: &Settings, told: Option<&ArgMatches>) -> Command {
-    let excluded = told.map(|told| excluded(&command, told)).unwrap_or_default();
+    let excluded = told
+        .map(|told| excluded(&command, told))
+        .unwrap_or_default();
     let below = |name: &str| {
         let (chosen, told) = told?.subcommand()?;
         (chosen == name).then_some(told)
     };
-    command.mut_args(|arg| if excluded.contains(arg.get_id()) { arg } else { with_source(arg, file) }).mut_subcommands(
-        |command| {
+    command
+        .mut_args(|arg| {
+            if excluded.contains(arg.get_id()) {
+                arg
+            } else {
+                with_source(arg, file)
+            }
+        })
+        .mut_subcommands(|command| {
             let told = below(command.get_name());
             with_sources(command, file, told)
-        },
-    )
+        })
 }
 
 /// The arguments that do not go together with one that the command line gives.
@@ -140,14 +175,25 @@ fn excluded(command: &Command, told: &ArgMatches) -> BTreeSet<Id> {
 }
 
 fn with_source(arg: Arg, file: &Settings) -> Arg {
-    let Some(name) = arg.get_long().map(ToString::to_string) else { return arg };
-    if matches!(arg.get_action(), ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version) {
+    let Some(name) = arg.get_long().map(ToString::to_string) else {
+        return arg;
+    };
+    if matches!(
+        arg.get_action(),
+        ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version
+    ) {
         return arg;
     }
     // Of a number that is too small the flag says so, where clap would take it for another flag.
     let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
-    let arg = if takes_value { arg.allow_negative_numbers(true) } else { arg };
-    let arg = arg.env(format!("KAGETSU_{}", name.to_uppercase().replace('-', "_"))).hide_env(true);
+    let arg = if takes_value {
+        arg.allow_negative_numbers(true)
+    } else {
+        arg
+    };
+    let arg = arg
+        .env(format!("KAGETSU_{}", name.to_uppercase().replace('-', "_")))
+        .hide_env(true);
     match file.iter().find(|(key, _)| *key == name) {
         Some((_, values)) => arg.required(false).default_values(values.clone()),
         None => arg,
@@ -187,8 +233,16 @@ mod tests {
         let all = [&["program", "--config", path, "go"], arguments].concat();
         let arguments = all.into_iter().map(OsString::from).collect();
         let matches = parse_from(<Program as clap::CommandFactory>::command(), arguments);
-        let matches = matches.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        let Sub::Go { how_far, quick, stop } = Program::from_arg_matches(&matches).expect("checked").command;
+        let matches = matches
+            .map_err(|error| error.to_string())?
+            .map_err(|error| error.to_string())?;
+        let Sub::Go {
+            how_far,
+            quick,
+            stop,
+        } = Program::from_arg_matches(&matches)
+            .expect("checked")
+            .command;
         Ok((how_far, quick, stop))
     }
 
@@ -198,25 +252,58 @@ mod tests {
             go("how-far = 3\nquick = true\nstop = ['a', 'b']", &[]),
             Ok((3, true, vec!["a".into(), "b".into()]))
         );
-        assert_eq!(go("how-far = 3", &["--how-far", "7", "--stop", "c"]), Ok((7, false, vec!["c".into()])));
-        assert!(go("", &[]).expect_err("how-far is required").contains("--how-far"));
+        assert_eq!(
+            go("how-far = 3", &["--how-far", "7", "--stop", "c"]),
+            Ok((7, false, vec!["c".into()]))
+        );
+        assert!(
+            go("", &[])
+                .expect_err("how-far is required")
+                .contains("--how-far")
+        );
     }
 
     #[test]
     fn what_no_flag_has_is_an_error() {
         let negative = go("", &["--how-far", "-1"]).expect_err("less than nothing");
-        assert!(negative.contains("'-1' for '--how-far") && negative.contains("not in 0"), "{negative}");
-        assert!(go("how-fat = 3", &[]).expect_err("misspelt").contains("no such flag"));
-        assert!(go("how-far = {a = 1}", &[]).expect_err("a table").contains("must be a string"));
-        assert!(go("how-far = 'x'", &[]).expect_err("no number").contains("invalid"));
-        assert!(go("how-far = ", &[]).expect_err("no TOML").contains("not TOML"));
+        assert!(
+            negative.contains("'-1' for '--how-far") && negative.contains("not in 0"),
+            "{negative}"
+        );
+        assert!(
+            go("how-fat = 3", &[])
+                .expect_err("misspelt")
+                .contains("no such flag")
+        );
+        assert!(
+            go("how-far = {a = 1}", &[])
+                .expect_err("a table")
+                .contains("must be a string")
+        );
+        assert!(
+            go("how-far = 'x'", &[])
+                .expect_err("no number")
+                .contains("invalid")
+        );
+        assert!(
+            go("how-far = ", &[])
+                .expect_err("no TOML")
+                .contains("not TOML")
+        );
     }
 
     #[test]
     fn every_flag_has_its_variable() {
-        let command = with_sources(<Program as clap::CommandFactory>::command(), &Vec::new(), None);
+        let command = with_sources(
+            <Program as clap::CommandFactory>::command(),
+            &Vec::new(),
+            None,
+        );
         let go = command.get_subcommands().next().expect("go");
-        let names = go.get_arguments().filter_map(|arg| arg.get_env()).collect::<Vec<_>>();
+        let names = go
+            .get_arguments()
+            .filter_map(|arg| arg.get_env())
+            .collect::<Vec<_>>();
         assert_eq!(names, ["KAGETSU_HOW_FAR", "KAGETSU_QUICK", "KAGETSU_STOP"]);
     }
 }

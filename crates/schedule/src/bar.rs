@@ -48,7 +48,10 @@ impl Scheduler {
     ) -> QuestionId {
         self.advance(now);
         let id = QuestionId(self.fresh_id());
-        self.inquiries.insert(id, Inquiry::new(question.clone(), Answer::new(), Split::Never, priority));
+        self.inquiries.insert(
+            id,
+            Inquiry::new(question.clone(), Answer::new(), Split::Never, priority),
+        );
         let task = self.add_part(id, question, priority);
         self.parts.entry(task).and_modify(|part| part.barred = but);
         self.hand_out();
@@ -60,7 +63,9 @@ impl Scheduler {
     #[must_use]
     pub fn has_others(&self, variant: Variant, but: &[WorkerId]) -> bool {
         let is_expected = |w: &Worker| w.is_expected(self.now, self.options.exam);
-        self.roster.iter().any(|(id, w)| w.has(variant) && !but.contains(&id) && is_expected(w))
+        self.roster
+            .iter()
+            .any(|(id, w)| w.has(variant) && !but.contains(&id) && is_expected(w))
     }
 
     /// Whether somebody gets tasks of the variant now.
@@ -72,7 +77,10 @@ impl Scheduler {
     /// Why a worker gets no tasks, if it is there and barred.
     #[must_use]
     pub fn barred(&self, worker: WorkerId) -> Option<Bar> {
-        self.roster.get(worker).and_then(|w| w.bar).map(|(bar, _)| bar)
+        self.roster
+            .get(worker)
+            .and_then(|w| w.bar)
+            .map(|(bar, _)| bar)
     }
 
     /// Whether a report of this attempt would count.

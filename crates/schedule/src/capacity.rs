@@ -16,7 +16,9 @@ impl Capacity {
     /// Whether it can be asked about the variant.
     #[must_use]
     pub fn has(&self, variant: Variant) -> bool {
-        self.plays.as_ref().is_none_or(|plays| plays.contains(&variant))
+        self.plays
+            .as_ref()
+            .is_none_or(|plays| plays.contains(&variant))
     }
 }
 

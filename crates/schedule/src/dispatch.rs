@@ -38,14 +38,27 @@ impl Scheduler {
 
     /// Replaces the only task of a question that nobody has begun by several.
     fn split(&mut self, task: TaskId, share: usize) {
-        let Some(part) = self.parts.get(&task).filter(|part| part.issued == 0) else { return };
+        let Some(part) = self.parts.get(&task).filter(|part| part.issued == 0) else {
+            return;
+        };
         let id: QuestionId = part.question;
-        let Some(inquiry) = self.inquiries.get_mut(&id) else { return };
+        let Some(inquiry) = self.inquiries.get_mut(&id) else {
+            return;
+        };
         if inquiry.split != Split::Seeded || inquiry.parts.len() != 1 {
             return;
         }
-        let most = split::most_parts(&inquiry.question, &inquiry.shallow, self.options.least_moves);
-        let parts = split::divide(&inquiry.question, &inquiry.shallow, share.min(most), self.options.dealing);
+        let most = split::most_parts(
+            &inquiry.question,
+            &inquiry.shallow,
+            self.options.least_moves,
+        );
+        let parts = split::divide(
+            &inquiry.question,
+            &inquiry.shallow,
+            share.min(most),
+            self.options.dealing,
+        );
         if parts.len() < 2 {
             return;
         }
@@ -53,7 +66,9 @@ impl Scheduler {
         inquiry.parts.clear();
         self.parts.remove(&task);
         self.waiting.remove(&(priority, task));
-        parts.into_iter().for_each(|part| _ = self.add_part(id, part, priority));
+        parts
+            .into_iter()
+            .for_each(|part| _ = self.add_part(id, part, priority));
     }
 
     fn fill(&mut self, room: Room) {
@@ -68,25 +83,51 @@ impl Scheduler {
 
     /// The most urgent task that is for this worker; of the branches of a tree one that no other worker knows better.
     fn choose(&self, worker: WorkerId) -> Option<TaskId> {
-        let mut fitting = self.waiting.iter().map(|(_, task)| *task).filter(|task| !self.avoids(*task, worker));
+        let mut fitting = self
+            .waiting
+            .iter()
+            .map(|(_, task)| *task)
+            .filter(|task| !self.avoids(*task, worker));
         let first = fitting.next()?;
-        let is_known_elsewhere =
-            |task: &TaskId| self.parts.get(task).and_then(|part| part.home).is_some_and(|home| home != worker);
-        let others = || fitting.take(MOST_COMPARED).find(|task| !is_known_elsewhere(task));
-        if is_known_elsewhere(&first) { others().or(Some(first)) } else { Some(first) }
+        let is_known_elsewhere = |task: &TaskId| {
+            self.parts
+                .get(task)
+                .and_then(|part| part.home)
+                .is_some_and(|home| home != worker)
+        };
+        let others = || {
+            fitting
+                .take(MOST_COMPARED)
+                .find(|task| !is_known_elsewhere(task))
+        };
+        if is_known_elsewhere(&first) {
+            others().or(Some(first))
+        } else {
+            Some(first)
+        }
     }
 
     fn next_turn(&self, room: Room, last: Option<Turn>) -> Option<Turn> {
-        if self.waiting.is_empty() { None } else { self.roster.next(room, last) }
+        if self.waiting.is_empty() {
+            None
+        } else {
+            self.roster.next(room, last)
+        }
     }
 
     /// Whether a task is for somebody else: the worker has it already, must not have it, or does not play its variant; it has
     /// failed at it, and there is somebody who has not; or it has gone wrong with this worker, or has gone wrong and so has
     /// the worker, and there is somebody sound who has not tried it.
     pub(crate) fn avoids(&self, task: TaskId, worker: WorkerId) -> bool {
-        let (Some(part), Some(w)) = (self.parts.get(&task), self.roster.get(worker)) else { return false };
+        let (Some(part), Some(w)) = (self.parts.get(&task), self.roster.get(worker)) else {
+            return false;
+        };
         let variant = part.ask.position.variant();
-        if w.hold(task).is_some() || !w.has(variant) || part.barred.contains(&worker) || self.is_represented(part, w) {
+        if w.hold(task).is_some()
+            || !w.has(variant)
+            || part.barred.contains(&worker)
+            || self.is_represented(part, w)
+        {
             return true;
         }
         if part.failures() > 0 {
@@ -95,27 +136,48 @@ impl Scheduler {
                 return true;
             }
         }
-        let is_suspect = (w.strikes > 0 && part.failures() > 0) || part.tried().any(|id| id == worker);
-        is_suspect && self.roster.has_sound_but(part.tried().chain(part.barred.iter().copied()), variant)
+        let is_suspect =
+            (w.strikes > 0 && part.failures() > 0) || part.tried().any(|id| id == worker);
+        is_suspect
+            && self
+                .roster
+                .has_sound_but(part.tried().chain(part.barred.iter().copied()), variant)
     }
 
     /// Whether a worker has as many members of a pool as it has slots: another would only wait behind them.
     fn is_represented(&self, part: &Part, worker: &Worker) -> bool {
-        let Role::Member { .. } = part.role else { return false };
-        let parts = self.inquiries.get(&part.question).map_or(&[][..], |inquiry| &inquiry.parts);
-        parts.iter().filter(|task| worker.hold(**task).is_some()).count() >= worker.slots as usize
+        let Role::Member { .. } = part.role else {
+            return false;
+        };
+        let parts = self
+            .inquiries
+            .get(&part.question)
+            .map_or(&[][..], |inquiry| &inquiry.parts);
+        parts
+            .iter()
+            .filter(|task| worker.hold(**task).is_some())
+            .count()
+            >= worker.slots as usize
     }
 
     /// Moves what is not begun from the longest queues to the slots that are still free.
     fn level(&mut self) {
         let mut last = None;
-        while let (Some(turn), Some(from)) = (self.roster.next(Room::Slot, last), self.roster.most_loaded()) {
+        while let (Some(turn), Some(from)) = (
+            self.roster.next(Room::Slot, last),
+            self.roster.most_loaded(),
+        ) {
             last = Some(turn);
             let queued = self.roster.get(from).and_then(|w| w.last_queued());
-            let Some(task) = queued.filter(|task| !self.avoids(*task, turn.1)) else { continue };
+            let Some(task) = queued.filter(|task| !self.avoids(*task, turn.1)) else {
+                continue;
+            };
             self.roster.with(from, |w| w.drop_task(task));
-            self.parts.entry(task).and_modify(|part| part.give_back(from));
-            self.effects.push_back(Effect::Revoke { worker: from, task });
+            self.parts
+                .entry(task)
+                .and_modify(|part| part.give_back(from));
+            self.effects
+                .push_back(Effect::Revoke { worker: from, task });
             self.assign(turn.1, task);
             self.totals.moved += 1;
         }
@@ -123,18 +185,34 @@ impl Scheduler {
 
     pub(crate) fn assign(&mut self, worker: WorkerId, task: TaskId) {
         let allowance = self.allowance(worker, task);
-        let Some(part) = self.parts.get_mut(&task) else { return };
+        let Some(part) = self.parts.get_mut(&task) else {
+            return;
+        };
         let attempt = part.issue(worker);
         let (question, priority) = (part.question, part.priority);
-        let assigned = Task { id: task, attempt, question, part: part.ask.clone(), role: part.role, priority };
+        let assigned = Task {
+            id: task,
+            attempt,
+            question,
+            part: part.ask.clone(),
+            role: part.role,
+            priority,
+        };
         self.waiting.remove(&(priority, task));
         self.turn += 1;
         let hold = Hold::new(attempt, priority, self.turn, self.now, allowance);
         self.roster.with(worker, |w| w.take(task, hold));
         self.totals.assigned += 1;
         self.totals.reassigned += u64::from(attempt > 1);
-        self.effects.push_back(Effect::Assign { worker, task: assigned });
-        if let Some(tree) = self.inquiries.get_mut(&question).and_then(|inquiry| inquiry.tree.as_mut()) {
+        self.effects.push_back(Effect::Assign {
+            worker,
+            task: assigned,
+        });
+        if let Some(tree) = self
+            .inquiries
+            .get_mut(&question)
+            .and_then(|inquiry| inquiry.tree.as_mut())
+        {
             tree.begin(task, worker);
         }
     }

@@ -31,15 +31,24 @@ impl Pace {
         if self.span < Self::SHORTEST {
             return None;
         }
-        let pace = u64::try_from(u128::from(self.nodes) * 1_000_000 / self.span.as_micros()).unwrap_or(u64::MAX);
-        self.value = if self.value == 0 { pace } else { self.value - self.value / 4 + pace / 4 };
+        let pace = u64::try_from(u128::from(self.nodes) * 1_000_000 / self.span.as_micros())
+            .unwrap_or(u64::MAX);
+        self.value = if self.value == 0 {
+            pace
+        } else {
+            self.value - self.value / 4 + pace / 4
+        };
         (self.nodes, self.span) = (0, Duration::ZERO);
         Some(pace)
     }
 
     /// What is to be expected of it, where a slot of the cluster has `usual`; 0 where nobody knows.
     pub(crate) fn among(self, usual: u64) -> u64 {
-        if self.value == 0 { usual } else { self.value.max(usual / SLOWEST) }
+        if self.value == 0 {
+            usual
+        } else {
+            self.value.max(usual / SLOWEST)
+        }
     }
 }
 
@@ -90,18 +99,36 @@ impl Forecast {
 
     /// A search of some worker went at this pace.
     pub(crate) fn notice(&mut self, pace: u64) {
-        self.usual = if self.usual == 0 { pace } else { self.usual - self.usual / 16 + pace / 16 };
+        self.usual = if self.usual == 0 {
+            pace
+        } else {
+            self.usual - self.usual / 16 + pace / 16
+        };
     }
 
     /// How long a task may take a slot of this pace before somebody looks how it gets on; `None` where nothing is known.
-    pub(crate) fn allowance(&self, ask: &Question, role: Role, pace: u64, options: &Options) -> Option<Duration> {
+    pub(crate) fn allowance(
+        &self,
+        ask: &Question,
+        role: Role,
+        pace: u64,
+        options: &Options,
+    ) -> Option<Duration> {
         let known = self.most.get(&Kind::of(ask, role)).copied();
-        let nodes = known.into_iter().chain(ask.effort.nodes).min().filter(|_| pace > 0);
+        let nodes = known
+            .into_iter()
+            .chain(ask.effort.nodes)
+            .min()
+            .filter(|_| pace > 0);
         let search = nodes.map(|nodes| {
             let micros = u128::from(nodes) * 1_000_000 / u128::from(pace);
             Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
         });
         let longest = search.into_iter().chain(ask.effort.time).min()?;
-        Some(options.lease.saturating_add(longest.saturating_mul(options.patience)))
+        Some(
+            options
+                .lease
+                .saturating_add(longest.saturating_mul(options.patience)),
+        )
     }
 }

@@ -58,13 +58,28 @@ impl State {
 impl Part {
     pub(crate) fn new(question: QuestionId, ask: Question, priority: u64) -> Self {
         let (role, home, barred, attempts) = (Role::Whole, None, Vec::new(), Vec::new());
-        Self { question, ask, role, home, priority, issued: 0, answered: None, barred, attempts }
+        Self {
+            question,
+            ask,
+            role,
+            home,
+            priority,
+            issued: 0,
+            answered: None,
+            barred,
+            attempts,
+        }
     }
 
     /// Hands it out; the number of the attempt.
     pub(crate) fn issue(&mut self, worker: WorkerId) -> u32 {
         self.issued = self.issued.saturating_add(1);
-        self.attempts.push(Attempt { number: self.issued, to: worker, worker, state: State::Running });
+        self.attempts.push(Attempt {
+            number: self.issued,
+            to: worker,
+            worker,
+            state: State::Running,
+        });
         self.issued
     }
 
@@ -76,12 +91,18 @@ impl Part {
 
     /// Whether this attempt was handed out to this worker.
     pub(crate) fn was_issued(&self, attempt: u32, worker: WorkerId) -> bool {
-        self.attempts.iter().any(|a| a.number == attempt && a.to == worker)
+        self.attempts
+            .iter()
+            .any(|a| a.number == attempt && a.to == worker)
     }
 
     /// Who has it in hand.
     pub(crate) fn holders(&self) -> Vec<WorkerId> {
-        self.attempts.iter().filter(|a| a.state.is_held()).map(|a| a.worker).collect()
+        self.attempts
+            .iter()
+            .filter(|a| a.state.is_held())
+            .map(|a| a.worker)
+            .collect()
     }
 
     /// Whether somebody has it in hand who is not behind.
@@ -95,7 +116,11 @@ impl Part {
 
     /// Workers that could not do it, each once.
     pub(crate) fn failed_on(&self) -> BTreeSet<WorkerId> {
-        self.attempts.iter().filter(|a| a.state == State::Failed).map(|a| a.worker).collect()
+        self.attempts
+            .iter()
+            .filter(|a| a.state == State::Failed)
+            .map(|a| a.worker)
+            .collect()
     }
 
     pub(crate) fn losses(&self) -> u32 {
@@ -104,7 +129,10 @@ impl Part {
 
     /// Workers that have not brought it to an end, each as often as it tried.
     pub(crate) fn tried(&self) -> impl Iterator<Item = WorkerId> + '_ {
-        self.attempts.iter().filter(|a| matches!(a.state, State::Lost | State::Failed)).map(|a| a.worker)
+        self.attempts
+            .iter()
+            .filter(|a| matches!(a.state, State::Lost | State::Failed))
+            .map(|a| a.worker)
     }
 
     /// The last attempt of this worker, if it was lost. What ended any other way does not come back.
@@ -115,7 +143,8 @@ impl Part {
 
     /// Whose an attempt is that runs, or may run unseen; none for one that has ended.
     pub(crate) fn owner(&self, attempt: u32) -> Option<WorkerId> {
-        let may_run = |a: &&Attempt| a.number == attempt && (a.state.is_held() || a.state == State::Lost);
+        let may_run =
+            |a: &&Attempt| a.number == attempt && (a.state.is_held() || a.state == State::Lost);
         self.attempts.iter().find(may_run).map(|a| a.worker)
     }
 
@@ -141,7 +170,8 @@ impl Part {
 
     /// The worker gave it back, or it was taken from its queue: nobody's fault.
     pub(crate) fn give_back(&mut self, worker: WorkerId) {
-        self.attempts.retain(|a| a.worker != worker || a.state != State::Returned);
+        self.attempts
+            .retain(|a| a.worker != worker || a.state != State::Returned);
         self.end(worker, State::Returned);
     }
 
@@ -151,12 +181,19 @@ impl Part {
             return Some(answer);
         }
         answer.retain(|m, _| self.ask.moves.contains(&m));
-        if answer.is_empty() { None } else { Some(answer) }
+        if answer.is_empty() {
+            None
+        } else {
+            Some(answer)
+        }
     }
 
     fn end(&mut self, worker: WorkerId, state: State) {
         let running = |a: &&mut Attempt| a.worker == worker && a.state.is_held();
-        self.attempts.iter_mut().filter(running).for_each(|a| a.state = state);
+        self.attempts
+            .iter_mut()
+            .filter(running)
+            .for_each(|a| a.state = state);
     }
 
     fn count(&self, state: State) -> u32 {

@@ -9,10 +9,19 @@ use crate::{QuestionId, Scheduler, Split, WorkerId};
 impl Scheduler {
     /// Takes in a question that a worker works on already, or has answered: it goes to that worker, however much it has;
     /// to another, where this one is in quarantine. It is never split; else it is as one that was [submitted](Self::submit).
-    pub fn resume(&mut self, now: Duration, question: Question, priority: u64, worker: WorkerId) -> QuestionId {
+    pub fn resume(
+        &mut self,
+        now: Duration,
+        question: Question,
+        priority: u64,
+        worker: WorkerId,
+    ) -> QuestionId {
         self.advance(now);
         let id = QuestionId(self.fresh_id());
-        self.inquiries.insert(id, Inquiry::new(question.clone(), Answer::new(), Split::Never, priority));
+        self.inquiries.insert(
+            id,
+            Inquiry::new(question.clone(), Answer::new(), Split::Never, priority),
+        );
         let task = self.add_part(id, question, priority);
         if self.roster.get(worker).is_some() && !self.is_quarantined(worker) {
             self.assign(worker, task);
@@ -25,10 +34,19 @@ impl Scheduler {
     /// it is so; not of a question that is split, or answered, or not known, nor of a worker in quarantine.
     pub fn share(&mut self, now: Duration, id: QuestionId, worker: WorkerId) -> bool {
         self.advance(now);
-        let Some(&[task]) = self.inquiries.get(&id).map(|inquiry| &inquiry.parts[..]) else { return false };
-        let is_open = self.parts.get(&task).is_some_and(|part| part.answered.is_none());
-        let may =
-            is_open && !self.is_quarantined(worker) && self.roster.get(worker).is_some_and(|w| w.hold(task).is_none());
+        let Some(&[task]) = self.inquiries.get(&id).map(|inquiry| &inquiry.parts[..]) else {
+            return false;
+        };
+        let is_open = self
+            .parts
+            .get(&task)
+            .is_some_and(|part| part.answered.is_none());
+        let may = is_open
+            && !self.is_quarantined(worker)
+            && self
+                .roster
+                .get(worker)
+                .is_some_and(|w| w.hold(task).is_none());
         if may {
             self.assign(worker, task);
         }

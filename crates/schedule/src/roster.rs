@@ -87,7 +87,11 @@ impl Roster {
     }
 
     /// Changes one worker, if it is there.
-    pub(crate) fn with<R>(&mut self, id: WorkerId, change: impl FnOnce(&mut Worker) -> R) -> Option<R> {
+    pub(crate) fn with<R>(
+        &mut self,
+        id: WorkerId,
+        change: impl FnOnce(&mut Worker) -> R,
+    ) -> Option<R> {
         let mut worker = self.remove(id)?;
         let result = change(&mut worker);
         self.insert(id, worker);
@@ -108,7 +112,8 @@ impl Roster {
         if worker.is_sound() {
             self.sound.insert(id);
         }
-        self.alarms.extend(worker.alarm(&self.options).map(|at| (at, id)));
+        self.alarms
+            .extend(worker.alarm(&self.options).map(|at| (at, id)));
         self.workers.insert(id, worker);
     }
 
@@ -131,7 +136,10 @@ impl Roster {
             Room::Slot => &self.free,
             Room::Queue => &self.hungry,
         };
-        turns.range((last.map_or(Unbounded, Excluded), Unbounded)).next().copied()
+        turns
+            .range((last.map_or(Unbounded, Excluded), Unbounded))
+            .next()
+            .copied()
     }
 
     /// The worker with the longest queue.
@@ -140,47 +148,75 @@ impl Roster {
     }
 
     /// Whether there is a sound worker that plays the variant and is none of `tried`.
-    pub(crate) fn has_sound_but(&self, tried: impl Iterator<Item = WorkerId>, variant: Variant) -> bool {
+    pub(crate) fn has_sound_but(
+        &self,
+        tried: impl Iterator<Item = WorkerId>,
+        variant: Variant,
+    ) -> bool {
         let tried: BTreeSet<_> = tried.collect();
         let mut others = self.sound.iter().filter(|id| !tried.contains(id));
-        others.any(|id| self.workers.get(id).is_some_and(|worker| worker.has(variant)))
+        others.any(|id| {
+            self.workers
+                .get(id)
+                .is_some_and(|worker| worker.has(variant))
+        })
     }
 
     /// Whether somebody gets tasks, may have this one, and is none of these. Looks at every worker, if it must.
     pub(crate) fn has_but(&self, these: &BTreeSet<WorkerId>, part: &Part) -> bool {
         let variant = part.ask.position.variant();
         let may = |id: &WorkerId, worker: &Worker| {
-            worker.slot_limit() > 0 && worker.has(variant) && !part.barred.contains(id) && !these.contains(id)
+            worker.slot_limit() > 0
+                && worker.has(variant)
+                && !part.barred.contains(id)
+                && !these.contains(id)
         };
         self.workers.iter().any(|(id, worker)| may(id, worker))
     }
 
     /// Tasks that the workers that play the variant could take beyond what they have.
     pub(crate) fn room_for(&self, variant: Variant) -> u64 {
-        self.who_play(variant).map(|repertoire| repertoire.room).sum()
+        self.who_play(variant)
+            .map(|repertoire| repertoire.room)
+            .sum()
     }
 
     /// Slots of the workers that play the variant and take tasks, and how many of them are free.
     pub(crate) fn slots_for(&self, variant: Variant) -> (u64, u64) {
-        let both = self.who_play(variant).map(|repertoire| (repertoire.slots, repertoire.free));
-        both.fold((0, 0), |(slots, free), (more, are_free)| (slots + more, free + are_free))
+        let both = self
+            .who_play(variant)
+            .map(|repertoire| (repertoire.slots, repertoire.free));
+        both.fold((0, 0), |(slots, free), (more, are_free)| {
+            (slots + more, free + are_free)
+        })
     }
 
     fn who_play(&self, variant: Variant) -> impl Iterator<Item = &Repertoire> {
-        let has =
-            move |plays: &Option<Arc<BTreeSet<Variant>>>| plays.as_ref().is_none_or(|plays| plays.contains(&variant));
-        self.repertoires.values().filter(move |repertoire| has(&repertoire.plays))
+        let has = move |plays: &Option<Arc<BTreeSet<Variant>>>| {
+            plays.as_ref().is_none_or(|plays| plays.contains(&variant))
+        };
+        self.repertoires
+            .values()
+            .filter(move |repertoire| has(&repertoire.plays))
     }
 
     /// Whether a worker has room of this kind.
     pub(crate) fn has_room(&self, id: WorkerId, kind: Room) -> bool {
-        self.workers.get(&id).is_some_and(|worker| room(worker, self.options.prefetch) == Some(kind))
+        self.workers
+            .get(&id)
+            .is_some_and(|worker| room(worker, self.options.prefetch) == Some(kind))
     }
 
     /// Positions a second of the workers whose speed is known, and their slots. Looks at no more than a few.
     pub(crate) fn speed(&self) -> (u64, u64) {
-        let known = self.workers.values().filter(|worker| worker.speed() > 0).take(16);
-        known.fold((0, 0), |(speed, slots), worker| (speed + worker.speed(), slots + u64::from(worker.slots)))
+        let known = self
+            .workers
+            .values()
+            .filter(|worker| worker.speed() > 0)
+            .take(16);
+        known.fold((0, 0), |(speed, slots), worker| {
+            (speed + worker.speed(), slots + u64::from(worker.slots))
+        })
     }
 
     /// When somebody is to be looked after.
@@ -191,16 +227,30 @@ impl Roster {
     fn count(&mut self, worker: &Worker, add: fn(u64, u64) -> u64) {
         let load = worker.load();
         let free = worker.slot_limit().saturating_sub(load);
-        let room = worker.queue_limit(self.options.prefetch).saturating_sub(load);
+        let room = worker
+            .queue_limit(self.options.prefetch)
+            .saturating_sub(load);
         self.free_slots = add(self.free_slots, u64::from(free));
         self.slots = add(self.slots, u64::from(worker.slot_limit()));
         self.room = add(self.room, u64::from(room));
         self.load = add(self.load, u64::from(load));
-        let key = worker.plays.as_ref().map_or(0, |plays| Arc::as_ptr(plays).addr());
-        let nobody = || Repertoire { plays: worker.plays.clone(), workers: 0, room: 0, slots: 0, free: 0 };
+        let key = worker
+            .plays
+            .as_ref()
+            .map_or(0, |plays| Arc::as_ptr(plays).addr());
+        let nobody = || Repertoire {
+            plays: worker.plays.clone(),
+            workers: 0,
+            room: 0,
+            slots: 0,
+            free: 0,
+        };
         let same = self.repertoires.entry(key).or_insert_with(nobody);
         (same.workers, same.room) = (add(same.workers, 1), add(same.room, u64::from(room)));
-        (same.slots, same.free) = (add(same.slots, u64::from(worker.slot_limit())), add(same.free, u64::from(free)));
+        (same.slots, same.free) = (
+            add(same.slots, u64::from(worker.slot_limit())),
+            add(same.free, u64::from(free)),
+        );
         if same.workers == 0 {
             self.repertoires.remove(&key);
         }

@@ -11,7 +11,8 @@ use crate::part::Part;
 use crate::roster::Roster;
 use crate::worker::{Waits, Worker};
 use crate::{
-    Bar, Capacity, Census, Effect, Options, QuestionId, Report, Split, TaskId, Totals, WorkerId, WorkerStatus,
+    Bar, Capacity, Census, Effect, Options, QuestionId, Report, Split, TaskId, Totals, WorkerId,
+    WorkerStatus,
 };
 
 /// The state machine. After every call, drain [`Scheduler::poll`]; wake up at [`Scheduler::deadline`] to call
@@ -86,7 +87,8 @@ impl Scheduler {
     ) -> QuestionId {
         self.advance(now);
         let id = QuestionId(self.fresh_id());
-        self.inquiries.insert(id, Inquiry::new(question.clone(), shallow, split, priority));
+        self.inquiries
+            .insert(id, Inquiry::new(question.clone(), shallow, split, priority));
         match split {
             Split::Tree => self.unite(id),
             Split::Shared => self.pool(id),
@@ -99,7 +101,10 @@ impl Scheduler {
     /// Drops a question: its tasks are revoked, its reports acknowledged. Harmless for one that is not known any more.
     pub fn cancel(&mut self, now: Duration, id: QuestionId) {
         self.advance(now);
-        let was_open = self.inquiries.get(&id).is_some_and(|inquiry| !inquiry.is_finished());
+        let was_open = self
+            .inquiries
+            .get(&id)
+            .is_some_and(|inquiry| !inquiry.is_finished());
         self.totals.cancelled += u64::from(was_open);
         self.close(id);
         self.hand_out();
@@ -117,8 +122,18 @@ impl Scheduler {
     /// A worker is there, for the first time or again, and can take so much. `holding` names what it
     /// still has from before, with the attempt: begun, queued, or answered and not acknowledged. It keeps what nobody
     /// else has answered and is told to forget the rest; what it held before and does not name is given to others.
-    pub fn join(&mut self, now: Duration, worker: WorkerId, capacity: impl Into<Capacity>, holding: &[(TaskId, u32)]) {
-        let bar = self.roster.get(worker).and_then(|w| w.bar).map(|(bar, _)| bar);
+    pub fn join(
+        &mut self,
+        now: Duration,
+        worker: WorkerId,
+        capacity: impl Into<Capacity>,
+        holding: &[(TaskId, u32)],
+    ) {
+        let bar = self
+            .roster
+            .get(worker)
+            .and_then(|w| w.bar)
+            .map(|(bar, _)| bar);
         self.join_barred(now, worker, capacity, holding, bar);
     }
 
@@ -133,7 +148,8 @@ impl Scheduler {
     ) {
         let (now, capacity) = (self.advance(now), capacity.into());
         if self.roster.get(worker).is_none() {
-            self.roster.insert(worker, Worker::new(now, capacity.clone()));
+            self.roster
+                .insert(worker, Worker::new(now, capacity.clone()));
         }
         let before = self.roster.with(worker, |w| {
             (w.slots, w.plays, w.is_draining) = (capacity.slots, capacity.plays, false);
@@ -145,7 +161,10 @@ impl Scheduler {
             self.regain(worker, task, attempt);
         }
         for task in before.into_iter().flatten() {
-            if !holding.iter().any(|&(named, attempt)| named == task && self.is_current(worker, task, attempt)) {
+            if !holding
+                .iter()
+                .any(|&(named, attempt)| named == task && self.is_current(worker, task, attempt))
+            {
                 self.lose(worker, task);
             }
         }
@@ -157,7 +176,11 @@ impl Scheduler {
     pub fn leave(&mut self, now: Duration, worker: WorkerId, goodbye: bool) {
         self.advance(now);
         for task in self.tasks_of(worker) {
-            if goodbye { self.take_back(worker, task) } else { self.lose(worker, task) }
+            if goodbye {
+                self.take_back(worker, task)
+            } else {
+                self.lose(worker, task)
+            }
         }
         self.roster.remove(worker);
         self.hand_out();
@@ -181,7 +204,14 @@ impl Scheduler {
     ///
     /// Every report is acknowledged: at once where nothing more will be done with it, else when its question is
     /// [settled](Self::settle), [cancelled](Self::cancel) or set aside.
-    pub fn report(&mut self, now: Duration, worker: WorkerId, task: TaskId, attempt: u32, report: Report) {
+    pub fn report(
+        &mut self,
+        now: Duration,
+        worker: WorkerId,
+        task: TaskId,
+        attempt: u32,
+        report: Report,
+    ) {
         let now = self.advance(now);
         self.roster.with(worker, |w| w.sign(now));
         match report {
@@ -205,7 +235,12 @@ impl Scheduler {
     /// When to call [`Scheduler::tick`] if nothing else happens; `None` while there is nothing to wait for.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
-        self.roster.alarm().map(|(at, _)| at).into_iter().chain(self.next_end()).min()
+        self.roster
+            .alarm()
+            .map(|(at, _)| at)
+            .into_iter()
+            .chain(self.next_end())
+            .min()
     }
 
     /// The next thing to do, in order; `None` when all is done.
@@ -225,26 +260,44 @@ impl Scheduler {
     pub fn appetite_for(&self, variant: Variant) -> u64 {
         let is_it = |part: &Part| part.barred.is_empty() && part.ask.position.variant() == variant;
         let is_of_it = |task: &TaskId| self.parts.get(task).is_some_and(is_it);
-        let waiting = self.waiting.iter().filter(|(_, task)| is_of_it(task)).count() as u64;
+        let waiting = self
+            .waiting
+            .iter()
+            .filter(|(_, task)| is_of_it(task))
+            .count() as u64;
         self.roster.room_for(variant).saturating_sub(waiting)
     }
 
     /// All workers that have joined and not left, in the order of their names.
     pub fn workers(&self) -> impl Iterator<Item = WorkerStatus> + '_ {
-        self.roster.iter().map(|(id, worker)| worker.status(id, self.waits_for(worker)))
+        self.roster
+            .iter()
+            .map(|(id, worker)| worker.status(id, self.waits_for(worker)))
     }
 
     /// What a worker with a free slot does not get, if something waits.
     fn waits_for(&self, worker: &Worker) -> Option<Waits> {
-        let plays = |task: &TaskId| self.parts.get(task).is_some_and(|part| worker.has(part.ask.position.variant()));
+        let plays = |task: &TaskId| {
+            self.parts
+                .get(task)
+                .is_some_and(|part| worker.has(part.ask.position.variant()))
+        };
         self.waiting.first()?;
-        Some(if self.waiting.iter().any(|(_, task)| plays(task)) { Waits::Playable } else { Waits::Foreign })
+        Some(if self.waiting.iter().any(|(_, task)| plays(task)) {
+            Waits::Playable
+        } else {
+            Waits::Foreign
+        })
     }
 
     /// How many there are of everything. Looks at every question.
     #[must_use]
     pub fn census(&self) -> Census {
-        let unsettled = self.inquiries.values().filter(|inquiry| inquiry.is_finished()).count();
+        let unsettled = self
+            .inquiries
+            .values()
+            .filter(|inquiry| inquiry.is_finished())
+            .count();
         Census {
             workers: self.roster.len(),
             slots: self.roster.slots,
@@ -275,20 +328,32 @@ impl Scheduler {
     }
 
     pub(crate) fn tasks_of(&self, worker: WorkerId) -> Vec<TaskId> {
-        self.roster.get(worker).map(Worker::tasks).unwrap_or_default()
+        self.roster
+            .get(worker)
+            .map(Worker::tasks)
+            .unwrap_or_default()
     }
 
-    pub(crate) fn add_part(&mut self, question: QuestionId, ask: Question, priority: u64) -> TaskId {
+    pub(crate) fn add_part(
+        &mut self,
+        question: QuestionId,
+        ask: Question,
+        priority: u64,
+    ) -> TaskId {
         let task = TaskId(self.fresh_id());
         self.parts.insert(task, Part::new(question, ask, priority));
         self.waiting.insert((priority, task));
-        self.inquiries.entry(question).and_modify(|inquiry| inquiry.parts.push(task));
+        self.inquiries
+            .entry(question)
+            .and_modify(|inquiry| inquiry.parts.push(task));
         task
     }
 
     /// Forgets a question and all its parts.
     fn close(&mut self, id: QuestionId) {
-        let Some(inquiry) = self.inquiries.remove(&id) else { return };
+        let Some(inquiry) = self.inquiries.remove(&id) else {
+            return;
+        };
         self.joint.remove(&id);
         self.pools.remove(&id);
         for &task in &inquiry.parts {
@@ -303,6 +368,9 @@ impl Scheduler {
     pub(crate) fn set_aside(&mut self, id: QuestionId, reason: String) {
         self.close(id);
         self.totals.set_aside += 1;
-        self.effects.push_back(Effect::Failed { question: id, reason });
+        self.effects.push_back(Effect::Failed {
+            question: id,
+            reason,
+        });
     }
 }

@@ -54,16 +54,33 @@ pub fn ranges(len: usize, parts: usize) -> Vec<Range<usize>> {
 ///
 /// One question, unchanged, where there is nothing to divide.
 #[must_use]
-pub fn divide(question: &Question, shallow: &Answer, parts: usize, dealing: Dealing) -> Vec<Question> {
+pub fn divide(
+    question: &Question,
+    shallow: &Answer,
+    parts: usize,
+    dealing: Dealing,
+) -> Vec<Question> {
     let moves = root_moves(question, shallow);
-    let Some((&seed, rest)) = moves.split_first() else { return [question.clone()].into() };
+    let Some((&seed, rest)) = moves.split_first() else {
+        return [question.clone()].into();
+    };
     let parts = parts.min(rest.len());
     if parts < 2 {
         return [question.clone()].into();
     }
-    let effort = Effort { nodes: question.effort.nodes.map(|n| n.div_ceil(parts as u64)), ..question.effort };
-    let part = |moves| Question { moves, effort, ..question.clone() };
-    deal(&moves, parts, dealing).into_iter().map(|hand| part(with_head(seed, hand))).collect()
+    let effort = Effort {
+        nodes: question.effort.nodes.map(|n| n.div_ceil(parts as u64)),
+        ..question.effort
+    };
+    let part = |moves| Question {
+        moves,
+        effort,
+        ..question.clone()
+    };
+    deal(&moves, parts, dealing)
+        .into_iter()
+        .map(|hand| part(with_head(seed, hand)))
+        .collect()
 }
 
 /// How many parts a question of so many root moves is worth at most, with at least `least_moves` in each.
@@ -78,13 +95,21 @@ fn root_moves(question: &Question, shallow: &Answer) -> Vec<Move> {
         return known.collect();
     }
     let mut asked: BTreeSet<Move> = question.moves.iter().copied().collect();
-    known.chain(question.moves.iter().copied()).filter(|m| asked.remove(m)).collect()
+    known
+        .chain(question.moves.iter().copied())
+        .filter(|m| asked.remove(m))
+        .collect()
 }
 
 fn deal(moves: &[Move], parts: usize, dealing: Dealing) -> Vec<Vec<Move>> {
     match dealing {
-        Dealing::InTurn => (0..parts).map(|i| moves.iter().skip(i).step_by(parts).copied().collect()).collect(),
-        Dealing::Contiguous => ranges(moves.len(), parts).into_iter().map(|range| moves[range].to_vec()).collect(),
+        Dealing::InTurn => (0..parts)
+            .map(|i| moves.iter().skip(i).step_by(parts).copied().collect())
+            .collect(),
+        Dealing::Contiguous => ranges(moves.len(), parts)
+            .into_iter()
+            .map(|range| moves[range].to_vec())
+            .collect(),
     }
 }
 

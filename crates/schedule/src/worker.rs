@@ -64,12 +64,21 @@ impl Hold {
         now: Duration,
         allowance: Option<Duration>,
     ) -> Self {
-        Self { attempt, priority, turn, nodes: 0, progressed: now, began: now, allowance }
+        Self {
+            attempt,
+            priority,
+            turn,
+            nodes: 0,
+            progressed: now,
+            began: now,
+            allowance,
+        }
     }
 
     /// When somebody is to look how it gets on.
     fn due(&self) -> Option<Duration> {
-        self.allowance.map(|allowance| self.began.saturating_add(allowance))
+        self.allowance
+            .map(|allowance| self.began.saturating_add(allowance))
     }
 }
 
@@ -86,7 +95,11 @@ impl Worker {
             done: 0,
             held: BTreeMap::new(),
             last_sign: now,
-            meter: Meter { since: now, nodes: 0, speed: 0 },
+            meter: Meter {
+                since: now,
+                nodes: 0,
+                speed: 0,
+            },
             pace: Pace::default(),
         }
     }
@@ -97,13 +110,17 @@ impl Worker {
         self.is_silent = false;
         self.meter.read(now);
         for task in self.queued() {
-            self.held.entry(task).and_modify(|hold| (hold.progressed, hold.began) = (now, now));
+            self.held
+                .entry(task)
+                .and_modify(|hold| (hold.progressed, hold.began) = (now, now));
         }
     }
 
     /// What it says of a task at hand; whether it is one.
     pub(crate) fn progress(&mut self, now: Duration, task: TaskId, nodes: u64) -> bool {
-        let Some(hold) = self.held.get_mut(&task) else { return false };
+        let Some(hold) = self.held.get_mut(&task) else {
+            return false;
+        };
         if nodes > hold.nodes {
             self.meter.nodes = self.meter.nodes.saturating_add(nodes - hold.nodes);
             (hold.nodes, hold.progressed) = (nodes, now);
@@ -115,7 +132,10 @@ impl Worker {
     pub(crate) fn succeed(&mut self, now: Duration, task: TaskId, nodes: u64) -> Option<u64> {
         let hold = self.held.remove(&task);
         let counted = hold.map_or(0, |hold| hold.nodes);
-        self.meter.nodes = self.meter.nodes.saturating_add(nodes.saturating_sub(counted));
+        self.meter.nodes = self
+            .meter
+            .nodes
+            .saturating_add(nodes.saturating_sub(counted));
         self.strikes = 0;
         self.done += 1;
         hold.and_then(|hold| self.pace.learn(nodes, now.saturating_sub(hold.began)))
@@ -128,7 +148,9 @@ impl Worker {
 
     /// Looks at a task again after so long, or never.
     pub(crate) fn allow(&mut self, task: TaskId, allowance: Option<Duration>) {
-        self.held.entry(task).and_modify(|hold| hold.allowance = allowance);
+        self.held
+            .entry(task)
+            .and_modify(|hold| hold.allowance = allowance);
     }
 
     pub(crate) fn drop_task(&mut self, task: TaskId) {
@@ -174,18 +196,25 @@ impl Worker {
             Some((Bar::Exam, since)) => now < since.saturating_add(exam),
             _ => false,
         };
-        self.slot_limit() > 0 || is_examined && self.slots > 0 && !self.is_silent && !self.is_draining
+        self.slot_limit() > 0
+            || is_examined && self.slots > 0 && !self.is_silent && !self.is_draining
     }
 
     /// Tasks that it may hold, queued ones included.
     pub(crate) fn queue_limit(&self, prefetch: u32) -> u32 {
         let slots = self.slot_limit();
-        if slots == 0 || self.strikes > 0 { slots } else { slots.saturating_add(prefetch) }
+        if slots == 0 || self.strikes > 0 {
+            slots
+        } else {
+            slots.saturating_add(prefetch)
+        }
     }
 
     /// Whether it can be asked about the variant.
     pub(crate) fn has(&self, variant: Variant) -> bool {
-        self.plays.as_ref().is_none_or(|plays| plays.contains(&variant))
+        self.plays
+            .as_ref()
+            .is_none_or(|plays| plays.contains(&variant))
     }
 
     /// Whether it would do well whatever it is given.
@@ -195,8 +224,11 @@ impl Worker {
 
     /// The tasks in the order in which it runs them: begun ones, then the most urgent, then the first assigned.
     fn in_order(&self) -> Vec<TaskId> {
-        let mut order: Vec<_> =
-            self.held.iter().map(|(task, hold)| (hold.nodes == 0, hold.priority, hold.turn, *task)).collect();
+        let mut order: Vec<_> = self
+            .held
+            .iter()
+            .map(|(task, hold)| (hold.nodes == 0, hold.priority, hold.turn, *task))
+            .collect();
         order.sort_unstable();
         order.into_iter().map(|(.., task)| task).collect()
     }
@@ -217,7 +249,11 @@ impl Worker {
 
     /// The task that it would come to last.
     pub(crate) fn last_queued(&self) -> Option<TaskId> {
-        if self.surplus() > 0 { self.in_order().pop() } else { None }
+        if self.surplus() > 0 {
+            self.in_order().pop()
+        } else {
+            None
+        }
     }
 
     /// Tasks that do not get on.
@@ -246,9 +282,18 @@ impl Worker {
         if self.is_silent {
             return None;
         }
-        let stalls = self.running().into_iter().map(|task| self.held[&task].progressed.saturating_add(options.stall));
-        let dues = self.running().into_iter().filter_map(|task| self.held[&task].due());
-        stalls.chain(dues).chain([self.last_sign.saturating_add(options.lease)]).min()
+        let stalls = self
+            .running()
+            .into_iter()
+            .map(|task| self.held[&task].progressed.saturating_add(options.stall));
+        let dues = self
+            .running()
+            .into_iter()
+            .filter_map(|task| self.held[&task].due());
+        stalls
+            .chain(dues)
+            .chain([self.last_sign.saturating_add(options.lease)])
+            .min()
     }
 
     fn running(&self) -> Vec<TaskId> {
@@ -266,7 +311,11 @@ impl Worker {
             done: self.done,
             speed: self.meter.speed,
             last_sign: self.last_sign,
-            idle: if self.load() < self.slots { Some(self.why_idle(waits)) } else { None },
+            idle: if self.load() < self.slots {
+                Some(self.why_idle(waits))
+            } else {
+                None
+            },
         }
     }
 
@@ -303,7 +352,11 @@ impl Meter {
         }
         let speed = u128::from(self.nodes) * 1_000_000 / span.as_micros();
         let speed = u64::try_from(speed).unwrap_or(u64::MAX);
-        self.speed = if self.speed == 0 { speed } else { self.speed - self.speed / 4 + speed / 4 };
+        self.speed = if self.speed == 0 {
+            speed
+        } else {
+            self.speed - self.speed / 4 + speed / 4
+        };
         (self.since, self.nodes) = (now, 0);
     }
 }

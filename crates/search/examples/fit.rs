@@ -31,14 +31,22 @@ struct Row {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [variant, games, folder] = arguments.as_slice() else { return Err("fit VARIANT GAMES_FILE FOLDER".into()) };
+    let [variant, games, folder] = arguments.as_slice() else {
+        return Err("fit VARIANT GAMES_FILE FOLDER".into());
+    };
     let variant: Variant = variant.parse()?;
-    let Variant::Gomoku { rule, .. } = variant else { return Err("only gomoku is fitted".into()) };
+    let Variant::Gomoku { rule, .. } = variant else {
+        return Err("only gomoku is fitted".into());
+    };
     // Where both sides have the same rule, they have the same parameters.
     let tables = if rule == RuleName::Renju { 2 } else { 1 };
     let (mut rows, mut aside) = (Vec::new(), Vec::new());
     for (number, line) in std::fs::read_to_string(games)?.lines().enumerate() {
-        let to = if number % 10 == 0 { &mut aside } else { &mut rows };
+        let to = if number % 10 == 0 {
+            &mut aside
+        } else {
+            &mut rows
+        };
         read(variant, tables, line, to)?;
     }
     println!("{} positions, {} aside", rows.len(), aside.len());
@@ -51,18 +59,31 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     for &(name, table) in names {
         let centi = |from: usize, count: usize| {
-            parameters[from..from + count].iter().map(|value| (value * SCALE).round() as i16).collect()
+            parameters[from..from + count]
+                .iter()
+                .map(|value| (value * SCALE).round() as i16)
+                .collect()
         };
         let threats = tables * CELL_CLASSES + table * THREAT_SETS;
-        let text = tuning::write(centi(table * CELL_CLASSES, CELL_CLASSES), centi(threats, THREAT_SETS));
+        let text = tuning::write(
+            centi(table * CELL_CLASSES, CELL_CLASSES),
+            centi(threats, THREAT_SETS),
+        );
         std::fs::write(Path::new(folder).join(name).with_extension("txt"), text)?;
     }
     Ok(())
 }
 
 /// Adds the positions of a game where nothing forces.
-fn read(variant: Variant, tables: usize, line: &str, rows: &mut Vec<Row>) -> Result<(), Box<dyn std::error::Error>> {
-    let [result, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else { return Err(line.into()) };
+fn read(
+    variant: Variant,
+    tables: usize,
+    line: &str,
+    rows: &mut Vec<Row>,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let [result, moves, scores] = line.split(';').collect::<Vec<_>>()[..] else {
+        return Err(line.into());
+    };
     let result: f32 = result.parse()?;
     let mut position = Position::start(variant);
     for (m, score) in moves.split(' ').zip(scores.split(' ')) {
@@ -77,14 +98,19 @@ fn read(variant: Variant, tables: usize, line: &str, rows: &mut Vec<Row>) -> Res
             let mut counts = std::collections::BTreeMap::new();
             for (side, classes) in features.classes.iter().enumerate() {
                 let sign = if side == mover { 1.0 } else { -1.0 };
-                classes
-                    .iter()
-                    .for_each(|&class| *counts.entry(table(side) + usize::from(class)).or_insert(0.0) += sign);
+                classes.iter().for_each(|&class| {
+                    *counts
+                        .entry(table(side) + usize::from(class))
+                        .or_insert(0.0) += sign
+                });
             }
             let threats = tables * CELL_CLASSES + if tables == 2 { mover * THREAT_SETS } else { 0 };
             counts.insert(threats + usize::from(features.threats), 1.0);
             let features = counts.into_iter().filter(|(_, count)| *count != 0.0);
-            rows.push(Row { features: features.map(|(at, count)| (at as u16, count)).collect(), target });
+            rows.push(Row {
+                features: features.map(|(at, count)| (at as u16, count)).collect(),
+                target,
+            });
         }
         position = position.play(position.parse_move(m)?)?;
     }
@@ -96,7 +122,10 @@ fn chance(logit: f32) -> f32 {
 }
 
 fn value(parameters: &[f32], row: &Row) -> f32 {
-    row.features.iter().map(|&(at, count)| parameters[usize::from(at)] * count).sum()
+    row.features
+        .iter()
+        .map(|&(at, count)| parameters[usize::from(at)] * count)
+        .sum()
 }
 
 fn loss(parameters: &[f32], rows: &[Row]) -> f32 {
@@ -117,19 +146,29 @@ fn fit(parameters: &mut [f32], rows: &mut [Row], aside: &[Row]) {
             let mut gradient = vec![0.0; parameters.len()];
             for row in batch {
                 let error = chance(value(parameters, row)) - row.target;
-                row.features.iter().for_each(|&(at, count)| gradient[usize::from(at)] += error * count);
+                row.features
+                    .iter()
+                    .for_each(|&(at, count)| gradient[usize::from(at)] += error * count);
             }
             step += 1;
             for at in 0..parameters.len() {
                 let slope = gradient[at] / batch.len() as f32 + DECAY * parameters[at];
                 mean[at] = 0.9 * mean[at] + 0.1 * slope;
                 square[at] = 0.999 * square[at] + 0.001 * slope * slope;
-                let (m, s) = (mean[at] / (1.0 - 0.9_f32.powi(step)), square[at] / (1.0 - 0.999_f32.powi(step)));
+                let (m, s) = (
+                    mean[at] / (1.0 - 0.9_f32.powi(step)),
+                    square[at] / (1.0 - 0.999_f32.powi(step)),
+                );
                 parameters[at] -= rate * m / (s.sqrt() + 1e-8);
             }
         }
         if epoch % 10 == 9 {
-            println!("epoch {}: loss {:.4}, aside {:.4}", epoch + 1, loss(parameters, rows), loss(parameters, aside));
+            println!(
+                "epoch {}: loss {:.4}, aside {:.4}",
+                epoch + 1,
+                loss(parameters, rows),
+                loss(parameters, aside)
+            );
         }
     }
 }
@@ -137,7 +176,9 @@ fn fit(parameters: &mut [f32], rows: &mut [Row], aside: &[Row]) {
 /// Fisher and Yates, with a small generator, so that a fit can be repeated.
 fn shuffle(rows: &mut [Row], dice: &mut u64) {
     for at in (1..rows.len()).rev() {
-        *dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        *dice = dice
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         rows.swap(at, (*dice >> 33) as usize % (at + 1));
     }
 }

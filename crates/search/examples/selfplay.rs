@@ -24,10 +24,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [variant, games, nodes, file] = arguments.as_slice() else {
         return Err("selfplay VARIANT GAMES NODES FILE".into());
     };
-    let (variant, games, nodes): (Variant, u64, u64) = (variant.parse()?, games.parse()?, nodes.parse()?);
+    let (variant, games, nodes): (Variant, u64, u64) =
+        (variant.parse()?, games.parse()?, nodes.parse()?);
     let played = std::fs::read_to_string(file).map_or(0, |text| text.lines().count() as u64);
     let mut out = OpenOptions::new().create(true).append(true).open(file)?;
-    let mut engine = Engine::new(EngineOptions { table_bytes: 4 << 20, ..EngineOptions::default() })?;
+    let mut engine = Engine::new(EngineOptions {
+        table_bytes: 4 << 20,
+        ..EngineOptions::default()
+    })?;
     for number in played..games {
         let line = game(&mut engine, variant, nodes, number)?;
         writeln!(out, "{line}")?;
@@ -35,7 +39,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn game(engine: &mut Engine, variant: Variant, nodes: u64, number: u64) -> Result<String, Box<dyn std::error::Error>> {
+fn game(
+    engine: &mut Engine,
+    variant: Variant,
+    nodes: u64,
+    number: u64,
+) -> Result<String, Box<dyn std::error::Error>> {
     let mut dice = rand::rngs::SmallRng::seed_from_u64(number);
     let mut position = opening(variant, &mut dice);
     let mut scores: Vec<String> = position.moves().iter().map(|_| "-".into()).collect();
@@ -46,8 +55,14 @@ fn game(engine: &mut Engine, variant: Variant, nodes: u64, number: u64) -> Resul
         if position.moves().len() >= LONGEST {
             break Outcome::Draw;
         }
-        let effort = Effort { nodes: Some(nodes), ..Effort::default() };
-        let question = Question { width: 2, ..Question::new(position.clone(), effort) };
+        let effort = Effort {
+            nodes: Some(nodes),
+            ..Effort::default()
+        };
+        let question = Question {
+            width: 2,
+            ..Question::new(position.clone(), effort)
+        };
         let answer = engine.answer(&question, &Control::new(), &mut |_| {})?;
         let (best, verdict) = answer.best().ok_or("no move")?;
         if verdict.score.win_plies().is_some() {
@@ -57,7 +72,10 @@ fn game(engine: &mut Engine, variant: Variant, nodes: u64, number: u64) -> Resul
             break Outcome::Win(position.side().other());
         }
         // Now and then the second best, so that the games differ.
-        let second = answer.verdicts().get(1).filter(|(_, v)| !v.score.is_mate() && dice.random_ratio(1, 12));
+        let second = answer
+            .verdicts()
+            .get(1)
+            .filter(|(_, v)| !v.score.is_mate() && dice.random_ratio(1, 12));
         let (m, score) = second.map_or((best, verdict.score), |(m, _)| (*m, verdict.score));
         position = position.play(m)?;
         scores.push(score.raw().to_string());
@@ -67,7 +85,11 @@ fn game(engine: &mut Engine, variant: Variant, nodes: u64, number: u64) -> Resul
         Outcome::Win(Side::Second) => "0",
         Outcome::Draw => "0.5",
     };
-    let moves: Vec<String> = position.moves().iter().map(|&m| position.write_move(m)).collect();
+    let moves: Vec<String> = position
+        .moves()
+        .iter()
+        .map(|&m| position.write_move(m))
+        .collect();
     Ok(format!("{result};{};{}", moves.join(" "), scores.join(" ")))
 }
 
@@ -77,11 +99,20 @@ fn opening(variant: Variant, dice: &mut impl Rng) -> Position {
         Variant::Gomoku { size, .. } => size,
         _ => 15,
     };
-    let margin = dice.random_range(3..=size / 2 - 1).max(dice.random_range(3..=size / 2 - 1));
-    let middle = (dice.random_range(margin..size - margin), dice.random_range(margin..size - margin));
+    let margin = dice
+        .random_range(3..=size / 2 - 1)
+        .max(dice.random_range(3..=size / 2 - 1));
+    let middle = (
+        dice.random_range(margin..size - margin),
+        dice.random_range(margin..size - margin),
+    );
     let mut position = Position::start(variant);
     for _ in 0..dice.random_range(2..=8) {
-        let near = |at: u8, dice: &mut dyn Rng| (at + dice.random_range(0..=6)).saturating_sub(3).min(size - 1);
+        let near = |at: u8, dice: &mut dyn Rng| {
+            (at + dice.random_range(0..=6))
+                .saturating_sub(3)
+                .min(size - 1)
+        };
         let (x, y) = (near(middle.0, dice), near(middle.1, dice));
         let m = Point { x, y }.as_move(size);
         if position.legal_moves().contains(&m) {

@@ -67,14 +67,22 @@ impl<H> Drop for AlphaBeta<'_, H> {
 }
 
 impl<'a, H: Heuristics> AlphaBeta<'a, H> {
-    pub(crate) fn new(board: H, table: &'a Table, limits: &'a Limits<'a>, options: &'a EngineOptions) -> Self {
+    pub(crate) fn new(
+        board: H,
+        table: &'a Table,
+        limits: &'a Limits<'a>,
+        options: &'a EngineOptions,
+    ) -> Self {
         Self {
             board,
             table,
             limits,
             options,
             history: History::new(DEEPEST + 2, H::STYLE.codes),
-            exchange: limits.control().exchange().filter(|exchange| !exchange.is_alone()),
+            exchange: limits
+                .control()
+                .exchange()
+                .filter(|exchange| !exchange.is_alone()),
             is_helper: false,
             nodes: 0,
             path: Vec::with_capacity(DEEPEST + 2),
@@ -93,7 +101,13 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     }
 
     /// The value of a root move. `None` if the search must end.
-    pub(crate) fn root_move(&mut self, m: Move, depth: u8, alpha: Score, beta: Score) -> Option<Found> {
+    pub(crate) fn root_move(
+        &mut self,
+        m: Move,
+        depth: u8,
+        alpha: Score,
+        beta: Score,
+    ) -> Option<Found> {
         self.horizon = 2 * usize::from(depth);
         self.play(m);
         let score = self.search(beta.after(), alpha.after(), i32::from(depth) - 1, 1);
@@ -105,7 +119,11 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         if self.exchange.is_some() && score > alpha {
             self.prolong(&mut line, depth.into());
         }
-        Some(Found { score, line, is_bound_to_path })
+        Some(Found {
+            score,
+            line,
+            is_bound_to_path,
+        })
     }
 
     /// What others have told of a line is its value and its next move: what follows is in the table, but for answers to fours. Who
@@ -113,12 +131,19 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     fn prolong(&mut self, line: &mut Vec<Move>, most: usize) {
         line.iter().for_each(|&m| self.play(m));
         while line.len() < most {
-            let known = self.table.get(self.board.hash()).filter(|entry| entry.bound != Bound::Upper);
+            let known = self
+                .table
+                .get(self.board.hash())
+                .filter(|entry| entry.bound != Bound::Upper);
             let next = match self.board.situation() {
-                situation @ Situation::Forced { otherwise: 2 } => self.board.moves(&situation).take().map(|(_, m)| m),
+                situation @ Situation::Forced { otherwise: 2 } => {
+                    self.board.moves(&situation).take().map(|(_, m)| m)
+                }
                 _ => known.map(|entry| entry.best),
             };
-            let Some(next) = next.filter(|next| self.board.legal().contains(next)) else { break };
+            let Some(next) = next.filter(|next| self.board.legal().contains(next)) else {
+                break;
+            };
             line.push(next);
             self.play(next);
         }
@@ -154,8 +179,15 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             }
             // The only answer to a four costs no depth.
             Situation::Forced { otherwise: 2 } if ply < DEEPEST => {
-                let node =
-                    Node { situation, is_quiet: false, opinion: Score::ZERO, alpha, beta, depth: depth.max(0), ply };
+                let node = Node {
+                    situation,
+                    is_quiet: false,
+                    opinion: Score::ZERO,
+                    alpha,
+                    beta,
+                    depth: depth.max(0),
+                    ply,
+                };
                 let mut moves = self.board.moves(&situation);
                 return self.expand(&mut moves, Score::loss_in(2), node);
             }
@@ -175,18 +207,35 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         }
         let opinion = self.board.evaluate();
         let is_quiet = situation == Situation::Free && !is_check;
-        self.probe(Node { situation, is_quiet, opinion, alpha, beta, depth, ply })
+        self.probe(Node {
+            situation,
+            is_quiet,
+            opinion,
+            alpha,
+            beta,
+            depth,
+            ply,
+        })
     }
 
     /// Searches with the help of the table.
     fn probe(&mut self, mut node: Node) -> Option<Score> {
-        let Node { situation, alpha, beta, depth, ply, .. } = node;
+        let Node {
+            situation,
+            alpha,
+            beta,
+            depth,
+            ply,
+            ..
+        } = node;
         let hash = self.board.hash();
         if let Some(exchange) = self.exchange {
             exchange.listen(self.table);
         }
         let known = self.table.get(hash);
-        if let Some(entry) = known.filter(|entry| self.is_enough(entry, &node) && self.cuts(entry, &node)) {
+        if let Some(entry) =
+            known.filter(|entry| self.is_enough(entry, &node) && self.cuts(entry, &node))
+        {
             if entry.best != Move::NONE {
                 self.lines[ply].push(entry.best);
             }
@@ -202,7 +251,14 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         }
         let mut moves = self.board.moves(&situation);
         if self.options.selective {
-            moves.adjust(|m| self.earned(m) / 16 + if self.is_known(ply, m) { H::STYLE.killer } else { 0 });
+            moves.adjust(|m| {
+                self.earned(m) / 16
+                    + if self.is_known(ply, m) {
+                        H::STYLE.killer
+                    } else {
+                        0
+                    }
+            });
         }
         if let Some(entry) = known.filter(|_| self.has(Mechanism::TableMove)) {
             moves.promote(entry.best);
@@ -217,7 +273,15 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         let best = self.lines[ply].first().copied().unwrap_or(Move::NONE);
         // What holds on this path only is no value of the position, but its best move may be the best.
         if self.since < ply as i32 {
-            self.table.put(hash, Entry { score: Score::MIN, bound: Bound::Lower, depth: 0, best });
+            self.table.put(
+                hash,
+                Entry {
+                    score: Score::MIN,
+                    bound: Bound::Lower,
+                    depth: 0,
+                    best,
+                },
+            );
             return Some(score);
         }
         self.since = NOTHING;
@@ -226,7 +290,12 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             _ if score <= alpha => Bound::Upper,
             _ => Bound::Exact,
         };
-        let entry = Entry { score, bound, depth: depth as u8, best };
+        let entry = Entry {
+            score,
+            bound,
+            depth: depth as u8,
+            best,
+        };
         // What was heard is not said again.
         if let Some(exchange) = self.exchange.filter(|exchange| depth >= exchange.least())
             && self.table.get(hash) != Some(entry)
@@ -242,13 +311,25 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         let depth = i32::from(entry.depth);
         // Who is alone searches the first line itself; of several one does, and tells its value.
         let stands = !node.is_pv() || self.exchange.is_some() && entry.bound == Bound::Exact;
-        entry.is_proof() || if self.options.selective { depth >= node.depth && stands } else { depth == node.depth }
+        entry.is_proof()
+            || if self.options.selective {
+                depth >= node.depth && stands
+            } else {
+                depth == node.depth
+            }
     }
 
     /// The value of a node that is so far beyond the window that its moves need no search; `Break(None)` if the search must
     /// end.
     fn forego(&mut self, node: &Node) -> ControlFlow<Option<Score>> {
-        let &Node { is_quiet, opinion, alpha, beta, ply, .. } = node;
+        let &Node {
+            is_quiet,
+            opinion,
+            alpha,
+            beta,
+            ply,
+            ..
+        } = node;
         if !is_quiet || node.is_pv() {
             return ControlFlow::Continue(());
         }
@@ -267,7 +348,13 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     /// Null move (Donninger, "Null move and deep search", ICCA Journal 16(3), 1993): who stands above the window even after
     /// leaving the move to the other side needs no search. Never twice in a row; deep ones are verified without it.
     fn skip(&mut self, node: &Node) -> ControlFlow<Option<Score>> {
-        let &Node { opinion, beta, depth, ply, .. } = node;
+        let &Node {
+            opinion,
+            beta,
+            depth,
+            ply,
+            ..
+        } = node;
         let reduced = depth - selection::null_reduction(node);
         if depth < selection::LEAST_NULL
             || opinion < beta
@@ -281,9 +368,13 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         }
         self.path.push(Move::NONE);
         let (below, above) = (Score::from_raw(beta.raw() - 1).unwrap_or(Score::MIN), beta);
-        let score = self.search(above.after(), below.after(), reduced, ply + 1).map(Score::before);
+        let score = self
+            .search(above.after(), below.after(), reduced, ply + 1)
+            .map(Score::before);
         self.undo();
-        let Some(score) = score else { return ControlFlow::Break(None) };
+        let Some(score) = score else {
+            return ControlFlow::Break(None);
+        };
         self.lines[ply].clear();
         if score < beta {
             return ControlFlow::Continue(());
@@ -293,7 +384,11 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             return ControlFlow::Break(Some(score));
         }
         self.is_verifying = true;
-        let verified = self.probe(Node { alpha: below, depth: reduced, ..*node });
+        let verified = self.probe(Node {
+            alpha: below,
+            depth: reduced,
+            ..*node
+        });
         self.is_verifying = false;
         match verified {
             Some(verified) if verified < beta => ControlFlow::Continue(()),
@@ -317,7 +412,9 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     }
 
     fn is_busy(&mut self, m: Move, depth: i32) -> bool {
-        let Some(exchange) = self.exchange else { return false };
+        let Some(exchange) = self.exchange else {
+            return false;
+        };
         self.play(m);
         let key = self.key(depth);
         self.undo();
@@ -327,7 +424,10 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     /// The value of a node, if another engine has said enough of it since its search began.
     fn told(&mut self, exchange: &Exchange, hash: u64, node: &Node) -> Option<Score> {
         exchange.listen(self.table);
-        let entry = self.table.get(hash).filter(|entry| self.is_enough(entry, node) && self.cuts(entry, node))?;
+        let entry = self
+            .table
+            .get(hash)
+            .filter(|entry| self.is_enough(entry, node) && self.cuts(entry, node))?;
         self.since = NOTHING;
         self.lines[node.ply].clear();
         self.lines[node.ply].extend(Some(entry.best).filter(|best| *best != Move::NONE));
@@ -353,7 +453,11 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
 
     /// What the side to move has seen of the move elsewhere.
     fn earned(&self, m: Move) -> i32 {
-        if self.has(Mechanism::History) { self.history.value(self.side(), m) } else { 0 }
+        if self.has(Mechanism::History) {
+            self.history.value(self.side(), m)
+        } else {
+            0
+        }
     }
 
     fn before(&self) -> Move {
@@ -362,10 +466,20 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
 
     /// The best of the moves, but no less than `floor`, which is what the moves that are left out are worth.
     fn expand(&mut self, moves: &mut Moves, mut floor: Score, node: Node) -> Option<Score> {
-        let Node { mut alpha, beta, depth, ply, .. } = node;
+        let Node {
+            mut alpha,
+            beta,
+            depth,
+            ply,
+            ..
+        } = node;
         let mut best = Score::MIN;
         // The answer to a four keeps its depth; every other move costs one.
-        let next = if floor == Score::loss_in(2) { depth } else { depth - 1 };
+        let next = if floor == Score::loss_in(2) {
+            depth
+        } else {
+            depth - 1
+        };
         let mut searched: ArrayVec<Move, 64> = ArrayVec::new();
         let mut deferred: VecDeque<(Move, i32)> = VecDeque::new();
         let (mut since, mut of_best) = (NOTHING, NOTHING);
@@ -376,23 +490,35 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             let (m, again) = match moves.take() {
                 Some((_, m)) => (m, None),
                 None => {
-                    let ended = deferred.iter().position(|&(m, reduction)| !self.is_busy(m, next - reduction));
-                    let Some((m, reduction)) = deferred.remove(ended.unwrap_or(0)) else { break };
+                    let ended = deferred
+                        .iter()
+                        .position(|&(m, reduction)| !self.is_busy(m, next - reduction));
+                    let Some((m, reduction)) = deferred.remove(ended.unwrap_or(0)) else {
+                        break;
+                    };
                     (m, Some(reduction))
                 }
             };
             // Another may have found out meanwhile.
-            if let Some(score) = exchange.filter(|_| !searched.is_empty()).and_then(|e| self.told(e, hash, &node)) {
+            if let Some(score) = exchange
+                .filter(|_| !searched.is_empty())
+                .and_then(|e| self.told(e, hash, &node))
+            {
                 return Some(score);
             }
             let mut reduction = again.unwrap_or(0);
-            if again.is_none() && self.selects(Mechanism::LateMoves) && node.is_quiet && best > -Score::OPINION_MAX {
+            if again.is_none()
+                && self.selects(Mechanism::LateMoves)
+                && node.is_quiet
+                && best > -Score::OPINION_MAX
+            {
                 let force = self.board.force(m);
                 if selection::is_hopeless(&node, alpha, searched.len(), force, &H::STYLE) {
                     floor = floor.max(-Score::OPINION_MAX);
                     continue;
                 }
-                reduction = selection::reduction(&node, searched.len(), force, self.earned(m), &H::STYLE);
+                reduction =
+                    selection::reduction(&node, searched.len(), force, self.earned(m), &H::STYLE);
             }
             self.play(m);
             let own = exchange
@@ -433,7 +559,11 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             }
         }
         // One win is enough, whatever the other moves rest on.
-        self.since = if best.win_plies().is_some() { of_best } else { since };
+        self.since = if best.win_plies().is_some() {
+            of_best
+        } else {
+            since
+        };
         // What was chosen is lost: perhaps the rest is so too.
         if best.loss_plies().is_some()
             && floor == -Score::OPINION_MAX
@@ -458,9 +588,14 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         let mut left = selection::THREATS;
         let threat = self.board.threat(&mut left);
         // A search that is over is so at the next position.
-        self.limits.count(&mut self.nodes, selection::THREATS - left);
+        self.limits
+            .count(&mut self.nodes, selection::THREATS - left);
         let threat = threat?;
-        let mut rest = self.board.legal().into_iter().filter(|m| !searched.contains(m));
+        let mut rest = self
+            .board
+            .legal()
+            .into_iter()
+            .filter(|m| !searched.contains(m));
         let all = rest.all(|m| !self.board.force(m).is_four && self.board.is_refuted(m, &threat));
         all.then_some(threat.len() as u16 + 1)
     }
@@ -475,19 +610,30 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         reduction: i32,
         ply: usize,
     ) -> Option<Score> {
-        let above = if self.has(Mechanism::NullWindow) { Score::from_raw(alpha.raw() + 1) } else { Some(beta) };
+        let above = if self.has(Mechanism::NullWindow) {
+            Score::from_raw(alpha.raw() + 1)
+        } else {
+            Some(beta)
+        };
         if !is_first && let Some(above) = above.filter(|&above| above <= beta) {
             if reduction > 0 {
-                let score = self.search(above.after(), alpha.after(), depth - reduction, ply)?.before();
+                let score = self
+                    .search(above.after(), alpha.after(), depth - reduction, ply)?
+                    .before();
                 if score <= alpha {
                     return Some(score);
                 }
             }
-            let score = self.search(above.after(), alpha.after(), depth, ply)?.before();
+            let score = self
+                .search(above.after(), alpha.after(), depth, ply)?
+                .before();
             if score <= alpha || score >= beta || above == beta {
                 return Some(score);
             }
         }
-        Some(self.search(beta.after(), alpha.after(), depth, ply)?.before())
+        Some(
+            self.search(beta.after(), alpha.after(), depth, ply)?
+                .before(),
+        )
     }
 }

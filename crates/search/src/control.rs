@@ -1,5 +1,7 @@
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{
+    AtomicBool, AtomicU64, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release,
+};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -28,7 +30,10 @@ struct Shared {
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("stopped", &self.stopped).field("nodes", &self.nodes).finish_non_exhaustive()
+        f.debug_struct("Shared")
+            .field("stopped", &self.stopped)
+            .field("nodes", &self.nodes)
+            .finish_non_exhaustive()
     }
 }
 
@@ -43,7 +48,10 @@ impl Control {
     /// them, and may keep it waiting.
     #[must_use]
     pub fn paced(pace: impl Fn(u64) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Shared { pace: Some(Box::new(pace)), ..Shared::default() }))
+        Self(Arc::new(Shared {
+            pace: Some(Box::new(pace)),
+            ..Shared::default()
+        }))
     }
 
     /// Ends the search within milliseconds; it answers with what it has. For good: a stopped control stays so.
@@ -77,7 +85,10 @@ impl Control {
 
     /// The narrower window, once.
     pub(crate) fn take_window(&self) -> Option<Window> {
-        self.0.is_narrowed.swap(false, AcqRel).then(|| *self.0.window.lock().unwrap_or_else(PoisonError::into_inner))?
+        self.0
+            .is_narrowed
+            .swap(false, AcqRel)
+            .then(|| *self.0.window.lock().unwrap_or_else(PoisonError::into_inner))?
     }
 
     /// The search is one of several of the same question, of which this is the `number`th from 0: what the others should know
@@ -89,7 +100,11 @@ impl Control {
     /// What is to be said to the others since it was last asked for, in order.
     #[must_use]
     pub fn said(&self) -> Vec<Note> {
-        self.0.exchange.get().map(Exchange::take_said).unwrap_or_default()
+        self.0
+            .exchange
+            .get()
+            .map(Exchange::take_said)
+            .unwrap_or_default()
     }
 
     /// What another has said. It helps; a wrong word does as much harm as a wrong entry of the table.

@@ -44,14 +44,22 @@ impl Engine {
             1 => None,
             threads => Some(pool(threads)?),
         };
-        let table = Table::of(options.table_bytes).ok_or(EngineError::Table(options.table_bytes))?;
-        Ok(Self { options, table, pool })
+        let table =
+            Table::of(options.table_bytes).ok_or(EngineError::Table(options.table_bytes))?;
+        Ok(Self {
+            options,
+            table,
+            pool,
+        })
     }
 
     /// Whether [`Engine::answer`] can think about the variant.
     #[must_use]
     pub const fn supports(variant: Variant) -> bool {
-        matches!(variant, Variant::Gomoku { .. } | Variant::Xiangqi { .. } | Variant::Surakarta { .. })
+        matches!(
+            variant,
+            Variant::Gomoku { .. } | Variant::Xiangqi { .. } | Variant::Surakarta { .. }
+        )
     }
 
     /// Thinks until the effort is spent, the value is proven, or `control` stops it.
@@ -99,7 +107,10 @@ impl Engine {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer, EngineError> {
         let is_new = self.table.resume(branch.family);
-        let part = Part { rank: branch.rank.unwrap_or(0).into(), is_new: is_new && branch.rank.is_none() };
+        let part = Part {
+            rank: branch.rank.unwrap_or(0).into(),
+            is_new: is_new && branch.rank.is_none(),
+        };
         self.run(question, Some(part), control, progress)
     }
 
@@ -121,7 +132,15 @@ impl Engine {
         }
         control.share(number, of);
         self.table.begin();
-        self.run(question, Some(Part { rank: 0, is_new: number == 0 }), control, progress)
+        self.run(
+            question,
+            Some(Part {
+                rank: 0,
+                is_new: number == 0,
+            }),
+            control,
+            progress,
+        )
     }
 
     /// Whether the side to move wins by continuous threats, within the question's effort: an answer of one move, proven, or
@@ -130,12 +149,38 @@ impl Engine {
     pub fn threats(&self, question: &Question, control: &Control) -> Answer {
         let mut threats = Threats::new(THREAT_BYTES);
         let found = threats.search(&question.position, Class::Vct, question.effort, control);
-        let Ok(Found { outcome: Outcome::Win { plies, kind, line }, nodes, .. }) = found else { return Answer::new() };
-        let Some(&m) = line.first() else { return Answer::new() };
-        let proof = Proof { claim: Claim::Win, kind, plies };
+        let Ok(Found {
+            outcome: Outcome::Win { plies, kind, line },
+            nodes,
+            ..
+        }) = found
+        else {
+            return Answer::new();
+        };
+        let Some(&m) = line.first() else {
+            return Answer::new();
+        };
+        let proof = Proof {
+            claim: Claim::Win,
+            kind,
+            plies,
+        };
         let depth = u8::try_from(plies).unwrap_or(u8::MAX);
         let (score, by) = (proof.score(), provenance());
-        [(m, Verdict { score, bound: Bound::Exact, depth, nodes, line, proof: Some(proof), by })].into_iter().collect()
+        [(
+            m,
+            Verdict {
+                score,
+                bound: Bound::Exact,
+                depth,
+                nodes,
+                line,
+                proof: Some(proof),
+                by,
+            },
+        )]
+        .into_iter()
+        .collect()
     }
 
     fn run(
@@ -146,11 +191,28 @@ impl Engine {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer, EngineError> {
         let (options, table, pool) = (&self.options, &self.table, self.pool.as_ref());
-        let search = Search { question, window: question.window, part, options, table, pool, control };
+        let search = Search {
+            question,
+            window: question.window,
+            part,
+            options,
+            table,
+            pool,
+            control,
+        };
         match question.position.variant() {
-            Variant::Gomoku { rule: RuleName::Freestyle, .. } => search.run::<Board<Freestyle>>(progress),
-            Variant::Gomoku { rule: RuleName::Standard, .. } => search.run::<Board<Standard>>(progress),
-            Variant::Gomoku { rule: RuleName::Renju, .. } => search.run::<Board<Renju>>(progress),
+            Variant::Gomoku {
+                rule: RuleName::Freestyle,
+                ..
+            } => search.run::<Board<Freestyle>>(progress),
+            Variant::Gomoku {
+                rule: RuleName::Standard,
+                ..
+            } => search.run::<Board<Standard>>(progress),
+            Variant::Gomoku {
+                rule: RuleName::Renju,
+                ..
+            } => search.run::<Board<Renju>>(progress),
             Variant::Xiangqi { .. } => search.run::<xiangqi::Board>(progress),
             Variant::Surakarta { .. } => search.run::<surakarta::Board>(progress),
         }
@@ -158,6 +220,12 @@ impl Engine {
 }
 
 fn pool(threads: usize) -> Result<rayon::ThreadPool, EngineError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|n| format!("search-{n}")).build();
-    pool.map_err(|error| EngineError::Threads { threads, reason: error.to_string() })
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|n| format!("search-{n}"))
+        .build();
+    pool.map_err(|error| EngineError::Threads {
+        threads,
+        reason: error.to_string(),
+    })
 }

@@ -5,7 +5,9 @@ use kagetsu_game::Variant;
 #[non_exhaustive]
 pub enum EngineError {
     /// The engine does not play this.
-    #[error("this engine does not play {0}; it plays freestyle-N, standard-N, renju-N, xiangqi and surakarta")]
+    #[error(
+        "this engine does not play {0}; it plays freestyle-N, standard-N, renju-N, xiangqi and surakarta"
+    )]
     Unsupported(Variant),
     /// A move that was asked about cannot be played.
     #[error("the question asks about '{0}', which is not legal in its position")]

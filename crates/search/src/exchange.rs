@@ -38,7 +38,11 @@ impl Note {
     /// As it was sent; any bytes are some note, and a wrong one does no more than a wrong entry of a table.
     #[must_use]
     pub fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
-        let [hash, word] = [0, 8].map(|at| bytes[at..].first_chunk().map_or(0, |chunk| u64::from_le_bytes(*chunk)));
+        let [hash, word] = [0, 8].map(|at| {
+            bytes[at..]
+                .first_chunk()
+                .map_or(0, |chunk| u64::from_le_bytes(*chunk))
+        });
         Self { hash, word }
     }
 }
@@ -123,8 +127,11 @@ impl Exchange {
         if left == 0 || self.is_alone {
             return false;
         }
-        let at = (self.number as usize).checked_sub(1).map(|at| at % SIZES.len());
-        let is_before_last = (1..=1 + u8::from(self.number > 0)).contains(&left) && depth >= SHALLOW;
+        let at = (self.number as usize)
+            .checked_sub(1)
+            .map(|at| at % SIZES.len());
+        let is_before_last =
+            (1..=1 + u8::from(self.number > 0)).contains(&left) && depth >= SHALLOW;
         is_before_last || at.is_some_and(|at| !((left + PHASES[at]) / SIZES[at]).is_multiple_of(2))
     }
 
@@ -216,12 +223,21 @@ mod tests {
     use super::*;
 
     fn entry(value: i32, depth: u8) -> Entry {
-        Entry { score: Score::opinion(value), bound: Bound::Exact, depth, best: Move::new(7) }
+        Entry {
+            score: Score::opinion(value),
+            bound: Bound::Exact,
+            depth,
+            best: Move::new(7),
+        }
     }
 
     /// What one says arrives at another, by way of bytes.
     fn pass(from: &Exchange, to: &Exchange) {
-        let notes: Vec<Note> = from.take_said().into_iter().map(|note| Note::from_bytes(note.to_bytes())).collect();
+        let notes: Vec<Note> = from
+            .take_said()
+            .into_iter()
+            .map(|note| Note::from_bytes(note.to_bytes()))
+            .collect();
         to.hear(&notes);
     }
 
@@ -279,7 +295,10 @@ mod tests {
         assert_eq!([talk(0), talk(0)], [7, 6]);
         (0..9).for_each(|_| _ = talk(0));
         assert_eq!(exchange.least(), LEAST.1);
-        assert_eq!([1, FEW, FEW + 1].map(|of| Exchange::new(0, of).least()), [4, 4, 5]);
+        assert_eq!(
+            [1, FEW, FEW + 1].map(|of| Exchange::new(0, of).least()),
+            [4, 4, 5]
+        );
     }
 
     #[test]
@@ -287,19 +306,31 @@ mod tests {
         for deepest in [12, 13, 100] {
             let skipped = |number, of| {
                 let member = Exchange::new(number, of);
-                (1..=deepest).filter(|&depth| member.skips(depth, deepest)).collect::<Vec<_>>()
+                (1..=deepest)
+                    .filter(|&depth| member.skips(depth, deepest))
+                    .collect::<Vec<_>>()
             };
             assert_eq!(skipped(0, 1), []);
             assert_eq!(skipped(0, 64), [deepest - 1]);
             for number in 1..64 {
                 let skipped = |number| skipped(number, 64);
-                assert!([deepest - 2, deepest - 1].iter().all(|depth| skipped(number).contains(depth)));
+                assert!(
+                    [deepest - 2, deepest - 1]
+                        .iter()
+                        .all(|depth| skipped(number).contains(depth))
+                );
                 assert!(!skipped(number).contains(&deepest));
-                assert!(skipped(number).len() + 2 < usize::from(deepest), "{number} leaves out too much");
+                assert!(
+                    skipped(number).len() + 2 < usize::from(deepest),
+                    "{number} leaves out too much"
+                );
                 assert_ne!(skipped(number), skipped(number + 1), "{number}");
             }
         }
-        assert!(!Exchange::new(0, 2).skips(1, 2), "what takes no time is not left out");
+        assert!(
+            !Exchange::new(0, 2).skips(1, 2),
+            "what takes no time is not left out"
+        );
     }
 
     proptest! {

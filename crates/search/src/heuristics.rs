@@ -91,13 +91,20 @@ pub(crate) struct Moves {
 impl Moves {
     /// An empty list.
     pub(crate) fn new(complete: bool) -> Self {
-        Self { list: ArrayVec::new_const(), taken: 0, most: usize::MAX, complete }
+        Self {
+            list: ArrayVec::new_const(),
+            taken: 0,
+            most: usize::MAX,
+            complete,
+        }
     }
 
     /// Adds to what each move promises.
     #[inline]
     pub(crate) fn adjust(&mut self, by: impl Fn(Move) -> i32) {
-        self.list.iter_mut().for_each(|(worth, m)| *worth = worth.saturating_add(by(*m)));
+        self.list
+            .iter_mut()
+            .for_each(|(worth, m)| *worth = worth.saturating_add(by(*m)));
     }
 
     #[inline]

@@ -20,7 +20,11 @@ impl History {
     pub(crate) fn new(plies: usize, codes: usize) -> Self {
         let (values, counters) = (vec![0; codes + 1], vec![Move::NONE; codes + 1]);
         let killers = vec![[Move::NONE; 2]; plies];
-        Self { values: [values.clone(), values], counters: [counters.clone(), counters], killers }
+        Self {
+            values: [values.clone(), values],
+            counters: [counters.clone(), counters],
+            killers,
+        }
     }
 
     fn slot(&self, m: Move) -> usize {
@@ -40,9 +44,18 @@ impl History {
     }
 
     /// The last of the moves searched has cut off; the others have not.
-    pub(crate) fn learn(&mut self, side: usize, ply: usize, before: Move, searched: &[Move], depth: i32) {
+    pub(crate) fn learn(
+        &mut self,
+        side: usize,
+        ply: usize,
+        before: Move,
+        searched: &[Move],
+        depth: i32,
+    ) {
         let bonus = (depth * depth * 8 + depth * 32).min(1_024);
-        let Some((&best, others)) = searched.split_last() else { return };
+        let Some((&best, others)) = searched.split_last() else {
+            return;
+        };
         self.change(side, best, bonus);
         others.iter().for_each(|&m| self.change(side, m, -bonus));
         let before = self.slot(before);
@@ -76,7 +89,9 @@ mod tests {
         assert!(history.value(0, good) > 3_000 && history.value(0, good) <= MOST);
         assert!(history.value(0, bad) < -3_000 && history.value(0, bad) >= -MOST);
         assert_eq!(history.value(1, good), 0);
-        assert!(history.is_known(0, 2, Move::NONE, good) && history.is_known(0, 1, Move::new(3), good));
+        assert!(
+            history.is_known(0, 2, Move::NONE, good) && history.is_known(0, 1, Move::new(3), good)
+        );
         assert!(!history.is_known(0, 1, Move::NONE, good));
     }
 }

@@ -13,7 +13,12 @@ pub(crate) struct Kth {
 
 impl Kth {
     pub(crate) fn new(alpha: Score, width: usize) -> Self {
-        Self { alpha, width, scores: Mutex::default(), bound: AtomicI16::new(alpha.raw()) }
+        Self {
+            alpha,
+            width,
+            scores: Mutex::default(),
+            bound: AtomicI16::new(alpha.raw()),
+        }
     }
 
     pub(crate) fn score(&self) -> Score {

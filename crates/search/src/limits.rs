@@ -64,7 +64,10 @@ impl<'a> Limits<'a> {
             exchange.visited(visited);
         }
         self.control.visited(visited);
-        let late = self.effort.time.is_some_and(|time| self.begun.elapsed() >= time);
+        let late = self
+            .effort
+            .time
+            .is_some_and(|time| self.begun.elapsed() >= time);
         // A narrower window begins the iteration anew.
         if late || self.control.is_stopped() || self.control.is_narrowed() {
             self.is_over.store(true, Relaxed);
@@ -73,11 +76,18 @@ impl<'a> Limits<'a> {
 
     /// The narrower window for which a search ended that may go on; `None` where it must end.
     pub(crate) fn renew(&self) -> Option<Window> {
-        let window = self.control.take_window().filter(|_| self.is_over.load(Relaxed))?;
-        let late = self.effort.time.is_some_and(|time| self.begun.elapsed() >= time);
+        let window = self
+            .control
+            .take_window()
+            .filter(|_| self.is_over.load(Relaxed))?;
+        let late = self
+            .effort
+            .time
+            .is_some_and(|time| self.begun.elapsed() >= time);
         let spent = self.effort.nodes.is_some_and(|most| self.nodes() >= most);
         self.is_helped.store(false, Relaxed);
-        self.is_over.store(late || spent || self.control.is_stopped(), Relaxed);
+        self.is_over
+            .store(late || spent || self.control.is_stopped(), Relaxed);
         (!self.is_over.load(Relaxed)).then_some(window)
     }
 

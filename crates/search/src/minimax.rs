@@ -19,7 +19,9 @@ use crate::{Control, EngineOptions};
 fn minimax<H: Heuristics>(board: &mut H, depth: i32, leaf_fours: u32) -> Score {
     let situation = board.situation();
     let (floor, next) = match situation {
-        Situation::Over(score) | Situation::Known(score) | Situation::Repeated { score, .. } => return score,
+        Situation::Over(score) | Situation::Known(score) | Situation::Repeated { score, .. } => {
+            return score;
+        }
         Situation::Forced { otherwise: 2 } => (Score::loss_in(2), depth.max(0)),
         _ if depth <= 0 => return leaf(board, leaf_fours),
         Situation::Forced { otherwise } => (Score::loss_in(otherwise), depth - 1),
@@ -32,7 +34,11 @@ fn minimax<H: Heuristics>(board: &mut H, depth: i32, leaf_fours: u32) -> Score {
 
 /// A win by continuous threats, or the best of the opinion and of the captures.
 fn leaf<H: Heuristics>(board: &mut H, leaf_fours: u32) -> Score {
-    let line = if board.has_kill() { board.kill(&mut leaf_fours.clone(), leaf_fours) } else { None };
+    let line = if board.has_kill() {
+        board.kill(&mut leaf_fours.clone(), leaf_fours)
+    } else {
+        None
+    };
     let captures = || board.captures().map_or_else(Vec::new, Moves::sorted);
     match line {
         Some(line) => Score::win_in(line.len() as u16),
@@ -40,7 +46,13 @@ fn leaf<H: Heuristics>(board: &mut H, leaf_fours: u32) -> Score {
     }
 }
 
-fn best<H: Heuristics>(board: &mut H, floor: Score, moves: Vec<Move>, depth: i32, leaf_fours: u32) -> Score {
+fn best<H: Heuristics>(
+    board: &mut H,
+    floor: Score,
+    moves: Vec<Move>,
+    depth: i32,
+    leaf_fours: u32,
+) -> Score {
     let values = moves.into_iter().map(|m| {
         board.play(m);
         let value = minimax(board, depth, leaf_fours).before();
@@ -51,8 +63,18 @@ fn best<H: Heuristics>(board: &mut H, floor: Score, moves: Vec<Move>, depth: i32
 }
 
 /// Every root move by both ways.
-fn compare<H: Heuristics>(position: &Position, depth: u8, leaf_fours: u32, table: &Table) -> Result<(), TestCaseError> {
-    let options = EngineOptions { candidates: 7, leaf_fours, selective: false, ..EngineOptions::default() };
+fn compare<H: Heuristics>(
+    position: &Position,
+    depth: u8,
+    leaf_fours: u32,
+    table: &Table,
+) -> Result<(), TestCaseError> {
+    let options = EngineOptions {
+        candidates: 7,
+        leaf_fours,
+        selective: false,
+        ..EngineOptions::default()
+    };
     let mut board = H::new(&position.game(), &options);
     let control = Control::new();
     let limits = Limits::new(&control, Effort::default());
@@ -61,15 +83,29 @@ fn compare<H: Heuristics>(position: &Position, depth: u8, leaf_fours: u32, table
         board.play(m);
         let plain = minimax(&mut board, i32::from(depth) - 1, leaf_fours).before();
         board.undo();
-        let Found { score: value, line, .. } =
-            search.root_move(m, depth, Score::MIN, Score::MAX).expect("nobody stops it");
+        let Found {
+            score: value, line, ..
+        } = search
+            .root_move(m, depth, Score::MIN, Score::MAX)
+            .expect("nobody stops it");
         prop_assert_eq!(value, plain, "{}: {}", position, position.write_move(m));
         prop_assert_eq!(line.first(), Some(&m));
         // A null window around the value tells on which side of it the truth lies.
         for raw in [plain.raw() - 1, plain.raw()] {
-            let (Some(alpha), Some(beta)) = (Score::from_raw(raw), Score::from_raw(raw + 1)) else { continue };
-            let value = search.root_move(m, depth, alpha, beta).expect("nobody stops it").score;
-            prop_assert_eq!(value >= beta, plain >= beta, "{}: {}", position, position.write_move(m));
+            let (Some(alpha), Some(beta)) = (Score::from_raw(raw), Score::from_raw(raw + 1)) else {
+                continue;
+            };
+            let value = search
+                .root_move(m, depth, alpha, beta)
+                .expect("nobody stops it")
+                .score;
+            prop_assert_eq!(
+                value >= beta,
+                plain >= beta,
+                "{}: {}",
+                position,
+                position.write_move(m)
+            );
         }
     }
     Ok(())
@@ -90,7 +126,10 @@ fn position(name: &'static str, most: usize) -> impl Strategy<Value = Position> 
 }
 
 fn cases(few: u32) -> u32 {
-    std::env::var("KAGETSU_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(few)
+    std::env::var("KAGETSU_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok())
+        .unwrap_or(few)
 }
 
 proptest! {

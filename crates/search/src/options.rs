@@ -99,7 +99,9 @@ impl Neighbourhood {
     #[must_use]
     pub fn offsets(self) -> Vec<(i8, i8)> {
         let square = (-3..=3).flat_map(|y| (-3..=3).map(move |x| (x, y)));
-        square.filter(|&(x, y)| (x, y) != (0, 0) && self.has(x, y)).collect()
+        square
+            .filter(|&(x, y)| (x, y) != (0, 0) && self.has(x, y))
+            .collect()
     }
 
     fn has(self, x: i8, y: i8) -> bool {

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 use kagetsu_game::gomoku::{Gomoku, Rule};
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, ProofKind, Question, RuleName, Score, Variant,
-    Verdict, Window, with_game,
+    Answer, Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, ProofKind, Question,
+    RuleName, Score, Variant, Verdict, Window, with_game,
 };
 
 use crate::gomoku::{Assault, Candidate, ProofTable, Won, with_rule};
@@ -43,7 +43,9 @@ impl Engine {
         control: &Control,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Option<Answer>, EngineError> {
-        let Variant::Gomoku { rule, .. } = question.position.variant() else { return Ok(None) };
+        let Variant::Gomoku { rule, .. } = question.position.variant() else {
+            return Ok(None);
+        };
         if question.window.beta <= -Score::OPINION_MAX {
             self.refute(rule, question, control, progress).map(Some)
         } else if question.window.alpha >= Score::OPINION_MAX {
@@ -63,17 +65,34 @@ impl Engine {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer, EngineError> {
         let position = &question.position;
-        let moves = if question.moves.is_empty() { position.distinct_moves() } else { question.moves.clone() };
+        let moves = if question.moves.is_empty() {
+            position.distinct_moves()
+        } else {
+            question.moves.clone()
+        };
         check_all(position, &moves)?;
         if position.outcome().is_some() || moves.is_empty() {
             return Ok(Answer::new());
         }
-        let share = question.effort.nodes.map_or(NODES, |nodes| (nodes / moves.len() as u64).max(1));
-        let (mut answer, left) = with_rule!(rule, R => defend::<R>(position, moves, share, control));
+        let share = question
+            .effort
+            .nodes
+            .map_or(NODES, |nodes| (nodes / moves.len() as u64).max(1));
+        let (mut answer, left) =
+            with_rule!(rule, R => defend::<R>(position, moves, share, control));
         if !left.is_empty() {
             let width = u16::try_from(left.len()).unwrap_or(u16::MAX);
-            let effort = Effort { depth: Some(DEPTH), ..Effort::default() };
-            let rest = Question { moves: left, window: Window::FULL, effort, width, ..question.clone() };
+            let effort = Effort {
+                depth: Some(DEPTH),
+                ..Effort::default()
+            };
+            let rest = Question {
+                moves: left,
+                window: Window::FULL,
+                effort,
+                width,
+                ..question.clone()
+            };
             answer.merge(self.answer(&rest, control, progress)?);
         }
         Ok(answer)
@@ -81,40 +100,88 @@ impl Engine {
 
     /// A search for a win by continuous threats; where there is none, for moves that threaten one. An opinion says how much
     /// seems to be left to prove after a move: 10 centi-units for each reply, and from [`SILENT`] on that it threatens nothing.
-    fn assault(&mut self, rule: RuleName, question: &Question, control: &Control) -> Result<Answer, EngineError> {
+    fn assault(
+        &mut self,
+        rule: RuleName,
+        question: &Question,
+        control: &Control,
+    ) -> Result<Answer, EngineError> {
         let position = &question.position;
         check_all(position, &question.moves)?;
         if position.outcome().is_some() {
             return Ok(Answer::new());
         }
-        let nodes = question.effort.nodes.map_or(NODES, |nodes| (nodes / OWN).max(1));
-        let (answer, silent) = with_rule!(rule, R => attack::<R>(position, &question.moves, nodes, control));
+        let nodes = question
+            .effort
+            .nodes
+            .map_or(NODES, |nodes| (nodes / OWN).max(1));
+        let (answer, silent) =
+            with_rule!(rule, R => attack::<R>(position, &question.moves, nodes, control));
         if !answer.is_empty() {
             return Ok(answer);
         }
-        let moves = if silent.is_empty() { question.moves.clone() } else { silent };
-        let effort = Effort { depth: Some(GUESS), nodes: question.effort.nodes, ..Effort::default() };
-        let compared = Question { moves, window: Window::FULL, effort, ..question.clone() };
+        let moves = if silent.is_empty() {
+            question.moves.clone()
+        } else {
+            silent
+        };
+        let effort = Effort {
+            depth: Some(GUESS),
+            nodes: question.effort.nodes,
+            ..Effort::default()
+        };
+        let compared = Question {
+            moves,
+            window: Window::FULL,
+            effort,
+            ..question.clone()
+        };
         let mut answer = self.answer(&compared, control, &mut |_| {})?;
         answer.retain(|_, verdict| verdict.is_exact());
-        let ranked = answer.verdicts().iter().zip(0..).map(|((m, verdict), rank)| match verdict.proof {
-            Some(_) => (*m, verdict.clone()),
-            None => (*m, ordered(SILENT - 100 * rank, verdict.nodes, verdict.line.clone())),
-        });
+        let ranked = answer
+            .verdicts()
+            .iter()
+            .zip(0..)
+            .map(|((m, verdict), rank)| match verdict.proof {
+                Some(_) => (*m, verdict.clone()),
+                None => (
+                    *m,
+                    ordered(SILENT - 100 * rank, verdict.nodes, verdict.line.clone()),
+                ),
+            });
         Ok(ranked.collect())
     }
 }
 
 /// What an attack finds: one move that wins, or what each move threatens; and the moves that threaten nothing.
-fn attack<R: Rule>(position: &Position, asked: &[Move], nodes: u64, control: &Control) -> (Answer, Vec<Move>) {
+fn attack<R: Rule>(
+    position: &Position,
+    asked: &[Move],
+    nodes: u64,
+    control: &Control,
+) -> (Answer, Vec<Move>) {
     let game: Gomoku<R> = position.game();
     let mut table = ProofTable::new(TABLE);
     let mut assault = Assault::new(&game, &mut table, control);
     if let Some(Won { plies, line }) = assault.find(nodes)
-        && let Some(&m) = line.first().filter(|m| asked.is_empty() || asked.contains(m))
+        && let Some(&m) = line
+            .first()
+            .filter(|m| asked.is_empty() || asked.contains(m))
     {
-        let kind = if plies == 1 { ProofKind::Terminal } else { ProofKind::Vct };
-        let won = verdict(Proof { claim: Claim::Win, kind, plies }, assault.nodes, line);
+        let kind = if plies == 1 {
+            ProofKind::Terminal
+        } else {
+            ProofKind::Vct
+        };
+        let won = verdict(
+            Proof {
+                claim: Claim::Win,
+                kind,
+                plies,
+            },
+            assault.nodes,
+            line,
+        );
         return ([(m, won)].into_iter().collect(), Vec::new());
     }
     let mut found = assault.candidates(GLANCE);
@@ -127,20 +194,39 @@ fn attack<R: Rule>(position: &Position, asked: &[Move], nodes: u64, control: &Co
     let share = assault.nodes / found.len().max(1) as u64;
     let threat = |(found, rank): (&Candidate, i32)| {
         let score = |cost: u32| -10 * cost.min(100) as i32 - rank.min(9);
-        found.cost.map(|cost| (found.at, ordered(score(cost), share, vec![found.at])))
+        found
+            .cost
+            .map(|cost| (found.at, ordered(score(cost), share, vec![found.at])))
     };
     let threats = found.iter().zip(0..).filter_map(threat).collect();
-    let silent = found.iter().filter(|found| found.cost.is_none()).map(|found| found.at).collect();
+    let silent = found
+        .iter()
+        .filter(|found| found.cost.is_none())
+        .map(|found| found.at)
+        .collect();
     (threats, silent)
 }
 
 /// The place of a move in an order, as an opinion that no search stands behind: whatever was searched is stronger.
 fn ordered(centi: i32, nodes: u64, line: Vec<Move>) -> Verdict {
     let score = Score::opinion(centi);
-    Verdict { score, bound: Bound::Exact, depth: 0, nodes, line, proof: None, by: provenance() }
+    Verdict {
+        score,
+        bound: Bound::Exact,
+        depth: 0,
+        nodes,
+        line,
+        proof: None,
+        by: provenance(),
+    }
 }
 
-fn defend<R: Rule>(position: &Position, moves: Vec<Move>, share: u64, control: &Control) -> (Answer, Vec<Move>) {
+fn defend<R: Rule>(
+    position: &Position,
+    moves: Vec<Move>,
+    share: u64,
+    control: &Control,
+) -> (Answer, Vec<Move>) {
     let game: Gomoku<R> = position.game();
     let mut table = ProofTable::new(TABLE);
     let mut assault = Assault::new(&game, &mut table, control);
@@ -149,7 +235,11 @@ fn defend<R: Rule>(position: &Position, moves: Vec<Move>, share: u64, control: &
     for m in moves {
         match position.play(m).ok().and_then(|next| next.outcome()) {
             Some(Outcome::Win(side)) if side != position.side() => {
-                let proof = Proof { claim: Claim::Loss, kind: ProofKind::Terminal, plies: 1 };
+                let proof = Proof {
+                    claim: Claim::Loss,
+                    kind: ProofKind::Terminal,
+                    plies: 1,
+                };
                 answer.extend([(m, verdict(proof, 0, vec![m]))]);
             }
             outcome => {
@@ -162,13 +252,20 @@ fn defend<R: Rule>(position: &Position, moves: Vec<Move>, share: u64, control: &
         return (answer, left);
     }
     let mut lose = |assault: &Assault<R>, m: Move, won: Won, before: u64| {
-        let proof = Proof { claim: Claim::Loss, kind: ProofKind::Vct, plies: won.plies };
+        let proof = Proof {
+            claim: Claim::Loss,
+            kind: ProofKind::Vct,
+            plies: won.plies,
+        };
         let line = std::iter::once(m).chain(won.line).collect();
         answer.extend([(m, verdict(proof, assault.nodes - before, line))]);
     };
     left.retain(|m| {
         let before = assault.nodes;
-        assault.loses_alike(m.index()).map(|won| lose(&assault, *m, won, before)).is_none()
+        assault
+            .loses_alike(m.index())
+            .map(|won| lose(&assault, *m, won, before))
+            .is_none()
     });
     for (budget, most) in ROUNDS {
         let mut still = Vec::new();
@@ -177,7 +274,11 @@ fn defend<R: Rule>(position: &Position, moves: Vec<Move>, share: u64, control: &
         while let Some(m) = waiting.pop_front() {
             let before = assault.nodes;
             let is_worth_it = fails < HOPELESS && still.len() < most;
-            let found = if is_worth_it { assault.loses(m.index(), budget.min(share)) } else { None };
+            let found = if is_worth_it {
+                assault.loses(m.index(), budget.min(share))
+            } else {
+                None
+            };
             let Some(won) = found else {
                 still.push(m);
                 fails += 1;
@@ -187,7 +288,10 @@ fn defend<R: Rule>(position: &Position, moves: Vec<Move>, share: u64, control: &
             lose(&assault, m, won, before);
             waiting.retain(|m| {
                 let before = assault.nodes;
-                assault.loses_alike(m.index()).map(|won| lose(&assault, *m, won, before)).is_none()
+                assault
+                    .loses_alike(m.index())
+                    .map(|won| lose(&assault, *m, won, before))
+                    .is_none()
             });
         }
         left = still;
@@ -210,5 +314,13 @@ fn check_all(position: &Position, moves: &[Move]) -> Result<(), EngineError> {
 
 fn verdict(proof: Proof, nodes: u64, line: Vec<Move>) -> Verdict {
     let depth = u8::try_from(proof.plies).unwrap_or(u8::MAX);
-    Verdict { score: proof.score(), bound: Bound::Exact, depth, nodes, line, proof: Some(proof), by: provenance() }
+    Verdict {
+        score: proof.score(),
+        bound: Bound::Exact,
+        depth,
+        nodes,
+        line,
+        proof: Some(proof),
+        by: provenance(),
+    }
 }

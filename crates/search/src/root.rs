@@ -1,6 +1,8 @@
 use std::collections::{BTreeSet, VecDeque};
 
-use kagetsu_game::{Answer, Bound, Claim, Effort, Game, Move, Proof, ProofKind, Question, Score, Verdict, Window};
+use kagetsu_game::{
+    Answer, Bound, Claim, Effort, Game, Move, Proof, ProofKind, Question, Score, Verdict, Window,
+};
 use rayon::prelude::*;
 
 use crate::alphabeta::{AlphaBeta, Found};
@@ -80,10 +82,20 @@ impl Search<'_> {
     ///
     /// # Errors
     /// A move in the question that is not legal.
-    pub(crate) fn run<H: Heuristics + Sync>(self, progress: &mut dyn FnMut(&Progress)) -> Result<Answer, EngineError> {
+    pub(crate) fn run<H: Heuristics + Sync>(
+        self,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Answer, EngineError> {
         let game: H::Rules = self.question.position.game();
-        if let Some(m) = self.question.moves.iter().find(|&&m| game.check(m).is_err()) {
-            return Err(EngineError::IllegalMove(self.question.position.write_move(*m)));
+        if let Some(m) = self
+            .question
+            .moves
+            .iter()
+            .find(|&&m| game.check(m).is_err())
+        {
+            return Err(EngineError::IllegalMove(
+                self.question.position.write_move(*m),
+            ));
         }
         if game.outcome().is_some() {
             return Ok(Answer::new());
@@ -116,21 +128,49 @@ impl Search<'_> {
         let (mut budget, length) = ROOT_FOURS;
         let line = board.kill(&mut budget, length)?;
         let plies = line.len() as u16;
-        let kind = if plies == 1 { ProofKind::Terminal } else { H::STYLE.kill };
-        self.won(Proof { claim: Claim::Win, kind, plies }, line, u64::from(ROOT_FOURS.0 - budget) + 1)
+        let kind = if plies == 1 {
+            ProofKind::Terminal
+        } else {
+            H::STYLE.kill
+        };
+        self.won(
+            Proof {
+                claim: Claim::Win,
+                kind,
+                plies,
+            },
+            line,
+            u64::from(ROOT_FOURS.0 - budget) + 1,
+        )
     }
 
     /// Nor does a win by continuous threats.
     fn attack<H: Heuristics>(&self, board: &mut H, limits: &Limits) -> Option<Answer> {
-        let EngineOptions { vct, selective, leaf_fours, .. } = *self.options;
+        let EngineOptions {
+            vct,
+            selective,
+            leaf_fours,
+            ..
+        } = *self.options;
         // What is decided needs no search, and what forces is searched better than this could.
         if !vct || !selective || leaf_fours == 0 || board.situation() != Situation::Free {
             return None;
         }
-        let found = board.attack(selection::share_of_threats(self.question.effort), self.control);
+        let found = board.attack(
+            selection::share_of_threats(self.question.effort),
+            self.control,
+        );
         limits.add(found.nodes);
         let (plies, line) = found.win?;
-        self.won(Proof { claim: Claim::Win, kind: ProofKind::Vct, plies }, line, found.nodes)
+        self.won(
+            Proof {
+                claim: Claim::Win,
+                kind: ProofKind::Vct,
+                plies,
+            },
+            line,
+            found.nodes,
+        )
     }
 
     /// The answer that is one winning move, if it was asked about.
@@ -141,7 +181,15 @@ impl Search<'_> {
         }
         let depth = u8::try_from(proof.plies).unwrap_or(u8::MAX);
         let (score, by) = (proof.score(), provenance());
-        let verdict = Verdict { score, bound: Bound::Exact, depth, nodes, line, proof: Some(proof), by };
+        let verdict = Verdict {
+            score,
+            bound: Bound::Exact,
+            depth,
+            nodes,
+            line,
+            proof: Some(proof),
+            by,
+        };
         Some([(m, verdict)].into_iter().collect())
     }
 
@@ -151,21 +199,35 @@ impl Search<'_> {
             let legal: BTreeSet<Move> = position.legal_moves().into_iter().collect();
             let asked = without_repeats(&self.question.moves);
             let (moves, fouls) = asked.into_iter().partition(|m| legal.contains(m));
-            return Root { moves, otherwise: None, fouls, is_choice: false };
+            return Root {
+                moves,
+                otherwise: None,
+                fouls,
+                is_choice: false,
+            };
         }
         let situation = board.situation();
         let (moves, otherwise) = match situation {
             Situation::Forced { otherwise } => (board.moves(&situation).sorted(), Some(otherwise)),
             Situation::Free => (board.moves(&situation).sorted(), None),
             Situation::Known(score) if score.win_plies().is_some() => (board.urgent(), None),
-            Situation::Known(_) | Situation::Over(_) | Situation::Repeated { .. } => (position.legal_moves(), None),
+            Situation::Known(_) | Situation::Over(_) | Situation::Repeated { .. } => {
+                (position.legal_moves(), None)
+            }
         };
         // One move of each set that leads to the same position up to symmetry.
         let mut seen = BTreeSet::new();
         let children = position.children(&moves);
-        let distinct = moves.into_iter().zip(children).filter(|(_, child)| seen.insert(child.key));
+        let distinct = moves
+            .into_iter()
+            .zip(children)
+            .filter(|(_, child)| seen.insert(child.key));
         // On an empty board there is nothing to search for: the middle first, and what is next to it.
-        let most = if position.game::<H::Rules>().stones() == 0 { self.width() } else { usize::MAX };
+        let most = if position.game::<H::Rules>().stones() == 0 {
+            self.width()
+        } else {
+            usize::MAX
+        };
         Root {
             moves: distinct.map(|(m, _)| m).take(most).collect(),
             otherwise,
@@ -177,7 +239,10 @@ impl Search<'_> {
     /// The window asked for, but no mate is beyond it: a bound that is a mate would be a proof of nothing.
     fn window(&self) -> Window {
         let Window { alpha, beta } = self.window;
-        Window { alpha: alpha.min(Score::OPINION_MAX), beta: beta.max(-Score::OPINION_MAX) }
+        Window {
+            alpha: alpha.min(Score::OPINION_MAX),
+            beta: beta.max(-Score::OPINION_MAX),
+        }
     }
 
     pub(crate) fn width(&self) -> usize {
@@ -206,7 +271,11 @@ impl Search<'_> {
     }
 
     fn deepest(&self) -> u8 {
-        self.question.effort.depth.unwrap_or(Effort::MAX_DEPTH).min(Effort::MAX_DEPTH)
+        self.question
+            .effort
+            .depth
+            .unwrap_or(Effort::MAX_DEPTH)
+            .min(Effort::MAX_DEPTH)
     }
 
     /// Searches the same as the main thread, half of the helpers a ply deeper, for what the table learns by it.
@@ -216,8 +285,13 @@ impl Search<'_> {
         let first = 1 + number as u8 % 2;
         for depth in first..=self.deepest() {
             let kth = Kth::new(self.window().alpha, self.width().min(known.len()));
-            let found = known.iter().enumerate().map(|(at, found)| self.root_move(&mut search, found, at, depth, &kth));
-            let Some(mut found) = found.collect::<Option<Vec<_>>>() else { return };
+            let found = known
+                .iter()
+                .enumerate()
+                .map(|(at, found)| self.root_move(&mut search, found, at, depth, &kth));
+            let Some(mut found) = found.collect::<Option<Vec<_>>>() else {
+                return;
+            };
             order(&mut found);
             known = found;
         }
@@ -237,7 +311,11 @@ impl Search<'_> {
         }
         let mut own = AlphaBeta::new(board.clone(), self.table, limits, self.options);
         let at_once = !self.options.seed && self.question.effort.depth.is_some();
-        let mut depth = if at_once { self.deepest() } else { self.first(board, root) };
+        let mut depth = if at_once {
+            self.deepest()
+        } else {
+            self.first(board, root)
+        };
         while depth <= self.deepest() {
             let exchange = limits.control().exchange();
             if exchange.is_some_and(|exchange| exchange.skips(depth, self.deepest())) {
@@ -251,7 +329,9 @@ impl Search<'_> {
                 break;
             }
             let searched: BTreeSet<Move> = found.iter().map(|found| found.m).collect();
-            let rest = known.into_iter().filter(|known| !searched.contains(&known.m));
+            let rest = known
+                .into_iter()
+                .filter(|known| !searched.contains(&known.m));
             found.extend(rest);
             known = found;
             if !is_whole {
@@ -268,7 +348,12 @@ impl Search<'_> {
             }
             let answer = self.answer(&known, root);
             let elapsed = limits.begun().elapsed();
-            progress(&Progress { depth, answer, nodes: limits.nodes().max(own.nodes), elapsed });
+            progress(&Progress {
+                depth,
+                answer,
+                nodes: limits.nodes().max(own.nodes),
+                elapsed,
+            });
             if self.is_decided(&known) {
                 break;
             }
@@ -284,7 +369,9 @@ impl Search<'_> {
     /// The first iteration: of a part the one after the last that the table knows.
     fn first<H: Heuristics>(&self, board: &H, root: &Root) -> u8 {
         let is_member = self.control.exchange().is_some();
-        let (Some(_), Some(&m)) = (self.part.filter(|_| !is_member), root.moves.first()) else { return 1 };
+        let (Some(_), Some(&m)) = (self.part.filter(|_| !is_member), root.moves.first()) else {
+            return 1;
+        };
         let mut board = board.clone();
         board.play(m);
         let known = self.table.get(board.hash()).map_or(0, |entry| entry.depth);
@@ -294,15 +381,26 @@ impl Search<'_> {
     /// The other legal moves, one of each set that leads to the same position up to symmetry.
     pub(crate) fn others(&self, searched: &[Move]) -> Vec<Move> {
         let position = &self.question.position;
-        let mut seen: BTreeSet<_> = position.children(searched).iter().map(|child| child.key).collect();
+        let mut seen: BTreeSet<_> = position
+            .children(searched)
+            .iter()
+            .map(|child| child.key)
+            .collect();
         let legal = position.legal_moves();
         let children = position.children(&legal);
-        legal.into_iter().zip(children).filter(|(_, child)| seen.insert(child.key)).map(|(m, _)| m).collect()
+        legal
+            .into_iter()
+            .zip(children)
+            .filter(|(_, child)| seen.insert(child.key))
+            .map(|(m, _)| m)
+            .collect()
     }
 
     /// A proven win is enough; so is a proof of every move.
     fn is_decided(&self, known: &[RootMove]) -> bool {
-        known.first().is_some_and(|best| best.score.win_plies().is_some())
+        known
+            .first()
+            .is_some_and(|best| best.score.win_plies().is_some())
             || known.iter().all(|found| found.score.is_mate())
     }
 
@@ -310,13 +408,27 @@ impl Search<'_> {
     fn glance<H: Heuristics>(&self, board: &H, known: &mut [RootMove]) {
         let unlimited = Control::new();
         let limits = Limits::new(&unlimited, Effort::default());
-        let options = EngineOptions { leaf_fours: 0, ..*self.options };
+        let options = EngineOptions {
+            leaf_fours: 0,
+            ..*self.options
+        };
         let mut search = AlphaBeta::new(board.clone(), self.table, &limits, &options);
         for found in known.iter_mut().filter(|found| found.depth == 0) {
-            if let Some(Found { score, line, is_bound_to_path }) = search.root_move(found.m, 1, Score::MIN, Score::MAX)
+            if let Some(Found {
+                score,
+                line,
+                is_bound_to_path,
+            }) = search.root_move(found.m, 1, Score::MIN, Score::MAX)
             {
-                *found =
-                    RootMove { m: found.m, score, bound: Bound::Exact, line, nodes: 1, depth: 1, is_bound_to_path };
+                *found = RootMove {
+                    m: found.m,
+                    score,
+                    bound: Bound::Exact,
+                    line,
+                    nodes: 1,
+                    depth: 1,
+                    is_bound_to_path,
+                };
             }
         }
         order(known);
@@ -335,18 +447,26 @@ impl Search<'_> {
         let kth = Kth::new(self.window().alpha, width);
         let mut one = |at: usize| self.root_move(own, &known[at], at, depth, &kth);
         match self.pool.filter(|_| self.options.split == Split::Seeded) {
-            None if limits.control().exchange().is_some() => self.take_turns(own, known, depth, limits, &kth),
+            None if limits.control().exchange().is_some() => {
+                self.take_turns(own, known, depth, limits, &kth)
+            }
             None => (0..known.len()).map_while(one).collect(),
             // The best so far are searched before the others share their bound.
             Some(pool) => {
                 let mut all: Vec<RootMove> = (0..width).map_while(&mut one).collect();
                 if all.len() == width {
                     let search = |at: usize| {
-                        let mut search = AlphaBeta::new(board.clone(), self.table, limits, self.options);
+                        let mut search =
+                            AlphaBeta::new(board.clone(), self.table, limits, self.options);
                         self.root_move(&mut search, &known[at], at, depth, &kth)
                     };
-                    let rest =
-                        pool.install(|| (width..known.len()).into_par_iter().with_max_len(1).map(search).collect());
+                    let rest = pool.install(|| {
+                        (width..known.len())
+                            .into_par_iter()
+                            .with_max_len(1)
+                            .map(search)
+                            .collect()
+                    });
                     all.extend(Option::<Vec<_>>::unwrap_or_default(rest));
                 }
                 all
@@ -368,8 +488,10 @@ impl Search<'_> {
         let mut found: Vec<(usize, RootMove)> = Vec::with_capacity(known.len());
         let (mut waiting, mut deferred): (VecDeque<usize>, VecDeque<usize>) =
             ((0..known.len()).collect(), VecDeque::new());
-        while let Some((at, is_again)) =
-            waiting.pop_front().map(|at| (at, false)).or_else(|| deferred.pop_front().map(|at| (at, true)))
+        while let Some((at, is_again)) = waiting
+            .pop_front()
+            .map(|at| (at, false))
+            .or_else(|| deferred.pop_front().map(|at| (at, true)))
         {
             own.board.play(known[at].m);
             let key = own.key(i32::from(depth) - 1);
@@ -379,9 +501,15 @@ impl Search<'_> {
                 deferred.push_back(at);
                 continue;
             }
-            exchange.into_iter().for_each(|exchange| exchange.begun(key));
-            let Some(result) = self.root_move(own, &known[at], at, depth, kth) else { break };
-            exchange.into_iter().for_each(|exchange| exchange.ended(key));
+            exchange
+                .into_iter()
+                .for_each(|exchange| exchange.begun(key));
+            let Some(result) = self.root_move(own, &known[at], at, depth, kth) else {
+                break;
+            };
+            exchange
+                .into_iter()
+                .for_each(|exchange| exchange.ended(key));
             found.push((at, result));
         }
         found.sort_by_key(|(at, _)| *at);
@@ -412,13 +540,25 @@ impl Search<'_> {
             depth
         };
         let first = above.or(is_scout.then_some(beta).filter(|_| reduced < depth));
-        let mut result = Found { score: Score::MAX, line: Vec::new(), is_bound_to_path: false };
-        for (depth, beta) in [(reduced, first), (depth, above.filter(|_| reduced < depth)), (depth, Some(beta))] {
+        let mut result = Found {
+            score: Score::MAX,
+            line: Vec::new(),
+            is_bound_to_path: false,
+        };
+        for (depth, beta) in [
+            (reduced, first),
+            (depth, above.filter(|_| reduced < depth)),
+            (depth, Some(beta)),
+        ] {
             if let Some(beta) = beta.filter(|_| result.score > alpha) {
                 result = search.root_move(found.m, depth, alpha, beta)?;
             }
         }
-        let Found { score, line, is_bound_to_path } = result;
+        let Found {
+            score,
+            line,
+            is_bound_to_path,
+        } = result;
         let bound = match score {
             _ if score <= alpha && alpha > Score::MIN => Bound::Upper,
             _ if score >= beta => Bound::Lower,
@@ -428,7 +568,15 @@ impl Search<'_> {
             kth.raise(score);
         }
         let nodes = found.nodes + search.nodes - before;
-        Some(RootMove { m: found.m, score, bound, line, nodes, depth, is_bound_to_path })
+        Some(RootMove {
+            m: found.m,
+            score,
+            bound,
+            line,
+            nodes,
+            depth,
+            is_bound_to_path,
+        })
     }
 }
 
@@ -439,7 +587,9 @@ fn is_better(found: &[RootMove], known: &[RootMove]) -> bool {
 }
 
 fn is_lost(known: &[RootMove]) -> bool {
-    known.iter().all(|found| found.score.loss_plies().is_some() && found.bound != Bound::Lower)
+    known
+        .iter()
+        .all(|found| found.score.loss_plies().is_some() && found.bound != Bound::Lower)
 }
 
 /// The best first; among equals what is exact, then the order of before.

@@ -30,7 +30,9 @@ pub struct Row {
 /// # Errors
 /// Never: the line is legal.
 pub fn positions() -> Result<Vec<Position>, PositionError> {
-    (1..=LINE.len()).map(|plies| Position::from_line(Variant::FREESTYLE_15, &LINE[..plies].join(" "))).collect()
+    (1..=LINE.len())
+        .map(|plies| Position::from_line(Variant::FREESTYLE_15, &LINE[..plies].join(" ")))
+        .collect()
 }
 
 /// Searches each of the ten positions to a depth, with a fresh engine for each.
@@ -44,8 +46,15 @@ pub fn measure(options: EngineOptions, depth: u8) -> Result<Vec<Row>, EngineErro
         let question = Question::new(position.clone(), Effort::depth(depth));
         let mut nodes = 0;
         let begun = Instant::now();
-        let answer = engine.answer(&question, &Control::new(), &mut |progress| nodes = progress.nodes)?;
-        Ok(Row { position, nodes: nodes.max(answer.nodes()), time: begun.elapsed(), answer })
+        let answer = engine.answer(&question, &Control::new(), &mut |progress| {
+            nodes = progress.nodes
+        })?;
+        Ok(Row {
+            position,
+            nodes: nodes.max(answer.nodes()),
+            time: begun.elapsed(),
+            answer,
+        })
     };
     positions.into_iter().map(row).collect()
 }
@@ -56,7 +65,16 @@ pub fn measure(options: EngineOptions, depth: u8) -> Result<Vec<Row>, EngineErro
 /// # Errors
 /// If there is no memory for the engine.
 pub fn signature() -> Result<u64, EngineError> {
-    Ok(measure(EngineOptions { selective: false, ..EngineOptions::default() }, 6)?.iter().map(|row| row.nodes).sum())
+    Ok(measure(
+        EngineOptions {
+            selective: false,
+            ..EngineOptions::default()
+        },
+        6,
+    )?
+    .iter()
+    .map(|row| row.nodes)
+    .sum())
 }
 
 /// The mean time of playing a move and taking it back, with all that the board keeps up to date: each candidate of the
@@ -66,9 +84,18 @@ pub fn signature() -> Result<u64, EngineError> {
 /// [`EngineError::Unsupported`] for what is no gomoku.
 pub fn play_and_undo(position: &Position, rounds: u32) -> Result<Duration, EngineError> {
     match position.variant() {
-        Variant::Gomoku { rule: RuleName::Freestyle, .. } => Ok(pairs::<Freestyle>(position, rounds)),
-        Variant::Gomoku { rule: RuleName::Standard, .. } => Ok(pairs::<Standard>(position, rounds)),
-        Variant::Gomoku { rule: RuleName::Renju, .. } => Ok(pairs::<Renju>(position, rounds)),
+        Variant::Gomoku {
+            rule: RuleName::Freestyle,
+            ..
+        } => Ok(pairs::<Freestyle>(position, rounds)),
+        Variant::Gomoku {
+            rule: RuleName::Standard,
+            ..
+        } => Ok(pairs::<Standard>(position, rounds)),
+        Variant::Gomoku {
+            rule: RuleName::Renju,
+            ..
+        } => Ok(pairs::<Renju>(position, rounds)),
         other => Err(EngineError::Unsupported(other)),
     }
 }

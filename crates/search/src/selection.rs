@@ -34,32 +34,52 @@ impl Node {
 /// Whether the opinion is so far above beta that a shallow search would not bring it below (reverse futility), if one
 /// ply changes it by `ply` at most.
 pub(crate) fn is_far_above(node: &Node, ply: i32) -> bool {
-    node.depth <= 6 && !node.beta.is_mate() && node.opinion() - ply * node.depth >= node.beta.raw().into()
+    node.depth <= 6
+        && !node.beta.is_mate()
+        && node.opinion() - ply * node.depth >= node.beta.raw().into()
 }
 
 /// Whether the opinion is so far below alpha that only fours could help (razoring).
 pub(crate) fn is_far_below(node: &Node, ply: i32) -> bool {
-    node.depth <= 3 && !node.alpha.is_mate() && node.opinion() + 100 + 2 * ply * node.depth <= node.alpha.raw().into()
+    node.depth <= 3
+        && !node.alpha.is_mate()
+        && node.opinion() + 100 + 2 * ply * node.depth <= node.alpha.raw().into()
 }
 
 /// Whether a move that threatens nothing, so late in the order, need not be searched.
-pub(crate) fn is_hopeless(node: &Node, alpha: Score, searched: usize, force: Force, style: &Style) -> bool {
+pub(crate) fn is_hopeless(
+    node: &Node,
+    alpha: Score,
+    searched: usize,
+    force: Force,
+    style: &Style,
+) -> bool {
     if node.is_pv() || force.attacks || searched == 0 {
         return false;
     }
     let (depth, &Style { ply, late, .. }) = (node.depth, style);
     let is_late = depth <= 8 && searched as i32 >= late.moves.0 + depth * depth * late.moves.1 / 4;
-    let is_futile = depth <= 5 && !alpha.is_mate() && node.opinion() + ply + ply * depth <= alpha.raw().into();
+    let is_futile =
+        depth <= 5 && !alpha.is_mate() && node.opinion() + ply + ply * depth <= alpha.raw().into();
     is_late || is_futile
 }
 
 /// Plies by which a move is searched less deeply.
-pub(crate) fn reduction(node: &Node, searched: usize, force: Force, history: i32, style: &Style) -> i32 {
+pub(crate) fn reduction(
+    node: &Node,
+    searched: usize,
+    force: Force,
+    history: i32,
+    style: &Style,
+) -> i32 {
     if node.depth < 3 || searched < 2 {
         return 0;
     }
     let mut reduction = late(node.depth as usize, searched, style);
-    reduction -= i32::from(node.is_pv()) + i32::from(force.attacks) + i32::from(force.defends) + history / 2_048;
+    reduction -= i32::from(node.is_pv())
+        + i32::from(force.attacks)
+        + i32::from(force.defends)
+        + history / 2_048;
     reduction.clamp(0, node.depth - 2)
 }
 
@@ -107,9 +127,17 @@ pub(crate) const fn without_a_table_move(depth: i32) -> i32 {
 
 /// What a search for continuous threats may take of the effort for a question.
 pub(crate) fn share_of_threats(effort: Effort) -> Effort {
-    let by_depth = effort.depth.map_or(500_000, |depth| 50 * u64::from(depth) * u64::from(depth));
-    let nodes = effort.nodes.map_or(by_depth, |nodes| by_depth.min(nodes / 6));
-    Effort { depth: None, nodes: Some(nodes), time: effort.time.map(|time| time / 6) }
+    let by_depth = effort
+        .depth
+        .map_or(500_000, |depth| 50 * u64::from(depth) * u64::from(depth));
+    let nodes = effort
+        .nodes
+        .map_or(by_depth, |nodes| by_depth.min(nodes / 6));
+    Effort {
+        depth: None,
+        nodes: Some(nodes),
+        time: effort.time.map(|time| time / 6),
+    }
 }
 
 /// Fours to be tried to see what the opponent threatens.
@@ -145,6 +173,10 @@ mod tests {
         }
         let style = &<crate::gomoku::Board<kagetsu_game::gomoku::Freestyle> as crate::heuristics::Heuristics>::STYLE;
         assert_eq!(late(3, 2, style), 0);
-        assert!((7..=9).contains(&late(10, 20, style)), "{}", late(10, 20, style));
+        assert!(
+            (7..=9).contains(&late(10, 20, style)),
+            "{}",
+            late(10, 20, style)
+        );
     }
 }

@@ -10,8 +10,7 @@ use crate::{Constants, EngineOptions, Mechanism, Mechanisms, Neighbourhood, Spli
 /// What stands for the default options; it may stand before other settings too.
 const DEFAULT: &str = "default";
 /// All keys, as they are told to who wrote another.
-const KEYS: &str =
-    "threads, table, constants, neighbourhood, candidates, seed, leaf-fours, selective, vct, split, without";
+const KEYS: &str = "threads, table, constants, neighbourhood, candidates, seed, leaf-fours, selective, vct, split, without";
 
 const CONSTANTS: [(Constants, &str); 7] = [
     (Constants::Own, "own"),
@@ -40,7 +39,9 @@ const UNITS: [(u32, &str); 4] = [(30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "B")
 #[non_exhaustive]
 pub enum OptionsError {
     /// Not a setting.
-    #[error("'{0}' is not a setting; write key=value, with commas between them, as in constants=paper,candidates=12")]
+    #[error(
+        "'{0}' is not a setting; write key=value, with commas between them, as in constants=paper,candidates=12"
+    )]
     Setting(String),
     /// An unknown key.
     #[error("no engine option is called '{0}'; there are {KEYS}")]
@@ -61,9 +62,21 @@ pub enum OptionsError {
 impl fmt::Display for EngineOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let texts = texts(self);
-        let changed = texts.iter().zip(texts_of_default()).filter(|(own, default)| *own != default);
-        let words: Vec<String> = changed.map(|((key, value), _)| format!("{key}={value}")).collect();
-        f.write_str(if words.is_empty() { DEFAULT.into() } else { words.join(",") }.as_str())
+        let changed = texts
+            .iter()
+            .zip(texts_of_default())
+            .filter(|(own, default)| *own != default);
+        let words: Vec<String> = changed
+            .map(|((key, value), _)| format!("{key}={value}"))
+            .collect();
+        f.write_str(
+            if words.is_empty() {
+                DEFAULT.into()
+            } else {
+                words.join(",")
+            }
+            .as_str(),
+        )
     }
 }
 
@@ -91,7 +104,14 @@ fn texts(options: &EngineOptions) -> [(&'static str, String); 11] {
         ("table", memory(table_bytes)),
         ("constants", name(&CONSTANTS, constants)),
         ("neighbourhood", name(&NEIGHBOURHOODS, neighbourhood)),
-        ("candidates", if candidates == usize::MAX { name(&ALL, candidates) } else { candidates.to_string() }),
+        (
+            "candidates",
+            if candidates == usize::MAX {
+                name(&ALL, candidates)
+            } else {
+                candidates.to_string()
+            },
+        ),
         ("seed", name(&SWITCH, seed)),
         ("leaf-fours", leaf_fours.to_string()),
         ("selective", name(&SWITCH, selective)),
@@ -108,8 +128,14 @@ impl FromStr for EngineOptions {
 
     fn from_str(text: &str) -> Result<Self, OptionsError> {
         let mut options = Self::default();
-        for setting in text.split(',').map(str::trim).filter(|setting| !setting.is_empty() && *setting != DEFAULT) {
-            let (key, value) = setting.split_once('=').ok_or_else(|| OptionsError::Setting(setting.into()))?;
+        for setting in text
+            .split(',')
+            .map(str::trim)
+            .filter(|setting| !setting.is_empty() && *setting != DEFAULT)
+        {
+            let (key, value) = setting
+                .split_once('=')
+                .ok_or_else(|| OptionsError::Setting(setting.into()))?;
             options.set(key.trim(), value.trim())?;
         }
         Ok(options)
@@ -136,7 +162,11 @@ impl FromStr for Split {
 
 impl EngineOptions {
     fn set(&mut self, key: &str, value: &str) -> Result<(), OptionsError> {
-        let wrong = |expected: String| OptionsError::Value { key: key.into(), value: value.into(), expected };
+        let wrong = |expected: String| OptionsError::Value {
+            key: key.into(),
+            value: value.into(),
+            expected,
+        };
         match key {
             "threads" => self.threads = number(value, 1..).map_err(wrong)?,
             "table" => self.table_bytes = bytes(value).map_err(wrong)?,
@@ -144,7 +174,9 @@ impl EngineOptions {
             "neighbourhood" => self.neighbourhood = named(&NEIGHBOURHOODS, value).map_err(wrong)?,
             "candidates" => {
                 let all = named(&ALL, value);
-                self.candidates = all.or_else(|_| number(value, 1..)).map_err(|e| wrong(format!("{e}, or all")))?;
+                self.candidates = all
+                    .or_else(|_| number(value, 1..))
+                    .map_err(|e| wrong(format!("{e}, or all")))?;
             }
             "seed" => self.seed = named(&SWITCH, value).map_err(wrong)?,
             "leaf-fours" => self.leaf_fours = number(value, 0..).map_err(wrong)?,
@@ -160,27 +192,51 @@ impl EngineOptions {
 
 /// The value of this name; else the names that there are.
 fn named<T: Copy>(names: &[(T, &str)], text: &str) -> Result<T, String> {
-    let found = names.iter().find(|(_, name)| *name == text).map(|(value, _)| *value);
-    found.ok_or_else(|| names.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", "))
+    let found = names
+        .iter()
+        .find(|(_, name)| *name == text)
+        .map(|(value, _)| *value);
+    found.ok_or_else(|| {
+        names
+            .iter()
+            .map(|(_, name)| *name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    })
 }
 
 fn name<T: PartialEq>(names: &[(T, &'static str)], value: T) -> String {
-    let found = names.iter().find(|(named, _)| *named == value).map(|(_, name)| *name);
-    found.expect("every value has its name in the table").to_string()
+    let found = names
+        .iter()
+        .find(|(named, _)| *named == value)
+        .map(|(_, name)| *name);
+    found
+        .expect("every value has its name in the table")
+        .to_string()
 }
 
 /// What a set of mechanisms is written as where there is none in it.
 const NOTHING: &str = "nothing";
 
 fn mechanisms(set: Mechanisms) -> String {
-    let names: Vec<&str> = Mechanism::ALL.into_iter().filter(|m| set.has(*m)).map(Mechanism::name).collect();
-    if names.is_empty() { NOTHING.into() } else { names.join("+") }
+    let names: Vec<&str> = Mechanism::ALL
+        .into_iter()
+        .filter(|m| set.has(*m))
+        .map(Mechanism::name)
+        .collect();
+    if names.is_empty() {
+        NOTHING.into()
+    } else {
+        names.join("+")
+    }
 }
 
 fn without(text: &str) -> Result<Mechanisms, String> {
     let all = Mechanism::ALL.map(|mechanism| (mechanism, mechanism.name()));
     let names = text.split('+').filter(|name| *name != NOTHING);
-    let set = names.map(|name| named(&all, name)).try_fold(Mechanisms::NONE, |set, m| Ok(set.with(m?)));
+    let set = names
+        .map(|name| named(&all, name))
+        .try_fold(Mechanisms::NONE, |set, m| Ok(set.with(m?)));
     set.map_err(|names: String| format!("{NOTHING}, or some of {names}, with + between them"))
 }
 
@@ -203,10 +259,16 @@ fn memory(bytes: usize) -> String {
 }
 
 fn bytes(text: &str) -> Result<usize, String> {
-    let suffixed = |(power, unit): &(u32, &str)| text.strip_suffix(unit).map(|digits| (digits, *power));
+    let suffixed =
+        |(power, unit): &(u32, &str)| text.strip_suffix(unit).map(|digits| (digits, *power));
     let (digits, power) = UNITS.iter().find_map(suffixed).unwrap_or((text, 0));
-    let count: usize = digits.trim().parse().map_err(|_| "memory, as in 64MiB, or 0".to_string())?;
-    count.checked_mul(1 << power).ok_or_else(|| "less memory".into())
+    let count: usize = digits
+        .trim()
+        .parse()
+        .map_err(|_| "memory, as in 64MiB, or 0".to_string())?;
+    count
+        .checked_mul(1 << power)
+        .ok_or_else(|| "less memory".into())
 }
 
 #[cfg(test)]
@@ -219,11 +281,21 @@ mod tests {
     fn any_options() -> impl Strategy<Value = EngineOptions> {
         let candidates = prop_oneof![1..300_usize, Just(usize::MAX)];
         let table = (0_usize..2_000, 0_u32..31).prop_map(|(count, power)| count << power);
-        let names = (select(&CONSTANTS[..]), select(&NEIGHBOURHOODS[..]), select(&SPLITS[..]));
+        let names = (
+            select(&CONSTANTS[..]),
+            select(&NEIGHBOURHOODS[..]),
+            select(&SPLITS[..]),
+        );
         let without = prop::collection::vec(select(&Mechanism::ALL[..]), 0..9);
-        let rest = (any::<bool>(), any::<u32>(), any::<bool>(), any::<bool>(), without);
-        (1_usize..100, table, candidates, names, rest).prop_map(|(threads, table_bytes, candidates, names, rest)| {
-            EngineOptions {
+        let rest = (
+            any::<bool>(),
+            any::<u32>(),
+            any::<bool>(),
+            any::<bool>(),
+            without,
+        );
+        (1_usize..100, table, candidates, names, rest).prop_map(
+            |(threads, table_bytes, candidates, names, rest)| EngineOptions {
                 threads,
                 table_bytes,
                 constants: names.0.0,
@@ -235,8 +307,8 @@ mod tests {
                 vct: rest.3,
                 split: names.2.0,
                 without: rest.4.into_iter().fold(Mechanisms::NONE, Mechanisms::with),
-            }
-        })
+            },
+        )
     }
 
     proptest! {
@@ -251,9 +323,17 @@ mod tests {
     fn texts_are_short_and_forgiving() {
         let default = EngineOptions::default();
         assert_eq!(default.to_string(), "default");
-        assert_eq!(["", "default", " default , "].map(str::parse), [Ok(default), Ok(default), Ok(default)]);
-        let options: EngineOptions = "default, table=1GiB ,candidates=all,seed=off".parse().expect("options");
-        assert_eq!((options.table_bytes, options.candidates, options.seed), (1 << 30, usize::MAX, false));
+        assert_eq!(
+            ["", "default", " default , "].map(str::parse),
+            [Ok(default), Ok(default), Ok(default)]
+        );
+        let options: EngineOptions = "default, table=1GiB ,candidates=all,seed=off"
+            .parse()
+            .expect("options");
+        assert_eq!(
+            (options.table_bytes, options.candidates, options.seed),
+            (1 << 30, usize::MAX, false)
+        );
         assert_eq!(options.to_string(), "table=1GiB,candidates=all,seed=off");
         assert_eq!("table=4096".parse(), "table=4KiB".parse::<EngineOptions>());
     }
@@ -262,15 +342,36 @@ mod tests {
     fn a_wrong_setting_is_named_with_the_way_out() {
         for (text, said) in [
             ("fast", "'fast' is not a setting; write key=value"),
-            ("seed=on,speed=9", "no engine option is called 'speed'; there are threads, table, constants"),
-            ("constants=blag", "constants=blag: constants must be own, paper, patent, blog, matrix, count, evalue"),
+            (
+                "seed=on,speed=9",
+                "no engine option is called 'speed'; there are threads, table, constants",
+            ),
+            (
+                "constants=blag",
+                "constants=blag: constants must be own, paper, patent, blog, matrix, count, evalue",
+            ),
             ("seed=yes", "seed=yes: seed must be on, off"),
-            ("threads=0", "threads=0: threads must be a whole number from 1"),
-            ("candidates=-3", "candidates must be a whole number from 1, or all"),
-            ("table=64MB", "table=64MB: table must be memory, as in 64MiB, or 0"),
+            (
+                "threads=0",
+                "threads=0: threads must be a whole number from 1",
+            ),
+            (
+                "candidates=-3",
+                "candidates must be a whole number from 1, or all",
+            ),
+            (
+                "table=64MB",
+                "table=64MB: table must be memory, as in 64MiB, or 0",
+            ),
             ("table=99999999999GiB", "table must be less memory"),
-            ("without=pawns", "without must be nothing, or some of table-move, killers, history"),
-            ("leaf-fours=5000000000", "leaf-fours must be a smaller number"),
+            (
+                "without=pawns",
+                "without must be nothing, or some of table-move, killers, history",
+            ),
+            (
+                "leaf-fours=5000000000",
+                "leaf-fours must be a smaller number",
+            ),
         ] {
             let error = text.parse::<EngineOptions>().expect_err(text).to_string();
             assert!(error.contains(said), "{text}: {error}");

@@ -8,7 +8,15 @@ use crate::{Control, Engine, EngineError, EngineOptions};
 /// # Errors
 /// [`EngineError::Unsupported`].
 pub fn shallow(position: &Position) -> Result<Answer, EngineError> {
-    let options = EngineOptions { table_bytes: 0, leaf_fours: 0, selective: false, ..EngineOptions::default() };
-    let question = Question { width: u16::MAX, ..Question::new(position.clone(), Effort::depth(2)) };
+    let options = EngineOptions {
+        table_bytes: 0,
+        leaf_fours: 0,
+        selective: false,
+        ..EngineOptions::default()
+    };
+    let question = Question {
+        width: u16::MAX,
+        ..Question::new(position.clone(), Effort::depth(2))
+    };
     Engine::new(options)?.answer(&question, &Control::new(), &mut |_| {})
 }

@@ -37,7 +37,10 @@ impl<R: Rule> Heuristics for Folded<R> {
     const STYLE: Style = <Board<R> as Heuristics>::STYLE;
 
     fn new(game: &Gomoku<R>, options: &EngineOptions) -> Self {
-        Self { board: Board::new(game, options), game: game.clone() }
+        Self {
+            board: Board::new(game, options),
+            game: game.clone(),
+        }
     }
 
     fn play(&mut self, m: Move) {
@@ -51,7 +54,10 @@ impl<R: Rule> Heuristics for Folded<R> {
     }
 
     fn hash(&self) -> u64 {
-        (0..8).map(|number| self.game.zobrist(Symmetry::new(number)) as u64).min().unwrap_or_default()
+        (0..8)
+            .map(|number| self.game.zobrist(Symmetry::new(number)) as u64)
+            .min()
+            .unwrap_or_default()
     }
 
     fn evaluate(&self) -> Score {
@@ -109,8 +115,15 @@ impl<R: Rule> Heuristics for Folded<R> {
 
 /// Whether the first side wins, by a search that goes to the end of the game and leaves nothing out.
 fn first_wins<const K: usize>(size: u8) -> bool {
-    let game = Gomoku::<Row<K>>::start(Variant::Gomoku { rule: RuleName::Freestyle, size });
-    let options = EngineOptions { candidates: usize::MAX, selective: false, ..EngineOptions::default() };
+    let game = Gomoku::<Row<K>>::start(Variant::Gomoku {
+        rule: RuleName::Freestyle,
+        size,
+    });
+    let options = EngineOptions {
+        candidates: usize::MAX,
+        selective: false,
+        ..EngineOptions::default()
+    };
     let board = Folded::new(&game, &options);
     let (control, mut table) = (Control::new(), Table::new(options.table_bytes));
     table.begin();
@@ -124,7 +137,10 @@ fn first_wins<const K: usize>(size: u8) -> bool {
         let mut moves = board.moves(&board.situation());
         let mut best = Score::MIN;
         while let Some((_, m)) = moves.take() {
-            let score = search.root_move(m, depth, Score::ZERO, above).expect("nobody stops it").score;
+            let score = search
+                .root_move(m, depth, Score::ZERO, above)
+                .expect("nobody stops it")
+                .score;
             best = best.max(score);
             if score.win_plies().is_some() {
                 break;
@@ -133,9 +149,17 @@ fn first_wins<const K: usize>(size: u8) -> bool {
         if best.win_plies().is_some() || depth == most {
             break best.win_plies().is_some();
         }
-        depth = if depth < 10.min(most) { depth + 2 } else { most };
+        depth = if depth < 10.min(most) {
+            depth + 2
+        } else {
+            most
+        };
     };
-    println!("({size},{size},{K}): {} after {} positions", if found { "win" } else { "no win" }, search.nodes);
+    println!(
+        "({size},{size},{K}): {} after {} positions",
+        if found { "win" } else { "no win" },
+        search.nodes
+    );
     found
 }
 

@@ -46,7 +46,11 @@ impl Table {
     /// A table of at most `bytes`; none where there is no memory for it.
     pub(crate) fn of(bytes: usize) -> Option<Self> {
         let slots = bytes / (BUCKET * size_of::<Slot>()) * BUCKET;
-        let mut table = Self { slots: Vec::new(), generation: 0, family: 0 };
+        let mut table = Self {
+            slots: Vec::new(),
+            generation: 0,
+            family: 0,
+        };
         table.slots.try_reserve_exact(slots).ok()?;
         table.slots.resize_with(slots, Slot::default);
         Some(table)
@@ -63,7 +67,9 @@ impl Table {
         self.family = 0;
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
-            self.slots.iter_mut().for_each(|slot| *slot = Slot::default());
+            self.slots
+                .iter_mut()
+                .for_each(|slot| *slot = Slot::default());
             self.generation = 1;
         }
     }
@@ -83,7 +89,8 @@ impl Table {
     pub(crate) fn get(&self, hash: u64) -> Option<Entry> {
         let found = self.bucket(hash).iter().find_map(|slot| {
             let data = slot.data.load(Relaxed);
-            (slot.check.load(Relaxed) ^ data == hash && generation(data) == self.generation).then_some(data)
+            (slot.check.load(Relaxed) ^ data == hash && generation(data) == self.generation)
+                .then_some(data)
         });
         found.and_then(unpack)
     }
@@ -143,7 +150,12 @@ pub(crate) fn unpack(data: u64) -> Option<Entry> {
         _ => return None,
     };
     let score = Score::from_raw(data as u16 as i16)?;
-    Some(Entry { score, bound, depth: depth(data), best: Move::new((data >> 16) as u16) })
+    Some(Entry {
+        score,
+        bound,
+        depth: depth(data),
+        best: Move::new((data >> 16) as u16),
+    })
 }
 
 #[cfg(test)]
@@ -153,10 +165,17 @@ mod tests {
 
     fn entry() -> impl Strategy<Value = Entry> {
         let bound = prop_oneof![Just(Bound::Upper), Just(Bound::Lower), Just(Bound::Exact)];
-        (-32_001i16..=32_001, bound, 0u8..=100, any::<u16>()).prop_map(|(raw, bound, depth, code)| {
-            let score = Score::from_raw(raw).expect("within the range of scores");
-            Entry { score, bound, depth, best: Move::new(code) }
-        })
+        (-32_001i16..=32_001, bound, 0u8..=100, any::<u16>()).prop_map(
+            |(raw, bound, depth, code)| {
+                let score = Score::from_raw(raw).expect("within the range of scores");
+                Entry {
+                    score,
+                    bound,
+                    depth,
+                    best: Move::new(code),
+                }
+            },
+        )
     }
 
     proptest! {

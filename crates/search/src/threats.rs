@@ -92,7 +92,11 @@ impl Threats {
     /// With a table of at most `bytes`, or of the least size.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
-        Self { table: ProofTable::new(bytes), variant: None, refuted: None }
+        Self {
+            table: ProofTable::new(bytes),
+            variant: None,
+            refuted: None,
+        }
     }
 
     /// Forgets what it has learned.
@@ -157,7 +161,9 @@ impl Threats {
     /// The rule of a position, which the table is of from now on.
     fn enter(&mut self, position: &Position) -> Result<RuleName, EngineError> {
         let variant = position.variant();
-        let Variant::Gomoku { rule, .. } = variant else { return Err(EngineError::Unsupported(variant)) };
+        let Variant::Gomoku { rule, .. } = variant else {
+            return Err(EngineError::Unsupported(variant));
+        };
         if self.variant.replace(variant) != Some(variant) {
             self.clear();
         }
@@ -176,14 +182,23 @@ impl Threats {
             return None;
         }
         let mut assault = Assault::new(game, &mut self.table, control);
-        assault.sketches =
-            self.refuted.take().filter(|(of, _)| of == position).map(|(_, known)| known).unwrap_or_default();
+        assault.sketches = self
+            .refuted
+            .take()
+            .filter(|(of, _)| of == position)
+            .map(|(_, known)| known)
+            .unwrap_or_default();
         let plan = assault.plan(reply.index(), nodes);
         self.refuted = Some((position.clone(), assault.sketches));
         plan
     }
 
-    fn run_plan<R: Rule>(&mut self, position: &Position, effort: Effort, control: &Control) -> Option<Plan> {
+    fn run_plan<R: Rule>(
+        &mut self,
+        position: &Position,
+        effort: Effort,
+        control: &Control,
+    ) -> Option<Plan> {
         let game: Gomoku<R> = position.game();
         if game.outcome().is_some() {
             return None;
@@ -196,10 +211,20 @@ impl Threats {
         }
     }
 
-    fn run<R: Rule>(&mut self, position: &Position, class: Class, effort: Effort, control: &Control) -> Found {
+    fn run<R: Rule>(
+        &mut self,
+        position: &Position,
+        class: Class,
+        effort: Effort,
+        control: &Control,
+    ) -> Found {
         let game: Gomoku<R> = position.game();
         if game.outcome().is_some() {
-            return Found { outcome: Outcome::NoWin, nodes: 0, time: Duration::ZERO };
+            return Found {
+                outcome: Outcome::NoWin,
+                nodes: 0,
+                time: Duration::ZERO,
+            };
         }
         let mut board = Board::<R>::new(&game, &EngineOptions::default());
         let begun = Instant::now();
@@ -208,29 +233,48 @@ impl Threats {
             Class::Vct => {
                 let mut vct = Vct::new(&mut board, &mut self.table, control);
                 let outcome = match vct.find(effort) {
-                    Decision::Win { plies, line } => Outcome::Win { plies, kind: kind(plies, ProofKind::Vct), line },
+                    Decision::Win { plies, line } => Outcome::Win {
+                        plies,
+                        kind: kind(plies, ProofKind::Vct),
+                        line,
+                    },
                     Decision::NoWin { .. } => Outcome::NoWin,
                     Decision::Unknown => Outcome::Unknown,
                 };
                 (outcome, vct.nodes)
             }
         };
-        Found { outcome, nodes, time: begun.elapsed() }
+        Found {
+            outcome,
+            nodes,
+            time: begun.elapsed(),
+        }
     }
 }
 
 fn kind(plies: u16, kind: ProofKind) -> ProofKind {
-    if plies == 1 { ProofKind::Terminal } else { kind }
+    if plies == 1 {
+        ProofKind::Terminal
+    } else {
+        kind
+    }
 }
 
 fn fours<R: Rule>(board: &mut Board<R>, effort: Effort) -> (Outcome, u64) {
-    let all = effort.nodes.and_then(|nodes| u32::try_from(nodes).ok()).unwrap_or(u32::MAX);
+    let all = effort
+        .nodes
+        .and_then(|nodes| u32::try_from(nodes).ok())
+        .unwrap_or(u32::MAX);
     let mut budget = all;
     let line = board.kill(&mut budget, u32::from(effort.depth.unwrap_or(u8::MAX) / 2));
     let outcome = match line {
         Some(line) => {
             let plies = line.len() as u16;
-            Outcome::Win { plies, kind: kind(plies, ProofKind::Vcf), line }
+            Outcome::Win {
+                plies,
+                kind: kind(plies, ProofKind::Vcf),
+                line,
+            }
         }
         None if budget == 0 => Outcome::Unknown,
         None => Outcome::NoWin,

@@ -27,9 +27,18 @@ pub struct Features {
 #[must_use]
 pub fn features(position: &Position) -> Option<Features> {
     match position.variant() {
-        Variant::Gomoku { rule: RuleName::Freestyle, .. } => of::<Freestyle>(position),
-        Variant::Gomoku { rule: RuleName::Standard, .. } => of::<Standard>(position),
-        Variant::Gomoku { rule: RuleName::Renju, .. } => of::<Renju>(position),
+        Variant::Gomoku {
+            rule: RuleName::Freestyle,
+            ..
+        } => of::<Freestyle>(position),
+        Variant::Gomoku {
+            rule: RuleName::Standard,
+            ..
+        } => of::<Standard>(position),
+        Variant::Gomoku {
+            rule: RuleName::Renju,
+            ..
+        } => of::<Renju>(position),
         _ => None,
     }
 }
@@ -56,6 +65,10 @@ pub fn table(rule: RuleName, side: Side) -> (Vec<i16>, Vec<i16>) {
 /// If there are not [`CELL_CLASSES`] values and [`THREAT_SETS`] threats.
 #[must_use]
 pub fn write(values: Vec<i16>, threats: Vec<i16>) -> String {
-    assert_eq!((values.len(), threats.len()), (CELL_CLASSES, THREAT_SETS), "a table of another size");
+    assert_eq!(
+        (values.len(), threats.len()),
+        (CELL_CLASSES, THREAT_SETS),
+        "a table of another size"
+    );
     Fitted { values, threats }.write()
 }

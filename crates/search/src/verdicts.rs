@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use kagetsu_game::{Answer, Bound, Claim, Move, Outcome, Proof, ProofKind, Provenance, Score, Verdict};
+use kagetsu_game::{
+    Answer, Bound, Claim, Move, Outcome, Proof, ProofKind, Provenance, Score, Verdict,
+};
 
 use crate::Engine;
 use crate::root::{Root, RootMove, Search};
@@ -15,7 +17,10 @@ impl Search<'_> {
         let by = provenance();
         let width = self.width();
         let exact = known.iter().filter(|found| found.bound != Bound::Upper);
-        let bound = exact.clone().nth(width - 1).map_or(Score::MIN, |found| found.score);
+        let bound = exact
+            .clone()
+            .nth(width - 1)
+            .map_or(Score::MIN, |found| found.score);
         let kept: BTreeSet<Move> = exact.take(width).map(|found| found.m).collect();
         let mut verdicts: Vec<(Move, Verdict)> = Vec::with_capacity(known.len());
         for found in known {
@@ -24,7 +29,11 @@ impl Search<'_> {
                 // A mate by what was played before is no more than the best opinion.
                 () if found.is_bound_to_path && found.score.is_mate() => {
                     let most = Score::OPINION_MAX;
-                    (found.score.clamp(-most, most), found.bound, found.line.clone())
+                    (
+                        found.score.clamp(-most, most),
+                        found.bound,
+                        found.line.clone(),
+                    )
                 }
                 () if proof.is_some() => (found.score, Bound::Exact, found.line.clone()),
                 () if kept.contains(&found.m) || found.bound == Bound::Lower => {
@@ -35,10 +44,24 @@ impl Search<'_> {
                 () => (found.score.max(bound), Bound::Upper, Vec::new()),
             };
             let (depth, nodes, by) = (found.depth, found.nodes, by.clone());
-            verdicts.push((found.m, Verdict { score, bound, depth, nodes, line, proof, by }));
+            verdicts.push((
+                found.m,
+                Verdict {
+                    score,
+                    bound,
+                    depth,
+                    nodes,
+                    line,
+                    proof,
+                    by,
+                },
+            ));
         }
         verdicts.extend(root.fouls.iter().map(|&m| (m, foul(m, &by))));
-        if let Some(plies) = root.otherwise.filter(|_| verdicts.iter().all(|(_, v)| is_loss(v))) {
+        if let Some(plies) = root
+            .otherwise
+            .filter(|_| verdicts.iter().all(|(_, v)| is_loss(v)))
+        {
             verdicts.extend(self.lost(plies, &verdicts, &by));
         }
         verdicts.into_iter().collect()
@@ -55,20 +78,36 @@ impl Search<'_> {
             (_, Some(plies)) if found.bound != Bound::Lower => (Claim::Loss, plies),
             _ => return self.draw(found),
         };
-        let kind = if plies == 1 { ProofKind::Terminal } else { ProofKind::Search };
+        let kind = if plies == 1 {
+            ProofKind::Terminal
+        } else {
+            ProofKind::Search
+        };
         Some(Proof { claim, kind, plies })
     }
 
     fn draw(&self, found: &RootMove) -> Option<Proof> {
         let ends = found.score == Score::ZERO
-            && self.question.position.play(found.m).is_ok_and(|next| next.outcome() == Some(Outcome::Draw));
-        ends.then_some(Proof { claim: Claim::Draw, kind: ProofKind::Terminal, plies: 0 })
+            && self
+                .question
+                .position
+                .play(found.m)
+                .is_ok_and(|next| next.outcome() == Some(Outcome::Draw));
+        ends.then_some(Proof {
+            claim: Claim::Draw,
+            kind: ProofKind::Terminal,
+            plies: 0,
+        })
     }
 
     /// The moves that do not answer a threat when even those that do are lost.
     fn lost(&self, plies: u16, known: &[(Move, Verdict)], by: &Provenance) -> Vec<(Move, Verdict)> {
         let searched: Vec<Move> = known.iter().map(|(m, _)| *m).collect();
-        let proof = Proof { claim: Claim::Loss, kind: ProofKind::Search, plies };
+        let proof = Proof {
+            claim: Claim::Loss,
+            kind: ProofKind::Search,
+            plies,
+        };
         let verdict = |m| Verdict {
             score: proof.score(),
             bound: Bound::Exact,
@@ -78,13 +117,20 @@ impl Search<'_> {
             proof: Some(proof),
             by: by.clone(),
         };
-        self.others(&searched).into_iter().map(|m| (m, verdict(m))).collect()
+        self.others(&searched)
+            .into_iter()
+            .map(|m| (m, verdict(m)))
+            .collect()
     }
 }
 
 /// A move that the rules forbid loses as it is made.
 fn foul(m: Move, by: &Provenance) -> Verdict {
-    let proof = Proof { claim: Claim::Loss, kind: ProofKind::Terminal, plies: 1 };
+    let proof = Proof {
+        claim: Claim::Loss,
+        kind: ProofKind::Terminal,
+        plies: 1,
+    };
     Verdict {
         score: proof.score(),
         bound: Bound::Exact,
@@ -97,10 +143,17 @@ fn foul(m: Move, by: &Provenance) -> Verdict {
 }
 
 fn is_loss(verdict: &Verdict) -> bool {
-    verdict.proof.is_some_and(|proof| proof.claim == Claim::Loss)
+    verdict
+        .proof
+        .is_some_and(|proof| proof.claim == Claim::Loss)
 }
 /// This engine, today.
 pub(crate) fn provenance() -> Provenance {
-    let today = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs() / 86_400);
-    Provenance { engine: Arc::from(Engine::NAME), day: today as u32 }
+    let today = SystemTime::UNIX_EPOCH
+        .elapsed()
+        .map_or(0, |since| since.as_secs() / 86_400);
+    Provenance {
+        engine: Arc::from(Engine::NAME),
+        day: today as u32,
+    }
 }

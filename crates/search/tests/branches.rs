@@ -7,13 +7,19 @@ use kagetsu_game::{Answer, Bound, Effort, Position, Question, Score, Variant, Wi
 use kagetsu_search::{Branch, Control, Engine, EngineOptions, Note, seeds};
 
 fn engine() -> Engine {
-    let options = EngineOptions { selective: false, table_bytes: 16 << 20, ..EngineOptions::default() };
+    let options = EngineOptions {
+        selective: false,
+        table_bytes: 16 << 20,
+        ..EngineOptions::default()
+    };
     Engine::new(options).expect("memory for a small table")
 }
 
 fn ask(engine: &mut Engine, question: &Question, rank: Option<u16>) -> Answer {
     let branch = Branch { family: 7, rank };
-    engine.branch(question, branch, &Control::new(), &mut |_| {}).expect("the moves are legal")
+    engine
+        .branch(question, branch, &Control::new(), &mut |_| {})
+        .expect("the moves are legal")
 }
 
 /// The eldest with the whole window, its brothers as scouts on another engine: they find what one engine finds alone.
@@ -21,19 +27,39 @@ fn ask(engine: &mut Engine, question: &Question, rank: Option<u16>) -> Answer {
 fn branches_say_together_what_one_engine_says() {
     for position in seeds::positions().expect("the line is legal") {
         let question = Question::new(position.clone(), Effort::depth(5));
-        let alone = engine().answer(&question, &Control::new(), &mut |_| {}).expect("it is gomoku");
+        let alone = engine()
+            .answer(&question, &Control::new(), &mut |_| {})
+            .expect("it is gomoku");
         let (best, verdict) = alone.best().expect("the game is not over");
         if verdict.proof.is_some() {
             continue;
         }
-        let part = |m, window| Question { moves: vec![m], window, ..question.clone() };
+        let part = |m, window| Question {
+            moves: vec![m],
+            window,
+            ..question.clone()
+        };
         let said = ask(&mut engine(), &part(best, Window::FULL), Some(0));
         let eldest = said.best().expect("one move was asked about").1;
-        assert_eq!((eldest.score, eldest.bound, eldest.depth), (verdict.score, Bound::Exact, 5), "{position}");
+        assert_eq!(
+            (eldest.score, eldest.bound, eldest.depth),
+            (verdict.score, Bound::Exact, 5),
+            "{position}"
+        );
         let mut other = engine();
         let beta = Score::from_raw(verdict.score.raw() + 1).expect("an opinion");
         for (rank, (m, _)) in (1..).zip(&alone.verdicts()[1..]) {
-            let scout = ask(&mut other, &part(*m, Window { alpha: verdict.score, beta }), Some(rank));
+            let scout = ask(
+                &mut other,
+                &part(
+                    *m,
+                    Window {
+                        alpha: verdict.score,
+                        beta,
+                    },
+                ),
+                Some(rank),
+            );
             let found = scout.get(*m).expect("it was asked about");
             assert!(
                 found.score <= verdict.score,
@@ -47,15 +73,23 @@ fn branches_say_together_what_one_engine_says() {
 
 /// The best move's value, its bound and its depth.
 fn told_best(answer: &Answer) -> Option<(Score, Bound, u8)> {
-    answer.best().map(|(_, verdict)| (verdict.score, verdict.bound, verdict.depth))
+    answer
+        .best()
+        .map(|(_, verdict)| (verdict.score, verdict.bound, verdict.depth))
 }
 
 /// What one of two members finds that has heard `notes`, and what it says.
-fn member(question: &Question, number: u32, notes: &[Note]) -> (Option<(Score, Bound, u8)>, Control) {
+fn member(
+    question: &Question,
+    number: u32,
+    notes: &[Note],
+) -> (Option<(Score, Bound, u8)>, Control) {
     let control = Control::new();
     control.share(number, 2);
     control.hear(notes);
-    let answer = engine().share(question, (number, 2), &control, &mut |_| {}).expect("it is gomoku");
+    let answer = engine()
+        .share(question, (number, 2), &control, &mut |_| {})
+        .expect("it is gomoku");
     (told_best(&answer), control)
 }
 
@@ -63,9 +97,15 @@ fn member(question: &Question, number: u32, notes: &[Note]) -> (Option<(Score, B
 #[test]
 fn members_say_what_one_engine_says() {
     let (mut visited, mut sooner) = (0, 0);
-    for position in seeds::positions().expect("the line is legal").into_iter().take(8) {
+    for position in seeds::positions()
+        .expect("the line is legal")
+        .into_iter()
+        .take(8)
+    {
         let question = Question::new(position.clone(), Effort::depth(6));
-        let alone = engine().answer(&question, &Control::new(), &mut |_| {}).expect("it is gomoku");
+        let alone = engine()
+            .answer(&question, &Control::new(), &mut |_| {})
+            .expect("it is gomoku");
         let (first, control) = member(&question, 0, &[]);
         visited += control.nodes();
         let (second, control) = member(&question, 1, &control.said());
@@ -80,11 +120,19 @@ fn members_say_what_one_engine_says() {
 #[test]
 fn who_dies_at_work_keeps_nobody_waiting() {
     let mut begun = 0;
-    for position in seeds::positions().expect("the line is legal").into_iter().take(4) {
+    for position in seeds::positions()
+        .expect("the line is legal")
+        .into_iter()
+        .take(4)
+    {
         let question = Question::new(position.clone(), Effort::depth(6));
         let (first, control) = member(&question, 0, &[]);
         // Of a search that begins or ends nothing else is said.
-        let beginnings: Vec<Note> = control.said().into_iter().filter(|note| note.to_bytes()[8..] == [0; 8]).collect();
+        let beginnings: Vec<Note> = control
+            .said()
+            .into_iter()
+            .filter(|note| note.to_bytes()[8..] == [0; 8])
+            .collect();
         begun += beginnings.len();
         let (second, _) = member(&question, 1, &beginnings);
         assert_eq!(second, first, "{position}");
@@ -100,16 +148,28 @@ fn what_was_heard_of_a_line_can_be_played() {
         let question = Question::new(position.clone(), Effort::depth(9));
         let mut notes = Vec::new();
         for number in [0, 1] {
-            let options = EngineOptions { table_bytes: 16 << 20, ..EngineOptions::default() };
+            let options = EngineOptions {
+                table_bytes: 16 << 20,
+                ..EngineOptions::default()
+            };
             let control = Control::new();
             control.share(number, 2);
             control.hear(&notes);
             let mut engine = Engine::new(options).expect("memory for a small table");
-            let answer = engine.share(&question, (number, 2), &control, &mut |_| {}).expect("it is gomoku");
+            let answer = engine
+                .share(&question, (number, 2), &control, &mut |_| {})
+                .expect("it is gomoku");
             let (best, verdict) = answer.best().expect("the game is not over");
             assert_eq!(verdict.line.first(), Some(&best), "{position}");
-            let end = verdict.line.iter().try_fold(position.clone(), |position, m| position.play(*m));
-            assert!(end.is_ok(), "{position}: member {number}: {:?}", verdict.line);
+            let end = verdict
+                .line
+                .iter()
+                .try_fold(position.clone(), |position, m| position.play(*m));
+            assert!(
+                end.is_ok(),
+                "{position}: member {number}: {:?}",
+                verdict.line
+            );
             let is_long = verdict.proof.is_some() || verdict.line.len() >= 4;
             assert!(is_long, "{position}: member {number}: {:?}", verdict.line);
             visited[number as usize] += control.nodes();
@@ -121,11 +181,17 @@ fn what_was_heard_of_a_line_can_be_played() {
 
 /// A search that was asked for everything, and what it has visited when it ends after `news` has come at 20,000 positions.
 fn told(news: impl Fn(&Control) + Send + Sync + 'static) -> (Answer, u64, u64) {
-    let position = Position::from_line(Variant::FREESTYLE_15, "h8 f6 i7 g5 j6 g9").expect("a legal line");
-    let question =
-        Question { moves: position.legal_moves()[110..111].to_vec(), ..Question::new(position, Effort::depth(9)) };
+    let position =
+        Position::from_line(Variant::FREESTYLE_15, "h8 f6 i7 g5 j6 g9").expect("a legal line");
+    let question = Question {
+        moves: position.legal_moves()[110..111].to_vec(),
+        ..Question::new(position, Effort::depth(9))
+    };
     let visited = Arc::new(AtomicU64::new(0));
-    let (count, told) = (Arc::clone(&visited), Arc::new(std::sync::OnceLock::<Control>::new()));
+    let (count, told) = (
+        Arc::clone(&visited),
+        Arc::new(std::sync::OnceLock::<Control>::new()),
+    );
     let handle = Arc::clone(&told);
     let control = Control::paced(move |nodes| {
         let before = count.fetch_add(nodes, Relaxed);
@@ -134,8 +200,13 @@ fn told(news: impl Fn(&Control) + Send + Sync + 'static) -> (Answer, u64, u64) {
         }
     });
     told.set(control.clone()).expect("it is set once");
-    let branch = Branch { family: 1, rank: Some(0) };
-    let answer = engine().branch(&question, branch, &control, &mut |_| {}).expect("the move is legal");
+    let branch = Branch {
+        family: 1,
+        rank: Some(0),
+    };
+    let answer = engine()
+        .branch(&question, branch, &control, &mut |_| {})
+        .expect("the move is legal");
     (answer, visited.load(Relaxed), control.nodes())
 }
 
@@ -155,6 +226,9 @@ fn a_narrower_window_is_searched_instead() {
     let beta = Score::opinion(i32::from(exact.score.raw()) + 501);
     let (answer, visited, _) = told(move |control| control.narrow(Window { alpha, beta }));
     let found = &answer.verdicts()[0].1;
-    assert!(found.bound == Bound::Upper && found.score <= alpha && found.depth == 9, "{found:?}");
+    assert!(
+        found.bound == Bound::Upper && found.score <= alpha && found.depth == 9,
+        "{found:?}"
+    );
     assert!(visited < all, "{visited} of {all}");
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Move, Position, Provenance, Question, Score, Variant, Verdict, Window,
+    Answer, Bound, Claim, Effort, Move, Position, Provenance, Question, Score, Variant, Verdict,
+    Window,
 };
 use kagetsu_search::{Control, Engine, EngineError, EngineOptions, Progress, Split, shallow};
 use proptest::prelude::*;
@@ -25,7 +26,9 @@ const SMALL: EngineOptions = EngineOptions {
 
 fn ask(options: EngineOptions, question: &Question) -> Answer {
     let mut engine = Engine::new(options).expect("an engine");
-    engine.answer(question, &Control::new(), &mut |_| {}).expect("supported and legal")
+    engine
+        .answer(question, &Control::new(), &mut |_| {})
+        .expect("supported and legal")
 }
 
 /// Positions of a game's first moves, where little is decided.
@@ -33,7 +36,9 @@ fn position() -> impl Strategy<Value = Position> {
     prop::collection::vec(any::<Index>(), 0..10).prop_map(|picks| {
         let mut position = Position::start("freestyle-9".parse().expect("a variant"));
         for pick in picks {
-            position = position.play(*pick.get(&position.legal_moves())).expect("legal");
+            position = position
+                .play(*pick.get(&position.legal_moves()))
+                .expect("legal");
         }
         position
     })
@@ -41,12 +46,26 @@ fn position() -> impl Strategy<Value = Position> {
 
 /// The answer without the day on which it was found: a test may run past midnight.
 fn undated(answer: Answer) -> Answer {
-    let undate = |(m, v): &(Move, Verdict)| (*m, Verdict { by: Provenance { day: 0, ..v.by.clone() }, ..v.clone() });
+    let undate = |(m, v): &(Move, Verdict)| {
+        (
+            *m,
+            Verdict {
+                by: Provenance {
+                    day: 0,
+                    ..v.by.clone()
+                },
+                ..v.clone()
+            },
+        )
+    };
     answer.verdicts().iter().map(undate).collect()
 }
 
 fn is_fact(answer: &Answer) -> bool {
-    answer.verdicts().iter().any(|(_, verdict)| verdict.proof.is_some())
+    answer
+        .verdicts()
+        .iter()
+        .any(|(_, verdict)| verdict.proof.is_some())
 }
 
 proptest! {
@@ -142,26 +161,48 @@ fn the_2_ply_search_knows_every_candidate_exactly() {
     let position = Position::from_line(Variant::FREESTYLE_15, "h8 f6 i7 g5").expect("legal");
     let answer = shallow(&position).expect("supported");
     assert_eq!(answer.len(), 20);
-    assert!(answer.verdicts().iter().all(|(_, v)| v.is_exact() && v.depth == 2));
-    assert!(answer.verdicts().is_sorted_by(|(_, a), (_, b)| a.score >= b.score));
+    assert!(
+        answer
+            .verdicts()
+            .iter()
+            .all(|(_, v)| v.is_exact() && v.depth == 2)
+    );
+    assert!(
+        answer
+            .verdicts()
+            .is_sorted_by(|(_, a), (_, b)| a.score >= b.score)
+    );
 }
 
 #[test]
 fn the_first_stone_is_set_in_the_middle() {
-    let answer = ask(SMALL, &Question::new(Position::start(Variant::FREESTYLE_15), Effort::depth(2)));
+    let answer = ask(
+        SMALL,
+        &Question::new(Position::start(Variant::FREESTYLE_15), Effort::depth(2)),
+    );
     let start = Position::start(Variant::FREESTYLE_15);
-    assert_eq!(answer.best().map(|(m, _)| start.write_move(m)).as_deref(), Some("h8"));
+    assert_eq!(
+        answer.best().map(|(m, _)| start.write_move(m)).as_deref(),
+        Some("h8")
+    );
 }
 
 #[test]
 fn a_symmetric_position_is_asked_one_move_of_each_kind() {
     let position = Position::from_line(Variant::FREESTYLE_15, "h8").expect("legal");
-    let options = EngineOptions { candidates: 400, ..SMALL };
+    let options = EngineOptions {
+        candidates: 400,
+        ..SMALL
+    };
     let answer = ask(options, &Question::new(position.clone(), Effort::depth(2)));
     // Of the 24 cells within two of the centre, 5 are different.
     assert_eq!(answer.len(), 5);
     let known: Vec<Move> = answer.verdicts().iter().map(|(m, _)| *m).collect();
-    let keys: BTreeSet<_> = position.children(&known).iter().map(|child| child.key).collect();
+    let keys: BTreeSet<_> = position
+        .children(&known)
+        .iter()
+        .map(|child| child.key)
+        .collect();
     assert_eq!(keys.len(), 5);
 }
 
@@ -172,8 +213,17 @@ fn progress_is_told_ply_by_ply_and_the_last_is_the_answer() {
     let mut engine = Engine::new(SMALL).expect("an engine");
     let question = Question::new(position, Effort::depth(4));
     let control = Control::new();
-    let answer = engine.answer(&question, &control, &mut |progress| told.push(progress.clone())).expect("supported");
-    assert_eq!(told.iter().map(|progress| progress.depth).collect::<Vec<_>>(), [1, 2, 3, 4]);
+    let answer = engine
+        .answer(&question, &control, &mut |progress| {
+            told.push(progress.clone())
+        })
+        .expect("supported");
+    assert_eq!(
+        told.iter()
+            .map(|progress| progress.depth)
+            .collect::<Vec<_>>(),
+        [1, 2, 3, 4]
+    );
     assert_eq!(told.last().map(|progress| &progress.answer), Some(&answer));
     assert!(told.is_sorted_by(|a, b| a.nodes < b.nodes));
     assert!(control.nodes() > 0 && control.nodes() <= told[3].nodes);
@@ -185,22 +235,41 @@ fn a_search_is_stopped_between_two_iterations_with_the_last_answer() {
     let control = Control::new();
     let mut last = Answer::new();
     let mut engine = Engine::new(SMALL).expect("an engine");
-    let answer = engine.answer(&Question::new(position, Effort::depth(40)), &control, &mut |progress| {
-        if progress.depth == 3 {
-            control.stop();
-        }
-        last = progress.answer.clone();
-    });
+    let answer = engine.answer(
+        &Question::new(position, Effort::depth(40)),
+        &control,
+        &mut |progress| {
+            if progress.depth == 3 {
+                control.stop();
+            }
+            last = progress.answer.clone();
+        },
+    );
     assert_eq!(answer.expect("supported"), last);
     assert!(last.verdicts().iter().all(|(_, v)| v.depth == 3));
 }
 
 #[test]
 fn every_game_is_answered() {
-    for name in ["freestyle-15", "standard-9", "renju-15", "xiangqi", "xiangqi-chase", "surakarta", "surakarta-20"] {
+    for name in [
+        "freestyle-15",
+        "standard-9",
+        "renju-15",
+        "xiangqi",
+        "xiangqi-chase",
+        "surakarta",
+        "surakarta-20",
+    ] {
         let variant: Variant = name.parse().expect("a variant");
         assert!(Engine::supports(variant));
-        assert!(!ask(SMALL, &Question::new(Position::start(variant), Effort::depth(1))).is_empty(), "{name}");
+        assert!(
+            !ask(
+                SMALL,
+                &Question::new(Position::start(variant), Effort::depth(1))
+            )
+            .is_empty(),
+            "{name}"
+        );
     }
 }
 
@@ -210,19 +279,34 @@ fn what_cannot_be_answered_is_refused() {
     let mut ask = |question: &Question| engine.answer(question, &Control::new(), &mut |_| {});
     let position = Position::from_line(Variant::FREESTYLE_15, "h8").expect("legal");
     let taken = position.moves().to_vec();
-    let refused = ask(&Question { moves: taken, ..Question::new(position, Effort::depth(1)) });
+    let refused = ask(&Question {
+        moves: taken,
+        ..Question::new(position, Effort::depth(1))
+    });
     assert_eq!(refused, Err(EngineError::IllegalMove("h8".into())));
-    assert_eq!(Engine::new(EngineOptions { threads: 0, ..SMALL }).err(), Some(EngineError::NoThreads));
+    assert_eq!(
+        Engine::new(EngineOptions {
+            threads: 0,
+            ..SMALL
+        })
+        .err(),
+        Some(EngineError::NoThreads)
+    );
 }
 
 #[test]
 fn a_finished_game_has_an_empty_answer() {
-    let position = Position::from_line(Variant::FREESTYLE_15, "h8 a1 h9 a2 h10 a3 h11 a4 h12").expect("legal");
+    let position =
+        Position::from_line(Variant::FREESTYLE_15, "h8 a1 h9 a2 h10 a3 h11 a4 h12").expect("legal");
     assert!(ask(SMALL, &Question::new(position, Effort::depth(3))).is_empty());
 }
 
 #[test]
 fn a_table_for_which_there_is_no_memory_is_refused() {
-    let refused = Engine::new(EngineOptions { table_bytes: 1 << 60, ..EngineOptions::default() }).err();
+    let refused = Engine::new(EngineOptions {
+        table_bytes: 1 << 60,
+        ..EngineOptions::default()
+    })
+    .err();
     assert_eq!(refused, Some(EngineError::Table(1 << 60)));
 }

@@ -43,40 +43,74 @@ fn is_mating(game: &mut Xiangqi, m: Move, plies: u16) -> bool {
 
 #[test]
 fn mates_by_checks_are_found_and_hold_against_every_answer() {
-    let Some(folder) = data::folder("xiangqi") else { return };
+    let Some(folder) = data::folder("xiangqi") else {
+        return;
+    };
     let rows = data::json_lines(&folder.join("puzzles/wukong_mates.jsonl"));
     let solved = rows.iter().filter(|row| row["solution"].is_array());
-    let every = if std::env::var("KAGETSU_CASES").is_ok() { 1 } else { EVERY };
-    let mut engine =
-        Engine::new(EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() }).expect("an engine");
+    let every = if std::env::var("KAGETSU_CASES").is_ok() {
+        1
+    } else {
+        EVERY
+    };
+    let mut engine = Engine::new(EngineOptions {
+        table_bytes: 1 << 20,
+        ..EngineOptions::default()
+    })
+    .expect("an engine");
     for row in solved.step_by(every) {
-        let (fen, moves) =
-            (row["fen"].as_str().expect("a text"), row["found_mate_in"].as_u64().expect("a number") as u16);
-        let position = Position::from_fen(Variant::XIANGQI, fen).unwrap_or_else(|error| panic!("{fen}: {error}"));
+        let (fen, moves) = (
+            row["fen"].as_str().expect("a text"),
+            row["found_mate_in"].as_u64().expect("a number") as u16,
+        );
+        let position = Position::from_fen(Variant::XIANGQI, fen)
+            .unwrap_or_else(|error| panic!("{fen}: {error}"));
         let question = Question::new(position.clone(), Effort::nodes(30_000));
-        let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("supported");
+        let answer = engine
+            .answer(&question, &Control::new(), &mut |_| {})
+            .expect("supported");
         let (m, verdict) = answer.best().expect("a move");
-        let proof = verdict.proof.filter(|proof| proof.claim == Claim::Win).unwrap_or_else(|| panic!("{fen}: no mate"));
+        let proof = verdict
+            .proof
+            .filter(|proof| proof.claim == Claim::Win)
+            .unwrap_or_else(|| panic!("{fen}: no mate"));
         assert!(proof.plies < 2 * moves, "{fen}: {} plies", proof.plies);
-        assert!(is_mating(&mut position.game(), m, proof.plies), "{fen}: {}", position.write_move(m));
+        assert!(
+            is_mating(&mut position.game(), m, proof.plies),
+            "{fen}: {}",
+            position.write_move(m)
+        );
     }
 }
 
 /// Endings of old manuals, in which both sides threaten mate and not every move is a check.
 #[test]
 fn what_wins_is_found_in_old_manuals() {
-    let Some(folder) = data::folder("xiangqi") else { return };
+    let Some(folder) = data::folder("xiangqi") else {
+        return;
+    };
     let rows = data::json_lines(&folder.join("puzzles/xiangqibench_cases.jsonl"));
-    let mut engine =
-        Engine::new(EngineOptions { table_bytes: 8 << 20, ..EngineOptions::default() }).expect("an engine");
+    let mut engine = Engine::new(EngineOptions {
+        table_bytes: 8 << 20,
+        ..EngineOptions::default()
+    })
+    .expect("an engine");
     let (mut found, mut tried) = (0, 0);
     for row in rows.iter().step_by(EVERY) {
-        let position = Position::from_fen(Variant::XIANGQI, row["fen"].as_str().expect("a text")).expect("a position");
+        let position = Position::from_fen(Variant::XIANGQI, row["fen"].as_str().expect("a text"))
+            .expect("a position");
         let question = Question::new(position.clone(), Effort::nodes(200_000));
-        let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("supported");
+        let answer = engine
+            .answer(&question, &Control::new(), &mut |_| {})
+            .expect("supported");
         let (_, verdict) = answer.best().expect("a move");
         // A win is never told without its proof.
-        assert_eq!(verdict.score.win_plies(), verdict.proof.map(|proof| proof.plies), "{}", row["fen"]);
+        assert_eq!(
+            verdict.score.win_plies(),
+            verdict.proof.map(|proof| proof.plies),
+            "{}",
+            row["fen"]
+        );
         tried += 1;
         found += usize::from(verdict.proof.is_some());
     }

@@ -12,14 +12,28 @@ fn tree(position: &Position, plan: &Plan) -> Tree {
     let mut numbers: Vec<u32> = Vec::new();
     for step in &plan.steps {
         let to = |next: u32| Reference::to(numbers[next as usize]);
-        let replies = step.replies.iter().map(|(m, next)| (*m, to(*next))).collect();
-        numbers.push(grove.add(Node { at: Some(step.at), replies, otherwise: step.otherwise.map(to) }));
+        let replies = step
+            .replies
+            .iter()
+            .map(|(m, next)| (*m, to(*next)))
+            .collect();
+        numbers.push(grove.add(Node {
+            at: Some(step.at),
+            replies,
+            otherwise: step.otherwise.map(to),
+        }));
     }
-    grove.tree(*numbers.last().expect("a plan has a step"), position.clone(), Claim::Win)
+    grove.tree(
+        *numbers.last().expect("a plan has a step"),
+        position.clone(),
+        Claim::Win,
+    )
 }
 
 fn plan(position: &Position, nodes: u64) -> Option<Plan> {
-    Threats::new(16 << 20).plan(position, Effort::nodes(nodes), &Control::new()).expect("gomoku")
+    Threats::new(16 << 20)
+        .plan(position, Effort::nodes(nodes), &Control::new())
+        .expect("gomoku")
 }
 
 #[test]
@@ -36,26 +50,45 @@ fn a_plan_answers_every_legal_reply() {
         ("standard-15", "h8 a1 h9 b1 j10 c2", 17),
         ("renju-15", "h8 a1 h9 b1 j10 c2", 17),
         // A stone that makes but a two, and threatens a four that makes a three.
-        ("renju-15", "g11 j10 i10 g10 h10 i9 g9 h9 i8 f9 h8 f8 g8 h7 i7 j6", 7),
+        (
+            "renju-15",
+            "g11 j10 i10 g10 h10 i9 g9 h9 i8 f9 h8 f8 g8 h7 i7 j6",
+            7,
+        ),
         ("renju-15", "i8 h9 h8 g9 e8 j8 j6 g7 i6 e7 f6 e6 e5 g5", 7),
     ];
     for (variant, line, most) in rows {
-        let position = Position::from_line(variant.parse().expect("a variant"), line).expect("a line");
-        let Some(plan) = plan(&position, 200_000) else { panic!("{position}: no win found") };
+        let position =
+            Position::from_line(variant.parse().expect("a variant"), line).expect("a line");
+        let Some(plan) = plan(&position, 200_000) else {
+            panic!("{position}: no win found")
+        };
         let checked = check(&tree(&position, &plan), &mut |_| {});
-        assert!(checked.as_ref().is_ok_and(|checked| checked.plies <= most), "{position}: {checked:?}");
+        assert!(
+            checked.as_ref().is_ok_and(|checked| checked.plies <= most),
+            "{position}: {checked:?}"
+        );
     }
-    let start = Position::from_line("freestyle-15".parse().expect("a variant"), "h8 i9").expect("a line");
+    let start =
+        Position::from_line("freestyle-15".parse().expect("a variant"), "h8 i9").expect("a line");
     assert_eq!(plan(&start, 1_000), None);
 }
 
 /// Which move wins, as an engine answers that.
 fn asked_for_win(line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
     let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
-    let window = Window { alpha: Score::OPINION_MAX, beta: Score::MAX };
-    let question = Question { window, ..Question::new(position.clone(), Effort::nodes(nodes)) };
+    let window = Window {
+        alpha: Score::OPINION_MAX,
+        beta: Score::MAX,
+    };
+    let question = Question {
+        window,
+        ..Question::new(position.clone(), Effort::nodes(nodes))
+    };
     let mut engine = Engine::new(EngineOptions::default()).expect("an engine");
-    let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("gomoku");
+    let answer = engine
+        .answer(&question, &Control::new(), &mut |_| {})
+        .expect("gomoku");
     (position, answer)
 }
 
@@ -64,40 +97,107 @@ fn a_move_that_wins_or_threatens_to_is_told_where_it_is_asked() {
     // Two rows of two that meet: a win by threats, told alone.
     let (position, won) = asked_for_win("h8 a1 i9 a4 h10 a7 i7 a10", 100_000);
     let (m, verdict) = won.best().expect("a win");
-    assert_eq!((won.len(), verdict.proof.map(|proof| proof.claim)), (1, Some(Claim::Win)));
+    assert_eq!(
+        (won.len(), verdict.proof.map(|proof| proof.claim)),
+        (1, Some(Claim::Win))
+    );
     let all = position.legal_moves();
     assert!(all.contains(&m) && verdict.line.first() == Some(&m));
     // No win yet: a quiet move that threatens one, and then every reply loses.
     let (position, found) = asked_for_win("h8 a1 g7 o15", 100_000);
     let (m, verdict) = found.best().expect("a move");
-    assert!(verdict.proof.is_none() && verdict.is_exact() && verdict.score > Score::opinion(-1_000), "{verdict:?}");
-    assert!(found.verdicts().windows(2).all(|pair| pair[0].1.score >= pair[1].1.score));
+    assert!(
+        verdict.proof.is_none() && verdict.is_exact() && verdict.score > Score::opinion(-1_000),
+        "{verdict:?}"
+    );
+    assert!(
+        found
+            .verdicts()
+            .windows(2)
+            .all(|pair| pair[0].1.score >= pair[1].1.score)
+    );
     let next = position.play(m).expect("legal");
-    let (_, lost) =
-        asked_for_loss(&next.moves().iter().map(|m| next.write_move(*m)).collect::<Vec<_>>().join(" "), 20_000);
-    let open = lost.verdicts().iter().filter(|(_, verdict)| verdict.proof.is_none()).count();
-    assert!(open < 8 && lost.len() == next.distinct_moves().len(), "{open} of {} stand", lost.len());
-    assert!(found.verdicts().iter().all(|(_, v)| v.is_exact() && v.depth == 0), "an order is neither search nor bound");
+    let (_, lost) = asked_for_loss(
+        &next
+            .moves()
+            .iter()
+            .map(|m| next.write_move(*m))
+            .collect::<Vec<_>>()
+            .join(" "),
+        20_000,
+    );
+    let open = lost
+        .verdicts()
+        .iter()
+        .filter(|(_, verdict)| verdict.proof.is_none())
+        .count();
+    assert!(
+        open < 8 && lost.len() == next.distinct_moves().len(),
+        "{open} of {} stand",
+        lost.len()
+    );
+    assert!(
+        found
+            .verdicts()
+            .iter()
+            .all(|(_, v)| v.is_exact() && v.depth == 0),
+        "an order is neither search nor bound"
+    );
     // Only what was asked about; and an opinion of what threatens nothing.
     let (position, silent) = asked_for_win("h8 i9", 50_000);
-    assert!(silent.best().is_some_and(|(_, v)| v.proof.is_none() && v.score <= Score::opinion(-2_000)), "{silent:?}");
-    assert!(silent.verdicts().iter().all(|(_, v)| v.is_exact() && v.depth == 0), "{silent:?}");
-    let asked = position.legal_moves().into_iter().take(2).collect::<Vec<_>>();
-    let window = Window { alpha: Score::OPINION_MAX, beta: Score::MAX };
-    let question = Question { moves: asked.clone(), window, ..Question::new(position, Effort::nodes(10_000)) };
+    assert!(
+        silent
+            .best()
+            .is_some_and(|(_, v)| v.proof.is_none() && v.score <= Score::opinion(-2_000)),
+        "{silent:?}"
+    );
+    assert!(
+        silent
+            .verdicts()
+            .iter()
+            .all(|(_, v)| v.is_exact() && v.depth == 0),
+        "{silent:?}"
+    );
+    let asked = position
+        .legal_moves()
+        .into_iter()
+        .take(2)
+        .collect::<Vec<_>>();
+    let window = Window {
+        alpha: Score::OPINION_MAX,
+        beta: Score::MAX,
+    };
+    let question = Question {
+        moves: asked.clone(),
+        window,
+        ..Question::new(position, Effort::nodes(10_000))
+    };
     let mut engine = Engine::new(EngineOptions::default()).expect("an engine");
-    let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("gomoku");
-    assert!(!answer.is_empty() && answer.verdicts().iter().all(|(m, _)| asked.contains(m)), "{answer:?}");
+    let answer = engine
+        .answer(&question, &Control::new(), &mut |_| {})
+        .expect("gomoku");
+    assert!(
+        !answer.is_empty() && answer.verdicts().iter().all(|(m, _)| asked.contains(m)),
+        "{answer:?}"
+    );
 }
 
 /// Whether all moves of a position lose, as an engine answers that.
 fn asked_for_loss(line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
     let position = Position::from_line(Variant::FREESTYLE_15, line).expect("a line");
-    let window = Window { alpha: Score::MIN, beta: -Score::OPINION_MAX };
+    let window = Window {
+        alpha: Score::MIN,
+        beta: -Score::OPINION_MAX,
+    };
     let effort = Effort::nodes(nodes * position.distinct_moves().len() as u64);
-    let question = Question { window, ..Question::new(position.clone(), effort) };
+    let question = Question {
+        window,
+        ..Question::new(position.clone(), effort)
+    };
     let mut engine = Engine::new(EngineOptions::default()).expect("an engine");
-    let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("gomoku");
+    let answer = engine
+        .answer(&question, &Control::new(), &mut |_| {})
+        .expect("gomoku");
     (position, answer)
 }
 
@@ -105,14 +205,26 @@ fn asked_for_loss(line: &str, nodes: u64) -> (Position, kagetsu_game::Answer) {
 fn every_move_is_judged_where_it_is_asked_whether_all_lose() {
     let (position, lost) = asked_for_loss("h8 a1 h9 b1 j10", 5_000);
     assert_eq!(lost.len(), position.distinct_moves().len());
-    assert!(lost.verdicts().iter().all(|(_, v)| v.proof.is_some_and(|proof| proof.claim == Claim::Loss)), "some stand");
+    assert!(
+        lost.verdicts()
+            .iter()
+            .all(|(_, v)| v.proof.is_some_and(|proof| proof.claim == Claim::Loss)),
+        "some stand"
+    );
     // The one that holds out longest is told first, and every loss is played out.
-    assert!(lost.verdicts().windows(2).all(|pair| pair[0].1.score >= pair[1].1.score));
+    assert!(
+        lost.verdicts()
+            .windows(2)
+            .all(|pair| pair[0].1.score >= pair[1].1.score)
+    );
     for (m, verdict) in lost.verdicts().iter().step_by(29) {
         let next = position.play(*m).expect("legal");
         let plan = plan(&next, 100_000).expect("found again");
         let checked = check(&tree(&next, &plan), &mut |_| {}).expect("it holds");
-        assert!(checked.plies < verdict.proof.expect("all have one").plies + 8, "{next}");
+        assert!(
+            checked.plies < verdict.proof.expect("all have one").plies + 8,
+            "{next}"
+        );
     }
     // Far from lost: some moves stand, with a value.
     let (position, open) = asked_for_loss("h8 i9 h9", 200);
@@ -121,7 +233,10 @@ fn every_move_is_judged_where_it_is_asked_whether_all_lose() {
     assert!(open.best().is_some_and(|(_, v)| v.proof.is_none()));
     // The side to move has an open three: it wins.
     let (_, won) = asked_for_loss("h8 a1 i8 a3 j8 a5", 200);
-    assert!(won.best().is_some_and(|(_, v)| v.score.win_plies() == Some(3)));
+    assert!(
+        won.best()
+            .is_some_and(|(_, v)| v.score.win_plies() == Some(3))
+    );
 }
 
 /// Stones thrown onto the middle of a board of 15, so that there is much to threaten.
@@ -130,10 +245,16 @@ fn crowded() -> impl Strategy<Value = Position> {
     let points = proptest::collection::vec((3u16..12, 3u16..12), 6..50);
     (variants, points).prop_map(|(variant, points)| {
         let variant: Variant = variant.parse().expect("a variant");
-        points.into_iter().fold(Position::start(variant), |position, (x, y)| {
-            let m = Move::new(y * 15 + x);
-            if position.legal_moves().contains(&m) { position.play(m).expect("legal") } else { position }
-        })
+        points
+            .into_iter()
+            .fold(Position::start(variant), |position, (x, y)| {
+                let m = Move::new(y * 15 + x);
+                if position.legal_moves().contains(&m) {
+                    position.play(m).expect("legal")
+                } else {
+                    position
+                }
+            })
     })
 }
 
@@ -182,7 +303,9 @@ fn every_reply_to_a_won_attack_is_refuted() {
     let position = Position::from_line(Variant::FREESTYLE_15, "h8 a1 h9 b1 j10").expect("a line");
     let mut threats = Threats::new(16 << 20);
     for reply in position.legal_moves() {
-        let plan = threats.refute(&position, reply, 100_000, &Control::new()).expect("a legal move of gomoku");
+        let plan = threats
+            .refute(&position, reply, 100_000, &Control::new())
+            .expect("a legal move of gomoku");
         let next = position.play(reply).expect("legal");
         let plan = plan.unwrap_or_else(|| panic!("{next} stands"));
         assert!(check(&tree(&next, &plan), &mut |_| {}).is_ok(), "{next}");
@@ -191,5 +314,9 @@ fn every_reply_to_a_won_attack_is_refuted() {
     let refused = threats.refute(&position, taken, 1_000, &Control::new());
     assert!(refused.is_err_and(|error| error.to_string().contains("h8")));
     let xiangqi = Position::start(Variant::XIANGQI);
-    assert!(threats.refute(&xiangqi, xiangqi.legal_moves()[0], 1_000, &Control::new()).is_err());
+    assert!(
+        threats
+            .refute(&xiangqi, xiangqi.legal_moves()[0], 1_000, &Control::new())
+            .is_err()
+    );
 }

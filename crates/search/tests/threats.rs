@@ -25,12 +25,20 @@ struct Checker<R> {
 
 impl<R: Rule> Checker<R> {
     fn new(position: &Position, class: Class) -> Self {
-        Self { game: position.game(), threats: Threats::new(4 << 20), class, checked: HashMap::new() }
+        Self {
+            game: position.game(),
+            threats: Threats::new(4 << 20),
+            class,
+            checked: HashMap::new(),
+        }
     }
 
     /// What is claimed of the board as it stands.
     fn claim(&mut self, position: &Position, effort: Effort) -> Option<(u16, Vec<Move>)> {
-        let found = self.threats.search(position, self.class, effort, &Control::new()).expect("gomoku");
+        let found = self
+            .threats
+            .search(position, self.class, effort, &Control::new())
+            .expect("gomoku");
         match found.outcome {
             threats::Outcome::Win { plies, line, .. } => Some((plies, line)),
             threats::Outcome::NoWin | threats::Outcome::Unknown => None,
@@ -39,20 +47,37 @@ impl<R: Rule> Checker<R> {
 
     /// Whether the side to move wins within `most` plies, as is claimed and as every reply confirms.
     fn confirm(&mut self, position: &Position, most: u16) -> Result<(), String> {
-        if self.checked.get(&self.game.hash()).is_some_and(|&plies| plies <= most) {
+        if self
+            .checked
+            .get(&self.game.hash())
+            .is_some_and(|&plies| plies <= most)
+        {
             return Ok(());
         }
-        let effort = Effort { depth: Some(most as u8), ..Effort::default() };
+        let effort = Effort {
+            depth: Some(most as u8),
+            ..Effort::default()
+        };
         let Some((plies, line)) = self.claim(position, effort) else {
-            return Err(format!("{position}: won within {most} plies by the claims before, not found again"));
+            return Err(format!(
+                "{position}: won within {most} plies by the claims before, not found again"
+            ));
         };
         if plies > most || line.len() > usize::from(plies) {
-            return Err(format!("{position}: {} moves, {plies} plies, {most} were left", line.len()));
+            return Err(format!(
+                "{position}: {} moves, {plies} plies, {most} were left",
+                line.len()
+            ));
         }
         self.checked.insert(self.game.hash(), plies);
-        let m = *line.first().ok_or_else(|| format!("{position}: a win without a move"))?;
+        let m = *line
+            .first()
+            .ok_or_else(|| format!("{position}: a win without a move"))?;
         if !legal(&self.game).contains(&m) {
-            return Err(format!("{position}: the winning move {} is not legal", position.write_move(m)));
+            return Err(format!(
+                "{position}: the winning move {} is not legal",
+                position.write_move(m)
+            ));
         }
         let attacker = self.game.side();
         let next = position.play(m).expect("legal");
@@ -101,21 +126,35 @@ fn legal<R: Rule>(game: &Gomoku<R>) -> Vec<Move> {
 fn fives<R: Rule>(game: &Gomoku<R>, side: Side) -> Vec<Move> {
     let size = i32::from(game.size());
     let is_own = |x: i32, y: i32| {
-        (0..size).contains(&x) && (0..size).contains(&y) && game.cells()[(y * size + x) as usize] == Some(side)
+        (0..size).contains(&x)
+            && (0..size).contains(&y)
+            && game.cells()[(y * size + x) as usize] == Some(side)
     };
-    let run = |x: i32, y: i32, dx: i32, dy: i32| (1..).take_while(|n| is_own(x + n * dx, y + n * dy)).count();
+    let run = |x: i32, y: i32, dx: i32, dy: i32| {
+        (1..).take_while(|n| is_own(x + n * dx, y + n * dy)).count()
+    };
     let makes_five = |cell: usize| {
         let (x, y) = (cell as i32 % size, cell as i32 / size);
         let directions = [(1, 0), (0, 1), (1, 1), (1, -1)];
-        directions.iter().any(|&(dx, dy)| R::is_five(side, 1 + run(x, y, dx, dy) + run(x, y, -dx, -dy)))
+        directions
+            .iter()
+            .any(|&(dx, dy)| R::is_five(side, 1 + run(x, y, dx, dy) + run(x, y, -dx, -dy)))
     };
     let empty = (0..game.cells().len()).filter(|&cell| game.cells()[cell].is_none());
-    empty.filter(|&cell| makes_five(cell)).map(|cell| Move::new(cell as u16)).collect()
+    empty
+        .filter(|&cell| makes_five(cell))
+        .map(|cell| Move::new(cell as u16))
+        .collect()
 }
 
 /// Replays what is claimed of a position; gives the number of claims that were replayed.
 fn check(position: &Position, class: Class, effort: Effort) -> Result<usize, String> {
-    match position.variant().to_string().split_once('-').map(|(rule, _)| rule) {
+    match position
+        .variant()
+        .to_string()
+        .split_once('-')
+        .map(|(rule, _)| rule)
+    {
         Some("freestyle") => check_by::<Freestyle>(position, class, effort),
         Some("standard") => check_by::<Standard>(position, class, effort),
         _ => check_by::<Renju>(position, class, effort),
@@ -124,7 +163,9 @@ fn check(position: &Position, class: Class, effort: Effort) -> Result<usize, Str
 
 fn check_by<R: Rule>(position: &Position, class: Class, effort: Effort) -> Result<usize, String> {
     let mut checker = Checker::<R>::new(position, class);
-    let Some((plies, line)) = checker.claim(position, effort) else { return Ok(0) };
+    let Some((plies, line)) = checker.claim(position, effort) else {
+        return Ok(0);
+    };
     let whole = [position.moves(), &line].concat();
     if let Err(error) = Position::new(position.variant(), position.setup().cloned(), &whole) {
         return Err(format!("{position}: the line is not legal: {error}"));
@@ -139,7 +180,9 @@ fn variant(name: &str) -> Variant {
 
 /// Stones thrown onto the middle of a board, so that there is much to threaten.
 fn crowded(variant: Variant, middle: u8, most: usize) -> impl Strategy<Value = Position> {
-    let Variant::Gomoku { size, .. } = variant else { unreachable!("gomoku") };
+    let Variant::Gomoku { size, .. } = variant else {
+        unreachable!("gomoku")
+    };
     let (low, high) = ((size - middle) / 2, (size - middle) / 2 + middle);
     proptest::collection::vec((low..high, low..high), 6..most).prop_map(move |points| {
         let mut position = Position::start(variant);
@@ -186,13 +229,18 @@ fn game_positions(step: usize) -> Option<Vec<Position>> {
     let folder = data::folder("gomoku/games")?;
     let mut positions = Vec::new();
     for row in data::json_lines(&folder.join("engine_games.jsonl")) {
-        let rule = ["freestyle", "standard", "?", "?", "renju"][row["rule"].as_u64().expect("a rule") as usize];
+        let rule = ["freestyle", "standard", "?", "?", "renju"]
+            [row["rule"].as_u64().expect("a rule") as usize];
         let size = row["size"].as_u64().expect("a size");
         let variant: Variant = format!("{rule}-{size}").parse().expect("a variant");
-        let moves = row["moves_xy"].as_array().expect("moves").iter().map(|point| {
-            let [x, y] = [0, 1].map(|at| point[at].as_u64().expect("a coordinate"));
-            Move::new((y * size + x) as u16)
-        });
+        let moves = row["moves_xy"]
+            .as_array()
+            .expect("moves")
+            .iter()
+            .map(|point| {
+                let [x, y] = [0, 1].map(|at| point[at].as_u64().expect("a coordinate"));
+                Move::new((y * size + x) as u16)
+            });
         let moves: Vec<Move> = moves.collect();
         let shift = positions.len() % step;
         for plies in (6 + shift..moves.len()).step_by(step) {
@@ -222,7 +270,11 @@ const SPOILED: &str = "
 
 #[test]
 fn a_four_that_becomes_an_overline_wins_nothing() {
-    for (name, side) in [("standard-15", Side::First), ("standard-15", Side::Second), ("renju-15", Side::First)] {
+    for (name, side) in [
+        ("standard-15", Side::First),
+        ("standard-15", Side::Second),
+        ("renju-15", Side::First),
+    ] {
         let position = Position::from_board(variant(name), SPOILED, Some(side)).expect("a board");
         for class in [Class::Vcf, Class::Vct] {
             check(&position, class, Effort::nodes(20_000)).expect("every claim holds");
@@ -232,22 +284,44 @@ fn a_four_that_becomes_an_overline_wins_nothing() {
 
 #[test]
 fn no_defence_stands_in_real_games() {
-    let Some(positions) = game_positions(11) else { return };
+    let Some(positions) = game_positions(11) else {
+        return;
+    };
     let mut counts = Vec::new();
-    for position in positions.iter().filter(|position| position.outcome().is_none()) {
+    for position in positions
+        .iter()
+        .filter(|position| position.outcome().is_none())
+    {
         counts.push(
-            check(position, Class::Vct, Effort { depth: Some(7), ..Effort::nodes(2_000) }).expect("every claim holds"),
+            check(
+                position,
+                Class::Vct,
+                Effort {
+                    depth: Some(7),
+                    ..Effort::nodes(2_000)
+                },
+            )
+            .expect("every claim holds"),
         );
     }
     let won = counts.iter().filter(|&&count| count > 0).count();
-    println!("{} claims held, of {won} wins in {} positions", counts.iter().sum::<usize>(), counts.len());
+    println!(
+        "{} claims held, of {won} wins in {} positions",
+        counts.iter().sum::<usize>(),
+        counts.len()
+    );
     assert!(won >= 10, "only {won} wins were found");
 }
 
 /// Crowded boards of a rule, the same ones every time.
 fn crowded_boards(rule: &str) -> impl Iterator<Item = Position> {
     let of = |size: u8, middle, most| crowded(variant(&format!("{rule}-{size}")), middle, most);
-    let boards = prop_oneof![of(15, 9, 60), of(15, 13, 120), of(9, 9, 60), of(20, 16, 160)];
+    let boards = prop_oneof![
+        of(15, 9, 60),
+        of(15, 13, 120),
+        of(9, 9, 60),
+        of(20, 16, 160)
+    ];
     let mut runner = TestRunner::deterministic();
     std::iter::repeat_with(move || boards.new_tree(&mut runner).expect("a board").current())
 }
@@ -257,16 +331,24 @@ fn crowded_boards(rule: &str) -> impl Iterator<Item = Position> {
 #[test]
 #[ignore = "takes minutes"]
 fn no_defence_stands_for_very_many_claims() {
-    let wanted = std::env::var("KAGETSU_CASES").map_or(100_000, |text| text.parse().expect("a number of cases"));
-    let Some(positions) = game_positions(1) else { return };
+    let wanted = std::env::var("KAGETSU_CASES")
+        .map_or(100_000, |text| text.parse().expect("a number of cases"));
+    let Some(positions) = game_positions(1) else {
+        return;
+    };
     let mut total = 0;
     for rule in ["freestyle", "standard", "renju"] {
-        let games = positions.iter().filter(|position| position.variant().to_string().starts_with(rule));
-        let games: Vec<&Position> = games.filter(|position| position.outcome().is_none()).collect();
+        let games = positions
+            .iter()
+            .filter(|position| position.variant().to_string().starts_with(rule));
+        let games: Vec<&Position> = games
+            .filter(|position| position.outcome().is_none())
+            .collect();
         for (class, nodes) in [(Class::Vcf, 20_000), (Class::Vct, 500)] {
             let (mut of_games, mut held, mut wins) = (0, 0, 0);
             for &position in &games {
-                let found = check(position, class, Effort::nodes(nodes)).expect("every claim holds");
+                let found =
+                    check(position, class, Effort::nodes(nodes)).expect("every claim holds");
                 (of_games, wins) = (of_games + found, wins + usize::from(found > 0));
                 if 12 * of_games >= wanted {
                     break;
@@ -276,10 +358,13 @@ fn no_defence_stands_for_very_many_claims() {
                 if 6 * (of_games + held) >= wanted {
                     break;
                 }
-                let found = check(&position, class, Effort::nodes(nodes)).expect("every claim holds");
+                let found =
+                    check(&position, class, Effort::nodes(nodes)).expect("every claim holds");
                 (held, wins) = (held + found, wins + usize::from(found > 0));
             }
-            println!("{rule}, {class:?}: {of_games} claims from games and {held} from crowded boards, of {wins} wins");
+            println!(
+                "{rule}, {class:?}: {of_games} claims from games and {held} from crowded boards, of {wins} wins"
+            );
             total += of_games + held;
         }
     }

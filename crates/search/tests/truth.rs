@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, Provenance, Question, Variant, Verdict,
+    Answer, Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, Provenance, Question,
+    Variant, Verdict,
 };
 use kagetsu_search::{Control, Engine, EngineOptions};
 use proptest::prelude::*;
@@ -29,7 +30,11 @@ fn wins<R: Rule>(game: &mut Gomoku<R>, plies: u16, seen: &mut HashMap<(u64, u16)
 
 /// Whether the side to move has lost within `plies`, whatever it does.
 fn loses<R: Rule>(game: &mut Gomoku<R>, plies: u16, seen: &mut HashMap<(u64, u16), bool>) -> bool {
-    legal(game).into_iter().all(|m| after(game, m, |game| game.outcome().is_none() && wins(game, plies - 1, seen)))
+    legal(game).into_iter().all(|m| {
+        after(game, m, |game| {
+            game.outcome().is_none() && wins(game, plies - 1, seen)
+        })
+    })
 }
 
 fn legal<R: Rule>(game: &Gomoku<R>) -> Vec<Move> {
@@ -60,39 +65,81 @@ fn is_true<R: Rule>(position: &Position, m: Move, proof: Proof) -> bool {
 
 /// The answer without the day on which it was found: a test may run past midnight.
 fn undated(answer: Answer) -> Answer {
-    let undate = |(m, v): &(Move, Verdict)| (*m, Verdict { by: Provenance { day: 0, ..v.by.clone() }, ..v.clone() });
+    let undate = |(m, v): &(Move, Verdict)| {
+        (
+            *m,
+            Verdict {
+                by: Provenance {
+                    day: 0,
+                    ..v.by.clone()
+                },
+                ..v.clone()
+            },
+        )
+    };
     answer.verdicts().iter().map(undate).collect()
 }
 
 fn engine() -> Engine {
-    Engine::new(EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() }).expect("a small engine")
+    Engine::new(EngineOptions {
+        table_bytes: 1 << 20,
+        ..EngineOptions::default()
+    })
+    .expect("a small engine")
 }
 
 fn confirm<R: Rule>(position: &Position, depth: u8) -> Result<u32, TestCaseError> {
-    let question = Question { width: 3, ..Question::new(position.clone(), Effort::depth(depth)) };
-    let answer = engine().answer(&question, &Control::new(), &mut |_| {}).expect("supported");
+    let question = Question {
+        width: 3,
+        ..Question::new(position.clone(), Effort::depth(depth))
+    };
+    let answer = engine()
+        .answer(&question, &Control::new(), &mut |_| {})
+        .expect("supported");
     prop_assert_eq!(answer.is_empty(), position.outcome().is_some());
     let mut confirmed = 0;
     for (m, verdict) in answer.verdicts() {
         prop_assert!(verdict.line.first().is_none_or(|first| first == m));
         let line = [position.moves(), &verdict.line].concat();
-        prop_assert!(Position::new(position.variant(), position.setup().cloned(), &line).is_ok(), "an illegal line");
-        prop_assert_eq!(verdict.score.is_mate(), verdict.proof.is_some_and(|proof| proof.claim != Claim::Draw));
+        prop_assert!(
+            Position::new(position.variant(), position.setup().cloned(), &line).is_ok(),
+            "an illegal line"
+        );
+        prop_assert_eq!(
+            verdict.score.is_mate(),
+            verdict
+                .proof
+                .is_some_and(|proof| proof.claim != Claim::Draw)
+        );
         let Some(proof) = verdict.proof else { continue };
         prop_assert_eq!(proof.score(), verdict.score);
         prop_assert_eq!(verdict.bound, Bound::Exact);
         // Trying everything takes too long beyond five plies.
         if proof.plies <= 5 {
-            prop_assert!(is_true::<R>(position, *m, proof), "{position}: {} {proof:?}", position.write_move(*m));
+            prop_assert!(
+                is_true::<R>(position, *m, proof),
+                "{position}: {} {proof:?}",
+                position.write_move(*m)
+            );
             confirmed += 1;
         }
     }
     // A loss is only complete with every legal move.
-    if answer.best().is_some_and(|(_, v)| v.proof.is_some_and(|proof| proof.claim == Claim::Loss)) {
+    if answer
+        .best()
+        .is_some_and(|(_, v)| v.proof.is_some_and(|proof| proof.claim == Claim::Loss))
+    {
         let known: Vec<_> = answer.verdicts().iter().map(|(m, _)| *m).collect();
-        let known: std::collections::BTreeSet<_> = position.children(&known).iter().map(|child| child.key).collect();
+        let known: std::collections::BTreeSet<_> = position
+            .children(&known)
+            .iter()
+            .map(|child| child.key)
+            .collect();
         let legal = position.children(&position.legal_moves());
-        prop_assert!(legal.iter().all(|child| known.contains(&child.key)), "{position}: not every move is covered");
+        prop_assert!(
+            legal.iter().all(|child| known.contains(&child.key)),
+            "{position}: not every move is covered"
+        );
     }
     Ok(confirmed)
 }
@@ -115,7 +162,10 @@ fn crowded(name: &'static str) -> impl Strategy<Value = Position> {
 
 /// How many positions to try; `KAGETSU_CASES` asks for more.
 fn cases(few: u32) -> u32 {
-    std::env::var("KAGETSU_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(few)
+    std::env::var("KAGETSU_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok())
+        .unwrap_or(few)
 }
 
 proptest! {
@@ -185,15 +235,34 @@ fn a_search_that_is_stopped_at_once_still_answers() {
     let control = Control::new();
     control.stop();
     let position = Position::from_line(Variant::FREESTYLE_15, "h8 i9 h9").expect("legal");
-    let answer = engine().answer(&Question::new(position, Effort::depth(9)), &control, &mut |_| {}).expect("supported");
+    let answer = engine()
+        .answer(
+            &Question::new(position, Effort::depth(9)),
+            &control,
+            &mut |_| {},
+        )
+        .expect("supported");
     assert!(answer.best().is_some());
 }
 
 #[test]
 fn more_threads_find_a_move_too() {
-    let options = EngineOptions { threads: 3, table_bytes: 1 << 20, ..EngineOptions::default() };
+    let options = EngineOptions {
+        threads: 3,
+        table_bytes: 1 << 20,
+        ..EngineOptions::default()
+    };
     let position = Position::from_line(Variant::FREESTYLE_15, "h8 a1 i8 a15 j8 o1").expect("legal");
     let question = Question::new(position, Effort::depth(4));
-    let answer = Engine::new(options).expect("threads").answer(&question, &Control::new(), &mut |_| {});
-    assert_eq!(answer.expect("supported").best().and_then(|(_, v)| v.score.win_plies()), Some(3));
+    let answer =
+        Engine::new(options)
+            .expect("threads")
+            .answer(&question, &Control::new(), &mut |_| {});
+    assert_eq!(
+        answer
+            .expect("supported")
+            .best()
+            .and_then(|(_, v)| v.score.win_plies()),
+        Some(3)
+    );
 }

@@ -32,17 +32,29 @@ pub fn check(tree: &Tree, progress: &mut dyn FnMut(u64)) -> Result<Checked, Faul
     let (nodes, position) = (&tree.nodes, &tree.position);
     let mut plies: Vec<u16> = Vec::with_capacity(nodes.len());
     for (node, line) in nodes.iter().zip(tree.first_line..) {
-        let below = node.references().map(|next| plies[next.node as usize]).max();
+        let below = node
+            .references()
+            .map(|next| plies[next.node as usize])
+            .max();
         let own = u16::from(node.at.is_some());
         let total = below.map_or(own, |below| below.saturating_add(1 + own));
         if total > tree.plies {
-            return Err(Fault::at(line, format!("the game may last {total} plies, and {} are claimed", tree.plies)));
+            return Err(Fault::at(
+                line,
+                format!(
+                    "the game may last {total} plies, and {} are claimed",
+                    tree.plies
+                ),
+            ));
         }
         plies.push(total);
     }
     let last = tree.first_line + nodes.len() as u64 - 1;
     if let Some(outcome) = position.outcome() {
-        return Err(Fault::at(tree.first_line - 2, format!("the game is over in {position}: {outcome:?}")));
+        return Err(Fault::at(
+            tree.first_line - 2,
+            format!("the game is over in {position}: {outcome:?}"),
+        ));
     }
     with_game!(position.variant(), G => {
         let mut game = position.game::<G>();
@@ -101,7 +113,12 @@ struct Walk<'a, G> {
 }
 
 impl<'a, G: Quick> Walk<'a, G> {
-    fn new(nodes: &'a [Node], plies: &'a [u16], winner: Side, progress: &'a mut dyn FnMut(u64)) -> Self {
+    fn new(
+        nodes: &'a [Node],
+        plies: &'a [u16],
+        winner: Side,
+        progress: &'a mut dyn FnMut(u64),
+    ) -> Self {
         Self {
             nodes,
             plies,
@@ -117,7 +134,11 @@ impl<'a, G: Quick> Walk<'a, G> {
     }
 
     fn wrong<T>(&self, node: u32, game: &G, what: impl Into<String>) -> Result<T, Wrong> {
-        Err(Wrong { node: Some(node), moves: game.history()[self.begun.unwrap_or(0)..].to_vec(), what: what.into() })
+        Err(Wrong {
+            node: Some(node),
+            moves: game.history()[self.begun.unwrap_or(0)..].to_vec(),
+            what: what.into(),
+        })
     }
 
     /// A node, turned so, is where `game` stands now. Where it fails the game is left where that was seen.
@@ -146,7 +167,13 @@ impl<'a, G: Quick> Walk<'a, G> {
                 game.play(m);
                 match game.outcome() {
                     Some(Outcome::Win(side)) if side == self.winner => {}
-                    Some(outcome) => return self.wrong(at.node, game, format!("the game ends with {outcome:?}")),
+                    Some(outcome) => {
+                        return self.wrong(
+                            at.node,
+                            game,
+                            format!("the game ends with {outcome:?}"),
+                        );
+                    }
                     None if node.replies.is_empty() && node.otherwise.is_none() => {
                         return self.wrong(at.node, game, "the game goes on, and nothing follows");
                     }
@@ -170,7 +197,9 @@ impl<'a, G: Quick> Walk<'a, G> {
             game.play(reply);
             match game.outcome() {
                 Some(Outcome::Win(side)) if side == self.winner => {}
-                Some(outcome) => return self.wrong(at.node, game, format!("the game ends with {outcome:?}")),
+                Some(outcome) => {
+                    return self.wrong(at.node, game, format!("the game ends with {outcome:?}"));
+                }
                 None => {
                     let own = G::image(variant, reply, back);
                     let found = node.replies.binary_search_by_key(&own, |(m, _)| *m);
@@ -180,7 +209,13 @@ impl<'a, G: Quick> Walk<'a, G> {
                     };
                     let turn = both(next.turn, at.turn);
                     self.is_reply = true;
-                    self.node(game, Reference { node: next.node, turn })?;
+                    self.node(
+                        game,
+                        Reference {
+                            node: next.node,
+                            turn,
+                        },
+                    )?;
                 }
             }
             game.undo();
@@ -199,6 +234,8 @@ fn both(first: Symmetry, then: Symmetry) -> Symmetry {
     const SIZE: u8 = 5;
     let (column, row) = first.square(SIZE, 0, 1);
     let wanted = then.square(SIZE, column, row);
-    let found = (0..8).map(Symmetry::new).find(|both| both.square(SIZE, 0, 1) == wanted);
+    let found = (0..8)
+        .map(Symmetry::new)
+        .find(|both| both.square(SIZE, 0, 1) == wanted);
     found.expect("the symmetries of a square are a group")
 }

@@ -12,10 +12,18 @@ pub struct Fault {
 
 impl Fault {
     pub(crate) fn at(line: u64, what: impl Into<String>) -> Self {
-        Self { line, what: what.into(), is_unreadable: false }
+        Self {
+            line,
+            what: what.into(),
+            is_unreadable: false,
+        }
     }
 
     pub(crate) fn unreadable(line: u64, error: &std::io::Error) -> Self {
-        Self { line, what: error.to_string(), is_unreadable: true }
+        Self {
+            line,
+            what: error.to_string(),
+            is_unreadable: true,
+        }
     }
 }

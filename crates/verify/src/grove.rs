@@ -22,10 +22,14 @@ impl Grove {
         if let Some(known) = self.known.get(&node) {
             return *known;
         }
-        let below = node.references().map(|next| self.plies[next.node as usize]).max();
+        let below = node
+            .references()
+            .map(|next| self.plies[next.node as usize])
+            .max();
         let own = u16::from(node.at.is_some());
         let number = self.nodes.len() as u32;
-        self.plies.push(below.map_or(own, |below| below.saturating_add(1 + own)));
+        self.plies
+            .push(below.map_or(own, |below| below.saturating_add(1 + own)));
         self.nodes.push(node.clone());
         self.known.insert(node, number);
         number
@@ -50,19 +54,38 @@ impl Grove {
         needed[root as usize] = true;
         for number in (0..=root as usize).rev() {
             if needed[number] {
-                self.nodes[number].references().for_each(|next| needed[next.node as usize] = true);
+                self.nodes[number]
+                    .references()
+                    .for_each(|next| needed[next.node as usize] = true);
             }
         }
         let (mut numbers, mut nodes) = (vec![0; needed.len()], Vec::new());
         for number in (0..needed.len()).filter(|&number| needed[number]) {
-            let moved = |next: Reference| Reference { node: numbers[next.node as usize], ..next };
+            let moved = |next: Reference| Reference {
+                node: numbers[next.node as usize],
+                ..next
+            };
             let node = &self.nodes[number];
-            let replies = node.replies.iter().map(|(m, next)| (*m, moved(*next))).collect();
-            let node = Node { at: node.at, replies, otherwise: node.otherwise.map(moved) };
+            let replies = node
+                .replies
+                .iter()
+                .map(|(m, next)| (*m, moved(*next)))
+                .collect();
+            let node = Node {
+                at: node.at,
+                replies,
+                otherwise: node.otherwise.map(moved),
+            };
             numbers[number] = nodes.len() as u32;
             nodes.push(node);
         }
         let first_line = HEAD + 1 + u64::from(position.setup().is_some());
-        Tree { position, claim, plies: self.plies(root), nodes, first_line }
+        Tree {
+            position,
+            claim,
+            plies: self.plies(root),
+            nodes,
+            first_line,
+        }
     }
 }

@@ -12,7 +12,9 @@ impl Tree {
     /// [`Gap::Wrong`] for a line that cannot be played or is won by the other side, [`Gap::Open`] for one that leaves the
     /// loser a choice, or ends before the game does.
     pub fn of_line(position: &Position, claim: Claim, line: &[Move]) -> Result<Self, Gap> {
-        let wrong = |m: Move, what: String| Gap::Wrong(format!("{} in the line: {what}", position.write_move(m)));
+        let wrong = |m: Move, what: String| {
+            Gap::Wrong(format!("{} in the line: {what}", position.write_move(m)))
+        };
         with_game!(position.variant(), G => {
             let mut game = position.game::<G>();
             let winner = match claim {
@@ -59,7 +61,10 @@ impl<G: Game> Liner<G> {
         };
         self.game.play(m);
         let node = match self.game.outcome() {
-            Some(_) => Node { at: Some(m), ..Node::default() },
+            Some(_) => Node {
+                at: Some(m),
+                ..Node::default()
+            },
             None => self.replies(Some(m), line.get(1..).unwrap_or_default())?,
         };
         self.game.undo();
@@ -77,13 +82,30 @@ impl<G: Game> Liner<G> {
                 None => {
                     end = end.filter(|m| self.ends(*m)).or_else(|| self.end());
                     let Some(m) = end else {
-                        let (at, reply) = (at.map(|at| format!("after {}: ", self.name(at))), self.name(reply));
-                        return Err(Gap::Open(format!("{}{reply} has no answer in the line", at.unwrap_or_default())));
+                        let (at, reply) = (
+                            at.map(|at| format!("after {}: ", self.name(at))),
+                            self.name(reply),
+                        );
+                        return Err(Gap::Open(format!(
+                            "{}{reply} has no answer in the line",
+                            at.unwrap_or_default()
+                        )));
                     };
-                    answers.push((reply, self.grove.add(Node { at: Some(m), ..Node::default() })));
+                    answers.push((
+                        reply,
+                        self.grove.add(Node {
+                            at: Some(m),
+                            ..Node::default()
+                        }),
+                    ));
                 }
                 Some(Outcome::Win(side)) if side == self.winner => {}
-                Some(_) => return Err(Gap::Wrong(format!("{} ends the game otherwise", self.name(reply)))),
+                Some(_) => {
+                    return Err(Gap::Wrong(format!(
+                        "{} ends the game otherwise",
+                        self.name(reply)
+                    )));
+                }
             }
             self.game.undo();
         }
@@ -96,11 +118,25 @@ impl<G: Game> Liner<G> {
             self.game.undo();
         }
         let count = |next: u32| answers.iter().filter(|(_, other)| *other == next).count();
-        let most = answers.iter().map(|(_, next)| *next).max_by_key(|next| (count(*next), *next));
-        let mut replies: Vec<_> = answers.iter().filter(|(_, next)| Some(*next) != most).copied().collect();
+        let most = answers
+            .iter()
+            .map(|(_, next)| *next)
+            .max_by_key(|next| (count(*next), *next));
+        let mut replies: Vec<_> = answers
+            .iter()
+            .filter(|(_, next)| Some(*next) != most)
+            .copied()
+            .collect();
         replies.sort_unstable();
-        let replies = replies.into_iter().map(|(m, next)| (m, Reference::to(next))).collect();
-        Ok(Node { at, replies, otherwise: most.map(Reference::to) })
+        let replies = replies
+            .into_iter()
+            .map(|(m, next)| (m, Reference::to(next)))
+            .collect();
+        Ok(Node {
+            at,
+            replies,
+            otherwise: most.map(Reference::to),
+        })
     }
 
     /// Whether the move may be made, and wins at once.

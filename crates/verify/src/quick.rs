@@ -38,13 +38,16 @@ impl<R: Rule> Quick for Gomoku<R> {
             (is_last && is_empty(m) && self.makes_five(m, winner)).then_some(m)
         };
         let node = &nodes[at.node as usize];
-        let Some(most) = node.otherwise.and_then(five) else { return false };
+        let Some(most) = node.otherwise.and_then(five) else {
+            return false;
+        };
         let answers = |reply: &(Move, Reference)| {
             let m = Self::image(variant, reply.0, at.turn);
             // What is taken is no reply.
             !is_empty(m) || five(reply.1).is_some_and(|five| five != m)
         };
         let own = Self::image(variant, most, back);
-        node.replies.binary_search_by_key(&own, |(m, _)| *m).is_ok() && node.replies.iter().all(answers)
+        node.replies.binary_search_by_key(&own, |(m, _)| *m).is_ok()
+            && node.replies.iter().all(answers)
     }
 }

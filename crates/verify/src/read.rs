@@ -23,10 +23,14 @@ impl Lines<'_> {
         let read = Read::take(&mut *self.source, LONGEST).read_line(&mut self.line);
         match read {
             Err(error) => Err(Fault::unreadable(self.number, &error)),
-            Ok(0) => Err(Fault::at(self.number, "the file ends here, before its tree does")),
-            Ok(_) if !self.line.ends_with('\n') => {
-                Err(Fault::at(self.number, "the line does not end: the file was cut off, or is none of ours"))
-            }
+            Ok(0) => Err(Fault::at(
+                self.number,
+                "the file ends here, before its tree does",
+            )),
+            Ok(_) if !self.line.ends_with('\n') => Err(Fault::at(
+                self.number,
+                "the line does not end: the file was cut off, or is none of ours",
+            )),
             Ok(_) => Ok(self.line.trim_end_matches(['\n', '\r'])),
         }
     }
@@ -39,8 +43,11 @@ impl Lines<'_> {
 
     fn rest(&self, word: &str) -> Result<&str, Fault> {
         let line = self.line.trim_end_matches(['\n', '\r']);
-        let rest = line.strip_prefix(word).filter(|rest| rest.is_empty() || rest.starts_with(' '));
-        rest.map(str::trim_start).ok_or_else(|| self.wrong(format!("'{word}' is expected")))
+        let rest = line
+            .strip_prefix(word)
+            .filter(|rest| rest.is_empty() || rest.starts_with(' '));
+        rest.map(str::trim_start)
+            .ok_or_else(|| self.wrong(format!("'{word}' is expected")))
     }
 
     fn wrong(&self, what: impl Into<String>) -> Fault {
@@ -54,9 +61,15 @@ impl Tree {
     /// # Errors
     /// The first line that is wrong: what is no node, refers to what does not come before it, or is of use to nobody.
     pub fn read(source: &mut dyn BufRead) -> Result<Self, Fault> {
-        let mut lines = Lines { source, line: String::new(), number: 0 };
+        let mut lines = Lines {
+            source,
+            line: String::new(),
+            number: 0,
+        };
         if lines.next()? != MAGIC {
-            return Err(lines.wrong(format!("a win tree begins with '{MAGIC}'; this is none, or of a newer version")));
+            return Err(lines.wrong(format!(
+                "a win tree begins with '{MAGIC}'; this is none, or of a newer version"
+            )));
         }
         let variant: Variant = match lines.after("variant")?.parse() {
             Ok(variant) => variant,
@@ -64,13 +77,20 @@ impl Tree {
         };
         let position = read_position(&mut lines, variant)?;
         let (claim, plies) = read_claim(&mut lines)?;
-        let mut reader = Reader { position, nodes: Vec::new(), is_used: Vec::new() };
+        let mut reader = Reader {
+            position,
+            nodes: Vec::new(),
+            is_used: Vec::new(),
+        };
         let first_line = lines.number + 1;
         loop {
             lines.next()?;
             if let Ok(count) = lines.rest("end") {
                 if count.parse() != Ok(reader.nodes.len()) {
-                    return Err(lines.wrong(format!("there are {} nodes, not {count}", reader.nodes.len())));
+                    return Err(lines.wrong(format!(
+                        "there are {} nodes, not {count}",
+                        reader.nodes.len()
+                    )));
                 }
                 break;
             }
@@ -79,20 +99,44 @@ impl Tree {
             reader.add(read.map_err(|what| lines.wrong(what))?);
         }
         if !lines.source.fill_buf().is_ok_and(<[u8]>::is_empty) {
-            return Err(Fault::at(lines.number + 1, "the tree has ended, but the file goes on"));
+            return Err(Fault::at(
+                lines.number + 1,
+                "the tree has ended, but the file goes on",
+            ));
         }
-        let Reader { position, nodes, is_used } = reader;
-        let unused = is_used.iter().rev().skip(1).rev().position(|is_used| !is_used);
+        let Reader {
+            position,
+            nodes,
+            is_used,
+        } = reader;
+        let unused = is_used
+            .iter()
+            .rev()
+            .skip(1)
+            .rev()
+            .position(|is_used| !is_used);
         if let Some(at) = unused {
-            return Err(Fault::at(first_line + at as u64, format!("no node refers to node {}", at + 1)));
+            return Err(Fault::at(
+                first_line + at as u64,
+                format!("no node refers to node {}", at + 1),
+            ));
         }
         match nodes.last() {
             None => Err(Fault::at(first_line, "a tree has at least one node")),
             Some(root) if root.at.is_some() != (claim == Claim::Win) => {
                 let last = first_line + nodes.len() as u64 - 1;
-                Err(Fault::at(last, "the root has a move where a win is claimed, and '-' where a loss is"))
+                Err(Fault::at(
+                    last,
+                    "the root has a move where a win is claimed, and '-' where a loss is",
+                ))
             }
-            Some(_) => Ok(Self { position, claim, plies, nodes, first_line }),
+            Some(_) => Ok(Self {
+                position,
+                claim,
+                plies,
+                nodes,
+                first_line,
+            }),
         }
     }
 }
@@ -102,14 +146,18 @@ fn read_position(lines: &mut Lines, variant: Variant) -> Result<Position, Fault>
     let start = match lines.rest("setup") {
         Err(_) => Position::start(variant),
         Ok(hex) => {
-            let packed = from_hex(hex).ok_or_else(|| lines.wrong("a setup is bytes as hex digits"))?;
-            let start = Position::unpack(variant, Packed(packed)).map_err(|error| lines.wrong(error.to_string()))?;
+            let packed =
+                from_hex(hex).ok_or_else(|| lines.wrong("a setup is bytes as hex digits"))?;
+            let start = Position::unpack(variant, Packed(packed))
+                .map_err(|error| lines.wrong(error.to_string()))?;
             lines.next()?;
             start
         }
     };
     let moves = lines.rest("position")?;
-    start.play_line(moves).map_err(|error| lines.wrong(error.to_string()))
+    start
+        .play_line(moves)
+        .map_err(|error| lines.wrong(error.to_string()))
 }
 
 fn read_claim(lines: &mut Lines) -> Result<(Claim, u16), Fault> {
@@ -120,13 +168,26 @@ fn read_claim(lines: &mut Lines) -> Result<(Claim, u16), Fault> {
         _ => None,
     };
     let claim = claim.filter(|(_, plies)| *plies <= Score::MAX_PLIES);
-    claim.ok_or_else(|| lines.wrong(format!("a claim is 'win' or 'loss' and at most {} plies", Score::MAX_PLIES)))
+    claim.ok_or_else(|| {
+        lines.wrong(format!(
+            "a claim is 'win' or 'loss' and at most {} plies",
+            Score::MAX_PLIES
+        ))
+    })
 }
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> = text.chars().map(|digit| digit.to_digit(16).map(|digit| digit as u8)).collect();
+    let digits: Option<Vec<u8>> = text
+        .chars()
+        .map(|digit| digit.to_digit(16).map(|digit| digit as u8))
+        .collect();
     let digits = digits.filter(|digits| digits.len().is_multiple_of(2))?;
-    Some(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+    Some(
+        digits
+            .chunks(2)
+            .map(|pair| pair[0] << 4 | pair[1])
+            .collect(),
+    )
 }
 
 struct Reader {
@@ -137,7 +198,8 @@ struct Reader {
 
 impl Reader {
     fn add(&mut self, node: Node) {
-        node.references().for_each(|next| self.is_used[next.node as usize] = true);
+        node.references()
+            .for_each(|next| self.is_used[next.node as usize] = true);
         self.nodes.push(node);
         self.is_used.push(false);
     }
@@ -147,17 +209,24 @@ impl Reader {
         let mut words = line.split(' ');
         let number = words.next().unwrap_or_default();
         if number.parse() != Ok(self.nodes.len() + 1) {
-            return Err(format!("node {} is expected, not '{number}'", self.nodes.len() + 1));
+            return Err(format!(
+                "node {} is expected, not '{number}'",
+                self.nodes.len() + 1
+            ));
         }
         let at = match words.next() {
             None => return Err("a node has a move".into()),
             Some("-") => None,
             Some(text) => Some(self.read_move(text)?),
         };
-        let mut node = Node { at, ..Node::default() };
+        let mut node = Node {
+            at,
+            ..Node::default()
+        };
         for word in words {
-            let (moves, next) =
-                word.split_once('>').ok_or_else(|| format!("'{word}' is no answer, as in g7,g9>3 or *>11"))?;
+            let (moves, next) = word
+                .split_once('>')
+                .ok_or_else(|| format!("'{word}' is no answer, as in g7,g9>3 or *>11"))?;
             let next = self.read_reference(next)?;
             if moves == "*" {
                 if node.otherwise.replace(next).is_some() {
@@ -171,7 +240,10 @@ impl Reader {
         }
         node.replies.sort_unstable();
         match node.replies.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            Some(pair) => Err(format!("two answers to {}", self.position.write_move(pair[0].0))),
+            Some(pair) => Err(format!(
+                "two answers to {}",
+                self.position.write_move(pair[0].0)
+            )),
             None => Ok(node),
         }
     }
@@ -179,20 +251,31 @@ impl Reader {
     fn read_move(&self, text: &str) -> Result<Move, String> {
         use kagetsu_game::{Game, with_game};
         let variant = self.position.variant();
-        with_game!(variant, G => G::start(variant).parse_move(text)).map_err(|error| error.to_string())
+        with_game!(variant, G => G::start(variant).parse_move(text))
+            .map_err(|error| error.to_string())
     }
 
     fn read_reference(&self, text: &str) -> Result<Reference, String> {
         let (node, turn) = text.split_once('/').unwrap_or((text, "0"));
-        let number: Option<usize> = node.parse().ok().filter(|number| (1..=self.nodes.len()).contains(number));
+        let number: Option<usize> = node
+            .parse()
+            .ok()
+            .filter(|number| (1..=self.nodes.len()).contains(number));
         let number = number.ok_or_else(|| format!("'{node}' is no node before this one"))?;
         if self.nodes[number - 1].at.is_none() {
             return Err(format!("node {number} has no move"));
         }
         let is_square = matches!(self.position.variant(), Variant::Gomoku { .. });
-        let turns = if is_square { self.position.variant().symmetries().count() } else { 1 };
+        let turns = if is_square {
+            self.position.variant().symmetries().count()
+        } else {
+            1
+        };
         let turn: Option<u8> = turn.parse().ok().filter(|turn| usize::from(*turn) < turns);
         let turn = turn.ok_or_else(|| format!("'{text}': the game has no such symmetry"))?;
-        Ok(Reference { node: number as u32 - 1, turn: Symmetry::new(turn) })
+        Ok(Reference {
+            node: number as u32 - 1,
+            turn: Symmetry::new(turn),
+        })
     }
 }

@@ -16,7 +16,10 @@ pub struct Node {
 impl Node {
     /// All that the node refers to.
     pub(crate) fn references(&self) -> impl Iterator<Item = Reference> {
-        self.replies.iter().map(|(_, next)| *next).chain(self.otherwise)
+        self.replies
+            .iter()
+            .map(|(_, next)| *next)
+            .chain(self.otherwise)
     }
 }
 
@@ -33,7 +36,10 @@ impl Reference {
     /// To a node as it stands.
     #[must_use]
     pub const fn to(node: u32) -> Self {
-        Self { node, turn: Symmetry::IDENTITY }
+        Self {
+            node,
+            turn: Symmetry::IDENTITY,
+        }
     }
 }
 
@@ -76,11 +82,17 @@ impl Tree {
         writeln!(out, "{MAGIC}\nvariant {}", position.variant())?;
         if let Some(setup) = position.setup() {
             write!(out, "setup ")?;
-            setup.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))?;
+            setup
+                .0
+                .iter()
+                .try_for_each(|byte| write!(out, "{byte:02x}"))?;
             writeln!(out)?;
         }
         write!(out, "position")?;
-        position.moves().iter().try_for_each(|&m| write!(out, " {}", position.write_move(m)))?;
+        position
+            .moves()
+            .iter()
+            .try_for_each(|&m| write!(out, " {}", position.write_move(m)))?;
         writeln!(out, "\nclaim {} {}", self.claim, self.plies)?;
         for (node, number) in self.nodes.iter().zip(1..) {
             write!(out, "{number} ")?;

@@ -33,7 +33,10 @@ struct Agreement {
 impl Agreements {
     /// Beside so many connections.
     pub(super) fn beside(connections: usize) -> Self {
-        Self { most: MOST.min(connections.div_ceil(2)), all: VecDeque::new() }
+        Self {
+            most: MOST.min(connections.div_ceil(2)),
+            all: VecDeque::new(),
+        }
     }
 
     /// Makes room for one more; whether another had to go for it. Takes at most [`TURN`], and that only where all that there
@@ -43,9 +46,18 @@ impl Agreements {
         if self.all.len() < self.most {
             return false;
         }
-        let silent = self.all.iter().position(|agreement| !agreement.has_spoken.load(Relaxed));
-        let Some(mut slowest) = self.all.remove(silent.unwrap_or_default()) else { return false };
-        if silent.is_none() && tokio::time::timeout_at(slowest.since + TURN, &mut slowest.task).await.is_ok() {
+        let silent = self
+            .all
+            .iter()
+            .position(|agreement| !agreement.has_spoken.load(Relaxed));
+        let Some(mut slowest) = self.all.remove(silent.unwrap_or_default()) else {
+            return false;
+        };
+        if silent.is_none()
+            && tokio::time::timeout_at(slowest.since + TURN, &mut slowest.task)
+                .await
+                .is_ok()
+        {
             return false;
         }
         slowest.task.abort();
@@ -53,10 +65,17 @@ impl Agreements {
     }
 
     /// Begins to agree with one more, who is to set what `agree` is given when the client has said something.
-    pub(super) fn begin<F: Future<Output = ()> + Send + 'static>(&mut self, agree: impl FnOnce(Arc<AtomicBool>) -> F) {
+    pub(super) fn begin<F: Future<Output = ()> + Send + 'static>(
+        &mut self,
+        agree: impl FnOnce(Arc<AtomicBool>) -> F,
+    ) {
         let has_spoken = Arc::<AtomicBool>::default();
         let task = tokio::spawn(agree(Arc::clone(&has_spoken)));
-        self.all.push_back(Agreement { since: Instant::now(), has_spoken, task });
+        self.all.push_back(Agreement {
+            since: Instant::now(),
+            has_spoken,
+            task,
+        });
     }
 }
 
@@ -78,7 +97,12 @@ mod tests {
         }
         assert!(all.make_room().await);
         assert_eq!(all.all.len(), MOST - 1);
-        let spoke = all.all.iter().take(4).map(|one| one.has_spoken.load(Relaxed)).collect::<Vec<_>>();
+        let spoke = all
+            .all
+            .iter()
+            .take(4)
+            .map(|one| one.has_spoken.load(Relaxed))
+            .collect::<Vec<_>>();
         assert_eq!(spoke, [true, true, true, false]);
     }
 
@@ -96,7 +120,11 @@ mod tests {
                     }
                 });
             }
-            assert_eq!(all.make_room().await, !ends, "who is about to end is waited for");
+            assert_eq!(
+                all.make_room().await,
+                !ends,
+                "who is about to end is waited for"
+            );
         }
     }
 }

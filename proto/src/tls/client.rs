@@ -46,7 +46,11 @@ impl Client {
     ///
     /// # Errors
     /// Those of the library, inside one of the system's.
-    pub(crate) async fn secure(&self, host: &str, stream: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
+    pub(crate) async fn secure(
+        &self,
+        host: &str,
+        stream: TcpStream,
+    ) -> std::io::Result<TlsStream<TcpStream>> {
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let name = ServerName::try_from(bare.to_string()).map_err(std::io::Error::other)?;
         self.connector.connect(name, stream).await
@@ -58,7 +62,9 @@ impl Client {
         Some(match error {
             Error::InvalidCertificate(error) => self.distrust(host, error),
             Error::AlertReceived(alert) => self.rejection(*alert),
-            Error::InvalidMessage(_) => "it does not speak TLS: write http:// instead of https://".into(),
+            Error::InvalidMessage(_) => {
+                "it does not speak TLS: write http:// instead of https://".into()
+            }
             Error::PeerIncompatible(_) => "it does not speak TLS 1.3, which is needed".into(),
             error => error.to_string(),
         })
@@ -113,6 +119,8 @@ impl Client {
 
 /// `DnsName("a.example")` and `IpAddress(10.0.0.1)` without what is around them.
 fn plain_name(shown: &str) -> String {
-    let inner = shown.split_once('(').map_or(shown, |(_, rest)| rest.trim_end_matches(')'));
+    let inner = shown
+        .split_once('(')
+        .map_or(shown, |(_, rest)| rest.trim_end_matches(')'));
     inner.trim_matches('"').to_string()
 }

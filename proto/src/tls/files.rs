@@ -38,7 +38,11 @@ pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, 
     let no = |why: String| TlsError::Content(path.into(), "certificate", "CERTIFICATE", why);
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     let all = all.map_err(|error| no(format!(" ({error})")))?;
-    if all.is_empty() { Err(no(String::new())) } else { Ok(all) }
+    if all.is_empty() {
+        Err(no(String::new()))
+    } else {
+        Ok(all)
+    }
 }
 
 /// From when to when the owner's certificate in a file is valid, in seconds since 1970.
@@ -48,10 +52,18 @@ pub(super) fn validity(path: &Path) -> Result<(i64, i64), TlsError> {
     match parsed {
         Some(Ok((_, certificate))) => {
             let validity = certificate.validity();
-            Ok((validity.not_before.timestamp(), validity.not_after.timestamp()))
+            Ok((
+                validity.not_before.timestamp(),
+                validity.not_after.timestamp(),
+            ))
         }
         Some(Err(error)) => Err(TlsError::Refused(path.into(), error.to_string())),
-        None => Err(TlsError::Content(path.into(), "certificate", "CERTIFICATE", String::new())),
+        None => Err(TlsError::Content(
+            path.into(),
+            "certificate",
+            "CERTIFICATE",
+            String::new(),
+        )),
     }
 }
 
@@ -59,7 +71,11 @@ pub(super) fn validity(path: &Path) -> Result<(i64, i64), TlsError> {
 pub(super) fn key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     let text = std::fs::read(path).map_err(|error| TlsError::Read(path.into(), error))?;
     PrivateKeyDer::from_pem_slice(&text).map_err(|error| {
-        let why = if matches!(error, PemError::NoItemsFound) { String::new() } else { format!(" ({error})") };
+        let why = if matches!(error, PemError::NoItemsFound) {
+            String::new()
+        } else {
+            format!(" ({error})")
+        };
         TlsError::Content(path.into(), "private key", "PRIVATE KEY", why)
     })
 }
@@ -68,7 +84,9 @@ pub(super) fn key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
 pub(super) fn roots(path: &Path) -> Result<Arc<RootCertStore>, TlsError> {
     let mut store = RootCertStore::empty();
     for certificate in certificates(path)? {
-        store.add(certificate).map_err(|error| TlsError::Refused(path.into(), error.to_string()))?;
+        store
+            .add(certificate)
+            .map_err(|error| TlsError::Refused(path.into(), error.to_string()))?;
     }
     Ok(Arc::new(store))
 }

@@ -94,7 +94,11 @@ impl Words {
         for byte in bytes {
             if self.ended < END_OF_HEAD.len() {
                 let goes_on = END_OF_HEAD[self.ended] == *byte;
-                self.ended = if goes_on { self.ended + 1 } else { usize::from(*byte == END_OF_HEAD[0]) };
+                self.ended = if goes_on {
+                    self.ended + 1
+                } else {
+                    usize::from(*byte == END_OF_HEAD[0])
+                };
             }
         }
         self.ended == END_OF_HEAD.len()
@@ -113,9 +117,18 @@ impl Connection {
                 return None;
             }
         };
-        let beginning = Beginning { until: Box::pin(tokio::time::sleep(PATIENCE)), words: Words::default() };
+        let beginning = Beginning {
+            until: Box::pin(tokio::time::sleep(PATIENCE)),
+            words: Words::default(),
+        };
         let log = Arc::clone(log);
-        Some(Self { line, beginning: Some(beginning), client, log, _share: share })
+        Some(Self {
+            line,
+            beginning: Some(beginning),
+            client,
+            log,
+            _share: share,
+        })
     }
 
     /// Ends it, and says why.
@@ -134,7 +147,9 @@ impl Connection {
     ) -> Poll<io::Result<T>> {
         let written = ready!(write(&mut self.line, context));
         Poll::Ready(written.map_err(|error| match error.kind() {
-            io::ErrorKind::TimedOut => self.late(&format!("it has read nothing for {} s", STALL.as_secs())),
+            io::ErrorKind::TimedOut => {
+                self.late(&format!("it has read nothing for {} s", STALL.as_secs()))
+            }
             _ => error,
         }))
     }
@@ -170,7 +185,11 @@ impl Listener {
                 () = reloading => {}
             }
         });
-        Ok(Self { lines, address, accepting })
+        Ok(Self {
+            lines,
+            address,
+            accepting,
+        })
     }
 
     /// Where it listens.
@@ -198,7 +217,9 @@ impl Stream for Listener {
     type Item = io::Result<Connection>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.lines.poll_recv(context).map(|line| line.map(|(line, _)| Ok(line)))
+        self.lines
+            .poll_recv(context)
+            .map(|line| line.map(|(line, _)| Ok(line)))
     }
 }
 
@@ -224,7 +245,9 @@ async fn accept(
         let _ = stream.set_nodelay(true);
         match tls {
             None => {
-                let Some(line) = Connection::new(Line::Plain(Paced::new(stream)), client, &log, shares) else {
+                let Some(line) =
+                    Connection::new(Line::Plain(Paced::new(stream)), client, &log, shares)
+                else {
                     continue;
                 };
                 if out.send((line, client)).await.is_err() {
@@ -235,11 +258,21 @@ async fn accept(
                 if agreements.make_room().await
                     && let Some(others) = log.silent.turn(Instant::now())
                 {
-                    tracing::warn!(others, "a client is refused: too many begin at once, and it was the slowest");
+                    tracing::warn!(
+                        others,
+                        "a client is refused: too many begin at once, and it was the slowest"
+                    );
                 }
                 agreements.begin(|has_spoken| {
                     let (tls, shares) = (Arc::clone(tls), Arc::clone(shares));
-                    agree(tls, (stream, client), shares, out.clone(), has_spoken, Arc::clone(&log))
+                    agree(
+                        tls,
+                        (stream, client),
+                        shares,
+                        out.clone(),
+                        has_spoken,
+                        Arc::clone(&log),
+                    )
                 });
             }
         }
@@ -262,7 +295,9 @@ async fn agree(
     match agreed.await {
         // Who listens no more has ended.
         Ok(Ok(stream)) => {
-            if let Some(line) = Connection::new(Line::Secret(Box::new(stream)), client, &log, &shares) {
+            if let Some(line) =
+                Connection::new(Line::Secret(Box::new(stream)), client, &log, &shares)
+            {
                 drop(out.send((line, client)).await);
             }
         }
@@ -335,17 +370,26 @@ impl Connected for Connection {
 }
 
 impl AsyncRead for Connection {
-    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let before = buffer.filled().len();
         let read = match &mut this.line {
             Line::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
             Line::Secret(stream) => Pin::new(stream).poll_read(context, buffer),
         };
-        let Some(begins) = &mut this.beginning else { return read };
+        let Some(begins) = &mut this.beginning else {
+            return read;
+        };
         if read.is_pending() {
             ready!(begins.until.as_mut().poll(context));
-            return Poll::Ready(Err(this.late(&format!("it does not begin within {} s", PATIENCE.as_secs()))));
+            return Poll::Ready(Err(this.late(&format!(
+                "it does not begin within {} s",
+                PATIENCE.as_secs()
+            ))));
         }
         if begins.words.hear(&buffer.filled()[before..]) {
             this.beginning = None;
@@ -355,7 +399,11 @@ impl AsyncRead for Connection {
 }
 
 impl AsyncWrite for Connection {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         self.get_mut().write(context, |line, context| match line {
             Line::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
             Line::Secret(stream) => Pin::new(stream).poll_write(context, bytes),
@@ -407,7 +455,9 @@ mod tests {
     async fn client(said: &[u8]) -> (TcpStream, Connection) {
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let mut listener = Listener::new(socket, None, 8).expect("an address");
-        let mut near = TcpStream::connect(listener.address()).await.expect("it listens");
+        let mut near = TcpStream::connect(listener.address())
+            .await
+            .expect("it listens");
         near.write_all(said).await.expect("room");
         (near, listener.accept().await.0)
     }
@@ -426,22 +476,44 @@ mod tests {
 
     #[tokio::test]
     async fn who_does_not_begin_is_not_waited_for() {
-        for said in [&b""[..], b"PRI ", &PREFACE[..16], PREFACE, b"GET /healthz HTTP/1.1\r\nHost: h\r\n", b"POST"] {
+        for said in [
+            &b""[..],
+            b"PRI ",
+            &PREFACE[..16],
+            PREFACE,
+            b"GET /healthz HTTP/1.1\r\nHost: h\r\n",
+            b"POST",
+        ] {
             let (_near, mut line) = client(said).await;
             // Its time is up, and not before what it said was read.
             let beginning = line.beginning.as_mut().expect("it has not begun");
             beginning.until.as_mut().reset(tokio::time::Instant::now());
             let late = line.read_exact(&mut [0; 64]).await.expect_err("it is late");
-            assert_eq!(late.kind(), io::ErrorKind::TimedOut, "{}", String::from_utf8_lossy(said));
+            assert_eq!(
+                late.kind(),
+                io::ErrorKind::TimedOut,
+                "{}",
+                String::from_utf8_lossy(said)
+            );
         }
     }
 
     #[tokio::test]
     async fn who_has_begun_may_be_silent() {
-        for said in [&of_http_2()[..], b"GET / HTTP/1.1\r\n\r\n", b"PUT /a HTTP/1.1\r\nHost: h\r\n\r\n"] {
+        for said in [
+            &of_http_2()[..],
+            b"GET / HTTP/1.1\r\n\r\n",
+            b"PUT /a HTTP/1.1\r\nHost: h\r\n\r\n",
+        ] {
             let (mut near, mut line) = client(said).await;
-            line.read_exact(&mut vec![0; said.len()]).await.expect("said");
-            assert!(line.beginning.is_none(), "{}", String::from_utf8_lossy(said));
+            line.read_exact(&mut vec![0; said.len()])
+                .await
+                .expect("said");
+            assert!(
+                line.beginning.is_none(),
+                "{}",
+                String::from_utf8_lossy(said)
+            );
             near.write_all(b"later").await.expect("room");
             line.read_exact(&mut [0; 5]).await.expect("said");
         }
@@ -456,9 +528,16 @@ mod tests {
                 line.write_all(&much).await.expect("there is room");
             }
         };
-        assert!(tokio::time::timeout(Duration::from_millis(500), full).await.is_err(), "nobody reads");
+        assert!(
+            tokio::time::timeout(Duration::from_millis(500), full)
+                .await
+                .is_err(),
+            "nobody reads"
+        );
         // It reads once, and has its time again.
-        near.read_exact(&mut vec![0; 1 << 20]).await.expect("much waits");
+        near.read_exact(&mut vec![0; 1 << 20])
+            .await
+            .expect("much waits");
         line.write_all(&much).await.expect("room again");
         assert!(paced(&mut line).stalled.is_none());
         let late = async {
@@ -466,7 +545,8 @@ mod tests {
                 if let Some(stalled) = &mut paced(&mut line).stalled {
                     stalled.as_mut().reset(tokio::time::Instant::now());
                 }
-                let written = tokio::time::timeout(Duration::from_millis(100), line.write_all(&much)).await;
+                let written =
+                    tokio::time::timeout(Duration::from_millis(100), line.write_all(&much)).await;
                 if let Ok(Err(error)) = written {
                     return error;
                 }
@@ -481,19 +561,34 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         let mut ours = CertificateParams::default();
         ours.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let authority = CertifiedIssuer::self_signed(ours, KeyPair::generate().expect("chance")).expect("sound");
+        let authority = CertifiedIssuer::self_signed(ours, KeyPair::generate().expect("chance"))
+            .expect("sound");
         let key = KeyPair::generate().expect("chance");
         let certificate = CertificateParams::new(["localhost".to_string()]).expect("a name");
         let certificate = certificate.signed_by(&key, &authority).expect("sound");
-        for (name, text) in [("ca", authority.pem()), ("pem", certificate.pem()), ("key", key.serialize_pem())] {
+        for (name, text) in [
+            ("ca", authority.pem()),
+            ("pem", certificate.pem()),
+            ("key", key.serialize_pem()),
+        ] {
             std::fs::write(path(name), text).expect("room");
         }
-        let files = ServerFiles { certificate: path("pem"), key: path("key"), client_authority: None };
+        let files = ServerFiles {
+            certificate: path("pem"),
+            key: path("key"),
+            client_authority: None,
+        };
         let tls = Arc::new(ServerTls::new(files, &["h2"]).expect("sound"));
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let mut listener = Listener::new(socket, Some(tls), 8).expect("an address");
-        let near = TcpStream::connect(listener.address()).await.expect("it listens");
-        let near = Client::new(&path("ca"), None).expect("sound").secure("localhost", near).await.expect("agreed");
+        let near = TcpStream::connect(listener.address())
+            .await
+            .expect("it listens");
+        let near = Client::new(&path("ca"), None)
+            .expect("sound")
+            .secure("localhost", near)
+            .await
+            .expect("agreed");
         (near, listener.accept().await.0)
     }
 
@@ -503,18 +598,29 @@ mod tests {
         let words = [7; 1 << 10];
         loop {
             line.write_all(&words).await.expect("TLS takes it");
-            if tokio::time::timeout(Duration::from_millis(500), line.flush()).await.is_err() {
+            if tokio::time::timeout(Duration::from_millis(500), line.flush())
+                .await
+                .is_err()
+            {
                 break;
             }
         }
-        let until = |line: &mut Connection| paced(line).stalled.as_ref().map(|stalled| stalled.deadline());
+        let until = |line: &mut Connection| {
+            paced(line)
+                .stalled
+                .as_ref()
+                .map(|stalled| stalled.deadline())
+        };
         let first = until(&mut line);
         assert!(first.is_some());
         line.write_all(b"a word").await.expect("TLS takes it");
         assert_eq!(until(&mut line), first);
         let stalled = paced(&mut line).stalled.as_mut().expect("nobody reads");
         stalled.as_mut().reset(tokio::time::Instant::now());
-        assert_eq!(line.flush().await.expect_err("it is late").kind(), io::ErrorKind::TimedOut);
+        assert_eq!(
+            line.flush().await.expect_err("it is late").kind(),
+            io::ErrorKind::TimedOut
+        );
     }
 
     #[tokio::test]
@@ -526,21 +632,39 @@ mod tests {
         let mut near = vec![connect().await, connect().await];
         let (first, _second) = (listener.accept().await, listener.accept().await);
         let mut third = connect().await;
-        assert_eq!(third.read(&mut [0]).await.expect("an end"), 0, "it is closed");
+        assert_eq!(
+            third.read(&mut [0]).await.expect("an end"),
+            0,
+            "it is closed"
+        );
         drop(first);
         near.push(connect().await);
         near[2].write_all(b"GET").await.expect("room");
-        listener.accept().await.0.read_exact(&mut [0; 3]).await.expect("one has left");
+        listener
+            .accept()
+            .await
+            .0
+            .read_exact(&mut [0; 3])
+            .await
+            .expect("one has left");
     }
 
     #[test]
     fn it_does_not_matter_in_what_pieces_a_client_speaks() {
-        for said in [&of_http_2()[..], b"GET / HTTP/1.1\r\nA: \r\r\n\r\n", b"P\r\n\r\r\n\r\n"] {
+        for said in [
+            &of_http_2()[..],
+            b"GET / HTTP/1.1\r\nA: \r\r\n\r\n",
+            b"P\r\n\r\r\n\r\n",
+        ] {
             for size in 1..=said.len() {
                 let mut words = Words::default();
                 let begun: Vec<bool> = said.chunks(size).map(|piece| words.hear(piece)).collect();
                 let (last, before) = begun.split_last().expect("something");
-                assert!(*last && !before.contains(&true), "{} by {size}", String::from_utf8_lossy(said));
+                assert!(
+                    *last && !before.contains(&true),
+                    "{} by {size}",
+                    String::from_utf8_lossy(said)
+                );
             }
         }
     }

@@ -21,7 +21,10 @@ pub(super) struct Paced {
 
 impl Paced {
     pub(super) const fn new(stream: TcpStream) -> Self {
-        Self { stream, stalled: None }
+        Self {
+            stream,
+            stalled: None,
+        }
     }
 
     fn pace<T>(
@@ -34,21 +37,32 @@ impl Paced {
             self.stalled = None;
             return written;
         }
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(STALL)));
+        let stalled = self
+            .stalled
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep(STALL)));
         ready!(stalled.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
 impl AsyncRead for Paced {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(context, into)
     }
 }
 
 impl AsyncWrite for Paced {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.get_mut().pace(context, |stream, context| stream.poll_write(context, bytes))
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.get_mut()
+            .pace(context, |stream, context| stream.poll_write(context, bytes))
     }
 
     fn poll_write_vectored(
@@ -56,7 +70,9 @@ impl AsyncWrite for Paced {
         context: &mut Context<'_>,
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.get_mut().pace(context, |stream, context| stream.poll_write_vectored(context, parts))
+        self.get_mut().pace(context, |stream, context| {
+            stream.poll_write_vectored(context, parts)
+        })
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -21,7 +21,10 @@ impl Seldom {
     pub fn turn(&self, now: Instant) -> Option<u64> {
         // Two numbers that are whole between calls.
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if said.last.is_some_and(|last| now.saturating_duration_since(last) < EVERY) {
+        if said
+            .last
+            .is_some_and(|last| now.saturating_duration_since(last) < EVERY)
+        {
             said.others += 1;
             return None;
         }
@@ -37,7 +40,8 @@ mod tests {
     #[test]
     fn once_a_second_and_how_often_it_was_left_out() {
         let (seldom, begin) = (Seldom::default(), Instant::now());
-        let turns = [0, 1, 999, 1_000, 1_500, 5_000].map(|ms| seldom.turn(begin + Duration::from_millis(ms)));
+        let turns = [0, 1, 999, 1_000, 1_500, 5_000]
+            .map(|ms| seldom.turn(begin + Duration::from_millis(ms)));
         assert_eq!(turns, [Some(0), None, None, Some(2), None, Some(1)]);
     }
 }

@@ -44,10 +44,20 @@ impl ServerTls {
     /// # Errors
     /// For files that cannot be used.
     pub fn new(files: ServerFiles, protocols: &[&str]) -> Result<Self, TlsError> {
-        let protocols: Vec<_> = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
-        let state =
-            State { sum: files.sum(), validity: validity(&files.certificate)?, acceptor: files.acceptor(&protocols)? };
-        Ok(Self { files, protocols, state: Mutex::new(state) })
+        let protocols: Vec<_> = protocols
+            .iter()
+            .map(|name| name.as_bytes().to_vec())
+            .collect();
+        let state = State {
+            sum: files.sum(),
+            validity: validity(&files.certificate)?,
+            acceptor: files.acceptor(&protocols)?,
+        };
+        Ok(Self {
+            files,
+            protocols,
+            state: Mutex::new(state),
+        })
     }
 
     /// Reads the files again if one of them has changed; connections that stand go on. Whether it did. A file that cannot be
@@ -64,7 +74,10 @@ impl ServerTls {
             }
             state.sum = sum;
         }
-        let (acceptor, validity) = (self.files.acceptor(&self.protocols)?, validity(&self.files.certificate)?);
+        let (acceptor, validity) = (
+            self.files.acceptor(&self.protocols)?,
+            validity(&self.files.certificate)?,
+        );
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         (state.acceptor, state.validity) = (acceptor, validity);
         Ok(true)
@@ -73,9 +86,17 @@ impl ServerTls {
     /// Why no client will believe the certificate at this time, and the way out; none where it is valid.
     #[must_use]
     pub fn fault(&self, now: SystemTime) -> Option<String> {
-        let (from, until) = self.state.lock().unwrap_or_else(PoisonError::into_inner).validity;
-        let now = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs().cast_signed());
-        let (certificate, days) = (self.files.certificate.display(), |seconds: i64| seconds / 86_400);
+        let (from, until) = self
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .validity;
+        let now = now
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs().cast_signed());
+        let (certificate, days) = (self.files.certificate.display(), |seconds: i64| {
+            seconds / 86_400
+        });
         if now > until {
             let ago = days(now - until);
             return Some(format!(
@@ -103,16 +124,28 @@ impl ServerTls {
     /// # Errors
     /// Those of the library, inside one of the system's.
     pub(super) async fn secure(&self, stream: Paced) -> std::io::Result<TlsStream<Paced>> {
-        let acceptor = self.state.lock().unwrap_or_else(PoisonError::into_inner).acceptor.clone();
+        let acceptor = self
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .acceptor
+            .clone();
         acceptor.accept(stream).await
     }
 }
 
 impl ServerFiles {
     fn sum(&self) -> u64 {
-        let files = [Some(&self.certificate), Some(&self.key), self.client_authority.as_ref()];
+        let files = [
+            Some(&self.certificate),
+            Some(&self.key),
+            self.client_authority.as_ref(),
+        ];
         let mut sum = DefaultHasher::new();
-        files.into_iter().flatten().for_each(|file| std::fs::read(file).ok().hash(&mut sum));
+        files
+            .into_iter()
+            .flatten()
+            .for_each(|file| std::fs::read(file).ok().hash(&mut sum));
         sum.finish()
     }
 
@@ -123,8 +156,11 @@ impl ServerFiles {
         let builder = match &self.client_authority {
             None => builder.with_no_client_auth(),
             Some(authority) => {
-                let verifier = WebPkiClientVerifier::builder_with_provider(roots(authority)?, provider()).build();
-                let verifier = verifier.map_err(|error| TlsError::Refused(authority.clone(), error.to_string()))?;
+                let verifier =
+                    WebPkiClientVerifier::builder_with_provider(roots(authority)?, provider())
+                        .build();
+                let verifier = verifier
+                    .map_err(|error| TlsError::Refused(authority.clone(), error.to_string()))?;
                 builder.with_client_cert_verifier(verifier)
             }
         };

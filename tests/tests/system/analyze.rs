@@ -16,19 +16,47 @@ const OPENING: &str = "h8 i9 h9 h10 i8 g8 j8";
 
 /// Runs `analyze` on the opening until it has said what an iteration of 3 plies or more found; then Ctrl-C. Gives all of stdout.
 fn interrupted(more: &[&str]) -> (Option<i32>, String) {
-    let arguments = [&["analyze", "--variant", "freestyle-15", "--moves", OPENING, "--time", "10m"], more].concat();
+    let arguments = [
+        &[
+            "analyze",
+            "--variant",
+            "freestyle-15",
+            "--moves",
+            OPENING,
+            "--time",
+            "10m",
+        ],
+        more,
+    ]
+    .concat();
     let mut command = Program::Kagetsu.command(&arguments);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
-    let talk = BufReader::new(child.stderr.take().expect("piped")).lines().map(|line| line.expect("text"));
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let talk = BufReader::new(child.stderr.take().expect("piped"))
+        .lines()
+        .map(|line| line.expect("text"));
     // A cluster tells the 2-ply search first; what comes after it was found on the way.
-    let depth = |line: &String| line.split("depth ").nth(1)?.split(' ').next()?.parse::<u8>().ok();
+    let depth = |line: &String| {
+        line.split("depth ")
+            .nth(1)?
+            .split(' ')
+            .next()?
+            .parse::<u8>()
+            .ok()
+    };
     let mut talk = talk.skip_while(|line| depth(line).is_none_or(|depth| depth < 3));
     assert!(talk.next().is_some(), "no iteration was told");
     nix::sys::signal::kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).expect("it runs");
     let told = talk.count();
     let output = child.wait_with_output().expect("our own child");
     assert!(told < 1_000, "it goes on after Ctrl-C");
-    (output.status.code(), String::from_utf8(output.stdout).expect("text"))
+    (
+        output.status.code(),
+        String::from_utf8(output.stdout).expect("text"),
+    )
 }
 
 #[test]
@@ -37,24 +65,58 @@ fn ctrl_c_ends_an_analysis_with_its_best_answer() {
     assert_eq!(code, Some(0), "{printed}");
     assert!(printed.contains("second: best "), "{printed}");
     // The board has the ranks of three moves, and the table their rows.
-    let board: String = printed.lines().take(15).map(|line| line[2..].to_string()).collect();
-    assert_eq!(["1", "2", "3", "4"].map(|rank| board.matches(rank).count()), [1, 1, 1, 0], "{printed}");
-    assert!(!printed.contains('\u{1b}'), "escapes without a terminal: {printed}");
+    let board: String = printed
+        .lines()
+        .take(15)
+        .map(|line| line[2..].to_string())
+        .collect();
+    assert_eq!(
+        ["1", "2", "3", "4"].map(|rank| board.matches(rank).count()),
+        [1, 1, 1, 0],
+        "{printed}"
+    );
+    assert!(
+        !printed.contains('\u{1b}'),
+        "escapes without a terminal: {printed}"
+    );
 }
 
 #[test]
 fn nothing_is_left_of_the_live_view_after_ctrl_c_at_the_keyboard() {
-    let size = Winsize { ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+    let size = Winsize {
+        ws_row: 40,
+        ws_col: 100,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
     let OpenptyResult { master, slave } = openpty(&size, None).expect("a terminal");
-    let arguments = ["analyze", "--variant", "freestyle-15", "--moves", OPENING, "--time", "10m"];
+    let arguments = [
+        "analyze",
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        OPENING,
+        "--time",
+        "10m",
+    ];
     let analyze = Program::Kagetsu.command(&arguments);
     let end = || Stdio::from(slave.try_clone().expect("a descriptor"));
     let mut command = Command::new("setsid");
-    command.args(["--ctty", "--wait"]).arg(analyze.get_program()).args(analyze.get_args());
-    command.env("TERM", "xterm").stdin(end()).stdout(end()).stderr(end());
+    command
+        .args(["--ctty", "--wait"])
+        .arg(analyze.get_program())
+        .args(analyze.get_args());
+    command
+        .env("TERM", "xterm")
+        .stdin(end())
+        .stdout(end())
+        .stderr(end());
     let mut child = command.spawn().expect("setsid of util-linux");
     drop((command, slave));
-    let (mut screen, mut keyboard) = (File::from(master.try_clone().expect("a descriptor")), File::from(master));
+    let (mut screen, mut keyboard) = (
+        File::from(master.try_clone().expect("a descriptor")),
+        File::from(master),
+    );
     let (mut seen, mut piece, mut is_pressed) = (Vec::new(), [0; 4096], false);
     // It fails to read when nobody has the other end any more.
     while let Ok(length) = screen.read(&mut piece) {
@@ -81,7 +143,9 @@ fn ctrl_c_ends_an_analysis_on_a_cluster_and_its_workers_rest() {
     assert!(printed.contains("second: best "), "{printed}");
     let is_idle = |workers: &Value| workers[0]["tasks"] == json!(0);
     until("a worker without a task", || {
-        let workers = Program::Kagetsu.run(&["workers", "list", "--coordinator", &cluster.url, "--json"]).json();
+        let workers = Program::Kagetsu
+            .run(&["workers", "list", "--coordinator", &cluster.url, "--json"])
+            .json();
         is_idle(&workers).then_some(())
     });
     cluster.stop();
@@ -89,11 +153,24 @@ fn ctrl_c_ends_an_analysis_on_a_cluster_and_its_workers_rest() {
 
 #[test]
 fn each_iteration_is_told_where_there_is_no_terminal() {
-    let arguments = ["analyze", "--variant", "freestyle-15", "--moves", OPENING, "--depth", "4", "--threads", "1"];
+    let arguments = [
+        "analyze",
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        OPENING,
+        "--depth",
+        "4",
+        "--threads",
+        "1",
+    ];
     let told = Program::Kagetsu.run(&arguments);
     assert_eq!(told.code, Some(0), "{told:#?}");
     for depth in 1..=4 {
-        assert!(told.stderr.contains(&format!("depth {depth}  ")), "{told:#?}");
+        assert!(
+            told.stderr.contains(&format!("depth {depth}  ")),
+            "{told:#?}"
+        );
     }
     assert_eq!(told.stderr.lines().count(), 4, "{told:#?}");
     let quiet = Program::Kagetsu.run(&[&arguments[..], &["--json"]].concat());
@@ -105,10 +182,29 @@ fn each_iteration_is_told_where_there_is_no_terminal() {
 fn an_analysis_that_no_worker_takes_ends_when_its_time_is_up() {
     let scratch = Scratch::new();
     let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
-    let arguments = ["analyze", "--variant", "freestyle-15", "--time", "1s", "--coordinator", &cluster.url];
+    let arguments = [
+        "analyze",
+        "--variant",
+        "freestyle-15",
+        "--time",
+        "1s",
+        "--coordinator",
+        &cluster.url,
+    ];
     let told = Program::Kagetsu.run(&arguments);
-    assert_eq!((told.code, told.stdout.as_str()), (Some(1), ""), "{told:#?}");
-    assert!(told.stderr.contains("the time is up: waiting: no worker is connected; start one with"), "{told:#?}");
-    assert!(told.stderr.contains("stopped before anything was found"), "{told:#?}");
+    assert_eq!(
+        (told.code, told.stdout.as_str()),
+        (Some(1), ""),
+        "{told:#?}"
+    );
+    assert!(
+        told.stderr
+            .contains("the time is up: waiting: no worker is connected; start one with"),
+        "{told:#?}"
+    );
+    assert!(
+        told.stderr.contains("stopped before anything was found"),
+        "{told:#?}"
+    );
     cluster.stop();
 }

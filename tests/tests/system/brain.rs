@@ -38,9 +38,25 @@ fn uci_from_hello_to_quit() {
     let mut engine = brain(&["--protocol", "uci"]);
     engine.say("uci");
     let (_, lines) = engine.until("uciok");
-    assert!(lines.iter().any(|line| line.starts_with("id name kagetsu")), "{lines:?}");
-    for option in ["Threads", "Hash", "MultiPV", "Ponder", "Book", "BookDepth", "UCI_Variant"] {
-        assert!(lines.iter().any(|line| line.starts_with(&format!("option name {option} type "))), "{option}");
+    assert!(
+        lines.iter().any(|line| line.starts_with("id name kagetsu")),
+        "{lines:?}"
+    );
+    for option in [
+        "Threads",
+        "Hash",
+        "MultiPV",
+        "Ponder",
+        "Book",
+        "BookDepth",
+        "UCI_Variant",
+    ] {
+        assert!(
+            lines
+                .iter()
+                .any(|line| line.starts_with(&format!("option name {option} type "))),
+            "{option}"
+        );
     }
     engine.say("setoption name MultiPV value 3\nisready");
     engine.until("readyok");
@@ -50,19 +66,34 @@ fn uci_from_hello_to_quit() {
     let text = best.split(' ').nth(1).expect("a move");
     let m = kagetsu_game::xiangqi::parse_from_one(text).expect("a move, ranks from 1");
     assert!(start.legal_moves().contains(&m), "{best}");
-    for part in ["depth 4 multipv 1", "depth 4 multipv 3", " nodes ", " score cp ", " pv "] {
-        assert!(lines.iter().any(|line| line.contains(part)), "{part} in {lines:#?}");
+    for part in [
+        "depth 4 multipv 1",
+        "depth 4 multipv 3",
+        " nodes ",
+        " score cp ",
+        " pv ",
+    ] {
+        assert!(
+            lines.iter().any(|line| line.contains(part)),
+            "{part} in {lines:#?}"
+        );
     }
     // A mate in one, and a position without a move.
     engine.say("position fen 3k5/R8/9/9/9/9/9/9/R8/4K4 w\ngo depth 3");
     let (_, lines) = engine.until("bestmove ");
-    assert!(lines.iter().any(|line| line.contains("score mate 1")), "{lines:#?}");
+    assert!(
+        lines.iter().any(|line| line.contains("score mate 1")),
+        "{lines:#?}"
+    );
     engine.say("position fen R2k5/R8/9/9/9/9/9/9/9/4K4 b\ngo depth 3");
     assert_eq!(engine.until("bestmove ").0, "bestmove (none)");
     // Only what was asked about.
     engine.say("position startpos\ngo depth 3 searchmoves a4a5 i4i5");
     let best = engine.until("bestmove ").0;
-    assert!(best.starts_with("bestmove a4a5") || best.starts_with("bestmove i4i5"), "{best}");
+    assert!(
+        best.starts_with("bestmove a4a5") || best.starts_with("bestmove i4i5"),
+        "{best}"
+    );
     engine.say("quit");
     assert!(engine.hang_up().0.success());
 }
@@ -87,13 +118,19 @@ fn a_search_is_stopped_and_pondered() {
     engine.until("info depth 1");
     engine.say("isready");
     let (_, lines) = engine.until("readyok");
-    assert!(!lines.iter().any(|line| line.starts_with("bestmove")), "{lines:?}");
+    assert!(
+        !lines.iter().any(|line| line.starts_with("bestmove")),
+        "{lines:?}"
+    );
     engine.say("stop");
     engine.until("bestmove ");
     // The other side is gone.
     engine.say("go infinite");
     let (status, last) = engine.hang_up();
-    assert!(status.success() && last.iter().any(|line| line.starts_with("bestmove ")), "{status} {last:?}");
+    assert!(
+        status.success() && last.iter().any(|line| line.starts_with("bestmove ")),
+        "{status} {last:?}"
+    );
 }
 
 #[test]
@@ -103,16 +140,38 @@ fn uci_of_other_games_and_wrong_words() {
     let (best, _) = engine.until("bestmove ");
     let start = Position::start(Variant::SURAKARTA);
     let text = best.split(' ').nth(1).expect("a move");
-    assert!(start.parse_move(text).is_ok_and(|m| start.legal_moves().contains(&m)), "{best}");
-    engine.say("setoption name UCI_Variant value freestyle-15\nposition startpos moves h8\ngo nodes 2000");
+    assert!(
+        start
+            .parse_move(text)
+            .is_ok_and(|m| start.legal_moves().contains(&m)),
+        "{best}"
+    );
+    engine.say(
+        "setoption name UCI_Variant value freestyle-15\nposition startpos moves h8\ngo nodes 2000",
+    );
     assert!(!engine.until("bestmove ").0.contains("h8 "));
     for (line, words) in [
-        ("setoption name Hash value many", "option Hash must be a number"),
-        ("setoption name Threads value 0", "option Threads must be a number from 1"),
-        ("setoption name Colour value red", "there is no option 'Colour'"),
-        ("setoption name Variant value chess", "unknown variant 'chess'"),
+        (
+            "setoption name Hash value many",
+            "option Hash must be a number",
+        ),
+        (
+            "setoption name Threads value 0",
+            "option Threads must be a number from 1",
+        ),
+        (
+            "setoption name Colour value red",
+            "there is no option 'Colour'",
+        ),
+        (
+            "setoption name Variant value chess",
+            "unknown variant 'chess'",
+        ),
         ("setoption name Book value /nowhere", "no book: "),
-        ("position startpos moves h8 h8", "'h8' is not a legal move of freestyle-15"),
+        (
+            "position startpos moves h8 h8",
+            "'h8' is not a legal move of freestyle-15",
+        ),
         ("position fen x y z", "the position stays as it was"),
     ] {
         engine.say(line);
@@ -131,13 +190,21 @@ fn ucci_bans_moves_and_counts_seconds() {
     let mut engine = brain(&["--protocol", "ucci"]);
     engine.say("ucci");
     let (_, lines) = engine.until("ucciok");
-    assert!(lines.iter().any(|line| line.starts_with("option usemillisec type check")), "{lines:?}");
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with("option usemillisec type check")),
+        "{lines:?}"
+    );
     engine.say("position startpos\ngo depth 4");
     let first = engine.until("bestmove ").0;
     let first = first.split(' ').nth(1).expect("a move").to_string();
     engine.say(format!("position startpos\nbanmoves {first}\ngo depth 4"));
     let second = engine.until("bestmove ").0;
-    assert!(!second.starts_with(&format!("bestmove {first}")), "{second}");
+    assert!(
+        !second.starts_with(&format!("bestmove {first}")),
+        "{second}"
+    );
     engine.say("stop");
     engine.until("nobestmove");
     engine.say("setoption usemillisec true\nposition startpos\ngo time 2000 increment 0");
@@ -162,7 +229,10 @@ fn game(variant: &str, rule: u8, size: u16) -> Position {
         let ply = position.moves().len();
         let (played, _) = next_move(&brains[ply % 2]);
         let m = to_move(played, size);
-        assert!(position.legal_moves().contains(&m), "{played:?} after {position}");
+        assert!(
+            position.legal_moves().contains(&m),
+            "{played:?} after {position}"
+        );
         position = position.play(m).expect("legal");
         if position.outcome().is_none() {
             brains[(ply + 1) % 2].say(format!("TURN {}", to_text(m, size)));
@@ -176,7 +246,11 @@ fn game(variant: &str, rule: u8, size: u16) -> Position {
 
 #[test]
 fn two_brains_play_to_the_end() {
-    for (variant, rule, size) in [("freestyle-20", 0, 20), ("standard-15", 1, 15), ("renju-15", 4, 15)] {
+    for (variant, rule, size) in [
+        ("freestyle-20", 0, 20),
+        ("standard-15", 1, 15),
+        ("renju-15", 4, 15),
+    ] {
         let end = game(variant, rule, size);
         assert!(end.moves().len() >= 9, "{end}");
     }
@@ -208,8 +282,22 @@ fn hostile_lines_change_nothing() {
     let mut chance = StdRng::seed_from_u64(7);
     for _ in 0..200 {
         let length = chance.random_range(1..200);
-        let words = ["TURN", "BOARD", "INFO", "INFO rule", "PLAY", "TAKEBACK", "YXNBEST", "SWAP2BOARD", "7,7", ",", ""];
-        let mut line = words[chance.random_range(0..words.len())].as_bytes().to_vec();
+        let words = [
+            "TURN",
+            "BOARD",
+            "INFO",
+            "INFO rule",
+            "PLAY",
+            "TAKEBACK",
+            "YXNBEST",
+            "SWAP2BOARD",
+            "7,7",
+            ",",
+            "",
+        ];
+        let mut line = words[chance.random_range(0..words.len())]
+            .as_bytes()
+            .to_vec();
         // No digits: what it says must not be a command by chance.
         line.extend((0..length).map(|_| chance.random_range(58..=255u8)));
         engine.say(line);
@@ -217,8 +305,14 @@ fn hostile_lines_change_nothing() {
     engine.say([b'x'; 100_000]);
     engine.say("INFO rule 0\nBOARD\n7,7,1\n8,8,2\nDONE");
     let (played, before) = next_move(&engine);
-    assert!(played.0 < 15 && played.1 < 15 && ![(7, 7), (8, 8)].contains(&played), "{played:?}");
-    assert!(before.iter().all(|line| line.len() < 8_000), "a line is too long for a manager");
+    assert!(
+        played.0 < 15 && played.1 < 15 && ![(7, 7), (8, 8)].contains(&played),
+        "{played:?}"
+    );
+    assert!(
+        before.iter().all(|line| line.len() < 8_000),
+        "a line is too long for a manager"
+    );
     engine.say("INFO rule 8\nRESTART\nBEGIN");
     engine.until("ERROR rule 8 is not played here");
     engine.say("END");
@@ -249,7 +343,9 @@ fn hostile_lines_of_uci_and_ucci_change_nothing() {
                 "value",
                 "",
             ];
-            let mut line = words[chance.random_range(0..words.len())].as_bytes().to_vec();
+            let mut line = words[chance.random_range(0..words.len())]
+                .as_bytes()
+                .to_vec();
             line.push(b' ');
             // No letters of the alphabet's first half: what it says must not be a move or a command by chance.
             line.extend((0..chance.random_range(1..200)).map(|_| chance.random_range(128..=255u8)));
@@ -260,7 +356,9 @@ fn hostile_lines_of_uci_and_ucci_change_nothing() {
         engine.until("readyok");
         // The position is still that of before: Red is to move.
         engine.say("go depth 2");
-        let (best, _) = engine.find("a move of Red's", |line| line.starts_with("bestmove ") && !line.contains("none"));
+        let (best, _) = engine.find("a move of Red's", |line| {
+            line.starts_with("bestmove ") && !line.contains("none")
+        });
         let text = best.split(' ').nth(1).expect("a move");
         let start = Position::from_line(Variant::XIANGQI, "h2e2 h9g7").expect("a line");
         let m = match protocol {
@@ -277,8 +375,9 @@ fn hostile_lines_of_uci_and_ucci_change_nothing() {
 fn swap_2_is_answered_as_it_is_asked() {
     let mut engine = pbrain();
     engine.say("START 15\nINFO max_node 5000\nSWAP2BOARD\nDONE");
-    let (line, _) =
-        engine.find("three stones", |line| line.split(' ').filter(|word| point(word).is_some()).count() == 3);
+    let (line, _) = engine.find("three stones", |line| {
+        line.split(' ').filter(|word| point(word).is_some()).count() == 3
+    });
     let stones: Vec<&str> = line.split(' ').collect();
     engine.say(format!("SWAP2BOARD\n{}\nDONE", stones.join("\n")));
     let decides = |line: &str| line == "SWAP" || point(line).is_some();
@@ -296,13 +395,25 @@ fn a_gui_asks_for_lines_and_forbidden_points() {
     engine.say("start 15\ninfo rule 4\ninfo max_node 3000\ninfo show_detail 3");
     engine.until("OK");
     // A cross of two open threes of Black's.
-    engine.say("yxboard\n7,6,1\n0,0,2\n7,8,1\n14,0,2\n6,7,1\n0,14,2\n8,7,1\n14,14,2\ndone\nyxshowforbid");
+    engine.say(
+        "yxboard\n7,6,1\n0,0,2\n7,8,1\n14,0,2\n6,7,1\n0,14,2\n8,7,1\n14,14,2\ndone\nyxshowforbid",
+    );
     assert_eq!(engine.until("FORBID").0, "FORBID 0707.");
     engine.say("yxblock\n7,7\n7,9\ndone\nyxnbest 2");
     let (played, lines) = next_move(&engine);
     assert!(![(7, 7), (7, 9)].contains(&played));
-    for word in ["INFO PV 0", "INFO PV 1", "INFO NUMPV 2", "INFO EVAL ", "INFO BESTLINE ", "INFO PV DONE"] {
-        assert!(lines.iter().any(|line| line.starts_with(word)), "{word} in {lines:#?}");
+    for word in [
+        "INFO PV 0",
+        "INFO PV 1",
+        "INFO NUMPV 2",
+        "INFO EVAL ",
+        "INFO BESTLINE ",
+        "INFO PV DONE",
+    ] {
+        assert!(
+            lines.iter().any(|line| line.starts_with(word)),
+            "{word} in {lines:#?}"
+        );
     }
 }
 
@@ -311,48 +422,115 @@ fn book_moves_are_played_and_said() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
     let book = book.to_str().expect("text");
-    let build =
-        ["build", "--variant", "freestyle-15", "--moves", "h8", "--positions", "5", "--depth", "2", "--book", book];
+    let build = [
+        "build",
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--positions",
+        "5",
+        "--depth",
+        "2",
+        "--book",
+        book,
+    ];
     assert_eq!(Program::Kagetsu.run(&build).code, Some(0));
-    let picked = Program::Kagetsu.run(&["pick", "--book", book, "--variant", "freestyle-15", "--moves", "h8"]);
+    let picked = Program::Kagetsu.run(&[
+        "pick",
+        "--book",
+        book,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+    ]);
     let position = Position::start(Variant::FREESTYLE_15);
     let picked = position.parse_move(picked.stdout.trim()).expect("a move");
-    let query =
-        Program::Kagetsu.run(&["query", "--book", book, "--variant", "freestyle-15", "--moves", "h8", "--json"]);
+    let query = Program::Kagetsu.run(&[
+        "query",
+        "--book",
+        book,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--json",
+    ]);
     let mut engine = Dialogue::of(Program::Pbrain.command(&["--book", book]));
     engine.say("START 15\nINFO timeout_turn 60000\nTURN 7,7");
     let (played, before) = next_move(&engine);
     assert_eq!(to_move(played, 15), picked);
-    assert!(before.iter().any(|line| line.starts_with("MESSAGE book move ") && line.ends_with(" ms")), "{before:?}");
+    assert!(
+        before
+            .iter()
+            .any(|line| line.starts_with("MESSAGE book move ") && line.ends_with(" ms")),
+        "{before:?}"
+    );
     // A graphical interface asks what the book knows, by the words of Yixin's database.
     engine.say("yxquerydatabaseall\n7,7\ndone");
     let (_, before) = engine.until("MESSAGE DATABASE DONE");
-    let scores: Vec<String> = before.iter().filter_map(|line| line.split(' ').nth(5)).map(String::from).collect();
+    let scores: Vec<String> = before
+        .iter()
+        .filter_map(|line| line.split(' ').nth(5))
+        .map(String::from)
+        .collect();
     let answers = query.json()["answers"].as_array().expect("answers").clone();
-    let expected: Vec<String> =
-        answers.iter().map(|v| (-v["score"].as_i64().expect("no mate so early")).to_string()).collect();
+    let expected: Vec<String> = answers
+        .iter()
+        .map(|v| (-v["score"].as_i64().expect("no mate so early")).to_string())
+        .collect();
     assert_eq!(scores, expected, "{before:?}");
     engine.say("yxquerydatabaseone\n7,7\ndone");
-    let best = answers.iter().find(|v| v["bound"] == "exact").expect("the best");
+    let best = answers
+        .iter()
+        .find(|v| v["bound"] == "exact")
+        .expect("the best");
     let (one, _) = engine.until("MESSAGE DATABASE ONE ");
-    assert!(one.starts_with(&format!("MESSAGE DATABASE ONE -1 {} {} 3 ", best["score"], best["depth"])), "{one}");
+    assert!(
+        one.starts_with(&format!(
+            "MESSAGE DATABASE ONE -1 {} {} 3 ",
+            best["score"], best["depth"]
+        )),
+        "{one}"
+    );
     engine.say("yxquerydatabaseone\n0,0\ndone");
-    assert_eq!(engine.until("MESSAGE DATABASE ONE").0, "MESSAGE DATABASE ONE 0 0 0 0");
+    assert_eq!(
+        engine.until("MESSAGE DATABASE ONE").0,
+        "MESSAGE DATABASE ONE 0 0 0 0"
+    );
     engine.say("yxquerydatabasetext\n7,7\ndone\nyxeditlabeldatabase 3,3 a\n7,7\ndone");
     engine.until("MESSAGE DATABASE TEXT \"\"");
     engine.until("ERROR the book is only read here");
-    engine.say("info usedatabase 0\nyxquerydatabaseone\n7,7\ndone\nyxquerydatabaseall\n99,7\ndone\nabout");
+    engine.say(
+        "info usedatabase 0\nyxquerydatabaseone\n7,7\ndone\nyxquerydatabaseall\n99,7\ndone\nabout",
+    );
     let (_, silence) = engine.until("name=");
-    assert_eq!(silence, Vec::<String>::new(), "a book that is not used says nothing");
+    assert_eq!(
+        silence,
+        Vec::<String>::new(),
+        "a book that is not used says nothing"
+    );
     engine.say("info usedatabase 1\nyxsetdatabase\n/nowhere");
     engine.until("MESSAGE DATABASE LOAD START /nowhere");
     engine.until("ERROR no book: ");
     drop(engine);
-    let mut engine = brain(&["--protocol", "uci", "--variant", "freestyle-15", "--book", book]);
+    let mut engine = brain(&[
+        "--protocol",
+        "uci",
+        "--variant",
+        "freestyle-15",
+        "--book",
+        book,
+    ]);
     engine.say("position startpos moves h8\ngo movetime 60000");
     let (best, before) = engine.until("bestmove ");
-    assert_eq!(best.split(' ').nth(1), Some(position.write_move(picked).as_str()));
-    let is_said = |line: &String| line.starts_with("info string book move ") && line.ends_with(" ms");
+    assert_eq!(
+        best.split(' ').nth(1),
+        Some(position.write_move(picked).as_str())
+    );
+    let is_said =
+        |line: &String| line.starts_with("info string book move ") && line.ends_with(" ms");
     assert!(before.iter().any(is_said), "{before:?}");
     let missing = Program::Pbrain.run(&["--book", "/nowhere"]);
     assert_eq!(missing.code, Some(2), "{missing:?}");

@@ -6,7 +6,16 @@ use serde_json::json;
 const VARIANT: [&str; 2] = ["--variant", "freestyle-15"];
 
 fn grow(book: &str, more: &[&str]) -> serde_json::Value {
-    let fixed = ["build", "--book", book, "--variant", "freestyle-15", "--depth", "3", "--json"];
+    let fixed = [
+        "build",
+        "--book",
+        book,
+        "--variant",
+        "freestyle-15",
+        "--depth",
+        "3",
+        "--json",
+    ];
     Program::Kagetsu.run(&[&fixed, more].concat()).json()
 }
 
@@ -20,30 +29,61 @@ fn a_book_is_grown_asked_and_checked() {
     let path = scratch.path("h8.book");
     let book = path.to_str().expect("a plain name");
     let job = grow(book, &["--moves", "h8", "--positions", "40"]);
-    assert_eq!((&job["state"], &job["positions"]), (&json!("done"), &json!(40)), "{job}");
+    assert_eq!(
+        (&job["state"], &job["positions"]),
+        (&json!("done"), &json!(40)),
+        "{job}"
+    );
 
     let answer = ask("query", book, &["--moves", "h8", "--json"]).json();
-    assert_eq!((&answer["variant"], &answer["side"]), (&json!("freestyle-15"), &json!("second")));
+    assert_eq!(
+        (&answer["variant"], &answer["side"]),
+        (&json!("freestyle-15"), &json!("second"))
+    );
     let best = answer["best"].as_str().expect("a best move").to_string();
     // A rival, a move of which only an upper bound is known, may stand before it.
-    let valued = answer["answers"].as_array().and_then(|all| all.iter().find(|a| a["bound"] != "upper"));
+    let valued = answer["answers"]
+        .as_array()
+        .and_then(|all| all.iter().find(|a| a["bound"] != "upper"));
     let valued = valued.expect("a move with a value");
-    assert_eq!((&valued["move"], &valued["line"][0]), (&json!(best), &json!(best)), "{answer}");
+    assert_eq!(
+        (&valued["move"], &valued["line"][0]),
+        (&json!(best), &json!(best)),
+        "{answer}"
+    );
 
     let picked = ask("pick", book, &["--moves", "h8"]);
-    assert_eq!((picked.code, picked.stdout.trim()), (Some(0), best.as_str()));
-    let by_chance = |seed| ask("pick", book, &["--moves", "h8", "--temperature", "50", "--seed", seed]).stdout;
+    assert_eq!(
+        (picked.code, picked.stdout.trim()),
+        (Some(0), best.as_str())
+    );
+    let by_chance = |seed| {
+        ask(
+            "pick",
+            book,
+            &["--moves", "h8", "--temperature", "50", "--seed", seed],
+        )
+        .stdout
+    };
     assert_eq!(by_chance("7"), by_chance("7"));
 
     let tree = ask("tree", book, &["--moves", "h8", "--plies", "2"]);
     assert!(tree.stdout.contains(&format!("  {best}  ")), "{tree:#?}");
 
-    let stats = Program::Kagetsu.run(&["stats", "--book", book, "--json"]).json();
+    let stats = Program::Kagetsu
+        .run(&["stats", "--book", book, "--json"])
+        .json();
     assert_eq!(stats["positions"], json!(40));
     let check = Program::Kagetsu.run(&["check", "--book", book]);
     assert_eq!(check.code, Some(0), "{check:#?}");
-    let jobs = Program::Kagetsu.run(&["jobs", "list", "--book", book, "--json"]).json();
-    assert_eq!((&jobs[0]["state"], &jobs[0]["target"]), (&json!("done"), &json!(40)), "{jobs}");
+    let jobs = Program::Kagetsu
+        .run(&["jobs", "list", "--book", book, "--json"])
+        .json();
+    assert_eq!(
+        (&jobs[0]["state"], &jobs[0]["target"]),
+        (&json!("done"), &json!(40)),
+        "{jobs}"
+    );
 }
 
 #[test]
@@ -51,11 +91,14 @@ fn the_same_command_again_adds_nothing_and_a_greater_target_goes_on() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
-    let grown = |target| grow(book, &["--moves", "h8 i9", "--positions", target])["positions"].clone();
+    let grown =
+        |target| grow(book, &["--moves", "h8 i9", "--positions", target])["positions"].clone();
     assert_eq!(grown("10"), json!(10));
     assert_eq!(grown("10"), json!(10));
     assert_eq!(grown("25"), json!(25));
-    let stats = Program::Kagetsu.run(&["stats", "--book", book, "--json"]).json();
+    let stats = Program::Kagetsu
+        .run(&["stats", "--book", book, "--json"])
+        .json();
     assert_eq!(stats["positions"], json!(25));
 }
 
@@ -65,13 +108,33 @@ fn a_book_is_deepened_and_nothing_is_added() {
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
     let build = |more: &[&str]| {
-        let fixed = ["build", "--book", book, "--variant", "freestyle-15", "--moves", "h8 i9", "--json"];
+        let fixed = [
+            "build",
+            "--book",
+            book,
+            "--variant",
+            "freestyle-15",
+            "--moves",
+            "h8 i9",
+            "--json",
+        ];
         Program::Kagetsu.run(&[&fixed, more].concat())
     };
-    let stats = || Program::Kagetsu.run(&["stats", "--book", book, "--json"]).json()["positions"].clone();
-    assert_eq!(build(&["--depth", "2", "--positions", "8"]).json()["state"], json!("done"));
+    let stats = || {
+        Program::Kagetsu
+            .run(&["stats", "--book", book, "--json"])
+            .json()["positions"]
+            .clone()
+    };
+    assert_eq!(
+        build(&["--depth", "2", "--positions", "8"]).json()["state"],
+        json!("done")
+    );
     let deepened = build(&["--deepen", "--depth", "4", "--priority", "-7"]).json();
-    assert_eq!((&deepened["state"], &deepened["priority"]), (&json!("done"), &json!(-7)));
+    assert_eq!(
+        (&deepened["state"], &deepened["priority"]),
+        (&json!("done"), &json!(-7))
+    );
     // What a deeper search does not value any more is not entered.
     let positions = deepened["positions"].as_u64().expect("a count");
     assert!((2..=8).contains(&positions), "{deepened}");
@@ -79,35 +142,96 @@ fn a_book_is_deepened_and_nothing_is_added() {
     let facts = ask("query", book, &["--moves", "h8 i9", "--json", "--searched"]).json();
     assert_eq!(facts["answers"][0]["depth"], json!(4), "{facts}");
     // The same again finds nothing, and does not count what it found before twice.
-    assert_eq!(build(&["--deepen", "--depth", "4"]).json()["positions"], deepened["positions"]);
+    assert_eq!(
+        build(&["--deepen", "--depth", "4"]).json()["positions"],
+        deepened["positions"]
+    );
     // Positions that came later are seen when it is started again.
-    assert_eq!(build(&["--depth", "2", "--positions", "16"]).json()["state"], json!("done"));
+    assert_eq!(
+        build(&["--depth", "2", "--positions", "16"]).json()["state"],
+        json!("done")
+    );
     let again = build(&["--deepen", "--depth", "4"]).json();
     assert_eq!((&again["state"], stats()), (&json!("done"), json!(16)));
-    assert!(again["positions"].as_u64() > Some(positions), "{again} after {deepened}");
+    assert!(
+        again["positions"].as_u64() > Some(positions),
+        "{again} after {deepened}"
+    );
     let checked = Program::Kagetsu.run(&["check", "--book", book]);
     assert_eq!(checked.code, Some(0), "{checked:#?}");
 
     let spent = build(&["--depth", "2", "--name", "spent", "--total-nodes", "1"]).json();
-    assert_eq!((&spent["state"], &spent["total_nodes"]), (&json!("done"), &json!(1)), "{spent}");
+    assert_eq!(
+        (&spent["state"], &spent["total_nodes"]),
+        (&json!("done"), &json!(1)),
+        "{spent}"
+    );
     assert!(spent["nodes"].as_u64() >= Some(1), "{spent}");
     let name = deepened["name"].as_str().expect("a name");
-    let turned = Program::Kagetsu.run(&["jobs", "priority", name, "--priority", "12", "--book", book, "--json"]).json();
+    let turned = Program::Kagetsu
+        .run(&[
+            "jobs",
+            "priority",
+            name,
+            "--priority",
+            "12",
+            "--book",
+            book,
+            "--json",
+        ])
+        .json();
     assert_eq!(turned["priority"], json!(12));
     let shown = Program::Kagetsu.run(&["jobs", "show", "spent", "--book", book]);
-    assert!(shown.stdout.contains("ends when its searches have visited 1 positions"), "{shown:#?}");
-    let nowhere = ["build", "--book", book, "--variant", "freestyle-15", "--deepen", "--depth", "2", "--moves"];
-    for (line, root) in [("h8 i9 j10", "the root freestyle-15 h8 i9 j10"), ("", "the root freestyle-15,")] {
-        crate::wrong::refused(&Program::Kagetsu.run(&[&nowhere[..], &[line]].concat()), &["does not hold", root]);
+    assert!(
+        shown
+            .stdout
+            .contains("ends when its searches have visited 1 positions"),
+        "{shown:#?}"
+    );
+    let nowhere = [
+        "build",
+        "--book",
+        book,
+        "--variant",
+        "freestyle-15",
+        "--deepen",
+        "--depth",
+        "2",
+        "--moves",
+    ];
+    for (line, root) in [
+        ("h8 i9 j10", "the root freestyle-15 h8 i9 j10"),
+        ("", "the root freestyle-15,"),
+    ] {
+        crate::wrong::refused(
+            &Program::Kagetsu.run(&[&nowhere[..], &[line]].concat()),
+            &["does not hold", root],
+        );
     }
-    assert_eq!(Program::Kagetsu.run(&[&nowhere[..], &["a1 b2", "--moves", "h8 i9"]].concat()).code, Some(0));
+    assert_eq!(
+        Program::Kagetsu
+            .run(&[&nowhere[..], &["a1 b2", "--moves", "h8 i9"]].concat())
+            .code,
+        Some(0)
+    );
     let refused = build(&["--deepen", "--policy", "prove"]);
-    assert!(refused.code == Some(2) && refused.stderr.contains("another policy"), "{refused:#?}");
+    assert!(
+        refused.code == Some(2) && refused.stderr.contains("another policy"),
+        "{refused:#?}"
+    );
     assert!(!refused.stderr.contains("coordinator"), "{refused:#?}");
     let dated = build(&["--deepen", "--depth", "2", "--before", "2020-02-29"]).json();
-    assert!(dated["name"].as_str().is_some_and(|name| name.ends_with("-deepen-depth-2-before-2020-02-29")), "{dated}");
+    assert!(
+        dated["name"]
+            .as_str()
+            .is_some_and(|name| name.ends_with("-deepen-depth-2-before-2020-02-29")),
+        "{dated}"
+    );
     let refused = build(&["--before", "2026-01-01"]);
-    assert!(refused.code == Some(2) && refused.stderr.contains("--deepen"), "{refused:#?}");
+    assert!(
+        refused.code == Some(2) && refused.stderr.contains("--deepen"),
+        "{refused:#?}"
+    );
 }
 
 #[test]
@@ -116,31 +240,67 @@ fn a_job_tells_its_settings_and_is_over_when_it_is_cancelled() {
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
     let build = |more: &[&str]| {
-        let fixed = ["build", "--book", book, "--variant", "freestyle-15", "--moves", "h8 i9", "--name", "mine"];
+        let fixed = [
+            "build",
+            "--book",
+            book,
+            "--variant",
+            "freestyle-15",
+            "--moves",
+            "h8 i9",
+            "--name",
+            "mine",
+        ];
         Program::Kagetsu.run(&[&fixed, more].concat())
     };
-    let jobs =
-        |what: &str, more: &[&str]| Program::Kagetsu.run(&[&["jobs", what, "mine", "--book", book], more].concat());
-    let settings = ["--depth", "2", "--alpha", "2.5", "--margin", "70", "--exclude", "h8 i9 a1", "--positions", "2"];
+    let jobs = |what: &str, more: &[&str]| {
+        Program::Kagetsu.run(&[&["jobs", what, "mine", "--book", book], more].concat())
+    };
+    let settings = [
+        "--depth",
+        "2",
+        "--alpha",
+        "2.5",
+        "--margin",
+        "70",
+        "--exclude",
+        "h8 i9 a1",
+        "--positions",
+        "2",
+    ];
     assert_eq!(build(&settings).code, Some(0));
     let shown = jobs("show", &["--json"]).json();
     assert_eq!(
-        (&shown["settings"]["roots"], &shown["settings"]["alpha"], &shown["settings"]["margin"]),
+        (
+            &shown["settings"]["roots"],
+            &shown["settings"]["alpha"],
+            &shown["settings"]["margin"]
+        ),
         (&json!(["h8 i9"]), &json!(2.5), &json!(70))
     );
-    let said =
-        "started with --moves \"h8 i9\" --policy drop-out --alpha 2.5 --depth 2 --top 3 --margin 70 --exclude \"";
+    let said = "started with --moves \"h8 i9\" --policy drop-out --alpha 2.5 --depth 2 --top 3 --margin 70 --exclude \"";
     let shown = jobs("show", &[]);
     assert!(shown.stdout.contains(said), "{shown:#?}");
     let differs = build(&["--depth", "2"]);
-    assert!(differs.code == Some(2) && differs.stderr.contains("`kagetsu jobs show mine`"), "{differs:#?}");
+    assert!(
+        differs.code == Some(2) && differs.stderr.contains("`kagetsu jobs show mine`"),
+        "{differs:#?}"
+    );
     // What is done cannot be cancelled.
-    let more = [&settings[..8], &["--positions", "100000", "--time", "100ms"]].concat();
+    let more = [
+        &settings[..8],
+        &["--positions", "100000", "--time", "100ms"],
+    ]
+    .concat();
     assert_eq!(build(&more).code, Some(0));
     assert_eq!(jobs("cancel", &[]).code, Some(0));
     for over in [jobs("resume", &[]), jobs("retry", &[]), build(&settings)] {
-        let is_said = over.stderr.contains("the job 'mine' is cancelled") && over.stderr.contains("another --name");
-        assert!(over.code == Some(2) && over.stdout.is_empty() && is_said, "{over:#?}");
+        let is_said = over.stderr.contains("the job 'mine' is cancelled")
+            && over.stderr.contains("another --name");
+        assert!(
+            over.code == Some(2) && over.stdout.is_empty() && is_said,
+            "{over:#?}"
+        );
     }
 }
 
@@ -152,23 +312,47 @@ fn symmetric_and_transposed_questions_hit_the_same_record() {
     grow(book, &["--moves", "h8 i9 j8", "--positions", "1"]);
     let of = |line| ask("query", book, &["--moves", line, "--json"]).json();
     let (asked, turned) = (of("h8 i9 j8"), of("j8 i7 h8"));
-    assert_eq!((&asked["key"], &asked["score"]), (&turned["key"], &turned["score"]));
+    assert_eq!(
+        (&asked["key"], &asked["score"]),
+        (&turned["key"], &turned["score"])
+    );
     assert_eq!(ask("query", book, &["--moves", "h8 i9"]).code, Some(1));
 }
 
 #[test]
 fn real_openings_are_built_in_one_run() {
-    let lists = [("gomocup-2026-15x15.json", "freestyle-15"), ("piskvork_openings.txt", "freestyle-20")];
+    let lists = [
+        ("gomocup-2026-15x15.json", "freestyle-15"),
+        ("piskvork_openings.txt", "freestyle-20"),
+    ];
     for (name, variant) in lists {
-        let Some(roots) = shared_data(&format!("gomoku/openings/{name}")) else { continue };
+        let Some(roots) = shared_data(&format!("gomoku/openings/{name}")) else {
+            continue;
+        };
         let scratch = Scratch::new();
         let path = scratch.path("book");
         let book = path.to_str().expect("a plain name");
         let roots = roots.to_str().expect("a plain name");
-        let fixed = ["build", "--book", book, "--variant", variant, "--depth", "2", "--positions", "60", "--json"];
-        let job = Program::Kagetsu.run(&[&fixed[..], &["--roots", roots]].concat()).json();
+        let fixed = [
+            "build",
+            "--book",
+            book,
+            "--variant",
+            variant,
+            "--depth",
+            "2",
+            "--positions",
+            "60",
+            "--json",
+        ];
+        let job = Program::Kagetsu
+            .run(&[&fixed[..], &["--roots", roots]].concat())
+            .json();
         assert_eq!(job["positions"], json!(60), "{name}: {job}");
-        assert_eq!(Program::Kagetsu.run(&["check", "--book", book]).code, Some(0));
+        assert_eq!(
+            Program::Kagetsu.run(&["check", "--book", book]).code,
+            Some(0)
+        );
     }
 }
 
@@ -176,7 +360,13 @@ fn real_openings_are_built_in_one_run() {
 fn our_example_of_roots_is_built() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
-    let roots = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/gomoku-openings.txt");
-    let job = grow(path.to_str().expect("a plain name"), &["--roots", roots, "--positions", "20"]);
+    let roots = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../examples/gomoku-openings.txt"
+    );
+    let job = grow(
+        path.to_str().expect("a plain name"),
+        &["--roots", roots, "--positions", "20"],
+    );
     assert_eq!(job["positions"], json!(20), "{job}");
 }

@@ -19,7 +19,17 @@ fn text(path: &Path) -> &str {
 }
 
 fn build(book: &str, variant: &str, moves: &str, positions: &str) {
-    let arguments = ["build", "--book", book, "--variant", variant, "--moves", moves, "--positions", positions];
+    let arguments = [
+        "build",
+        "--book",
+        book,
+        "--variant",
+        variant,
+        "--moves",
+        moves,
+        "--positions",
+        positions,
+    ];
     let built = kagetsu(&[&arguments[..], &["--depth", "3"]].concat());
     assert_eq!(built.code, Some(0), "{built:#?}");
 }
@@ -36,21 +46,37 @@ fn differences(a: &str, b: &str) -> Value {
 
 #[test]
 fn a_book_of_any_game_goes_out_and_comes_back_whole() {
-    for (variant, moves) in [("freestyle-15", "h8"), ("renju-15", "h8 h9"), ("xiangqi", "h2e2"), ("surakarta", "")] {
+    for (variant, moves) in [
+        ("freestyle-15", "h8"),
+        ("renju-15", "h8 h9"),
+        ("xiangqi", "h2e2"),
+        ("surakarta", ""),
+    ] {
         let scratch = Scratch::new();
-        let [own, file, copy, again] = ["own", "own.jsonl", "copy", "again.jsonl"].map(|name| scratch.path(name));
+        let [own, file, copy, again] =
+            ["own", "own.jsonl", "copy", "again.jsonl"].map(|name| scratch.path(name));
         let [own, file, copy, again] = [text(&own), text(&file), text(&copy), text(&again)];
         build(own, variant, moves, "12");
-        let export = |book: &str, file: &str| kagetsu(&["export", "--format", "json", "--book", book, file]);
+        let export =
+            |book: &str, file: &str| kagetsu(&["export", "--format", "json", "--book", book, file]);
         // A file that stands beside it is somebody's.
         let beside = format!("{file}.new");
         std::fs::write(&beside, "precious").expect("room for it");
         assert_eq!(export(own, file).code, Some(0));
-        assert_eq!(std::fs::read_to_string(&beside).expect("it is there"), "precious");
+        assert_eq!(
+            std::fs::read_to_string(&beside).expect("it is there"),
+            "precious"
+        );
         let import = ["import", "--format", "json", "--book", copy, file, "--json"];
-        assert_eq!(kagetsu(&import).json(), json!({"read": 12, "positions": 12, "new": 12}));
+        assert_eq!(
+            kagetsu(&import).json(),
+            json!({"read": 12, "positions": 12, "new": 12})
+        );
         // A second time changes nothing.
-        assert_eq!(kagetsu(&import).json(), json!({"read": 12, "positions": 12, "new": 0}));
+        assert_eq!(
+            kagetsu(&import).json(),
+            json!({"read": 12, "positions": 12, "new": 0})
+        );
         is_clean(copy);
         assert_eq!(kagetsu(&["diff", own, copy]).code, Some(0), "{variant}");
         assert_eq!(export(copy, again).code, Some(0));
@@ -58,8 +84,14 @@ fn a_book_of_any_game_goes_out_and_comes_back_whole() {
         assert_eq!(read(file), read(again), "{variant}");
         // What is there is not written over.
         let refused = export(own, file);
-        assert!(refused.code == Some(2) && refused.stderr.contains("is there already"), "{refused:#?}");
-        assert_eq!(kagetsu(&["export", "--format", "json", "--book", own, "-"]).stdout, read(file));
+        assert!(
+            refused.code == Some(2) && refused.stderr.contains("is there already"),
+            "{refused:#?}"
+        );
+        assert_eq!(
+            kagetsu(&["export", "--format", "json", "--book", own, "-"]).stdout,
+            read(file)
+        );
     }
 }
 
@@ -70,25 +102,52 @@ fn merging_has_no_order_and_no_second_time() {
     let [a, b, one, other] = [text(&a), text(&b), text(&one), text(&other)];
     build(a, "freestyle-15", "h8 h9", "15");
     build(b, "freestyle-15", "h8 i9", "10");
-    let merge = |into: &str, books: [&str; 2]| kagetsu(&["merge", "--into", into, books[0], books[1], "--json"]).json();
+    let merge = |into: &str, books: [&str; 2]| {
+        kagetsu(&["merge", "--into", into, books[0], books[1], "--json"]).json()
+    };
     let merged = merge(one, [a, b]);
-    assert_eq!((&merged["read"], &merged["conflict_count"]), (&json!(25), &json!(0)), "{merged}");
+    assert_eq!(
+        (&merged["read"], &merged["conflict_count"]),
+        (&json!(25), &json!(0)),
+        "{merged}"
+    );
     assert_eq!(merge(other, [b, a])["positions"], merged["positions"]);
     assert_eq!(kagetsu(&["diff", one, other]).code, Some(0));
     let again = merge(one, [b, a]);
-    assert_eq!((&again["new"], &again["changed"]), (&json!(0), &json!(0)), "{again}");
+    assert_eq!(
+        (&again["new"], &again["changed"]),
+        (&json!(0), &json!(0)),
+        "{again}"
+    );
     is_clean(one);
     let found = differences(a, one);
     assert_eq!(found["only_a"], json!(0), "{found}");
-    for command in [["merge", "--into", one, one], ["merge", "--into", one, &format!("{one}/.")]] {
+    for command in [
+        ["merge", "--into", one, one],
+        ["merge", "--into", one, &format!("{one}/.")],
+    ] {
         refused(&kagetsu(&command), &[one, "merged into itself"]);
     }
-    refused(&kagetsu(&["backup", "--book", one, "--to", one]), &[one, "itself"]);
+    refused(
+        &kagetsu(&["backup", "--book", one, "--to", one]),
+        &[one, "itself"],
+    );
     let file = scratch.path("file");
     std::fs::write(&file, "").expect("room");
-    let build = ["build", "--variant", "freestyle-15", "--depth", "2", "--book", text(&file)];
+    let build = [
+        "build",
+        "--variant",
+        "freestyle-15",
+        "--depth",
+        "2",
+        "--book",
+        text(&file),
+    ];
     for command in [&build[..], &["backup", "--book", one, "--to", text(&file)]] {
-        refused(&kagetsu(command), &[text(&file), "is a file, and this needs the folder"]);
+        refused(
+            &kagetsu(command),
+            &[text(&file), "is a file, and this needs the folder"],
+        );
     }
     is_clean(one);
 }
@@ -104,13 +163,34 @@ fn a_conflict_of_proofs_is_told() {
     };
     for (book, record) in [(&a, record("win", 7)), (&b, record("loss", 8))] {
         std::fs::write(&file, record.to_string()).expect("room for it");
-        assert_eq!(kagetsu(&["import", "--format", "json", "--book", text(book), text(&file)]).code, Some(0));
+        assert_eq!(
+            kagetsu(&[
+                "import",
+                "--format",
+                "json",
+                "--book",
+                text(book),
+                text(&file)
+            ])
+            .code,
+            Some(0)
+        );
     }
     let conflict = "c3, a1: win in 7 by search against loss in 8 by search";
     let copy = scratch.path("copy");
-    assert_eq!(kagetsu(&["merge", "--into", text(&copy), text(&a)]).code, Some(0));
+    assert_eq!(
+        kagetsu(&["merge", "--into", text(&copy), text(&a)]).code,
+        Some(0)
+    );
     // What b has came from the file last.
-    let imported = kagetsu(&["import", "--format", "json", "--book", text(&copy), text(&file)]);
+    let imported = kagetsu(&[
+        "import",
+        "--format",
+        "json",
+        "--book",
+        text(&copy),
+        text(&file),
+    ]);
     let merged = kagetsu(&["merge", "--into", text(&a), text(&b)]);
     for told in [merged, imported] {
         assert_eq!(told.code, Some(1), "{told:#?}");
@@ -122,29 +202,88 @@ fn a_conflict_of_proofs_is_told() {
 #[test]
 fn a_variant_says_which_positions_go_in_and_out() {
     let scratch = Scratch::new();
-    let (both, file, part) = (scratch.path("both"), scratch.path("file"), scratch.path("part"));
+    let (both, file, part) = (
+        scratch.path("both"),
+        scratch.path("file"),
+        scratch.path("part"),
+    );
     build(text(&both), "freestyle-15", "h8", "3");
     build(text(&both), "surakarta", "", "4");
     for format in ["json", "csv"] {
         for (variant, positions, others) in [("freestyle-15", 3, 4), ("surakarta", 4, 3)] {
-            let export = ["export", "--format", format, "--book", text(&both), "--variant", variant, text(&file)];
+            let export = [
+                "export",
+                "--format",
+                format,
+                "--book",
+                text(&both),
+                "--variant",
+                variant,
+                text(&file),
+            ];
             let exported = kagetsu(&export);
             assert_eq!(exported.code, Some(0), "{exported:#?}");
-            assert!(exported.stdout.contains(&format!("{positions} positions\n")), "{exported:#?}");
-            assert!(exported.stdout.contains(&format!("{others} positions of other games")), "{exported:#?}");
+            assert!(
+                exported
+                    .stdout
+                    .contains(&format!("{positions} positions\n")),
+                "{exported:#?}"
+            );
+            assert!(
+                exported
+                    .stdout
+                    .contains(&format!("{others} positions of other games")),
+                "{exported:#?}"
+            );
             std::fs::remove_file(&file).expect("it was written");
         }
-        assert_eq!(kagetsu(&["export", "--format", format, "--book", text(&both), text(&file)]).code, Some(0));
-        let import =
-            ["import", "--format", format, "--book", text(&part), "--variant", "surakarta", text(&file), "--json"];
+        assert_eq!(
+            kagetsu(&[
+                "export",
+                "--format",
+                format,
+                "--book",
+                text(&both),
+                text(&file)
+            ])
+            .code,
+            Some(0)
+        );
+        let import = [
+            "import",
+            "--format",
+            format,
+            "--book",
+            text(&part),
+            "--variant",
+            "surakarta",
+            text(&file),
+            "--json",
+        ];
         let imported = kagetsu(&import).json();
-        assert_eq!((&imported["read"], &imported["positions"]), (&json!(4), &json!(4)), "{imported}");
-        assert_eq!(imported["losses"]["positions_of_other_games"], 3, "{imported}");
+        assert_eq!(
+            (&imported["read"], &imported["positions"]),
+            (&json!(4), &json!(4)),
+            "{imported}"
+        );
+        assert_eq!(
+            imported["losses"]["positions_of_other_games"], 3,
+            "{imported}"
+        );
         std::fs::remove_file(&file).expect("it was written");
         std::fs::remove_dir_all(&part).expect("it was made");
     }
     for format in ["json", "csv", "yxdb", "lib", "openings"] {
-        let none = ["export", "--format", format, "--book", text(&both), "--variant", "standard-19", text(&file)];
+        let none = [
+            "export",
+            "--format",
+            format,
+            "--book",
+            text(&both),
+            "--variant",
+            "standard-19",
+            text(&file),
+        ];
         refused(&kagetsu(&none), &["standard-19", "freestyle-15"]);
         assert!(!file.exists());
     }
@@ -155,45 +294,138 @@ fn a_tree_shows_what_was_made_and_what_is_only_bounded() {
     let scratch = Scratch::new();
     let (book, file) = (scratch.path("book"), scratch.path("file"));
     std::fs::write(&file, "h8 i9 h9\nh8 i9 g7\nh8 i9 h9\nh8 j8\n").expect("room for it");
-    let import = ["import", "--format", "lines", "--variant", "freestyle-15", "--book", text(&book), text(&file)];
+    let import = [
+        "import",
+        "--format",
+        "lines",
+        "--variant",
+        "freestyle-15",
+        "--book",
+        text(&book),
+        text(&file),
+    ];
     assert_eq!(kagetsu(&import).code, Some(0));
     let tree = || {
-        let tree =
-            kagetsu(&["tree", "--book", text(&book), "--variant", "freestyle-15", "--moves", "h8", "--plies", "2"]);
+        let tree = kagetsu(&[
+            "tree",
+            "--book",
+            text(&book),
+            "--variant",
+            "freestyle-15",
+            "--moves",
+            "h8",
+            "--plies",
+            "2",
+        ]);
         assert_eq!(tree.code, Some(0), "{tree:#?}");
-        tree.stdout.lines().skip(1).map(str::to_string).collect::<Vec<_>>()
+        tree.stdout
+            .lines()
+            .skip(1)
+            .map(str::to_string)
+            .collect::<Vec<_>>()
     };
-    assert_eq!(tree(), ["  i9  made 3 times", "    h9  made 2 times", "    g7  made once", "  j8  made once"]);
+    assert_eq!(
+        tree(),
+        [
+            "  i9  made 3 times",
+            "    h9  made 2 times",
+            "    g7  made once",
+            "  j8  made once"
+        ]
+    );
     // A search has another best move, and bounds these.
-    let board: Vec<_> = (0..15).map(|row| if row == 7 { ".......X......." } else { "..............." }).collect();
+    let board: Vec<_> = (0..15)
+        .map(|row| {
+            if row == 7 {
+                ".......X......."
+            } else {
+                "..............."
+            }
+        })
+        .collect();
     let of = |name: &str, score: i32, bound: &str| {
         json!({"move": name, "score": score, "bound": bound, "depth": 9, "nodes": 1, "line": [], "proof": "none",
             "engine": "somebody", "date": "2026-11-21"})
     };
-    let answers = [of("h9", 30, "exact"), of("i9", 30, "upper"), of("j8", -5, "lower"), of("k8", 30, "upper")];
-    let record = json!({"variant": "freestyle-15", "board": board, "side": "second", "answers": answers});
+    let answers = [
+        of("h9", 30, "exact"),
+        of("i9", 30, "upper"),
+        of("j8", -5, "lower"),
+        of("k8", 30, "upper"),
+    ];
+    let record =
+        json!({"variant": "freestyle-15", "board": board, "side": "second", "answers": answers});
     std::fs::write(&file, record.to_string()).expect("room for it");
-    assert_eq!(kagetsu(&["import", "--format", "json", "--book", text(&book), text(&file)]).code, Some(0));
-    let expected = ["  h9  +0.30  depth 9", "  j8  at least -0.05  depth 9", "  i9  at most +0.30  depth 9"];
+    assert_eq!(
+        kagetsu(&[
+            "import",
+            "--format",
+            "json",
+            "--book",
+            text(&book),
+            text(&file)
+        ])
+        .code,
+        Some(0)
+    );
+    let expected = [
+        "  h9  +0.30  depth 9",
+        "  j8  at least -0.05  depth 9",
+        "  i9  at most +0.30  depth 9",
+    ];
     assert_eq!(tree()[..3], expected);
 }
 
 #[test]
 fn a_wrong_line_is_named_and_what_stood_before_it_stays() {
     let scratch = Scratch::new();
-    let (own, file, copy) = (scratch.path("own"), scratch.path("file"), scratch.path("copy"));
+    let (own, file, copy) = (
+        scratch.path("own"),
+        scratch.path("file"),
+        scratch.path("copy"),
+    );
     build(text(&own), "freestyle-15", "h8", "5");
-    assert_eq!(kagetsu(&["export", "--format", "json", "--book", text(&own), text(&file)]).code, Some(0));
+    assert_eq!(
+        kagetsu(&[
+            "export",
+            "--format",
+            "json",
+            "--book",
+            text(&own),
+            text(&file)
+        ])
+        .code,
+        Some(0)
+    );
     let good = std::fs::read(&file).expect("written");
     let lines: Vec<&[u8]> = good.split_inclusive(|byte| *byte == b'\n').collect();
-    for wrong in [&b"{}\n"[..], b"\xff\n", b"[1, 2\n", &lines[0][..lines[0].len() / 2]] {
+    for wrong in [
+        &b"{}\n"[..],
+        b"\xff\n",
+        b"[1, 2\n",
+        &lines[0][..lines[0].len() / 2],
+    ] {
         let _ = std::fs::remove_dir_all(&copy);
         std::fs::write(&file, [lines[0], lines[1], wrong].concat()).expect("room for it");
-        let import = kagetsu(&["import", "--format", "json", "--book", text(&copy), text(&file)]);
+        let import = kagetsu(&[
+            "import",
+            "--format",
+            "json",
+            "--book",
+            text(&copy),
+            text(&file),
+        ]);
         assert_eq!(import.code, Some(2), "{import:#?}");
-        assert!(import.stderr.contains("line 3") && import.stderr.contains("2 positions before it"), "{import:#?}");
+        assert!(
+            import.stderr.contains("line 3") && import.stderr.contains("2 positions before it"),
+            "{import:#?}"
+        );
         let found = differences(text(&own), text(&copy));
-        assert_eq!((&found["only_a"], &found["only_b"]), (&json!(3), &json!(0)), "{found}");
+        assert_eq!(
+            (&found["only_a"], &found["only_b"]),
+            (&json!(3), &json!(0)),
+            "{found}"
+        );
         is_clean(text(&copy));
     }
 }
@@ -201,8 +433,15 @@ fn a_wrong_line_is_named_and_what_stood_before_it_stays() {
 #[test]
 fn what_fails_before_anything_is_put_into_a_new_book_leaves_none() {
     let scratch = Scratch::new();
-    let [own, held, new, empty, file] = ["own", "held", "new", "empty", "file"].map(|name| scratch.path(name));
-    let [own, held, new, empty, file] = [text(&own), text(&held), text(&new), text(&empty), text(&file)];
+    let [own, held, new, empty, file] =
+        ["own", "held", "new", "empty", "file"].map(|name| scratch.path(name));
+    let [own, held, new, empty, file] = [
+        text(&own),
+        text(&held),
+        text(&new),
+        text(&empty),
+        text(&file),
+    ];
     build(own, "freestyle-15", "h8", "5");
     let mut holder = Program::Coordinator.start(&["--book", held, "--listen", "127.0.0.1:0"]);
     holder.address();
@@ -210,14 +449,42 @@ fn what_fails_before_anything_is_put_into_a_new_book_leaves_none() {
     let exported = kagetsu(&["export", "--format", "json", "--book", own, "-"]).stdout;
     let unsaid = scratch.path("unsaid");
     let answers = exported.find("\"answers\":").expect("a record");
-    std::fs::write(&unsaid, format!("{}\"answers\":[]}}\n", &exported[..answers])).expect("room for it");
-    let deepen = ["build", "--deepen", "--variant", "freestyle-15", "--depth", "4", "--book"];
-    let impossible = ["build", "--variant", "xiangqi", "--depth", "1", "--max-ply", "3", "--book", new];
+    std::fs::write(
+        &unsaid,
+        format!("{}\"answers\":[]}}\n", &exported[..answers]),
+    )
+    .expect("room for it");
+    let deepen = [
+        "build",
+        "--deepen",
+        "--variant",
+        "freestyle-15",
+        "--depth",
+        "4",
+        "--book",
+    ];
+    let impossible = [
+        "build",
+        "--variant",
+        "xiangqi",
+        "--depth",
+        "1",
+        "--max-ply",
+        "3",
+        "--book",
+        new,
+    ];
     let commands: [(&[&str], &str); 6] = [
         (&["merge", "--into", new, held], "is open in process"),
         (&["merge", "--into", new, file], "is a file"),
-        (&["import", "--format", "json", "--book", new, file], "line 1"),
-        (&["import", "--format", "json", "--book", new, text(&unsaid)], "line 1"),
+        (
+            &["import", "--format", "json", "--book", new, file],
+            "line 1",
+        ),
+        (
+            &["import", "--format", "json", "--book", new, text(&unsaid)],
+            "line 1",
+        ),
         (&[&deepen[..], &[new]].concat(), "there is no book at"),
         (&impossible, "a game of stones"),
     ];
@@ -227,22 +494,35 @@ fn what_fails_before_anything_is_put_into_a_new_book_leaves_none() {
     }
     // A folder that was there stays as it was.
     std::fs::create_dir(empty).expect("room");
-    refused(&kagetsu(&["merge", "--into", empty, held]), &["is open in process"]);
+    refused(
+        &kagetsu(&["merge", "--into", empty, held]),
+        &["is open in process"],
+    );
     assert_eq!(std::fs::read_dir(empty).expect("it is there").count(), 0);
     // What an earlier book gave is in it.
-    refused(&kagetsu(&["merge", "--into", new, own, held]), &["is open in process"]);
+    refused(
+        &kagetsu(&["merge", "--into", new, own, held]),
+        &["is open in process"],
+    );
     assert_eq!(differences(own, new)["same"], json!(5));
-    refused(&kagetsu(&["merge", "--into", new, held]), &["is open in process"]);
+    refused(
+        &kagetsu(&["merge", "--into", new, held]),
+        &["is open in process"],
+    );
     is_clean(new);
 }
 
 #[test]
 fn a_merge_and_an_import_are_killed_and_done_again() {
     let scratch = Scratch::new();
-    let [own, file, copy, merged] = ["own", "file", "copy", "merged"].map(|name| scratch.path(name));
+    let [own, file, copy, merged] =
+        ["own", "file", "copy", "merged"].map(|name| scratch.path(name));
     let [own, file, copy, merged] = [text(&own), text(&file), text(&copy), text(&merged)];
     build(own, "freestyle-15", "h8", "150");
-    assert_eq!(kagetsu(&["export", "--format", "json", "--book", own, file]).code, Some(0));
+    assert_eq!(
+        kagetsu(&["export", "--format", "json", "--book", own, file]).code,
+        Some(0)
+    );
     let import = ["import", "--format", "json", "--book", copy, file];
     let merge = ["merge", "--into", merged, own];
     let mut chance = StdRng::seed_from_u64(3);
@@ -264,29 +544,63 @@ fn a_merge_and_an_import_are_killed_and_done_again() {
 
 #[test]
 fn a_database_of_rapfi_comes_in_and_goes_out() {
-    let Some(raw) = shared_data("gomoku/yxdb/rapfi_search_raw.db") else { return };
-    let Some(packed) = shared_data("gomoku/yxdb/rapfi_search_lz4.db") else { return };
+    let Some(raw) = shared_data("gomoku/yxdb/rapfi_search_raw.db") else {
+        return;
+    };
+    let Some(packed) = shared_data("gomoku/yxdb/rapfi_search_lz4.db") else {
+        return;
+    };
     let scratch = Scratch::new();
     let [one, other, again, file, broken] =
         ["one", "other", "again", "out.db", "broken.db"].map(|name| scratch.path(name));
-    let import =
-        |file: &Path, book: &Path| kagetsu(&["import", "--format", "yxdb", "--book", text(book), text(file), "--json"]);
+    let import = |file: &Path, book: &Path| {
+        kagetsu(&[
+            "import",
+            "--format",
+            "yxdb",
+            "--book",
+            text(book),
+            text(file),
+            "--json",
+        ])
+    };
     let read = import(&raw, &one).json();
     assert_eq!(read, import(&packed, &other).json());
-    assert_eq!((&read["read"], &read["losses"]["texts"]), (&json!(353), &json!(0)), "{read}");
+    assert_eq!(
+        (&read["read"], &read["losses"]["texts"]),
+        (&json!(353), &json!(0)),
+        "{read}"
+    );
     is_clean(text(&one));
     assert_eq!(kagetsu(&["diff", text(&one), text(&other)]).code, Some(0));
     // All 941 positions go out again, and what a program reads of them is the same.
-    let export = kagetsu(&["export", "--format", "yxdb", "--book", text(&one), text(&file)]);
-    assert!(export.code == Some(0) && export.stdout.contains("941 positions"), "{export:#?}");
+    let export = kagetsu(&[
+        "export",
+        "--format",
+        "yxdb",
+        "--book",
+        text(&one),
+        text(&file),
+    ]);
+    assert!(
+        export.code == Some(0) && export.stdout.contains("941 positions"),
+        "{export:#?}"
+    );
     assert_eq!(import(&file, &again).json(), read);
     let found = differences(text(&one), text(&again));
-    assert_eq!((&found["only_a"], &found["only_b"]), (&json!(0), &json!(0)), "{found}");
+    assert_eq!(
+        (&found["only_a"], &found["only_b"]),
+        (&json!(0), &json!(0)),
+        "{found}"
+    );
     // A damaged file makes no book.
     let bytes = std::fs::read(&packed).expect("readable");
     std::fs::write(&broken, &bytes[..bytes.len() / 2]).expect("room for it");
     let never = scratch.path("never");
     let refused = import(&broken, &never);
-    assert!(refused.code == Some(2) && refused.stderr.contains("no database of Yixin or Rapfi"), "{refused:#?}");
+    assert!(
+        refused.code == Some(2) && refused.stderr.contains("no database of Yixin or Rapfi"),
+        "{refused:#?}"
+    );
     assert!(!never.exists());
 }

@@ -8,7 +8,9 @@ use serde_json::Value;
 
 /// What our script has cchess do; `None` where Python has no cchess.
 fn cchess(arguments: &[&str]) -> Option<String> {
-    let has_cchess = Command::new("python3").args(["-c", "import cchess"]).output();
+    let has_cchess = Command::new("python3")
+        .args(["-c", "import cchess"])
+        .output();
     if !has_cchess.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: no python3 with cchess (PyPI's cchess)");
         return None;
@@ -23,37 +25,88 @@ fn cchess(arguments: &[&str]) -> Option<String> {
 
 #[test]
 fn the_keys_and_moves_of_exported_books_are_those_of_cchess() {
-    let Some(numbers) = cchess(&["numbers"]) else { return };
+    let Some(numbers) = cchess(&["numbers"]) else {
+        return;
+    };
     let scratch = Scratch::new();
-    let name = |file: &str| scratch.path(file).to_str().expect("a plain name").to_owned();
+    let name = |file: &str| {
+        scratch
+            .path(file)
+            .to_str()
+            .expect("a plain name")
+            .to_owned()
+    };
     let [text, book, obk, fens] = ["numbers.txt", "xiangqi.book", "ours.obk", "ours.fen"].map(name);
     std::fs::write(&text, numbers).expect("written");
-    let build = ["build", "--variant", "xiangqi", "--positions", "60", "--depth", "2", "--book", &book];
+    let build = [
+        "build",
+        "--variant",
+        "xiangqi",
+        "--positions",
+        "60",
+        "--depth",
+        "2",
+        "--book",
+        &book,
+    ];
     assert_eq!(Program::Kagetsu.run(&build).code, Some(0));
-    for (format, file, more) in [("obk", &obk, &["--zobrist", &text][..]), ("fen", &fens, &[])] {
-        let export = Program::Kagetsu.run(&[&["export", "--format", format, "--book", &book, file], more].concat());
+    for (format, file, more) in [
+        ("obk", &obk, &["--zobrist", &text][..]),
+        ("fen", &fens, &[]),
+    ] {
+        let export = Program::Kagetsu
+            .run(&[&["export", "--format", format, "--book", &book, file], more].concat());
         assert_eq!(export.code, Some(0), "{export:#?}");
     }
     let read = cchess(&["read", &obk, &fens]).expect("as before");
-    let counts: Vec<u64> = read.split_whitespace().map(|word| word.parse().expect("a number")).collect();
-    let &[asked, told, rows] = &counts[..] else { panic!("{read}") };
-    assert!(asked >= 60 && told >= asked && told == rows, "positions, moves found, moves of the book: {read}");
+    let counts: Vec<u64> = read
+        .split_whitespace()
+        .map(|word| word.parse().expect("a number"))
+        .collect();
+    let &[asked, told, rows] = &counts[..] else {
+        panic!("{read}")
+    };
+    assert!(
+        asked >= 60 && told >= asked && told == rows,
+        "positions, moves found, moves of the book: {read}"
+    );
     // Positions are told as they come up, not as the book turns them: Black is to move in some.
     let listed = std::fs::read_to_string(&fens).expect("a text");
-    assert!(listed.starts_with("rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w "), "{listed}");
+    assert!(
+        listed.starts_with("rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w "),
+        "{listed}"
+    );
     assert!(listed.contains(" b "), "{listed}");
 }
 
 #[test]
 fn a_book_that_cchess_has_written_is_read_whole() {
-    let Some(numbers) = cchess(&["numbers"]) else { return };
+    let Some(numbers) = cchess(&["numbers"]) else {
+        return;
+    };
     let scratch = Scratch::new();
-    let name = |file: &str| scratch.path(file).to_str().expect("a plain name").to_owned();
+    let name = |file: &str| {
+        scratch
+            .path(file)
+            .to_str()
+            .expect("a plain name")
+            .to_owned()
+    };
     let [text, book, obk] = ["numbers.txt", "xiangqi.book", "theirs.obk"].map(name);
     std::fs::write(&text, numbers).expect("written");
     let written = cchess(&["write", &obk, "7"]).expect("as before");
     let (rows, game) = written.trim().split_once(' ').expect("rows and a game");
-    let import = ["import", "--format", "obk", "--zobrist", &text, "--book", &book, &obk, "--json"];
+    let import = [
+        "import",
+        "--format",
+        "obk",
+        "--zobrist",
+        &text,
+        "--book",
+        &book,
+        &obk,
+        "--json",
+    ];
     let report = Program::Kagetsu.run(&import).json();
     let rows: u64 = rows.parse().expect("a number");
     let losses = report["losses"].as_object().expect("an object");
@@ -63,9 +116,24 @@ fn a_book_that_cchess_has_written_is_read_whole() {
     let moves: Vec<&str> = game.split(' ').collect();
     for ply in 0..moves.len() {
         let line = moves[..ply].join(" ");
-        let query = ["query", "--book", &book, "--variant", "xiangqi", "--moves", &line, "--searched", "--json"];
+        let query = [
+            "query",
+            "--book",
+            &book,
+            "--variant",
+            "xiangqi",
+            "--moves",
+            &line,
+            "--searched",
+            "--json",
+        ];
         let answer = Program::Kagetsu.run(&query).json();
         let is_it = |said: &Value| said["move"] == moves[ply];
-        assert!(answer["answers"].as_array().is_some_and(|all| all.iter().any(is_it)), "{line}: {answer}");
+        assert!(
+            answer["answers"]
+                .as_array()
+                .is_some_and(|all| all.iter().any(is_it)),
+            "{line}: {answer}"
+        );
     }
 }

@@ -34,13 +34,23 @@ fn coordinator(book: &Path) -> Cluster {
 }
 
 const fn arguments(book: &str) -> [&str; 8] {
-    ["--book", book, "--listen", "127.0.0.1:0", "--http", "off", "--verify-share", "100"]
+    [
+        "--book",
+        book,
+        "--listen",
+        "127.0.0.1:0",
+        "--http",
+        "off",
+        "--verify-share",
+        "100",
+    ]
 }
 
 /// A coordinator whose disk is full: it works as long as it can, and then says so, or is killed.
 fn coordinate_on_a_full_disk(book: &Path, line: &Relay, time: Duration) {
     let book = book.to_str().expect("a plain name");
-    let mut full = Running::of(Program::Coordinator.command_with_small_disk(BLOCKS, &arguments(book)));
+    let mut full =
+        Running::of(Program::Coordinator.command_with_small_disk(BLOCKS, &arguments(book)));
     // It may have no room even to begin.
     if let Some(address) = full.line().strip_prefix("listening on ") {
         line.turn(address);
@@ -58,7 +68,16 @@ fn worker(url: &str, spool: &Path) -> Running {
 }
 
 fn working<'a>(url: &'a str, spool: &'a str) -> [&'a str; 8] {
-    ["--coordinator", url, "--slots", "1", "--table-mib", "16", "--spool", spool]
+    [
+        "--coordinator",
+        url,
+        "--slots",
+        "1",
+        "--table-mib",
+        "16",
+        "--spool",
+        spool,
+    ]
 }
 
 /// Two workers beside the coordinator, and one behind a bad line.
@@ -71,14 +90,25 @@ struct Fleet {
 
 impl Fleet {
     fn start(scratch: &Scratch, url: &str) -> Self {
-        let spools: Vec<_> = (0..3).map(|n| scratch.path(&format!("spool-{n}"))).collect();
-        let mut fleet = Self { url: url.into(), relay: Relay::to(url), spools, workers: Vec::new() };
+        let spools: Vec<_> = (0..3)
+            .map(|n| scratch.path(&format!("spool-{n}")))
+            .collect();
+        let mut fleet = Self {
+            url: url.into(),
+            relay: Relay::to(url),
+            spools,
+            workers: Vec::new(),
+        };
         fleet.workers = (0..3).map(|n| fleet.worker(n)).collect();
         fleet
     }
 
     fn url(&self, n: usize) -> String {
-        if n == 2 { self.relay.url() } else { self.url.clone() }
+        if n == 2 {
+            self.relay.url()
+        } else {
+            self.url.clone()
+        }
     }
 
     fn worker(&self, n: usize) -> Running {
@@ -129,7 +159,8 @@ fn positions(cluster: &Cluster) -> Option<u64> {
 
 /// The quarantine of a worker of this name, if it is there and in one.
 fn quarantine(cluster: &Cluster, name: &str) -> Option<String> {
-    let listed = Program::Kagetsu.run(&["workers", "list", "--coordinator", &cluster.url, "--json"]);
+    let listed =
+        Program::Kagetsu.run(&["workers", "list", "--coordinator", &cluster.url, "--json"]);
     let workers: Vec<Value> = serde_json::from_str(&listed.stdout).ok()?;
     let found = workers.into_iter().find(|worker| worker["name"] == name)?;
     found["quarantine"].as_str().map(Into::into)
@@ -158,12 +189,19 @@ fn storm(seed: u64, strikes: u32, size: u32) {
             event @ (0 | 4) => {
                 cluster.coordinator.kill();
                 if event == 4 {
-                    coordinate_on_a_full_disk(&book, &line, Duration::from_millis(chance.random_range(200..1_000)));
+                    coordinate_on_a_full_disk(
+                        &book,
+                        &line,
+                        Duration::from_millis(chance.random_range(200..1_000)),
+                    );
                 }
                 cluster = coordinator(&book);
                 line.turn(&cluster.url);
                 let after = until("the job is back", || positions(&cluster));
-                assert!(Some(after) >= acknowledged, "seed {seed}: {acknowledged:?} acknowledged, then {after}");
+                assert!(
+                    Some(after) >= acknowledged,
+                    "seed {seed}: {acknowledged:?} acknowledged, then {after}"
+                );
             }
             1 => {
                 cluster.coordinator.signal(Signal::SIGSTOP);
@@ -173,7 +211,9 @@ fn storm(seed: u64, strikes: u32, size: u32) {
             _ => fleet.strike(chance),
         }
     }
-    until("the first half ends", || (cluster.job()?["state"] == "done").then_some(()));
+    until("the first half ends", || {
+        (cluster.job()?["state"] == "done").then_some(())
+    });
 
     // Then one worker lies, and says everything twice.
     let liar = Liar::start(&cluster.url, seed);
@@ -199,8 +239,14 @@ fn storm(seed: u64, strikes: u32, size: u32) {
     });
     assert!(reason.contains("wrong about"), "seed {seed}: {reason}");
     // What it said is searched anew before a job that is asked for again is done.
-    until("the job ends", || cluster.build(target, DEPTH).wait().success().then_some(()));
-    assert_eq!(quarantine(&cluster, "laggard"), None, "seed {seed}: who is slow is not wrong");
+    until("the job ends", || {
+        cluster.build(target, DEPTH).wait().success().then_some(())
+    });
+    assert_eq!(
+        quarantine(&cluster, "laggard"),
+        None,
+        "seed {seed}: who is slow is not wrong"
+    );
     drop((liar, laggard, fleet));
     cluster.stop();
 

@@ -11,95 +11,188 @@ fn kagetsu(arguments: &[&str]) -> Finished {
 }
 
 fn ask(command: &str, book: &str, more: &[&str]) -> Finished {
-    kagetsu(&[&[command, "--book", book, "--variant", "freestyle-15"], more].concat())
+    kagetsu(
+        &[
+            &[command, "--book", book, "--variant", "freestyle-15"],
+            more,
+        ]
+        .concat(),
+    )
 }
 
 #[test]
 fn a_compiled_book_answers_as_its_folder_does() {
     let scratch = Scratch::new();
-    let [folder, file] =
-        ["h8.book", "h8.kbk"].map(|name| scratch.path(name).to_str().expect("a plain name").to_string());
-    let grown = ask("build", &folder, &["--moves", "h8", "--positions", "30", "--depth", "3"]);
+    let [folder, file] = ["h8.book", "h8.kbk"].map(|name| {
+        scratch
+            .path(name)
+            .to_str()
+            .expect("a plain name")
+            .to_string()
+    });
+    let grown = ask(
+        "build",
+        &folder,
+        &["--moves", "h8", "--positions", "30", "--depth", "3"],
+    );
     assert_eq!(grown.code, Some(0), "{grown:#?}");
     let made = kagetsu(&["compile", "--book", &folder, "--out", &file, "--json"]).json();
     let bytes = fs::metadata(&file).expect("it is there").len();
-    assert_eq!((&made["positions"], &made["bytes"]), (&json!(30), &json!(bytes)));
+    assert_eq!(
+        (&made["positions"], &made["bytes"]),
+        (&json!(30), &json!(bytes))
+    );
 
     for moves in ["h8", "h8 i9", "h8 g7", "h8 g9"] {
         let both = [&folder, &file].map(|book| ask("pick", book, &["--moves", moves]));
-        assert_eq!((both[0].code, &both[0].stdout), (both[1].code, &both[1].stdout), "{moves}");
+        assert_eq!(
+            (both[0].code, &both[0].stdout),
+            (both[1].code, &both[1].stdout),
+            "{moves}"
+        );
     }
-    let both = [&folder, &file].map(|book| ask("tree", book, &["--moves", "h8", "--plies", "3", "--top", "2"]));
+    let both = [&folder, &file].map(|book| {
+        ask(
+            "tree",
+            book,
+            &["--moves", "h8", "--plies", "3", "--top", "2"],
+        )
+    });
     assert_eq!((both[0].code, &both[0].stdout), (Some(0), &both[1].stdout));
-    let [whole, brief] = [&folder, &file].map(|book| ask("query", book, &["--moves", "h8", "--json"]).json());
+    let [whole, brief] =
+        [&folder, &file].map(|book| ask("query", book, &["--moves", "h8", "--json"]).json());
     for field in ["best", "score", "win_in", "proof", "key", "side", "depth"] {
         assert_eq!(whole[field], brief[field], "{field}");
     }
-    let [whole, brief] = [&folder, &file].map(|book| kagetsu(&["stats", "--book", book, "--json"]).json());
+    let [whole, brief] =
+        [&folder, &file].map(|book| kagetsu(&["stats", "--book", book, "--json"]).json());
     for field in ["positions", "nodes", "by_stones", "by_depth"] {
         assert_eq!(whole[field], brief[field], "{field}");
     }
     let check = kagetsu(&["check", "--book", &file, "--json"]).json();
-    assert_eq!((&check["clean"], &check["positions"]), (&json!(true), &json!(30)));
+    assert_eq!(
+        (&check["clean"], &check["positions"]),
+        (&json!(true), &json!(30))
+    );
     assert_eq!(ask("query", &file, &["--moves", "a1"]).code, Some(1));
 }
 
 /// What a folder and a file that was made of it both say: of the moves that the file has, their values.
 fn shared(whole: &Value, brief: &Value) -> [Value; 2] {
     let moves = |said: &Value| said["answers"].as_array().cloned().unwrap_or_default();
-    let kept: Vec<Value> = moves(brief).iter().map(|answer| answer["move"].clone()).collect();
+    let kept: Vec<Value> = moves(brief)
+        .iter()
+        .map(|answer| answer["move"].clone())
+        .collect();
     [whole, brief].map(|said| {
-        let values = moves(said).into_iter().filter(|answer| kept.contains(&answer["move"])).map(|answer| {
-            let fields = ["move", "score", "win_in", "loss_in", "bound", "depth", "proof", "proof_kind"];
-            Value::from_iter(fields.map(|field| (field, answer[field].clone())))
-        });
-        let fields = ["variant", "moves", "side", "key", "best", "win_in", "loss_in", "score", "proof", "depth"];
-        json!([fields.map(|field| said[field].clone()), values.collect::<Vec<_>>()])
+        let values = moves(said)
+            .into_iter()
+            .filter(|answer| kept.contains(&answer["move"]))
+            .map(|answer| {
+                let fields = [
+                    "move",
+                    "score",
+                    "win_in",
+                    "loss_in",
+                    "bound",
+                    "depth",
+                    "proof",
+                    "proof_kind",
+                ];
+                Value::from_iter(fields.map(|field| (field, answer[field].clone())))
+            });
+        let fields = [
+            "variant", "moves", "side", "key", "best", "win_in", "loss_in", "score", "proof",
+            "depth",
+        ];
+        json!([
+            fields.map(|field| said[field].clone()),
+            values.collect::<Vec<_>>()
+        ])
     })
 }
 
 #[test]
 fn folder_file_and_server_are_asked_alike() {
-    for (variant, first) in [("freestyle-15", "h8"), ("renju-15", "h8 h9"), ("xiangqi", "h2e2"), ("surakarta", "")] {
+    for (variant, first) in [
+        ("freestyle-15", "h8"),
+        ("renju-15", "h8 h9"),
+        ("xiangqi", "h2e2"),
+        ("surakarta", ""),
+    ] {
         let scratch = Scratch::new();
-        let [folder, file] =
-            ["book", "book.kbk"].map(|name| scratch.path(name).to_str().expect("a plain name").to_string());
+        let [folder, file] = ["book", "book.kbk"].map(|name| {
+            scratch
+                .path(name)
+                .to_str()
+                .expect("a plain name")
+                .to_string()
+        });
         let ask = |command: &str, book: &str, more: &[&str]| {
             let asked = kagetsu(&[&[command, "--book", book, "--variant", variant], more].concat());
-            assert!(asked.code < Some(2), "{command} {book} {more:?}: {asked:#?}");
+            assert!(
+                asked.code < Some(2),
+                "{command} {book} {more:?}: {asked:#?}"
+            );
             (asked.code, asked.stdout)
         };
-        ask("build", &folder, &["--moves", first, "--positions", "25", "--depth", "2"]);
-        assert_eq!(kagetsu(&["compile", "--book", &folder, "--out", &file]).code, Some(0));
-        let root: Value = serde_json::from_str(&ask("query", &folder, &["--moves", first, "--json"]).1).expect("JSON");
+        ask(
+            "build",
+            &folder,
+            &["--moves", first, "--positions", "25", "--depth", "2"],
+        );
+        assert_eq!(
+            kagetsu(&["compile", "--book", &folder, "--out", &file]).code,
+            Some(0)
+        );
+        let root: Value =
+            serde_json::from_str(&ask("query", &folder, &["--moves", first, "--json"]).1)
+                .expect("JSON");
         let next = root["answers"].as_array().expect("moves").iter().take(4);
-        let mut lines: Vec<String> =
-            next.map(|answer| format!("{first} {}", answer["move"].as_str().expect("a move"))).collect();
+        let mut lines: Vec<String> = next
+            .map(|answer| format!("{first} {}", answer["move"].as_str().expect("a move")))
+            .collect();
         lines.push(first.to_string());
         let questions: Vec<(&str, Vec<&str>)> = lines
             .iter()
             .flat_map(|line| {
-                let ask = |command, more: &[&'static str]| (command, [&["--moves", line], more].concat());
+                let ask =
+                    |command, more: &[&'static str]| (command, [&["--moves", line], more].concat());
                 [
                     ask("query", &["--json"]),
                     ask("pick", &[]),
-                    ask("pick", &["--temperature", "40", "--seed", "7", "--margin", "60"]),
+                    ask(
+                        "pick",
+                        &["--temperature", "40", "--seed", "7", "--margin", "60"],
+                    ),
                     ask("pick", &["--min-depth", "3"]),
                     ask("pick", &["--before-edge", "1"]),
                     ask("tree", &["--plies", "3", "--top", "2"]),
                 ]
             })
             .collect();
-        let answers =
-            |book: &str| -> Vec<_> { questions.iter().map(|(ask_for, more)| ask(ask_for, book, more)).collect() };
+        let answers = |book: &str| -> Vec<_> {
+            questions
+                .iter()
+                .map(|(ask_for, more)| ask(ask_for, book, more))
+                .collect()
+        };
         let [of_folder, of_file] = [&folder, &file].map(|book| answers(book));
         for (book, expected) in [(&folder, &of_folder), (&file, &of_file)] {
-            let mut server =
-                Program::Kagetsu.start(&["serve", "--book", book, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]);
+            let mut server = Program::Kagetsu.start(&[
+                "serve",
+                "--book",
+                book,
+                "--listen",
+                "127.0.0.1:0",
+                "--http",
+                "127.0.0.1:0",
+            ]);
             let served = answers(&server.address());
             server.signal(Signal::SIGTERM);
             server.wait();
-            for (question, (served, expected)) in questions.iter().zip(served.iter().zip(expected)) {
+            for (question, (served, expected)) in questions.iter().zip(served.iter().zip(expected))
+            {
                 assert_eq!(served, expected, "{variant} {question:?}");
             }
         }
@@ -112,20 +205,43 @@ fn folder_file_and_server_are_asked_alike() {
                 assert_eq!(whole, brief, "{variant} {question:?}");
             }
         }
-        assert!(of_folder.iter().filter(|(code, _)| *code == Some(0)).count() > questions.len() / 2, "{of_folder:?}");
+        assert!(
+            of_folder
+                .iter()
+                .filter(|(code, _)| *code == Some(0))
+                .count()
+                > questions.len() / 2,
+            "{of_folder:?}"
+        );
     }
 }
 
 #[test]
 fn a_damaged_compiled_book_is_told_from_one_that_is_not() {
     let scratch = Scratch::new();
-    let [folder, file] =
-        ["h8.book", "h8.kbk"].map(|name| scratch.path(name).to_str().expect("a plain name").to_string());
-    let grown = ask("build", &folder, &["--moves", "h8", "--positions", "5", "--depth", "2"]);
+    let [folder, file] = ["h8.book", "h8.kbk"].map(|name| {
+        scratch
+            .path(name)
+            .to_str()
+            .expect("a plain name")
+            .to_string()
+    });
+    let grown = ask(
+        "build",
+        &folder,
+        &["--moves", "h8", "--positions", "5", "--depth", "2"],
+    );
     assert_eq!(grown.code, Some(0), "{grown:#?}");
-    assert_eq!(kagetsu(&["compile", "--book", &folder, "--out", &file]).code, Some(0));
+    assert_eq!(
+        kagetsu(&["compile", "--book", &folder, "--out", &file]).code,
+        Some(0)
+    );
     // It can be asked, not built: the folder is for that.
-    let built = ask("build", &file, &["--moves", "h8", "--positions", "9", "--depth", "2"]);
+    let built = ask(
+        "build",
+        &file,
+        &["--moves", "h8", "--positions", "9", "--depth", "2"],
+    );
     assert_eq!(built.code, Some(2), "{built:#?}");
     assert!(built.stderr.contains("h8.kbk"), "{built:#?}");
     let searched = ask("query", &file, &["--moves", "h8", "--searched"]);
@@ -136,8 +252,15 @@ fn a_damaged_compiled_book_is_told_from_one_that_is_not() {
     // Behind header and directory, which are held against their checksums when it is opened.
     bytes[200] ^= 1;
     fs::write(&file, &bytes).expect("room");
-    let (asked, checked) = (ask("query", &file, &["--moves", "h8"]), kagetsu(&["check", "--book", &file]));
-    assert_eq!((asked.code, checked.code), (Some(2), Some(1)), "{asked:#?} {checked:#?}");
+    let (asked, checked) = (
+        ask("query", &file, &["--moves", "h8"]),
+        kagetsu(&["check", "--book", &file]),
+    );
+    assert_eq!(
+        (asked.code, checked.code),
+        (Some(2), Some(1)),
+        "{asked:#?} {checked:#?}"
+    );
     assert!(asked.stderr.contains("compile it again"), "{asked:#?}");
     fs::write(&file, &whole[..whole.len() / 2]).expect("room");
     let asked = ask("query", &file, &["--moves", "h8"]);

@@ -18,13 +18,17 @@ const FILES: usize = 240;
 /// A client of this machine that comes from one of its addresses, has said something, and heard whether it is served.
 async fn client(from: Ipv4Addr, to: SocketAddr, says: &[u8]) -> (TcpStream, bool) {
     let socket = TcpSocket::new_v4().expect("a socket");
-    socket.bind((from, 0).into()).expect("an address of this machine");
+    socket
+        .bind((from, 0).into())
+        .expect("an address of this machine");
     let mut line = socket.connect(to).await.expect("it listens");
     let heard = async {
         line.write_all(says).await?;
         line.read_exact(&mut [0; 9]).await
     };
-    let heard = tokio::time::timeout(Duration::from_secs(60), heard).await.expect("an answer or an end");
+    let heard = tokio::time::timeout(Duration::from_secs(60), heard)
+        .await
+        .expect("an answer or an end");
     (line, heard.is_ok())
 }
 
@@ -32,15 +36,33 @@ async fn client(from: Ipv4Addr, to: SocketAddr, says: &[u8]) -> (TcpStream, bool
 async fn one_address_cannot_take_all_connections() {
     let scratch = Scratch::new();
     let (book, log) = (scratch.path("book"), scratch.path("log"));
-    let plain = Program::Coordinator.command(&["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--book"]);
+    let plain = Program::Coordinator.command(&[
+        "--listen",
+        "127.0.0.1:0",
+        "--http",
+        "127.0.0.1:0",
+        "--book",
+    ]);
     let mut command = Command::new("sh");
-    command.arg("-c").arg(format!("ulimit -n {FILES}; exec \"$0\" \"$@\""));
-    command.arg(plain.get_program()).args(plain.get_args()).arg(&book);
+    command
+        .arg("-c")
+        .arg(format!("ulimit -n {FILES}; exec \"$0\" \"$@\""));
+    command
+        .arg(plain.get_program())
+        .args(plain.get_args())
+        .arg(&book);
     command.stderr(std::fs::File::create(&log).expect("room"));
     let mut coordinator = Running::of(command);
     let url = coordinator.address();
-    let grpc: SocketAddr = url.trim_start_matches("http://").parse().expect("an address");
-    let http: SocketAddr = coordinator.line().trim_start_matches("http on ").parse().expect("an address");
+    let grpc: SocketAddr = url
+        .trim_start_matches("http://")
+        .parse()
+        .expect("an address");
+    let http: SocketAddr = coordinator
+        .line()
+        .trim_start_matches("http on ")
+        .parse()
+        .expect("an address");
 
     let (one, other) = (Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3));
     for (at, says, most) in [(grpc, HELLO, FILES / 3), (http, ASKS, FILES / 12)] {
@@ -50,11 +72,16 @@ async fn one_address_cannot_take_all_connections() {
         }
         let served = held.iter().filter(|(_, is_served)| *is_served).count();
         assert_eq!(served, most / 2, "half for one address");
-        assert!(held[..served].iter().all(|(_, is_served)| *is_served), "who came first stays");
+        assert!(
+            held[..served].iter().all(|(_, is_served)| *is_served),
+            "who came first stays"
+        );
         assert!(client(other, at, says).await.1, "others are served");
         drop(held.remove(0));
         let again = async { while !client(one, at, says).await.1 {} };
-        tokio::time::timeout(Duration::from_secs(60), again).await.expect("one has left");
+        tokio::time::timeout(Duration::from_secs(60), again)
+            .await
+            .expect("one has left");
         // Meanwhile the book is there for who is served.
         let jobs = Program::Kagetsu.run(&["jobs", "list", "--coordinator", &url, "--json"]);
         assert_eq!(jobs.code, Some(0), "{jobs:#?}");
@@ -62,5 +89,8 @@ async fn one_address_cannot_take_all_connections() {
     coordinator.signal(Signal::SIGTERM);
     assert!(coordinator.wait().success());
     let said = std::fs::read_to_string(log).expect("text");
-    assert!(said.contains("too many connections, its address has 40 places, no more for one"), "{said}");
+    assert!(
+        said.contains("too many connections, its address has 40 places, no more for one"),
+        "{said}"
+    );
 }

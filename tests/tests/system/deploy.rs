@@ -18,7 +18,11 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).expect("it is there") {
         let path = entry.expect("it is there").path();
-        if path.is_dir() { all.extend(files(&path)) } else { all.push(path) }
+        if path.is_dir() {
+            all.extend(files(&path))
+        } else {
+            all.push(path)
+        }
     }
     all
 }
@@ -27,20 +31,42 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn words<'a>(text: &'a str, begin: &str, also: &str) -> BTreeSet<&'a str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || also.contains(c);
     let starts = text.match_indices(begin).map(|(at, _)| &text[at..]);
-    starts.map(|rest| rest.find(|c| !is_part(c)).map_or(rest, |end| &rest[..end])).collect()
+    starts
+        .map(|rest| rest.find(|c| !is_part(c)).map_or(rest, |end| &rest[..end]))
+        .collect()
 }
 
 #[test]
 fn every_setting_in_it_is_a_flag_of_the_program() {
-    let help = [Program::Coordinator, Program::Worker].map(|program| program.run(&["--help"]).stdout);
-    let flags: BTreeSet<String> = help.iter().flat_map(|help| words(help, "--", "-")).map(String::from).collect();
-    assert!(flags.contains("--tls-client-ca") && flags.contains("--spool"), "{flags:?}");
+    let help =
+        [Program::Coordinator, Program::Worker].map(|program| program.run(&["--help"]).stdout);
+    let flags: BTreeSet<String> = help
+        .iter()
+        .flat_map(|help| words(help, "--", "-"))
+        .map(String::from)
+        .collect();
+    assert!(
+        flags.contains("--tls-client-ca") && flags.contains("--spool"),
+        "{flags:?}"
+    );
     let mut seen = 0;
     for file in files(&folder()) {
         let text = fs::read_to_string(&file).expect("text");
-        for variable in words(&text, "KAGETSU_", "_").into_iter().filter(|name| !OTHERS.contains(name)) {
-            let flag = format!("--{}", variable["KAGETSU_".len()..].to_lowercase().replace('_', "-"));
-            assert!(flags.contains(&flag), "{}: {variable} is no setting", file.display());
+        for variable in words(&text, "KAGETSU_", "_")
+            .into_iter()
+            .filter(|name| !OTHERS.contains(name))
+        {
+            let flag = format!(
+                "--{}",
+                variable["KAGETSU_".len()..]
+                    .to_lowercase()
+                    .replace('_', "-")
+            );
+            assert!(
+                flags.contains(&flag),
+                "{}: {variable} is no setting",
+                file.display()
+            );
             seen += 1;
         }
     }
@@ -50,14 +76,26 @@ fn every_setting_in_it_is_a_flag_of_the_program() {
 /// systemd copies what LoadCredential names at the start of a unit, and not at a reload.
 #[test]
 fn what_a_reload_of_a_service_reads_is_copied_by_the_reload() {
-    let unit = fs::read_to_string(folder().join("systemd/kagetsu-coordinator.service")).expect("text");
-    assert!(!unit.lines().any(|line| line.trim_start_matches('#').starts_with("LoadCredential=")), "{unit}");
+    let unit =
+        fs::read_to_string(folder().join("systemd/kagetsu-coordinator.service")).expect("text");
+    assert!(
+        !unit
+            .lines()
+            .any(|line| line.trim_start_matches('#').starts_with("LoadCredential=")),
+        "{unit}"
+    );
     let commands = |key: &str| {
-        let lines = unit.lines().filter_map(|line| line.trim_start_matches('#').strip_prefix(key));
+        let lines = unit
+            .lines()
+            .filter_map(|line| line.trim_start_matches('#').strip_prefix(key));
         lines.map(String::from).collect::<Vec<_>>()
     };
     let (before, mut again) = (commands("ExecStartPre="), commands("ExecReload="));
-    assert_eq!(again.pop().as_deref(), Some("/bin/kill -HUP $MAINPID"), "the last: all is there by then");
+    assert_eq!(
+        again.pop().as_deref(),
+        Some("/bin/kill -HUP $MAINPID"),
+        "the last: all is there by then"
+    );
     assert_eq!((before.len(), before), (2, again), "{unit}");
 }
 
@@ -69,7 +107,11 @@ fn the_scripts_are_sound_for_the_shell() {
         let checked = Finished::of(shell);
         assert_eq!(checked.code, Some(0), "{checked:#?}");
         let text = fs::read_to_string(&file).expect("text");
-        for line in ["#SBATCH --requeue", "#SBATCH --signal=B:TERM@", "set -euo pipefail"] {
+        for line in [
+            "#SBATCH --requeue",
+            "#SBATCH --signal=B:TERM@",
+            "set -euo pipefail",
+        ] {
             assert!(text.contains(line), "{}: no {line}", file.display());
         }
     }
@@ -79,7 +121,10 @@ fn the_scripts_are_sound_for_the_shell() {
 #[test]
 fn the_manifests_of_kubernetes_follow_the_published_schemas() {
     let is_there = |program: &str, arguments: &[&str]| {
-        Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
+        Command::new(program)
+            .args(arguments)
+            .output()
+            .is_ok_and(|output| output.status.success())
     };
     let code = "import kubernetes_validate, yaml";
     if !is_there("kubectl", &["version", "--client"]) || !is_there("python3", &["-c", code]) {
@@ -100,38 +145,85 @@ fn the_manifests_of_kubernetes_follow_the_published_schemas() {
     python.args(["-c", check]).arg(&file);
     let checked = Finished::of(python);
     assert_eq!(checked.code, Some(0), "{checked:#?}");
-    for kind in ["StatefulSet", "Deployment", "HorizontalPodAutoscaler", "NetworkPolicy", "Service"] {
-        assert!(checked.stdout.lines().any(|line| line == kind), "{checked:#?}");
+    for kind in [
+        "StatefulSet",
+        "Deployment",
+        "HorizontalPodAutoscaler",
+        "NetworkPolicy",
+        "Service",
+    ] {
+        assert!(
+            checked.stdout.lines().any(|line| line == kind),
+            "{checked:#?}"
+        );
     }
 }
 
 /// The same without any tool: what an operator relies on stands in the manifests.
 #[test]
 fn the_manifests_of_kubernetes_are_whole() {
-    let read = |name: &str| fs::read_to_string(folder().join("kubernetes").join(name)).expect("it is there");
+    let read = |name: &str| {
+        fs::read_to_string(folder().join("kubernetes").join(name)).expect("it is there")
+    };
     let list = read("kustomization.yaml");
     for file in files(&folder().join("kubernetes")) {
-        let name = file.file_name().and_then(|name| name.to_str()).expect("a plain name").to_string();
+        let name = file
+            .file_name()
+            .and_then(|name| name.to_str())
+            .expect("a plain name")
+            .to_string();
         let text = read(&name);
-        assert!(name == "kustomization.yaml" || list.contains(&format!("- {name}")), "{name} is not listed");
+        assert!(
+            name == "kustomization.yaml" || list.contains(&format!("- {name}")),
+            "{name} is not listed"
+        );
         assert!(!text.contains('\t'), "{name} has tabs");
-        assert!(text.contains("apiVersion: ") && text.contains("kind: "), "{name}");
+        assert!(
+            text.contains("apiVersion: ") && text.contains("kind: "),
+            "{name}"
+        );
     }
     for (name, lines) in [
-        ("coordinator.yaml", &["kind: StatefulSet", "volumeClaimTemplates:", "livenessProbe:", "readinessProbe:"][..]),
+        (
+            "coordinator.yaml",
+            &[
+                "kind: StatefulSet",
+                "volumeClaimTemplates:",
+                "livenessProbe:",
+                "readinessProbe:",
+            ][..],
+        ),
         (
             "workers.yaml",
-            &["kind: Deployment", "secret: {secretName: kagetsu-worker", "terminationGracePeriodSeconds:"],
+            &[
+                "kind: Deployment",
+                "secret: {secretName: kagetsu-worker",
+                "terminationGracePeriodSeconds:",
+            ],
         ),
-        ("autoscaling.yaml", &["kind: HorizontalPodAutoscaler", "name: kagetsu_demand"]),
-        ("network.yaml", &["kind: NetworkPolicy", "policyTypes: [Ingress, Egress]"]),
+        (
+            "autoscaling.yaml",
+            &["kind: HorizontalPodAutoscaler", "name: kagetsu_demand"],
+        ),
+        (
+            "network.yaml",
+            &["kind: NetworkPolicy", "policyTypes: [Ingress, Egress]"],
+        ),
     ] {
         let text = read(name);
-        assert!(lines.iter().all(|line| text.contains(line)), "{name}: not all of {lines:?}");
+        assert!(
+            lines.iter().all(|line| text.contains(line)),
+            "{name}: not all of {lines:?}"
+        );
     }
     for name in ["coordinator.yaml", "workers.yaml"] {
         let text = read(name);
-        for line in ["runAsNonRoot: true", "readOnlyRootFilesystem: true", "drop: [ALL]", "seccompProfile:"] {
+        for line in [
+            "runAsNonRoot: true",
+            "readOnlyRootFilesystem: true",
+            "drop: [ALL]",
+            "seccompProfile:",
+        ] {
             assert!(text.contains(line), "{name}: no {line}");
         }
     }

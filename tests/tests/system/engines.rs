@@ -11,7 +11,9 @@ use crate::cluster::{Cluster, until};
 fn fairy_stockfish() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/games")]);
-    let found = folders.map(|folder| folder.join("fairy-stockfish")).find(|program| program.exists());
+    let found = folders
+        .map(|folder| folder.join("fairy-stockfish"))
+        .find(|program| program.exists());
     if found.is_none() {
         eprintln!("skipped: fairy-stockfish is not installed");
     }
@@ -19,31 +21,68 @@ fn fairy_stockfish() -> Option<PathBuf> {
 }
 
 fn worker(url: &str, engine: &str, more: &[&str]) -> Running {
-    Program::Worker.start(&[&["--coordinator", url, "--slots", "2", "--engine", engine], more].concat())
+    Program::Worker.start(
+        &[
+            &["--coordinator", url, "--slots", "2", "--engine", engine],
+            more,
+        ]
+        .concat(),
+    )
 }
 
 #[test]
 fn fairy_stockfish_grows_a_book_of_xiangqi() {
-    let Some(engine) = fairy_stockfish() else { return };
+    let Some(engine) = fairy_stockfish() else {
+        return;
+    };
     let scratch = Scratch::new();
     let path = scratch.path("xiangqi.book");
     let book = path.to_str().expect("a plain name");
     let cluster = Cluster::start(&path, "127.0.0.1:0");
     let engine = format!("uci:'{}'", engine.display());
-    let workers = [worker(&cluster.url, &engine, &[]), worker(&cluster.url, &engine, &["--engine-option", "Hash=16"])];
-    let build = ["build", "--coordinator", &cluster.url, "--variant", "xiangqi", "--positions", "100", "--depth", "5"];
-    let job = Program::Kagetsu.run(&[&build[..], &["--json"]].concat()).json();
-    assert_eq!((&job["state"], &job["positions"]), (&json!("done"), &json!(100)), "{job}");
+    let workers = [
+        worker(&cluster.url, &engine, &[]),
+        worker(&cluster.url, &engine, &["--engine-option", "Hash=16"]),
+    ];
+    let build = [
+        "build",
+        "--coordinator",
+        &cluster.url,
+        "--variant",
+        "xiangqi",
+        "--positions",
+        "100",
+        "--depth",
+        "5",
+    ];
+    let job = Program::Kagetsu
+        .run(&[&build[..], &["--json"]].concat())
+        .json();
+    assert_eq!(
+        (&job["state"], &job["positions"]),
+        (&json!("done"), &json!(100)),
+        "{job}"
+    );
     drop(workers);
     cluster.stop();
 
-    let answer = Program::Kagetsu.run(&["query", "--book", book, "--variant", "xiangqi", "--json"]).json();
+    let answer = Program::Kagetsu
+        .run(&["query", "--book", book, "--variant", "xiangqi", "--json"])
+        .json();
     // A rival, a move of which only an upper bound is known, may stand before the best.
     let answers = answer["answers"].as_array().expect("a list");
-    let best = answers.iter().find(|a| a["bound"] != "upper").expect("a move with a value");
+    let best = answers
+        .iter()
+        .find(|a| a["bound"] != "upper")
+        .expect("a move with a value");
     let by = best["engine"].as_str().expect("a name");
     assert!(by.starts_with("Fairy-Stockfish"), "{by}");
-    assert!(best["depth"].as_u64() >= Some(5) && best["nodes"].as_u64() > Some(0) && best["proof"] == "none", "{best}");
+    assert!(
+        best["depth"].as_u64() >= Some(5)
+            && best["nodes"].as_u64() > Some(0)
+            && best["proof"] == "none",
+        "{best}"
+    );
     assert_eq!(best["line"][0], best["move"]);
     assert!(answers.len() > 3, "every move has a bound: {answer}");
     let check = Program::Kagetsu.run(&["check", "--book", book]);
@@ -52,47 +91,137 @@ fn fairy_stockfish_grows_a_book_of_xiangqi() {
 
 #[test]
 fn fairy_stockfish_analyses_and_builds_without_a_cluster() {
-    let Some(engine) = fairy_stockfish() else { return };
+    let Some(engine) = fairy_stockfish() else {
+        return;
+    };
     let engine = format!("uci:'{}'", engine.display());
     let scratch = Scratch::new();
     let path = scratch.path("book");
-    let common = ["--variant", "xiangqi", "--engine", &engine, "--threads", "1", "--json"];
-    let analyze = Program::Kagetsu.run(&[&["analyze", "--depth", "6", "--moves", "h2e2"], &common[..]].concat()).json();
-    let names = |answer: &serde_json::Value| answer["answers"][0]["engine"].as_str().map(String::from);
-    assert!(names(&analyze).is_some_and(|name| name.starts_with("Fairy")), "{analyze}");
+    let common = [
+        "--variant",
+        "xiangqi",
+        "--engine",
+        &engine,
+        "--threads",
+        "1",
+        "--json",
+    ];
+    let analyze = Program::Kagetsu
+        .run(&[&["analyze", "--depth", "6", "--moves", "h2e2"], &common[..]].concat())
+        .json();
+    let names =
+        |answer: &serde_json::Value| answer["answers"][0]["engine"].as_str().map(String::from);
+    assert!(
+        names(&analyze).is_some_and(|name| name.starts_with("Fairy")),
+        "{analyze}"
+    );
     let book = path.to_str().expect("a plain name");
-    let build = ["build", "--book", book, "--moves", "h2e2", "--nodes", "2000", "--positions", "5"];
-    let job = Program::Kagetsu.run(&[&build[..], &common[..]].concat()).json();
-    assert_eq!((&job["state"], &job["positions"]), (&json!("done"), &json!(5)), "{job}");
+    let build = [
+        "build",
+        "--book",
+        book,
+        "--moves",
+        "h2e2",
+        "--nodes",
+        "2000",
+        "--positions",
+        "5",
+    ];
+    let job = Program::Kagetsu
+        .run(&[&build[..], &common[..]].concat())
+        .json();
+    assert_eq!(
+        (&job["state"], &job["positions"]),
+        (&json!("done"), &json!(5)),
+        "{job}"
+    );
 }
 
 #[test]
 fn our_own_brain_serves_as_somebody_elses_engine() {
-    let program = Program::Pbrain.command(&[]).get_program().to_string_lossy().into_owned();
+    let program = Program::Pbrain
+        .command(&[])
+        .get_program()
+        .to_string_lossy()
+        .into_owned();
     let engine = format!("gomocup:'{program}' --table-mib 4");
     for variant in ["freestyle-15", "standard-15", "renju-15"] {
         // Black has an open three: White must answer it, and says so over the pipe.
-        let question =
-            ["analyze", "--variant", variant, "--moves", "h8 a1 h9 a15 h10", "--depth", "4", "--engine", &engine];
-        let answer = Program::Kagetsu.run(&[&question[..], &["--threads", "1", "--json"]].concat()).json();
+        let question = [
+            "analyze",
+            "--variant",
+            variant,
+            "--moves",
+            "h8 a1 h9 a15 h10",
+            "--depth",
+            "4",
+            "--engine",
+            &engine,
+        ];
+        let answer = Program::Kagetsu
+            .run(&[&question[..], &["--threads", "1", "--json"]].concat())
+            .json();
         let best = &answer["answers"][0];
         let m = best["move"].as_str().expect("a move");
         assert!(["h6", "h7", "h11", "h12"].contains(&m), "{variant}: {best}");
-        assert!(best["engine"].as_str().is_some_and(|name| name.starts_with("Kagetsu")), "{best}");
+        assert!(
+            best["engine"]
+                .as_str()
+                .is_some_and(|name| name.starts_with("Kagetsu")),
+            "{best}"
+        );
     }
     // It has Yixin's words: three lines come of one search.
-    let three = ["analyze", "--variant", "freestyle-15", "--moves", "h8 i9 h10", "--depth", "4", "--top", "3"];
-    let answer =
-        Program::Kagetsu.run(&[&three[..], &["--engine", &engine, "--threads", "1", "--json"]].concat()).json();
-    let exact = |rank: usize| answer["answers"][rank]["bound"] == "exact" && answer["answers"][rank]["depth"] == 4;
+    let three = [
+        "analyze",
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8 i9 h10",
+        "--depth",
+        "4",
+        "--top",
+        "3",
+    ];
+    let answer = Program::Kagetsu
+        .run(
+            &[
+                &three[..],
+                &["--engine", &engine, "--threads", "1", "--json"],
+            ]
+            .concat(),
+        )
+        .json();
+    let exact = |rank: usize| {
+        answer["answers"][rank]["bound"] == "exact" && answer["answers"][rank]["depth"] == 4
+    };
     assert!((0..3).all(exact) && !exact(3), "{answer}");
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
-    let build = ["build", "--book", book, "--variant", "freestyle-15", "--moves", "h8", "--positions", "5"];
-    let job = Program::Kagetsu.run(&[&build[..], &["--depth", "3", "--engine", &engine, "--json"]].concat()).json();
-    assert_eq!((&job["state"], &job["positions"]), (&json!("done"), &json!(5)), "{job}");
-    assert_eq!(Program::Kagetsu.run(&["check", "--book", book]).code, Some(0));
+    let build = [
+        "build",
+        "--book",
+        book,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--positions",
+        "5",
+    ];
+    let job = Program::Kagetsu
+        .run(&[&build[..], &["--depth", "3", "--engine", &engine, "--json"]].concat())
+        .json();
+    assert_eq!(
+        (&job["state"], &job["positions"]),
+        (&json!("done"), &json!(5)),
+        "{job}"
+    );
+    assert_eq!(
+        Program::Kagetsu.run(&["check", "--book", book]).code,
+        Some(0)
+    );
 }
 
 #[test]
@@ -101,14 +230,30 @@ fn each_worker_gets_what_its_engine_plays() {
     let path = scratch.path("both.book");
     let book = path.to_str().expect("a plain name");
     let cluster = Cluster::start(&path, "127.0.0.1:0");
-    let stub = |protocol: &str, mode: &str| format!("{protocol}:'{}' {protocol} {mode}", stub_engine().display());
+    let stub = |protocol: &str, mode: &str| {
+        format!("{protocol}:'{}' {protocol} {mode}", stub_engine().display())
+    };
     let workers = [
-        worker(&cluster.url, &stub("gomocup", "yixin"), &["--variant", "standard-15"]),
+        worker(
+            &cluster.url,
+            &stub("gomocup", "yixin"),
+            &["--variant", "standard-15"],
+        ),
         worker(&cluster.url, &stub("ucci", "good"), &[]),
     ];
     let variants = ["standard-15", "xiangqi"];
     let builds = variants.map(|variant| {
-        let build = ["build", "--coordinator", &cluster.url, "--variant", variant, "--positions", "30", "--depth", "2"];
+        let build = [
+            "build",
+            "--coordinator",
+            &cluster.url,
+            "--variant",
+            variant,
+            "--positions",
+            "30",
+            "--depth",
+            "2",
+        ];
         Program::Kagetsu.start(&build)
     });
     for mut build in builds {
@@ -117,10 +262,14 @@ fn each_worker_gets_what_its_engine_plays() {
     drop(workers);
     cluster.stop();
     for (variant, name) in variants.into_iter().zip(["Stub yixin 1", "Stub good"]) {
-        let answer = Program::Kagetsu.run(&["query", "--book", book, "--variant", variant, "--json"]).json();
+        let answer = Program::Kagetsu
+            .run(&["query", "--book", book, "--variant", variant, "--json"])
+            .json();
         assert_eq!(answer["answers"][0]["engine"], name, "{answer}");
     }
-    let stats = Program::Kagetsu.run(&["stats", "--book", book, "--json"]).json();
+    let stats = Program::Kagetsu
+        .run(&["stats", "--book", book, "--json"])
+        .json();
     assert_eq!(stats["positions"], json!(60), "none was set aside");
 }
 
@@ -131,19 +280,42 @@ fn an_engine_that_cannot_play_is_refused_by_name() {
     let stub = |mode: &str| format!("uci:'{}' uci {mode}", stub_engine().display());
     let illegal = "the engine Stub illegal-check played 'a0a9'";
     let rows: [(&[&str], &str, &str); 5] = [
-        (&["analyze", "--variant", "xiangqi"], "illegal-check", illegal),
-        (&["build", "--book", &book, "--variant", "xiangqi"], "illegal-check", illegal),
-        (&["analyze", "--variant", "freestyle-15"], "good", "the engine Stub good does not play freestyle-15"),
-        (&["analyze", "--variant", "xiangqi"], "chess", "played 'e2e4' in xiangqi, which is not legal"),
         (
-            &["analyze", "--variant", "xiangqi", "--coordinator", "http://127.0.0.1:1"],
+            &["analyze", "--variant", "xiangqi"],
+            "illegal-check",
+            illegal,
+        ),
+        (
+            &["build", "--book", &book, "--variant", "xiangqi"],
+            "illegal-check",
+            illegal,
+        ),
+        (
+            &["analyze", "--variant", "freestyle-15"],
+            "good",
+            "the engine Stub good does not play freestyle-15",
+        ),
+        (
+            &["analyze", "--variant", "xiangqi"],
+            "chess",
+            "played 'e2e4' in xiangqi, which is not legal",
+        ),
+        (
+            &[
+                "analyze",
+                "--variant",
+                "xiangqi",
+                "--coordinator",
+                "http://127.0.0.1:1",
+            ],
             "good",
             "kagetsu-worker --engine",
         ),
     ];
     for (command, mode, words) in rows {
         let engine = stub(mode);
-        let refused = Program::Kagetsu.run(&[command, &["--depth", "3", "--engine", &engine]].concat());
+        let refused =
+            Program::Kagetsu.run(&[command, &["--depth", "3", "--engine", &engine]].concat());
         assert_eq!(refused.code, Some(2), "{refused:#?}");
         assert!(refused.stderr.contains(words), "{refused:#?}");
     }
@@ -151,7 +323,10 @@ fn an_engine_that_cannot_play_is_refused_by_name() {
     let worker = Program::Worker.run(&["--coordinator", "http://127.0.0.1:1", "--engine", &engine]);
     assert_eq!(worker.code, Some(2), "{worker:#?}");
     let unknown = Program::Worker.run(&["--engine", "xboard:gnuchess"]);
-    assert!(unknown.code == Some(2) && unknown.stderr.contains("gomocup:, uci: or ucci:"), "{unknown:#?}");
+    assert!(
+        unknown.code == Some(2) && unknown.stderr.contains("gomocup:, uci: or ucci:"),
+        "{unknown:#?}"
+    );
 }
 
 /// A process, as Linux tells: its number may be another's soon after it has ended, but not with the same beginning.
@@ -171,20 +346,29 @@ impl Status {
         // From the third field of proc(5) on: the second is a name, which may hold anything.
         let fields: Vec<_> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
-        Some(Self { id, state: fields[0].into(), parent: number(4)? as u32, begun: number(22)? })
+        Some(Self {
+            id,
+            state: fields[0].into(),
+            parent: number(4)? as u32,
+            begun: number(22)?,
+        })
     }
 
     fn has_ended(&self) -> bool {
-        Self::of(self.id).is_none_or(|now| now.begun != self.begun || ["Z", "X"].contains(&now.state.as_str()))
+        Self::of(self.id)
+            .is_none_or(|now| now.begun != self.begun || ["Z", "X"].contains(&now.state.as_str()))
     }
 }
 
 /// The processes that this one has started.
 #[cfg(target_os = "linux")]
 fn children(parent: u32) -> Vec<Status> {
-    let all =
-        std::fs::read_dir("/proc").expect("Linux").filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    all.filter_map(Status::of).filter(|status| status.parent == parent).collect()
+    let all = std::fs::read_dir("/proc")
+        .expect("Linux")
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    all.filter_map(Status::of)
+        .filter(|status| status.parent == parent)
+        .collect()
 }
 
 #[cfg(target_os = "linux")]
@@ -196,10 +380,14 @@ fn no_engine_outlives_its_worker_however_that_ends() {
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
         let engine = format!("uci:'{}' uci hang", stub_engine().display());
         let mut worker = worker(&cluster.url, &engine, &["--grace", "0s"]);
-        let engines = until("the engine has started", || Some(children(worker.id())).filter(|all| !all.is_empty()));
+        let engines = until("the engine has started", || {
+            Some(children(worker.id())).filter(|all| !all.is_empty())
+        });
         worker.signal(signal);
         worker.wait();
-        until("the engines are gone", || engines.iter().all(Status::has_ended).then_some(()));
+        until("the engines are gone", || {
+            engines.iter().all(Status::has_ended).then_some(())
+        });
     }
     cluster.stop();
 }

@@ -10,7 +10,11 @@ use kagetsu_tests::{Dialogue, Program};
 const MOST_PLIES: usize = 400;
 
 fn fairy_stockfish() -> Option<Dialogue> {
-    let paths = ["/usr/games/fairy-stockfish", "/usr/bin/fairy-stockfish", "/usr/local/bin/fairy-stockfish"];
+    let paths = [
+        "/usr/games/fairy-stockfish",
+        "/usr/bin/fairy-stockfish",
+        "/usr/local/bin/fairy-stockfish",
+    ];
     let Some(path) = paths.into_iter().find(|path| Path::new(path).exists()) else {
         eprintln!("skipped: no fairy-stockfish on this machine (Debian's package of that name)");
         return None;
@@ -25,44 +29,73 @@ fn fairy_stockfish() -> Option<Dialogue> {
 
 /// Both write ranks from 1.
 fn line(position: &Position) -> String {
-    let moves = position.moves().iter().map(|&m| kagetsu_game::xiangqi::write_from_one(m));
+    let moves = position
+        .moves()
+        .iter()
+        .map(|&m| kagetsu_game::xiangqi::write_from_one(m));
     moves.collect::<Vec<_>>().join(" ")
 }
 
 fn ask(engine: &mut Dialogue, position: &Position, limit: &str) -> Option<Move> {
-    engine.say(format!("position startpos moves {}\ngo {limit}", line(position)));
+    engine.say(format!(
+        "position startpos moves {}\ngo {limit}",
+        line(position)
+    ));
     let (best, _) = engine.until("bestmove ");
     let text = best.split(' ').nth(1).expect("a word");
-    (text != "(none)").then(|| kagetsu_game::xiangqi::parse_from_one(text).unwrap_or_else(|| panic!("no move: {best}")))
+    (text != "(none)").then(|| {
+        kagetsu_game::xiangqi::parse_from_one(text).unwrap_or_else(|| panic!("no move: {best}"))
+    })
 }
 
 /// Has Fairy-Stockfish's own rules replay the game, where Python has them; whether they could.
 fn judged_by_pyffish(moves: &str) -> bool {
     let program = "import sys, pyffish as p\nfen = p.start_fen('xiangqi')\ndone = []\n\
                    for m in sys.argv[1].split():\n    assert m in p.legal_moves('xiangqi', fen, done), (m, done)\n    done.append(m)\n";
-    let has_pyffish = Command::new("python3").args(["-c", "import pyffish"]).output();
+    let has_pyffish = Command::new("python3")
+        .args(["-c", "import pyffish"])
+        .output();
     if !has_pyffish.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: no second judge (PyPI's pyffish)");
         return false;
     }
-    let judged = Command::new("python3").args(["-c", program, moves]).output().expect("python runs");
-    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stderr));
+    let judged = Command::new("python3")
+        .args(["-c", program, moves])
+        .output()
+        .expect("python runs");
+    assert!(
+        judged.status.success(),
+        "{}",
+        String::from_utf8_lossy(&judged.stderr)
+    );
     true
 }
 
 #[test]
 fn a_whole_game_is_played_against_fairy_stockfish() {
-    let Some(mut fairy) = fairy_stockfish() else { return };
-    let mut ours = Dialogue::of(Program::Kagetsu.command(&["brain", "--protocol", "uci", "--table-mib", "8"]));
+    let Some(mut fairy) = fairy_stockfish() else {
+        return;
+    };
+    let mut ours =
+        Dialogue::of(Program::Kagetsu.command(&["brain", "--protocol", "uci", "--table-mib", "8"]));
     ours.say("uci");
     ours.until("uciok");
     let mut position = Position::start(Variant::XIANGQI);
     while position.outcome().is_none() && position.moves().len() < MOST_PLIES {
         let is_ours = position.moves().len().is_multiple_of(2);
-        let m =
-            if is_ours { ask(&mut ours, &position, "nodes 3000") } else { ask(&mut fairy, &position, "nodes 1500") };
-        let Some(m) = m else { panic!("a side to move gives no move in {position}") };
-        assert!(position.legal_moves().contains(&m), "{} after {position}", position.write_move(m));
+        let m = if is_ours {
+            ask(&mut ours, &position, "nodes 3000")
+        } else {
+            ask(&mut fairy, &position, "nodes 1500")
+        };
+        let Some(m) = m else {
+            panic!("a side to move gives no move in {position}")
+        };
+        assert!(
+            position.legal_moves().contains(&m),
+            "{} after {position}",
+            position.write_move(m)
+        );
         position = position.play(m).expect("legal");
     }
     let end = position.outcome();
@@ -72,5 +105,8 @@ fn a_whole_game_is_played_against_fairy_stockfish() {
         assert_eq!(ask(&mut ours, &position, "depth 2"), None);
     }
     let judged = judged_by_pyffish(&line(&position));
-    eprintln!("{} plies, {end:?}, judged twice: {judged}", position.moves().len());
+    eprintln!(
+        "{} plies, {end:?}, judged twice: {judged}",
+        position.moves().len()
+    );
 }

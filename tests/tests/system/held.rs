@@ -17,5 +17,8 @@ pub(crate) fn held(book: &Path, depth: u32) -> BTreeSet<Key> {
         alone.finds(&entry.position, &entry.facts);
         entry.position.key()
     };
-    book.positions().map(|entry| entry.expect("readable")).map(key).collect()
+    book.positions()
+        .map(|entry| entry.expect("readable"))
+        .map(key)
+        .collect()
 }

@@ -15,12 +15,23 @@ pub(crate) struct Door {
 
 impl Door {
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let all = [arguments, &["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]].concat();
+        let all = [
+            arguments,
+            &["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"],
+        ]
+        .concat();
         let mut coordinator = Program::Coordinator.start(&all);
         let grpc = coordinator.address();
         let line = coordinator.line();
-        let http = line.strip_prefix("http on ").unwrap_or_else(|| panic!("no address in '{line}'")).to_string();
-        Self { coordinator, grpc, http }
+        let http = line
+            .strip_prefix("http on ")
+            .unwrap_or_else(|| panic!("no address in '{line}'"))
+            .to_string();
+        Self {
+            coordinator,
+            grpc,
+            http,
+        }
     }
 
     pub(crate) fn get(&self, path: &str) -> Value {
@@ -43,25 +54,49 @@ fn a_build_is_started_watched_and_read_over_http() {
     let mut door = Door::start(&["--book", book.to_str().expect("a plain name")]);
     assert_eq!(door.get("/api/v1/jobs"), json!([]));
     let _worker = worker(&door.grpc);
-    until("the worker", || door.get("/api/v1/workers").as_array().is_some_and(|all| all.len() == 1).then_some(()));
+    until("the worker", || {
+        door.get("/api/v1/workers")
+            .as_array()
+            .is_some_and(|all| all.len() == 1)
+            .then_some(())
+    });
 
     let body = json!({"name": "test", "variant": "freestyle-15", "roots": ["h8"], "positions": 12, "depth": 2});
     assert_eq!(door.post("/api/v1/jobs", &body)["name"], "test");
     let mut seen = Vec::new();
-    events(&door.http, "GET", "/api/v1/jobs/test/events", "", |name, job| {
-        assert_eq!(name, "job");
-        seen.push(job["positions"].as_u64().expect("a number"));
-        job["state"] == "done"
-    });
+    events(
+        &door.http,
+        "GET",
+        "/api/v1/jobs/test/events",
+        "",
+        |name, job| {
+            assert_eq!(name, "job");
+            seen.push(job["positions"].as_u64().expect("a number"));
+            job["state"] == "done"
+        },
+    );
     assert!(seen.is_sorted() && seen.last() == Some(&12), "{seen:?}");
 
     let url = "/api/v1/book?variant=freestyle-15&moves=h8";
-    let asked =
-        Program::Kagetsu.run(&["query", "--book", &door.grpc, "--variant", "freestyle-15", "--moves", "h8", "--json"]);
+    let asked = Program::Kagetsu.run(&[
+        "query",
+        "--book",
+        &door.grpc,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--json",
+    ]);
     assert_eq!(door.get(url), asked.json(), "one JSON for all doors");
     assert_eq!(door.get("/api/v1/status")["positions"], 12);
-    let listed = Program::Kagetsu.run(&["jobs", "list", "--coordinator", &door.grpc, "--json"]).json();
-    assert_eq!(door.get("/api/v1/jobs")[0]["positions"], listed[0]["positions"]);
+    let listed = Program::Kagetsu
+        .run(&["jobs", "list", "--coordinator", &door.grpc, "--json"])
+        .json();
+    assert_eq!(
+        door.get("/api/v1/jobs")[0]["positions"],
+        listed[0]["positions"]
+    );
     let history = until("a point of the history", || {
         let history = door.get("/api/v1/jobs/test/history");
         history.as_array().and_then(|points| points.last().cloned())
@@ -69,10 +104,16 @@ fn a_build_is_started_watched_and_read_over_http() {
     assert!(history["at_ms"].is_u64(), "{history}");
     // A transposition: the parent of a line is found though its moves came in another order.
     let ways = door.get("/api/v1/transpositions?variant=freestyle-15&moves=");
-    assert!(ways["behind"].as_array().is_some_and(|all| all.len() == 1), "{ways}");
+    assert!(
+        ways["behind"].as_array().is_some_and(|all| all.len() == 1),
+        "{ways}"
+    );
 
     let refused = http(&door.http, "POST", "/api/v1/jobs/none/pause", "{}");
-    assert_eq!((refused.status, &refused.json()["error"]["code"]), (404, &"not_found".into()));
+    assert_eq!(
+        (refused.status, &refused.json()["error"]["code"]),
+        (404, &"not_found".into())
+    );
     door.coordinator.signal(Signal::SIGTERM);
     assert_eq!(door.coordinator.wait().code(), Some(0), "a clean stop");
 }
@@ -81,10 +122,22 @@ fn a_build_is_started_watched_and_read_over_http() {
 fn builds_of_every_policy_and_limit_are_started_over_http() {
     let scratch = Scratch::new();
     let (book, game) = (scratch.path("book"), scratch.path("game"));
-    let (book, game) = (book.to_str().expect("a plain name"), game.to_str().expect("a plain name"));
+    let (book, game) = (
+        book.to_str().expect("a plain name"),
+        game.to_str().expect("a plain name"),
+    );
     // Of the root is known that it was played.
     std::fs::write(game, "h8 i9\n").expect("room for it");
-    let import = ["import", "--format", "lines", "--variant", "freestyle-15", "--book", book, game];
+    let import = [
+        "import",
+        "--format",
+        "lines",
+        "--variant",
+        "freestyle-15",
+        "--book",
+        book,
+        game,
+    ];
     assert_eq!(Program::Kagetsu.run(&import).code, Some(0));
     let door = Door::start(&["--book", book]);
     // Nobody works: they wait as they were told to.
@@ -105,23 +158,50 @@ fn builds_of_every_policy_and_limit_are_started_over_http() {
     for row in rows {
         let started = door.post("/api/v1/jobs", &with(row.clone()));
         for field in ["name", "priority", "total_nodes", "until_stable"] {
-            let usual = if field == "priority" { json!(0) } else { Value::Null };
-            assert_eq!(started[field], row.get(field).cloned().unwrap_or(usual), "{field} of {started}");
+            let usual = if field == "priority" {
+                json!(0)
+            } else {
+                Value::Null
+            };
+            assert_eq!(
+                started[field],
+                row.get(field).cloned().unwrap_or(usual),
+                "{field} of {started}"
+            );
         }
         // The same again is the same job; another one of that name is refused.
-        assert_eq!(door.post("/api/v1/jobs", &with(row.clone()))["name"], row["name"]);
+        assert_eq!(
+            door.post("/api/v1/jobs", &with(row.clone()))["name"],
+            row["name"]
+        );
         let other = with(json!({"name": row["name"], "policy": "one-side", "margin": 7}));
-        assert_eq!(http(&door.http, "POST", "/api/v1/jobs", &other.to_string()).status, 409, "{other}");
+        assert_eq!(
+            http(&door.http, "POST", "/api/v1/jobs", &other.to_string()).status,
+            409,
+            "{other}"
+        );
     }
     let jobs = door.get("/api/v1/jobs");
     // All wait, one of them at each root.
-    let states: Vec<_> = jobs.as_array().expect("jobs").iter().map(|job| (&job["state"], &job["frontier"])).collect();
+    let states: Vec<_> = jobs
+        .as_array()
+        .expect("jobs")
+        .iter()
+        .map(|job| (&job["state"], &job["frontier"]))
+        .collect();
     let running = json!("running");
     assert_eq!(
         states,
-        [1, 3, 1, 1].map(|waiting| json!(waiting)).iter().map(|waiting| (&running, waiting)).collect::<Vec<_>>()
+        [1, 3, 1, 1]
+            .map(|waiting| json!(waiting))
+            .iter()
+            .map(|waiting| (&running, waiting))
+            .collect::<Vec<_>>()
     );
-    assert_eq!(door.post("/api/v1/jobs/usual/priority", &json!({"priority": 9}))["priority"], 9);
+    assert_eq!(
+        door.post("/api/v1/jobs/usual/priority", &json!({"priority": 9}))["priority"],
+        9
+    );
     let settings = &door.get("/api/v1/jobs/one%20side")["settings"];
     let counts = ["root_count", "exclude_count", "seed"].map(|what| settings[what].as_u64());
     assert_eq!(
@@ -129,20 +209,47 @@ fn builds_of_every_policy_and_limit_are_started_over_http() {
         (&json!("one-side"), &json!("second"), [3, 1, 3].map(Some))
     );
     let deeper = &door.get("/api/v1/jobs/deeper")["settings"]["deepen"];
-    assert_eq!(deeper, &json!({"depth": 8, "before": "2026-01-01", "engine": "kagetsu 0.1.0"}));
+    assert_eq!(
+        deeper,
+        &json!({"depth": 8, "before": "2026-01-01", "engine": "kagetsu 0.1.0"})
+    );
     let wrong = [
         (json!({"name": "x", "policy": "best"}), 422, "policy"),
         (json!({"name": "x", "priority": 101}), 400, "-100 to 100"),
-        (json!({"name": "x", "deepen": {"before": "yesterday"}}), 400, "yesterday"),
-        (json!({"name": "x", "deepen": {"depth": 8}, "policy": "prove"}), 400, "another policy"),
-        (json!({"name": "x", "deepen": {"depth": 8}, "roots": ["a1"]}), 409, "does not hold the root freestyle-15 a1"),
+        (
+            json!({"name": "x", "deepen": {"before": "yesterday"}}),
+            400,
+            "yesterday",
+        ),
+        (
+            json!({"name": "x", "deepen": {"depth": 8}, "policy": "prove"}),
+            400,
+            "another policy",
+        ),
+        (
+            json!({"name": "x", "deepen": {"depth": 8}, "roots": ["a1"]}),
+            409,
+            "does not hold the root freestyle-15 a1",
+        ),
         (json!({"name": "x", "exclude": ["h8 h8"]}), 400, "taken"),
-        (json!({"name": "x", "exclude": ["h8"]}), 400, "never entered"),
+        (
+            json!({"name": "x", "exclude": ["h8"]}),
+            400,
+            "never entered",
+        ),
     ];
     for (row, status, what) in wrong {
-        let refused = http(&door.http, "POST", "/api/v1/jobs", &with(row.clone()).to_string());
+        let refused = http(
+            &door.http,
+            "POST",
+            "/api/v1/jobs",
+            &with(row.clone()).to_string(),
+        );
         let message = refused.json()["error"]["message"].to_string();
-        assert!(refused.status == status && message.contains(what), "{row}: {refused:#?}");
+        assert!(
+            refused.status == status && message.contains(what),
+            "{row}: {refused:#?}"
+        );
     }
 }
 
@@ -152,18 +259,40 @@ fn an_analysis_deepens_over_http_and_its_client_may_go() {
     let _worker = worker(&door.grpc);
     let body = json!({"variant": "renju-15", "moves": "h8 h9", "depth": 3, "top": 2}).to_string();
     let mut last = Value::Null;
-    events(&door.http, "POST", "/api/v1/analyses", &body, |name, answer| {
-        assert_eq!(name, "answer", "{answer}");
-        last = answer.clone();
-        answer["is_final"] == true
-    });
+    events(
+        &door.http,
+        "POST",
+        "/api/v1/analyses",
+        &body,
+        |name, answer| {
+            assert_eq!(name, "answer", "{answer}");
+            last = answer.clone();
+            answer["is_final"] == true
+        },
+    );
     assert_eq!(last["is_final"], true);
-    assert_eq!((&last["depth"], &last["variant"]), (&3.into(), &"renju-15".into()));
+    assert_eq!(
+        (&last["depth"], &last["variant"]),
+        (&3.into(), &"renju-15".into())
+    );
     // Nobody thinks on for a client that has gone.
     let body = json!({"variant": "freestyle-15", "moves": "h8", "depth": 60}).to_string();
-    events(&door.http, "POST", "/api/v1/analyses", &body, |_, answer| answer["workers"] == 1);
-    until("the worker to be free", || (door.get("/api/v1/workers")[0]["tasks"] == 0).then_some(()));
-    let refused = http(&door.http, "POST", "/api/v1/analyses", "{\"variant\": \"freestyle-15\"}");
+    events(
+        &door.http,
+        "POST",
+        "/api/v1/analyses",
+        &body,
+        |_, answer| answer["workers"] == 1,
+    );
+    until("the worker to be free", || {
+        (door.get("/api/v1/workers")[0]["tasks"] == 0).then_some(())
+    });
+    let refused = http(
+        &door.http,
+        "POST",
+        "/api/v1/analyses",
+        "{\"variant\": \"freestyle-15\"}",
+    );
     assert_eq!(refused.status, 400, "{refused:#?}");
     assert!(refused.body.contains("an effort is needed"), "{refused:#?}");
     let refused = http(&door.http, "GET", "/api/v1/book?variant=freestyle-15", "");
@@ -186,16 +315,41 @@ fn http_beyond_this_machine_is_asked_for() {
 fn a_book_is_served_to_readers_alone() {
     let scratch = Scratch::new();
     let (book, file) = (scratch.path("book"), scratch.path("book.kbk"));
-    let (book, file) = (book.to_str().expect("a plain name"), file.to_str().expect("a plain name"));
+    let (book, file) = (
+        book.to_str().expect("a plain name"),
+        file.to_str().expect("a plain name"),
+    );
     let place = ["--variant", "freestyle-15", "--moves", "h8"];
-    let built =
-        Program::Kagetsu.run(&[&["build", "--book", book, "--positions", "5", "--depth", "2"], &place[..]].concat());
+    let built = Program::Kagetsu.run(
+        &[
+            &["build", "--book", book, "--positions", "5", "--depth", "2"],
+            &place[..],
+        ]
+        .concat(),
+    );
     assert_eq!(built.code, Some(0), "{built:#?}");
-    assert_eq!(Program::Kagetsu.run(&["compile", "--book", book, "--out", file]).code, Some(0));
-    let query = |book: &str| Program::Kagetsu.run(&[&["query", "--json", "--book", book], &place[..]].concat()).json();
+    assert_eq!(
+        Program::Kagetsu
+            .run(&["compile", "--book", book, "--out", file])
+            .code,
+        Some(0)
+    );
+    let query = |book: &str| {
+        Program::Kagetsu
+            .run(&[&["query", "--json", "--book", book], &place[..]].concat())
+            .json()
+    };
     for served in [book, file] {
         let expected = query(served);
-        let arguments = ["serve", "--book", served, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"];
+        let arguments = [
+            "serve",
+            "--book",
+            served,
+            "--listen",
+            "127.0.0.1:0",
+            "--http",
+            "127.0.0.1:0",
+        ];
         let mut server = Program::Kagetsu.start(&arguments);
         let grpc = server.address();
         let at = server.line();
@@ -203,7 +357,10 @@ fn a_book_is_served_to_readers_alone() {
         assert_eq!(query(&grpc), expected, "{served}");
         let answered = http(at, "GET", "/api/v1/book?variant=freestyle-15&moves=h8", "");
         assert_eq!(answered.json(), expected, "{served}");
-        assert!(answered.head.to_lowercase().contains("etag: "), "{answered:#?}");
+        assert!(
+            answered.head.to_lowercase().contains("etag: "),
+            "{answered:#?}"
+        );
         let status = http(at, "GET", "/api/v1/status", "").json();
         let about = ["positions", "may_change", "is_cluster"].map(|name| status[name].clone());
         assert_eq!(about, [json!(5), json!(false), json!(false)]);
@@ -214,7 +371,11 @@ fn a_book_is_served_to_readers_alone() {
         assert_eq!(server.wait().code(), Some(0), "a clean stop");
     }
     let wrong = Program::Kagetsu.run(&["serve", "--book", file, "--listen", "0.0.0.0:0"]);
-    assert_eq!((wrong.code, wrong.stderr.contains("--insecure")), (Some(2), true), "{wrong:#?}");
+    assert_eq!(
+        (wrong.code, wrong.stderr.contains("--insecure")),
+        (Some(2), true),
+        "{wrong:#?}"
+    );
     let wrong = Program::Kagetsu.run(&["serve", "--book", "/nowhere"]);
     assert_eq!(wrong.code, Some(2), "{wrong:#?}");
 }

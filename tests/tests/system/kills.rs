@@ -49,10 +49,15 @@ fn build_through_kills(victim: Victim, seed: u64) {
             cluster = Cluster::start(&book, "127.0.0.1:0");
             relay.turn(&cluster.url);
             let after = until("the job is back", || cluster.job());
-            assert!(after["positions"].as_u64() >= acknowledged, "{acknowledged:?} acknowledged, then {after}");
+            assert!(
+                after["positions"].as_u64() >= acknowledged,
+                "{acknowledged:?} acknowledged, then {after}"
+            );
         }
     }
-    until("the job ends", || (cluster.job()?["state"] == "done").then_some(()));
+    until("the job ends", || {
+        (cluster.job()?["state"] == "done").then_some(())
+    });
     cluster.stop();
     assert_eq!(held(&book, DEPTH).len(), POSITIONS as usize);
 }
@@ -73,15 +78,22 @@ fn who_has_a_build_done_waits_for_a_coordinator_that_is_started_again() {
         let told = || std::fs::read_to_string(scratch.path("told")).ok();
         let times = |word: &str| told().map_or(0, |told| told.matches(word).count());
         let before = times("is back");
-        until("it is missed", || (times("waiting for it to come back") > before).then_some(()));
+        until("it is missed", || {
+            (times("waiting for it to come back") > before).then_some(())
+        });
         cluster = Cluster::start(&book, "127.0.0.1:0");
         relay.turn(&cluster.url);
-        until("it is found again", || (times("is back") > before).then_some(()));
+        until("it is found again", || {
+            (times("is back") > before).then_some(())
+        });
     }
     let _worker = worker(&relay.url());
     assert_eq!(client.wait().code(), Some(0));
     let printed: serde_json::Value = serde_json::from_str(&client.rest()).expect("one object");
-    assert_eq!((&printed["state"], &printed["positions"]), (&"done".into(), &POSITIONS.into()));
+    assert_eq!(
+        (&printed["state"], &printed["positions"]),
+        (&"done".into(), &POSITIONS.into())
+    );
     cluster.stop();
 }
 

@@ -35,8 +35,15 @@ impl Laggard {
         let stop = CancellationToken::new();
         let (connector, ends) = (Connector::to_url(url).expect("an address"), stop.clone());
         let thread = spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-            let mut life = Life { chance: StdRng::seed_from_u64(!seed), said: VecDeque::new(), instance: !seed };
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime");
+            let mut life = Life {
+                chance: StdRng::seed_from_u64(!seed),
+                said: VecDeque::new(),
+                instance: !seed,
+            };
             runtime.block_on(async {
                 let works = async {
                     loop {
@@ -50,7 +57,10 @@ impl Laggard {
                 }
             });
         });
-        Self { stop, thread: Some(thread) }
+        Self {
+            stop,
+            thread: Some(thread),
+        }
     }
 }
 
@@ -74,10 +84,18 @@ struct Life {
 impl Life {
     /// Works until the coordinator hangs up.
     async fn work(&mut self, connector: &Connector) {
-        let Ok(caller) = connector.connect().await else { return };
+        let Ok(caller) = connector.connect().await else {
+            return;
+        };
         let mut client = WorkersClient::new(caller);
         let (out, messages) = mpsc::channel(64);
-        let say = async |message| out.send(v1::FromWorker { message: Some(message) }).await.is_ok();
+        let say = async |message| {
+            out.send(v1::FromWorker {
+                message: Some(message),
+            })
+            .await
+            .is_ok()
+        };
         let hello = v1::Hello {
             protocol: PROTOCOL,
             name: "laggard".into(),
@@ -89,9 +107,14 @@ impl Life {
             ..v1::Hello::default()
         };
         say(Said::Hello(hello)).await;
-        let Ok(heard) = client.work(ReceiverStream::new(messages)).await else { return };
+        let Ok(heard) = client.work(ReceiverStream::new(messages)).await else {
+            return;
+        };
         let mut heard = heard.into_inner();
-        let options = EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() };
+        let options = EngineOptions {
+            table_bytes: 1 << 20,
+            ..EngineOptions::default()
+        };
         let mut engine = Engine::new(options).expect("an engine");
         loop {
             let Ok(message) = timeout(BEAT, heard.message()).await else {
@@ -99,11 +122,27 @@ impl Life {
                 continue;
             };
             let Ok(Some(message)) = message else { return };
-            let Some(Heard::Task(v1::Task { task, attempt, question, .. })) = message.message else { continue };
-            let question = Question::try_from(question.as_ref().expect("a question")).expect("a good one");
-            let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("an answer");
+            let Some(Heard::Task(v1::Task {
+                task,
+                attempt,
+                question,
+                ..
+            })) = message.message
+            else {
+                continue;
+            };
+            let question =
+                Question::try_from(question.as_ref().expect("a question")).expect("a good one");
+            let answer = engine
+                .answer(&question, &Control::new(), &mut |_| {})
+                .expect("an answer");
             let outcome = Some(Outcome::Answer((&answer).into()));
-            self.said.push_back(v1::Report { task, attempt, outcome, ..v1::Report::default() });
+            self.said.push_back(v1::Report {
+                task,
+                attempt,
+                outcome,
+                ..v1::Report::default()
+            });
             if self.said.len() > REMEMBERED {
                 self.said.pop_front();
             }

@@ -41,7 +41,10 @@ impl Liar {
         };
         let (connector, ends) = (Connector::to_url(url).expect("an address"), stop.clone());
         let thread = spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime");
             runtime.block_on(async {
                 let lies = async {
                     loop {
@@ -55,7 +58,11 @@ impl Liar {
                 }
             });
         });
-        Self { name, stop, thread: Some(thread) }
+        Self {
+            name,
+            stop,
+            thread: Some(thread),
+        }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -75,14 +82,27 @@ impl Drop for Liar {
 
 /// Works until the coordinator hangs up.
 async fn lie(connector: &Connector, hello: &v1::Hello) {
-    let Ok(caller) = connector.connect().await else { return };
+    let Ok(caller) = connector.connect().await else {
+        return;
+    };
     let mut client = WorkersClient::new(caller);
     let (out, messages) = mpsc::channel(64);
-    let say = async |message| out.send(v1::FromWorker { message: Some(message) }).await.is_ok();
+    let say = async |message| {
+        out.send(v1::FromWorker {
+            message: Some(message),
+        })
+        .await
+        .is_ok()
+    };
     say(Said::Hello(hello.clone())).await;
-    let Ok(heard) = client.work(ReceiverStream::new(messages)).await else { return };
+    let Ok(heard) = client.work(ReceiverStream::new(messages)).await else {
+        return;
+    };
     let mut heard = heard.into_inner();
-    let options = EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() };
+    let options = EngineOptions {
+        table_bytes: 1 << 20,
+        ..EngineOptions::default()
+    };
     let mut engine = Engine::new(options).expect("an engine");
     loop {
         let Ok(message) = timeout(BEAT, heard.message()).await else {
@@ -90,14 +110,30 @@ async fn lie(connector: &Connector, hello: &v1::Hello) {
             continue;
         };
         let Ok(Some(message)) = message else { return };
-        let Some(Heard::Task(v1::Task { task, attempt, question, .. })) = message.message else { continue };
-        let question = Question::try_from(question.as_ref().expect("a question")).expect("a good one");
-        let answer = engine.answer(&question, &Control::new(), &mut |_| {}).expect("an answer");
+        let Some(Heard::Task(v1::Task {
+            task,
+            attempt,
+            question,
+            ..
+        })) = message.message
+        else {
+            continue;
+        };
+        let question =
+            Question::try_from(question.as_ref().expect("a question")).expect("a good one");
+        let answer = engine
+            .answer(&question, &Control::new(), &mut |_| {})
+            .expect("an answer");
         let mut answer = v1::Answer::from(&answer);
         if task < 1 << 63 {
             spoil(&mut answer);
         }
-        let report = v1::Report { task, attempt, outcome: Some(Outcome::Answer(answer)), ..Default::default() };
+        let report = v1::Report {
+            task,
+            attempt,
+            outcome: Some(Outcome::Answer(answer)),
+            ..Default::default()
+        };
         for _ in 0..2 {
             if !say(Said::Report(report.clone())).await {
                 return;
@@ -108,9 +144,15 @@ async fn lie(connector: &Connector, hello: &v1::Hello) {
 
 /// The worst move is the best by far.
 fn spoil(answer: &mut v1::Answer) {
-    let best = answer.verdicts.iter().map(|verdict| verdict.score).max().unwrap_or_default();
+    let best = answer
+        .verdicts
+        .iter()
+        .map(|verdict| verdict.score)
+        .max()
+        .unwrap_or_default();
     if let Some(worst) = answer.verdicts.last_mut() {
-        (worst.score, worst.proof, worst.line) = ((best + 900).min(29_000), None, vec![worst.r#move]);
+        (worst.score, worst.proof, worst.line) =
+            ((best + 900).min(29_000), None, vec![worst.r#move]);
         worst.set_bound(v1::Bound::Exact);
     }
 }

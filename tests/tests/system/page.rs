@@ -10,7 +10,12 @@ use crate::cluster::{until, worker};
 use crate::http::Door;
 
 /// The page as people meet it, on desks and in hands, by day and by night.
-const LOOKS: [(u32, u32, bool); 4] = [(1440, 900, false), (1440, 900, true), (390, 844, false), (390, 844, true)];
+const LOOKS: [(u32, u32, bool); 4] = [
+    (1440, 900, false),
+    (1440, 900, true),
+    (390, 844, false),
+    (390, 844, true),
+];
 
 fn text(selector: &str) -> String {
     format!("document.querySelector('{selector}').innerText")
@@ -18,20 +23,26 @@ fn text(selector: &str) -> String {
 
 #[test]
 fn a_person_follows_the_book_and_watches_it_grow() {
-    let Some(mut browser) = Browser::start() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     let scratch = Scratch::new();
     let book = scratch.path("book");
     let mut door = Door::start(&["--book", book.to_str().expect("a plain name")]);
     let _worker = worker(&door.grpc);
     // A four of Black's that White has not stopped: won at the next move but two at the latest.
-    let body =
-        json!({"name": "won", "variant": "freestyle-15", "roots": ["h8 a1 i8 a3 j8 a5"], "positions": 3, "depth": 4});
+    let body = json!({"name": "won", "variant": "freestyle-15", "roots": ["h8 a1 i8 a3 j8 a5"], "positions": 3, "depth": 4});
     door.post("/api/v1/jobs", &body);
-    until("the book", || (door.get("/api/v1/jobs")[0]["state"] == "done").then_some(()));
+    until("the book", || {
+        (door.get("/api/v1/jobs")[0]["state"] == "done").then_some(())
+    });
 
     // The link holds the position; the book's moves are on the board with their proofs.
     browser.look(1440, 900, false);
-    browser.open(&format!("http://{}/#/freestyle-15/h8,a1,i8,a3,j8,a5", door.http));
+    browser.open(&format!(
+        "http://{}/#/freestyle-15/h8,a1,i8,a3,j8,a5",
+        door.http
+    ));
     browser.until("document.querySelectorAll('.stone').length === 6");
     browser.until("/^W[135]$/.test(document.querySelector('.mark.best text').textContent)");
     browser.until(&format!("{}.includes('Black to move')", text(".headline")));
@@ -41,7 +52,8 @@ fn a_person_follows_the_book_and_watches_it_grow() {
     browser.press("b");
     browser.until("document.querySelectorAll('.stone').length === 7");
     browser.press("ArrowLeft");
-    browser.until("document.querySelectorAll('.stone').length === 6 && location.hash.includes('@6')");
+    browser
+        .until("document.querySelectorAll('.stone').length === 6 && location.hash.includes('@6')");
     browser.press("Home");
     browser.until("document.querySelectorAll('.stone').length === 0");
     browser.value("history.back()");
@@ -68,7 +80,10 @@ fn a_person_follows_the_book_and_watches_it_grow() {
     // Chinese, and English again.
     browser.value("document.activeElement.blur()");
     browser.click("#language");
-    browser.until(&format!("{}.includes('黑方走棋') && document.documentElement.lang === 'zh-CN'", text(".headline")));
+    browser.until(&format!(
+        "{}.includes('黑方走棋') && document.documentElement.lang === 'zh-CN'",
+        text(".headline")
+    ));
     browser.click("#language");
     browser.until(&format!("{}.includes('Black to move')", text(".headline")));
 
@@ -101,10 +116,14 @@ fn a_person_follows_the_book_and_watches_it_grow() {
     browser.until("document.querySelector('[name=name]').value === 'surakarta'");
     let choose = |browser: &mut Browser, name: &str, value: &str| {
         let select = format!("document.querySelector('[name={name}]')");
-        browser.value(&format!("{select}.value = '{value}'; {select}.dispatchEvent(new Event('change'))"));
+        browser.value(&format!(
+            "{select}.value = '{value}'; {select}.dispatchEvent(new Event('change'))"
+        ));
     };
     let fill = |browser: &mut Browser, name: &str, value: &str| {
-        browser.value(&format!("document.querySelector('[name={name}]').value = '{value}'"));
+        browser.value(&format!(
+            "document.querySelector('[name={name}]').value = '{value}'"
+        ));
     };
     // Each aim has the fields that belong to it; what the server refuses is said, and what was filled in stays.
     let fields = "[...document.querySelectorAll('.start form > [data-field]')].filter((e) => !e.hidden)\
@@ -120,17 +139,30 @@ fn a_person_follows_the_book_and_watches_it_grow() {
     }
     choose(&mut browser, "variant", "freestyle-15");
     choose(&mut browser, "side", "second");
-    for (name, value) in [("name", "seen"), ("roots", "h8 z99"), ("positions", ""), ("depth", "2")] {
+    for (name, value) in [
+        ("name", "seen"),
+        ("roots", "h8 z99"),
+        ("positions", ""),
+        ("depth", "2"),
+    ] {
         fill(&mut browser, name, value);
     }
     browser.click(".start button[type=submit]");
     browser.until(&format!("{}.includes('z99')", text(".start .complaint")));
     browser.click(".start .more summary");
-    for (name, value) in [("roots", "h8; i9"), ("margin", "0.50"), ("priority", "7"), ("total_nodes", "900000000")] {
+    for (name, value) in [
+        ("roots", "h8; i9"),
+        ("margin", "0.50"),
+        ("priority", "7"),
+        ("total_nodes", "900000000"),
+    ] {
         fill(&mut browser, name, value);
     }
     browser.click(".start button[type=submit]");
-    browser.until(&format!("{}.includes('priority 7')", text("[data-job=seen]")));
+    browser.until(&format!(
+        "{}.includes('priority 7')",
+        text("[data-job=seen]")
+    ));
     let job = "[data-job=seen]";
     browser.until(&format!("{}.includes('running')", text(job)));
     browser.until(&format!("document.querySelector('{job} .plot .curve')"));
@@ -146,10 +178,17 @@ fn a_person_follows_the_book_and_watches_it_grow() {
     // Nothing is lost on a phone, and every control has a name.
     for (width, height, is_dark) in LOOKS {
         browser.look(width, height, is_dark);
-        for view in ["#/freestyle-15/h8,a1,i8,a3,j8,a5", "#/xiangqi/h2e2", "#/surakarta", "#/cluster"] {
+        for view in [
+            "#/freestyle-15/h8,a1,i8,a3,j8,a5",
+            "#/xiangqi/h2e2",
+            "#/surakarta",
+            "#/cluster",
+        ] {
             browser.open(&format!("http://{}/{view}", door.http));
             browser.until("document.querySelector('main') && document.body.innerText.length > 40");
-            browser.value("for (const form of document.querySelectorAll('.start, .more')) form.open = true");
+            browser.value(
+                "for (const form of document.querySelectorAll('.start, .more')) form.open = true",
+            );
             browser.until("document.documentElement.scrollWidth <= innerWidth + 1");
             let nameless = "[...document.querySelectorAll('button, a, input, select, [role=img]')].filter((e) => \
                             e.getClientRects().length && !(e.ariaLabel || e.innerText || e.labels?.length || \
@@ -162,7 +201,11 @@ fn a_person_follows_the_book_and_watches_it_grow() {
                     view.replace(['#', '/', ','], ""),
                     if is_dark { "dark" } else { "light" }
                 );
-                std::fs::write(std::path::Path::new(&folder).join(name), browser.screenshot()).expect("room for it");
+                std::fs::write(
+                    std::path::Path::new(&folder).join(name),
+                    browser.screenshot(),
+                )
+                .expect("room for it");
             }
         }
     }
@@ -170,8 +213,13 @@ fn a_person_follows_the_book_and_watches_it_grow() {
     // The page talks to its own server alone, and nothing in it went wrong.
     let here = format!("http://{}/", door.http);
     // What a browser draws by itself, as the sign of a field for a day, it has with it.
-    let is_here = |url: &String| url.starts_with(&here) || url.starts_with("data:") || url == "about:blank";
-    let abroad: Vec<String> = browser.requests().into_iter().filter(|url| !is_here(url)).collect();
+    let is_here =
+        |url: &String| url.starts_with(&here) || url.starts_with("data:") || url == "about:blank";
+    let abroad: Vec<String> = browser
+        .requests()
+        .into_iter()
+        .filter(|url| !is_here(url))
+        .collect();
     assert_eq!(abroad, Vec::<String>::new());
     assert_eq!(browser.errors(), Vec::<String>::new());
     drop(browser);
@@ -181,10 +229,19 @@ fn a_person_follows_the_book_and_watches_it_grow() {
 
 #[test]
 fn a_person_shows_a_token_to_do_more_than_look() {
-    let Some(mut browser) = Browser::start() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     let scratch = Scratch::new();
-    let [book, tokens] = ["book", "tokens"].map(|name| scratch.path(name).to_str().expect("a plain name").to_owned());
-    let made = Program::Kagetsu.run(&["token", "new", "--tokens", &tokens, "--role", "admin", "me"]);
+    let [book, tokens] = ["book", "tokens"].map(|name| {
+        scratch
+            .path(name)
+            .to_str()
+            .expect("a plain name")
+            .to_owned()
+    });
+    let made =
+        Program::Kagetsu.run(&["token", "new", "--tokens", &tokens, "--role", "admin", "me"]);
     assert_eq!(made.code, Some(0), "{made:#?}");
     let pill = text(".pill");
     let enter = |browser: &mut Browser, token: &str| {
@@ -197,23 +254,46 @@ fn a_person_shows_a_token_to_do_more_than_look() {
     let door = Door::start(&["--book", &book, "--tokens", &tokens, "--public"]);
     browser.look(1440, 900, false);
     browser.open(&format!("http://{}/#/freestyle-15/h8", door.http));
-    browser.until(&format!("{pill}.includes('read-only') && document.querySelectorAll('.stone').length === 1"));
-    assert_eq!(browser.value("document.querySelector('dialog.token') === null"), json!(true));
+    browser.until(&format!(
+        "{pill}.includes('read-only') && document.querySelectorAll('.stone').length === 1"
+    ));
+    assert_eq!(
+        browser.value("document.querySelector('dialog.token') === null"),
+        json!(true)
+    );
     browser.click("#token");
-    browser.until(&format!("{}.includes('do more here')", text("dialog.token p")));
+    browser.until(&format!(
+        "{}.includes('do more here')",
+        text("dialog.token p")
+    ));
     enter(&mut browser, "kagetsu_0");
-    browser.until(&format!("{}.includes('not known here')", text("dialog.token p")));
+    browser.until(&format!(
+        "{}.includes('not known here')",
+        text("dialog.token p")
+    ));
     enter(&mut browser, &made.stdout);
-    browser.until(&format!("!{pill}.includes('read-only') && !document.querySelector('dialog.token')"));
+    browser.until(&format!(
+        "!{pill}.includes('read-only') && !document.querySelector('dialog.token')"
+    ));
     browser.click("#to-cluster");
     browser.until("document.querySelector('.start').getClientRects().length === 1");
 
     // Where it may not, the page asks at once, and not again and again.
-    let closed = Door::start(&["--book", &book.replace("book", "other"), "--tokens", &tokens]);
+    let closed = Door::start(&[
+        "--book",
+        &book.replace("book", "other"),
+        "--tokens",
+        &tokens,
+    ]);
     browser.open(&format!("http://{}/#/freestyle-15/h8", closed.http));
-    browser.until(&format!("{}.includes('wants a token')", text("dialog.token p")));
+    browser.until(&format!(
+        "{}.includes('wants a token')",
+        text("dialog.token p")
+    ));
     browser.value("document.querySelector('dialog.token').close()");
-    browser.until(&format!("{pill}.includes('wants a token') && !document.querySelector('dialog.token')"));
+    browser.until(&format!(
+        "{pill}.includes('wants a token') && !document.querySelector('dialog.token')"
+    ));
     browser.click("#token");
     enter(&mut browser, &made.stdout);
     browser.until("document.querySelectorAll('.stone').length === 1");

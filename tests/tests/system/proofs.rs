@@ -17,52 +17,109 @@ const WON: &str = "h8 a1 i9 a4 h10 a7 i7 a10";
 #[test]
 fn a_proof_of_the_book_is_verified_and_a_damaged_one_is_refused() {
     let scratch = Scratch::new();
-    let [book, proof] =
-        ["won.book", "won.proof"].map(|name| scratch.path(name).to_str().expect("a plain name").to_string());
+    let [book, proof] = ["won.book", "won.proof"].map(|name| {
+        scratch
+            .path(name)
+            .to_str()
+            .expect("a plain name")
+            .to_string()
+    });
     let place = ["--variant", "freestyle-15", "--moves", WON];
-    let built = kagetsu(&[&["build", "--book", &book, "--positions", "1", "--depth", "6"], &place[..]].concat());
+    let built = kagetsu(
+        &[
+            &["build", "--book", &book, "--positions", "1", "--depth", "6"],
+            &place[..],
+        ]
+        .concat(),
+    );
     assert_eq!(built.code, Some(0), "{built:#?}");
     let export = ["export", "--format", "proof", "--book", &book];
     let written = kagetsu(&[&export[..], &place, &[&proof]].concat());
     assert_eq!(written.code, Some(0), "{written:#?}");
     let verified = kagetsu(&["verify", &proof, "--json"]).json();
-    assert_eq!((&verified["holds"], &verified["tree"]["claim"]), (&json!(true), &json!("win")), "{verified}");
+    assert_eq!(
+        (&verified["holds"], &verified["tree"]["claim"]),
+        (&json!(true), &json!("win")),
+        "{verified}"
+    );
 
     // A line that is lost, and a reply that loses its answer.
     let text = fs::read_to_string(&proof).expect("it is there");
     let lines: Vec<&str> = text.lines().collect();
     let damaged = scratch.path("damaged.proof");
     for at in [4, lines.len() / 2, lines.len() - 2] {
-        let rest: Vec<&str> = lines.iter().enumerate().filter(|(n, _)| *n != at).map(|(_, line)| *line).collect();
+        let rest: Vec<&str> = lines
+            .iter()
+            .enumerate()
+            .filter(|(n, _)| *n != at)
+            .map(|(_, line)| *line)
+            .collect();
         fs::write(&damaged, rest.join("\n") + "\n").expect("room");
         let checked = kagetsu(&["verify", damaged.to_str().expect("a plain name"), "--json"]);
         let said: Value = serde_json::from_str(&checked.stdout).expect("JSON");
         assert_eq!((checked.code, &said["holds"]), (Some(1), &json!(false)));
-        assert!(said["line"].as_u64().is_some_and(|line| line > at as u64), "{said}");
+        assert!(
+            said["line"].as_u64().is_some_and(|line| line > at as u64),
+            "{said}"
+        );
     }
     let root = lines[lines.len() - 2];
-    fs::write(&damaged, text.replacen(root, root.rsplit_once(' ').expect("answers").0, 1)).expect("room");
+    fs::write(
+        &damaged,
+        text.replacen(root, root.rsplit_once(' ').expect("answers").0, 1),
+    )
+    .expect("room");
     let checked = kagetsu(&["verify", damaged.to_str().expect("a plain name")]);
     assert_eq!(checked.code, Some(1), "{checked:#?}");
-    assert!(checked.stdout.contains("does not hold: line "), "{checked:#?}");
+    assert!(
+        checked.stdout.contains("does not hold: line "),
+        "{checked:#?}"
+    );
 
     // What is no text is no tree, neither a good nor a bad one.
     let compiled = scratch.path("won.kbk");
     let compiled = compiled.to_str().expect("a plain name");
-    assert_eq!(kagetsu(&["compile", "--book", &book, "--out", compiled]).code, Some(0));
-    refused(&kagetsu(&["verify", compiled]), &[compiled, "line 1", "kagetsu verify --book DIR"]);
-    refused(&kagetsu(&["verify", &book]), &[&format!("`kagetsu verify --book {book}`"), "is a folder"]);
-    refused(&kagetsu(&["verify", "nowhere.proof"]), &["cannot read nowhere.proof"]);
+    assert_eq!(
+        kagetsu(&["compile", "--book", &book, "--out", compiled]).code,
+        Some(0)
+    );
+    refused(
+        &kagetsu(&["verify", compiled]),
+        &[compiled, "line 1", "kagetsu verify --book DIR"],
+    );
+    refused(
+        &kagetsu(&["verify", &book]),
+        &[&format!("`kagetsu verify --book {book}`"), "is a folder"],
+    );
+    refused(
+        &kagetsu(&["verify", "nowhere.proof"]),
+        &["cannot read nowhere.proof"],
+    );
     fs::write(&damaged, "h8 i9\n").expect("room");
-    assert_eq!(kagetsu(&["verify", damaged.to_str().expect("a plain name")]).code, Some(1));
+    assert_eq!(
+        kagetsu(&["verify", damaged.to_str().expect("a plain name")]).code,
+        Some(1)
+    );
 
-    let unproven = kagetsu(&[&export[..], &["--variant", "freestyle-15", "--moves", "h8", "-"]].concat());
+    let unproven = kagetsu(
+        &[
+            &export[..],
+            &["--variant", "freestyle-15", "--moves", "h8", "-"],
+        ]
+        .concat(),
+    );
     assert_eq!(unproven.code, Some(2), "{unproven:#?}");
-    assert!(unproven.stderr.contains("has proven no win"), "{unproven:#?}");
+    assert!(
+        unproven.stderr.contains("has proven no win"),
+        "{unproven:#?}"
+    );
     let nowhere = kagetsu(&[&export[..], &["-"]].concat());
     assert!(nowhere.stderr.contains("--variant"), "{nowhere:#?}");
     let imported = kagetsu(&["import", "--format", "proof", "--book", &book, &proof]);
-    assert!(imported.code == Some(2) && imported.stderr.contains("kagetsu verify"), "{imported:#?}");
+    assert!(
+        imported.code == Some(2) && imported.stderr.contains("kagetsu verify"),
+        "{imported:#?}"
+    );
 }
 
 /// A position of freestyle-15 with one verdict, as `export --format json` writes it.
@@ -70,17 +127,29 @@ fn record(line: &str, verdict: Value) -> String {
     let mut rows = vec![vec!['.'; 15]; 15];
     for (name, number) in line.split(' ').zip(0..) {
         let (column, row) = name.split_at(1);
-        let (column, row) = (usize::from(column.as_bytes()[0] - b'a'), row.parse::<usize>().expect("a row"));
+        let (column, row) = (
+            usize::from(column.as_bytes()[0] - b'a'),
+            row.parse::<usize>().expect("a row"),
+        );
         rows[15 - row][column] = if number % 2 == 0 { 'X' } else { 'O' };
     }
     let board: Vec<String> = rows.into_iter().map(String::from_iter).collect();
-    let side = if line.split(' ').count().is_multiple_of(2) { "first" } else { "second" };
-    let record = json!({"variant": "freestyle-15", "board": board, "side": side, "answers": [verdict]});
+    let side = if line.split(' ').count().is_multiple_of(2) {
+        "first"
+    } else {
+        "second"
+    };
+    let record =
+        json!({"variant": "freestyle-15", "board": board, "side": side, "answers": [verdict]});
     format!("{record}\n")
 }
 
 fn verdict(m: &str, claim: &str, plies: u64, kind: &str, line: &[&str]) -> Value {
-    let (win, loss) = if claim == "win" { (Some(plies), None) } else { (None, Some(plies)) };
+    let (win, loss) = if claim == "win" {
+        (Some(plies), None)
+    } else {
+        (None, Some(plies))
+    };
     json!({"move": m, "win_in": win, "loss_in": loss, "bound": "exact", "depth": plies, "nodes": 1, "line": line,
         "proof": claim, "proof_kind": kind, "engine": "test", "date": "2026-11-21"})
 }
@@ -93,43 +162,145 @@ fn what_a_book_claims_is_replayed_and_what_is_false_is_named() {
     // The other side has four.
     let refuted = "h8 a1 i8 a2 j8 a3 k1 a4";
     let rows = [
-        (fours, verdict("k8", "win", 5, "vcf", &["k8", "l8", "k11"]), [1, 0, 0], [1, 0, 0], ""),
-        (fours, verdict("k8", "win", 3, "vcf", &["k8", "l8", "k11"]), [0, 1, 0], [0, 1, 0], "takes 5 plies"),
-        (fours, verdict("k8", "win", 5, "vct", &["k8"]), [0, 1, 0], [0, 1, 0], "has no answer"),
-        (fours, verdict("k8", "win", 5, "manual", &["k8"]), [0, 1, 0], [0, 1, 0], "only said"),
-        (fours, verdict("k8", "win", 1, "terminal", &["k8"]), [0, 0, 1], [0, 0, 1], "the game goes on"),
-        (refuted, verdict("k8", "win", 3, "vcf", &["k8"]), [0, 0, 1], [0, 0, 1], "ends the game otherwise"),
-        (answered, verdict("l8", "loss", 4, "vct", &["l8"]), [0, 0, 0], [0, 1, 0], "the line ends before"),
-        (answered, verdict("b1", "loss", 2, "vcf", &["b1", "l8"]), [0, 0, 0], [1, 0, 0], ""),
-        (fours, verdict("k8", "win", 5, "terminal", &["k8", "l8", "k11"]), [0, 0, 1], [0, 0, 1], "the game goes on"),
-        (fours, verdict("k8", "win", 1, "manual", &["k8"]), [0, 0, 1], [0, 0, 1], "the game goes on"),
-        (answered, verdict("b1", "loss", 2, "terminal", &["b1"]), [0, 0, 0], [1, 0, 0], ""),
-        (answered, verdict("l8", "loss", 2, "terminal", &["l8"]), [0, 0, 0], [0, 0, 1], "no reply to it ends"),
+        (
+            fours,
+            verdict("k8", "win", 5, "vcf", &["k8", "l8", "k11"]),
+            [1, 0, 0],
+            [1, 0, 0],
+            "",
+        ),
+        (
+            fours,
+            verdict("k8", "win", 3, "vcf", &["k8", "l8", "k11"]),
+            [0, 1, 0],
+            [0, 1, 0],
+            "takes 5 plies",
+        ),
+        (
+            fours,
+            verdict("k8", "win", 5, "vct", &["k8"]),
+            [0, 1, 0],
+            [0, 1, 0],
+            "has no answer",
+        ),
+        (
+            fours,
+            verdict("k8", "win", 5, "manual", &["k8"]),
+            [0, 1, 0],
+            [0, 1, 0],
+            "only said",
+        ),
+        (
+            fours,
+            verdict("k8", "win", 1, "terminal", &["k8"]),
+            [0, 0, 1],
+            [0, 0, 1],
+            "the game goes on",
+        ),
+        (
+            refuted,
+            verdict("k8", "win", 3, "vcf", &["k8"]),
+            [0, 0, 1],
+            [0, 0, 1],
+            "ends the game otherwise",
+        ),
+        (
+            answered,
+            verdict("l8", "loss", 4, "vct", &["l8"]),
+            [0, 0, 0],
+            [0, 1, 0],
+            "the line ends before",
+        ),
+        (
+            answered,
+            verdict("b1", "loss", 2, "vcf", &["b1", "l8"]),
+            [0, 0, 0],
+            [1, 0, 0],
+            "",
+        ),
+        (
+            fours,
+            verdict("k8", "win", 5, "terminal", &["k8", "l8", "k11"]),
+            [0, 0, 1],
+            [0, 0, 1],
+            "the game goes on",
+        ),
+        (
+            fours,
+            verdict("k8", "win", 1, "manual", &["k8"]),
+            [0, 0, 1],
+            [0, 0, 1],
+            "the game goes on",
+        ),
+        (
+            answered,
+            verdict("b1", "loss", 2, "terminal", &["b1"]),
+            [0, 0, 0],
+            [1, 0, 0],
+            "",
+        ),
+        (
+            answered,
+            verdict("l8", "loss", 2, "terminal", &["l8"]),
+            [0, 0, 0],
+            [0, 0, 1],
+            "no reply to it ends",
+        ),
     ];
     let scratch = Scratch::new();
     for (number, (line, said, positions, moves, why)) in rows.iter().enumerate() {
-        let [book, file] = ["book", "json"].map(|ending| scratch.path(&format!("{number}.{ending}")));
+        let [book, file] =
+            ["book", "json"].map(|ending| scratch.path(&format!("{number}.{ending}")));
         fs::write(&file, record(line, said.clone())).expect("room");
         let [book, file] = [&book, &file].map(|path| path.to_str().expect("a plain name"));
         let imported = kagetsu(&["import", "--format", "json", "--book", book, file]);
         assert_eq!(imported.code, Some(0), "{imported:#?}");
         let checked = kagetsu(&["verify", "--book", book, "--json"]);
         let found: Value = serde_json::from_str(&checked.stdout).expect("JSON");
-        let counts = |of: &str| ["hold", "open", "failed"].map(|what| found[of][what].as_u64().expect("a count"));
-        assert_eq!((counts("positions"), counts("moves")), (*positions, *moves), "{said}: {found}");
+        let counts = |of: &str| {
+            ["hold", "open", "failed"].map(|what| found[of][what].as_u64().expect("a count"))
+        };
+        assert_eq!(
+            (counts("positions"), counts("moves")),
+            (*positions, *moves),
+            "{said}: {found}"
+        );
         // What fails does not hold, nor a book whose claims are all open.
         let holds = moves[0] > 0;
-        assert_eq!((checked.code, &found["holds"]), (Some(i32::from(!holds)), &json!(holds)), "{found}");
+        assert_eq!(
+            (checked.code, &found["holds"]),
+            (Some(i32::from(!holds)), &json!(holds)),
+            "{found}"
+        );
         let told = kagetsu(&["verify", "--book", book]).stdout;
-        assert!(told.contains(why) && told.contains("freestyle-15") != why.is_empty(), "{told}");
-        assert_eq!(told.contains("none of these claims is verified"), !holds, "{told}");
-        assert_eq!(told.contains("--play-out") && told.contains("kagetsu verify FILE"), moves[1] > 0, "{told}");
+        assert!(
+            told.contains(why) && told.contains("freestyle-15") != why.is_empty(),
+            "{told}"
+        );
+        assert_eq!(
+            told.contains("none of these claims is verified"),
+            !holds,
+            "{told}"
+        );
+        assert_eq!(
+            told.contains("--play-out") && told.contains("kagetsu verify FILE"),
+            moves[1] > 0,
+            "{told}"
+        );
     }
-    let played =
-        kagetsu(&["verify", "--book", scratch.path("6.book").to_str().expect("a plain name"), "--play-out", "--json"]);
+    let played = kagetsu(&[
+        "verify",
+        "--book",
+        scratch.path("6.book").to_str().expect("a plain name"),
+        "--play-out",
+        "--json",
+    ]);
     assert_eq!(played.json()["moves"]["hold"], json!(1), "{played:#?}");
     let neither = kagetsu(&["verify", "--book", "http://127.0.0.1:1"]);
-    assert!(neither.code == Some(2) && neither.stderr.contains("kagetsu backup"), "{neither:#?}");
+    assert!(
+        neither.code == Some(2) && neither.stderr.contains("kagetsu backup"),
+        "{neither:#?}"
+    );
 }
 
 #[test]
@@ -138,26 +309,63 @@ fn a_build_that_proves_ends_with_claims_that_hold() {
     let path = scratch.path("proven.book");
     let book = path.to_str().expect("a plain name");
     // One ply before the win: whatever is replied.
-    let place = ["--variant", "freestyle-15", "--moves", "h8 a1 i9 a4 h10 a7 i7"];
-    let built = kagetsu(&[&["build", "--policy", "prove", "--book", book, "--json"], &place[..]].concat()).json();
+    let place = [
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8 a1 i9 a4 h10 a7 i7",
+    ];
+    let built = kagetsu(
+        &[
+            &["build", "--policy", "prove", "--book", book, "--json"],
+            &place[..],
+        ]
+        .concat(),
+    )
+    .json();
     assert_eq!(built["state"], json!("done"), "{built}");
-    let [proof] = &built["proofs"].as_array().expect("a root")[..] else { panic!("{built}") };
+    let [proof] = &built["proofs"].as_array().expect("a root")[..] else {
+        panic!("{built}")
+    };
     assert_eq!(
         (&proof["proven"], &proof["proof"], &proof["attacker"]),
         (&json!(true), &json!("loss"), &json!("first"))
     );
     let again = kagetsu(&[&["build", "--policy", "prove", "--book", book], &place[..]].concat());
     let said = format!("{}: first wins in {}, proven", place[3], proof["loss_in"]);
-    assert!(again.code == Some(0) && again.stdout.contains(&said), "{again:#?}");
+    assert!(
+        again.code == Some(0) && again.stdout.contains(&said),
+        "{again:#?}"
+    );
     let other = scratch.path("open.book");
     let other = other.to_str().expect("a plain name");
-    let open = ["build", "--policy", "prove", "--book", other, "--variant", "freestyle-15", "--moves", "h8 a1"];
+    let open = [
+        "build",
+        "--policy",
+        "prove",
+        "--book",
+        other,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8 a1",
+    ];
     let open = kagetsu(&[&open[..], &["--positions", "1", "--nodes", "100"]].concat());
-    assert!(open.code == Some(0) && open.stdout.contains("h8 a1: not proven yet"), "{open:#?}");
+    assert!(
+        open.code == Some(0) && open.stdout.contains("h8 a1: not proven yet"),
+        "{open:#?}"
+    );
     let root = kagetsu(&[&["query", "--book", book, "--json"], &place[..]].concat()).json();
     assert_eq!(root["proof"], json!("loss"), "{root}");
     let checked = kagetsu(&["verify", "--book", book, "--play-out", "--json"]).json();
-    assert_eq!((&checked["holds"], &checked["positions"]["open"]), (&json!(true), &json!(0)), "{checked}");
+    assert_eq!(
+        (&checked["holds"], &checked["positions"]["open"]),
+        (&json!(true), &json!(0)),
+        "{checked}"
+    );
     let proven = checked["positions"]["hold"].as_u64().expect("a count");
-    assert!(proven > 1 && checked["moves"]["hold"].as_u64() > Some(proven), "{checked}");
+    assert!(
+        proven > 1 && checked["moves"]["hold"].as_u64() > Some(proven),
+        "{checked}"
+    );
 }

@@ -8,28 +8,39 @@ use kagetsu_tests::{Finished, Program};
 
 #[test]
 fn whole_games_are_played_under_pygomo() {
-    let has_pygomo = Command::new("python3").args(["-c", "import pygomo"]).output();
+    let has_pygomo = Command::new("python3")
+        .args(["-c", "import pygomo"])
+        .output();
     if !has_pygomo.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: no python3 with pygomo (PyPI's pygomo-lib)");
         return;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/system/pygomo_game.py");
     let brain = Program::Pbrain.command(&[]).get_program().to_owned();
-    for (variant, size, rule) in
-        [("freestyle-15", 15, 0), ("freestyle-20", 20, 0), ("standard-15", 15, 1), ("renju-15", 15, 4)]
-    {
+    for (variant, size, rule) in [
+        ("freestyle-15", 15, 0),
+        ("freestyle-20", 20, 0),
+        ("standard-15", 15, 1),
+        ("renju-15", 15, 4),
+    ] {
         let mut command = Command::new("python3");
-        command.arg(&script).arg(&brain).args([size.to_string(), rule.to_string()]);
+        command
+            .arg(&script)
+            .arg(&brain)
+            .args([size.to_string(), rule.to_string()]);
         let run = Finished::of(command);
         assert_eq!(run.code, Some(0), "{variant}: {run:#?}");
         let read = |line: &str| {
-            let (x, y): (u16, u16) =
-                line.split_once(',').and_then(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?))).expect("x,y");
+            let (x, y): (u16, u16) = line
+                .split_once(',')
+                .and_then(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?)))
+                .expect("x,y");
             Move::new((size - 1 - y) * size + x)
         };
         let moves: Vec<Move> = run.stdout.lines().map(read).collect();
         let variant: Variant = variant.parse().expect("a variant");
-        let end = Position::new(variant, None, &moves).unwrap_or_else(|error| panic!("{variant}: {error}"));
+        let end = Position::new(variant, None, &moves)
+            .unwrap_or_else(|error| panic!("{variant}: {error}"));
         assert!(end.outcome().is_some(), "{end} is not the end of a game");
     }
 }

@@ -43,7 +43,10 @@ impl Relay {
 
     /// Passes new connections on to another server: one that was started again has another port, for its own may be taken.
     pub(crate) fn turn(&self, target: &str) {
-        let target = target.trim_start_matches("http://").parse().expect("an address");
+        let target = target
+            .trim_start_matches("http://")
+            .parse()
+            .expect("an address");
         *self.line.target.lock().expect("no panic in it") = Some(target);
     }
 
@@ -81,9 +84,14 @@ impl Drop for Relay {
 impl Line {
     fn join(self: &Arc<Self>, near: TcpStream) {
         let target = *self.target.lock().expect("no panic in it");
-        let Some(Ok(far)) = target.map(TcpStream::connect) else { return };
+        let Some(Ok(far)) = target.map(TcpStream::connect) else {
+            return;
+        };
         let copy = |stream: &TcpStream| stream.try_clone().expect("a handle");
-        self.ends.lock().expect("no panic in it").extend([copy(&near), copy(&far)]);
+        self.ends
+            .lock()
+            .expect("no panic in it")
+            .extend([copy(&near), copy(&far)]);
         pump(copy(&near), copy(&far), Arc::clone(self));
         pump(far, near, Arc::clone(self));
     }

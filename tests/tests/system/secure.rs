@@ -19,7 +19,9 @@ struct Safe {
 
 impl Safe {
     fn new() -> Self {
-        let safe = Self { scratch: Scratch::new() };
+        let safe = Self {
+            scratch: Scratch::new(),
+        };
         let made = Program::Kagetsu.run(&["certs", &safe.path("certs")]);
         assert_eq!(made.code, Some(0), "{made:#?}");
         for role in ["read", "build", "work"] {
@@ -38,25 +40,64 @@ impl Safe {
 
     /// Makes a token with the role as its name, and the file ROLE.token for its owner.
     fn token(&self, role: &str) {
-        let made = Program::Kagetsu.run(&["token", "new", "--tokens", &self.path("tokens"), "--role", role, role]);
+        let made = Program::Kagetsu.run(&[
+            "token",
+            "new",
+            "--tokens",
+            &self.path("tokens"),
+            "--role",
+            role,
+            role,
+        ]);
         assert_eq!(made.code, Some(0), "{made:#?}");
         std::fs::write(self.path(&format!("{role}.token")), made.stdout).expect("room");
     }
 
     fn coordinator(&self, listen: &str, more: &[&str]) -> Vec<String> {
         let (certificate, key) = (self.cert("coordinator.pem"), self.cert("coordinator.key"));
-        let (authority, tokens, book) = (self.cert("ca.pem"), self.path("tokens"), self.path("book"));
-        let arguments = ["--listen", listen, "--book", &book, "--tls-cert", &certificate, "--tls-key", &key];
+        let (authority, tokens, book) =
+            (self.cert("ca.pem"), self.path("tokens"), self.path("book"));
+        let arguments = [
+            "--listen",
+            listen,
+            "--book",
+            &book,
+            "--tls-cert",
+            &certificate,
+            "--tls-key",
+            &key,
+        ];
         let known = ["--tls-client-ca", &authority, "--tokens", &tokens];
-        [&arguments[..], &known, more].concat().into_iter().map(String::from).collect()
+        [&arguments[..], &known, more]
+            .concat()
+            .into_iter()
+            .map(String::from)
+            .collect()
     }
 
     /// What a client needs, with the token of a role.
     fn client(&self, url: &str, role: &str) -> Vec<String> {
-        let (authority, certificate, key) = (self.cert("ca.pem"), self.cert("client.pem"), self.cert("client.key"));
+        let (authority, certificate, key) = (
+            self.cert("ca.pem"),
+            self.cert("client.pem"),
+            self.cert("client.key"),
+        );
         let token = self.path(&format!("{role}.token"));
-        let known = ["--tls-ca", &authority, "--tls-cert", &certificate, "--tls-key", &key, "--token-file", &token];
-        [&["--coordinator", url], &known[..]].concat().into_iter().map(String::from).collect()
+        let known = [
+            "--tls-ca",
+            &authority,
+            "--tls-cert",
+            &certificate,
+            "--tls-key",
+            &key,
+            "--token-file",
+            &token,
+        ];
+        [&["--coordinator", url], &known[..]]
+            .concat()
+            .into_iter()
+            .map(String::from)
+            .collect()
     }
 
     fn kagetsu(&self, command: &[&str], url: &str, role: &str) -> Finished {
@@ -65,38 +106,93 @@ impl Safe {
 }
 
 fn run(program: Program, command: &[&str], more: &[String]) -> Finished {
-    program.run(&command.iter().copied().chain(more.iter().map(String::as_str)).collect::<Vec<_>>())
+    program.run(
+        &command
+            .iter()
+            .copied()
+            .chain(more.iter().map(String::as_str))
+            .collect::<Vec<_>>(),
+    )
 }
 
 fn start(program: Program, arguments: &[String]) -> Running {
     program.start(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-const PLACE: [&str; 8] = ["--variant", "freestyle-15", "--moves", "h8", "--positions", "5", "--depth", "2"];
+const PLACE: [&str; 8] = [
+    "--variant",
+    "freestyle-15",
+    "--moves",
+    "h8",
+    "--positions",
+    "5",
+    "--depth",
+    "2",
+];
 
 #[test]
 fn a_cluster_with_certificates_and_tokens_builds_and_each_does_what_is_his() {
     let safe = Safe::new();
     let mut coordinator = start(Program::Coordinator, &safe.coordinator("127.0.0.1:0", &[]));
     let url = coordinator.address().replace("http://", "https://");
-    let _worker = start(Program::Worker, &[safe.client(&url, "work"), vec!["--slots".into(), "1".into()]].concat());
+    let _worker = start(
+        Program::Worker,
+        &[
+            safe.client(&url, "work"),
+            vec!["--slots".into(), "1".into()],
+        ]
+        .concat(),
+    );
 
-    let built = safe.kagetsu(&[&["build", "--json"][..], &PLACE].concat(), &url, "build").json();
-    assert_eq!((&built["state"], &built["positions"]), (&json!("done"), &json!(5)));
-    assert_eq!(safe.kagetsu(&["jobs", "list", "--json"], &url, "read").json()[0]["state"], json!("done"));
-    let workers = safe.kagetsu(&["workers", "list", "--json"], &url, "read").json();
-    assert_eq!((workers.as_array().map(Vec::len), &workers[0]["token"]), (Some(1), &json!("work")), "{workers}");
+    let built = safe
+        .kagetsu(&[&["build", "--json"][..], &PLACE].concat(), &url, "build")
+        .json();
+    assert_eq!(
+        (&built["state"], &built["positions"]),
+        (&json!("done"), &json!(5))
+    );
+    assert_eq!(
+        safe.kagetsu(&["jobs", "list", "--json"], &url, "read")
+            .json()[0]["state"],
+        json!("done")
+    );
+    let workers = safe
+        .kagetsu(&["workers", "list", "--json"], &url, "read")
+        .json();
+    assert_eq!(
+        (workers.as_array().map(Vec::len), &workers[0]["token"]),
+        (Some(1), &json!("work")),
+        "{workers}"
+    );
     let listed = safe.kagetsu(&["workers", "list"], &url, "read").stdout;
-    assert!(listed.contains("token") && listed.contains("work"), "{listed}");
+    assert!(
+        listed.contains("token") && listed.contains("work"),
+        "{listed}"
+    );
     let analyze = ["analyze", "--variant", "freestyle-15", "--depth", "1"];
 
     // A role too small, each way.
     let name = built["name"].as_str().expect("a name");
-    refused(&safe.kagetsu(&["jobs", "cancel", name], &url, "read"), &["'read' has the role read", "build, admin"]);
-    refused(&safe.kagetsu(&[&["build"][..], &PLACE].concat(), &url, "read"), &["'read'", "build, admin"]);
-    refused(&safe.kagetsu(&analyze, &url, "build"), &["'build' has the role build", "analyse, admin"]);
-    refused(&safe.kagetsu(&["jobs", "list"], &url, "work"), &["'work'", "read, analyse, build, admin"]);
-    refused(&run(Program::Worker, &[], &safe.client(&url, "read")), &["'read' has the role read", "work, admin"]);
+    refused(
+        &safe.kagetsu(&["jobs", "cancel", name], &url, "read"),
+        &["'read' has the role read", "build, admin"],
+    );
+    refused(
+        &safe.kagetsu(&[&["build"][..], &PLACE].concat(), &url, "read"),
+        &["'read'", "build, admin"],
+    );
+    refused(
+        &safe.kagetsu(&analyze, &url, "build"),
+        &["'build' has the role build", "analyse, admin"],
+    );
+    refused(
+        &safe.kagetsu(&["jobs", "list"], &url, "work"),
+        &["'work'", "read, analyse, build, admin"],
+    );
+    refused(
+        &run(Program::Worker, &[], &safe.client(&url, "read")),
+        &["'read' has the role read", "work, admin"],
+    );
 
     // No token, an unknown one, none where one should be.
     let bare: Vec<String> = safe.client(&url, "read").into_iter().take(8).collect();
@@ -105,9 +201,19 @@ fn a_cluster_with_certificates_and_tokens_builds_and_each_does_what_is_his() {
         &["a token is needed", "--token-file", "kagetsu token new"],
     );
     refused(&run(Program::Worker, &[], &bare), &["a token is needed"]);
-    std::fs::write(safe.path("other.token"), format!("kagetsu_{}", "0".repeat(64))).expect("room");
-    refused(&safe.kagetsu(&["jobs", "list"], &url, "other"), &["not known", "revoked"]);
-    refused(&safe.kagetsu(&["jobs", "list"], &url, "missing"), &["missing.token", "cannot read the token file"]);
+    std::fs::write(
+        safe.path("other.token"),
+        format!("kagetsu_{}", "0".repeat(64)),
+    )
+    .expect("room");
+    refused(
+        &safe.kagetsu(&["jobs", "list"], &url, "other"),
+        &["not known", "revoked"],
+    );
+    refused(
+        &safe.kagetsu(&["jobs", "list"], &url, "missing"),
+        &["missing.token", "cannot read the token file"],
+    );
     let from_environment = |token: &str| {
         let mut command = Program::Kagetsu.command(&["jobs", "list", "--json"]);
         command.args(&bare).env("KAGETSU_TOKEN", token);
@@ -115,23 +221,42 @@ fn a_cluster_with_certificates_and_tokens_builds_and_each_does_what_is_his() {
     };
     let token = std::fs::read_to_string(safe.path("read.token")).expect("made");
     assert_eq!(from_environment(token.trim()).code, Some(0));
-    refused(&from_environment("two words"), &["KAGETSU_TOKEN holds no token"]);
+    refused(
+        &from_environment("two words"),
+        &["KAGETSU_TOKEN holds no token"],
+    );
 
     // Without TLS, without a certificate.
     let plain = url.replace("https://", "http://");
-    refused(&safe.kagetsu(&["jobs", "list"], &plain, "read"), &["speaks TLS", "https://"]);
-    let anonymous = ["--coordinator".into(), url.clone(), "--tls-ca".into(), safe.cert("ca.pem")];
-    refused(&run(Program::Kagetsu, &["jobs", "list"], &anonymous), &["wants a certificate", "--tls-cert"]);
+    refused(
+        &safe.kagetsu(&["jobs", "list"], &plain, "read"),
+        &["speaks TLS", "https://"],
+    );
+    let anonymous = [
+        "--coordinator".into(),
+        url.clone(),
+        "--tls-ca".into(),
+        safe.cert("ca.pem"),
+    ];
+    refused(
+        &run(Program::Kagetsu, &["jobs", "list"], &anonymous),
+        &["wants a certificate", "--tls-cert"],
+    );
 
     // A token that is taken away stops to count without a restart.
-    let revoked = Program::Kagetsu.run(&["token", "revoke", "--tokens", &safe.path("tokens"), "read"]);
+    let revoked =
+        Program::Kagetsu.run(&["token", "revoke", "--tokens", &safe.path("tokens"), "read"]);
     assert_eq!(revoked.code, Some(0), "{revoked:#?}");
     coordinator.signal(Signal::SIGHUP);
     crate::cluster::until("the token is gone", || {
         let listed = safe.kagetsu(&["jobs", "list"], &url, "read");
         (listed.code == Some(2)).then(|| refused(&listed, &["not known"]))
     });
-    assert_eq!(safe.kagetsu(&["jobs", "list", "--json"], &url, "build").code, Some(0));
+    assert_eq!(
+        safe.kagetsu(&["jobs", "list", "--json"], &url, "build")
+            .code,
+        Some(0)
+    );
     coordinator.signal(Signal::SIGTERM);
     assert_eq!(coordinator.wait().code(), Some(0), "a clean stop");
 }
@@ -144,16 +269,37 @@ fn a_worker_that_cannot_connect_as_it_is_set_up_ends_and_says_why() {
     let stranger = other.client(&url, "work");
     refused(
         &run(Program::Worker, &[], &stranger),
-        &["not signed by the authority of --tls-ca", "ca.pem of its cluster"],
+        &[
+            "not signed by the authority of --tls-ca",
+            "ca.pem of its cluster",
+        ],
     );
     let plain = url.replace("https://", "http://");
-    refused(&run(Program::Worker, &["--coordinator", &plain], &[]), &["it speaks TLS", "https://"]);
+    refused(
+        &run(Program::Worker, &["--coordinator", &plain], &[]),
+        &["it speaks TLS", "https://"],
+    );
     let file = safe.path("coordinator.url");
     let by_file = |line: &str| {
         std::fs::write(&file, line).expect("room");
-        run(Program::Worker, &["--coordinator-file", &file, "--token-file", &safe.path("work.token")], &[])
+        run(
+            Program::Worker,
+            &[
+                "--coordinator-file",
+                &file,
+                "--token-file",
+                &safe.path("work.token"),
+            ],
+            &[],
+        )
     };
-    refused(&by_file("http://node.example:7615\n"), &["a token must not go to http://node.example:7615", "--insecure"]);
+    refused(
+        &by_file("http://node.example:7615\n"),
+        &[
+            "a token must not go to http://node.example:7615",
+            "--insecure",
+        ],
+    );
     refused(&by_file("seven\n"), &[&file, "says 'seven', which is none"]);
     coordinator.signal(Signal::SIGTERM);
     coordinator.wait();
@@ -164,18 +310,31 @@ fn who_connects_and_says_nothing_keeps_nobody_out() {
     let safe = Safe::new();
     let log = safe.scratch.path("log");
     let arguments = safe.coordinator("127.0.0.1:0", &[]);
-    let mut command = Program::Coordinator.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut command =
+        Program::Coordinator.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     command.stderr(std::fs::File::create(&log).expect("room"));
     let mut coordinator = Running::of(command);
     let url = coordinator.address().replace("http://", "https://");
     let address = url.trim_start_matches("https://");
-    let _silent: Vec<TcpStream> = (0..800).map(|_| TcpStream::connect(address).expect("accepted")).collect();
-    assert_eq!(safe.kagetsu(&["jobs", "list", "--json"], &url, "read").json(), json!([]));
+    let _silent: Vec<TcpStream> = (0..800)
+        .map(|_| TcpStream::connect(address).expect("accepted"))
+        .collect();
+    assert_eq!(
+        safe.kagetsu(&["jobs", "list", "--json"], &url, "read")
+            .json(),
+        json!([])
+    );
     coordinator.signal(Signal::SIGTERM);
     coordinator.wait();
     let said = std::fs::read_to_string(log).expect("text");
-    let refusals = said.lines().filter(|line| line.contains("a client is refused")).count();
-    assert!((1..100).contains(&refusals), "of some 300 refusals a few are told, not {refusals}");
+    let refusals = said
+        .lines()
+        .filter(|line| line.contains("a client is refused"))
+        .count();
+    assert!(
+        (1..100).contains(&refusals),
+        "of some 300 refusals a few are told, not {refusals}"
+    );
 }
 
 #[test]
@@ -185,7 +344,16 @@ fn who_is_refused_is_in_the_log_with_the_reason() {
     let safe = Safe::new();
     let log = safe.scratch.path("log");
     let (book, tokens) = (safe.path("book"), safe.path("tokens"));
-    let place = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--book", &book, "--tokens", &tokens];
+    let place = [
+        "--listen",
+        "127.0.0.1:0",
+        "--http",
+        "127.0.0.1:0",
+        "--book",
+        &book,
+        "--tokens",
+        &tokens,
+    ];
     let mut command = Program::Coordinator.command(&place);
     command.stderr(std::fs::File::create(&log).expect("room"));
     let mut coordinator = Running::of(command);
@@ -193,39 +361,86 @@ fn who_is_refused_is_in_the_log_with_the_reason() {
     let http = coordinator.line();
     let http = http.trim_start_matches("http on ");
     let mut line = TcpStream::connect(http).unwrap_or_else(|error| panic!("{http}: {error}"));
-    line.write_all(b"GET /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").expect("room");
+    line.write_all(b"GET /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        .expect("room");
     let mut answer = String::new();
     line.read_to_string(&mut answer).expect("text");
     assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
-    let stranger = ["--coordinator".into(), url, "--token-file".into(), safe.path("work.token")];
-    refused(&run(Program::Worker, &["--name", "bell\u{7}"], &stranger), &["cannot be printed"]);
+    let stranger = [
+        "--coordinator".into(),
+        url,
+        "--token-file".into(),
+        safe.path("work.token"),
+    ];
+    refused(
+        &run(Program::Worker, &["--name", "bell\u{7}"], &stranger),
+        &["cannot be printed"],
+    );
     coordinator.signal(Signal::SIGTERM);
     coordinator.wait();
     let said = std::fs::read_to_string(log).expect("text");
-    let is_said = |words: &[&str]| said.lines().any(|line| words.iter().all(|word| line.contains(word)));
-    assert!(is_said(&["a request is refused: a token is needed", "client=\"127.0.0.1:", "/api/v1/jobs"]), "{said}");
-    assert!(is_said(&["a worker is refused: ", "cannot be printed", "client=\"127.0.0.1:"]), "{said}");
+    let is_said = |words: &[&str]| {
+        said.lines()
+            .any(|line| words.iter().all(|word| line.contains(word)))
+    };
+    assert!(
+        is_said(&[
+            "a request is refused: a token is needed",
+            "client=\"127.0.0.1:",
+            "/api/v1/jobs"
+        ]),
+        "{said}"
+    );
+    assert!(
+        is_said(&[
+            "a worker is refused: ",
+            "cannot be printed",
+            "client=\"127.0.0.1:"
+        ]),
+        "{said}"
+    );
 }
 
 #[test]
 fn other_machines_come_only_where_they_are_known_and_nobody_listens_in() {
     let safe = Safe::new();
-    let refuses = |arguments: &[String], words: &[&str]| refused(&run(Program::Coordinator, &[], arguments), words);
+    let refuses = |arguments: &[String], words: &[&str]| {
+        refused(&run(Program::Coordinator, &[], arguments), words)
+    };
     let all = safe.coordinator("0.0.0.0:0", &[]);
     let (tls, tokens) = (all[4..8].to_vec(), all[10..].to_vec());
     let listen: Vec<String> = all[..2].to_vec();
-    refuses(&listen, &["0.0.0.0:0", "--tls-cert", "--tokens", "--insecure"]);
-    refuses(&[listen.clone(), tls.clone()].concat(), &["clients are known", "--tokens", "--insecure"]);
-    refuses(&[listen.clone(), tokens].concat(), &["plain text", "--tls-cert", "--insecure"]);
-    for more in [&all[4..10], &[all[4..8].to_vec(), all[10..].to_vec()].concat(), &["--insecure".to_string()]] {
+    refuses(
+        &listen,
+        &["0.0.0.0:0", "--tls-cert", "--tokens", "--insecure"],
+    );
+    refuses(
+        &[listen.clone(), tls.clone()].concat(),
+        &["clients are known", "--tokens", "--insecure"],
+    );
+    refuses(
+        &[listen.clone(), tokens].concat(),
+        &["plain text", "--tls-cert", "--insecure"],
+    );
+    for more in [
+        &all[4..10],
+        &[all[4..8].to_vec(), all[10..].to_vec()].concat(),
+        &["--insecure".to_string()],
+    ] {
         let mut coordinator = start(Program::Coordinator, &[&listen, more].concat());
         assert!(coordinator.address().contains("0.0.0.0"));
     }
 
     let port = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = port.local_addr().expect("an address").to_string();
-    refuses(&["--listen".into(), address.clone()], &[&address, "another program listens there", "another port"]);
-    refuses(&["--listen".into(), "192.0.2.1:0".into(), "--insecure".into()], &["192.0.2.1:0", "no such address"]);
+    refuses(
+        &["--listen".into(), address.clone()],
+        &[&address, "another program listens there", "another port"],
+    );
+    refuses(
+        &["--listen".into(), "192.0.2.1:0".into(), "--insecure".into()],
+        &["192.0.2.1:0", "no such address"],
+    );
 
     let wrong = |index: usize, file: &str| {
         let mut arguments = safe.coordinator("127.0.0.1:0", &[]);
@@ -233,45 +448,86 @@ fn other_machines_come_only_where_they_are_known_and_nobody_listens_in() {
         arguments
     };
     std::fs::write(safe.path("nonsense"), "nonsense").expect("room");
-    refuses(&wrong(5, "missing"), &["missing", "cannot read", "kagetsu certs"]);
+    refuses(
+        &wrong(5, "missing"),
+        &["missing", "cannot read", "kagetsu certs"],
+    );
     refuses(&wrong(5, "nonsense"), &["nonsense", "no certificate"]);
     refuses(&wrong(7, "nonsense"), &["nonsense", "no private key"]);
     refuses(&wrong(9, "nonsense"), &["nonsense", "no certificate"]);
-    refuses(&wrong(11, "missing"), &["missing", "cannot read the tokens file", "kagetsu token new"]);
+    refuses(
+        &wrong(11, "missing"),
+        &[
+            "missing",
+            "cannot read the tokens file",
+            "kagetsu token new",
+        ],
+    );
     refuses(&wrong(11, "nonsense"), &["nonsense", "damaged"]);
 }
 
 #[test]
 fn certificates_are_not_written_over_and_can_be_renewed() {
     let safe = Safe::new();
-    let certs = |more: &[&str]| Program::Kagetsu.run(&[&["certs", &safe.path("certs")], more].concat());
+    let certs =
+        |more: &[&str]| Program::Kagetsu.run(&[&["certs", &safe.path("certs")], more].concat());
     let files = || {
         let read = |name: &str| std::fs::read_to_string(safe.cert(name)).expect("made");
-        ["ca.pem", "ca.key", "coordinator.pem", "coordinator.key", "client.pem", "client.key"].map(read)
+        [
+            "ca.pem",
+            "ca.key",
+            "coordinator.pem",
+            "coordinator.key",
+            "client.pem",
+            "client.key",
+        ]
+        .map(read)
     };
     let before = files();
     refused(&certs(&[]), &["ca.pem", "not written over", "--renew"]);
     assert_eq!(files(), before);
-    let renewed = certs(&["--renew", "--host", "a.example", "--client", "alice", "--days", "30"]);
+    let renewed = certs(&[
+        "--renew",
+        "--host",
+        "a.example",
+        "--client",
+        "alice",
+        "--days",
+        "30",
+    ]);
     assert_eq!(renewed.code, Some(0), "{renewed:#?}");
-    assert!(renewed.stdout.contains("a.example") && renewed.stdout.contains("client, alice"), "{renewed:#?}");
+    assert!(
+        renewed.stdout.contains("a.example") && renewed.stdout.contains("client, alice"),
+        "{renewed:#?}"
+    );
     let after = files();
     let same = [0, 1, 2, 3, 4, 5].map(|index| before[index] == after[index]);
-    assert_eq!(same, [true, true, false, true, false, true], "new certificates for the same keys");
+    assert_eq!(
+        same,
+        [true, true, false, true, false, true],
+        "new certificates for the same keys"
+    );
     assert!(std::path::Path::new(&safe.cert("alice.key")).exists());
     // Old certificates and new ones are of one authority.
     let mut coordinator = start(Program::Coordinator, &safe.coordinator("127.0.0.1:0", &[]));
     let url = coordinator.address().replace("http://", "https://");
     std::fs::write(safe.cert("client.pem"), &before[4]).expect("room");
-    assert_eq!(safe.kagetsu(&["jobs", "list", "--json"], &url, "read").code, Some(0));
+    assert_eq!(
+        safe.kagetsu(&["jobs", "list", "--json"], &url, "read").code,
+        Some(0)
+    );
     drop(coordinator);
 
     std::fs::remove_file(safe.cert("ca.key")).expect("made");
     refused(&certs(&["--renew"]), &["ca.key", "authority's key"]);
     std::fs::write(safe.cert("certs.toml"), "nonsense").expect("room");
     refused(&certs(&["--renew"]), &["certs.toml", "damaged"]);
-    refused(&Program::Kagetsu.run(&["certs", &safe.path("none"), "--renew"]), &["certs.toml", "kagetsu certs"]);
-    let usage = Program::Kagetsu.run(&["certs", &safe.path("none"), "--host", "https://a.example:1"]);
+    refused(
+        &Program::Kagetsu.run(&["certs", &safe.path("none"), "--renew"]),
+        &["certs.toml", "kagetsu certs"],
+    );
+    let usage =
+        Program::Kagetsu.run(&["certs", &safe.path("none"), "--host", "https://a.example:1"]);
     assert_eq!(usage.code, Some(2));
     assert!(usage.stderr.contains("without https://"), "{usage:#?}");
 }
@@ -282,16 +538,43 @@ fn tokens_are_shown_once_and_listed_without_themselves() {
     let file = safe.path("tokens");
     let token = |more: &[&str]| Program::Kagetsu.run(&[&["token"], more].concat());
     let listed = token(&["list", "--tokens", &file, "--json"]).json();
-    let names: Vec<_> = listed.as_array().expect("an array").iter().map(|t| t["name"].clone()).collect();
+    let names: Vec<_> = listed
+        .as_array()
+        .expect("an array")
+        .iter()
+        .map(|t| t["name"].clone())
+        .collect();
     assert_eq!(names, [json!("read"), json!("build"), json!("work")]);
     let secret = std::fs::read_to_string(safe.path("read.token")).expect("made");
-    let shown = token(&["list", "--tokens", &file]).stdout + &std::fs::read_to_string(&file).expect("made");
-    assert!(!shown.contains(secret.trim()) && shown.contains("default"), "{shown}");
-    refused(&token(&["new", "--tokens", &file, "--role", "read", "read"]), &["'read' already", "another name"]);
-    refused(&token(&["new", "--tokens", &file, "--role", "read", "a b"]), &["'a b' is no name"]);
-    refused(&token(&["revoke", "--tokens", &file, "nobody"]), &["no token 'nobody'", "kagetsu token list"]);
-    refused(&token(&["list", "--tokens", &safe.path("missing")]), &["missing", "cannot read"]);
-    refused(&token(&["revoke", "--tokens", &safe.path("missing"), "read"]), &["missing", "cannot read"]);
+    let shown =
+        token(&["list", "--tokens", &file]).stdout + &std::fs::read_to_string(&file).expect("made");
+    assert!(
+        !shown.contains(secret.trim()) && shown.contains("default"),
+        "{shown}"
+    );
+    refused(
+        &token(&["new", "--tokens", &file, "--role", "read", "read"]),
+        &["'read' already", "another name"],
+    );
+    refused(
+        &token(&["new", "--tokens", &file, "--role", "read", "a b"]),
+        &["'a b' is no name"],
+    );
+    refused(
+        &token(&["revoke", "--tokens", &file, "nobody"]),
+        &["no token 'nobody'", "kagetsu token list"],
+    );
+    refused(
+        &token(&["list", "--tokens", &safe.path("missing")]),
+        &["missing", "cannot read"],
+    );
+    refused(
+        &token(&["revoke", "--tokens", &safe.path("missing"), "read"]),
+        &["missing", "cannot read"],
+    );
     let usage = token(&["new", "--tokens", &file, "--role", "king", "k"]);
-    assert!(usage.code == Some(2) && usage.stderr.contains("no role"), "{usage:#?}");
+    assert!(
+        usage.code == Some(2) && usage.stderr.contains("no role"),
+        "{usage:#?}"
+    );
 }

@@ -19,7 +19,10 @@ fn find(program: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<_> = std::env::split_paths(&folders).collect();
     folders.push("/usr/sbin".into());
-    folders.into_iter().map(|folder| folder.join(program)).find(|path| path.is_file())
+    folders
+        .into_iter()
+        .map(|folder| folder.join(program))
+        .find(|path| path.is_file())
 }
 
 /// A Slurm with four nodes; its daemons end when it is dropped.
@@ -31,10 +34,16 @@ struct Slurm {
 /// Ports that nobody has, nor gets unless he asks for them: the system gives away others by itself.
 fn free_ports() -> [u16; 5] {
     let given = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").expect("Linux");
-    let first: u16 = given.split_whitespace().next().and_then(|port| port.parse().ok()).expect("a port");
+    let first: u16 = given
+        .split_whitespace()
+        .next()
+        .and_then(|port| port.parse().ok())
+        .expect("a port");
     let free = || {
         let port = rand::random_range(1_024..first);
-        TcpListener::bind(("127.0.0.1", port)).is_ok().then_some(port)
+        TcpListener::bind(("127.0.0.1", port))
+            .is_ok()
+            .then_some(port)
     };
     let mut ports = BTreeSet::new();
     while ports.len() < 5 {
@@ -46,10 +55,15 @@ fn free_ports() -> [u16; 5] {
 impl Slurm {
     /// `None` where there is none, or nobody who may start it.
     fn start() -> Option<Self> {
-        if !nix::unistd::Uid::effective().is_root() || DAEMONS.iter().any(|name| find(name).is_none()) {
+        if !nix::unistd::Uid::effective().is_root()
+            || DAEMONS.iter().any(|name| find(name).is_none())
+        {
             return None;
         }
-        let mut slurm = Self { scratch: Scratch::new(), daemons: Vec::new() };
+        let mut slurm = Self {
+            scratch: Scratch::new(),
+            daemons: Vec::new(),
+        };
         for folder in ["state", "spool", "shared"] {
             fs::create_dir(slurm.path(folder)).expect("room");
         }
@@ -80,7 +94,8 @@ impl Slurm {
         let key = self.path("munge.key");
         fs::write(&key, rand::random::<[u8; 32]>().repeat(4)).expect("room");
         fs::set_permissions(&key, fs::Permissions::from_mode(0o400)).expect("our own");
-        fs::set_permissions(self.scratch.folder(), fs::Permissions::from_mode(0o755)).expect("our own");
+        fs::set_permissions(self.scratch.folder(), fs::Permissions::from_mode(0o755))
+            .expect("our own");
         let file = |what: &str, name: &str| format!("--{what}={}", self.text(name));
         let arguments = [
             file("key-file", "munge.key"),
@@ -91,15 +106,27 @@ impl Slurm {
         ];
         let mut munged = Command::new(find("munged").expect("found"));
         munged.args(["--foreground", "--force"]).args(arguments);
-        self.daemons.push(munged.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts"));
-        until("munge listens", || self.path("munge.socket").exists().then_some(()));
+        self.daemons.push(
+            munged
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("it starts"),
+        );
+        until("munge listens", || {
+            self.path("munge.socket").exists().then_some(())
+        });
     }
 
     fn settings(&self) -> String {
         let host = fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
         let host = host.trim();
         let ports = free_ports();
-        let (socket, state, spool) = (self.text("munge.socket"), self.text("state"), self.text("spool"));
+        let (socket, state, spool) = (
+            self.text("munge.socket"),
+            self.text("state"),
+            self.text("spool"),
+        );
         let pids = self.text("");
         let mut text = format!(
             "ClusterName=kagetsu\nSlurmctldHost={host}(127.0.0.1)\nSlurmctldPort={}\nSlurmUser=root\nSlurmdUser=root\n\
@@ -114,44 +141,87 @@ impl Slurm {
         );
         for (node, port) in (1..=4).zip(&ports[1..]) {
             let about = "CPUs=2 RealMemory=8000 State=UNKNOWN";
-            text += &format!("NodeName=n{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} {about}\n");
+            text += &format!(
+                "NodeName=n{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} {about}\n"
+            );
         }
         text + "PartitionName=all Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP\n"
     }
 
     fn daemon(&mut self, name: &str, arguments: &[&str]) {
         let mut daemon = Command::new(find(name).expect("found"));
-        daemon.arg("-f").arg(self.path("slurm.conf")).args(arguments);
-        self.daemons.push(daemon.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts"));
+        daemon
+            .arg("-f")
+            .arg(self.path("slurm.conf"))
+            .args(arguments);
+        self.daemons.push(
+            daemon
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("it starts"),
+        );
     }
 
     fn ask(&self, program: &str, arguments: &[&str]) -> Finished {
         let mut command = Command::new(program);
-        command.args(arguments).env("SLURM_CONF", self.path("slurm.conf"));
+        command
+            .args(arguments)
+            .env("SLURM_CONF", self.path("slurm.conf"));
         Finished::of(command)
     }
 
     /// Submits one of our scripts; the job's number.
     fn submit(&self, script: &str, more: &[&str]) -> String {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/slurm").join(script);
+        let script = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../deploy/slurm")
+            .join(script);
         let (shared, log) = (self.text("shared"), self.text("%x.%A.%a.log"));
         let programs = [Program::Coordinator, Program::Worker].map(|program| {
             let command = program.command(&[]);
-            Path::new(command.get_program()).parent().expect("a folder").to_str().expect("a plain name").to_string()
+            Path::new(command.get_program())
+                .parent()
+                .expect("a folder")
+                .to_str()
+                .expect("a plain name")
+                .to_string()
         });
-        let path = format!("{}:{}:{}", programs[0], programs[1], std::env::var("PATH").expect("a path"));
+        let path = format!(
+            "{}:{}:{}",
+            programs[0],
+            programs[1],
+            std::env::var("PATH").expect("a path")
+        );
         let mut command = Command::new("sbatch");
-        command.args(["--parsable", "--mem=0", "--output", &log]).args(more).arg(script);
-        command.env("SLURM_CONF", self.path("slurm.conf")).env("PATH", path).env("KAGETSU_SHARED", shared);
-        command.env("KAGETSU_TABLE_MIB", "16").env("KAGETSU_LISTEN", "127.0.0.1:0").env("KAGETSU_HOST", "127.0.0.1");
-        command.env("KAGETSU_SLOTS", "1").env("KAGETSU_GRACE", "2s").current_dir(self.scratch.folder());
+        command
+            .args(["--parsable", "--mem=0", "--output", &log])
+            .args(more)
+            .arg(script);
+        command
+            .env("SLURM_CONF", self.path("slurm.conf"))
+            .env("PATH", path)
+            .env("KAGETSU_SHARED", shared);
+        command
+            .env("KAGETSU_TABLE_MIB", "16")
+            .env("KAGETSU_LISTEN", "127.0.0.1:0")
+            .env("KAGETSU_HOST", "127.0.0.1");
+        command
+            .env("KAGETSU_SLOTS", "1")
+            .env("KAGETSU_GRACE", "2s")
+            .current_dir(self.scratch.folder());
         let submitted = Finished::of(command);
         assert_eq!(submitted.code, Some(0), "{submitted:#?}");
         submitted.stdout.trim().into()
     }
 
     fn state(&self, job: &str) -> String {
-        self.ask("squeue", &["--noheader", "--states=all", "--job", job, "--format=%T"]).stdout.trim().into()
+        self.ask(
+            "squeue",
+            &["--noheader", "--states=all", "--job", job, "--format=%T"],
+        )
+        .stdout
+        .trim()
+        .into()
     }
 
     /// All that Slurm knows of a job and its nodes, and what the job has said, for who looks at a failure.
@@ -163,9 +233,12 @@ impl Slurm {
 
     /// Every log that there is, for who looks at a failure.
     fn logs(&self) -> String {
-        let files = fs::read_dir(self.scratch.folder()).expect("it is there").map_while(Result::ok);
+        let files = fs::read_dir(self.scratch.folder())
+            .expect("it is there")
+            .map_while(Result::ok);
         let logs = files.filter(|file| file.file_name().to_string_lossy().contains("kagetsu-"));
-        logs.map(|file| fs::read_to_string(file.path()).unwrap_or_default()).collect()
+        logs.map(|file| fs::read_to_string(file.path()).unwrap_or_default())
+            .collect()
     }
 }
 
@@ -189,19 +262,42 @@ fn the_scripts_build_a_book_in_a_real_slurm_through_requeues() {
         return;
     };
     let file = slurm.path("shared/coordinator.url");
-    let url = || until("the coordinator has an address", || fs::read_to_string(&file).ok()).trim().to_string();
+    let url = || {
+        until("the coordinator has an address", || {
+            fs::read_to_string(&file).ok()
+        })
+        .trim()
+        .to_string()
+    };
     // Workers may come first.
     let workers = slurm.submit("workers.sbatch", &["--array=1-2", "--cpus-per-task=1"]);
     let coordinator = slurm.submit("coordinator.sbatch", &["--cpus-per-task=1"]);
     let first = url();
-    let place = ["--variant", "freestyle-15", "--moves", "h8", "--positions", "60", "--depth", "5", "--name", "test"];
-    let _client = Program::Kagetsu.start(&[&["build", "--coordinator", &first, "--json"], &place[..]].concat());
+    let place = [
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--positions",
+        "60",
+        "--depth",
+        "5",
+        "--name",
+        "test",
+    ];
+    let _client = Program::Kagetsu
+        .start(&[&["build", "--coordinator", &first, "--json"], &place[..]].concat());
     let jobs = |url: &str| -> Option<Value> {
         let listed = Program::Kagetsu.run(&["jobs", "list", "--coordinator", url, "--json"]);
-        serde_json::from_str::<Value>(&listed.stdout).ok()?.get(0).cloned()
+        serde_json::from_str::<Value>(&listed.stdout)
+            .ok()?
+            .get(0)
+            .cloned()
     };
     let positions = |job: &Value| job["positions"].as_u64().unwrap_or_default();
-    until("work is done", || (positions(&jobs(&first)?) > 3).then_some(()));
+    until("work is done", || {
+        (positions(&jobs(&first)?) > 3).then_some(())
+    });
 
     // A worker is put back into the queue, and then the coordinator, which comes up with another address.
     let requeued = slurm.ask("scontrol", &["requeue", &format!("{workers}_1")]);
@@ -209,25 +305,38 @@ fn the_scripts_build_a_book_in_a_real_slurm_through_requeues() {
     let requeued = slurm.ask("scontrol", &["requeue", &coordinator]);
     assert_eq!(requeued.code, Some(0), "{requeued:#?}");
     // Slurm lets a requeued job wait for two minutes; an operator would, too.
-    until("it waits", || (slurm.state(&coordinator) == "PENDING").then_some(()));
+    until("it waits", || {
+        (slurm.state(&coordinator) == "PENDING").then_some(())
+    });
     let second = until_or(
         "it has another address",
         || slurm.shown(&coordinator),
         || {
             if slurm.state(&coordinator) == "PENDING" {
                 // Again and again: its end may come after the first time, and sets the two minutes then.
-                slurm.ask("scontrol", &["update", &format!("jobid={coordinator}"), "starttime=now"]);
+                slurm.ask(
+                    "scontrol",
+                    &["update", &format!("jobid={coordinator}"), "starttime=now"],
+                );
             }
             Some(url()).filter(|url| *url != first)
         },
     );
-    until("the job ends", || (jobs(&second)?["state"] == "done").then_some(()));
+    until("the job ends", || {
+        (jobs(&second)?["state"] == "done").then_some(())
+    });
 
     // Who is cancelled says goodbye, and is gone for good.
     for job in [&workers, &coordinator] {
         let cancelled = slurm.ask("scancel", &[job]);
         assert_eq!(cancelled.code, Some(0), "{cancelled:#?}");
-        until("it has ended", || slurm.state(job).lines().all(|state| state == "CANCELLED").then_some(()));
+        until("it has ended", || {
+            slurm
+                .state(job)
+                .lines()
+                .all(|state| state == "CANCELLED")
+                .then_some(())
+        });
     }
     let logs = slurm.logs();
     assert!(logs.contains("goodbye=true"), "{logs}");
@@ -242,16 +351,32 @@ fn ends_before_its_limit(limit: &[&str], signal: impl Fn(&Slurm, &str)) {
         return;
     };
     let coordinator = slurm.submit("coordinator.sbatch", &["--cpus-per-task=1"]);
-    let workers = slurm.submit("workers.sbatch", &[&["--array=1", "--cpus-per-task=1"], limit].concat());
-    until("it works", || slurm.logs().contains("working for").then_some(()));
+    let workers = slurm.submit(
+        "workers.sbatch",
+        &[&["--array=1", "--cpus-per-task=1"], limit].concat(),
+    );
+    until("it works", || {
+        slurm.logs().contains("working for").then_some(())
+    });
     signal(&slurm, &format!("{workers}_1"));
-    until("it waits again", || (slurm.state(&workers) == "PENDING").then_some(()));
+    until("it waits again", || {
+        (slurm.state(&workers) == "PENDING").then_some(())
+    });
     let logs = slurm.logs();
-    assert!(logs.contains("goodbye=true") && logs.contains("stopping:"), "{logs}");
+    assert!(
+        logs.contains("goodbye=true") && logs.contains("stopping:"),
+        "{logs}"
+    );
     for job in [&workers, &coordinator] {
         let cancelled = slurm.ask("scancel", &[job]);
         assert_eq!(cancelled.code, Some(0), "{cancelled:#?}");
-        until("it is gone for good", || slurm.state(job).lines().all(|state| state == "CANCELLED").then_some(()));
+        until("it is gone for good", || {
+            slurm
+                .state(job)
+                .lines()
+                .all(|state| state == "CANCELLED")
+                .then_some(())
+        });
     }
 }
 

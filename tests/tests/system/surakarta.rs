@@ -14,11 +14,25 @@ fn a_cluster_grows_the_book_that_one_process_does() {
     let scratch = Scratch::new();
     let book = grows_alike(&scratch, Variant::SURAKARTA, OPENING, 5);
     let ask = |moves| {
-        Program::Kagetsu.run(&["query", "--variant", "surakarta", "--moves", moves, "--json", "--book", &book]).json()
+        Program::Kagetsu
+            .run(&[
+                "query",
+                "--variant",
+                "surakarta",
+                "--moves",
+                moves,
+                "--json",
+                "--book",
+                &book,
+            ])
+            .json()
     };
     // The same on the other side of the board.
     let (asked, turned) = (ask(OPENING), ask("e2e3 b5b4"));
-    assert_eq!((&asked["key"], &asked["score"]), (&turned["key"], &turned["score"]));
+    assert_eq!(
+        (&asked["key"], &asked["score"]),
+        (&turned["key"], &turned["score"])
+    );
 }
 
 #[test]
@@ -32,11 +46,18 @@ fn a_cluster_analyses_surakarta() {
         [asked, there].map(|arguments| Program::Kagetsu.run(&arguments).json())
     };
     for answer in both(&["--moves", OPENING, "--depth", "6", "--top", "2"]) {
-        assert_eq!((&answer["depth"], &answer["win_in"]), (&json!(6), &json!(null)), "{answer}");
+        assert_eq!(
+            (&answer["depth"], &answer["win_in"]),
+            (&json!(6), &json!(null)),
+            "{answer}"
+        );
     }
     // The last stone is taken: b2 goes around its own corner, over the point where it began, to b5.
     for answer in both(&["--fen", "6/1w4/6/6/1b4/6 b", "--depth", "4"]) {
-        assert_eq!((&answer["best"], &answer["proof"], &answer["win_in"]), (&json!("b2b5"), &json!("win"), &json!(1)));
+        assert_eq!(
+            (&answer["best"], &answer["proof"], &answer["win_in"]),
+            (&json!("b2b5"), &json!("win"), &json!(1))
+        );
     }
     cluster.stop();
 }
@@ -46,8 +67,22 @@ fn our_example_of_roots_is_built() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
-    let roots = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/surakarta-openings.txt");
-    let fixed = ["build", "--book", book, "--variant", "surakarta", "--depth", "3", "--json"];
-    let job = Program::Kagetsu.run(&[&fixed[..], &["--roots", roots, "--positions", "12"]].concat()).json();
+    let roots = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../examples/surakarta-openings.txt"
+    );
+    let fixed = [
+        "build",
+        "--book",
+        book,
+        "--variant",
+        "surakarta",
+        "--depth",
+        "3",
+        "--json",
+    ];
+    let job = Program::Kagetsu
+        .run(&[&fixed[..], &["--roots", roots, "--positions", "12"]].concat())
+        .json();
     assert_eq!(job["positions"], json!(12), "{job}");
 }

@@ -20,7 +20,17 @@ fn text(path: &Path) -> &str {
 }
 
 fn build(book: &str, positions: &str) {
-    let arguments = ["build", "--book", book, "--variant", "freestyle-15", "--moves", "h8", "--positions", positions];
+    let arguments = [
+        "build",
+        "--book",
+        book,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--positions",
+        positions,
+    ];
     let built = kagetsu(&[&arguments[..], &["--depth", "2"]].concat());
     assert_eq!(built.code, Some(0), "{built:#?}");
 }
@@ -31,13 +41,18 @@ fn is_clean(book: &str) {
 }
 
 fn positions(book: &str) -> u64 {
-    kagetsu(&["stats", "--book", book, "--json"]).json()["positions"].as_u64().expect("a number")
+    kagetsu(&["stats", "--book", book, "--json"]).json()["positions"]
+        .as_u64()
+        .expect("a number")
 }
 
 /// A folder like another, of a book that nobody has open.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("room");
-    for entry in std::fs::read_dir(from).expect("it is there").map(|entry| entry.expect("it is there")) {
+    for entry in std::fs::read_dir(from)
+        .expect("it is there")
+        .map(|entry| entry.expect("it is there"))
+    {
         let target = to.join(entry.file_name());
         if entry.path().is_dir() {
             copy(&entry.path(), &target);
@@ -54,21 +69,51 @@ fn a_book_is_backed_up_while_a_cluster_builds_it() {
     let cluster = Cluster::start(&book, "127.0.0.1:0");
     let _worker = cluster.worker();
     let _client = cluster.build(60, 3);
-    let acknowledged = || cluster.job().and_then(|job| job["positions"].as_u64()).unwrap_or(0);
+    let acknowledged = || {
+        cluster
+            .job()
+            .and_then(|job| job["positions"].as_u64())
+            .unwrap_or(0)
+    };
     until("something is built", || (acknowledged() > 5).then_some(()));
     let mut before = 0;
     for _ in 0..3 {
         let least = acknowledged();
-        let made = kagetsu(&["backup", "--book", text(&book), "--to", text(&safe), "--json"]).json();
-        assert_eq!(made["bytes"].as_u64().expect("a number") - made["copied"].as_u64().expect("a number"), before);
+        let made = kagetsu(&[
+            "backup",
+            "--book",
+            text(&book),
+            "--to",
+            text(&safe),
+            "--json",
+        ])
+        .json();
+        assert_eq!(
+            made["bytes"].as_u64().expect("a number") - made["copied"].as_u64().expect("a number"),
+            before
+        );
         before = made["bytes"].as_u64().expect("a number");
-        let restored = kagetsu(&["restore", "--from", text(&safe), "--book", text(&again), "--json"]).json();
-        assert!(restored["positions"].as_u64().expect("a number") >= least, "{least} acknowledged, {restored}");
+        let restored = kagetsu(&[
+            "restore",
+            "--from",
+            text(&safe),
+            "--book",
+            text(&again),
+            "--json",
+        ])
+        .json();
+        assert!(
+            restored["positions"].as_u64().expect("a number") >= least,
+            "{least} acknowledged, {restored}"
+        );
         is_clean(text(&again));
     }
     // Who has the book is named by all that want it for themselves.
     let held = kagetsu(&["prune", "--book", text(&book), "--max-ply", "1"]);
-    assert!(held.code == Some(2) && held.stderr.contains("is open in process"), "{held:#?}");
+    assert!(
+        held.code == Some(2) && held.stderr.contains("is open in process"),
+        "{held:#?}"
+    );
     cluster.stop();
 }
 
@@ -77,17 +122,45 @@ fn a_book_is_pruned_and_its_job_waits() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
     build(text(&book), "30");
-    let prune = ["prune", "--book", text(&book), "--variant", "freestyle-15", "--moves", "a1 b1"];
-    refused(&kagetsu(&prune), &["does not hold the root freestyle-15 a1 b1", "nothing was removed"]);
+    let prune = [
+        "prune",
+        "--book",
+        text(&book),
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "a1 b1",
+    ];
+    refused(
+        &kagetsu(&prune),
+        &[
+            "does not hold the root freestyle-15 a1 b1",
+            "nothing was removed",
+        ],
+    );
     assert_eq!(positions(text(&book)), 30);
     let pruned = kagetsu(&["prune", "--book", text(&book), "--max-ply", "1", "--json"]).json();
-    assert_eq!(pruned["kept"].as_u64().zip(pruned["removed"].as_u64()).map(|(a, b)| a + b), Some(30), "{pruned}");
-    assert_eq!(pruned["paused"].as_array().map(Vec::len), Some(1), "{pruned}");
+    assert_eq!(
+        pruned["kept"]
+            .as_u64()
+            .zip(pruned["removed"].as_u64())
+            .map(|(a, b)| a + b),
+        Some(30),
+        "{pruned}"
+    );
+    assert_eq!(
+        pruned["paused"].as_array().map(Vec::len),
+        Some(1),
+        "{pruned}"
+    );
     is_clean(text(&book));
     let stats = kagetsu(&["stats", "--book", text(&book), "--json"]).json();
     assert_eq!(stats["positions"], pruned["kept"]);
     let grades = stats["grades"].as_array().expect("grades");
-    assert!(grades.len() <= 2 && grades.iter().any(|grade| grade["holes"] != json!(0)), "{stats}");
+    assert!(
+        grades.len() <= 2 && grades.iter().any(|grade| grade["holes"] != json!(0)),
+        "{stats}"
+    );
     let jobs = kagetsu(&["jobs", "list", "--book", text(&book), "--json"]).stdout;
     assert!(jobs.contains("\"paused\""), "{jobs}");
     let nothing = kagetsu(&["prune", "--book", text(&book), "--json"]).json();
@@ -103,7 +176,11 @@ fn a_hole_is_named_so_that_it_can_be_asked_for() {
     let holes = stats["holes"].as_array().expect("holes");
     assert!(!holes.is_empty());
     for hole in holes {
-        let moves = hole["moves"].as_array().expect("moves").iter().map(|m| m.as_str().expect("a move"));
+        let moves = hole["moves"]
+            .as_array()
+            .expect("moves")
+            .iter()
+            .map(|m| m.as_str().expect("a move"));
         let line = moves.collect::<Vec<_>>().join(" ");
         assert_eq!(hole["position"], json!(format!("freestyle-15 {line}")));
         let place = ["--variant", "freestyle-15", "--moves", &line, "--json"];
@@ -111,8 +188,19 @@ fn a_hole_is_named_so_that_it_can_be_asked_for() {
         assert_eq!(asked["key"], hole["key"]);
     }
     let fen = "3k5/9/9/9/9/9/9/9/9/4K4 w";
-    let unknown = kagetsu(&["query", "--book", text(&book), "--variant", "xiangqi", "--fen", fen]);
-    assert!(unknown.code == Some(1) && unknown.stderr.contains(&format!("xiangqi from \"{fen}")), "{unknown:#?}");
+    let unknown = kagetsu(&[
+        "query",
+        "--book",
+        text(&book),
+        "--variant",
+        "xiangqi",
+        "--fen",
+        fen,
+    ]);
+    assert!(
+        unknown.code == Some(1) && unknown.stderr.contains(&format!("xiangqi from \"{fen}")),
+        "{unknown:#?}"
+    );
 }
 
 #[test]
@@ -121,23 +209,54 @@ fn a_move_is_picked_within_a_margin_and_not_at_the_edge() {
     let book = scratch.path("book");
     build(text(&book), "30");
     let pick = |more: &[&str]| {
-        let ask = ["pick", "--book", text(&book), "--variant", "freestyle-15", "--moves", "h8"];
+        let ask = [
+            "pick",
+            "--book",
+            text(&book),
+            "--variant",
+            "freestyle-15",
+            "--moves",
+            "h8",
+        ];
         kagetsu(&[&ask[..], more].concat())
     };
     let best = pick(&[]);
     assert_eq!(best.code, Some(0), "{best:#?}");
     for seed in ["1", "2", "3"] {
-        let near = pick(&["--temperature", "1000", "--margin", "0", "--seed", seed, "--json"]).json();
+        let near = pick(&[
+            "--temperature",
+            "1000",
+            "--margin",
+            "0",
+            "--seed",
+            seed,
+            "--json",
+        ])
+        .json();
         assert_eq!(near["score"], pick(&["--json"]).json()["score"]);
     }
     // Which positions the book has is chance: the best move may lead out of it.
     let line = format!("h8 {}", best.stdout.trim());
-    let known = kagetsu(&["query", "--book", text(&book), "--variant", "freestyle-15", "--moves", &line]);
+    let known = kagetsu(&[
+        "query",
+        "--book",
+        text(&book),
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        &line,
+    ]);
     let near = pick(&["--before-edge", "1"]);
     assert_eq!(near.code, known.code, "{near:#?} {known:#?}");
-    assert!(near.code == Some(1) || near.stdout == best.stdout, "{near:#?}");
+    assert!(
+        near.code == Some(1) || near.stdout == best.stdout,
+        "{near:#?}"
+    );
     let far = pick(&["--before-edge", "100"]);
-    assert!(far.code == Some(1) && far.stderr.contains("the book ends"), "{far:#?}");
+    assert!(
+        far.code == Some(1) && far.stderr.contains("the book ends"),
+        "{far:#?}"
+    );
 }
 
 #[test]
@@ -156,13 +275,27 @@ fn a_damaged_journal_is_refused_and_repaired() {
         bytes[place] ^= 1;
         std::fs::write(&journal, &bytes).expect("room");
         let refused = kagetsu(&["stats", "--book", text(&book)]);
-        assert!(refused.code == Some(2) && refused.stderr.contains("kagetsu repair"), "{refused:#?}");
+        assert!(
+            refused.code == Some(2) && refused.stderr.contains("kagetsu repair"),
+            "{refused:#?}"
+        );
         let repaired = kagetsu(&["repair", "--book", text(&book), "--json"]);
         let told: serde_json::Value = serde_json::from_str(&repaired.stdout).expect("one object");
-        assert_eq!((repaired.code, &told["whole"]), (Some(1), &json!(false)), "{told}");
+        assert_eq!(
+            (repaired.code, &told["whole"]),
+            (Some(1), &json!(false)),
+            "{told}"
+        );
         // One entry is lost, of a position or of the job that asked for them; what else the job said is left out.
-        assert_eq!(count(&told, "kept") + count(&told, "left_out") + 1, count(&before, "kept"), "{told}");
-        assert!(count(&told, "lost_bytes") > 0 && [19, 20].contains(&count(&told, "positions")), "{told}");
+        assert_eq!(
+            count(&told, "kept") + count(&told, "left_out") + 1,
+            count(&before, "kept"),
+            "{told}"
+        );
+        assert!(
+            count(&told, "lost_bytes") > 0 && [19, 20].contains(&count(&told, "positions")),
+            "{told}"
+        );
         is_clean(text(&book));
         build(text(&book), "20");
         assert_eq!(kagetsu(&["repair", "--book", text(&book)]).code, Some(0));
@@ -192,13 +325,27 @@ fn a_compacted_book_says_the_same_in_fewer_bytes() {
     let compact = || kagetsu(&["compact", "--book", text(&twice), "--json"]).json();
     let told = compact();
     let count = |told: &serde_json::Value, name: &str| told[name].as_u64().expect("a number");
-    assert_eq!((count(&told, "positions"), count(&told, "entries"), count(&told, "entries_before")), (30, 30, 60));
-    assert!(count(&told, "bytes") < count(&told, "bytes_before"), "{told}");
+    assert_eq!(
+        (
+            count(&told, "positions"),
+            count(&told, "entries"),
+            count(&told, "entries_before")
+        ),
+        (30, 30, 60)
+    );
+    assert!(
+        count(&told, "bytes") < count(&told, "bytes_before"),
+        "{told}"
+    );
     is_clean(text(&twice));
     assert_eq!(kagetsu(&["diff", text(&own), text(&twice)]).code, Some(0));
     assert_eq!(count(&compact(), "entries"), 30);
     // A job goes on where it was.
-    assert!(kagetsu(&["compact", "--book", text(&own)]).stdout.contains("30 positions"));
+    assert!(
+        kagetsu(&["compact", "--book", text(&own)])
+            .stdout
+            .contains("30 positions")
+    );
     build(text(&own), "40");
     assert_eq!(positions(text(&own)), 40);
     is_clean(text(&own));
@@ -212,18 +359,42 @@ fn kill(times: u32, seed: u64) {
     let [own, file, merged, read, safe, calm] =
         ["own", "file", "merged", "read", "safe", "calm"].map(|name| scratch.path(name));
     build(text(&own), "120");
-    assert_eq!(kagetsu(&["export", "--format", "json", "--book", text(&own), text(&file)]).code, Some(0));
+    assert_eq!(
+        kagetsu(&[
+            "export",
+            "--format",
+            "json",
+            "--book",
+            text(&own),
+            text(&file)
+        ])
+        .code,
+        Some(0)
+    );
     copy(&own, &calm);
-    let pruned = kagetsu(&["prune", "--book", text(&calm), "--max-ply", "2", "--json"]).json()["kept"].as_u64();
+    let pruned =
+        kagetsu(&["prune", "--book", text(&calm), "--max-ply", "2", "--json"]).json()["kept"]
+            .as_u64();
     let mut at_random = |arguments: &[&str]| {
         let mut running = Program::Kagetsu.start(arguments);
         std::thread::sleep(Duration::from_millis(chance.random_range(0..150)));
         running.kill();
     };
     let merge = ["merge", "--into", text(&merged), text(&own)];
-    let import = ["import", "--format", "json", "--book", text(&read), text(&file)];
+    let import = [
+        "import",
+        "--format",
+        "json",
+        "--book",
+        text(&read),
+        text(&file),
+    ];
     let backup = ["backup", "--book", text(&own), "--to", text(&safe)];
-    for (command, book) in [(&merge[..], &merged), (&import[..], &read), (&backup[..], &safe)] {
+    for (command, book) in [
+        (&merge[..], &merged),
+        (&import[..], &read),
+        (&backup[..], &safe),
+    ] {
         for _ in 0..times {
             at_random(command);
             if book.join("journal").exists() {

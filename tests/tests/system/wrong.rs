@@ -18,15 +18,26 @@ fn kagetsu(arguments: &[&str]) -> Finished {
 /// The command ends with code 2, prints nothing, and says each of `words`.
 #[track_caller]
 pub(crate) fn refused(finished: &Finished, words: &[&str]) {
-    assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{finished:#?}");
+    assert_eq!(
+        (finished.code, finished.stdout.as_str()),
+        (Some(2), ""),
+        "{finished:#?}"
+    );
     assert!(!finished.stderr.contains("panicked"), "{finished:#?}");
     for word in words {
-        assert!(finished.stderr.contains(word), "'{word}' is not said in {finished:#?}");
+        assert!(
+            finished.stderr.contains(word),
+            "'{word}' is not said in {finished:#?}"
+        );
     }
 }
 
 fn small_book(scratch: &Scratch) -> String {
-    let book = scratch.path("book").to_str().expect("a plain name").to_string();
+    let book = scratch
+        .path("book")
+        .to_str()
+        .expect("a plain name")
+        .to_string();
     let made = kagetsu(&[
         "build",
         "--book",
@@ -45,19 +56,49 @@ fn small_book(scratch: &Scratch) -> String {
 }
 
 fn query(book: &str) -> Finished {
-    kagetsu(&["query", "--book", book, "--variant", "freestyle-15", "--moves", "h8", "--json"])
+    kagetsu(&[
+        "query",
+        "--book",
+        book,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--json",
+    ])
 }
 
 #[test]
 fn words_that_are_no_position() {
     let analyze = |more: &[&str]| kagetsu(&[&["analyze", "--depth", "1"], more].concat());
-    refused(&analyze(&["--variant", "freestyle-15", "--moves", "h8 z99"]), &["z99", "off the board", "freestyle-15"]);
-    refused(&analyze(&["--variant", "freestyle-15", "--moves", "h8 h8"]), &["move 2", "h8 is taken"]);
-    refused(&analyze(&["--variant", "freestyle-15", "--moves", "h8 ??"]), &["'??' is not a move"]);
-    refused(&analyze(&["--variant", "freestyle-99"]), &["freestyle-99", "5 to 22"]);
-    refused(&analyze(&["--split", "other-split"]), &["other-split", "shared, seeded, tree"]);
-    refused(&analyze(&["--variant", "freestyle-15", "--split", "tree"]), &["--split tree", "--coordinator"]);
-    refused(&analyze(&["--variant", "chess"]), &["unknown variant 'chess'", "freestyle"]);
+    refused(
+        &analyze(&["--variant", "freestyle-15", "--moves", "h8 z99"]),
+        &["z99", "off the board", "freestyle-15"],
+    );
+    refused(
+        &analyze(&["--variant", "freestyle-15", "--moves", "h8 h8"]),
+        &["move 2", "h8 is taken"],
+    );
+    refused(
+        &analyze(&["--variant", "freestyle-15", "--moves", "h8 ??"]),
+        &["'??' is not a move"],
+    );
+    refused(
+        &analyze(&["--variant", "freestyle-99"]),
+        &["freestyle-99", "5 to 22"],
+    );
+    refused(
+        &analyze(&["--split", "other-split"]),
+        &["other-split", "shared, seeded, tree"],
+    );
+    refused(
+        &analyze(&["--variant", "freestyle-15", "--split", "tree"]),
+        &["--split tree", "--coordinator"],
+    );
+    refused(
+        &analyze(&["--variant", "chess"]),
+        &["unknown variant 'chess'", "freestyle"],
+    );
 }
 
 #[test]
@@ -79,10 +120,21 @@ fn numbers_that_are_too_small() {
 fn what_a_book_has_and_what_it_was_told_to_leave_out() {
     let scratch = Scratch::new();
     let book = small_book(&scratch);
-    let place = ["--book", &book, "--variant", "freestyle-15", "--moves", "h8"];
+    let place = [
+        "--book",
+        &book,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+    ];
     let deep = kagetsu(&[&["pick", "--min-depth", "99"][..], &place].concat());
-    assert!(deep.code == Some(1) && deep.stderr.contains("searched less deeply than 99 plies"), "{deep:#?}");
-    let excluded = kagetsu(&[&["build", "--exclude", "h8", "--name", "other"][..], &place].concat());
+    assert!(
+        deep.code == Some(1) && deep.stderr.contains("searched less deeply than 99 plies"),
+        "{deep:#?}"
+    );
+    let excluded =
+        kagetsu(&[&["build", "--exclude", "h8", "--name", "other"][..], &place].concat());
     refused(&excluded, &["the root freestyle-15 h8", "--exclude"]);
     let jobs = kagetsu(&["jobs", "list", "--book", &book]);
     assert!(!jobs.stdout.contains("other"), "{jobs:#?}");
@@ -92,24 +144,46 @@ fn what_a_book_has_and_what_it_was_told_to_leave_out() {
 fn a_coordinator_that_is_not_there() {
     // A port that nobody listens on, nor can: it is ours, and we do not.
     let port = tokio::net::TcpSocket::new_v4().expect("a socket");
-    port.bind("127.0.0.1:0".parse().expect("an address")).expect("a port");
+    port.bind("127.0.0.1:0".parse().expect("an address"))
+        .expect("a port");
     let url = format!("http://{}", port.local_addr().expect("bound"));
     let place = ["--variant", "freestyle-15", "--moves", "h8"];
     for command in [
         &["analyze", "--depth", "1", "--coordinator", &url][..],
-        &["build", "--book", "b", "--depth", "1", "--coordinator", &url],
+        &[
+            "build",
+            "--book",
+            "b",
+            "--depth",
+            "1",
+            "--coordinator",
+            &url,
+        ],
         &["query", "--book", &url],
     ] {
-        refused(&kagetsu(&[command, &place[..]].concat()), &[&url, "kagetsu-coordinator"]);
+        refused(
+            &kagetsu(&[command, &place[..]].concat()),
+            &[&url, "kagetsu-coordinator"],
+        );
     }
-    refused(&kagetsu(&["jobs", "list", "--coordinator", &url]), &[&url, "kagetsu-coordinator"]);
-    refused(&kagetsu(&["workers", "list", "--coordinator", "nonsense url"]), &["nonsense url"]);
+    refused(
+        &kagetsu(&["jobs", "list", "--coordinator", &url]),
+        &[&url, "kagetsu-coordinator"],
+    );
+    refused(
+        &kagetsu(&["workers", "list", "--coordinator", "nonsense url"]),
+        &["nonsense url"],
+    );
 }
 
 #[test]
 fn a_port_of_http_is_no_coordinator() {
     let scratch = Scratch::new();
-    let book = scratch.path("book").to_str().expect("a plain name").to_string();
+    let book = scratch
+        .path("book")
+        .to_str()
+        .expect("a plain name")
+        .to_string();
     let door = Door::start(&["--book", &book]);
     let url = format!("http://{}", door.http);
     let words = [&*url, "no coordinator's gRPC port", "`listening on`"];
@@ -122,20 +196,36 @@ fn a_port_of_http_is_no_coordinator() {
         refused(&kagetsu(&[command, &place[..]].concat()), &words);
     }
     refused(&kagetsu(&["jobs", "list", "--coordinator", &url]), &words);
-    refused(&kagetsu(&["jobs", "watch", "test", "--coordinator", &url]), &words);
+    refused(
+        &kagetsu(&["jobs", "watch", "test", "--coordinator", &url]),
+        &words,
+    );
 
-    refused(&Program::Worker.run(&["--coordinator", &url, "--slots", "1"]), &words);
+    refused(
+        &Program::Worker.run(&["--coordinator", &url, "--slots", "1"]),
+        &words,
+    );
 }
 
 #[test]
 fn a_server_that_has_no_work_is_told_to_the_worker() {
     let scratch = Scratch::new();
     let book = small_book(&scratch);
-    let mut server =
-        Program::Kagetsu.start(&["serve", "--book", &book, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]);
+    let mut server = Program::Kagetsu.start(&[
+        "serve",
+        "--book",
+        &book,
+        "--listen",
+        "127.0.0.1:0",
+        "--http",
+        "127.0.0.1:0",
+    ]);
     let url = server.address();
     let words = [&*url, "does not know what it is asked"];
-    refused(&Program::Worker.run(&["--coordinator", &url, "--slots", "1"]), &words);
+    refused(
+        &Program::Worker.run(&["--coordinator", &url, "--slots", "1"]),
+        &words,
+    );
 }
 
 #[test]
@@ -150,8 +240,18 @@ fn a_server_that_hangs_up_at_once_is_asked_less_and_less_often() {
     let _worker = Running::of(command);
     let said = until("it waits longer and longer", || {
         let said = fs::read_to_string(&log).expect("text");
-        let wait = |line: &str| line.split_once("next try in ")?.1.split(' ').next()?.parse::<f64>().ok();
-        said.lines().filter_map(wait).any(|wait| wait > 0.5).then_some(said)
+        let wait = |line: &str| {
+            line.split_once("next try in ")?
+                .1
+                .split(' ')
+                .next()?
+                .parse::<f64>()
+                .ok()
+        };
+        said.lines()
+            .filter_map(wait)
+            .any(|wait| wait > 0.5)
+            .then_some(said)
     });
     assert!(said.contains(&url), "{said}");
 }
@@ -159,15 +259,50 @@ fn a_server_that_hangs_up_at_once_is_asked_less_and_less_often() {
 #[test]
 fn names_that_are_no_line() {
     let scratch = Scratch::new();
-    let book = scratch.path("book").to_str().expect("a plain name").to_string();
-    let place = ["--variant", "freestyle-15", "--moves", "h8", "--positions", "1", "--depth", "1"];
+    let book = scratch
+        .path("book")
+        .to_str()
+        .expect("a plain name")
+        .to_string();
+    let place = [
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--positions",
+        "1",
+        "--depth",
+        "1",
+    ];
     let forged = "x\"} 1\nkagetsu_demand 1000000\n";
     let words = ["the job's name", "kagetsu_demand", "choose another"];
-    refused(&kagetsu(&[&["build", "--book", &book, "--name", forged][..], &place].concat()), &words);
+    refused(
+        &kagetsu(&[&["build", "--book", &book, "--name", forged][..], &place].concat()),
+        &words,
+    );
     let door = Door::start(&["--book", &book]);
-    refused(&kagetsu(&[&["build", "--coordinator", &door.grpc, "--name", forged][..], &place].concat()), &words);
-    let worker = Program::Worker.run(&["--coordinator", &door.grpc, "--slots", "1", "--name", "\u{1b}[2J"]);
-    refused(&worker, &["the worker's name '\\u{1b}[2J'", "choose another"]);
+    refused(
+        &kagetsu(
+            &[
+                &["build", "--coordinator", &door.grpc, "--name", forged][..],
+                &place,
+            ]
+            .concat(),
+        ),
+        &words,
+    );
+    let worker = Program::Worker.run(&[
+        "--coordinator",
+        &door.grpc,
+        "--slots",
+        "1",
+        "--name",
+        "\u{1b}[2J",
+    ]);
+    refused(
+        &worker,
+        &["the worker's name '\\u{1b}[2J'", "choose another"],
+    );
     assert_eq!(door.get("/api/v1/jobs"), serde_json::json!([]));
 }
 
@@ -179,7 +314,18 @@ fn a_log_level_that_is_none() {
             &["--log-level", "'inof'", "error, warn, info, debug or trace"],
         );
     }
-    refused(&kagetsu(&["perft", "--depth", "1", "--variant", "surakarta", "--log-level", "inof"]), &["'inof'"]);
+    refused(
+        &kagetsu(&[
+            "perft",
+            "--depth",
+            "1",
+            "--variant",
+            "surakarta",
+            "--log-level",
+            "inof",
+        ]),
+        &["'inof'"],
+    );
     let mut command = Program::Worker.command(&[]);
     command.env("KAGETSU_LOG", "debug,inof");
     refused(&Finished::of(command), &["KAGETSU_LOG", "'debug,inof'"]);
@@ -188,7 +334,13 @@ fn a_log_level_that_is_none() {
 #[test]
 fn a_grace_time_without_end_leaves_none_to_work() {
     let endless = ["--grace", "18446744073709551615s", "--max-runtime", "10s"];
-    refused(&Program::Worker.run(&endless), &["--max-runtime 10s leaves no time to work", "a --grace shorter"]);
+    refused(
+        &Program::Worker.run(&endless),
+        &[
+            "--max-runtime 10s leaves no time to work",
+            "a --grace shorter",
+        ],
+    );
 }
 
 #[test]
@@ -201,45 +353,82 @@ fn a_flag_beats_the_variable_of_one_that_it_excludes() {
         Finished::of(command)
     };
     let nowhere = "http://127.0.0.1:1";
-    let listed = with("KAGETSU_COORDINATOR", nowhere, &["jobs", "list", "--book", &book, "--json"]).json();
+    let listed = with(
+        "KAGETSU_COORDINATOR",
+        nowhere,
+        &["jobs", "list", "--book", &book, "--json"],
+    )
+    .json();
     assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
-    let asked = with("KAGETSU_BOOK", &book, &["jobs", "list", "--coordinator", nowhere]);
+    let asked = with(
+        "KAGETSU_BOOK",
+        &book,
+        &["jobs", "list", "--coordinator", nowhere],
+    );
     refused(&asked, &["127.0.0.1:1"]);
-    refused(&with("KAGETSU_BOOK", &book, &["verify", "missing.proof"]), &["missing.proof"]);
+    refused(
+        &with("KAGETSU_BOOK", &book, &["verify", "missing.proof"]),
+        &["missing.proof"],
+    );
     // Two flags that exclude each other are a mistake as before.
-    refused(&kagetsu(&["jobs", "list", "--book", &book, "--coordinator", nowhere]), &["--book", "--coordinator"]);
+    refused(
+        &kagetsu(&["jobs", "list", "--book", &book, "--coordinator", nowhere]),
+        &["--book", "--coordinator"],
+    );
 }
 
 #[test]
 fn nobody_reads_what_is_printed() {
-    for command in
-        [&["completions", "bash"][..], &["man"], &["perft", "--variant", "xiangqi", "--depth", "1", "--divide"]]
-    {
+    for command in [
+        &["completions", "bash"][..],
+        &["man"],
+        &["perft", "--variant", "xiangqi", "--depth", "1", "--divide"],
+    ] {
         let mut command = Program::Kagetsu.command(command);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         drop(child.stdout.take());
         let finished = child.wait_with_output().expect("it ends");
         let said = String::from_utf8_lossy(&finished.stderr);
-        assert_eq!((finished.status.code(), said.as_ref()), (Some(0), ""), "{command:?}");
+        assert_eq!(
+            (finished.status.code(), said.as_ref()),
+            (Some(0), ""),
+            "{command:?}"
+        );
     }
 }
 
 #[test]
 fn a_book_that_is_not_there() {
     let scratch = Scratch::new();
-    let missing = scratch.path("missing").to_str().expect("a plain name").to_string();
+    let missing = scratch
+        .path("missing")
+        .to_str()
+        .expect("a plain name")
+        .to_string();
     for command in ["stats", "check"] {
         refused(&kagetsu(&[command, "--book", &missing]), &[&missing]);
     }
-    for command in [&["query"][..], &["pick"], &["tree"], &["explore"], &["brain", "--protocol", "gomocup"]] {
+    for command in [
+        &["query"][..],
+        &["pick"],
+        &["tree"],
+        &["explore"],
+        &["brain", "--protocol", "gomocup"],
+    ] {
         let variant = ["--book", "", "--variant", "freestyle-15"];
         let end = if command[0] == "brain" { 2 } else { 4 };
-        refused(&kagetsu(&[command, &variant[..end]].concat()), &["a value is required for '--book <BOOK>'"]);
+        refused(
+            &kagetsu(&[command, &variant[..end]].concat()),
+            &["a value is required for '--book <BOOK>'"],
+        );
     }
     refused(&query(&missing), &[&missing, "`kagetsu build"]);
     let compiled = format!("{missing}.kbk");
-    refused(&query(&compiled), &[&compiled, "`kagetsu compile --book DIR --out"]);
+    refused(
+        &query(&compiled),
+        &[&compiled, "`kagetsu compile --book DIR --out"],
+    );
     assert!(!Path::new(&missing).exists(), "asking made a book");
     fs::create_dir(&missing).expect("an empty folder");
     fs::write(Path::new(&missing).join("notes.txt"), "mine").expect("a file");
@@ -250,24 +439,64 @@ fn a_book_that_is_not_there() {
 fn a_book_that_another_process_holds() {
     let scratch = Scratch::new();
     let book = small_book(&scratch);
-    let mut holder: Running = Program::Coordinator.start(&["--book", &book, "--listen", "127.0.0.1:0"]);
+    let mut holder: Running =
+        Program::Coordinator.start(&["--book", &book, "--listen", "127.0.0.1:0"]);
     let address = holder.address();
     let who = format!("process {}", holder.id());
-    refused(&query(&book), &[&book, &who, "its URL in place of the folder"]);
-    for command in [&["jobs", "list", "--book", &book][..], &["build", "--variant", "freestyle-15", "--book", &book]] {
-        refused(&kagetsu(command), &[&book, &who, "its URL as --coordinator in place of --book"]);
+    refused(
+        &query(&book),
+        &[&book, &who, "its URL in place of the folder"],
+    );
+    for command in [
+        &["jobs", "list", "--book", &book][..],
+        &["build", "--variant", "freestyle-15", "--book", &book],
+    ] {
+        refused(
+            &kagetsu(command),
+            &[&book, &who, "its URL as --coordinator in place of --book"],
+        );
     }
     // Where a URL is no way out, a copy is one.
-    let copy = scratch.path("copy").to_str().expect("a plain name").to_string();
+    let copy = scratch
+        .path("copy")
+        .to_str()
+        .expect("a plain name")
+        .to_string();
     let stats = kagetsu(&["stats", "--book", &book]);
-    refused(&stats, &[&book, &who, &format!("`kagetsu backup --book {book} --to COPY`")]);
+    refused(
+        &stats,
+        &[
+            &book,
+            &who,
+            &format!("`kagetsu backup --book {book} --to COPY`"),
+        ],
+    );
     assert!(!stats.stderr.contains("URL"), "{stats:#?}");
-    assert_eq!(kagetsu(&["backup", "--book", &book, "--to", &copy]).code, Some(0));
-    assert_eq!(kagetsu(&["stats", "--book", &copy, "--json"]).json()["positions"], 12);
-    let there = kagetsu(&["query", "--book", &address, "--variant", "freestyle-15", "--moves", "h8", "--json"]);
+    assert_eq!(
+        kagetsu(&["backup", "--book", &book, "--to", &copy]).code,
+        Some(0)
+    );
+    assert_eq!(
+        kagetsu(&["stats", "--book", &copy, "--json"]).json()["positions"],
+        12
+    );
+    let there = kagetsu(&[
+        "query",
+        "--book",
+        &address,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--json",
+    ]);
     holder.kill();
     let here = query(&book);
-    assert_eq!(there.json(), here.json(), "a server and its folder give the same answer");
+    assert_eq!(
+        there.json(),
+        here.json(),
+        "a server and its folder give the same answer"
+    );
 }
 
 #[test]
@@ -297,17 +526,42 @@ fn a_url_where_a_folder_must_be() {
         &["merge", "--into", url, "book"],
         &["diff", url, "book"],
     ] {
-        refused(&run(command), &[url, "is a URL, and this needs the folder of a book"]);
+        refused(
+            &run(command),
+            &[url, "is a URL, and this needs the folder of a book"],
+        );
     }
-    let build = ["build", "--book", url, "--variant", "freestyle-15", "--positions", "1", "--depth", "1"];
+    let build = [
+        "build",
+        "--book",
+        url,
+        "--variant",
+        "freestyle-15",
+        "--positions",
+        "1",
+        "--depth",
+        "1",
+    ];
     for command in [&build[..], &["jobs", "list", "--book", url]] {
         refused(&run(command), &[url, &format!("--coordinator {url}")]);
     }
-    assert_eq!(fs::read_dir(&folder).expect("it is there").count(), 0, "nothing was made");
+    assert_eq!(
+        fs::read_dir(&folder).expect("it is there").count(),
+        0,
+        "nothing was made"
+    );
     // Of two places one would be left out.
     for command in [&["list"][..], &["pause", "test"]] {
-        let both = [&["jobs"], command, &["--book", "book", "--coordinator", url]].concat();
-        refused(&run(&both), &["--book", "cannot be used with", "--coordinator"]);
+        let both = [
+            &["jobs"],
+            command,
+            &["--book", "book", "--coordinator", url],
+        ]
+        .concat();
+        refused(
+            &run(&both),
+            &["--book", "cannot be used with", "--coordinator"],
+        );
     }
 }
 
@@ -320,7 +574,10 @@ fn a_damaged_store_loses_nothing() {
         store_files(&book).iter().for_each(|file| damage(file));
         let after = query(&book);
         assert_eq!(after.json(), before, "the journal has it all");
-        assert!(after.stderr.contains("journal"), "the repair is told: {after:#?}");
+        assert!(
+            after.stderr.contains("journal"),
+            "the repair is told: {after:#?}"
+        );
         assert_eq!(kagetsu(&["check", "--book", &book]).code, Some(0));
     }
 }
@@ -333,9 +590,15 @@ fn a_damaged_journal_is_refused_and_left_as_it_is() {
         let files = journal_files(&book);
         assert!(!files.is_empty());
         files.iter().for_each(|file| damage(file));
-        let bytes: Vec<_> = files.iter().map(|file| fs::read(file).expect("it is there")).collect();
+        let bytes: Vec<_> = files
+            .iter()
+            .map(|file| fs::read(file).expect("it is there"))
+            .collect();
         refused(&query(&book), &["journal"]);
-        let after: Vec<_> = files.iter().map(|file| fs::read(file).expect("it is there")).collect();
+        let after: Vec<_> = files
+            .iter()
+            .map(|file| fs::read(file).expect("it is there"))
+            .collect();
         assert_eq!(bytes, after, "nothing was cut off or written over");
     }
 }
@@ -361,8 +624,22 @@ fn a_book_of_a_later_format_is_refused_and_left_as_it_is() {
         let known = ["format 2", "up to 1", "newer kagetsu", name];
         refused(&query(&book), &known);
         refused(&kagetsu(&["check", "--book", &book]), &known);
-        refused(&kagetsu(&["build", "--book", &book, "--variant", "freestyle-15", "--positions", "20"]), &known);
-        refused(&Program::Coordinator.run(&["--book", &book, "--listen", "127.0.0.1:0"]), &known);
+        refused(
+            &kagetsu(&[
+                "build",
+                "--book",
+                &book,
+                "--variant",
+                "freestyle-15",
+                "--positions",
+                "20",
+            ]),
+            &known,
+        );
+        refused(
+            &Program::Coordinator.run(&["--book", &book, "--listen", "127.0.0.1:0"]),
+            &known,
+        );
         assert_eq!(contents(&book), before, "something was changed");
     }
 }
@@ -374,52 +651,103 @@ fn a_settings_file_with_a_wrong_key() {
     fs::write(&file, "dept = 3\n").expect("a file");
     let file = file.to_str().expect("a plain name");
     for program in [Program::Kagetsu, Program::Coordinator, Program::Worker] {
-        let command = if matches!(program, Program::Kagetsu) { &["stats", "--book", "b"][..] } else { &[] };
-        refused(&program.run(&[&["--config", file], command].concat()), &["dept", "kagetsu.toml"]);
+        let command = if matches!(program, Program::Kagetsu) {
+            &["stats", "--book", "b"][..]
+        } else {
+            &[]
+        };
+        refused(
+            &program.run(&[&["--config", file], command].concat()),
+            &["dept", "kagetsu.toml"],
+        );
     }
 }
 
 #[test]
 fn a_coordinator_that_nobody_works_for() {
     let scratch = Scratch::new();
-    let book = scratch.path("book").to_str().expect("a plain name").to_string();
-    let mut coordinator = Program::Coordinator.start(&["--book", &book, "--listen", "127.0.0.1:0", "--http", "off"]);
+    let book = scratch
+        .path("book")
+        .to_str()
+        .expect("a plain name")
+        .to_string();
+    let mut coordinator =
+        Program::Coordinator.start(&["--book", &book, "--listen", "127.0.0.1:0", "--http", "off"]);
     let url = coordinator.address();
     refused(
         &kagetsu(&["workers", "release", "nobody", "--coordinator", &url]),
-        &["no worker 'nobody' is in quarantine", "kagetsu workers list"],
+        &[
+            "no worker 'nobody' is in quarantine",
+            "kagetsu workers list",
+        ],
     );
     let said = scratch.path("said");
-    let place = ["--variant", "freestyle-15", "--moves", "h8", "--positions", "5", "--depth", "2", "--name", "test"];
+    let place = [
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--positions",
+        "5",
+        "--depth",
+        "2",
+        "--name",
+        "test",
+    ];
     let start = |command: &[&str], said: &Path| {
         let mut program = Program::Kagetsu.command(&[command, &["--coordinator", &url]].concat());
         program.stderr(fs::File::create(said).expect("room"));
         Running::of(program)
     };
     let waits = "no worker is connected; start one with `kagetsu-worker --coordinator URL`";
-    let is_said = |said: &Path| fs::read_to_string(said).expect("text").contains(waits).then_some(());
+    let is_said = |said: &Path| {
+        fs::read_to_string(said)
+            .expect("text")
+            .contains(waits)
+            .then_some(())
+    };
     let _build = start(&[&["build"], &place[..]].concat(), &said);
     crate::cluster::until("the build says why it waits", || is_said(&said));
     let listed = kagetsu(&["jobs", "list", "--coordinator", &url]);
-    assert!(listed.stdout.contains("running: no worker is connected"), "{listed:#?}");
+    assert!(
+        listed.stdout.contains("running: no worker is connected"),
+        "{listed:#?}"
+    );
     let job = kagetsu(&["jobs", "show", "test", "--coordinator", &url, "--json"]).json();
     assert_eq!(job["waits_for"], "no worker is connected");
     let said = scratch.path("analysis");
-    let _analysis = start(&["analyze", "--variant", "freestyle-15", "--depth", "4"], &said);
+    let _analysis = start(
+        &["analyze", "--variant", "freestyle-15", "--depth", "4"],
+        &said,
+    );
     crate::cluster::until("the analysis says why it waits", || is_said(&said));
 }
 
 #[test]
 fn a_server_for_everybody_must_be_asked_for() {
     let scratch = Scratch::new();
-    let book = scratch.path("book").to_str().expect("a plain name").to_string();
-    refused(&Program::Coordinator.run(&["--book", &book, "--listen", "0.0.0.0:0"]), &["0.0.0.0", "--insecure"]);
+    let book = scratch
+        .path("book")
+        .to_str()
+        .expect("a plain name")
+        .to_string();
+    refused(
+        &Program::Coordinator.run(&["--book", &book, "--listen", "0.0.0.0:0"]),
+        &["0.0.0.0", "--insecure"],
+    );
 }
 
 fn files(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut all = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable").path()) {
-        if entry.is_dir() { all.extend(files(&entry)) } else { all.push(entry) }
+    for entry in fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("readable").path())
+    {
+        if entry.is_dir() {
+            all.extend(files(&entry))
+        } else {
+            all.push(entry)
+        }
     }
     all.sort();
     all
@@ -427,8 +755,11 @@ fn files(folder: &Path) -> Vec<std::path::PathBuf> {
 
 /// Every file of a book with its bytes, but for the one that names who had it last.
 fn contents(book: &str) -> Vec<(std::path::PathBuf, Vec<u8>)> {
-    let all = files(Path::new(book)).into_iter().filter(|file| !file.ends_with("lock"));
-    all.map(|file| (file.clone(), fs::read(&file).expect("it is there"))).collect()
+    let all = files(Path::new(book))
+        .into_iter()
+        .filter(|file| !file.ends_with("lock"));
+    all.map(|file| (file.clone(), fs::read(&file).expect("it is there")))
+        .collect()
 }
 
 fn store_files(book: &str) -> Vec<std::path::PathBuf> {
@@ -464,9 +795,24 @@ fn a_file_for_the_address_that_cannot_be_written_is_told_before_a_book_is_made()
     let (book, away) = (scratch.path("book"), scratch.path("away/address"));
     let start = |file: &Path| {
         let [book, file] = [&book, file].map(|path| path.to_str().expect("a plain name"));
-        Program::Coordinator.run(&["--listen", "127.0.0.1:0", "--http", "off", "--book", book, "--address-file", file])
+        Program::Coordinator.run(&[
+            "--listen",
+            "127.0.0.1:0",
+            "--http",
+            "off",
+            "--book",
+            book,
+            "--address-file",
+            file,
+        ])
     };
-    refused(&start(&scratch.path(".")), &["--address-file", "it is a folder; name a file in it"]);
-    refused(&start(&away), &["--address-file", "there is no folder", "away"]);
+    refused(
+        &start(&scratch.path(".")),
+        &["--address-file", "it is a folder; name a file in it"],
+    );
+    refused(
+        &start(&away),
+        &["--address-file", "there is no folder", "away"],
+    );
     assert!(!book.exists());
 }

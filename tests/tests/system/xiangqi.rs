@@ -25,18 +25,46 @@ fn a_cluster_analyses_xiangqi() {
     let _workers = [cluster.worker(), cluster.worker()];
     // Black's rook has come to a place where Red's takes it for nothing: any sound search does, however the moves are divided.
     let blunder = "h2e2 h7e7 h0g2 h9g7 i0h0 i9h9 a0a1 h9h3";
-    let asked = ["analyze", "--variant", "xiangqi", "--moves", blunder, "--depth", "6", "--top", "2", "--json"];
+    let asked = [
+        "analyze",
+        "--variant",
+        "xiangqi",
+        "--moves",
+        blunder,
+        "--depth",
+        "6",
+        "--top",
+        "2",
+        "--json",
+    ];
     let here = Program::Kagetsu.run(&asked).json();
-    let there = Program::Kagetsu.run(&[&asked[..], &["--coordinator", &cluster.url]].concat()).json();
+    let there = Program::Kagetsu
+        .run(&[&asked[..], &["--coordinator", &cluster.url]].concat())
+        .json();
     for answer in [&here, &there] {
         let found = (&answer["best"], &answer["depth"], &answer["win_in"]);
         assert_eq!(found, (&json!("h0h3"), &json!(6), &json!(null)), "{answer}");
         assert!(answer["score"].as_i64() > Some(ROOK / 2), "{answer}");
     }
     // A mate is a proof wherever it is found.
-    let mate = ["analyze", "--variant", "xiangqi", "--fen", "4k4/9/9/9/9/9/9/R8/1R7/4K4 w", "--depth", "4", "--json"];
-    let proven = Program::Kagetsu.run(&[&mate[..], &["--coordinator", &cluster.url]].concat()).json();
-    assert_eq!((&proven["proof"], &proven["win_in"]), (&json!("win"), &json!(3)), "{proven}");
+    let mate = [
+        "analyze",
+        "--variant",
+        "xiangqi",
+        "--fen",
+        "4k4/9/9/9/9/9/9/R8/1R7/4K4 w",
+        "--depth",
+        "4",
+        "--json",
+    ];
+    let proven = Program::Kagetsu
+        .run(&[&mate[..], &["--coordinator", &cluster.url]].concat())
+        .json();
+    assert_eq!(
+        (&proven["proof"], &proven["win_in"]),
+        (&json!("win"), &json!(3)),
+        "{proven}"
+    );
     cluster.stop();
 }
 
@@ -44,15 +72,43 @@ fn a_cluster_analyses_xiangqi() {
 fn a_book_grows_from_a_fen() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
-    let (book, fen) = (path.to_str().expect("a plain name"), "3ak4/4a4/9/9/9/9/9/4B4/4A4/2BAK1R2 w");
+    let (book, fen) = (
+        path.to_str().expect("a plain name"),
+        "3ak4/4a4/9/9/9/9/9/4B4/4A4/2BAK1R2 w",
+    );
     let place = ["--book", book, "--variant", "xiangqi", "--fen", fen];
-    let build = [&["build"], &place[..], &["--positions", "5", "--depth", "2", "--json"]].concat();
+    let build = [
+        &["build"],
+        &place[..],
+        &["--positions", "5", "--depth", "2", "--json"],
+    ]
+    .concat();
     assert_eq!(Program::Kagetsu.run(&build).json()["positions"], 5);
-    let known = Program::Kagetsu.run(&[&["query"], &place[..], &["--json"]].concat()).json();
-    assert!(known["answers"].as_array().is_some_and(|moves| !moves.is_empty()), "{known}");
-    let wrong = ["build", "--book", book, "--variant", "freestyle-15", "--fen", fen, "--positions", "5"];
+    let known = Program::Kagetsu
+        .run(&[&["query"], &place[..], &["--json"]].concat())
+        .json();
+    assert!(
+        known["answers"]
+            .as_array()
+            .is_some_and(|moves| !moves.is_empty()),
+        "{known}"
+    );
+    let wrong = [
+        "build",
+        "--book",
+        book,
+        "--variant",
+        "freestyle-15",
+        "--fen",
+        fen,
+        "--positions",
+        "5",
+    ];
     let refused = Program::Kagetsu.run(&wrong);
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("--fen"), "{}", refused.stderr);
-    assert_eq!(Program::Kagetsu.run(&["check", "--book", book]).code, Some(0));
+    assert_eq!(
+        Program::Kagetsu.run(&["check", "--book", book]).code,
+        Some(0)
+    );
 }

@@ -30,7 +30,9 @@ async fn heartbeats_have_their_own_stream_where_the_coordinator_hears_them_there
     assert_eq!(later.progress[0].task, 1);
     // On the other stream there was none.
     call.tell(Told::Revoke(v1::Revoke { task: 1 })).await;
-    let Some(Said::Report(report)) = call.hear().await else { panic!("a report, and nothing before it") };
+    let Some(Said::Report(report)) = call.hear().await else {
+        panic!("a report, and nothing before it")
+    };
     assert_eq!(report.task, 2);
 }
 
@@ -41,7 +43,9 @@ async fn before_the_welcome_there_are_no_heartbeats() {
     let _worker = coordinator.worker();
     let (mut call, _) = coordinator.welcome().await;
     call.ask(1, &short()).await;
-    let Some(Said::Report(report)) = call.hear().await else { panic!("a report, and nothing before it") };
+    let Some(Said::Report(report)) = call.hear().await else {
+        panic!("a report, and nothing before it")
+    };
     assert_eq!(report.task, 1);
 }
 
@@ -51,13 +55,20 @@ async fn a_worker_whose_reports_nobody_takes_still_gives_signs_of_life() {
     coordinator.hears_beats = true;
     let _worker = coordinator.worker();
     let (mut call, _) = coordinator.welcome().await;
-    let quick = Question { effort: Effort::depth(1), ..short() };
+    let quick = Question {
+        effort: Effort::depth(1),
+        ..short()
+    };
     for task in 1..=REPORTS {
         call.ask(task, &quick).await;
     }
     call.ask(REPORTS + 1, &endless()).await;
     // Everything else is done when the last is at work, and nobody has read a word of it.
-    let is_last = |beat: &v1::Beat| beat.progress.iter().any(|progress| progress.task == REPORTS + 1);
+    let is_last = |beat: &v1::Beat| {
+        beat.progress
+            .iter()
+            .any(|progress| progress.task == REPORTS + 1)
+    };
     while !is_last(&within(coordinator.beats.recv()).await.expect("a beat")) {}
     let mut before = 0;
     for _ in 0..5 {
@@ -66,7 +77,9 @@ async fn a_worker_whose_reports_nobody_takes_still_gives_signs_of_life() {
         before = beat.progress[0].nodes;
     }
     for task in 1..=REPORTS {
-        let Some(Said::Report(report)) = call.hear().await else { panic!("a report, and no beat among them") };
+        let Some(Said::Report(report)) = call.hear().await else {
+            panic!("a report, and no beat among them")
+        };
         assert_eq!(report.task, task);
     }
 }

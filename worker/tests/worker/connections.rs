@@ -7,7 +7,11 @@ use crate::coordinator::{Coordinator, endless, short, within};
 
 /// Number and attempt of what a worker holds.
 fn names(hello: &v1::Hello) -> Vec<(u64, u32)> {
-    hello.held.iter().map(|held| (held.task, held.attempt)).collect()
+    hello
+        .held
+        .iter()
+        .map(|held| (held.task, held.attempt))
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -69,7 +73,15 @@ async fn a_coordinator_that_is_not_ready_is_tried_again() {
 async fn a_coordinator_that_says_no_ends_the_worker() {
     let mut coordinator = Coordinator::start();
     let worker = coordinator.worker();
-    coordinator.refuse(Status::failed_precondition("use programs of one version")).await;
-    let error = within(worker).await.expect("no panic").expect_err("a refusal");
-    assert!(error.to_string().contains("use programs of one version"), "{error}");
+    coordinator
+        .refuse(Status::failed_precondition("use programs of one version"))
+        .await;
+    let error = within(worker)
+        .await
+        .expect("no panic")
+        .expect_err("a refusal");
+    assert!(
+        error.to_string().contains("use programs of one version"),
+        "{error}"
+    );
 }

@@ -50,26 +50,47 @@ struct Desk {
 impl Workers for Desk {
     type WorkStream = Pin<Box<dyn Stream<Item = Result<v1::ToWorker, Status>> + Send>>;
 
-    async fn work(&self, request: Request<Streaming<v1::FromWorker>>) -> Result<Response<Self::WorkStream>, Status> {
+    async fn work(
+        &self,
+        request: Request<Streaming<v1::FromWorker>>,
+    ) -> Result<Response<Self::WorkStream>, Status> {
         let (out, messages) = mpsc::channel(64);
-        let call = Call { heard: request.into_inner(), out };
-        self.calls.send(call).await.map_err(|_| Status::unavailable("nobody is here"))?;
+        let call = Call {
+            heard: request.into_inner(),
+            out,
+        };
+        self.calls
+            .send(call)
+            .await
+            .map_err(|_| Status::unavailable("nobody is here"))?;
         Ok(Response::new(Box::pin(ReceiverStream::new(messages))))
     }
 
-    async fn beat(&self, request: Request<Streaming<v1::Beat>>) -> Result<Response<v1::BeatResponse>, Status> {
+    async fn beat(
+        &self,
+        request: Request<Streaming<v1::Beat>>,
+    ) -> Result<Response<v1::BeatResponse>, Status> {
         let mut beats = request.into_inner();
         while let Some(beat) = beats.message().await? {
-            self.beats.send(beat).await.map_err(|_| Status::unavailable("nobody is here"))?;
+            self.beats
+                .send(beat)
+                .await
+                .map_err(|_| Status::unavailable("nobody is here"))?;
         }
         Ok(Response::new(v1::BeatResponse {}))
     }
 
-    async fn release(&self, _: Request<v1::ReleaseRequest>) -> Result<Response<v1::ReleaseResponse>, Status> {
+    async fn release(
+        &self,
+        _: Request<v1::ReleaseRequest>,
+    ) -> Result<Response<v1::ReleaseResponse>, Status> {
         Err(Status::unimplemented("nobody asks"))
     }
 
-    async fn list(&self, _: Request<v1::ListWorkersRequest>) -> Result<Response<v1::ListWorkersResponse>, Status> {
+    async fn list(
+        &self,
+        _: Request<v1::ListWorkersRequest>,
+    ) -> Result<Response<v1::ListWorkersResponse>, Status> {
         Err(Status::unimplemented("nobody asks"))
     }
 }
@@ -80,9 +101,18 @@ impl Coordinator {
         let (streams, incoming) = mpsc::channel::<DuplexStream>(1);
         let incoming = ReceiverStream::new(incoming).map(Ok::<_, std::io::Error>);
         // One stream has little room, the connection has more.
-        let mut server = Server::builder().initial_stream_window_size(1 << 16).initial_connection_window_size(1 << 18);
-        let desk = Desk { calls: sender, beats: heard };
-        tokio::spawn(server.add_service(WorkersServer::new(desk)).serve_with_incoming(incoming));
+        let mut server = Server::builder()
+            .initial_stream_window_size(1 << 16)
+            .initial_connection_window_size(1 << 18);
+        let desk = Desk {
+            calls: sender,
+            beats: heard,
+        };
+        tokio::spawn(
+            server
+                .add_service(WorkersServer::new(desk))
+                .serve_with_incoming(incoming),
+        );
         let connector = Connector::by("the test", move || {
             let streams = streams.clone();
             let connect = service_fn(move |_| {
@@ -97,7 +127,12 @@ impl Coordinator {
                 url: "the test".into(),
                 cause: cause.to_string(),
             };
-            async move { Endpoint::from_static("http://test").connect_with_connector(connect).await.map_err(nobody) }
+            async move {
+                Endpoint::from_static("http://test")
+                    .connect_with_connector(connect)
+                    .await
+                    .map_err(nobody)
+            }
         });
         Self {
             connector,
@@ -115,7 +150,11 @@ impl Coordinator {
     }
 
     pub(crate) fn worker_of(&self, config: Config) -> JoinHandle<Result<()>> {
-        tokio::spawn(kagetsu_worker::run(config, self.connector.clone(), self.shutdown.clone()))
+        tokio::spawn(kagetsu_worker::run(
+            config,
+            self.connector.clone(),
+            self.shutdown.clone(),
+        ))
     }
 
     /// The next connection, from its hello to its welcome.
@@ -126,7 +165,9 @@ impl Coordinator {
     /// The same in this life of the coordinator.
     pub(crate) async fn welcome_in(&mut self, epoch: u64) -> (Call, v1::Hello) {
         let mut call = within(self.calls.recv()).await.expect("it serves");
-        let Some(Said::Hello(hello)) = call.hear().await else { panic!("the first message is a hello") };
+        let Some(Said::Hello(hello)) = call.hear().await else {
+            panic!("the first message is a hello")
+        };
         tokio::time::sleep(self.hesitates).await;
         call.tell(Told::Welcome(v1::Welcome {
             protocol: PROTOCOL,
@@ -172,8 +213,11 @@ impl Call {
     /// What the worker says of a search that goes on: its tasks, each with more positions than `nodes`.
     pub(crate) async fn progress(&mut self, nodes: u64) -> Vec<v1::TaskProgress> {
         loop {
-            let Some(Said::Heartbeat(heartbeat)) = self.hear().await else { panic!("no heartbeat") };
-            if !heartbeat.progress.is_empty() && heartbeat.progress.iter().all(|p| p.nodes > nodes) {
+            let Some(Said::Heartbeat(heartbeat)) = self.hear().await else {
+                panic!("no heartbeat")
+            };
+            if !heartbeat.progress.is_empty() && heartbeat.progress.iter().all(|p| p.nodes > nodes)
+            {
                 return heartbeat.progress;
             }
         }
@@ -183,7 +227,11 @@ impl Call {
     pub(crate) async fn until_at_work(&mut self) -> Option<v1::Report> {
         loop {
             match self.hear().await {
-                Some(Said::Heartbeat(beat)) if beat.progress.iter().any(|progress| progress.nodes > 0) => return None,
+                Some(Said::Heartbeat(beat))
+                    if beat.progress.iter().any(|progress| progress.nodes > 0) =>
+                {
+                    return None;
+                }
                 Some(Said::Heartbeat(_)) => {}
                 Some(Said::Report(report)) => return Some(report),
                 other => panic!("{other:?} is no sign of work"),
@@ -192,32 +240,56 @@ impl Call {
     }
 
     pub(crate) async fn tell(&self, message: Told) {
-        self.out.send(Ok(v1::ToWorker { message: Some(message) })).await.expect("it listens");
+        self.out
+            .send(Ok(v1::ToWorker {
+                message: Some(message),
+            }))
+            .await
+            .expect("it listens");
     }
 
     pub(crate) async fn ask(&self, task: u64, question: &Question) {
         let question = Some(question.into());
-        self.tell(Told::Task(v1::Task { task, attempt: 1, question, priority: task, role: None })).await;
+        self.tell(Told::Task(v1::Task {
+            task,
+            attempt: 1,
+            question,
+            priority: task,
+            role: None,
+        }))
+        .await;
     }
 
     pub(crate) async fn acknowledge(&self, report: &v1::Report) {
-        self.tell(Told::Acknowledge(v1::Held { task: report.task, attempt: report.attempt, ..Default::default() }))
-            .await;
+        self.tell(Told::Acknowledge(v1::Held {
+            task: report.task,
+            attempt: report.attempt,
+            ..Default::default()
+        }))
+        .await;
     }
 }
 
 /// The limit only bounds a test that has failed.
 pub(crate) async fn within<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(300), what).await.expect("within five minutes")
+    tokio::time::timeout(Duration::from_secs(300), what)
+        .await
+        .expect("within five minutes")
 }
 
 pub(crate) fn short() -> Question {
-    Question::new(Position::from_line(Variant::FREESTYLE_15, "h8 i9").expect("a line"), Effort::depth(2))
+    Question::new(
+        Position::from_line(Variant::FREESTYLE_15, "h8 i9").expect("a line"),
+        Effort::depth(2),
+    )
 }
 
 /// Takes longer than any test.
 pub(crate) fn endless() -> Question {
-    Question { effort: Effort::time(Duration::from_secs(100_000)), ..short() }
+    Question {
+        effort: Effort::time(Duration::from_secs(100_000)),
+        ..short()
+    }
 }
 
 pub(crate) fn is_handed_back(report: &v1::Report) -> bool {

@@ -29,19 +29,26 @@ async fn what_is_not_done_is_handed_back_before_the_goodbye() {
     assert_eq!(tasks, [1, 2]);
     assert!(matches!(call.hear_news().await, Some(Said::Goodbye(_))));
     drop(call);
-    within(worker).await.expect("no panic").expect("a clean end");
+    within(worker)
+        .await
+        .expect("no panic")
+        .expect("a clean end");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_at_work_is_finished_within_the_grace() {
     let mut coordinator = Coordinator::start();
-    let patient = Config { grace: Duration::from_secs(1_000), ..Config::embedded("tested".into(), 1) };
+    let patient = Config {
+        grace: Duration::from_secs(1_000),
+        ..Config::embedded("tested".into(), 1)
+    };
     let worker = coordinator.worker_of(patient);
     let (mut call, _) = coordinator.welcome().await;
     // One that is seen at work: where the machine stands still, a search of some time may end unseen.
     for task in 1..=10 {
         let effort = kagetsu_game::Effort::time(Duration::from_millis(250 << task));
-        call.ask(task, &kagetsu_game::Question { effort, ..short() }).await;
+        call.ask(task, &kagetsu_game::Question { effort, ..short() })
+            .await;
         if let Some(report) = call.until_at_work().await {
             call.acknowledge(&report).await;
         } else {
@@ -50,17 +57,26 @@ async fn what_is_at_work_is_finished_within_the_grace() {
     }
     coordinator.shutdown.cancel();
     let report = call.report().await;
-    assert!(matches!(report.outcome, Some(Outcome::Answer(_))), "{report:?}");
+    assert!(
+        matches!(report.outcome, Some(Outcome::Answer(_))),
+        "{report:?}"
+    );
     call.acknowledge(&report).await;
     assert!(matches!(call.hear_news().await, Some(Said::Goodbye(_))));
     drop(call);
-    within(worker).await.expect("no panic").expect("a clean end");
+    within(worker)
+        .await
+        .expect("no panic")
+        .expect("a clean end");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_has_an_answer_to_give_answers_its_exam_before_it_ends() {
     let mut coordinator = Coordinator::start();
-    let patient = Config { grace: Duration::from_secs(1_000), ..Config::embedded("tested".into(), 1) };
+    let patient = Config {
+        grace: Duration::from_secs(1_000),
+        ..Config::embedded("tested".into(), 1)
+    };
     let worker = coordinator.worker_of(patient);
     let (mut call, _) = coordinator.welcome().await;
     call.ask(1, &short()).await;
@@ -77,12 +93,18 @@ async fn who_has_an_answer_to_give_answers_its_exam_before_it_ends() {
     }
     call.ask(EXAM, &short()).await;
     let report = call.report().await;
-    assert!(report.task == EXAM && matches!(report.outcome, Some(Outcome::Answer(_))), "{report:?}");
+    assert!(
+        report.task == EXAM && matches!(report.outcome, Some(Outcome::Answer(_))),
+        "{report:?}"
+    );
     call.acknowledge(&report).await;
     call.acknowledge(&answer).await;
     assert!(matches!(call.hear_news().await, Some(Said::Goodbye(_))));
     drop(call);
-    within(worker).await.expect("no panic").expect("a clean end");
+    within(worker)
+        .await
+        .expect("no panic")
+        .expect("a clean end");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -94,7 +116,10 @@ async fn it_ends_although_nobody_acknowledges() {
     call.progress(0).await;
     coordinator.shutdown.cancel();
     assert!(is_handed_back(&call.report().await));
-    within(worker).await.expect("no panic").expect("a clean end");
+    within(worker)
+        .await
+        .expect("no panic")
+        .expect("a clean end");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -108,5 +133,8 @@ async fn it_ends_although_the_coordinator_has_gone() {
     assert!(is_handed_back(&call.report().await));
     drop(call);
     drop(coordinator);
-    within(worker).await.expect("no panic").expect("a clean end");
+    within(worker)
+        .await
+        .expect("no panic")
+        .expect("a clean end");
 }

@@ -11,19 +11,41 @@ use crate::coordinator::{Coordinator, within};
 /// The stub in one of its modes.
 fn stub(mode: &str) -> EngineArgs {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/engines/Cargo.toml");
-    let build = escargot::CargoBuild::new().manifest_path(manifest).example("stub_engine");
-    let build = if cfg!(debug_assertions) { build } else { build.release() };
-    let path = build.run().unwrap_or_else(|error| panic!("the stub does not build: {error}")).path().to_path_buf();
-    let engine = format!("uci:'{}' uci {mode}", path.display()).parse().expect("an address");
-    EngineArgs { engine: Some(engine), ..EngineArgs::default() }
+    let build = escargot::CargoBuild::new()
+        .manifest_path(manifest)
+        .example("stub_engine");
+    let build = if cfg!(debug_assertions) {
+        build
+    } else {
+        build.release()
+    };
+    let path = build
+        .run()
+        .unwrap_or_else(|error| panic!("the stub does not build: {error}"))
+        .path()
+        .to_path_buf();
+    let engine = format!("uci:'{}' uci {mode}", path.display())
+        .parse()
+        .expect("an address");
+    EngineArgs {
+        engine: Some(engine),
+        ..EngineArgs::default()
+    }
 }
 
 fn config(mode: &str, variant: &[Variant]) -> Config {
-    Config { engine: stub(mode), variant: variant.to_vec(), ..Config::embedded("tested".into(), 1) }
+    Config {
+        engine: stub(mode),
+        variant: variant.to_vec(),
+        ..Config::embedded("tested".into(), 1)
+    }
 }
 
 fn question(line: &str) -> Question {
-    Question::new(Position::from_line(Variant::XIANGQI, line).expect("a line"), Effort::depth(2))
+    Question::new(
+        Position::from_line(Variant::XIANGQI, line).expect("a line"),
+        Effort::depth(2),
+    )
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -31,16 +53,24 @@ async fn an_engine_says_what_it_is_and_plays_and_answers() {
     let mut coordinator = Coordinator::start();
     let worker = coordinator.worker_of(config("good", &[]));
     let (mut call, hello) = coordinator.welcome().await;
-    assert_eq!((hello.engine.as_str(), hello.variants.as_slice()), ("Stub good", &["xiangqi".to_string()][..]));
+    assert_eq!(
+        (hello.engine.as_str(), hello.variants.as_slice()),
+        ("Stub good", &["xiangqi".to_string()][..])
+    );
     call.ask(1, &question("h2e2")).await;
     let report = call.report().await;
-    let Some(Outcome::Answer(answer)) = &report.outcome else { panic!("{report:?}") };
+    let Some(Outcome::Answer(answer)) = &report.outcome else {
+        panic!("{report:?}")
+    };
     let answer = answer.about(&question("h2e2").position).expect("legal");
     assert_eq!(&*answer.best().expect("a move").1.by.engine, "Stub good");
     call.acknowledge(&report).await;
     coordinator.shutdown.cancel();
     drop(call);
-    within(worker).await.expect("no panic").expect("a clean end");
+    within(worker)
+        .await
+        .expect("no panic")
+        .expect("a clean end");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -50,23 +80,43 @@ async fn an_engine_that_fails_fails_a_task_and_not_the_worker() {
     let (mut call, _) = coordinator.welcome().await;
     call.ask(1, &question("h2e2")).await;
     let report = call.report().await;
-    let Some(Outcome::Failed(reason)) = &report.outcome else { panic!("{report:?}") };
-    assert!(reason.contains("the engine Stub crash has ended: exit code 3"), "{reason}");
+    let Some(Outcome::Failed(reason)) = &report.outcome else {
+        panic!("{report:?}")
+    };
+    assert!(
+        reason.contains("the engine Stub crash has ended: exit code 3"),
+        "{reason}"
+    );
     call.ask(2, &question("")).await;
     let report = call.report().await;
-    assert!(matches!(report.outcome, Some(Outcome::Answer(_))), "{report:?}");
+    assert!(
+        matches!(report.outcome, Some(Outcome::Answer(_))),
+        "{report:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_engine_that_cannot_play_ends_the_worker_before_it_has_a_task() {
     let rows = [
-        (config("illegal-check", &[]), "xiangqi: the engine Stub illegal-check played 'a0a9'"),
-        (config("chess", &[]), "played 'e2e4' in xiangqi, which is not legal"),
-        (config("good", &[Variant::XIANGQI, Variant::RENJU_15]), "renju-15: the engine Stub good does not play"),
+        (
+            config("illegal-check", &[]),
+            "xiangqi: the engine Stub illegal-check played 'a0a9'",
+        ),
+        (
+            config("chess", &[]),
+            "played 'e2e4' in xiangqi, which is not legal",
+        ),
+        (
+            config("good", &[Variant::XIANGQI, Variant::RENJU_15]),
+            "renju-15: the engine Stub good does not play",
+        ),
     ];
     for (config, words) in rows {
         let coordinator = Coordinator::start();
-        let error = within(coordinator.worker_of(config)).await.expect("no panic").expect_err("a refusal");
+        let error = within(coordinator.worker_of(config))
+            .await
+            .expect("no panic")
+            .expect_err("a refusal");
         assert!(error.to_string().contains(words), "{error}");
     }
 }
@@ -76,5 +126,8 @@ async fn a_worker_whose_engine_never_gets_ready_can_be_stopped() {
     let coordinator = Coordinator::start();
     let worker = coordinator.worker_of(config("mute", &[]));
     coordinator.shutdown.cancel();
-    within(worker).await.expect("no panic").expect("a clean end");
+    within(worker)
+        .await
+        .expect("no panic")
+        .expect("a clean end");
 }

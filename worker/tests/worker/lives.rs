@@ -14,7 +14,14 @@ use crate::coordinator::{Call, Coordinator, endless, short, within};
 
 /// What the worker says next that is no heartbeat, or nothing, as far as an order shows that was given before.
 async fn says_nothing_before(call: &mut Call, task: u64) {
-    call.ask(task, &Question { width: 3, ..short() }).await;
+    call.ask(
+        task,
+        &Question {
+            width: 3,
+            ..short()
+        },
+    )
+    .await;
     let report = call.report().await;
     assert_eq!(report.task, task, "it had nothing else to say");
     call.acknowledge(&report).await;
@@ -23,7 +30,10 @@ async fn says_nothing_before(call: &mut Call, task: u64) {
 /// Ends a worker whose reports nobody acknowledges.
 async fn end(coordinator: &mut Coordinator, worker: JoinHandle<Result<()>>, call: Call) {
     coordinator.shutdown.cancel();
-    within(worker).await.expect("no panic").expect("a clean end");
+    within(worker)
+        .await
+        .expect("no panic")
+        .expect("a clean end");
     drop(call);
     coordinator.shutdown = CancellationToken::new();
 }
@@ -31,11 +41,17 @@ async fn end(coordinator: &mut Coordinator, worker: JoinHandle<Result<()>>, call
 #[tokio::test(flavor = "multi_thread")]
 async fn a_result_outlives_its_worker() {
     let folder = tempfile::tempdir().expect("a folder");
-    let config = || Config { spool: Some(folder.path().join("spool")), ..Config::embedded("tested".into(), 1) };
+    let config = || Config {
+        spool: Some(folder.path().join("spool")),
+        ..Config::embedded("tested".into(), 1)
+    };
     let reports = || {
         let files = std::fs::read_dir(folder.path().join("spool")).expect("a spool");
         files
-            .filter(|file| file.as_ref().is_ok_and(|file| file.path().extension().is_some_and(|e| e == "report")))
+            .filter(|file| {
+                file.as_ref()
+                    .is_ok_and(|file| file.path().extension().is_some_and(|e| e == "report"))
+            })
             .count()
     };
     let mut coordinator = Coordinator::start();
@@ -43,7 +59,10 @@ async fn a_result_outlives_its_worker() {
     let (mut call, _) = coordinator.welcome_in(9).await;
     call.ask(5, &short()).await;
     // How long it was here is known only to the life that searched it.
-    let report = v1::Report { held_us: 0, ..call.report().await };
+    let report = v1::Report {
+        held_us: 0,
+        ..call.report().await
+    };
     assert_eq!(reports(), 1, "it was on disk before it was sent");
     end(&mut coordinator, worker, call).await;
 
@@ -51,7 +70,18 @@ async fn a_result_outlives_its_worker() {
     let worker = coordinator.worker_of(config());
     let (mut call, hello) = coordinator.welcome_in(9).await;
     let held = &hello.held[..];
-    assert!(matches!(held, [v1::Held { task: 5, attempt: 1, epoch: 9, question: Some(_) }]), "{held:?}");
+    assert!(
+        matches!(
+            held,
+            [v1::Held {
+                task: 5,
+                attempt: 1,
+                epoch: 9,
+                question: Some(_)
+            }]
+        ),
+        "{held:?}"
+    );
     assert_eq!(call.report().await, report);
     end(&mut coordinator, worker, call).await;
 
@@ -87,8 +117,14 @@ async fn a_search_goes_on_for_the_next_life_of_the_coordinator() {
     drop(call);
     let (mut call, hello) = coordinator.welcome_in(2).await;
     assert_eq!(hello.held.len(), 1);
-    let Some(Said::Heartbeat(beat)) = call.hear().await else { panic!("no heartbeat") };
-    assert_eq!(beat.progress, [], "the coordinator of now knows no such task");
+    let Some(Said::Heartbeat(beat)) = call.hear().await else {
+        panic!("no heartbeat")
+    };
+    assert_eq!(
+        beat.progress,
+        [],
+        "the coordinator of now knows no such task"
+    );
     call.ask(70, &endless()).await;
     let after = call.progress(before).await;
     assert_eq!(after[0].task, 70, "the same search, further on");
@@ -108,7 +144,8 @@ async fn what_the_next_life_does_not_want_is_forgotten() {
     let (mut call, hello) = coordinator.welcome_in(2).await;
     assert_eq!(hello.held.len(), 2);
     for held in hello.held {
-        call.tell(Told::Revoke(v1::Revoke { task: held.task })).await;
+        call.tell(Told::Revoke(v1::Revoke { task: held.task }))
+            .await;
     }
     says_nothing_before(&mut call, 3).await;
     drop(call);

@@ -13,7 +13,18 @@ use crate::coordinator::{Coordinator, endless, short};
 
 /// The answer without the day on which it was found: a test may run past midnight.
 fn undated(answer: Answer) -> Answer {
-    let undate = |(m, v): &(Move, Verdict)| (*m, Verdict { by: Provenance { day: 0, ..v.by.clone() }, ..v.clone() });
+    let undate = |(m, v): &(Move, Verdict)| {
+        (
+            *m,
+            Verdict {
+                by: Provenance {
+                    day: 0,
+                    ..v.by.clone()
+                },
+                ..v.clone()
+            },
+        )
+    };
     answer.verdicts().iter().map(undate).collect()
 }
 
@@ -22,13 +33,24 @@ async fn a_task_is_answered_as_the_engine_answers() {
     let mut coordinator = Coordinator::start();
     let _worker = coordinator.worker();
     let (mut call, hello) = coordinator.welcome().await;
-    assert_eq!((hello.slots, hello.threads, hello.engine.as_str()), (1, 1, Engine::NAME));
+    assert_eq!(
+        (hello.slots, hello.threads, hello.engine.as_str()),
+        (1, 1, Engine::NAME)
+    );
     call.ask(7, &short()).await;
     let report = call.report().await;
     assert_eq!((report.task, report.attempt), (7, 1));
-    let Some(Outcome::Answer(answer)) = report.outcome else { panic!("{report:?}") };
-    let options = EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() };
-    let alone = Engine::new(options).expect("an engine").answer(&short(), &Control::new(), &mut |_| {});
+    let Some(Outcome::Answer(answer)) = report.outcome else {
+        panic!("{report:?}")
+    };
+    let options = EngineOptions {
+        table_bytes: 1 << 20,
+        ..EngineOptions::default()
+    };
+    let alone =
+        Engine::new(options)
+            .expect("an engine")
+            .answer(&short(), &Control::new(), &mut |_| {});
     let answer = answer.about(&short().position).expect("legal moves");
     assert_eq!(undated(answer), undated(alone.expect("an answer")));
 }
@@ -36,7 +58,10 @@ async fn a_task_is_answered_as_the_engine_answers() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_slot_searches_and_its_progress_is_told() {
     let mut coordinator = Coordinator::start();
-    let _worker = coordinator.worker_of(Config { slots: 2, ..Config::embedded("tested".into(), 2) });
+    let _worker = coordinator.worker_of(Config {
+        slots: 2,
+        ..Config::embedded("tested".into(), 2)
+    });
     let (mut call, hello) = coordinator.welcome().await;
     assert_eq!(hello.slots, 2);
     for task in [1, 2, 3] {
@@ -76,21 +101,35 @@ async fn a_task_that_cannot_be_done_is_refused_in_words() {
     let (mut call, _) = coordinator.welcome().await;
     let mut spoiled = v1::Question::from(&short());
     spoiled.width = 0;
-    let occupied = v1::Question { moves: vec![112], ..v1::Question::from(&short()) };
+    let occupied = v1::Question {
+        moves: vec![112],
+        ..v1::Question::from(&short())
+    };
     let rows = [
         (None, "a task without a question"),
-        (Some(spoiled), "a task that cannot be: width 0 is out of range"),
+        (
+            Some(spoiled),
+            "a task that cannot be: width 0 is out of range",
+        ),
         (Some(occupied), "h8"),
     ];
     for (task, (question, words)) in (1..).zip(rows) {
-        call.tell(Told::Task(v1::Task { task, attempt: 1, question, priority: 0, role: None })).await;
+        call.tell(Told::Task(v1::Task {
+            task,
+            attempt: 1,
+            question,
+            priority: 0,
+            role: None,
+        }))
+        .await;
         let report = call.report().await;
         assert_eq!(report.task, task);
-        let Some(Outcome::Failed(reason)) = report.outcome else { panic!("{report:?}") };
+        let Some(Outcome::Failed(reason)) = report.outcome else {
+            panic!("{report:?}")
+        };
         assert!(reason.contains(words), "{reason}, not {words}");
     }
     call.ask(9, &short()).await;
-    let answered =
-        matches!(call.report().await.outcome, Some(Outcome::Answer(answer)) if Answer::try_from(&answer).is_ok());
+    let answered = matches!(call.report().await.outcome, Some(Outcome::Answer(answer)) if Answer::try_from(&answer).is_ok());
     assert!(answered, "it works on");
 }

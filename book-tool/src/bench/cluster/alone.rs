@@ -21,7 +21,10 @@ pub(super) enum Sharing {
 
 /// One engine of one thread, as that of a worker of one slot.
 pub(super) fn engine() -> Result<Engine> {
-    Ok(Engine::new(EngineOptions { table_bytes: TABLE, ..EngineOptions::default() })?)
+    Ok(Engine::new(EngineOptions {
+        table_bytes: TABLE,
+        ..EngineOptions::default()
+    })?)
 }
 
 /// How long so many engines of one thread each take, side by side.
@@ -32,14 +35,23 @@ pub(super) fn search(engines: u16, questions: &[Question], sharing: Sharing) -> 
     std::thread::scope(|scope| {
         let search = |mut engine: Engine| {
             let own = AtomicUsize::new(0);
-            let next = if sharing == Sharing::Divided { &common } else { &own };
+            let next = if sharing == Sharing::Divided {
+                &common
+            } else {
+                &own
+            };
             while let Some(question) = questions.get(next.fetch_add(1, Relaxed)) {
                 engine.answer(question, &Control::new(), &mut |_| {})?;
             }
             anyhow::Ok(())
         };
-        let threads: Vec<_> = all.into_iter().map(|engine| scope.spawn(move || search(engine))).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().ok().context("an engine panicked")?)
+        let threads: Vec<_> = all
+            .into_iter()
+            .map(|engine| scope.spawn(move || search(engine)))
+            .collect();
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().ok().context("an engine panicked")?)
     })?;
     Ok(begun.elapsed())
 }

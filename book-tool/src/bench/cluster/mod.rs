@@ -66,9 +66,13 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
 
 /// The ten positions of `bench seeds`, or so many balanced openings, the same every time.
 fn positions(openings: Option<u32>) -> Result<Vec<Position>> {
-    let Some(openings) = openings else { return Ok(seeds::positions()?) };
+    let Some(openings) = openings else {
+        return Ok(seeds::positions()?);
+    };
     let mut balanced = Balanced::new(Variant::FREESTYLE_15, 1)?;
-    (0..openings).map(|number| balanced.opening(number)).collect()
+    (0..openings)
+        .map(|number| balanced.opening(number))
+        .collect()
 }
 
 /// A temporary folder, removed at the end.
@@ -76,7 +80,11 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new() -> Result<Self> {
-        let name = format!("kagetsu-bench-{}-{}", std::process::id(), rand::random::<u32>());
+        let name = format!(
+            "kagetsu-bench-{}-{}",
+            std::process::id(),
+            rand::random::<u32>()
+        );
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
         Ok(Self(path))
@@ -96,7 +104,10 @@ struct Process(Child);
 impl Process {
     /// A worker of one slot.
     fn worker(url: &str) -> Result<Self> {
-        Self::start("kagetsu-worker", &["--coordinator", url, "--slots", "1", "--log-level", QUIET])
+        Self::start(
+            "kagetsu-worker",
+            &["--coordinator", url, "--slots", "1", "--log-level", QUIET],
+        )
     }
 
     /// Runs to its end, which is to be a good one.
@@ -111,9 +122,15 @@ impl Process {
     fn start(name: &str, arguments: &[&str]) -> Result<Self> {
         let path = std::env::current_exe()?.with_file_name(name);
         let mut command = Command::new(&path);
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+        command
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
         let build = "build all programs first: cargo build --release";
-        command.spawn().map(Self).with_context(|| format!("cannot start {}; {build}", path.display()))
+        command
+            .spawn()
+            .map(Self)
+            .with_context(|| format!("cannot start {}; {build}", path.display()))
     }
 
     /// Starts a build from h8 on the coordinator at `url`, and follows it.
@@ -137,7 +154,9 @@ struct Server(Process);
 
 impl Server {
     fn start(book: &Path) -> Result<Self> {
-        let book = book.to_str().context("the folder for temporary files has no plain name")?;
+        let book = book
+            .to_str()
+            .context("the folder for temporary files has no plain name")?;
         // It says no more than its address: nobody reads on.
         let quiet = ["--http", "off", "--log-level", QUIET];
         let arguments = [&["--book", book, "--listen", "127.0.0.1:0"][..], &quiet].concat();
@@ -148,29 +167,52 @@ impl Server {
     fn cpu(&self) -> Result<Duration> {
         // Fields 14 and 15 of proc(5), counted after the name, which may hold anything; in hundredths of a second.
         let stat = self.read("stat")?;
-        let (_, fields) = stat.rsplit_once(')').context("/proc tells nothing of the coordinator")?;
-        let ticks: u64 = fields.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+        let (_, fields) = stat
+            .rsplit_once(')')
+            .context("/proc tells nothing of the coordinator")?;
+        let ticks: u64 = fields
+            .split_whitespace()
+            .skip(11)
+            .take(2)
+            .filter_map(|ticks| ticks.parse::<u64>().ok())
+            .sum();
         Ok(Duration::from_millis(10 * ticks))
     }
 
     /// Bytes of memory that it occupies.
     fn memory(&self) -> Result<u64> {
         let status = self.read("status")?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("/proc tells no memory")?;
-        let kib: u64 = line.trim().trim_end_matches(" kB").parse().context("/proc tells no memory")?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .context("/proc tells no memory")?;
+        let kib: u64 = line
+            .trim()
+            .trim_end_matches(" kB")
+            .parse()
+            .context("/proc tells no memory")?;
         Ok(kib << 10)
     }
 
     fn read(&self, what: &str) -> Result<String> {
         let path = format!("/proc/{}/{what}", self.0.0.id());
-        std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}; this needs Linux"))
+        std::fs::read_to_string(&path)
+            .with_context(|| format!("cannot read {path}; this needs Linux"))
     }
 
     fn address(&mut self) -> Result<String> {
-        let stdout = self.0.0.stdout.take().context("its stdout was read before")?;
+        let stdout = self
+            .0
+            .0
+            .stdout
+            .take()
+            .context("its stdout was read before")?;
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line)?;
-        let address = line.trim().strip_prefix("listening on ").context("the coordinator did not start")?;
+        let address = line
+            .trim()
+            .strip_prefix("listening on ")
+            .context("the coordinator did not start")?;
         Ok(format!("http://{address}"))
     }
 }

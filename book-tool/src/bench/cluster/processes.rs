@@ -64,12 +64,24 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
             out,
             "then the same searches by 1 engine without a cluster, and by {workers} side by side that divide them. What"
         )?;
-        writeln!(out, "is possible is what those gain; the workers have connected and were examined before, as if")?;
+        writeln!(
+            out,
+            "is possible is what those gain; the workers have connected and were examined before, as if"
+        )?;
     }
-    writeln!(out, "nothing had to be said. Runs alternate, ratios are those of the sums.\n")?;
-    let positions = if args.position { super::positions(args.openings)? } else { Vec::new() };
-    let mut questions: Vec<Question> =
-        positions.into_iter().map(|position| Question::new(position, Effort::depth(depth))).collect();
+    writeln!(
+        out,
+        "nothing had to be said. Runs alternate, ratios are those of the sums.\n"
+    )?;
+    let positions = if args.position {
+        super::positions(args.openings)?
+    } else {
+        Vec::new()
+    };
+    let mut questions: Vec<Question> = positions
+        .into_iter()
+        .map(|position| Question::new(position, Effort::depth(depth)))
+        .collect();
     let mut sum = Times::default();
     let mut each = vec![(0.0, 0.0); questions.len().max(1)];
     for round in 1..=args.rounds {
@@ -79,11 +91,19 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
             *sum = (sum.0 + one, sum.1 + many);
         }
         let (one, many): (f64, f64) = (one.iter().sum(), many.iter().sum());
-        let sharing = if args.position { Sharing::Repeated } else { Sharing::Divided };
+        let sharing = if args.position {
+            Sharing::Repeated
+        } else {
+            Sharing::Divided
+        };
         let alone = search(1, &questions, sharing)?.as_secs_f64();
         let beside = search(workers, &questions, sharing)?.as_secs_f64();
         // Who repeats all has done as many times as much.
-        let beside = if args.position { beside / f64::from(workers) } else { beside };
+        let beside = if args.position {
+            beside / f64::from(workers)
+        } else {
+            beside
+        };
         let rate = |seconds: f64| 60.0 * questions.len() as f64 / seconds;
         writeln!(
             out,
@@ -94,16 +114,28 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
             rate(beside)
         )?;
         out.flush()?;
-        sum =
-            Times { one: sum.one + one, many: sum.many + many, alone: sum.alone + alone, beside: sum.beside + beside };
+        sum = Times {
+            one: sum.one + one,
+            many: sum.many + many,
+            alone: sum.alone + alone,
+            beside: sum.beside + beside,
+        };
     }
     let (ratio, possible) = (sum.one / sum.many, sum.alone / sum.beside);
-    writeln!(out, "ratio {ratio:.2} of {possible:.2} possible here: {:.2} of it", ratio / possible)?;
+    writeln!(
+        out,
+        "ratio {ratio:.2} of {possible:.2} possible here: {:.2} of it",
+        ratio / possible
+    )?;
     if args.position {
         let ratios: Ratios = each.iter().map(|(one, many)| one / many).collect();
         writeln!(out, "of each position, in the geometric mean: {ratios}")?;
     }
-    writeln!(out, "1 worker {:.2} of an engine that knows of no cluster", sum.alone / sum.one)?;
+    writeln!(
+        out,
+        "1 worker {:.2} of an engine that knows of no cluster",
+        sum.alone / sum.one
+    )?;
     Ok(())
 }
 
@@ -113,10 +145,15 @@ fn cluster(args: &Args, workers: u16, questions: &mut Vec<Question>) -> Result<V
     let book = folder.0.join("book");
     let mut coordinator = Server::start(&book)?;
     let url = coordinator.address()?;
-    let crew = (0..workers).map(|_| Process::worker(&url)).collect::<Result<Vec<_>>>()?;
+    let crew = (0..workers)
+        .map(|_| Process::worker(&url))
+        .collect::<Result<Vec<_>>>()?;
     wait_for(&url, workers)?;
     if args.position {
-        return questions.iter().map(|question| analyze(&url, &question.position, args.depth)).collect();
+        return questions
+            .iter()
+            .map(|question| analyze(&url, &question.position, args.depth))
+            .collect();
     }
     let seconds = build(args, &url)?;
     drop((crew, coordinator));
@@ -133,12 +170,18 @@ fn wait_for(url: &str, workers: u16) -> Result<()> {
     runtime()?.block_on(async {
         loop {
             let all = remote::workers(&connector).await?;
-            let ready = all.iter().filter(|worker| worker.quarantine.is_empty() && worker.idle != examined).count();
+            let ready = all
+                .iter()
+                .filter(|worker| worker.quarantine.is_empty() && worker.idle != examined)
+                .count();
             if ready == usize::from(workers) {
                 return Ok(());
             }
             if begun.elapsed() > PATIENCE {
-                bail!("{ready} of {workers} workers were ready after {} s", PATIENCE.as_secs());
+                bail!(
+                    "{ready} of {workers} workers were ready after {} s",
+                    PATIENCE.as_secs()
+                );
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
@@ -153,20 +196,43 @@ fn build(args: &Args, url: &str) -> Result<f64> {
 
 /// How long an answer takes, in seconds.
 fn analyze(url: &str, position: &Position, depth: u8) -> Result<f64> {
-    let moves: Vec<String> = position.moves().iter().map(|m| position.write_move(*m)).collect();
+    let moves: Vec<String> = position
+        .moves()
+        .iter()
+        .map(|m| position.write_move(*m))
+        .collect();
     let (moves, depth) = (moves.join(" "), depth.to_string());
-    let words = ["analyze", "--coordinator", url, "--variant", "freestyle-15", "--moves", &moves];
+    let words = [
+        "analyze",
+        "--coordinator",
+        url,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        &moves,
+    ];
     let begun = Instant::now();
-    Process::start("kagetsu", &[&words[..], &["--depth", &depth, "--json"]].concat())?.finish("an analysis")?;
+    Process::start(
+        "kagetsu",
+        &[&words[..], &["--depth", &depth, "--json"]].concat(),
+    )?
+    .finish("an analysis")?;
     Ok(begun.elapsed().as_secs_f64())
 }
 
 /// What one worker was asked that built the book: each position, and some a second time for more of their moves.
 fn asked(book: &Path) -> Result<Vec<Question>> {
-    let (built, _) = Book::open(book, &BookOptions::default()).context("cannot open what was built")?;
+    let (built, _) =
+        Book::open(book, &BookOptions::default()).context("cannot open what was built")?;
     let job = built.jobs()?.pop().context("the build has left no job")?;
     let folder = Folder::new()?;
-    let (mut book, _) = Book::open(&folder.0, &BookOptions { create: true, ..BookOptions::default() })?;
+    let (mut book, _) = Book::open(
+        &folder.0,
+        &BookOptions {
+            create: true,
+            ..BookOptions::default()
+        },
+    )?;
     let id = book.create_job(&job.spec)?;
     let mut engine = engine()?;
     // One at work, and those that wait.
@@ -174,7 +240,9 @@ fn asked(book: &Path) -> Result<Vec<Question>> {
     let (mut questions, mut at_hand) = (Vec::new(), VecDeque::new());
     loop {
         at_hand.extend(book.next_work(id, most_at_hand - at_hand.len())?);
-        let Some(work) = at_hand.pop_front() else { return Ok(questions) };
+        let Some(work) = at_hand.pop_front() else {
+            return Ok(questions);
+        };
         let answer = engine.answer(&work.question, &Control::new(), &mut |_| {})?;
         book.finish(&work, &answer)?;
         questions.push(work.question);

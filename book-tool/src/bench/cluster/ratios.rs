@@ -69,6 +69,11 @@ mod tests {
         }
         // Four times as many of the same are about twice as sure.
         let error = |count| of(&[1.0, 2.0].repeat(count)).error().expect("of many").ln();
-        assert!((1.9..2.1).contains(&(error(8) / error(32))), "{} {}", error(8), error(32));
+        assert!(
+            (1.9..2.1).contains(&(error(8) / error(32))),
+            "{} {}",
+            error(8),
+            error(32)
+        );
     }
 }

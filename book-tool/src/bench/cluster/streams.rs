@@ -55,8 +55,13 @@ pub(super) fn busy(streams: u16, length: Duration, out: &mut dyn Write) -> Resul
     let seen = Arc::new(Seen::default());
     let runtime = runtime()?;
     let (trips, cpu, passed) = runtime.block_on(async {
-        let all =
-            (0..streams).map(|number| tokio::spawn(answer_all(url.clone(), u64::from(number), Arc::clone(&seen))));
+        let all = (0..streams).map(|number| {
+            tokio::spawn(answer_all(
+                url.clone(),
+                u64::from(number),
+                Arc::clone(&seen),
+            ))
+        });
         let all: Vec<_> = all.collect();
         // The first tasks are few: a book grows from one position.
         tokio::time::sleep(length / 4).await;
@@ -74,9 +79,17 @@ pub(super) fn busy(streams: u16, length: Duration, out: &mut dyn Write) -> Resul
     })?;
     let (mut trips, tasks) = trips;
     trips.sort_unstable();
-    let part = |share: f64| trips.get((trips.len() as f64 * share) as usize).copied().unwrap_or_default();
+    let part = |share: f64| {
+        trips
+            .get((trips.len() as f64 * share) as usize)
+            .copied()
+            .unwrap_or_default()
+    };
     let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
-    let (cores, each) = (cpu.as_secs_f64() / passed.as_secs_f64(), cpu.as_secs_f64() * 1e6 / tasks.max(1) as f64);
+    let (cores, each) = (
+        cpu.as_secs_f64() / passed.as_secs_f64(),
+        cpu.as_secs_f64() * 1e6 / tasks.max(1) as f64,
+    );
     writeln!(
         out,
         "{:.0} round trips/s on {cores:.2} cores of the coordinator: {each:.0} us each,",
@@ -105,14 +118,20 @@ pub(super) fn idle(streams: u16, length: Duration, out: &mut dyn Write) -> Resul
         out,
         "One coordinator process, and {streams} workers of this process that are connected, have nothing to do and give"
     )?;
-    writeln!(out, "a sign of life every {} s. {}.\n", HEARTBEAT.as_secs(), humantime::format_duration(length))?;
+    writeln!(
+        out,
+        "a sign of life every {} s. {}.\n",
+        HEARTBEAT.as_secs(),
+        humantime::format_duration(length)
+    )?;
     let folder = Folder::new()?;
     let mut coordinator = Server::start(&folder.0.join("book"))?;
     let url = coordinator.address()?;
     let seen = Arc::new(Seen::default());
     let before = coordinator.memory()?;
     let cpu = runtime()?.block_on(async {
-        let all = (0..streams).map(|number| tokio::spawn(beat(url.clone(), u64::from(number), Arc::clone(&seen))));
+        let all = (0..streams)
+            .map(|number| tokio::spawn(beat(url.clone(), u64::from(number), Arc::clone(&seen))));
         let all: Vec<_> = all.collect();
         while seen.tasks.load(Relaxed) < streams.into() {
             if all.iter().any(tokio::task::JoinHandle::is_finished) {
@@ -128,7 +147,12 @@ pub(super) fn idle(streams: u16, length: Duration, out: &mut dyn Write) -> Resul
     })?;
     let share = 100.0 * cpu.as_secs_f64() / length.as_secs_f64();
     let memory = coordinator.memory()?;
-    writeln!(out, "{share:.1} % of a core, {} MiB of memory, {} MiB before they came", memory >> 20, before >> 20)?;
+    writeln!(
+        out,
+        "{share:.1} % of a core, {} MiB of memory, {} MiB before they came",
+        memory >> 20,
+        before >> 20
+    )?;
     Ok(())
 }
 
@@ -143,14 +167,24 @@ fn hello(number: u64) -> v1::FromWorker {
         threads: 1,
         ..v1::Hello::default()
     };
-    v1::FromWorker { message: Some(Said::Hello(hello)) }
+    v1::FromWorker {
+        message: Some(Said::Hello(hello)),
+    }
 }
 
-async fn open(url: &str, number: u64) -> Result<(mpsc::Sender<v1::FromWorker>, tonic::Streaming<v1::ToWorker>)> {
+async fn open(
+    url: &str,
+    number: u64,
+) -> Result<(mpsc::Sender<v1::FromWorker>, tonic::Streaming<v1::ToWorker>)> {
     let channel = Connector::to_url(url)?.connect().await?;
     let (say, messages) = mpsc::channel(64);
-    say.send(hello(number)).await.context("the stream ended at once")?;
-    let heard = WorkersClient::new(channel).work(ReceiverStream::new(messages)).await?.into_inner();
+    say.send(hello(number))
+        .await
+        .context("the stream ended at once")?;
+    let heard = WorkersClient::new(channel)
+        .work(ReceiverStream::new(messages))
+        .await?
+        .into_inner();
     Ok((say, heard))
 }
 
@@ -160,40 +194,83 @@ async fn answer_all(url: String, number: u64, seen: Arc<Seen>) -> Result<Vec<Dur
     let (mut trips, mut reported) = (Vec::new(), VecDeque::new());
     while !seen.is_over.load(Relaxed) {
         let Ok(message) = tokio::time::timeout(HEARTBEAT, heard.message()).await else {
-            say.send(v1::FromWorker { message: Some(Said::Heartbeat(v1::Heartbeat::default())) }).await?;
+            say.send(v1::FromWorker {
+                message: Some(Said::Heartbeat(v1::Heartbeat::default())),
+            })
+            .await?;
             continue;
         };
-        let Some(v1::ToWorker { message: Some(message) }) = message? else { break };
+        let Some(v1::ToWorker {
+            message: Some(message),
+        }) = message?
+        else {
+            break;
+        };
         let Heard::Task(task) = message else { continue };
         trips.extend(reported.pop_front().map(|at: Instant| at.elapsed()));
-        let question = Question::try_from(task.question.as_ref().context("a task without a question")?)?;
+        let question = Question::try_from(
+            task.question
+                .as_ref()
+                .context("a task without a question")?,
+        )?;
         // Before it gets a task of the build a worker is examined.
         let answer = if task.task >= EXAM {
-            Engine::new(EngineOptions { table_bytes: 1 << 20, ..EngineOptions::default() })?.answer(
-                &question,
-                &Control::new(),
-                &mut |_| {},
-            )?
+            Engine::new(EngineOptions {
+                table_bytes: 1 << 20,
+                ..EngineOptions::default()
+            })?
+            .answer(&question, &Control::new(), &mut |_| {})?
         } else {
             seen.tasks.fetch_add(1, Relaxed);
             made_up(&question)
         };
         let outcome = Some(v1::report::Outcome::Answer((&answer).into()));
-        let report = v1::Report { task: task.task, attempt: task.attempt, outcome, held_us: 0 };
+        let report = v1::Report {
+            task: task.task,
+            attempt: task.attempt,
+            outcome,
+            held_us: 0,
+        };
         reported.push_back(Instant::now());
-        say.send(v1::FromWorker { message: Some(Said::Report(report)) }).await?;
+        say.send(v1::FromWorker {
+            message: Some(Said::Report(report)),
+        })
+        .await?;
     }
     Ok(trips)
 }
 
 /// The first legal moves, the best first.
 fn made_up(question: &Question) -> Answer {
-    let moves = question.position.distinct_moves().into_iter().take(MOVES).enumerate();
-    let by = Provenance { engine: "none".into(), day: 0 };
+    let moves = question
+        .position
+        .distinct_moves()
+        .into_iter()
+        .take(MOVES)
+        .enumerate();
+    let by = Provenance {
+        engine: "none".into(),
+        day: 0,
+    };
     let verdict = |(rank, m): (usize, _)| {
-        let bound = if rank < usize::from(question.width) { Bound::Exact } else { Bound::Upper };
+        let bound = if rank < usize::from(question.width) {
+            Bound::Exact
+        } else {
+            Bound::Upper
+        };
         let score = Score::opinion(-10 * rank.min(question.width.into()) as i32);
-        (m, Verdict { score, bound, depth: 2, nodes: 100, line: vec![m], proof: None, by: by.clone() })
+        (
+            m,
+            Verdict {
+                score,
+                bound,
+                depth: 2,
+                nodes: 100,
+                line: vec![m],
+                proof: None,
+                by: by.clone(),
+            },
+        )
     };
     moves.map(verdict).collect()
 }
@@ -204,7 +281,12 @@ async fn beat(url: String, number: u64, seen: Arc<Seen>) -> Result<()> {
     loop {
         match tokio::time::timeout(HEARTBEAT, heard.message()).await {
             Ok(message) => drop(message?.context("the coordinator ended the stream")?),
-            Err(_) => say.send(v1::FromWorker { message: Some(Said::Heartbeat(v1::Heartbeat::default())) }).await?,
+            Err(_) => {
+                say.send(v1::FromWorker {
+                    message: Some(Said::Heartbeat(v1::Heartbeat::default())),
+                })
+                .await?
+            }
         }
     }
 }

@@ -48,7 +48,12 @@ impl Query {
     }
 
     /// The messages that answer it.
-    pub(super) fn answer(self, position: &Position, size: u8, known: Option<&Answer>) -> Vec<String> {
+    pub(super) fn answer(
+        self,
+        position: &Position,
+        size: u8,
+        known: Option<&Answer>,
+    ) -> Vec<String> {
         let text = || "DATABASE TEXT \"\"".to_string();
         match self {
             Self::All => all(position, size, known),
@@ -64,14 +69,22 @@ impl Query {
 pub(super) fn position(rule: RuleName, size: u8, points: &[Point]) -> Result<Position, String> {
     let variant = Variant::Gomoku { rule, size };
     let is_pass = |point: &Point| point.x < 0 && point.y < 0;
-    let read = |point: &Point| point.to_move(size).ok_or_else(|| format!("{point} is off the board"));
+    let read = |point: &Point| {
+        point
+            .to_move(size)
+            .ok_or_else(|| format!("{point} is off the board"))
+    };
     if !points.iter().any(is_pass) {
         let moves: Vec<Move> = points.iter().map(read).collect::<Result<_, _>>()?;
         return Position::new(variant, None, &moves).map_err(|error| error.to_string());
     }
     let width = usize::from(size);
     let mut rows = vec![vec!['.'; width]; width];
-    for (point, stone) in points.iter().zip(['X', 'O'].into_iter().cycle()).filter(|(point, _)| !is_pass(point)) {
+    for (point, stone) in points
+        .iter()
+        .zip(['X', 'O'].into_iter().cycle())
+        .filter(|(point, _)| !is_pass(point))
+    {
         let m = read(point)?;
         let cell = &mut rows[width - 1 - m.index() / width][m.index() % width];
         if *cell != '.' {
@@ -79,8 +92,16 @@ pub(super) fn position(rule: RuleName, size: u8, points: &[Point]) -> Result<Pos
         }
         *cell = stone;
     }
-    let drawing = rows.into_iter().map(|row| row.into_iter().collect::<String>()).collect::<Vec<_>>().join("\n");
-    let side = if points.len().is_multiple_of(2) { Side::First } else { Side::Second };
+    let drawing = rows
+        .into_iter()
+        .map(|row| row.into_iter().collect::<String>())
+        .collect::<Vec<_>>()
+        .join("\n");
+    let side = if points.len().is_multiple_of(2) {
+        Side::First
+    } else {
+        Side::Second
+    };
     Position::from_board(variant, &drawing, Some(side)).map_err(|error| error.to_string())
 }
 
@@ -117,12 +138,21 @@ impl Told {
             Bound::Lower => 2,
             Bound::Exact => 3,
         };
-        Self { label, value, depth, bound, shown }
+        Self {
+            label,
+            value,
+            depth,
+            bound,
+            shown,
+        }
     }
 
     /// The first four bytes of what is shown, as one number.
     fn tag(&self) -> i32 {
-        self.shown.bytes().take(4).fold(0, |tag, byte| tag << 8 | i32::from(byte))
+        self.shown
+            .bytes()
+            .take(4)
+            .fold(0, |tag, byte| tag << 8 | i32::from(byte))
     }
 }
 
@@ -139,14 +169,24 @@ fn behind(verdict: &Verdict) -> Told {
         Bound::Lower => Bound::Upper,
         Bound::Exact => Bound::Exact,
     };
-    Told::of(score, verdict.proof.map(|proof| proof.claim), bound, verdict.depth.saturating_sub(1))
+    Told::of(
+        score,
+        verdict.proof.map(|proof| proof.claim),
+        bound,
+        verdict.depth.saturating_sub(1),
+    )
 }
 
 fn all(position: &Position, size: u8, known: Option<&Answer>) -> Vec<String> {
     let legal = position.legal_moves();
     let told = |(m, verdict): &(Move, Verdict)| {
         let (Point { x, y }, told) = (Point::of(*m, size), behind(verdict));
-        let Told { value, depth, bound, .. } = told;
+        let Told {
+            value,
+            depth,
+            bound,
+            ..
+        } = told;
         // No comment, and no text on the point.
         format!("DATABASE {x} {y} {} {value} {depth} {bound} 0 ", told.tag())
     };
@@ -159,9 +199,22 @@ fn all(position: &Position, size: u8, known: Option<&Answer>) -> Vec<String> {
 
 fn one(known: Option<&Answer>) -> String {
     let best = known.and_then(|answer| kagetsu_book::Choice::default().pick(answer));
-    let Some((_, verdict)) = best else { return format!("DATABASE ONE {ABSENT} 0 0 0") };
-    let told = Told::of(verdict.score, verdict.proof.map(|proof| proof.claim), Bound::Exact, verdict.depth);
-    let Told { label, value, depth, bound, shown } = told;
+    let Some((_, verdict)) = best else {
+        return format!("DATABASE ONE {ABSENT} 0 0 0");
+    };
+    let told = Told::of(
+        verdict.score,
+        verdict.proof.map(|proof| proof.claim),
+        Bound::Exact,
+        verdict.depth,
+    );
+    let Told {
+        label,
+        value,
+        depth,
+        bound,
+        shown,
+    } = told;
     format!("DATABASE ONE {label} {value} {depth} {bound} {shown}")
 }
 
@@ -172,20 +225,54 @@ mod tests {
     use super::*;
 
     fn verdict(score: Score, bound: Bound, proof: Option<Proof>) -> Verdict {
-        let by = Provenance { engine: "test".into(), day: 0 };
-        Verdict { score, bound, depth: 11, nodes: 1, line: Vec::new(), proof, by }
+        let by = Provenance {
+            engine: "test".into(),
+            day: 0,
+        };
+        Verdict {
+            score,
+            bound,
+            depth: 11,
+            nodes: 1,
+            line: Vec::new(),
+            proof,
+            by,
+        }
     }
 
     #[test]
     fn a_record_is_seen_from_both_sides() {
         // A published record: value -104 from the side to move, exact at depth 10, is shown as 60%.
         let told = Told::of(Score::opinion(-104), None, Bound::Exact, 10);
-        assert_eq!((told.label, told.value, told.depth, told.bound, told.shown.as_str()), (-1, -104, 10, 3, "60%"));
+        assert_eq!(
+            (
+                told.label,
+                told.value,
+                told.depth,
+                told.bound,
+                told.shown.as_str()
+            ),
+            (-1, -104, 10, 3, "60%")
+        );
         // "41%", packed.
-        assert_eq!(Told { shown: "41%".into(), ..told }.tag(), 3_420_453);
-        let proof = Proof { claim: Claim::Win, kind: ProofKind::Vcf, plies: 18 };
+        assert_eq!(
+            Told {
+                shown: "41%".into(),
+                ..told
+            }
+            .tag(),
+            3_420_453
+        );
+        let proof = Proof {
+            claim: Claim::Win,
+            kind: ProofKind::Vcf,
+            plies: 18,
+        };
         let win = behind(&verdict(Score::win_in(18), Bound::Exact, Some(proof)));
-        assert_eq!((win.label, win.value, win.shown.as_str()), (119, -29_983, "W17"));
+        assert_eq!(
+            (win.label, win.value, win.shown.as_str()),
+            (119, -29_983, "W17")
+        );
         let bounded = behind(&verdict(Score::opinion(30), Bound::Upper, None));
         assert_eq!((bounded.value, bounded.bound, bounded.depth), (-30, 2, 10));
     }
@@ -193,15 +280,30 @@ mod tests {
     #[test]
     fn passes_change_the_colours() {
         let point = |x, y| Point { x, y };
-        let plain = position(RuleName::Freestyle, 15, &[point(7, 7), point(8, 6)]).expect("a position");
+        let plain =
+            position(RuleName::Freestyle, 15, &[point(7, 7), point(8, 6)]).expect("a position");
         assert_eq!(plain.to_string(), "freestyle-15 h8 i9");
-        let passed = position(RuleName::Freestyle, 15, &[point(7, 7), point(-1, -1), point(8, 6)]).expect("a position");
-        let drawn =
-            "...............\n".repeat(6) + "........X......\n" + ".......X.......\n" + &"...............\n".repeat(7);
+        let passed = position(
+            RuleName::Freestyle,
+            15,
+            &[point(7, 7), point(-1, -1), point(8, 6)],
+        )
+        .expect("a position");
+        let drawn = "...............\n".repeat(6)
+            + "........X......\n"
+            + ".......X.......\n"
+            + &"...............\n".repeat(7);
         let variant = Variant::FREESTYLE_15;
         let expected = Position::from_board(variant, &drawn, Some(Side::Second)).expect("a board");
         assert_eq!(passed.key(), expected.key());
-        assert!(position(RuleName::Freestyle, 15, &[point(-1, -1), point(3, 3), point(3, 3)]).is_err());
+        assert!(
+            position(
+                RuleName::Freestyle,
+                15,
+                &[point(-1, -1), point(3, 3), point(3, 3)]
+            )
+            .is_err()
+        );
         assert!(position(RuleName::Freestyle, 15, &[point(15, 3)]).is_err());
     }
 }

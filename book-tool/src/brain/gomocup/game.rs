@@ -25,9 +25,17 @@ impl Game {
     pub(super) fn new(size: u32) -> Result<Self, String> {
         let sizes = Variant::GOMOKU_SIZES;
         let known = u8::try_from(size).ok().filter(|size| sizes.contains(size));
-        let size =
-            known.ok_or_else(|| format!("boards are {} to {} points wide, not {size}", sizes.start(), sizes.end()))?;
-        Ok(Self { size, stones: Vec::new() })
+        let size = known.ok_or_else(|| {
+            format!(
+                "boards are {} to {} points wide, not {size}",
+                sizes.start(),
+                sizes.end()
+            )
+        })?;
+        Ok(Self {
+            size,
+            stones: Vec::new(),
+        })
     }
 
     pub(super) fn clear(&mut self) {
@@ -44,7 +52,9 @@ impl Game {
     /// If the point is not there, or taken.
     pub(super) fn put(&mut self, point: Point, owner: Owner) -> Result<(), String> {
         let size = self.size;
-        let m = point.to_move(size).ok_or_else(|| format!("{point} is off the board of {size} by {size} points"))?;
+        let m = point
+            .to_move(size)
+            .ok_or_else(|| format!("{point} is off the board of {size} by {size} points"))?;
         if self.stones.iter().any(|(taken, _)| *taken == m) {
             return Err(format!("{point} is taken"));
         }
@@ -57,8 +67,11 @@ impl Game {
     /// # Errors
     /// If none is there.
     pub(super) fn take(&mut self, point: Point) -> Result<(), String> {
-        let at = point.to_move(self.size).and_then(|m| self.stones.iter().position(|(taken, _)| *taken == m));
-        self.stones.remove(at.ok_or_else(|| format!("there is no stone on {point}"))?);
+        let at = point
+            .to_move(self.size)
+            .and_then(|m| self.stones.iter().position(|(taken, _)| *taken == m));
+        self.stones
+            .remove(at.ok_or_else(|| format!("there is no stone on {point}"))?);
         Ok(())
     }
 
@@ -70,19 +83,37 @@ impl Game {
     /// # Errors
     /// If the stones are no position.
     pub(super) fn position(&self, rule: RuleName) -> Result<Position, String> {
-        let variant = Variant::Gomoku { rule, size: self.size };
-        let of = |owner: Owner| self.stones.iter().filter(move |(_, own)| *own == owner).map(|(m, _)| *m);
+        let variant = Variant::Gomoku {
+            rule,
+            size: self.size,
+        };
+        let of = |owner: Owner| {
+            self.stones
+                .iter()
+                .filter(move |(_, own)| *own == owner)
+                .map(|(m, _)| *m)
+        };
         let (own, other) = (of(Owner::Own).count(), of(Owner::Other).count());
         let is_black = match () {
             () if own == other => true,
             () if own + 1 == other => false,
-            () => self.stones.first().is_some_and(|(_, owner)| *owner == Owner::Own),
+            () => self
+                .stones
+                .first()
+                .is_some_and(|(_, owner)| *owner == Owner::Own),
         };
-        let (first, second) = if is_black { (Owner::Own, Owner::Other) } else { (Owner::Other, Owner::Own) };
+        let (first, second) = if is_black {
+            (Owner::Own, Owner::Other)
+        } else {
+            (Owner::Other, Owner::Own)
+        };
         let in_turn = own == other || own + 1 == other;
         if in_turn {
             let mut seconds = of(second);
-            let moves: Vec<Move> = of(first).flat_map(|m| [Some(m), seconds.next()]).flatten().collect();
+            let moves: Vec<Move> = of(first)
+                .flat_map(|m| [Some(m), seconds.next()])
+                .flatten()
+                .collect();
             if let Ok(position) = Position::new(variant, None, &moves) {
                 return Ok(position);
             }
@@ -100,7 +131,10 @@ impl Game {
             let (row, column) = (m.index() / size, m.index() % size);
             rows[size - 1 - row][column] = if *owner == first { 'X' } else { 'O' };
         }
-        rows.into_iter().map(|row| row.into_iter().collect::<String>()).collect::<Vec<_>>().join("\n")
+        rows.into_iter()
+            .map(|row| row.into_iter().collect::<String>())
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 
@@ -120,18 +154,36 @@ mod tests {
     fn colours_follow_from_the_numbers() {
         use Owner::{Other, Own};
         let line = |stones: &[(i32, i32, Owner)]| {
-            let position = game(stones).position(RuleName::Freestyle).expect("a position");
-            let moves: Vec<String> = position.moves().iter().map(|m| position.write_move(*m)).collect();
+            let position = game(stones)
+                .position(RuleName::Freestyle)
+                .expect("a position");
+            let moves: Vec<String> = position
+                .moves()
+                .iter()
+                .map(|m| position.write_move(*m))
+                .collect();
             (moves.join(" "), position.side(), position.setup().is_some())
         };
         assert_eq!(line(&[]), (String::new(), Side::First, false));
         assert_eq!(line(&[(7, 7, Other)]), ("h8".into(), Side::Second, false));
         // White's stones told first.
-        let told = [(8, 6, Own), (7, 7, Other), (6, 6, Own), (7, 8, Other), (7, 9, Other)];
+        let told = [
+            (8, 6, Own),
+            (7, 7, Other),
+            (6, 6, Own),
+            (7, 8, Other),
+            (7, 9, Other),
+        ];
         assert_eq!(line(&told), ("h8 i9 h7 g9 h6".into(), Side::Second, false));
         // A handicap of two stones.
-        assert_eq!(line(&[(7, 7, Own), (7, 9, Own)]), (String::new(), Side::First, true));
-        assert_eq!(line(&[(7, 7, Other), (7, 9, Other)]), (String::new(), Side::Second, true));
+        assert_eq!(
+            line(&[(7, 7, Own), (7, 9, Own)]),
+            (String::new(), Side::First, true)
+        );
+        assert_eq!(
+            line(&[(7, 7, Other), (7, 9, Other)]),
+            (String::new(), Side::Second, true)
+        );
     }
 
     #[test]

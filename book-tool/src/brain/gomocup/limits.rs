@@ -57,7 +57,9 @@ impl Default for Limits {
 impl Limits {
     /// Hears one setting. What is unknown, or no number, changes nothing: it is never answered.
     pub(super) fn set(&mut self, key: &str, value: &str) {
-        let Ok(number) = value.parse::<i64>() else { return };
+        let Ok(number) = value.parse::<i64>() else {
+            return;
+        };
         let positive = u64::try_from(number).ok().filter(|number| *number > 0);
         let time = Duration::from_millis(u64::try_from(number).unwrap_or(0));
         match key {
@@ -66,9 +68,13 @@ impl Limits {
             "timeout_match" => self.whole = positive.map(Duration::from_millis),
             "time_left" => self.left = Some(time).filter(|_| number < ENDLESS),
             "max_memory" => self.memory = positive,
-            "max_depth" => self.depth = positive.map(|depth| depth.min(Effort::MAX_DEPTH.into()) as u8),
+            "max_depth" => {
+                self.depth = positive.map(|depth| depth.min(Effort::MAX_DEPTH.into()) as u8)
+            }
             "max_node" => self.nodes = positive,
-            "thread_num" => self.threads = positive.map(|threads| threads.min(MOST_THREADS) as usize),
+            "thread_num" => {
+                self.threads = positive.map(|threads| threads.min(MOST_THREADS) as usize)
+            }
             "usedatabase" => self.uses_book = number != 0,
             "show_detail" => self.is_detailed = number >= 2,
             _ => {}
@@ -83,10 +89,16 @@ impl Limits {
 
     /// The effort for the next move.
     pub(super) fn effort(&self) -> Effort {
-        let left = self.left.or_else(|| self.whole.map(|whole| whole.saturating_sub(self.spent)));
+        let left = self
+            .left
+            .or_else(|| self.whole.map(|whole| whole.saturating_sub(self.spent)));
         let is_limited = left.is_some() || self.depth.is_some() || self.nodes.is_some();
         let turn = self.turn.or_else(|| (!is_limited).then_some(TURN));
-        Effort { depth: self.depth, nodes: self.nodes, time: budget(left, Duration::ZERO, None, turn) }
+        Effort {
+            depth: self.depth,
+            nodes: self.nodes,
+            time: budget(left, Duration::ZERO, None, turn),
+        }
     }
 }
 
@@ -96,7 +108,9 @@ fn rule(sum: i64) -> Result<RuleName, String> {
         0 => Ok(RuleName::Freestyle),
         1 => Ok(RuleName::Standard),
         4 | 5 => Ok(RuleName::Renju),
-        _ => Err(format!("rule {sum} is not played here; there are 0 (freestyle), 1 (standard) and 4 (renju)")),
+        _ => Err(format!(
+            "rule {sum} is not played here; there are 0 (freestyle), 1 (standard) and 4 (renju)"
+        )),
     }
 }
 
@@ -115,7 +129,12 @@ mod tests {
         let whole = limits.effort().time.expect("limited");
         assert!(whole < Duration::from_secs(1));
         limits.set("time_left", "300");
-        assert!(limits.effort().time.is_some_and(|time| time < Duration::from_millis(300)));
+        assert!(
+            limits
+                .effort()
+                .time
+                .is_some_and(|time| time < Duration::from_millis(300))
+        );
         limits.set("time_left", "-50");
         assert_eq!(limits.effort().time, Some(Duration::from_millis(1)));
         limits.set("time_left", "2147483647");
@@ -127,7 +146,13 @@ mod tests {
     #[test]
     fn what_is_no_setting_changes_nothing() {
         let mut limits = Limits::default();
-        for (key, value) in [("rule", "x"), ("folder", "/tmp"), ("max_memory", "-3"), ("max_node", ""), ("x", "1")] {
+        for (key, value) in [
+            ("rule", "x"),
+            ("folder", "/tmp"),
+            ("max_memory", "-3"),
+            ("max_node", ""),
+            ("x", "1"),
+        ] {
             limits.set(key, value);
         }
         assert_eq!(format!("{limits:?}"), format!("{:?}", Limits::default()));

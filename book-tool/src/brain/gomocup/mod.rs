@@ -44,7 +44,11 @@ pub(super) struct Brain {
 /// Who has the mind.
 enum State {
     Idle(Mind),
-    Thinking { thinking: Thinking, played: Played, begun: Instant },
+    Thinking {
+        thinking: Thinking,
+        played: Played,
+        begun: Instant,
+    },
 }
 
 /// Lines that belong together, until `DONE`.
@@ -122,7 +126,9 @@ impl Brain {
     fn obey(&mut self, line: ToEngine) -> Result<Option<FromEngine>, String> {
         let is_open = matches!(line, ToEngine::Stone(..) | ToEngine::Done);
         if !is_open && self.block.take().is_some() {
-            self.say(&FromEngine::Error("a block was not ended with DONE; it is passed over".into()));
+            self.say(&FromEngine::Error(
+                "a block was not ended with DONE; it is passed over".into(),
+            ));
         }
         let ok = || Ok(Some(FromEngine::Ok(String::new())));
         match line {
@@ -131,11 +137,17 @@ impl Brain {
                 self.rule()?;
                 self.game = Some(game);
                 self.begin();
-                self.mind().prepare().map_err(|error| format!("{error:#}"))?;
+                self.mind()
+                    .prepare()
+                    .map_err(|error| format!("{error:#}"))?;
                 ok()
             }
-            ToEngine::RectStart(width, height) if width == height => self.obey(ToEngine::Start(width)),
-            ToEngine::RectStart(width, height) => Err(format!("boards are square here, not {width} by {height}")),
+            ToEngine::RectStart(width, height) if width == height => {
+                self.obey(ToEngine::Start(width))
+            }
+            ToEngine::RectStart(width, height) => {
+                Err(format!("boards are square here, not {width} by {height}"))
+            }
             ToEngine::Restart => {
                 self.game()?.clear();
                 self.begin();
@@ -165,7 +177,10 @@ impl Brain {
             ToEngine::Swap2Board => self.open(Kind::Swap2),
             ToEngine::YxBlock => self.open(Kind::Blocked),
             ToEngine::Stone(point, field) => {
-                let block = self.block.as_mut().ok_or("a point belongs between BOARD and DONE")?;
+                let block = self
+                    .block
+                    .as_mut()
+                    .ok_or("a point belongs between BOARD and DONE")?;
                 if block.stones.len() < MOST_STONES {
                     block.stones.push((point, field));
                 }
@@ -185,18 +200,22 @@ impl Brain {
                 self.limits.is_detailed = true;
                 self.say(&FromEngine::Message(Engine::NAME.into()));
                 // By this a manager knows who has Yixin's words.
-                Ok(Some(FromEngine::Message(format!("INFO MAX_THREAD_NUM {MOST_THREADS}"))))
+                Ok(Some(FromEngine::Message(format!(
+                    "INFO MAX_THREAD_NUM {MOST_THREADS}"
+                ))))
             }
             // Every search begins with an empty table.
-            ToEngine::YxHashClear => Ok(Some(FromEngine::Message("Transposition table cleared.".into()))),
+            ToEngine::YxHashClear => Ok(Some(FromEngine::Message(
+                "Transposition table cleared.".into(),
+            ))),
             ToEngine::About => Ok(Some(FromEngine::Other(about()))),
             ToEngine::Other(line) if line.eq_ignore_ascii_case("YXSETDATABASE") => {
                 self.awaits_path = true;
                 Ok(None)
             }
-            ToEngine::Other(line) if line.eq_ignore_ascii_case("YXSAVEDATABASE") => {
-                Ok(Some(FromEngine::Message("the book is only read here: there is nothing to save".into())))
-            }
+            ToEngine::Other(line) if line.eq_ignore_ascii_case("YXSAVEDATABASE") => Ok(Some(
+                FromEngine::Message("the book is only read here: there is nothing to save".into()),
+            )),
             ToEngine::Other(line) => match Query::of(&line) {
                 Some(query) => self.open(Kind::Asked(query)),
                 None => Ok(Some(FromEngine::Unknown(line.chars().take(60).collect()))),
@@ -211,7 +230,9 @@ impl Brain {
     }
 
     fn game(&mut self) -> Result<&mut Game, String> {
-        self.game.as_mut().ok_or_else(|| "there is no board yet; START comes first".into())
+        self.game
+            .as_mut()
+            .ok_or_else(|| "there is no board yet; START comes first".into())
     }
 
     fn rule(&self) -> Result<RuleName, String> {
@@ -225,7 +246,10 @@ impl Brain {
 
     fn open(&mut self, kind: Kind) -> Result<Option<FromEngine>, String> {
         self.game()?;
-        self.block = Some(Block { kind, stones: Vec::new() });
+        self.block = Some(Block {
+            kind,
+            stones: Vec::new(),
+        });
         Ok(None)
     }
 
@@ -239,18 +263,35 @@ impl Brain {
                     match field {
                         Some(1) => game.put(point, Owner::Own)?,
                         Some(2) => game.put(point, Owner::Other)?,
-                        Some(3) => return Err(format!("{point}: a game that goes on after a win is not played here")),
+                        Some(3) => {
+                            return Err(format!(
+                                "{point}: a game that goes on after a win is not played here"
+                            ));
+                        }
                         // Yixin writes a pass so.
                         _ if point.x < 0 && point.y < 0 => {}
-                        _ => return Err(format!("{point}: a stone is 1 (own) or 2 (the opponent's)")),
+                        _ => {
+                            return Err(format!(
+                                "{point}: a stone is 1 (own) or 2 (the opponent's)"
+                            ));
+                        }
                     }
                 }
                 self.game = Some(game);
-                if block.kind == Kind::Board { self.think(1) } else { self.position().map(|_| None) }
+                if block.kind == Kind::Board {
+                    self.think(1)
+                } else {
+                    self.position().map(|_| None)
+                }
             }
             Kind::Blocked => {
                 let size = self.game()?.size;
-                self.blocked.extend(block.stones.iter().filter_map(|(point, _)| point.to_move(size)));
+                self.blocked.extend(
+                    block
+                        .stones
+                        .iter()
+                        .filter_map(|(point, _)| point.to_move(size)),
+                );
                 Ok(None)
             }
             Kind::Asked(query) => self.query(query, &block.stones),
@@ -267,9 +308,15 @@ impl Brain {
     }
 
     /// Says what the book knows of a position, in Yixin's words; nothing where it is not used.
-    fn query(&mut self, query: Query, stones: &[(Point, Option<u8>)]) -> Result<Option<FromEngine>, String> {
+    fn query(
+        &mut self,
+        query: Query,
+        stones: &[(Point, Option<u8>)],
+    ) -> Result<Option<FromEngine>, String> {
         if query == Query::Change {
-            return Err("the book is only read here; `kagetsu build` and `kagetsu import` write it".into());
+            return Err(
+                "the book is only read here; `kagetsu build` and `kagetsu import` write it".into(),
+            );
         }
         if !self.limits.uses_book || !self.mind().has_book() {
             return Ok(None);
@@ -277,7 +324,10 @@ impl Brain {
         let (rule, size) = (self.rule()?, self.game()?.size);
         let points: Vec<Point> = stones.iter().map(|(point, _)| *point).collect();
         let position = database::position(rule, size, &points)?;
-        let known = self.mind().known(&position).map_err(|error| format!("the book cannot be read: {error:#}"))?;
+        let known = self
+            .mind()
+            .known(&position)
+            .map_err(|error| format!("the book cannot be read: {error:#}"))?;
         for line in query.answer(&position, size, known.as_ref()) {
             self.say(&FromEngine::Message(line));
         }
@@ -286,7 +336,9 @@ impl Brain {
 
     /// Plays from another book.
     fn open_book(&mut self, path: &str) {
-        self.say(&FromEngine::Message(one_line(&format!("DATABASE LOAD START {path}"))));
+        self.say(&FromEngine::Message(one_line(&format!(
+            "DATABASE LOAD START {path}"
+        ))));
         match self.mind().open(path) {
             Ok(()) => self.say(&FromEngine::Message("DATABASE LOAD DONE".into())),
             Err(error) => self.say(&FromEngine::Error(one_line(&format!(
@@ -297,8 +349,13 @@ impl Brain {
 
     /// The mind, with the settings that hold now.
     fn prepared(&mut self) -> &mut Mind {
-        let Settings { threads, table_mib, .. } = self.settings;
-        let room = self.limits.memory.map(|bytes| bytes.saturating_sub(BESIDE_TABLE) >> 20);
+        let Settings {
+            threads, table_mib, ..
+        } = self.settings;
+        let room = self
+            .limits
+            .memory
+            .map(|bytes| bytes.saturating_sub(BESIDE_TABLE) >> 20);
         let settings = Settings {
             threads: self.limits.threads.unwrap_or(threads),
             table_mib: table_mib.min(room.unwrap_or(table_mib)).max(1),
@@ -313,7 +370,12 @@ impl Brain {
     fn mind(&mut self) -> &mut Mind {
         if let State::Thinking { .. } = self.state {
             let spare = State::Idle(Mind::new(self.settings));
-            if let State::Thinking { thinking, played, begun } = std::mem::replace(&mut self.state, spare) {
+            if let State::Thinking {
+                thinking,
+                played,
+                begun,
+            } = std::mem::replace(&mut self.state, spare)
+            {
                 thinking.stop();
                 if let Some(mind) = thinking.wait() {
                     self.state = State::Idle(mind);
@@ -358,14 +420,26 @@ impl Brain {
             played: Arc::clone(&played),
         };
         let asks_book = moves.is_empty() && width == 1 && self.limits.uses_book;
-        let question = Question { moves, width, ..Question::new(position, self.limits.effort()) };
+        let question = Question {
+            moves,
+            width,
+            ..Question::new(position, self.limits.effort())
+        };
         let begun = Instant::now();
         let _ = self.prepared();
         let spare = State::Idle(Mind::new(self.settings));
         if let State::Idle(mind) = std::mem::replace(&mut self.state, spare) {
-            let order = Order { question, asks_book, waits: false };
+            let order = Order {
+                question,
+                asks_book,
+                waits: false,
+            };
             let thinking = Thinking::begin(mind, order, move |report: Report| talk.report(&report));
-            self.state = State::Thinking { thinking, played, begun };
+            self.state = State::Thinking {
+                thinking,
+                played,
+                begun,
+            };
         }
         Ok(None)
     }
@@ -373,8 +447,13 @@ impl Brain {
     /// `FORBID 0807.`: the points that renju forbids the side to move, two digits for each number.
     fn forbidden(&mut self) -> Result<FromEngine, String> {
         let (position, size) = (self.position()?, self.game()?.size);
-        let points = position.forbidden_moves().into_iter().map(|(m, _)| Point::of(m, size));
-        let text: String = points.map(|Point { x, y }| format!("{x:02}{y:02}")).collect();
+        let points = position
+            .forbidden_moves()
+            .into_iter()
+            .map(|(m, _)| Point::of(m, size));
+        let text: String = points
+            .map(|Point { x, y }| format!("{x:02}{y:02}"))
+            .collect();
         Ok(FromEngine::Other(format!("FORBID {text}.")))
     }
 }
@@ -382,5 +461,7 @@ impl Brain {
 fn about() -> String {
     let version = env!("CARGO_PKG_VERSION");
     let www = env!("CARGO_PKG_REPOSITORY");
-    format!("name=\"Kagetsu\", version=\"{version}\", author=\"the authors of Kagetsu\", country=\"\", www=\"{www}\"")
+    format!(
+        "name=\"Kagetsu\", version=\"{version}\", author=\"the authors of Kagetsu\", country=\"\", www=\"{www}\""
+    )
 }

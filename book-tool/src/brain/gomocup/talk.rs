@@ -32,7 +32,9 @@ impl Talk {
                 let value = eval(verdict.score).write();
                 let (name, depth) = (self.position.write_move(*m), verdict.depth);
                 let ms = self.begun.elapsed().as_secs_f64() * 1e3;
-                self.tell(&format!("book move {name}: {value} at depth {depth}, in {ms:.1} ms"));
+                self.tell(&format!(
+                    "book move {name}: {value} at depth {depth}, in {ms:.1} ms"
+                ));
                 self.play(*m);
             }
             Report::Done(Thought::Search(answer)) => match answer.best() {
@@ -44,11 +46,19 @@ impl Talk {
     }
 
     fn iteration(&self, progress: &Progress) {
-        let known = progress.answer.verdicts().iter().filter(|(_, verdict)| verdict.bound != Bound::Upper);
+        let known = progress
+            .answer
+            .verdicts()
+            .iter()
+            .filter(|(_, verdict)| verdict.bound != Bound::Upper);
         let speed = (progress.nodes as f64 / progress.elapsed.as_secs_f64().max(1e-3)) as u64;
         let ms = progress.elapsed.as_millis();
         for (number, (m, verdict)) in known.take(self.width).enumerate() {
-            let line = if verdict.line.is_empty() { std::slice::from_ref(m) } else { &verdict.line };
+            let line = if verdict.line.is_empty() {
+                std::slice::from_ref(m)
+            } else {
+                &verdict.line
+            };
             if self.is_detailed {
                 self.detail(number, progress, verdict, line, speed);
             } else {
@@ -65,13 +75,26 @@ impl Talk {
     }
 
     /// One line of play, as graphical interfaces for Yixin read it.
-    fn detail(&self, number: usize, progress: &Progress, verdict: &Verdict, line: &[Move], speed: u64) {
-        let points: Vec<String> = line.iter().map(|m| Point::of(*m, self.size).to_string()).collect();
+    fn detail(
+        &self,
+        number: usize,
+        progress: &Progress,
+        verdict: &Verdict,
+        line: &[Move],
+        speed: u64,
+    ) {
+        let points: Vec<String> = line
+            .iter()
+            .map(|m| Point::of(*m, self.size).to_string())
+            .collect();
         let words = [
             ("PV", number.to_string()),
             ("NUMPV", self.width.to_string()),
             ("DEPTH", progress.depth.to_string()),
-            ("SELDEPTH", line.len().max(progress.depth.into()).to_string()),
+            (
+                "SELDEPTH",
+                line.len().max(progress.depth.into()).to_string(),
+            ),
             ("NODES", verdict.nodes.to_string()),
             ("TOTALNODES", progress.nodes.to_string()),
             ("TOTALTIME", progress.elapsed.as_millis().to_string()),
@@ -81,7 +104,14 @@ impl Talk {
             ("PV DONE", String::new()),
         ];
         for (key, value) in words {
-            say(&self.voice, &FromEngine::Info { key: key.into(), value }.write());
+            say(
+                &self.voice,
+                &FromEngine::Info {
+                    key: key.into(),
+                    value,
+                }
+                .write(),
+            );
         }
     }
 
@@ -96,7 +126,10 @@ impl Talk {
     /// The move is on the board before it is said: the answer may come at once.
     fn play(&self, m: Move) {
         *self.played.lock().unwrap_or_else(PoisonError::into_inner) = Some(m);
-        say(&self.voice, &FromEngine::Points(vec![Point::of(m, self.size)]).write());
+        say(
+            &self.voice,
+            &FromEngine::Points(vec![Point::of(m, self.size)]).write(),
+        );
     }
 }
 

@@ -43,7 +43,15 @@ impl Brain {
         let settings = mind.settings;
         let options = Options::new(variant);
         let position = Position::start(variant);
-        Self { dialect, voice, settings, options, position, banned: Vec::new(), state: State::Idle(mind) }
+        Self {
+            dialect,
+            voice,
+            settings,
+            options,
+            position,
+            banned: Vec::new(),
+            state: State::Idle(mind),
+        }
     }
 
     /// Does what the lines say, until `quit` or the last of them; a search at work is stopped then.
@@ -84,7 +92,10 @@ impl Brain {
             },
             ToEngine::BanMoves(moves) => {
                 let talk = self.talk();
-                self.banned = moves.iter().filter_map(|text| talk.read_move(&self.position, text)).collect();
+                self.banned = moves
+                    .iter()
+                    .filter_map(|text| talk.read_move(&self.position, text))
+                    .collect();
             }
             ToEngine::Go(go) => self.go(&go),
             ToEngine::Stop => match &self.state {
@@ -93,7 +104,10 @@ impl Brain {
                     // The answer to the search before comes first.
                     let _ = self.mind();
                     if self.dialect == Dialect::Ucci {
-                        self.say(&FromEngine::BestMove { best: None, ponder: None });
+                        self.say(&FromEngine::BestMove {
+                            best: None,
+                            ponder: None,
+                        });
                     }
                 }
             },
@@ -116,7 +130,10 @@ impl Brain {
     }
 
     fn introduce(&self) {
-        let id = |key: &str, value: &str| FromEngine::Id { key: key.into(), value: value.into() };
+        let id = |key: &str, value: &str| FromEngine::Id {
+            key: key.into(),
+            value: value.into(),
+        };
         self.say(&id("name", Engine::NAME));
         self.say(&id("author", "the authors of Kagetsu"));
         for option in options::all(self.dialect, &self.settings, self.options.variant) {
@@ -144,7 +161,9 @@ impl Brain {
 
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         let before = self.options.variant;
-        let book = self.options.set(self.dialect, name, value, &mut self.settings)?;
+        let book = self
+            .options
+            .set(self.dialect, name, value, &mut self.settings)?;
         let settings = self.settings;
         let mind = self.mind();
         mind.settings = settings;
@@ -169,14 +188,19 @@ impl Brain {
         };
         let talk = self.talk();
         moves.iter().try_fold(start, |position, text| {
-            let m =
-                talk.read_move(&position, text).ok_or_else(|| format!("'{text}' is not a legal move of {variant}"))?;
+            let m = talk
+                .read_move(&position, text)
+                .ok_or_else(|| format!("'{text}' is not a legal move of {variant}"))?;
             position.play(m).map_err(|error| error.to_string())
         })
     }
 
     fn talk(&self) -> Talk {
-        Talk { dialect: self.dialect, options: self.options, voice: self.voice.clone() }
+        Talk {
+            dialect: self.dialect,
+            options: self.options,
+            voice: self.voice.clone(),
+        }
     }
 
     fn go(&mut self, go: &Go) {
@@ -185,29 +209,54 @@ impl Brain {
         let chosen = self.chosen(go, &talk);
         let time = self.time(go);
         let waits = go.is_infinite || go.ponders;
-        let depth = go.depth.or_else(|| go.mate.map(|moves| moves.saturating_mul(2)));
+        let depth = go
+            .depth
+            .or_else(|| go.mate.map(|moves| moves.saturating_mul(2)));
         let effort = Effort {
-            depth: depth.map(|depth| u8::try_from(depth).unwrap_or(u8::MAX).clamp(1, Effort::MAX_DEPTH)),
+            depth: depth.map(|depth| {
+                u8::try_from(depth)
+                    .unwrap_or(u8::MAX)
+                    .clamp(1, Effort::MAX_DEPTH)
+            }),
             nodes: go.nodes.map(|nodes| nodes.max(1)),
             time: time.filter(|_| !waits),
         };
         let asks_book = chosen.is_empty() && !waits && self.options.uses_book;
-        let question = Question { moves: chosen, width: self.options.width, ..Question::new(position.clone(), effort) };
-        let order = Order { question, asks_book, waits };
+        let question = Question {
+            moves: chosen,
+            width: self.options.width,
+            ..Question::new(position.clone(), effort)
+        };
+        let order = Order {
+            question,
+            asks_book,
+            waits,
+        };
         let _ = self.mind();
         let spare = State::Idle(Mind::new(self.settings));
         if let State::Idle(mind) = std::mem::replace(&mut self.state, spare) {
             let report = move |report: Report| talk.report(&position, begun, &report);
-            self.state = State::Thinking { thinking: Thinking::begin(mind, order, report), time };
+            self.state = State::Thinking {
+                thinking: Thinking::begin(mind, order, report),
+                time,
+            };
         }
     }
 
     /// The moves to choose from; none: all.
     fn chosen(&self, go: &Go, talk: &Talk) -> Vec<Move> {
         if !self.banned.is_empty() {
-            return self.position.legal_moves().into_iter().filter(|m| !self.banned.contains(m)).collect();
+            return self
+                .position
+                .legal_moves()
+                .into_iter()
+                .filter(|m| !self.banned.contains(m))
+                .collect();
         }
-        go.search_moves.iter().filter_map(|text| talk.read_move(&self.position, text)).collect()
+        go.search_moves
+            .iter()
+            .filter_map(|text| talk.read_move(&self.position, text))
+            .collect()
     }
 
     /// Time for the move, if anything limits it.
@@ -216,14 +265,25 @@ impl Brain {
             Dialect::Ucci if !self.options.uses_milliseconds => 1_000,
             _ => 1,
         };
-        let length = |number: i64| Duration::from_millis(u64::try_from(number).unwrap_or(0).saturating_mul(unit));
+        let length = |number: i64| {
+            Duration::from_millis(u64::try_from(number).unwrap_or(0).saturating_mul(unit))
+        };
         // UCI has White's clock and Black's, UCCI one's own first.
-        let Clock { time, increment, moves_to_go } = match self.dialect {
+        let Clock {
+            time,
+            increment,
+            moves_to_go,
+        } = match self.dialect {
             Dialect::Uci => go.clocks[self.position.side().index()],
             Dialect::Ucci => go.clocks[0],
         };
         let turn = go.move_time.map(Duration::from_millis);
-        budget(time.map(length), length(increment.unwrap_or(0)), moves_to_go, turn)
+        budget(
+            time.map(length),
+            length(increment.unwrap_or(0)),
+            moves_to_go,
+            turn,
+        )
     }
 }
 

@@ -25,7 +25,13 @@ pub(super) struct Options {
 
 impl Options {
     pub(super) fn new(variant: Variant) -> Self {
-        Self { variant, width: 1, uses_book: true, counts_from_one: true, uses_milliseconds: false }
+        Self {
+            variant,
+            width: 1,
+            uses_book: true,
+            counts_from_one: true,
+            uses_milliseconds: false,
+        }
     }
 
     /// Sets an option by its name, however it is written. Gives the book to be opened, where that was set.
@@ -40,13 +46,20 @@ impl Options {
         settings: &mut Settings,
     ) -> Result<Option<String>, String> {
         let within = |(least, most): (i64, i64)| {
-            let number = value.parse().ok().filter(|number| (least..=most).contains(number));
-            number.ok_or_else(|| format!("option {name} must be a number from {least} to {most}, not '{value}'"))
+            let number = value
+                .parse()
+                .ok()
+                .filter(|number| (least..=most).contains(number));
+            number.ok_or_else(|| {
+                format!("option {name} must be a number from {least} to {most}, not '{value}'")
+            })
         };
         let switch = || match value {
             "true" | "on" => Ok(true),
             "false" | "off" => Ok(false),
-            _ => Err(format!("option {name} must be true or false, not '{value}'")),
+            _ => Err(format!(
+                "option {name} must be true or false, not '{value}'"
+            )),
         };
         match (name.to_ascii_lowercase().as_str(), dialect) {
             ("threads", _) => settings.threads = within(THREADS)? as usize,
@@ -59,12 +72,20 @@ impl Options {
             ("ownbook", Dialect::Uci) | ("usebook", Dialect::Ucci) => self.uses_book = switch()?,
             ("book", Dialect::Uci) | ("bookfiles", Dialect::Ucci) => {
                 // An empty text is written so in UCI.
-                return Ok(Some(if value == "<empty>" { String::new() } else { value.to_string() }));
+                return Ok(Some(if value == "<empty>" {
+                    String::new()
+                } else {
+                    value.to_string()
+                }));
             }
             ("variant" | "uci_variant", _) => {
-                let variant: Variant = value.parse().map_err(|error| format!("option {name}: {error}"))?;
+                let variant: Variant = value
+                    .parse()
+                    .map_err(|error| format!("option {name}: {error}"))?;
                 if !is_searched(variant) {
-                    return Err(format!("option {name}: there is no search for {variant} yet"));
+                    return Err(format!(
+                        "option {name}: there is no search for {variant} yet"
+                    ));
                 }
                 self.variant = variant;
             }
@@ -73,7 +94,8 @@ impl Options {
             // What the protocols have, and what changes nothing here.
             ("ponder" | "uci_analysemode" | "clear hash", Dialect::Uci)
             | (
-                "ponder" | "batch" | "debug" | "idle" | "randomness" | "pruning" | "knowledge" | "style",
+                "ponder" | "batch" | "debug" | "idle" | "randomness" | "pruning" | "knowledge"
+                | "style",
                 Dialect::Ucci,
             ) => {}
             _ => return Err(format!("there is no option '{name}'")),
@@ -95,14 +117,25 @@ pub(super) fn all(dialect: Dialect, settings: &Settings, variant: Variant) -> Ve
         range: [Some(least), Some(most)],
         ..line(name, OptionKind::Spin, Some(default.to_string()))
     };
-    let check = |name: &str, default: bool| line(name, OptionKind::Check, Some(default.to_string()));
+    let check =
+        |name: &str, default: bool| line(name, OptionKind::Check, Some(default.to_string()));
     let depth = spin("BookDepth", settings.book_depth.into(), PLIES);
     let threads = settings.threads as i64;
     let memory = settings.table_mib as i64;
     match dialect {
         Dialect::Uci => {
-            let names = ["xiangqi", "xiangqi-chase", "surakarta", "freestyle-15", "standard-15", "renju-15"];
-            let known = names.into_iter().filter(|name| name.parse().is_ok_and(is_searched)).map(String::from);
+            let names = [
+                "xiangqi",
+                "xiangqi-chase",
+                "surakarta",
+                "freestyle-15",
+                "standard-15",
+                "renju-15",
+            ];
+            let known = names
+                .into_iter()
+                .filter(|name| name.parse().is_ok_and(is_searched))
+                .map(String::from);
             let variants = || OptionLine {
                 choices: known.clone().collect(),
                 ..line("UCI_Variant", OptionKind::Combo, Some(variant.to_string()))
@@ -116,7 +149,10 @@ pub(super) fn all(dialect: Dialect, settings: &Settings, variant: Variant) -> Ve
                 check("OwnBook", true),
                 depth,
                 variants(),
-                OptionLine { name: "Variant".into(), ..variants() },
+                OptionLine {
+                    name: "Variant".into(),
+                    ..variants()
+                },
                 spin("LowestRank", 1, (0, 1)),
             ]
         }
@@ -124,7 +160,10 @@ pub(super) fn all(dialect: Dialect, settings: &Settings, variant: Variant) -> Ve
             check("usemillisec", false),
             check("usebook", true),
             line("bookfiles", OptionKind::String, None),
-            OptionLine { name: "bookdepth".into(), ..depth },
+            OptionLine {
+                name: "bookdepth".into(),
+                ..depth
+            },
             spin("hashsize", memory, (0, TABLE.1)),
             spin("threads", threads, THREADS),
             line("newgame", OptionKind::Button, None),

@@ -21,7 +21,10 @@ impl Talk {
     pub(super) fn tell(&self, text: &str) {
         // One line, whatever is in it.
         let text = text.lines().collect::<Vec<_>>().join(" ");
-        self.say(&FromEngine::Info(Info { text: Some(text), ..Info::default() }));
+        self.say(&FromEngine::Info(Info {
+            text: Some(text),
+            ..Info::default()
+        }));
     }
 
     fn say(&self, line: &FromEngine) {
@@ -36,24 +39,40 @@ impl Talk {
 
     /// A legal move, if the text is one.
     pub(super) fn read_move(&self, position: &Position, text: &str) -> Option<Move> {
-        let m = if self.counts_from_one() { parse_from_one(text) } else { position.parse_move(text).ok() };
+        let m = if self.counts_from_one() {
+            parse_from_one(text)
+        } else {
+            position.parse_move(text).ok()
+        };
         m.filter(|m| position.legal_moves().contains(m))
     }
 
     fn write_move(&self, position: &Position, m: Move) -> String {
-        if self.counts_from_one() { write_from_one(m) } else { position.write_move(m) }
+        if self.counts_from_one() {
+            write_from_one(m)
+        } else {
+            position.write_move(m)
+        }
     }
 
     /// Says what comes of a search of a position that began then.
     pub(super) fn report(&self, position: &Position, begun: Instant, report: &Report) {
         match report {
             Report::Progress(progress) => {
-                self.lines(position, &progress.answer, progress.depth, Some((progress.nodes, progress.elapsed)));
+                self.lines(
+                    position,
+                    &progress.answer,
+                    progress.depth,
+                    Some((progress.nodes, progress.elapsed)),
+                );
             }
             Report::Trouble(text) => self.tell(text),
             Report::Done(Thought::Book(m, verdict)) => {
                 let ms = begun.elapsed().as_secs_f64() * 1e3;
-                self.tell(&format!("book move {}, in {ms:.1} ms", self.write_move(position, *m)));
+                self.tell(&format!(
+                    "book move {}, in {ms:.1} ms",
+                    self.write_move(position, *m)
+                ));
                 let answer = [(*m, verdict.clone())].into_iter().collect();
                 self.lines(position, &answer, verdict.depth, None);
                 self.play(position, Some((*m, verdict)));
@@ -73,11 +92,26 @@ impl Talk {
     }
 
     /// The best lines, as many as are wanted.
-    fn lines(&self, position: &Position, answer: &Answer, depth: u8, spent: Option<(u64, Duration)>) {
-        let known = answer.verdicts().iter().filter(|(_, verdict)| verdict.bound != Bound::Upper);
+    fn lines(
+        &self,
+        position: &Position,
+        answer: &Answer,
+        depth: u8,
+        spent: Option<(u64, Duration)>,
+    ) {
+        let known = answer
+            .verdicts()
+            .iter()
+            .filter(|(_, verdict)| verdict.bound != Bound::Upper);
         for (number, (m, verdict)) in (1..=u32::from(self.options.width)).zip(known) {
-            let line = if verdict.line.is_empty() { std::slice::from_ref(m) } else { &verdict.line };
-            let speed = |(nodes, elapsed): (u64, Duration)| (nodes as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
+            let line = if verdict.line.is_empty() {
+                std::slice::from_ref(m)
+            } else {
+                &verdict.line
+            };
+            let speed = |(nodes, elapsed): (u64, Duration)| {
+                (nodes as f64 / elapsed.as_secs_f64().max(1e-3)) as u64
+            };
             self.say(&FromEngine::Info(Info {
                 depth: Some(depth.into()),
                 multi_pv: (self.options.width > 1).then_some(number),
@@ -103,13 +137,17 @@ impl Talk {
 
     /// The game is over: there is nothing to be searched.
     fn over(&self, position: &Position) {
-        let text =
-            position.outcome().map_or_else(|| "no move".into(), |outcome| format!("the game is over: {outcome:?}"));
+        let text = position.outcome().map_or_else(
+            || "no move".into(),
+            |outcome| format!("the game is over: {outcome:?}"),
+        );
         self.tell(&text);
     }
 
     fn play(&self, position: &Position, best: Option<(Move, &Verdict)>) {
-        let ponder = best.and_then(|(_, verdict)| verdict.line.get(1)).map(|m| self.write_move(position, *m));
+        let ponder = best
+            .and_then(|(_, verdict)| verdict.line.get(1))
+            .map(|m| self.write_move(position, *m));
         let best = best.map(|(m, _)| self.write_move(position, m));
         self.say(&FromEngine::BestMove { best, ponder });
     }

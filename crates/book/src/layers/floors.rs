@@ -29,8 +29,10 @@ impl Floors {
     /// A look from a floor on, or from the beginning, passed so many that are gone before the first key that is not.
     pub(super) fn passed(&mut self, prefix: &[u8], gone: u32, first: &[u8]) {
         if gone >= MANY_GONE {
-            let floor =
-                self.0.entry(prefix.to_vec()).or_insert_with(|| Floor { from: Vec::new(), before: BTreeMap::new() });
+            let floor = self.0.entry(prefix.to_vec()).or_insert_with(|| Floor {
+                from: Vec::new(),
+                before: BTreeMap::new(),
+            });
             floor.from = first.to_vec();
         }
     }
@@ -38,7 +40,11 @@ impl Floors {
     /// Follows changes.
     pub(super) fn apply(&mut self, batch: &Batch) {
         for (prefix, floor) in &mut self.0 {
-            for (key, value) in batch.0.iter().filter(|(key, _)| key.starts_with(prefix) && *key < floor.from) {
+            for (key, value) in batch
+                .0
+                .iter()
+                .filter(|(key, _)| key.starts_with(prefix) && *key < floor.from)
+            {
                 match value {
                     Some(value) => drop(floor.before.insert(key.clone(), value.clone())),
                     None => drop(floor.before.remove(key)),

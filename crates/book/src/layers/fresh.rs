@@ -28,8 +28,15 @@ impl From<Vec<u8>> for Key {
     fn from(all: Vec<u8>) -> Self {
         let mut head = [0; 24];
         head.iter_mut().zip(&all).for_each(|(to, from)| *to = *from);
-        let word = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
-        Self { head: [word(0), word(8), word(16)], all }
+        let word = |at: usize| {
+            head[at..]
+                .first_chunk()
+                .map_or(0, |bytes| u64::from_be_bytes(*bytes))
+        };
+        Self {
+            head: [word(0), word(8), word(16)],
+            all,
+        }
     }
 }
 
@@ -49,12 +56,18 @@ impl Fresh {
 
     /// What it says of a key with this hash, if it says anything.
     pub(super) fn get(&self, hash: u64, key: &[u8]) -> Option<&Option<Vec<u8>>> {
-        if self.hashes.contains(&hash) { self.entries.get(&Key::from(key.to_vec())) } else { None }
+        if self.hashes.contains(&hash) {
+            self.entries.get(&Key::from(key.to_vec()))
+        } else {
+            None
+        }
     }
 
     pub(super) fn range<'a>(&'a self, from: &[u8]) -> Source<'a> {
         Box::new(
-            self.entries.range(Key::from(from.to_vec())..).map(|(key, value)| Ok((key.all.clone(), value.clone()))),
+            self.entries
+                .range(Key::from(from.to_vec())..)
+                .map(|(key, value)| Ok((key.all.clone(), value.clone()))),
         )
     }
 

@@ -33,7 +33,10 @@ pub(super) struct Merged<'a> {
 impl<'a> Merged<'a> {
     /// Of these parts, the topmost first.
     pub(super) fn of(sources: Vec<Source<'a>>) -> Self {
-        Self { sources: sources.into_iter().map(Iterator::peekable).collect(), gone: 0 }
+        Self {
+            sources: sources.into_iter().map(Iterator::peekable).collect(),
+            gone: 0,
+        }
     }
 }
 
@@ -44,7 +47,9 @@ impl Iterator for Merged<'_> {
         let mut least: Option<(usize, &[u8])> = None;
         for (at, source) in self.sources.iter_mut().enumerate() {
             match source.peek() {
-                Some(Ok((key, _))) if least.is_none_or(|(_, least)| **key < *least) => least = Some((at, key)),
+                Some(Ok((key, _))) if least.is_none_or(|(_, least)| **key < *least) => {
+                    least = Some((at, key))
+                }
                 Some(Err(_)) => return source.next(),
                 _ => {}
             }

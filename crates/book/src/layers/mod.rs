@@ -68,7 +68,10 @@ impl Layers {
     /// Makes an empty store in a new folder.
     pub(crate) fn create(folder: &Path, cache_bytes: u64) -> Result<Self, BookError> {
         fs::create_dir_all(folder).map_err(BookError::io("cannot make", folder))?;
-        let parts = Parts { top: 1, ..Parts::default() };
+        let parts = Parts {
+            top: 1,
+            ..Parts::default()
+        };
         let top = Tree::create(&tree_path(folder, 1), cache_bytes / 3)?;
         parts.write(folder)?;
         Ok(Self::of(folder, cache_bytes, parts, top, None, None))
@@ -89,12 +92,15 @@ impl Layers {
             _ => Err(BookError::Store("a part of it was as it was earlier")),
         });
         let below = below.transpose()?;
-        let sealed = parts.sealed.map(|number| match Sealed::open(&sealed_path(folder, number), cache) {
-            Err(BookError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
-                Err(BookError::Store("its sealed part is missing"))
-            }
-            opened => opened,
-        });
+        let sealed =
+            parts.sealed.map(
+                |number| match Sealed::open(&sealed_path(folder, number), cache) {
+                    Err(BookError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
+                        Err(BookError::Store("its sealed part is missing"))
+                    }
+                    opened => opened,
+                },
+            );
         let sealed = sealed.transpose()?.map(Arc::new);
         parts.remove_others(folder)?;
         let mut store = Self::of(folder, cache_bytes, parts, top, below, sealed);
@@ -128,13 +134,16 @@ impl Layers {
 
     /// Entries in memory, and in the tree, that are much.
     fn full(&self) -> usize {
-        usize::try_from(self.cache_bytes / BYTES_OF_AN_ENTRY).unwrap_or(usize::MAX).max(4)
+        usize::try_from(self.cache_bytes / BYTES_OF_AN_ENTRY)
+            .unwrap_or(usize::MAX)
+            .max(4)
     }
 
     /// Whether what is in memory is to be sealed.
     fn is_due(&self) -> bool {
         let (there, part) = (self.fresh.len(), (self.full() / PART).max(MOST_IN_TREE));
-        there >= self.full() || there >= part && self.next_sealing.is_none_or(|next| Instant::now() >= next)
+        there >= self.full()
+            || there >= part && self.next_sealing.is_none_or(|next| Instant::now() >= next)
     }
 
     /// Whether what is not sealed has room in the tree.
@@ -145,7 +154,12 @@ impl Layers {
     fn next_number(&self) -> u64 {
         let Parts { top, below, sealed } = self.parts;
         let making = self.sealing.as_ref().map(|sealing| sealing.number);
-        [Some(top), below.map(|(number, _)| number), sealed, making].into_iter().flatten().max().unwrap_or(0) + 1
+        [Some(top), below.map(|(number, _)| number), sealed, making]
+            .into_iter()
+            .flatten()
+            .max()
+            .unwrap_or(0)
+            + 1
     }
 
     /// Begins a sealed file of all that there is. Nothing else is being sealed.
@@ -154,7 +168,11 @@ impl Layers {
         let (path, cache_bytes) = (sealed_path(&self.folder, number), self.cache_bytes / 3);
         let frozen = Arc::new(std::mem::take(&mut self.fresh));
         self.frozen = Some(Arc::clone(&frozen));
-        let (top, below, sealed) = (Arc::clone(&self.top), self.below.clone(), self.sealed.clone());
+        let (top, below, sealed) = (
+            Arc::clone(&self.top),
+            self.below.clone(),
+            self.sealed.clone(),
+        );
         let most = frozen.len() + top.len() + sealed.as_ref().map_or(0, |sealed| sealed.entries());
         let most = most + below.as_ref().map_or(0, |tree| tree.len());
         let thread = std::thread::spawn(move || {
@@ -165,24 +183,46 @@ impl Layers {
                 Sealed::create(&path, cache_bytes, most, &mut left(Merged::of(sources)))
             })
         });
-        self.sealing = Some(Sealing { number, begun: Instant::now(), thread });
+        self.sealing = Some(Sealing {
+            number,
+            begun: Instant::now(),
+            thread,
+        });
     }
 
     /// Waits for the file that is in the making, if there is one; it takes the place of the parts that it was made of.
     fn take_over(&mut self) -> Result<(), BookError> {
-        let Some(Sealing { number, begun, thread, .. }) = self.sealing.take() else { return Ok(()) };
-        let sealed = thread.join().unwrap_or(Err(BookError::Store("it could not be sealed")))?;
+        let Some(Sealing {
+            number,
+            begun,
+            thread,
+            ..
+        }) = self.sealing.take()
+        else {
+            return Ok(());
+        };
+        let sealed = thread
+            .join()
+            .unwrap_or(Err(BookError::Store("it could not be sealed")))?;
         self.next_sealing = Instant::now().checked_add(TIMES * begun.elapsed());
         sync_folder(&self.folder)?;
-        let mut parts = Parts { top: self.parts.top, below: None, sealed: Some(number) };
+        let mut parts = Parts {
+            top: self.parts.top,
+            below: None,
+            sealed: Some(number),
+        };
         let top = if self.top.len() == 0 {
             Arc::clone(&self.top)
         } else {
             parts.top = number + 1;
-            Arc::new(Tree::create(&tree_path(&self.folder, parts.top), self.cache_bytes / 3)?)
+            Arc::new(Tree::create(
+                &tree_path(&self.folder, parts.top),
+                self.cache_bytes / 3,
+            )?)
         };
         parts.write(&self.folder)?;
-        (self.parts, self.top, self.below, self.sealed) = (parts, top, None, Some(Arc::new(sealed)));
+        (self.parts, self.top, self.below, self.sealed) =
+            (parts, top, None, Some(Arc::new(sealed)));
         self.frozen = None;
         parts.remove_others(&self.folder)
     }
@@ -191,8 +231,17 @@ impl Layers {
     fn merged<'a>(&'a self, from: &[u8], is_whole: bool) -> Merged<'a> {
         let mut sources = vec![self.fresh.range(from)];
         sources.extend(self.frozen.iter().map(|frozen| frozen.range(from)));
-        sources.extend([&self.top].into_iter().chain(&self.below).map(|tree| tree.range(from)));
-        sources.extend(self.sealed.iter().map(|sealed| here(sealed.range(from, is_whole))));
+        sources.extend(
+            [&self.top]
+                .into_iter()
+                .chain(&self.below)
+                .map(|tree| tree.range(from)),
+        );
+        sources.extend(
+            self.sealed
+                .iter()
+                .map(|sealed| here(sealed.range(from, is_whole))),
+        );
         Merged::of(sources)
     }
 
@@ -221,10 +270,16 @@ impl Store for Layers {
                 return Ok(found);
             }
         }
-        self.sealed.as_ref().map_or(Ok(None), |sealed| sealed.get(hash, key))
+        self.sealed
+            .as_ref()
+            .map_or(Ok(None), |sealed| sealed.get(hash, key))
     }
 
-    fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a> {
+    fn range<'a>(
+        &'a self,
+        prefix: &[u8],
+        from: &[u8],
+    ) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a> {
         let from = from.max(prefix);
         let is_all = from == prefix;
         let floor = self.floors().get(prefix).filter(|_| is_all);
@@ -250,11 +305,19 @@ impl Store for Layers {
                 }
             }
         });
-        let before = floor.map(|floor| floor.before).into_iter().flatten().map(Ok);
+        let before = floor
+            .map(|floor| floor.before)
+            .into_iter()
+            .flatten()
+            .map(Ok);
         Box::new(before.chain(beyond))
     }
 
-    fn scan<'a>(&'a self, from: &[u8], to: Option<&[u8]>) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a> {
+    fn scan<'a>(
+        &'a self,
+        from: &[u8],
+        to: Option<&[u8]>,
+    ) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a> {
         let to = to.map(<[u8]>::to_vec);
         let is_before = move |told: &Result<Told, BookError>| match (told, &to) {
             (Ok((key, _)), Some(to)) => key < to,
@@ -264,25 +327,41 @@ impl Store for Layers {
     }
 
     fn cuts(&self, most: usize) -> Vec<Vec<u8>> {
-        self.sealed.as_ref().map_or_else(Vec::new, |sealed| sealed.cuts(most))
+        self.sealed
+            .as_ref()
+            .map_or_else(Vec::new, |sealed| sealed.cuts(most))
     }
 
     fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
-        self.floors.get_mut().unwrap_or_else(PoisonError::into_inner).apply(&batch);
+        self.floors
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .apply(&batch);
         self.fresh.apply(batch);
         Ok(())
     }
 
     fn is_full(&self) -> bool {
-        let is_sealed = self.sealing.as_ref().is_some_and(|sealing| sealing.thread.is_finished());
-        let is_much = if self.sealing.is_some() { self.fresh.len() >= 2 * self.full() } else { self.is_due() };
+        let is_sealed = self
+            .sealing
+            .as_ref()
+            .is_some_and(|sealing| sealing.thread.is_finished());
+        let is_much = if self.sealing.is_some() {
+            self.fresh.len() >= 2 * self.full()
+        } else {
+            self.is_due()
+        };
         is_sealed || is_much
     }
 
     /// Whoever makes changes faster than they are sealed waits.
     fn settle(&mut self) -> Result<(), BookError> {
         let is_behind = self.fresh.len() >= 2 * self.full();
-        if self.sealing.as_ref().is_some_and(|sealing| is_behind || sealing.thread.is_finished()) {
+        if self
+            .sealing
+            .as_ref()
+            .is_some_and(|sealing| is_behind || sealing.thread.is_finished())
+        {
             self.take_over()?;
         }
         if self.sealing.is_none() && self.is_due() {
@@ -338,7 +417,10 @@ mod tests {
 
     /// A store of all parts, closed, and what it held after each change; an earlier program left a tree below the topmost.
     fn closed(folder: &Path) -> Vec<Vec<Pair>> {
-        let (mut store, mut model) = (Layers::create(folder, 0).expect("room"), MemoryStore::default());
+        let (mut store, mut model) = (
+            Layers::create(folder, 0).expect("room"),
+            MemoryStore::default(),
+        );
         let (mut round, mut held): (u16, _) = (0, Vec::new());
         while round < 30 || store.top.len() == 0 || store.sealed.is_none() {
             let change = |n: u16| (number(n), Some(round.to_be_bytes().to_vec()));
@@ -351,7 +433,11 @@ mod tests {
             round += 1;
         }
         let below = Some((store.parts.top, store.top.sum));
-        let parts = Parts { top: store.next_number(), below, ..store.parts };
+        let parts = Parts {
+            top: store.next_number(),
+            below,
+            ..store.parts
+        };
         Tree::create(&tree_path(folder, parts.top), 0).expect("room");
         parts.write(folder).expect("room");
         held
@@ -371,17 +457,32 @@ mod tests {
         store.flush().expect("room");
         assert!(store.below.is_none() && store.parts.below.is_none());
         drop(store);
-        assert_eq!(all(&Layers::open(&folder, 0).expect("whole")).len(), held.last().map_or(0, Vec::len) + 4);
+        assert_eq!(
+            all(&Layers::open(&folder, 0).expect("whole")).len(),
+            held.last().map_or(0, Vec::len) + 4
+        );
     }
 
     fn all(store: &dyn Store) -> Vec<Pair> {
-        store.range(&[], &[]).collect::<Result<_, _>>().expect("readable")
+        store
+            .range(&[], &[])
+            .collect::<Result<_, _>>()
+            .expect("readable")
     }
 
     fn files(folder: &Path) -> Vec<PathBuf> {
-        let paths = fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("it is there").path());
-        let mut files: Vec<PathBuf> =
-            paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect();
+        let paths = fs::read_dir(folder)
+            .expect("it is there")
+            .map(|entry| entry.expect("it is there").path());
+        let mut files: Vec<PathBuf> = paths
+            .flat_map(|path| {
+                if path.is_dir() {
+                    files(&path)
+                } else {
+                    vec![path]
+                }
+            })
+            .collect();
         files.sort();
         files
     }
@@ -391,9 +492,14 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a folder");
         let folder = scratch.path().join("store");
         let held = closed(&folder);
-        let whole: Vec<(PathBuf, Vec<u8>)> =
-            files(&folder).into_iter().map(|path| (path.clone(), fs::read(path).expect("readable"))).collect();
-        assert!(whole.iter().any(|(path, _)| path.extension().is_some_and(|extension| extension == "sealed")));
+        let whole: Vec<(PathBuf, Vec<u8>)> = files(&folder)
+            .into_iter()
+            .map(|path| (path.clone(), fs::read(path).expect("readable")))
+            .collect();
+        assert!(whole.iter().any(|(path, _)| {
+            path.extension()
+                .is_some_and(|extension| extension == "sealed")
+        }));
         let chance = &mut StdRng::seed_from_u64(5);
         let restore = || {
             fs::remove_dir_all(&folder).expect("it is there");
@@ -406,7 +512,9 @@ mod tests {
         for (path, bytes) in &whole {
             let used: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at] != 0).collect();
             let is_ours = path.parent() == Some(&*folder);
-            let some = (0..12).filter_map(|_| used.get(chance.random_range(0..used.len().max(1))).copied()).collect();
+            let some = (0..12)
+                .filter_map(|_| used.get(chance.random_range(0..used.len().max(1))).copied())
+                .collect();
             for at in if is_ours { used } else { some } {
                 restore();
                 let mut flipped = bytes.clone();
@@ -414,7 +522,9 @@ mod tests {
                 fs::write(path, flipped).expect("room");
                 match guarded(|| Layers::open(&folder, 0)) {
                     // What the last tree lost the journal has.
-                    Ok(store) => assert!(held.contains(&all(&store)), "{} byte {at}", path.display()),
+                    Ok(store) => {
+                        assert!(held.contains(&all(&store)), "{} byte {at}", path.display())
+                    }
                     Err(BookError::Store(_)) => refused += 1,
                     Err(error) => panic!("{} byte {at}: {error}", path.display()),
                 }
@@ -432,8 +542,15 @@ mod tests {
         fs::write(folder.join("000999.sealed"), "a part of none").expect("room");
         fs::create_dir(folder.join("000998.sled")).expect("room");
         fs::write(folder.join("current.new"), "").expect("room");
-        assert_eq!(Some(&all(&Layers::open(&folder, 0).expect("whole"))), held.last());
-        assert!(files(&folder).iter().all(|path| !path.to_string_lossy().contains("99")));
+        assert_eq!(
+            Some(&all(&Layers::open(&folder, 0).expect("whole"))),
+            held.last()
+        );
+        assert!(
+            files(&folder)
+                .iter()
+                .all(|path| !path.to_string_lossy().contains("99"))
+        );
     }
 
     #[test]
@@ -444,14 +561,29 @@ mod tests {
             let _ = fs::remove_dir_all(&folder);
             closed(&folder);
             drop(Layers::open(&folder, 0).expect("whole"));
-            let mut parts: Vec<PathBuf> =
-                fs::read_dir(&folder).expect("there").map(|e| e.expect("there").path()).collect();
+            let mut parts: Vec<PathBuf> = fs::read_dir(&folder)
+                .expect("there")
+                .map(|e| e.expect("there").path())
+                .collect();
             parts.sort();
-            assert_eq!(parts.len(), 4, "two trees, a file, and what names them: {parts:?}");
+            assert_eq!(
+                parts.len(),
+                4,
+                "two trees, a file, and what names them: {parts:?}"
+            );
             let part = &parts[nth];
-            if part.is_dir() { fs::remove_dir_all(part) } else { fs::remove_file(part) }.expect("it is there");
+            if part.is_dir() {
+                fs::remove_dir_all(part)
+            } else {
+                fs::remove_file(part)
+            }
+            .expect("it is there");
             let opened = guarded(|| Layers::open(&folder, 0));
-            assert!(matches!(opened, Err(BookError::Store(_))), "{}", part.display());
+            assert!(
+                matches!(opened, Err(BookError::Store(_))),
+                "{}",
+                part.display()
+            );
         }
     }
 }

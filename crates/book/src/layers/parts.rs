@@ -35,13 +35,21 @@ impl Parts {
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(BookError::Store(if folder.join("db").exists() { EARLIER } else { "it was not whole" }));
+                return Err(BookError::Store(if folder.join("db").exists() {
+                    EARLIER
+                } else {
+                    "it was not whole"
+                }));
             }
             Err(error) => return Err(BookError::io("cannot read", &path)(error)),
         };
         match version_of(CURRENT.as_bytes(), &bytes) {
             Some(found) if found > VERSION => {
-                return Err(BookError::Newer { path, found: found.into(), known: VERSION.into() });
+                return Err(BookError::Newer {
+                    path,
+                    found: found.into(),
+                    known: VERSION.into(),
+                });
             }
             Some(found) if found < VERSION => return Err(BookError::Store(EARLIER)),
             _ => {}
@@ -54,7 +62,9 @@ impl Parts {
         let (path, half) = (folder.join(CURRENT), folder.join("current.new"));
         let fail = |error| BookError::io("cannot write to", &half)(error);
         let mut file = File::create(&half).map_err(fail)?;
-        file.write_all(&seal(CURRENT.as_bytes(), &self)).and_then(|()| file.sync_all()).map_err(fail)?;
+        file.write_all(&seal(CURRENT.as_bytes(), &self))
+            .and_then(|()| file.sync_all())
+            .map_err(fail)?;
         fs::rename(&half, &path).map_err(fail)?;
         sync_folder(folder)
     }
@@ -69,7 +79,11 @@ impl Parts {
         for entry in fs::read_dir(folder).map_err(fail)? {
             let path = entry.map_err(fail)?.path();
             if !kept.contains(&path) {
-                let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+                let removed = if path.is_dir() {
+                    fs::remove_dir_all(&path)
+                } else {
+                    fs::remove_file(&path)
+                };
                 removed.map_err(fail)?;
             }
         }
@@ -86,5 +100,7 @@ pub(super) fn sealed_path(folder: &Path, number: u64) -> PathBuf {
 }
 
 pub(super) fn sync_folder(folder: &Path) -> Result<(), BookError> {
-    File::open(folder).and_then(|file| file.sync_all()).map_err(BookError::io("cannot write to", folder))
+    File::open(folder)
+        .and_then(|file| file.sync_all())
+        .map_err(BookError::io("cannot write to", folder))
 }

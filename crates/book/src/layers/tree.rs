@@ -42,7 +42,11 @@ impl Tree {
         // What a crash left of an earlier attempt.
         let _ = fs::remove_dir_all(path);
         let store = SledStore::open(path, cache_bytes)?;
-        let mut tree = Self { store, digests: HashMap::new(), sum: Sum::default() };
+        let mut tree = Self {
+            store,
+            digests: HashMap::new(),
+            sum: Sum::default(),
+        };
         tree.apply(&Fresh::default())?;
         tree.store.flush()?;
         Ok(tree)
@@ -61,11 +65,18 @@ impl Tree {
             if key != SUM {
                 let digest = digest(&key, &value);
                 digests.insert(hash(&key), digest);
-                sum = Sum { entries: sum.entries + 1, digest: sum.digest ^ digest };
+                sum = Sum {
+                    entries: sum.entries + 1,
+                    digest: sum.digest ^ digest,
+                };
             }
         }
         if said == Some(sum) {
-            Ok(Self { store, digests, sum })
+            Ok(Self {
+                store,
+                digests,
+                sum,
+            })
         } else {
             Err(BookError::Store("it did not hold what it should"))
         }
@@ -90,7 +101,10 @@ impl Tree {
 
     /// All that it says from a key on.
     pub(super) fn range<'a>(&'a self, from: &[u8]) -> Source<'a> {
-        let pairs = self.store.range(from).filter(|pair| pair.as_ref().map_or(true, |(key, _)| key != SUM));
+        let pairs = self
+            .store
+            .range(from)
+            .filter(|pair| pair.as_ref().map_or(true, |(key, _)| key != SUM));
         Box::new(pairs.map(|pair| pair.and_then(|(key, value)| Ok((key, said(value)?)))))
     }
 
@@ -98,7 +112,9 @@ impl Tree {
     pub(super) fn apply(&mut self, changes: &Fresh) -> Result<(), BookError> {
         let mut raw = Vec::with_capacity(changes.len() + 1);
         for (key, value) in changes.entries() {
-            let value = value.as_ref().map_or_else(|| vec![GONE], |value| [&[HERE], &value[..]].concat());
+            let value = value
+                .as_ref()
+                .map_or_else(|| vec![GONE], |value| [&[HERE], &value[..]].concat());
             let digest = digest(key, &value);
             let before = self.digests.insert(hash(key), digest);
             self.sum.entries += u64::from(before.is_none());

@@ -91,7 +91,10 @@ impl Sealed {
         let fail = |error| BookError::io("cannot write to", &half)(error);
         let mut writer = Writer::new(File::create(&half).map_err(fail)?);
         writer.write(&header()).map_err(fail)?;
-        let mut known = Known { entries: 0, filter: Filter::new(most) };
+        let mut known = Known {
+            entries: 0,
+            filter: Filter::new(most),
+        };
         for pair in entries {
             let (key, value) = pair?;
             writer.add(&key, &value).map_err(fail)?;
@@ -113,42 +116,84 @@ impl Sealed {
         let damaged = || BookError::Store("its sealed part");
         let file = File::open(path).map_err(fail)?;
         let size = file.metadata().map_err(fail)?.len();
-        let body = size.checked_sub(HEADER + FOOTER as u64).ok_or_else(damaged)?;
+        let body = size
+            .checked_sub(HEADER + FOOTER as u64)
+            .ok_or_else(damaged)?;
         let mut header = [0; HEADER as usize];
         file.read_exact_at(&mut header, 0).map_err(fail)?;
         let mut footer = [0; FOOTER];
-        file.read_exact_at(&mut footer, HEADER + body).map_err(fail)?;
+        file.read_exact_at(&mut footer, HEADER + body)
+            .map_err(fail)?;
         let [at, count, sum, entries] = fields(&header, &footer).ok_or_else(damaged)?;
         let (magic, version) = header.split_at(MAGIC.len());
         match (magic == MAGIC, version.try_into().map(u32::from_le_bytes)) {
             (true, Ok(VERSION)) => {}
             (true, Ok(found)) if found > VERSION => {
-                return Err(BookError::Newer { path: path.into(), found, known: VERSION });
+                return Err(BookError::Newer {
+                    path: path.into(),
+                    found,
+                    known: VERSION,
+                });
             }
             _ => return Err(damaged()),
         }
         let length = (HEADER + body).checked_sub(at).ok_or_else(damaged)?;
         let mut bytes = vec![0; usize::try_from(length).map_err(|_| damaged())?];
         file.read_exact_at(&mut bytes, at).map_err(fail)?;
-        let directory = Directory::read(&bytes, at, count).filter(|_| u64::from(crc32fast::hash(&bytes)) == sum);
+        let directory = Directory::read(&bytes, at, count)
+            .filter(|_| u64::from(crc32fast::hash(&bytes)) == sum);
         // No entry has less bytes than its head.
-        let entries = usize::try_from(entries).ok().filter(|entries| *entries as u64 <= body / ENTRY_HEAD as u64);
+        let entries = usize::try_from(entries)
+            .ok()
+            .filter(|entries| *entries as u64 <= body / ENTRY_HEAD as u64);
         let entries = entries.ok_or_else(damaged)?;
-        let known = Known { entries: 0, filter: Filter::new(entries) };
-        let mut sealed = Self::of(path, file, directory.ok_or_else(damaged)?, known, cache_bytes);
+        let known = Known {
+            entries: 0,
+            filter: Filter::new(entries),
+        };
+        let mut sealed = Self::of(
+            path,
+            file,
+            directory.ok_or_else(damaged)?,
+            known,
+            cache_bytes,
+        );
         for number in 0..sealed.len() {
             let mut cursor = Cursor::new(sealed.read(number)?);
             while cursor.step()? {
                 sealed.known.put(&cursor.key);
             }
         }
-        if sealed.known.entries == entries { Ok(sealed) } else { Err(damaged()) }
+        if sealed.known.entries == entries {
+            Ok(sealed)
+        } else {
+            Err(damaged())
+        }
     }
 
-    fn of(path: &Path, file: File, Directory { blocks, keys }: Directory, known: Known, cache_bytes: u64) -> Self {
-        let most = usize::try_from(cache_bytes / 2 / BLOCK as u64).unwrap_or(usize::MAX).max(1);
-        let recent = Mutex::new(Recent { newer: HashMap::new(), older: HashMap::new(), most });
-        Self { path: path.to_path_buf(), file, blocks, keys, known, recent }
+    fn of(
+        path: &Path,
+        file: File,
+        Directory { blocks, keys }: Directory,
+        known: Known,
+        cache_bytes: u64,
+    ) -> Self {
+        let most = usize::try_from(cache_bytes / 2 / BLOCK as u64)
+            .unwrap_or(usize::MAX)
+            .max(1);
+        let recent = Mutex::new(Recent {
+            newer: HashMap::new(),
+            older: HashMap::new(),
+            most,
+        });
+        Self {
+            path: path.to_path_buf(),
+            file,
+            blocks,
+            keys,
+            known,
+            recent,
+        }
     }
 
     /// Blocks.
@@ -166,7 +211,11 @@ impl Sealed {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.first_key(middle) <= key { low = middle + 1 } else { high = middle }
+            if self.first_key(middle) <= key {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         low.checked_sub(1)
     }
@@ -175,8 +224,12 @@ impl Sealed {
     fn read(&self, number: u32) -> Result<Block, BookError> {
         let [(begin, _), (end, _)] = [0, 1].map(|next| self.blocks[number as usize + next]);
         let mut bytes = vec![0; (end - begin) as usize];
-        self.file.read_exact_at(&mut bytes, begin).map_err(BookError::io("cannot read", &self.path))?;
-        let whole = bytes.split_last_chunk().filter(|(body, sum)| checksum(number, body) == u32::from_le_bytes(**sum));
+        self.file
+            .read_exact_at(&mut bytes, begin)
+            .map_err(BookError::io("cannot read", &self.path))?;
+        let whole = bytes
+            .split_last_chunk()
+            .filter(|(body, sum)| checksum(number, body) == u32::from_le_bytes(**sum));
         let (body, _) = whole.ok_or(BookError::Store("its sealed part"))?;
         Ok(body.into())
     }
@@ -201,7 +254,9 @@ impl Sealed {
         if !self.known.filter.may_have(hash) {
             return Ok(None);
         }
-        let Some(number) = self.block_of(key) else { return Ok(None) };
+        let Some(number) = self.block_of(key) else {
+            return Ok(None);
+        };
         let mut cursor = Cursor::new(self.block(number)?);
         while cursor.step()? {
             match (*cursor.key).cmp(key) {
@@ -216,12 +271,22 @@ impl Sealed {
     /// Less than `most` keys, ascending, between which about as many blocks lie.
     pub(crate) fn cuts(&self, most: usize) -> Vec<Vec<u8>> {
         let step = self.len() as usize / most + 1;
-        (0..self.len()).step_by(step).skip(1).map(|number| self.first_key(number).to_vec()).collect()
+        (0..self.len())
+            .step_by(step)
+            .skip(1)
+            .map(|number| self.first_key(number).to_vec())
+            .collect()
     }
 
     /// All entries from a key on, in key order; whoever goes through the whole file leaves the blocks in memory as they are.
     pub(crate) fn range(&self, from: &[u8], is_whole: bool) -> Range<'_> {
-        Range { sealed: self, number: self.block_of(from).unwrap_or(0), cursor: None, from: from.to_vec(), is_whole }
+        Range {
+            sealed: self,
+            number: self.block_of(from).unwrap_or(0),
+            cursor: None,
+            from: from.to_vec(),
+            is_whole,
+        }
     }
 }
 
@@ -248,7 +313,11 @@ impl Range<'_> {
             if self.number >= self.sealed.len() {
                 return Ok(None);
             }
-            let read = if self.is_whole { Sealed::read } else { Sealed::block };
+            let read = if self.is_whole {
+                Sealed::read
+            } else {
+                Sealed::block
+            };
             self.cursor = Some(Cursor::new(read(self.sealed, self.number)?));
             self.number += 1;
         }
@@ -273,7 +342,12 @@ struct Cursor {
 
 impl Cursor {
     fn new(block: Block) -> Self {
-        Self { block, at: 0, key: Vec::new(), value: (0, 0) }
+        Self {
+            block,
+            at: 0,
+            key: Vec::new(),
+            value: (0, 0),
+        }
     }
 
     /// To the next entry; `false` after the last.
@@ -288,12 +362,20 @@ impl Cursor {
     fn entry(&mut self) -> Option<()> {
         let rest = &self.block[self.at..];
         let [shared, own, length @ ..] = rest.first_chunk::<ENTRY_HEAD>()?;
-        let (shared, own, length) = (*shared as usize, *own as usize, u32::from_le_bytes(*length) as usize);
-        let key = rest.get(ENTRY_HEAD..ENTRY_HEAD + own).filter(|_| shared <= self.key.len())?;
+        let (shared, own, length) = (
+            *shared as usize,
+            *own as usize,
+            u32::from_le_bytes(*length) as usize,
+        );
+        let key = rest
+            .get(ENTRY_HEAD..ENTRY_HEAD + own)
+            .filter(|_| shared <= self.key.len())?;
         self.key.truncate(shared);
         self.key.extend_from_slice(key);
         let begin = self.at + ENTRY_HEAD + own;
-        let end = begin.checked_add(length).filter(|end| *end <= self.block.len())?;
+        let end = begin
+            .checked_add(length)
+            .filter(|end| *end <= self.block.len())?;
         (self.value, self.at) = ((begin, end), end);
         Some(())
     }
@@ -352,9 +434,19 @@ struct Writer {
 
 impl Writer {
     fn new(file: File) -> Self {
-        let directory = Directory { blocks: Vec::new(), keys: Vec::new() };
+        let directory = Directory {
+            blocks: Vec::new(),
+            keys: Vec::new(),
+        };
         let file = BufWriter::with_capacity(1 << 20, file);
-        Self { file, at: 0, block: Vec::new(), last: Vec::new(), entries: 0, directory }
+        Self {
+            file,
+            at: 0,
+            block: Vec::new(),
+            last: Vec::new(),
+            entries: 0,
+            directory,
+        }
     }
 
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
@@ -372,17 +464,28 @@ impl Writer {
             self.directory.keys.extend_from_slice(key);
             self.last.clear();
         }
-        let shared = self.last.iter().zip(key).take_while(|(last, own)| last == own).count().min(255);
+        let shared = self
+            .last
+            .iter()
+            .zip(key)
+            .take_while(|(last, own)| last == own)
+            .count()
+            .min(255);
         let own = &key[shared..];
         self.block.push(shared as u8);
         self.block.push(u8::try_from(own.len()).map_err(too_long)?);
-        self.block.extend(u32::try_from(value.len()).map_err(too_long)?.to_le_bytes());
+        self.block
+            .extend(u32::try_from(value.len()).map_err(too_long)?.to_le_bytes());
         self.block.extend_from_slice(own);
         self.block.extend_from_slice(value);
         self.last.clear();
         self.last.extend_from_slice(key);
         self.entries += 1;
-        if self.block.len() >= BLOCK { self.end_block() } else { Ok(()) }
+        if self.block.len() >= BLOCK {
+            self.end_block()
+        } else {
+            Ok(())
+        }
     }
 
     fn end_block(&mut self) -> std::io::Result<()> {
@@ -400,7 +503,9 @@ impl Writer {
             self.end_block()?;
         }
         let (at, count) = (self.at, self.directory.blocks.len() as u32);
-        self.directory.blocks.push((at, self.directory.keys.len() as u32));
+        self.directory
+            .blocks
+            .push((at, self.directory.keys.len() as u32));
         let bytes = self.directory.bytes();
         let mut footer = Vec::with_capacity(FOOTER);
         footer.extend(at.to_le_bytes());

@@ -14,7 +14,9 @@ fn entries() -> impl Strategy<Value = BTreeMap<Vec<u8>, Vec<u8>>> {
 }
 
 fn written(path: &Path, model: &BTreeMap<Vec<u8>, Vec<u8>>) -> Sealed {
-    let mut pairs = model.iter().map(|(key, value)| Ok((key.clone(), value.clone())));
+    let mut pairs = model
+        .iter()
+        .map(|(key, value)| Ok((key.clone(), value.clone())));
     Sealed::create(path, 1 << 14, model.len(), &mut pairs).expect("room")
 }
 
@@ -47,8 +49,16 @@ fn every_flipped_byte_and_every_cut_is_damage() {
         let mut bytes = whole.clone();
         bytes[at] ^= 1 << (at % 8);
         std::fs::write(&path, &bytes).expect("room");
-        assert!(Sealed::open(&path, 0).is_err(), "byte {at} of {}", whole.len());
+        assert!(
+            Sealed::open(&path, 0).is_err(),
+            "byte {at} of {}",
+            whole.len()
+        );
         std::fs::write(&path, &whole[..at]).expect("room");
-        assert!(Sealed::open(&path, 0).is_err(), "{at} bytes of {}", whole.len());
+        assert!(
+            Sealed::open(&path, 0).is_err(),
+            "{at} bytes of {}",
+            whole.len()
+        );
     }
 }

@@ -87,8 +87,15 @@ struct Own {
 impl Own {
     fn open(path: &Path, is_journaled: bool) -> Self {
         let path = path.join("layers");
-        let layers = if path.exists() { Layers::open(&path, CACHE) } else { Layers::create(&path, CACHE) };
-        Self { layers: layers.expect("whole"), is_journaled }
+        let layers = if path.exists() {
+            Layers::open(&path, CACHE)
+        } else {
+            Layers::create(&path, CACHE)
+        };
+        Self {
+            layers: layers.expect("whole"),
+            is_journaled,
+        }
     }
 }
 
@@ -103,11 +110,19 @@ impl Held for Own {
 
     fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
         self.layers.apply(batch)?;
-        if self.layers.is_full() { self.layers.settle() } else { Ok(()) }
+        if self.layers.is_full() {
+            self.layers.settle()
+        } else {
+            Ok(())
+        }
     }
 
     fn flush(&mut self) -> Result<(), BookError> {
-        if self.is_journaled { Ok(()) } else { self.layers.flush() }
+        if self.is_journaled {
+            Ok(())
+        } else {
+            self.layers.flush()
+        }
     }
 }
 
@@ -125,7 +140,10 @@ impl Held for SledStore {
     fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Found<'a> {
         let prefix = prefix.to_vec();
         let pairs = Self::range(self, from.max(&prefix));
-        Box::new(pairs.take_while(move |pair| pair.as_ref().map_or(true, |(key, _)| key.starts_with(&prefix))))
+        Box::new(pairs.take_while(move |pair| {
+            pair.as_ref()
+                .map_or(true, |(key, _)| key.starts_with(&prefix))
+        }))
     }
 
     fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
@@ -144,8 +162,14 @@ struct Redb {
 
 impl Redb {
     fn open(path: &Path) -> Self {
-        let db = redb::Builder::new().set_cache_size(CACHE as usize).create(path.join("redb")).expect("opens");
-        let mut store = Self { db, is_durable: true };
+        let db = redb::Builder::new()
+            .set_cache_size(CACHE as usize)
+            .create(path.join("redb"))
+            .expect("opens");
+        let mut store = Self {
+            db,
+            is_durable: true,
+        };
         store.apply(Batch::default()).expect("room");
         store
     }
@@ -153,22 +177,44 @@ impl Redb {
 
 impl Held for Redb {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
-        let table = self.db.begin_read().map_err(other)?.open_table(TABLE).map_err(other)?;
-        Ok(table.get(key).map_err(other)?.map(|value| value.value().to_vec()))
+        let table = self
+            .db
+            .begin_read()
+            .map_err(other)?
+            .open_table(TABLE)
+            .map_err(other)?;
+        Ok(table
+            .get(key)
+            .map_err(other)?
+            .map(|value| value.value().to_vec()))
     }
 
     fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Found<'a> {
-        let table = self.db.begin_read().expect("opens").open_table(TABLE).expect("opens");
+        let table = self
+            .db
+            .begin_read()
+            .expect("opens")
+            .open_table(TABLE)
+            .expect("opens");
         let pairs = table.range(from.max(prefix)..).expect("opens");
         let prefix = prefix.to_vec();
-        let pairs =
-            pairs.map(|pair| pair.map(|(key, value)| (key.value().to_vec(), value.value().to_vec())).map_err(other));
-        Box::new(pairs.take_while(move |pair| pair.as_ref().map_or(true, |(key, _)| key.starts_with(&prefix))))
+        let pairs = pairs.map(|pair| {
+            pair.map(|(key, value)| (key.value().to_vec(), value.value().to_vec()))
+                .map_err(other)
+        });
+        Box::new(pairs.take_while(move |pair| {
+            pair.as_ref()
+                .map_or(true, |(key, _)| key.starts_with(&prefix))
+        }))
     }
 
     fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
         let mut write = self.db.begin_write().map_err(other)?;
-        let durability = if self.is_durable { redb::Durability::Immediate } else { redb::Durability::None };
+        let durability = if self.is_durable {
+            redb::Durability::Immediate
+        } else {
+            redb::Durability::None
+        };
         write.set_durability(durability).map_err(other)?;
         {
             let mut table = write.open_table(TABLE).map_err(other)?;
@@ -196,22 +242,37 @@ struct Fjall {
 
 impl Fjall {
     fn open(path: &Path) -> Self {
-        let keyspace = fjall::Config::new(path.join("fjall")).cache_size(CACHE).open().expect("opens");
-        let all = keyspace.open_partition("all", fjall::PartitionCreateOptions::default()).expect("opens");
+        let keyspace = fjall::Config::new(path.join("fjall"))
+            .cache_size(CACHE)
+            .open()
+            .expect("opens");
+        let all = keyspace
+            .open_partition("all", fjall::PartitionCreateOptions::default())
+            .expect("opens");
         Self { keyspace, all }
     }
 }
 
 impl Held for Fjall {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
-        Ok(self.all.get(key).map_err(other)?.map(|value| value.to_vec()))
+        Ok(self
+            .all
+            .get(key)
+            .map_err(other)?
+            .map(|value| value.to_vec()))
     }
 
     fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Found<'a> {
         let prefix_of = prefix.to_vec();
         let pairs = self.all.range(from.max(prefix).to_vec()..);
-        let pairs = pairs.map(|pair| pair.map(|(key, value)| (key.to_vec(), value.to_vec())).map_err(other));
-        Box::new(pairs.take_while(move |pair| pair.as_ref().map_or(true, |(key, _)| key.starts_with(&prefix_of))))
+        let pairs = pairs.map(|pair| {
+            pair.map(|(key, value)| (key.to_vec(), value.to_vec()))
+                .map_err(other)
+        });
+        Box::new(pairs.take_while(move |pair| {
+            pair.as_ref()
+                .map_or(true, |(key, _)| key.starts_with(&prefix_of))
+        }))
     }
 
     fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
@@ -226,7 +287,9 @@ impl Held for Fjall {
     }
 
     fn flush(&mut self) -> Result<(), BookError> {
-        self.keyspace.persist(fjall::PersistMode::SyncAll).map_err(other)
+        self.keyspace
+            .persist(fjall::PersistMode::SyncAll)
+            .map_err(other)
     }
 }
 
@@ -263,13 +326,24 @@ impl Held for Lmdb {
 
     fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Found<'a> {
         let read = self.env.read_txn().expect("opens");
-        let bounds = (std::ops::Bound::Included(from.max(prefix)), std::ops::Bound::Unbounded);
+        let bounds = (
+            std::ops::Bound::Included(from.max(prefix)),
+            std::ops::Bound::Unbounded,
+        );
         let pairs = self.all.range(&read, &bounds).expect("opens");
         let prefix = prefix.to_vec();
-        let pairs = pairs.take_while(|pair| pair.as_ref().map_or(true, |(key, _)| key.starts_with(&prefix)));
+        let pairs = pairs.take_while(|pair| {
+            pair.as_ref()
+                .map_or(true, |(key, _)| key.starts_with(&prefix))
+        });
         // As many as are asked for here at a time: a transaction does not outlive this call.
-        let pairs: Vec<_> =
-            pairs.take(64).map(|pair| pair.map(|(key, value)| (key.to_vec(), value.to_vec())).map_err(other)).collect();
+        let pairs: Vec<_> = pairs
+            .take(64)
+            .map(|pair| {
+                pair.map(|(key, value)| (key.to_vec(), value.to_vec()))
+                    .map_err(other)
+            })
+            .collect();
         Box::new(pairs.into_iter())
     }
 
@@ -303,15 +377,31 @@ fn open(name: &str, path: &Path) -> Box<dyn Held> {
 /// What Linux says of this process, in MiB.
 fn memory(what: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
-    let line = status.lines().find_map(|line| line.strip_prefix(what)).expect("it is said");
-    line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") >> 10
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(what))
+        .expect("it is said");
+    line.trim()
+        .trim_end_matches(" kB")
+        .parse::<u64>()
+        .expect("a number")
+        >> 10
 }
 
 /// Seconds of all cores.
 fn cpu() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
-    let fields: Vec<&str> = stat.rsplit(") ").next().expect("it is there").split(' ').collect();
-    [11, 12].map(|at: usize| fields[at].parse::<f64>().expect("ticks")).iter().sum::<f64>() / 100.0
+    let fields: Vec<&str> = stat
+        .rsplit(") ")
+        .next()
+        .expect("it is there")
+        .split(' ')
+        .collect();
+    [11, 12]
+        .map(|at: usize| fields[at].parse::<f64>().expect("ticks"))
+        .iter()
+        .sum::<f64>()
+        / 100.0
 }
 
 fn size(path: &Path) -> u64 {
@@ -320,7 +410,10 @@ fn size(path: &Path) -> u64 {
         // LMDB's file has holes.
         return about.blocks() * 512;
     }
-    std::fs::read_dir(path).expect("it is there").map(|entry| size(&entry.expect("it is there").path())).sum()
+    std::fs::read_dir(path)
+        .expect("it is there")
+        .map(|entry| size(&entry.expect("it is there").path()))
+        .sum()
 }
 
 /// Variant, stones, key.
@@ -352,8 +445,13 @@ fn learn(
 ) -> Result<Id, BookError> {
     let (priority, own) = frontier.pop_front().expect("it grows");
     let mut batch = vec![(queue_key(priority, own), None)];
-    let bytes =
-        |chance: &mut StdRng, size: usize| Some((0..size).map(|_| chance.random::<u8>() & 15).collect::<Vec<u8>>());
+    let bytes = |chance: &mut StdRng, size: usize| {
+        Some(
+            (0..size)
+                .map(|_| chance.random::<u8>() & 15)
+                .collect::<Vec<u8>>(),
+        )
+    };
     for (kind, size) in [RECORD, VALUE, REACH].into_iter().zip(SIZES) {
         let key = key(kind, &[&own]);
         store.get(&key)?;
@@ -361,8 +459,10 @@ fn learn(
     }
     for _ in 0..CHILDREN {
         // Some are come to by more than one way.
-        let known =
-            chance.random_bool(0.2).then(|| frontier.get(chance.random_range(0..frontier.len().max(1)))).flatten();
+        let known = chance
+            .random_bool(0.2)
+            .then(|| frontier.get(chance.random_range(0..frontier.len().max(1))))
+            .flatten();
         let (is_new, child) = known.map_or_else(|| (true, id(chance)), |(_, id)| (false, *id));
         let key = key(REACH, &[&child]);
         store.get(&key)?;
@@ -382,7 +482,9 @@ fn learn(
 fn main() {
     let mut words = std::env::args().skip(1);
     let name = words.next().unwrap_or_else(|| "layers".into());
-    let positions = words.next().map_or(20_000, |word| word.parse().expect("a number"));
+    let positions = words
+        .next()
+        .map_or(20_000, |word| word.parse().expect("a number"));
     let folder = tempfile::tempdir().expect("a folder");
     let chance = &mut StdRng::seed_from_u64(1);
     let mut store = open(&name, folder.path());
@@ -396,7 +498,10 @@ fn main() {
         }
         if at % 64 == 0 {
             let prefix = key(FRONTIER, &[&0_u32.to_be_bytes()]);
-            assert_eq!(store.range(&prefix, &prefix).take(64).count(), 64.min(frontier.len()));
+            assert_eq!(
+                store.range(&prefix, &prefix).take(64).count(),
+                64.min(frontier.len())
+            );
         }
         if at % FLUSH_EVERY == 0 {
             store.flush().expect("room");
@@ -415,13 +520,23 @@ fn main() {
         let found = store.get(&key(RECORD, &[id])).expect("readable");
         assert_eq!(found.map(|value| value.len()), Some(SIZES[0]));
     }
-    println!("{name}: {:.1} us of CPU a look-up", (cpu() - before) * 1e6 / known.len() as f64);
+    println!(
+        "{name}: {:.1} us of CPU a look-up",
+        (cpu() - before) * 1e6 / known.len() as f64
+    );
     store.flush().expect("room");
     println!("{name}: {} MiB of memory at most", memory("VmHWM:"));
     drop(store);
-    println!("{name}: {} bytes a position on disk", size(folder.path()) / positions);
+    println!(
+        "{name}: {} bytes a position on disk",
+        size(folder.path()) / positions
+    );
     let (begun, before) = (Instant::now(), cpu());
     let store = open(&name, folder.path());
-    println!("{name}: opened in {:?}, {:.2} s of CPU", begun.elapsed(), cpu() - before);
+    println!(
+        "{name}: opened in {:?}, {:.2} s of CPU",
+        begun.elapsed(),
+        cpu() - before
+    );
     drop(store);
 }

@@ -8,14 +8,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kagetsu_book::{
-    Book, BookError, BookOptions, Bounds, Entry, JobId, JobSpec, JobState, Policy, Pruning, backup, repair,
+    Book, BookError, BookOptions, Bounds, Entry, JobId, JobSpec, JobState, Policy, Pruning, backup,
+    repair,
 };
 use kagetsu_game::{Effort, Key, Position, Question, Variant};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tempfile::TempDir;
 
-const OPTIONS: BookOptions = BookOptions { create: true, cache_bytes: 1 << 20 };
+const OPTIONS: BookOptions = BookOptions {
+    create: true,
+    cache_bytes: 1 << 20,
+};
 
 fn variant() -> Variant {
     "freestyle-7".parse().expect("a variant")
@@ -43,7 +47,8 @@ fn open(path: &Path) -> Book {
 fn grow(book: &mut Book, job: JobId, most: u64) {
     for _ in 0..most {
         for work in book.next_work(job, 1).expect("readable") {
-            book.finish(&work, &engine::answer(&work.question)).expect("room");
+            book.finish(&work, &engine::answer(&work.question))
+                .expect("room");
         }
     }
 }
@@ -64,7 +69,10 @@ fn assert_clean(book: &Book) {
 }
 
 fn entries(book: &Book) -> BTreeMap<Key, Entry> {
-    book.positions().map(|entry| entry.expect("readable")).map(|entry| (entry.position.key(), entry)).collect()
+    book.positions()
+        .map(|entry| entry.expect("readable"))
+        .map(|entry| (entry.position.key(), entry))
+        .collect()
 }
 
 fn journal(folder: &Path) -> PathBuf {
@@ -73,7 +81,10 @@ fn journal(folder: &Path) -> PathBuf {
 
 #[test]
 fn a_backup_is_taken_while_the_book_grows_and_only_what_is_new_is_copied() {
-    let (folder, place) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (folder, place) = (
+        tempfile::tempdir().expect("a folder"),
+        tempfile::tempdir().expect("a folder"),
+    );
     let to = place.path().join("copy");
     let mut book = open(folder.path());
     let job = book.create_job(&spec("test", 60)).expect("a job");
@@ -94,22 +105,38 @@ fn a_backup_is_taken_while_the_book_grows_and_only_what_is_new_is_copied() {
     let link = place.path().join("link");
     std::os::unix::fs::symlink(folder.path(), &link).expect("room");
     for same in [folder.path().to_path_buf(), folder.path().join("."), link] {
-        assert!(matches!(backup(folder.path(), &same), Err(BookError::Itself { .. })), "{same:?}");
+        assert!(
+            matches!(backup(folder.path(), &same), Err(BookError::Itself { .. })),
+            "{same:?}"
+        );
     }
     let file = place.path().join("file");
     fs::write(&file, "").expect("room");
-    assert!(matches!(backup(folder.path(), &file), Err(BookError::File(_))));
+    assert!(matches!(
+        backup(folder.path(), &file),
+        Err(BookError::File(_))
+    ));
     assert!(matches!(backup(&file, &to), Err(BookError::File(_))));
-    assert!(matches!(Book::open(&file, &OPTIONS), Err(BookError::File(_))));
+    assert!(matches!(
+        Book::open(&file, &OPTIONS),
+        Err(BookError::File(_))
+    ));
     // What was learned into the copy is not the book's.
     let mut copy = open(&to);
     let other = Position::from_line(variant(), "a1 b2").expect("legal");
     let question = kagetsu_game::Question::new(other.clone(), Effort::depth(3));
-    copy.learn(&other, &engine::answer(&question)).expect("room");
+    copy.learn(&other, &engine::answer(&question))
+        .expect("room");
     copy.close().expect("room");
     grow(&mut book, job, 5);
-    assert!(matches!(backup(folder.path(), &to), Err(BookError::OtherBook { .. })));
-    assert!(matches!(backup(&folder.path().join("none"), &to), Err(BookError::Missing(_))));
+    assert!(matches!(
+        backup(folder.path(), &to),
+        Err(BookError::OtherBook { .. })
+    ));
+    assert!(matches!(
+        backup(&folder.path().join("none"), &to),
+        Err(BookError::Missing(_))
+    ));
 }
 
 #[test]
@@ -129,10 +156,26 @@ fn a_backup_that_was_cut_short_goes_on_where_it_was() {
 #[test]
 fn what_is_pruned_is_gone_and_the_rest_is_as_if_nothing_else_had_been_learned() {
     let whole = entries(&open(grown(40).path()));
-    let least = whole.values().map(|entry| entry.position.canonical().stones).min().expect("one at least");
+    let least = whole
+        .values()
+        .map(|entry| entry.position.canonical().stones)
+        .min()
+        .expect("one at least");
     for (pruning, is_kept) in [
-        (Pruning { max_ply: Some(2), ..Pruning::default() }, 2),
-        (Pruning { max_ply: Some(0), ..Pruning::default() }, 0),
+        (
+            Pruning {
+                max_ply: Some(2),
+                ..Pruning::default()
+            },
+            2,
+        ),
+        (
+            Pruning {
+                max_ply: Some(0),
+                ..Pruning::default()
+            },
+            0,
+        ),
         (Pruning::default(), u16::MAX),
     ] {
         let folder = grown(40);
@@ -145,10 +188,20 @@ fn what_is_pruned_is_gone_and_the_rest_is_as_if_nothing_else_had_been_learned() 
             .map(|(key, _)| *key)
             .collect();
         assert_eq!(left.keys().copied().collect::<Vec<_>>(), should);
-        assert_eq!((report.kept, report.kept + report.removed), (should.len() as u64, 40));
-        assert!(left.iter().all(|(key, entry)| whole[key].facts == entry.facts));
+        assert_eq!(
+            (report.kept, report.kept + report.removed),
+            (should.len() as u64, 40)
+        );
+        assert!(
+            left.iter()
+                .all(|(key, entry)| whole[key].facts == entry.facts)
+        );
         let job = &book.jobs().expect("readable")[0];
-        let state = if report.removed > 0 { JobState::Paused } else { JobState::Done };
+        let state = if report.removed > 0 {
+            JobState::Paused
+        } else {
+            JobState::Done
+        };
         assert_eq!((&job.state, job.positions), (&state, report.kept));
         book.close().expect("room");
         assert_eq!(entries(&open(folder.path())), left);
@@ -161,9 +214,14 @@ fn mixed() -> (TempDir, u64) {
     let mut book = open(folder.path());
     let other: Variant = "standard-7".parse().expect("a variant");
     let mut learn = |position: &Position| {
-        let answer = engine::answer(&kagetsu_game::Question::new(position.clone(), Effort::depth(3)));
+        let answer = engine::answer(&kagetsu_game::Question::new(
+            position.clone(),
+            Effort::depth(3),
+        ));
         book.learn(position, &answer).expect("room");
-        position.play(answer.best().expect("a move").0).expect("legal")
+        position
+            .play(answer.best().expect("a move").0)
+            .expect("legal")
     };
     let first = Position::from_line(other, "d4").expect("legal");
     let second = learn(&first);
@@ -178,16 +236,31 @@ fn nothing_is_removed_for_a_root_that_leads_nowhere() {
     let (folder, others) = mixed();
     let root = |line: &str| Position::from_line(variant(), line).expect("legal");
     // The book begins at d4, one ply beyond the start.
-    for (roots, max_ply) in [(vec!["a1 b1"], None), (vec!["d4", "a1 b1"], Some(1)), (vec![""], Some(0))] {
+    for (roots, max_ply) in [
+        (vec!["a1 b1"], None),
+        (vec!["d4", "a1 b1"], Some(1)),
+        (vec![""], Some(0)),
+    ] {
         let roots: Vec<Position> = roots.into_iter().map(root).collect();
         let wrong = roots.last().cloned();
-        let refused = open(folder.path()).prune(&Pruning { roots, max_ply, ..Pruning::default() }, &OPTIONS);
+        let refused = open(folder.path()).prune(
+            &Pruning {
+                roots,
+                max_ply,
+                ..Pruning::default()
+            },
+            &OPTIONS,
+        );
         assert!(matches!(refused, Err(BookError::NoRoot(named)) if Some(&named) == wrong.as_ref()));
         assert_eq!(open(folder.path()).len(), 20 + others);
     }
     for (line, max_ply, left) in [("", Some(1), 1), ("d4", Some(0), 1), ("", None, 20)] {
         let (folder, _) = mixed();
-        let pruning = Pruning { roots: vec![root(line)], max_ply, ..Pruning::default() };
+        let pruning = Pruning {
+            roots: vec![root(line)],
+            max_ply,
+            ..Pruning::default()
+        };
         let (book, report) = open(folder.path()).prune(&pruning, &OPTIONS).expect("room");
         assert_eq!(report.kept, left + others, "{line}");
         assert_clean(&book);
@@ -197,13 +270,25 @@ fn nothing_is_removed_for_a_root_that_leads_nowhere() {
 #[test]
 fn positions_of_other_variants_stay() {
     let other: Variant = "standard-7".parse().expect("a variant");
-    for (of, kept) in [(Some(variant()), [1, 3]), (Some(other), [20, 2]), (None, [1, 2])] {
+    for (of, kept) in [
+        (Some(variant()), [1, 3]),
+        (Some(other), [20, 2]),
+        (None, [1, 2]),
+    ] {
         let (folder, _) = mixed();
-        let pruning = Pruning { variant: of, max_ply: Some(0), ..Pruning::default() };
+        let pruning = Pruning {
+            variant: of,
+            max_ply: Some(0),
+            ..Pruning::default()
+        };
         let (book, _) = open(folder.path()).prune(&pruning, &OPTIONS).expect("room");
         assert_clean(&book);
         let left = entries(&book);
-        let count = |of| left.values().filter(|entry| entry.position.variant() == of).count();
+        let count = |of| {
+            left.values()
+                .filter(|entry| entry.position.variant() == of)
+                .count()
+        };
         assert_eq!([count(variant()), count(other)], kept, "{of:?}");
     }
 }
@@ -216,32 +301,69 @@ fn a_worse_move_is_not_followed_and_a_given_root_is_where_it_begins() {
     let entry = book.lookup(&root).expect("readable").expect("the root");
     let best = entry.derived.best.expect("it has one");
     let next = root.play(best).expect("legal");
-    let (book, report) =
-        book.prune(&Pruning { roots: vec![next.clone()], ..Pruning::default() }, &OPTIONS).expect("room");
+    let (book, report) = book
+        .prune(
+            &Pruning {
+                roots: vec![next.clone()],
+                ..Pruning::default()
+            },
+            &OPTIONS,
+        )
+        .expect("room");
     assert!(report.removed > 0 && book.lookup(&root).expect("readable").is_none());
     assert!(book.lookup(&next).expect("readable").is_some());
     assert_clean(&book);
     let before = entries(&book);
-    let (book, report) = book.prune(&Pruning { max_loss: Some(0), ..Pruning::default() }, &OPTIONS).expect("room");
+    let (book, report) = book
+        .prune(
+            &Pruning {
+                max_loss: Some(0),
+                ..Pruning::default()
+            },
+            &OPTIONS,
+        )
+        .expect("room");
     assert_clean(&book);
     assert!(report.removed > 0 && report.kept + report.removed == before.len() as u64);
     // Of the positions that are left each leads to no more than its best moves did: what they are worth now is another thing,
     // for what they lead to is gone.
     let left = entries(&book);
-    let kept: Vec<_> = before.iter().filter(|(key, _)| left.contains_key(key)).map(|(_, entry)| entry).collect();
+    let kept: Vec<_> = before
+        .iter()
+        .filter(|(key, _)| left.contains_key(key))
+        .map(|(_, entry)| entry)
+        .collect();
     for entry in &kept {
-        let best = entry.answer.verdicts().iter().find(|(_, v)| v.is_exact()).map(|(_, v)| v.score);
-        for (m, verdict) in entry.answer.verdicts().iter().filter(|(_, v)| Some(v.score) < best) {
+        let best = entry
+            .answer
+            .verdicts()
+            .iter()
+            .find(|(_, v)| v.is_exact())
+            .map(|(_, v)| v.score);
+        for (m, verdict) in entry
+            .answer
+            .verdicts()
+            .iter()
+            .filter(|(_, v)| Some(v.score) < best)
+        {
             let child = entry.position.play(*m).expect("legal").key();
-            let others = kept.iter().filter(|other| other.position.key() != entry.position.key());
+            let others = kept
+                .iter()
+                .filter(|other| other.position.key() != entry.position.key());
             let is_best_elsewhere = others.into_iter().any(|other| {
                 let moves = other.answer.verdicts().iter();
                 let best = moves.clone().map(|(_, v)| v.score).max();
-                moves
-                    .filter(|(_, v)| Some(v.score) == best)
-                    .any(|(m, _)| other.position.play(*m).is_ok_and(|next| next.key() == child))
+                moves.filter(|(_, v)| Some(v.score) == best).any(|(m, _)| {
+                    other
+                        .position
+                        .play(*m)
+                        .is_ok_and(|next| next.key() == child)
+                })
             });
-            assert!(!left.contains_key(&child) || is_best_elsewhere, "{verdict:?}");
+            assert!(
+                !left.contains_key(&child) || is_best_elsewhere,
+                "{verdict:?}"
+            );
         }
     }
 }
@@ -253,12 +375,25 @@ fn the_grades_count_what_is_there_and_what_is_missing() {
     let grades = book.grades().expect("readable");
     let stats = &grades.stats;
     assert_eq!((stats.positions, stats.entries), (25, book.sequence().0));
-    let counts: BTreeMap<u16, u64> =
-        grades.by_stones.iter().map(|(stones, grade)| (*stones, grade.positions)).collect();
+    let counts: BTreeMap<u16, u64> = grades
+        .by_stones
+        .iter()
+        .map(|(stones, grade)| (*stones, grade.positions))
+        .collect();
     assert_eq!(counts, stats.by_stones);
-    assert_eq!(grades.by_stones.values().map(|grade| grade.depths).sum::<u64>(), 3 * 25);
+    assert_eq!(
+        grades
+            .by_stones
+            .values()
+            .map(|grade| grade.depths)
+            .sum::<u64>(),
+        3 * 25
+    );
     let facts: usize = entries(&book).values().map(|entry| entry.facts.len()).sum();
-    assert_eq!(grades.engines, [("hash 1".to_string(), facts as u64)].into());
+    assert_eq!(
+        grades.engines,
+        [("hash 1".to_string(), facts as u64)].into()
+    );
     let holes: u64 = grades.by_stones.values().map(|grade| grade.holes).sum();
     assert!(holes >= 10 && grades.holes.len() == 10);
     for hole in &grades.holes {
@@ -266,22 +401,40 @@ fn the_grades_count_what_is_there_and_what_is_missing() {
         assert!(book.lookup(&next).expect("readable").is_none());
     }
     let stones = |at: usize| grades.holes[at].position.canonical().stones;
-    assert!((1..10).all(|at| (stones(at - 1), grades.holes[at - 1].loss) <= (stones(at), grades.holes[at].loss)));
+    assert!((1..10).all(
+        |at| (stones(at - 1), grades.holes[at - 1].loss) <= (stones(at), grades.holes[at].loss)
+    ));
 }
 
 #[test]
 fn the_nearest_holes_are_those_with_the_most_pieces_where_pieces_are_taken() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let near = Position::start(Variant::SURAKARTA).play_line("a2b3").expect("legal");
+    let near = Position::start(Variant::SURAKARTA)
+        .play_line("a2b3")
+        .expect("legal");
     let far = Position::from_fen(Variant::SURAKARTA, "6/w1w3/6/6/b5/3b2 b").expect("a position");
     for position in [&far, &near] {
-        let question = Question { width: 3, ..Question::new(position.clone(), Effort::depth(3)) };
-        book.learn(position, &engine::answer(&question)).expect("room");
+        let question = Question {
+            width: 3,
+            ..Question::new(position.clone(), Effort::depth(3))
+        };
+        book.learn(position, &engine::answer(&question))
+            .expect("room");
     }
     let holes = book.grades().expect("readable").holes;
     let keys: Vec<Key> = holes.iter().map(|hole| hole.position.key()).collect();
-    assert_eq!(keys, [near.key(), near.key(), near.key(), far.key(), far.key(), far.key()]);
+    assert_eq!(
+        keys,
+        [
+            near.key(),
+            near.key(),
+            near.key(),
+            far.key(),
+            far.key(),
+            far.key()
+        ]
+    );
 }
 
 #[test]
@@ -289,12 +442,27 @@ fn a_move_beside_a_proven_win_is_no_hole() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let won = Position::from_line(variant(), "a1 a7 b1 b7 c1 c7 d1 d7").expect("legal");
-    let question = Question { width: 3, ..Question::new(won.clone(), Effort::depth(3)) };
+    let question = Question {
+        width: 3,
+        ..Question::new(won.clone(), Effort::depth(3))
+    };
     let answer = engine::answer(&question);
-    assert!(answer.verdicts().iter().any(|(_, v)| v.is_exact() && v.proof.is_none()));
+    assert!(
+        answer
+            .verdicts()
+            .iter()
+            .any(|(_, v)| v.is_exact() && v.proof.is_none())
+    );
     book.learn(&won, &answer).expect("room");
     let grades = book.grades().expect("readable");
-    assert_eq!((grades.stats.wins, grades.holes.len(), grades.by_stones[&8].holes), (1, 0, 0));
+    assert_eq!(
+        (
+            grades.stats.wins,
+            grades.holes.len(),
+            grades.by_stones[&8].holes
+        ),
+        (1, 0, 0)
+    );
 }
 
 #[test]
@@ -316,27 +484,45 @@ fn a_damaged_journal_gives_what_is_whole_in_it() {
             let _ = repair(folder.path(), &OPTIONS);
             continue;
         }
-        let (book, report) = repair(folder.path(), &OPTIONS).unwrap_or_else(|error| panic!("byte {at}: {error}"));
+        let (book, report) =
+            repair(folder.path(), &OPTIONS).unwrap_or_else(|error| panic!("byte {at}: {error}"));
         assert!(!report.is_whole(), "byte {at}: {report:?}");
         assert_clean(&book);
         let left = entries(&book);
-        assert!(left.iter().all(|(key, entry)| whole[key].facts.len() >= entry.facts.len()));
+        assert!(
+            left.iter()
+                .all(|(key, entry)| whole[key].facts.len() >= entry.facts.len())
+        );
         if round % 4 != 3 && round % 3 != 0 {
-            assert!(left.len() + 2 >= whole.len(), "byte {at}: {} of {}", left.len(), whole.len());
+            assert!(
+                left.len() + 2 >= whole.len(),
+                "byte {at}: {} of {}",
+                left.len(),
+                whole.len()
+            );
         }
         book.close().expect("room");
         let (book, report) = repair(folder.path(), &OPTIONS).expect("it is whole now");
         assert!(report.is_whole() && entries(&book) == left);
-        assert_eq!(fs::read(journal(folder.path()).with_extension("damaged")).expect("it is kept"), bytes);
+        assert_eq!(
+            fs::read(journal(folder.path()).with_extension("damaged")).expect("it is kept"),
+            bytes
+        );
     }
 }
 
 /// A book that was told much twice: positions widened, set aside, not believed, and learned again out of another book.
 fn told_twice(seed: u64) -> TempDir {
-    let (folder, chance) = (tempfile::tempdir().expect("a folder"), &mut StdRng::seed_from_u64(seed));
+    let (folder, chance) = (
+        tempfile::tempdir().expect("a folder"),
+        &mut StdRng::seed_from_u64(seed),
+    );
     let mut book = open(folder.path());
     let (first, second) = (spec("first", 40), spec("second", 15));
-    let jobs = [book.create_job(&first).expect("a job"), book.create_job(&second).expect("a job")];
+    let jobs = [
+        book.create_job(&first).expect("a job"),
+        book.create_job(&second).expect("a job"),
+    ];
     for round in 0..120 {
         let job = jobs[round % 2];
         for work in book.next_work(job, 2).expect("readable") {
@@ -367,8 +553,14 @@ fn told_twice(seed: u64) -> TempDir {
             }
         }
         match round {
-            50 => drop(book.change_job(jobs[0], kagetsu_book::JobChange::Retry).expect("room")),
-            70 => drop(book.change_job(jobs[1], kagetsu_book::JobChange::Pause).expect("room")),
+            50 => drop(
+                book.change_job(jobs[0], kagetsu_book::JobChange::Retry)
+                    .expect("room"),
+            ),
+            70 => drop(
+                book.change_job(jobs[1], kagetsu_book::JobChange::Pause)
+                    .expect("room"),
+            ),
             _ => {}
         }
     }
@@ -394,19 +586,51 @@ fn a_compacted_book_is_what_it_was_in_fewer_bytes() {
         };
         let set_aside = asides(&before);
         let waiting = |book: &mut Book| {
-            let works = jobs.iter().flat_map(|job| book.next_work(job.id, 99).expect("readable")).collect::<Vec<_>>();
+            let works = jobs
+                .iter()
+                .flat_map(|job| book.next_work(job.id, 99).expect("readable"))
+                .collect::<Vec<_>>();
             works.iter().for_each(|work| book.release(work));
-            works.into_iter().map(|work| (work.question, work.priority)).collect::<Vec<_>>()
+            works
+                .into_iter()
+                .map(|work| (work.question, work.priority))
+                .collect::<Vec<_>>()
         };
         let works = waiting(&mut before);
         let (mut book, report) = before.compact(&OPTIONS).expect("room");
-        assert!(report.entries < report.entries_before && report.bytes < report.bytes_before, "{report:?}");
-        let look = |book: &mut Book| (entries(book), book.jobs().expect("readable"), asides(book), waiting(book));
-        assert_eq!(look(&mut book), (facts.clone(), jobs.clone(), set_aside.clone(), works.clone()), "seed {seed}");
+        assert!(
+            report.entries < report.entries_before && report.bytes < report.bytes_before,
+            "{report:?}"
+        );
+        let look = |book: &mut Book| {
+            (
+                entries(book),
+                book.jobs().expect("readable"),
+                asides(book),
+                waiting(book),
+            )
+        };
+        assert_eq!(
+            look(&mut book),
+            (
+                facts.clone(),
+                jobs.clone(),
+                set_aside.clone(),
+                works.clone()
+            ),
+            "seed {seed}"
+        );
         assert_clean(&book);
         let (mut book, again) = book.compact(&OPTIONS).expect("room");
-        assert_eq!((again.entries, again.entries_before), (report.entries, report.entries));
-        assert_eq!(look(&mut book), (facts, jobs.clone(), set_aside, works), "seed {seed}");
+        assert_eq!(
+            (again.entries, again.entries_before),
+            (report.entries, report.entries)
+        );
+        assert_eq!(
+            look(&mut book),
+            (facts, jobs.clone(), set_aside, works),
+            "seed {seed}"
+        );
         book.close().expect("room");
         assert_clean(&open(folder.path()));
     }

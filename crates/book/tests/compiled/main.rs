@@ -6,21 +6,28 @@ mod engine;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kagetsu_book::{Book, BookError, BookOptions, Bounds, Choice, Compiled, Derived, Entry, JobSpec, Policy};
+use kagetsu_book::{
+    Book, BookError, BookOptions, Bounds, Choice, Compiled, Derived, Entry, JobSpec, Policy,
+};
 use kagetsu_game::{Answer, Bound, Effort, Move, Packed, Position, Variant, Verdict};
 use tempfile::TempDir;
 
 /// A book of so many positions, and what is compiled of it.
 fn compiled(positions: u64) -> (TempDir, Book, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = BookOptions { create: true, ..BookOptions::default() };
+    let options = BookOptions {
+        create: true,
+        ..BookOptions::default()
+    };
     let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
     let variant: Variant = "freestyle-7".parse().expect("a variant");
     let job = book.create_job(&JobSpec {
         name: "test".into(),
         variant,
         // In the second one there is a four.
-        roots: ["d4", "c4 a1 d4 a7 e4 g1 f4 g7"].map(|line| Position::from_line(variant, line).expect("legal")).into(),
+        roots: ["d4", "c4 a1 d4 a7 e4 g1 f4 g7"]
+            .map(|line| Position::from_line(variant, line).expect("legal"))
+            .into(),
         policy: Policy::DropOut { alpha: 2.0 },
         bounds: Bounds::default(),
         effort: Effort::depth(3),
@@ -31,40 +38,72 @@ fn compiled(positions: u64) -> (TempDir, Book, PathBuf) {
     });
     let job = job.expect("a job");
     while let Some(work) = book.next_work(job, 1).expect("readable").first() {
-        book.finish(work, &engine::answer(&work.question)).expect("room");
+        book.finish(work, &engine::answer(&work.question))
+            .expect("room");
     }
     let path = folder.path().join("book.kbk");
     let report = book.compile(&path, &mut |_| {}).expect("room");
-    assert_eq!((report.positions, report.bytes), (book.len(), fs::metadata(&path).expect("it is there").len()));
+    assert_eq!(
+        (report.positions, report.bytes),
+        (book.len(), fs::metadata(&path).expect("it is there").len())
+    );
     (folder, book, path)
 }
 
 fn entries(book: &Book) -> Vec<Entry> {
-    book.positions().map(|entry| entry.expect("readable")).collect()
+    book.positions()
+        .map(|entry| entry.expect("readable"))
+        .collect()
 }
 
 #[test]
 fn a_compiled_book_says_what_the_book_says() {
     let (_folder, book, path) = compiled(120);
     let compiled = Compiled::open(&path).expect("just written");
-    assert_eq!((compiled.len(), compiled.stats()), (book.len(), &book.grades().expect("readable").stats));
+    assert_eq!(
+        (compiled.len(), compiled.stats()),
+        (book.len(), &book.grades().expect("readable").stats)
+    );
     let report = compiled.check(&mut |_| {});
-    assert!(report.is_clean() && report.positions == book.len(), "{report:#?}");
+    assert!(
+        report.is_clean() && report.positions == book.len(),
+        "{report:#?}"
+    );
     let mut proven = 0;
     for entry in entries(&book) {
         for position in images(&entry.position) {
-            let entry = book.lookup(&position).expect("readable").expect("it holds it");
-            let (answer, value) = compiled.lookup(&position).expect("whole").expect("it holds it");
+            let entry = book
+                .lookup(&position)
+                .expect("readable")
+                .expect("it holds it");
+            let (answer, value) = compiled
+                .lookup(&position)
+                .expect("whole")
+                .expect("it holds it");
             assert_eq!(value, entry.derived, "{position}");
             proven += u64::from(value.proof.is_some());
             let choice = Choice::default();
-            let chosen = |said: Option<&(Move, Verdict)>| said.map(|(m, v)| (*m, v.score, v.bound, v.depth, v.proof));
-            assert_eq!(chosen(choice.pick(&answer)), chosen(choice.pick(&entry.answer)), "{position}");
+            let chosen = |said: Option<&(Move, Verdict)>| {
+                said.map(|(m, v)| (*m, v.score, v.bound, v.depth, v.proof))
+            };
+            assert_eq!(
+                chosen(choice.pick(&answer)),
+                chosen(choice.pick(&entry.answer)),
+                "{position}"
+            );
             let known = |v: &Verdict| v.bound != Bound::Upper;
-            let known: Vec<_> = entry.answer.verdicts().iter().filter(|(_, v)| known(v)).collect();
+            let known: Vec<_> = entry
+                .answer
+                .verdicts()
+                .iter()
+                .filter(|(_, v)| known(v))
+                .collect();
             // Twelve have a place; of equals at the end which do is nobody's business.
             let last = known.get(11).map(|(_, v)| v.score);
-            for (m, verdict) in known.into_iter().filter(|(_, v)| last.is_none_or(|last| v.score > last)) {
+            for (m, verdict) in known
+                .into_iter()
+                .filter(|(_, v)| last.is_none_or(|last| v.score > last))
+            {
                 let found = answer.get(*m).expect("one of the best");
                 let said = |v: &Verdict| (v.score, v.bound, v.depth, v.proof);
                 assert_eq!(said(found), said(verdict), "{position}");
@@ -72,7 +111,8 @@ fn a_compiled_book_says_what_the_book_says() {
         }
     }
     assert!(proven > 0, "no proof was ever looked up");
-    let other = Position::from_line("freestyle-7".parse().expect("a variant"), "a1 g7 a2").expect("legal");
+    let other =
+        Position::from_line("freestyle-7".parse().expect("a variant"), "a1 g7 a2").expect("legal");
     assert_eq!(compiled.lookup(&other).expect("whole"), None);
 }
 
@@ -82,15 +122,24 @@ fn images(position: &Position) -> Vec<Position> {
     let text = position.draw();
     let mut found = vec![position.clone()];
     // A mirrored board: rows from the last to the first.
-    let rows: Vec<&str> = text.lines().filter(|row| row.contains(['.', 'X', 'O'])).collect();
+    let rows: Vec<&str> = text
+        .lines()
+        .filter(|row| row.contains(['.', 'X', 'O']))
+        .collect();
     let mirrored: Vec<&str> = rows.into_iter().rev().collect();
-    found.extend(Position::from_board(variant, &mirrored.join("\n"), Some(position.side())));
+    found.extend(Position::from_board(
+        variant,
+        &mirrored.join("\n"),
+        Some(position.side()),
+    ));
     found
 }
 
 /// Whether every answer of this file is right, or none: and whether `check` finds what is wrong.
 fn is_refused_or_right(path: &Path, entries: &[Entry], right: &[String]) -> bool {
-    let Ok(compiled) = Compiled::open(path) else { return true };
+    let Ok(compiled) = Compiled::open(path) else {
+        return true;
+    };
     for (entry, right) in entries.iter().zip(right) {
         match compiled.lookup(&entry.position) {
             Ok(found) if format!("{found:?}") != *right => return false,
@@ -119,12 +168,18 @@ fn a_flipped_byte_is_found_and_never_a_wrong_answer() {
                 let mut bytes = whole.clone();
                 bytes[at] ^= 1 << bit;
                 fs::write(&damaged, &bytes).expect("room");
-                assert!(is_refused_or_right(&damaged, &entries, &right), "{path:?}: byte {at}, bit {bit}");
+                assert!(
+                    is_refused_or_right(&damaged, &entries, &right),
+                    "{path:?}: byte {at}, bit {bit}"
+                );
             }
         }
         for length in 0..whole.len() {
             fs::write(&damaged, &whole[..length]).expect("room");
-            assert!(Compiled::open(&damaged).is_err(), "{length} bytes of {path:?}");
+            assert!(
+                Compiled::open(&damaged).is_err(),
+                "{length} bytes of {path:?}"
+            );
         }
         fs::write(&damaged, [&whole[..], &[0]].concat()).expect("room");
         assert!(Compiled::open(&damaged).is_err());
@@ -135,12 +190,25 @@ fn a_flipped_byte_is_found_and_never_a_wrong_answer() {
 fn line(packed: &Packed, (answer, value): &(Answer, Derived)) -> String {
     let packed: String = packed.0.iter().map(|byte| format!("{byte:02x}")).collect();
     let of_move = |(m, v): &(Move, Verdict)| {
-        let proof = v.proof.map_or(String::new(), |proof| format!(" {:?} {:?}", proof.claim, proof.kind));
-        format!("; {} {:?} {} {}{proof}", m.code(), v.bound, v.score.raw(), v.depth)
+        let proof = v.proof.map_or(String::new(), |proof| {
+            format!(" {:?} {:?}", proof.claim, proof.kind)
+        });
+        format!(
+            "; {} {:?} {} {}{proof}",
+            m.code(),
+            v.bound,
+            v.score.raw(),
+            v.depth
+        )
     };
     let moves: String = answer.verdicts().iter().map(of_move).collect();
     let best = value.best.map(Move::code);
-    format!("{packed} {} {best:?} {} {}{moves}", value.score.raw(), value.depth, value.is_open)
+    format!(
+        "{packed} {} {best:?} {} {}{moves}",
+        value.score.raw(),
+        value.depth,
+        value.is_open
+    )
 }
 
 #[test]
@@ -149,15 +217,42 @@ fn a_file_of_the_first_version_says_what_it_always_said() {
     let lines = fs::read_to_string("tests/compiled/version-1.txt").expect("it is there");
     let variant: Variant = "freestyle-7".parse().expect("a variant");
     for right in lines.lines() {
-        let packed = right.split(' ').next().expect("a position").as_bytes().chunks(2);
+        let packed = right
+            .split(' ')
+            .next()
+            .expect("a position")
+            .as_bytes()
+            .chunks(2);
         let byte = |two: &[u8]| u8::from_str_radix(str::from_utf8(two).ok()?, 16).ok();
-        let packed = Packed(packed.map(byte).collect::<Option<_>>().expect("hexadecimal"));
+        let packed = Packed(
+            packed
+                .map(byte)
+                .collect::<Option<_>>()
+                .expect("hexadecimal"),
+        );
         let position = Position::unpack(variant, packed.clone()).expect("a position");
-        assert_eq!(line(&packed, &compiled.lookup(&position).expect("whole").expect("it holds it")), right);
+        assert_eq!(
+            line(
+                &packed,
+                &compiled
+                    .lookup(&position)
+                    .expect("whole")
+                    .expect("it holds it")
+            ),
+            right
+        );
     }
-    assert_eq!((compiled.len(), compiled.stats().positions, lines.lines().count()), (20, 20, 20));
+    assert_eq!(
+        (
+            compiled.len(),
+            compiled.stats().positions,
+            lines.lines().count()
+        ),
+        (20, 20, 20)
+    );
     assert!(compiled.check(&mut |_| {}).is_clean());
-    let other = Position::from_line("freestyle-7".parse().expect("a variant"), "a1 g7 a2").expect("legal");
+    let other =
+        Position::from_line("freestyle-7".parse().expect("a variant"), "a1 g7 a2").expect("legal");
     assert_eq!(compiled.lookup(&other).expect("whole"), None);
 }
 
@@ -195,15 +290,34 @@ fn what_is_no_compiled_book_is_refused_and_left_alone() {
     let (folder, book, path) = compiled(3);
     let letter = folder.path().join("letter.txt");
     fs::write(&letter, "Dear Kou").expect("room");
-    assert!(matches!(Compiled::open(&letter), Err(BookError::NotCompiled(_))));
-    assert!(matches!(book.compile(&letter, &mut |_| {}), Err(BookError::Taken(_))));
+    assert!(matches!(
+        Compiled::open(&letter),
+        Err(BookError::NotCompiled(_))
+    ));
+    assert!(matches!(
+        book.compile(&letter, &mut |_| {}),
+        Err(BookError::Taken(_))
+    ));
     assert_eq!(fs::read(&letter).expect("it is there"), b"Dear Kou");
-    assert!(matches!(book.compile(book.path(), &mut |_| {}), Err(BookError::Taken(_))));
+    assert!(matches!(
+        book.compile(book.path(), &mut |_| {}),
+        Err(BookError::Taken(_))
+    ));
     let mut newer = fs::read(&path).expect("it is there");
     newer[8] = 3;
     fs::write(&letter, newer).expect("room");
-    assert!(matches!(Compiled::open(&letter), Err(BookError::Newer { found: 3, known: 2, .. })));
-    assert!(matches!(Compiled::open(&folder.path().join("missing.kbk")), Err(BookError::Io { .. })));
+    assert!(matches!(
+        Compiled::open(&letter),
+        Err(BookError::Newer {
+            found: 3,
+            known: 2,
+            ..
+        })
+    ));
+    assert!(matches!(
+        Compiled::open(&folder.path().join("missing.kbk")),
+        Err(BookError::Io { .. })
+    ));
 }
 
 #[test]
@@ -211,22 +325,36 @@ fn a_file_that_is_open_goes_on_when_it_is_compiled_anew() {
     let (folder, mut book, path) = compiled(10);
     let before = Compiled::open(&path).expect("just written");
     let root = Position::from_line("freestyle-5".parse().expect("a variant"), "c3").expect("legal");
-    book.learn(&root, &engine::answer(&kagetsu_game::Question::new(root.clone(), Effort::depth(1)))).expect("room");
+    book.learn(
+        &root,
+        &engine::answer(&kagetsu_game::Question::new(root.clone(), Effort::depth(1))),
+    )
+    .expect("room");
     book.compile(&path, &mut |_| {}).expect("room");
     let after = Compiled::open(&path).expect("just written");
     assert_eq!((before.len(), after.len()), (10, 11));
-    assert!(before.lookup(&root).expect("whole").is_none() && after.lookup(&root).expect("whole").is_some());
+    assert!(
+        before.lookup(&root).expect("whole").is_none()
+            && after.lookup(&root).expect("whole").is_some()
+    );
     let names = fs::read_dir(folder.path()).expect("it is there").count();
     assert_eq!(names, 2, "something was left behind");
     let again = fs::read(&path).expect("it is there");
     book.compile(&path, &mut |_| {}).expect("room");
-    assert_eq!(fs::read(&path).expect("it is there"), again, "the same book gives other bytes");
+    assert_eq!(
+        fs::read(&path).expect("it is there"),
+        again,
+        "the same book gives other bytes"
+    );
 }
 
 #[test]
 fn an_empty_book_compiles_to_an_empty_one() {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = BookOptions { create: true, ..BookOptions::default() };
+    let options = BookOptions {
+        create: true,
+        ..BookOptions::default()
+    };
     let (book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
     let path = folder.path().join("empty.kbk");
     book.compile(&path, &mut |_| {}).expect("room");

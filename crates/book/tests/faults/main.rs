@@ -29,7 +29,13 @@ fn spec(target: u64) -> JobSpec {
 }
 
 fn open(path: &Path) -> Result<(Book, Vec<Notice>), BookError> {
-    Book::open(path, &BookOptions { create: true, cache_bytes: 1 << 20 })
+    Book::open(
+        path,
+        &BookOptions {
+            create: true,
+            cache_bytes: 1 << 20,
+        },
+    )
 }
 
 /// A book of some positions, closed.
@@ -46,13 +52,16 @@ fn closed_book(positions: u64) -> TempDir {
 fn step(book: &mut Book, job: JobId) -> bool {
     let works = book.next_work(job, 1).expect("readable");
     for work in &works {
-        book.finish(work, &engine::answer(&work.question)).expect("room");
+        book.finish(work, &engine::answer(&work.question))
+            .expect("room");
     }
     !works.is_empty()
 }
 
 fn dump(book: &Book) -> Vec<String> {
-    book.positions().map(|entry| format!("{:?}", entry.expect("readable"))).collect()
+    book.positions()
+        .map(|entry| format!("{:?}", entry.expect("readable")))
+        .collect()
 }
 
 fn whole_dump(path: &Path) -> Vec<String> {
@@ -112,7 +121,9 @@ fn a_journal_that_lost_what_was_acknowledged_is_refused() {
     let bytes = fs::read(journal(book.path())).expect("it is there");
     for lost in [1, 13, 200, bytes.len() - 12] {
         fs::write(journal(book.path()), &bytes[..bytes.len() - lost]).expect("room");
-        let error = open(book.path()).map(drop).expect_err("it is shorter than it was");
+        let error = open(book.path())
+            .map(drop)
+            .expect_err("it is shorter than it was");
         assert!(matches!(error, BookError::JournalShort { .. }), "{error}");
     }
 }
@@ -120,10 +131,19 @@ fn a_journal_that_lost_what_was_acknowledged_is_refused() {
 #[test]
 fn a_book_that_has_lost_its_journal_says_so_and_how_to_get_it_back() {
     let lost = |path: &Path| {
-        let options = BookOptions { create: true, ..BookOptions::default() };
-        for error in [Book::open(path, &options).map(drop), kagetsu_book::repair(path, &options).map(drop)] {
+        let options = BookOptions {
+            create: true,
+            ..BookOptions::default()
+        };
+        for error in [
+            Book::open(path, &options).map(drop),
+            kagetsu_book::repair(path, &options).map(drop),
+        ] {
             let error = error.expect_err("nothing was searched that is still there");
-            assert!(matches!(error, BookError::JournalLost(_)) && error.to_string().contains("restore"), "{error}");
+            assert!(
+                matches!(error, BookError::JournalLost(_)) && error.to_string().contains("restore"),
+                "{error}"
+            );
         }
     };
     let folder = closed_book(5);
@@ -131,7 +151,10 @@ fn a_book_that_has_lost_its_journal_says_so_and_how_to_get_it_back() {
     lost(folder.path());
     fs::remove_dir(folder.path().join("journal")).expect("it is empty");
     lost(folder.path());
-    assert!(folder.path().join("store").exists(), "what is left is left alone");
+    assert!(
+        folder.path().join("store").exists(),
+        "what is left is left alone"
+    );
 }
 
 #[test]
@@ -151,7 +174,11 @@ fn refuse_every_flip(folder: &Path, whole: &[u8]) {
         bytes[at] ^= 1 << (at % 8);
         fs::write(journal(folder), &bytes).expect("room");
         assert!(open(folder).is_err(), "byte {at} of {}", whole.len());
-        assert_eq!(fs::read(journal(folder)).expect("it is there"), bytes, "byte {at}");
+        assert_eq!(
+            fs::read(journal(folder)).expect("it is there"),
+            bytes,
+            "byte {at}"
+        );
     }
 }
 
@@ -165,10 +192,28 @@ fn a_newer_journal_is_refused() {
     bytes[16] ^= 1;
     for bytes in [&bytes[..], &bytes[..12]] {
         fs::write(journal(book.path()), bytes).expect("room");
-        let error = open(book.path()).map(drop).expect_err("nobody knows that format");
-        assert!(matches!(error, BookError::Newer { found: 2, known: 1, .. }), "{error}");
-        repair(book.path(), &BookOptions::default()).map(drop).expect_err("nobody knows that format");
-        assert_eq!(fs::read(journal(book.path())).expect("it is there"), bytes, "it is left alone");
+        let error = open(book.path())
+            .map(drop)
+            .expect_err("nobody knows that format");
+        assert!(
+            matches!(
+                error,
+                BookError::Newer {
+                    found: 2,
+                    known: 1,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+        repair(book.path(), &BookOptions::default())
+            .map(drop)
+            .expect_err("nobody knows that format");
+        assert_eq!(
+            fs::read(journal(book.path())).expect("it is there"),
+            bytes,
+            "it is left alone"
+        );
     }
 }
 
@@ -182,12 +227,17 @@ fn a_damaged_header_of_the_journal_is_mended_and_nothing_lost() {
         bytes[bit / 8] ^= 1 << (bit % 8);
         fs::write(journal(book.path()), bytes).expect("room");
         let error = open(book.path()).map(drop).expect_err("it is damaged");
-        assert!(matches!(error, BookError::Journal { .. }), "bit {bit}: {error}");
-        let (mended, report) = repair(book.path(), &BookOptions::default()).expect("every entry is whole");
+        assert!(
+            matches!(error, BookError::Journal { .. }),
+            "bit {bit}: {error}"
+        );
+        let (mended, report) =
+            repair(book.path(), &BookOptions::default()).expect("every entry is whole");
         assert!(report.is_whole(), "bit {bit}: {report:?}");
         assert_eq!(dump(&mended), before, "bit {bit}");
         mended.close().expect("room");
-        fs::remove_file(book.path().join("journal/000001.damaged")).expect("the damaged one was kept");
+        fs::remove_file(book.path().join("journal/000001.damaged"))
+            .expect("the damaged one was kept");
     }
 }
 
@@ -216,8 +266,15 @@ fn damage(folder: &Path, file: &Path, change: impl FnOnce(&mut Vec<u8>), before:
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("it is there").path()) {
-        if entry.is_dir() { found.extend(files(&entry)) } else { found.push(entry) }
+    for entry in fs::read_dir(folder)
+        .expect("it is there")
+        .map(|entry| entry.expect("it is there").path())
+    {
+        if entry.is_dir() {
+            found.extend(files(&entry))
+        } else {
+            found.push(entry)
+        }
     }
     found.sort();
     found
@@ -238,8 +295,16 @@ fn a_store_or_manifest_with_a_flipped_byte_or_an_end_cut_off_loses_nothing() {
             let bytes = fs::read(file).expect("it is there");
             (0..bytes.len()).filter(|at| bytes[*at] != 0).collect()
         };
-        let at = if used.is_empty() { 0 } else { used[chance.random_range(0..used.len())] };
-        let flip = |bytes: &mut Vec<u8>| bytes.get_mut(at).map_or((), |byte| *byte ^= 1 << (round % 8));
+        let at = if used.is_empty() {
+            0
+        } else {
+            used[chance.random_range(0..used.len())]
+        };
+        let flip = |bytes: &mut Vec<u8>| {
+            bytes
+                .get_mut(at)
+                .map_or((), |byte| *byte ^= 1 << (round % 8))
+        };
         let cut = |bytes: &mut Vec<u8>| bytes.truncate(at);
         if round % 3 == 2 {
             damage(scratch.path(), file, cut, &before);
@@ -260,16 +325,24 @@ fn flip_every_byte(whole: &Path, is_meant: impl Fn(&Path) -> bool) -> (usize, us
             copy(whole, scratch.path());
             let mut flipped = bytes.clone();
             flipped[at] ^= 1 << (at % 8);
-            fs::write(scratch.path().join(file.strip_prefix(whole).expect("in it")), flipped).expect("room");
+            fs::write(
+                scratch
+                    .path()
+                    .join(file.strip_prefix(whole).expect("in it")),
+                flipped,
+            )
+            .expect("room");
             match open(scratch.path()) {
                 Ok((book, _)) => {
                     assert_eq!(dump(&book), before, "byte {at} of {}", file.display());
                     assert_clean(&book);
                     told.1 += 1;
                 }
-                Err(BookError::Journal { .. } | BookError::JournalShort { .. } | BookError::Newer { .. }) => {
-                    told.0 += 1
-                }
+                Err(
+                    BookError::Journal { .. }
+                    | BookError::JournalShort { .. }
+                    | BookError::Newer { .. },
+                ) => told.0 += 1,
                 Err(error) => panic!("byte {at} of {}: {error}", file.display()),
             }
         }
@@ -299,7 +372,10 @@ fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged() {
     let folder = tempfile::tempdir().expect("a folder");
     let (mut book, _) = open(folder.path()).expect("opens");
     let job = book.create_job(&spec(80)).expect("a job");
-    let (mut acknowledged, mut durable) = (book.syncer().sync().expect("room"), fs::read(journal(folder.path())));
+    let (mut acknowledged, mut durable) = (
+        book.syncer().sync().expect("room"),
+        fs::read(journal(folder.path())),
+    );
     while step(&mut book, job) {
         if chance.random_bool(0.2) {
             acknowledged = book.syncer().sync().expect("room");
@@ -325,10 +401,16 @@ fn what_is_no_book_is_not_made_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let there = BookOptions::default();
     let missing = folder.path().join("missing");
-    assert!(matches!(Book::open(&missing, &there), Err(BookError::Missing(_))));
+    assert!(matches!(
+        Book::open(&missing, &there),
+        Err(BookError::Missing(_))
+    ));
     assert!(!missing.exists());
     fs::write(folder.path().join("letter.txt"), "Dear Kou").expect("room");
-    assert!(matches!(Book::open(folder.path(), &there), Err(BookError::NotABook(_))));
+    assert!(matches!(
+        Book::open(folder.path(), &there),
+        Err(BookError::NotABook(_))
+    ));
     assert!(matches!(open(folder.path()), Err(BookError::NotABook(_))));
     assert_eq!(files(folder.path()).len(), 1, "nothing was added");
 }
@@ -346,7 +428,10 @@ fn a_book_that_was_half_made_is_made_again() {
 fn a_book_that_is_open_elsewhere_names_who_has_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let (_book, _) = open(folder.path()).expect("opens");
-    let error = open(folder.path()).map(drop).expect_err("it is held").to_string();
+    let error = open(folder.path())
+        .map(drop)
+        .expect_err("it is held")
+        .to_string();
     assert!(error.contains(&std::process::id().to_string()), "{error}");
 }
 
@@ -357,7 +442,11 @@ fn who_only_looks_something_up_is_waited_for() {
     std::thread::scope(|scope| {
         let look = || open(folder.path()).map(drop);
         let looking: Vec<_> = (0..10).map(|_| scope.spawn(look)).collect();
-        looking.into_iter().for_each(|one| one.join().expect("no panic").expect("it is free in a moment"));
+        looking.into_iter().for_each(|one| {
+            one.join()
+                .expect("no panic")
+                .expect("it is free in a moment")
+        });
     });
 }
 
@@ -367,19 +456,30 @@ const FOLDER: &str = "KAGETSU_TEST_FULL_DISK";
 /// Runs in a process whose files may not grow beyond a limit: tells how much was acknowledged when that was reached.
 #[test]
 fn this_process_fills_its_disk() {
-    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    let Some(folder) = std::env::var_os(FOLDER) else {
+        return;
+    };
     let (mut book, _) = open(Path::new(&folder)).expect("opens");
     let job = book.create_job(&spec(u64::MAX)).expect("a job");
     let mut acknowledged = book.syncer().sync().expect("room");
     let refused = loop {
         let works = book.next_work(job, 1).expect("readable");
-        let Some(work) = works.first() else { panic!("the game is over before the disk is full") };
-        match book.finish(work, &engine::answer(&work.question)).and_then(|_| book.syncer().sync()) {
+        let Some(work) = works.first() else {
+            panic!("the game is over before the disk is full")
+        };
+        match book
+            .finish(work, &engine::answer(&work.question))
+            .and_then(|_| book.syncer().sync())
+        {
             Ok(sequence) => acknowledged = sequence,
             Err(error) => break error,
         }
     };
-    fs::write(Path::new(&folder).join("../told"), format!("{} {refused}", acknowledged.0)).expect("a small file");
+    fs::write(
+        Path::new(&folder).join("../told"),
+        format!("{} {refused}", acknowledged.0),
+    )
+    .expect("a small file");
 }
 
 #[test]
@@ -389,13 +489,26 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let test = std::env::current_exe().expect("this program");
     // Blocks of 512 or 1,024 bytes; without the signal a write says that there is no room.
     let limited = "trap '' XFSZ; ulimit -f 600; exec \"$0\" --exact this_process_fills_its_disk";
-    let run = std::process::Command::new("sh").arg("-c").arg(limited).arg(test).env(FOLDER, &folder).output();
+    let run = std::process::Command::new("sh")
+        .arg("-c")
+        .arg(limited)
+        .arg(test)
+        .env(FOLDER, &folder)
+        .output();
     let run = run.expect("a shell");
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stdout)
+    );
     let told = fs::read_to_string(scratch.path().join("told")).expect("it says how far it came");
     let (acknowledged, _) = told.split_once(' ').expect("a number and a reason");
     let acknowledged: u64 = acknowledged.parse().expect("a number");
     let (book, _) = open(&folder).expect("opens");
-    assert!(acknowledged > 10 && book.sequence().0 >= acknowledged, "{told}, found {:?}", book.sequence());
+    assert!(
+        acknowledged > 10 && book.sequence().0 >= acknowledged,
+        "{told}, found {:?}",
+        book.sequence()
+    );
     assert_clean(&book);
 }

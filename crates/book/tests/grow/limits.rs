@@ -8,14 +8,34 @@ use rand::{RngExt, SeedableRng};
 use crate::{assert_clean, engine, open, spec};
 
 fn bounded(name: &str, target: u64, bounds: Bounds) -> JobSpec {
-    JobSpec { name: name.into(), bounds, ..spec(target) }
+    JobSpec {
+        name: name.into(),
+        bounds,
+        ..spec(target)
+    }
 }
 
 /// As the engine of hashes, but deeper, later, or by another name.
 fn answer(question: &Question, depth: u8, day: u32, engine: &str) -> Answer {
-    let by = Provenance { engine: engine.into(), day };
+    let by = Provenance {
+        engine: engine.into(),
+        day,
+    };
     let verdicts = engine::answer(question);
-    verdicts.verdicts().iter().map(|(m, verdict)| (*m, Verdict { depth, by: by.clone(), ..verdict.clone() })).collect()
+    verdicts
+        .verdicts()
+        .iter()
+        .map(|(m, verdict)| {
+            (
+                *m,
+                Verdict {
+                    depth,
+                    by: by.clone(),
+                    ..verdict.clone()
+                },
+            )
+        })
+        .collect()
 }
 
 /// Works at a job until it has nothing more to hand out; how many positions were searched.
@@ -41,52 +61,133 @@ fn state(book: &Book, job: JobId) -> (JobState, u64) {
 #[test]
 fn what_falls_short_is_searched_anew_once_and_nothing_is_added() {
     let wants = [
-        (Deepen { depth: 5, ..Deepen::default() }, true),
-        (Deepen { depth: 3, ..Deepen::default() }, false),
-        (Deepen { day: 20_001, ..Deepen::default() }, true),
-        (Deepen { day: 20_000, ..Deepen::default() }, false),
-        (Deepen { engine: Some("hash 2".into()), ..Deepen::default() }, true),
-        (Deepen { engine: Some("hash 1".into()), ..Deepen::default() }, false),
-        (Deepen { nodes: 1 << 40, ..Deepen::default() }, true),
-        (Deepen { nodes: 1, ..Deepen::default() }, false),
+        (
+            Deepen {
+                depth: 5,
+                ..Deepen::default()
+            },
+            true,
+        ),
+        (
+            Deepen {
+                depth: 3,
+                ..Deepen::default()
+            },
+            false,
+        ),
+        (
+            Deepen {
+                day: 20_001,
+                ..Deepen::default()
+            },
+            true,
+        ),
+        (
+            Deepen {
+                day: 20_000,
+                ..Deepen::default()
+            },
+            false,
+        ),
+        (
+            Deepen {
+                engine: Some("hash 2".into()),
+                ..Deepen::default()
+            },
+            true,
+        ),
+        (
+            Deepen {
+                engine: Some("hash 1".into()),
+                ..Deepen::default()
+            },
+            false,
+        ),
+        (
+            Deepen {
+                nodes: 1 << 40,
+                ..Deepen::default()
+            },
+            true,
+        ),
+        (
+            Deepen {
+                nodes: 1,
+                ..Deepen::default()
+            },
+            false,
+        ),
     ];
     for (deepen, is_short) in wants {
         let folder = tempfile::tempdir().expect("a folder");
         let mut book = open(folder.path());
         let grows = book.create_job(&spec(30)).expect("a job");
         work(&mut book, grows, engine::answer);
-        let job = bounded("again", u64::MAX, Bounds { deepen: Some(deepen.clone()), ..Bounds::default() });
+        let job = bounded(
+            "again",
+            u64::MAX,
+            Bounds {
+                deepen: Some(deepen.clone()),
+                ..Bounds::default()
+            },
+        );
         let again = book.create_job(&job).expect("a job");
         // What is new is what it is asked for, but for the nodes: it is searched once all the same.
         let searched = work(&mut book, again, |question| {
-            assert!(question.moves.is_empty() || book_is_open(question), "{question:?}");
+            assert!(
+                question.moves.is_empty() || book_is_open(question),
+                "{question:?}"
+            );
             answer(question, 5, 20_001, "hash 2")
         });
         assert_clean(&book);
         let (ended, positions) = state(&book, again);
         assert_eq!((ended, book.len()), (JobState::Done, 30), "{deepen:?}");
         if is_short {
-            assert!(positions > 20 && searched >= positions, "{deepen:?}: {positions} of 30");
+            assert!(
+                positions > 20 && searched >= positions,
+                "{deepen:?}: {positions} of 30"
+            );
             for entry in book.positions() {
                 let entry = entry.expect("readable");
                 let (_, best) = entry.facts.best().expect("a move");
-                let is_new = best.depth == 5 && best.by.day == 20_001 && &*best.by.engine == "hash 2";
-                assert!(is_new || best.proof.is_some() || positions < 30, "{deepen:?}: {best:?}");
+                let is_new =
+                    best.depth == 5 && best.by.day == 20_001 && &*best.by.engine == "hash 2";
+                assert!(
+                    is_new || best.proof.is_some() || positions < 30,
+                    "{deepen:?}: {best:?}"
+                );
             }
         } else {
             // What is open is completed all the same.
-            assert!(positions == 0 && book.positions().all(|entry| !entry.expect("readable").derived.is_open));
+            assert!(
+                positions == 0
+                    && book
+                        .positions()
+                        .all(|entry| !entry.expect("readable").derived.is_open)
+            );
         }
         // The journal alone makes the same book.
         book.close().expect("room");
         std::fs::remove_dir_all(folder.path().join("store")).expect("it is there");
-        let (anew, _) = Book::open(folder.path(), &kagetsu_book::BookOptions::default()).expect("opens");
-        assert_eq!(state(&anew, again), (JobState::Done, positions), "{deepen:?}");
+        let (anew, _) =
+            Book::open(folder.path(), &kagetsu_book::BookOptions::default()).expect("opens");
+        assert_eq!(
+            state(&anew, again),
+            (JobState::Done, positions),
+            "{deepen:?}"
+        );
         assert_clean(&anew);
         assert_eq!(anew.job(again).expect("known").spec, job);
         // A shorter journal tells the same of the jobs.
-        let (short, _) = anew.compact(&kagetsu_book::BookOptions::default()).expect("room");
-        assert_eq!((state(&short, again), state(&short, grows).1), ((JobState::Done, positions), 30), "{deepen:?}");
+        let (short, _) = anew
+            .compact(&kagetsu_book::BookOptions::default())
+            .expect("room");
+        assert_eq!(
+            (state(&short, again), state(&short, grows).1),
+            ((JobState::Done, positions), 30),
+            "{deepen:?}"
+        );
         assert_clean(&short);
     }
 }
@@ -97,8 +198,19 @@ fn a_job_that_searches_anew_and_is_done_sees_what_came_later_when_it_is_started_
     let mut book = open(folder.path());
     let grows = book.create_job(&spec(20)).expect("a job");
     work(&mut book, grows, engine::answer);
-    let deepen = Deepen { depth: 5, engine: Some("hash 2".into()), ..Deepen::default() };
-    let deeper = bounded("again", u64::MAX, Bounds { deepen: Some(deepen), ..Bounds::default() });
+    let deepen = Deepen {
+        depth: 5,
+        engine: Some("hash 2".into()),
+        ..Deepen::default()
+    };
+    let deeper = bounded(
+        "again",
+        u64::MAX,
+        Bounds {
+            deepen: Some(deepen),
+            ..Bounds::default()
+        },
+    );
     let again = book.create_job(&deeper).expect("a job");
     let deep = |question: &Question| answer(question, 5, 20_001, "hash 2");
     work(&mut book, again, deep);
@@ -107,38 +219,68 @@ fn a_job_that_searches_anew_and_is_done_sees_what_came_later_when_it_is_started_
     // Started again at once it has nothing to do.
     let start_again = |book: &mut Book| assert_eq!(book.start_job(&deeper).expect("a job"), again);
     start_again(&mut book);
-    assert_eq!((work(&mut book, again, deep), state(&book, again)), (0, first.clone()));
+    assert_eq!(
+        (work(&mut book, again, deep), state(&book, again)),
+        (0, first.clone())
+    );
     // Positions are added, and of one that was searched anew another engine says something.
-    book.change_job(grows, JobChange::Target(40)).expect("a job");
+    book.change_job(grows, JobChange::Target(40))
+        .expect("a job");
     work(&mut book, grows, engine::answer);
     let of_engine = |entry: &kagetsu_book::Entry| {
         let best = entry.facts.best().map(|(m, best)| (m, best.clone()));
         best.filter(|(_, best)| best.proof.is_none() && &*best.by.engine == "hash 2")
     };
     let mut entries = book.positions().map(|entry| entry.expect("readable"));
-    let (turned, said) = entries.find_map(|entry| Some((entry.position.clone(), of_engine(&entry)?))).expect("one");
+    let (turned, said) = entries
+        .find_map(|entry| Some((entry.position.clone(), of_engine(&entry)?)))
+        .expect("one");
     drop(entries);
-    let by = Provenance { engine: "other 1".into(), day: 20_001 };
-    let said: Answer = [(said.0, Verdict { depth: 6, by, ..said.1 })].into_iter().collect();
+    let by = Provenance {
+        engine: "other 1".into(),
+        day: 20_001,
+    };
+    let said: Answer = [(
+        said.0,
+        Verdict {
+            depth: 6,
+            by,
+            ..said.1
+        },
+    )]
+    .into_iter()
+    .collect();
     book.learn(&turned, &said).expect("room");
     assert_eq!((state(&book, again), book.len()), (first.clone(), 40));
     assert_clean(&book);
     start_again(&mut book);
     let asked = std::cell::RefCell::new(Vec::new());
     let searched = work(&mut book, again, |question| {
-        asked.borrow_mut().push(question.position.canonical().packed);
+        asked
+            .borrow_mut()
+            .push(question.position.canonical().packed);
         deep(question)
     });
-    assert!(asked.borrow().contains(&turned.canonical().packed), "what another engine said was left so");
+    assert!(
+        asked.borrow().contains(&turned.canonical().packed),
+        "what another engine said was left so"
+    );
     let second = state(&book, again);
-    assert!(second.0 == JobState::Done && second.1 > first.1 + 5 && searched > 5, "{second:?} after {first:?}");
+    assert!(
+        second.0 == JobState::Done && second.1 > first.1 + 5 && searched > 5,
+        "{second:?} after {first:?}"
+    );
     start_again(&mut book);
-    assert_eq!((work(&mut book, again, deep), state(&book, again)), (0, second.clone()));
+    assert_eq!(
+        (work(&mut book, again, deep), state(&book, again)),
+        (0, second.clone())
+    );
     assert_clean(&book);
     // The journal alone makes the same book.
     book.close().expect("room");
     std::fs::remove_dir_all(folder.path().join("store")).expect("it is there");
-    let (anew, _) = Book::open(folder.path(), &kagetsu_book::BookOptions::default()).expect("opens");
+    let (anew, _) =
+        Book::open(folder.path(), &kagetsu_book::BookOptions::default()).expect("opens");
     assert_eq!(state(&anew, again), second);
     assert_clean(&anew);
 }
@@ -150,20 +292,39 @@ fn two_jobs_that_want_different_engines_do_not_take_turns_for_ever() {
     let grows = book.create_job(&spec(20)).expect("a job");
     work(&mut book, grows, engine::answer);
     let jobs = ["hash 2", "hash 3"].map(|engine| {
-        let deepen = Deepen { engine: Some(engine.into()), ..Deepen::default() };
-        let job = bounded(engine, u64::MAX, Bounds { deepen: Some(deepen), ..Bounds::default() });
+        let deepen = Deepen {
+            engine: Some(engine.into()),
+            ..Deepen::default()
+        };
+        let job = bounded(
+            engine,
+            u64::MAX,
+            Bounds {
+                deepen: Some(deepen),
+                ..Bounds::default()
+            },
+        );
         (engine, book.create_job(&job).expect("a job"))
     });
     let mut searched = [0; 2];
     for round in 0..3 {
         for (at, (engine, job)) in jobs.into_iter().enumerate() {
-            book.change_job(job, JobChange::Target(u64::MAX)).expect("a job");
-            let more = work(&mut book, job, |question| answer(question, 4, 20_001, engine));
-            assert!(round == 0 || more == 0, "round {round}: {more} more for {engine}");
+            book.change_job(job, JobChange::Target(u64::MAX))
+                .expect("a job");
+            let more = work(&mut book, job, |question| {
+                answer(question, 4, 20_001, engine)
+            });
+            assert!(
+                round == 0 || more == 0,
+                "round {round}: {more} more for {engine}"
+            );
             searched[at] += more;
         }
     }
-    assert!(searched.iter().all(|searched| *searched > 10), "{searched:?}");
+    assert!(
+        searched.iter().all(|searched| *searched > 10),
+        "{searched:?}"
+    );
     assert_clean(&book);
 }
 
@@ -172,24 +333,56 @@ fn much_said(folder: &std::path::Path, seed: u64) -> (Book, [JobId; 3]) {
     let chance = &mut StdRng::seed_from_u64(seed);
     let mut book = open(folder);
     let grows = book.create_job(&spec(20)).expect("a job");
-    let deepen = [Deepen { depth: 4, ..Deepen::default() }, Deepen { day: 20_000, ..Deepen::default() }];
+    let deepen = [
+        Deepen {
+            depth: 4,
+            ..Deepen::default()
+        },
+        Deepen {
+            day: 20_000,
+            ..Deepen::default()
+        },
+    ];
     let [deeper, other] = deepen.map(|deepen| {
-        let name = format!("{deepen:?}").chars().filter(char::is_ascii_alphanumeric).take(32).collect::<String>();
-        let job = bounded(&name, u64::MAX, Bounds { deepen: Some(deepen), ..Bounds::default() });
+        let name = format!("{deepen:?}")
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .take(32)
+            .collect::<String>();
+        let job = bounded(
+            &name,
+            u64::MAX,
+            Bounds {
+                deepen: Some(deepen),
+                ..Bounds::default()
+            },
+        );
         book.create_job(&job).expect("a job")
     });
     let jobs = [grows, deeper, other];
     for round in 0..80 {
         let job = jobs[chance.random_range(0..9) / 4];
         if chance.random_range(0..12) == 0 {
-            let target = if job == grows { 20 + round / 4 } else { u64::MAX };
-            book.change_job(job, JobChange::Target(target)).expect("a job");
+            let target = if job == grows {
+                20 + round / 4
+            } else {
+                u64::MAX
+            };
+            book.change_job(job, JobChange::Target(target))
+                .expect("a job");
         }
         let engine = ["hash 1", "hash 2", "hash 3"][chance.random_range(0..3)];
-        let (depth, day) = (chance.random_range(3..8), 20_000 - u32::from(chance.random_range(0..9) == 0));
+        let (depth, day) = (
+            chance.random_range(3..8),
+            20_000 - u32::from(chance.random_range(0..9) == 0),
+        );
         for work in book.next_work(job, 2).expect("readable") {
             let mut said = answer(&work.question, depth, day, engine);
-            let most = if chance.random_range(0..6) == 0 { said.len() / 2 + 1 } else { said.len() };
+            let most = if chance.random_range(0..6) == 0 {
+                said.len() / 2 + 1
+            } else {
+                said.len()
+            };
             let mut left = 0;
             said.retain(|_, _| {
                 left += 1;
@@ -198,14 +391,25 @@ fn much_said(folder: &std::path::Path, seed: u64) -> (Book, [JobId; 3]) {
             book.finish(&work, &said).expect("room");
             let position = &work.question.position;
             match chance.random_range(0..10) {
-                0 => drop(book.distrust([None, Some(job)][round as usize % 2], position).expect("room")),
-                1..4 => drop(book.learn(position, &answer(&work.question, 9 - depth, 20_001, "hash 4")).expect("room")),
+                0 => drop(
+                    book.distrust([None, Some(job)][round as usize % 2], position)
+                        .expect("room"),
+                ),
+                1..4 => drop(
+                    book.learn(
+                        position,
+                        &answer(&work.question, 9 - depth, 20_001, "hash 4"),
+                    )
+                    .expect("room"),
+                ),
                 _ => {}
             }
         }
     }
     for job in [jobs, jobs].concat() {
-        work(&mut book, job, |question| answer(question, 6, 20_001, "hash 2"));
+        work(&mut book, job, |question| {
+            answer(question, 6, 20_001, "hash 2")
+        });
     }
     assert_clean(&book);
     (book, jobs)
@@ -221,13 +425,24 @@ fn a_shorter_journal_leaves_jobs_that_search_anew_where_they_are() {
         let waiting = |book: &mut Book| {
             let works = jobs.map(|job| book.next_work(job, 99).expect("readable"));
             works.iter().flatten().for_each(|work| book.release(work));
-            works.map(|works| works.into_iter().map(|work| (work.question, work.priority)).collect::<Vec<_>>())
+            works.map(|works| {
+                works
+                    .into_iter()
+                    .map(|work| (work.question, work.priority))
+                    .collect::<Vec<_>>()
+            })
         };
         let before = (book.jobs().expect("readable"), waiting(&mut book));
-        let (mut book, report) = book.compact(&kagetsu_book::BookOptions::default()).expect("room");
+        let (mut book, report) = book
+            .compact(&kagetsu_book::BookOptions::default())
+            .expect("room");
         shorter += report.entries_before.saturating_sub(report.entries);
         assert_clean(&book);
-        assert_eq!((book.jobs().expect("readable"), waiting(&mut book)), before, "seed {seed}");
+        assert_eq!(
+            (book.jobs().expect("readable"), waiting(&mut book)),
+            before,
+            "seed {seed}"
+        );
     }
     assert!(shorter > 100, "{shorter}");
 }
@@ -241,31 +456,59 @@ fn book_is_open(question: &Question) -> bool {
 fn nodes_and_stillness_end_a_job_and_more_of_them_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let with = |nodes| bounded("nodes", 500, Bounds { nodes: Some(nodes), ..Bounds::default() });
+    let with = |nodes| {
+        bounded(
+            "nodes",
+            500,
+            Bounds {
+                nodes: Some(nodes),
+                ..Bounds::default()
+            },
+        )
+    };
     let job = book.create_job(&with(30_000)).expect("a job");
     work(&mut book, job, engine::answer);
     let (ended, first) = state(&book, job);
     let spent = book.job(job).expect("known").nodes;
-    assert!(ended == JobState::Done && (30_000..60_000).contains(&spent) && first < 60, "{first}: {spent}");
+    assert!(
+        ended == JobState::Done && (30_000..60_000).contains(&spent) && first < 60,
+        "{first}: {spent}"
+    );
     assert_eq!(book.start_job(&with(60_000)).expect("the same"), job);
     work(&mut book, job, engine::answer);
     let (ended, second) = state(&book, job);
-    assert!(ended == JobState::Done && second > first && book.job(job).expect("known").nodes >= 60_000, "{second}");
-    book.start_job(&bounded("nodes", 500, Bounds::default())).expect("the same");
+    assert!(
+        ended == JobState::Done && second > first && book.job(job).expect("known").nodes >= 60_000,
+        "{second}"
+    );
+    book.start_job(&bounded("nodes", 500, Bounds::default()))
+        .expect("the same");
     assert_eq!(state(&book, job).0, JobState::Running);
     assert_clean(&book);
 
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let spec = bounded("still", 2_000, Bounds { stable: Some(40), ..Bounds::default() });
+    let spec = bounded(
+        "still",
+        2_000,
+        Bounds {
+            stable: Some(40),
+            ..Bounds::default()
+        },
+    );
     let job = book.create_job(&spec).expect("a job");
     let choices = |book: &Book| {
-        let value = |root| book.lookup(root).expect("readable").map(|entry| (entry.derived.best, entry.derived.score));
+        let value = |root| {
+            book.lookup(root)
+                .expect("readable")
+                .map(|entry| (entry.derived.best, entry.derived.score))
+        };
         spec.roots.iter().map(value).collect::<Vec<_>>()
     };
     let (mut seen, mut changed_at) = (choices(&book), 0);
     while let Some(work) = book.next_work(job, 1).expect("readable").pop() {
-        book.finish(&work, &engine::answer(&work.question)).expect("room");
+        book.finish(&work, &engine::answer(&work.question))
+            .expect("room");
         let now = choices(&book);
         let is_still = |(one, other): (&Option<_>, &Option<_>)| match (one, other) {
             (Some((best, score)), Some((other, value))) => {
@@ -290,7 +533,16 @@ fn nodes_and_stillness_end_a_job_and_more_of_them_goes_on() {
 fn a_priority_is_kept_and_changed_and_one_too_great_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let with = |priority| bounded("turn", 9, Bounds { priority, ..Bounds::default() });
+    let with = |priority| {
+        bounded(
+            "turn",
+            9,
+            Bounds {
+                priority,
+                ..Bounds::default()
+            },
+        )
+    };
     let job = book.create_job(&with(7)).expect("a job");
     assert_eq!(book.next_work(job, 1).expect("readable")[0].turn, 7);
     book.change_job(job, JobChange::Priority(-3)).expect("room");
@@ -299,7 +551,19 @@ fn a_priority_is_kept_and_changed_and_one_too_great_is_refused() {
     assert_eq!(book.job(job).expect("known").spec.bounds.priority, -3);
     book.start_job(&with(4)).expect("the same");
     assert_eq!(book.job(job).expect("known").spec.bounds.priority, 4);
-    let refused = book.create_job(&bounded("more", 9, Bounds { priority: 101, ..Bounds::default() }));
-    assert!(refused.expect_err("too great").to_string().contains("--priority"));
+    let refused = book.create_job(&bounded(
+        "more",
+        9,
+        Bounds {
+            priority: 101,
+            ..Bounds::default()
+        },
+    ));
+    assert!(
+        refused
+            .expect_err("too great")
+            .to_string()
+            .contains("--priority")
+    );
     assert_clean(&book);
 }

@@ -11,7 +11,9 @@ mod ways;
 use std::fs;
 use std::path::Path;
 
-use kagetsu_book::{Book, BookError, BookOptions, Bounds, JobChange, JobId, JobSpec, JobState, Policy, Work};
+use kagetsu_book::{
+    Book, BookError, BookOptions, Bounds, JobChange, JobId, JobSpec, JobState, Policy, Work,
+};
 use kagetsu_game::{Answer, Bound, Effort, Move, Position, Question, Score, Variant, Verdict};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -22,7 +24,11 @@ fn spec(target: u64) -> JobSpec {
     JobSpec {
         name: "test".into(),
         variant,
-        roots: [Position::from_line(variant, "d4").expect("legal"), Position::start(variant)].into(),
+        roots: [
+            Position::from_line(variant, "d4").expect("legal"),
+            Position::start(variant),
+        ]
+        .into(),
         policy: Policy::DropOut { alpha: 2.0 },
         bounds: Bounds::default(),
         effort: Effort::depth(3),
@@ -34,7 +40,14 @@ fn spec(target: u64) -> JobSpec {
 }
 
 fn open(path: &Path) -> Book {
-    let (book, notices) = Book::open(path, &BookOptions { create: true, ..BookOptions::default() }).expect("opens");
+    let (book, notices) = Book::open(
+        path,
+        &BookOptions {
+            create: true,
+            ..BookOptions::default()
+        },
+    )
+    .expect("opens");
     assert!(notices.is_empty(), "{notices:?}");
     book
 }
@@ -50,7 +63,8 @@ fn grow(book: &mut Book, job: JobId, at_hand: usize, chance: &mut StdRng) {
             if chance.random_bool(0.1) {
                 book.release(work);
             } else {
-                book.finish(work, &engine::answer(&work.question)).expect("room");
+                book.finish(work, &engine::answer(&work.question))
+                    .expect("room");
             }
         }
     }
@@ -63,7 +77,9 @@ fn assert_clean(book: &Book) {
 }
 
 fn dump(book: &Book) -> Vec<String> {
-    book.positions().map(|entry| format!("{:?}", entry.expect("readable"))).collect()
+    book.positions()
+        .map(|entry| format!("{:?}", entry.expect("readable")))
+        .collect()
 }
 
 #[test]
@@ -72,9 +88,18 @@ fn a_grown_book_is_whole_whatever_the_order_of_the_answers() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut book = open(folder.path());
         let job = book.create_job(&spec(120)).expect("a job");
-        grow(&mut book, job, 1 + seed as usize * 3, &mut StdRng::seed_from_u64(seed));
+        grow(
+            &mut book,
+            job,
+            1 + seed as usize * 3,
+            &mut StdRng::seed_from_u64(seed),
+        );
         let done = book.job(job).expect("known");
-        assert_eq!((done.state, done.positions, book.len()), (JobState::Done, 120, 120), "seed {seed}");
+        assert_eq!(
+            (done.state, done.positions, book.len()),
+            (JobState::Done, 120, 120),
+            "seed {seed}"
+        );
         assert_clean(&book);
     }
 }
@@ -82,12 +107,21 @@ fn a_grown_book_is_whole_whatever_the_order_of_the_answers() {
 /// Generals and a soldier come back to where they were again and again: no value must come from its own position.
 #[test]
 fn a_game_that_repeats_itself_goes_round_in_no_circle() {
-    let fens = ["4k4/9/9/9/9/9/9/9/9/4K4 w", "3k5/9/9/4P4/9/9/9/9/9/4K4 w", "4k4/9/4b4/9/9/9/9/4B4/9/3K5 b"];
+    let fens = [
+        "4k4/9/9/9/9/9/9/9/9/4K4 w",
+        "3k5/9/9/4P4/9/9/9/9/9/4K4 w",
+        "4k4/9/4b4/9/9/9/9/4B4/9/3K5 b",
+    ];
     for (seed, fen) in (0..).zip(fens) {
         let folder = tempfile::tempdir().expect("a folder");
         let mut book = open(folder.path());
         let root = Position::from_fen(Variant::XIANGQI, fen).expect("a position");
-        let spec = JobSpec { variant: Variant::XIANGQI, roots: [root].into(), width: 4, ..spec(300) };
+        let spec = JobSpec {
+            variant: Variant::XIANGQI,
+            roots: [root].into(),
+            width: 4,
+            ..spec(300)
+        };
         let job = book.create_job(&spec).expect("a job");
         grow(&mut book, job, 3, &mut StdRng::seed_from_u64(seed));
         assert!(book.len() > 9, "{fen}: {}", book.len());
@@ -98,12 +132,23 @@ fn a_game_that_repeats_itself_goes_round_in_no_circle() {
         let (mut book, _) = Book::open(folder.path(), &BookOptions::default()).expect("opens");
         assert_eq!(dump(&book), before, "{fen}");
         let deepest = before.len();
-        let depths = book.positions().map(|entry| entry.expect("readable").derived.depth);
+        let depths = book
+            .positions()
+            .map(|entry| entry.expect("readable").derived.depth);
         assert!(
-            depths.max().is_some_and(|depth| usize::from(depth) <= deepest + 3),
+            depths
+                .max()
+                .is_some_and(|depth| usize::from(depth) <= deepest + 3),
             "{fen}: a value has gone in a circle"
         );
-        assert!(book.create_job(&JobSpec { name: "b".into(), max_ply: Some(4), ..spec.clone() }).is_err());
+        assert!(
+            book.create_job(&JobSpec {
+                name: "b".into(),
+                max_ply: Some(4),
+                ..spec.clone()
+            })
+            .is_err()
+        );
     }
 }
 
@@ -113,10 +158,17 @@ fn a_small_game_is_searched_to_its_end_and_proven() {
     let variant: Variant = "freestyle-5".parse().expect("a variant");
     let board = "XXOOX OOXXO XXOO. OOX.. X....";
     let rows: Vec<_> = board.split_whitespace().collect();
-    let root = Position::from_board(variant, &rows.join("\n"), Some(kagetsu_game::Side::First)).expect("a board");
+    let root = Position::from_board(variant, &rows.join("\n"), Some(kagetsu_game::Side::First))
+        .expect("a board");
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let spec = JobSpec { variant, roots: [root.clone()].into(), width: 30, target: u64::MAX, ..spec(1) };
+    let spec = JobSpec {
+        variant,
+        roots: [root.clone()].into(),
+        width: 30,
+        target: u64::MAX,
+        ..spec(1)
+    };
     let job = book.create_job(&spec).expect("a job");
     grow(&mut book, job, 4, &mut StdRng::seed_from_u64(1));
     assert_eq!(book.job(job).expect("known").state, JobState::Done);
@@ -135,19 +187,37 @@ fn a_book_opened_again_goes_on_and_a_rebuilt_one_is_the_same() {
     grow(&mut book, job, 3, chance);
     book.close().expect("room");
     let mut book = open(folder.path());
-    assert_eq!(book.start_job(&spec(90)).expect("the same but for the target"), job);
+    assert_eq!(
+        book.start_job(&spec(90))
+            .expect("the same but for the target"),
+        job
+    );
     grow(&mut book, job, 3, chance);
     assert_eq!(book.len(), 90);
     book.change_job(job, JobChange::Cancel).expect("room");
-    assert_eq!(book.job(job).expect("known").state, JobState::Done, "what is done stays done");
-    assert_eq!(book.start_job(&spec(95)).expect("the same but for the target"), job);
+    assert_eq!(
+        book.job(job).expect("known").state,
+        JobState::Done,
+        "what is done stays done"
+    );
+    assert_eq!(
+        book.start_job(&spec(95))
+            .expect("the same but for the target"),
+        job
+    );
     book.change_job(job, JobChange::Cancel).expect("room");
     assert_eq!(book.job(job).expect("known").state, JobState::Cancelled);
     // What is cancelled stays so, and says it.
     for change in [JobChange::Resume, JobChange::Retry] {
-        assert!(matches!(book.change_job(job, change), Err(BookError::JobCancelled(_))));
+        assert!(matches!(
+            book.change_job(job, change),
+            Err(BookError::JobCancelled(_))
+        ));
     }
-    assert!(matches!(book.start_job(&spec(90)), Err(BookError::JobCancelled(_))));
+    assert!(matches!(
+        book.start_job(&spec(90)),
+        Err(BookError::JobCancelled(_))
+    ));
     let before = dump(&book);
     book.close().expect("room");
 
@@ -163,9 +233,24 @@ fn a_job_of_the_same_name_must_be_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     book.create_job(&spec(10)).expect("a job");
-    let other = JobSpec { width: 5, ..spec(10) };
-    assert!(book.start_job(&other).expect_err("another width").to_string().contains("--top"));
-    assert!(book.create_job(&JobSpec { name: "b".into(), roots: Vec::new().into(), ..spec(1) }).is_err());
+    let other = JobSpec {
+        width: 5,
+        ..spec(10)
+    };
+    assert!(
+        book.start_job(&other)
+            .expect_err("another width")
+            .to_string()
+            .contains("--top")
+    );
+    assert!(
+        book.create_job(&JobSpec {
+            name: "b".into(),
+            roots: Vec::new().into(),
+            ..spec(1)
+        })
+        .is_err()
+    );
 }
 
 #[test]
@@ -175,14 +260,32 @@ fn a_second_job_walks_through_what_is_known_and_goes_on_from_there() {
     let mut book = open(folder.path());
     let first = book.create_job(&spec(400)).expect("a job");
     grow(&mut book, first, 4, chance);
-    let second = book.create_job(&JobSpec { name: "again".into(), ..spec(50) }).expect("a job");
+    let second = book
+        .create_job(&JobSpec {
+            name: "again".into(),
+            ..spec(50)
+        })
+        .expect("a job");
     grow(&mut book, second, 4, chance);
-    assert_eq!((book.job(second).expect("known").positions, book.len()), (50, 450));
+    assert_eq!(
+        (book.job(second).expect("known").positions, book.len()),
+        (50, 450)
+    );
     assert_clean(&book);
-    let third = book.create_job(&JobSpec { name: "third".into(), max_ply: Some(1), ..spec(u64::MAX) }).expect("a job");
+    let third = book
+        .create_job(&JobSpec {
+            name: "third".into(),
+            max_ply: Some(1),
+            ..spec(u64::MAX)
+        })
+        .expect("a job");
     grow(&mut book, third, 4, chance);
     let third = book.job(third).expect("known");
-    assert_eq!((third.state, third.frontier), (JobState::Done, 0), "all that it may come to is searched");
+    assert_eq!(
+        (third.state, third.frontier),
+        (JobState::Done, 0),
+        "all that it may come to is searched"
+    );
     assert_clean(&book);
 }
 
@@ -192,10 +295,14 @@ fn a_position_that_cannot_be_searched_is_left_out_for_good() {
     let mut book = open(folder.path());
     let job = book.create_job(&spec(30)).expect("a job");
     let works = book.next_work(job, 2).expect("readable");
-    book.set_aside(&works[0], "the engine is gone").expect("room");
+    book.set_aside(&works[0], "the engine is gone")
+        .expect("room");
     book.finish(&works[1], &Answer::new()).expect("room");
     let state = book.job(job).expect("known");
-    assert_eq!((state.set_aside, state.frontier, state.state), (2, 0, JobState::Done));
+    assert_eq!(
+        (state.set_aside, state.frontier, state.state),
+        (2, 0, JobState::Done)
+    );
     assert_eq!(book.len(), 0);
     book.close().expect("room");
     let mut book = open(folder.path());
@@ -208,19 +315,43 @@ fn a_position_that_cannot_be_searched_is_left_out_for_good() {
 fn a_position_that_stays_open_is_not_asked_about_for_ever() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let job = book.create_job(&JobSpec { roots: [Position::start(spec(1).variant)].into(), ..spec(9) }).expect("a job");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else { panic!("one root") };
+    let job = book
+        .create_job(&JobSpec {
+            roots: [Position::start(spec(1).variant)].into(),
+            ..spec(9)
+        })
+        .expect("a job");
+    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
+        panic!("one root")
+    };
     // An engine that gives nothing but a bound, whatever it is asked.
     let mut bounded = engine::answer(&work.question);
-    let bounds =
-        bounded.verdicts().iter().map(|(m, v)| (*m, Verdict { bound: Bound::Upper, proof: None, ..v.clone() }));
+    let bounds = bounded.verdicts().iter().map(|(m, v)| {
+        (
+            *m,
+            Verdict {
+                bound: Bound::Upper,
+                proof: None,
+                ..v.clone()
+            },
+        )
+    });
     bounded = bounds.collect();
     book.finish(work, &bounded).expect("room");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else { panic!("it is open") };
-    assert_eq!(work.question.moves.len(), bounded.len(), "the moves without a value are asked about");
+    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
+        panic!("it is open")
+    };
+    assert_eq!(
+        work.question.moves.len(),
+        bounded.len(),
+        "the moves without a value are asked about"
+    );
     book.finish(work, &bounded).expect("room");
     let state = book.job(job).expect("known");
-    assert_eq!((state.set_aside, state.state, book.len()), (1, JobState::Done, 1));
+    assert_eq!(
+        (state.set_aside, state.state, book.len()),
+        (1, JobState::Done, 1)
+    );
     assert_clean(&book);
 }
 
@@ -229,22 +360,54 @@ fn what_a_deeper_search_only_bounds_is_searched_as_deeply() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let root = Position::start(spec(1).variant);
-    let job = book.create_job(&JobSpec { roots: [root.clone()].into(), ..spec(1) }).expect("a job");
+    let job = book
+        .create_job(&JobSpec {
+            roots: [root.clone()].into(),
+            ..spec(1)
+        })
+        .expect("a job");
     grow_to(&mut book, job, 1);
     // A person asks for the best move alone, and it is worth less than what the others are bounded by.
-    let deep = engine::answer(&Question { width: 1, ..Question::new(root.clone(), Effort::depth(7)) });
+    let deep = engine::answer(&Question {
+        width: 1,
+        ..Question::new(root.clone(), Effort::depth(7))
+    });
     let worse = |(m, v): &(Move, Verdict)| {
-        let score = if v.is_exact() { Score::opinion(-900) } else { v.score };
+        let score = if v.is_exact() {
+            Score::opinion(-900)
+        } else {
+            v.score
+        };
         (*m, Verdict { score, ..v.clone() })
     };
-    book.learn(&root, &deep.verdicts().iter().map(worse).collect()).expect("room");
-    assert!(book.lookup(&root).expect("readable").expect("known").derived.is_open);
+    book.learn(&root, &deep.verdicts().iter().map(worse).collect())
+        .expect("room");
+    assert!(
+        book.lookup(&root)
+            .expect("readable")
+            .expect("known")
+            .derived
+            .is_open
+    );
     book.change_job(job, JobChange::Target(2)).expect("room");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else { panic!("it is open") };
-    assert_eq!((work.question.effort, work.question.moves.len()), (Effort::depth(7), deep.len() - 1));
-    book.finish(work, &engine::answer(&work.question)).expect("room");
+    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
+        panic!("it is open")
+    };
+    assert_eq!(
+        (work.question.effort, work.question.moves.len()),
+        (Effort::depth(7), deep.len() - 1)
+    );
+    book.finish(work, &engine::answer(&work.question))
+        .expect("room");
     assert_eq!(book.job(job).expect("known").set_aside, 0);
-    assert!(!book.lookup(&root).expect("readable").expect("known").derived.is_open);
+    assert!(
+        !book
+            .lookup(&root)
+            .expect("readable")
+            .expect("known")
+            .derived
+            .is_open
+    );
     assert_clean(&book);
 }
 
@@ -253,21 +416,49 @@ fn a_limit_of_positions_does_not_end_a_second_search_before_it_is_as_deep_as_the
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
     let root = Position::start(spec(1).variant);
-    let effort = Effort { depth: None, nodes: Some(40), ..spec(1).effort };
-    let job = JobSpec { roots: [root.clone()].into(), effort, ..spec(2) };
+    let effort = Effort {
+        depth: None,
+        nodes: Some(40),
+        ..spec(1).effort
+    };
+    let job = JobSpec {
+        roots: [root.clone()].into(),
+        effort,
+        ..spec(2)
+    };
     let job = book.create_job(&job).expect("a job");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else { panic!("the root waits") };
+    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
+        panic!("the root waits")
+    };
     assert_eq!(work.question.effort, effort);
-    let deep = engine::answer(&Question { width: 1, ..Question::new(root.clone(), Effort::depth(5)) });
+    let deep = engine::answer(&Question {
+        width: 1,
+        ..Question::new(root.clone(), Effort::depth(5))
+    });
     let worse = |(m, v): &(Move, Verdict)| {
-        let score = if v.is_exact() { Score::opinion(-900) } else { v.score };
+        let score = if v.is_exact() {
+            Score::opinion(-900)
+        } else {
+            v.score
+        };
         (*m, Verdict { score, ..v.clone() })
     };
-    book.finish(work, &deep.verdicts().iter().map(worse).collect()).expect("room");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else { panic!("it is open") };
-    assert_eq!((work.question.effort.depth, work.question.moves.len()), (Some(5), deep.len() - 1));
-    assert!(work.question.effort.nodes > Some(400), "{:?}", work.question.effort);
-    book.finish(work, &engine::answer(&work.question)).expect("room");
+    book.finish(work, &deep.verdicts().iter().map(worse).collect())
+        .expect("room");
+    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
+        panic!("it is open")
+    };
+    assert_eq!(
+        (work.question.effort.depth, work.question.moves.len()),
+        (Some(5), deep.len() - 1)
+    );
+    assert!(
+        work.question.effort.nodes > Some(400),
+        "{:?}",
+        work.question.effort
+    );
+    book.finish(work, &engine::answer(&work.question))
+        .expect("room");
     assert_eq!(book.job(job).expect("known").set_aside, 0);
     assert_clean(&book);
 }
@@ -284,7 +475,17 @@ fn an_opinion_that_no_search_stands_behind_gets_no_deeper_on_its_way() {
         said.retain(|at, _| at == m);
         let said = said.verdicts().iter().map(|(m, v)| {
             let score = Score::opinion(score);
-            (*m, Verdict { score, bound: Bound::Exact, depth, proof: None, line: vec![], ..v.clone() })
+            (
+                *m,
+                Verdict {
+                    score,
+                    bound: Bound::Exact,
+                    depth,
+                    proof: None,
+                    line: vec![],
+                    ..v.clone()
+                },
+            )
         });
         book.learn(&at, &said.collect()).expect("room");
         line.push(at.clone());
@@ -294,8 +495,16 @@ fn an_opinion_that_no_search_stands_behind_gets_no_deeper_on_its_way() {
         let derived = book.lookup(at).expect("readable").expect("known").derived;
         (derived.score, derived.depth)
     };
-    assert_eq!(value(&line[1]), (Score::opinion(700), 0), "what is known is only an opinion, however far it came");
-    assert_eq!(value(&line[0]), (Score::opinion(10), 3), "a search outweighs it");
+    assert_eq!(
+        value(&line[1]),
+        (Score::opinion(700), 0),
+        "what is known is only an opinion, however far it came"
+    );
+    assert_eq!(
+        value(&line[0]),
+        (Score::opinion(10), 3),
+        "a search outweighs it"
+    );
     assert_clean(&book);
 }
 
@@ -308,15 +517,39 @@ fn a_position_of_which_only_a_game_is_known_is_searched_and_counted() {
     let mut made = engine::answer(&Question::new(root.clone(), Effort::depth(0)));
     made.retain(|m, _| m == root.distinct_moves()[0]);
     let silent = |(m, v): &(Move, Verdict)| {
-        (*m, Verdict { score: -Score::OPINION_MAX, bound: Bound::Lower, proof: None, line: vec![], ..v.clone() })
+        (
+            *m,
+            Verdict {
+                score: -Score::OPINION_MAX,
+                bound: Bound::Lower,
+                proof: None,
+                line: vec![],
+                ..v.clone()
+            },
+        )
     };
-    book.learn(&root, &made.verdicts().iter().map(silent).collect()).expect("room");
-    let job = book.create_job(&JobSpec { roots: [root.clone()].into(), ..spec(5) }).expect("a job");
-    let [work] = &book.next_work(job, 1).expect("readable")[..] else { panic!("it waits") };
-    assert_eq!((&work.question.position.key(), work.question.moves.len()), (&root.key(), 0));
-    book.finish(work, &engine::answer(&work.question)).expect("room");
+    book.learn(&root, &made.verdicts().iter().map(silent).collect())
+        .expect("room");
+    let job = book
+        .create_job(&JobSpec {
+            roots: [root.clone()].into(),
+            ..spec(5)
+        })
+        .expect("a job");
+    let [work] = &book.next_work(job, 1).expect("readable")[..] else {
+        panic!("it waits")
+    };
+    assert_eq!(
+        (&work.question.position.key(), work.question.moves.len()),
+        (&root.key(), 0)
+    );
+    book.finish(work, &engine::answer(&work.question))
+        .expect("room");
     grow_to(&mut book, job, 5);
-    assert_eq!((book.job(job).expect("known").state, book.len()), (JobState::Done, 5));
+    assert_eq!(
+        (book.job(job).expect("known").state, book.len()),
+        (JobState::Done, 5)
+    );
     assert_clean(&book);
 }
 
@@ -328,13 +561,21 @@ fn who_only_reads_changes_nothing() {
     let mut book = open(folder.path());
     let first = book.create_job(&spec(600)).expect("a job");
     grow(&mut book, first, 4, chance);
-    let second = book.create_job(&JobSpec { name: "again".into(), ..spec(50) }).expect("a job");
+    let second = book
+        .create_job(&JobSpec {
+            name: "again".into(),
+            ..spec(50)
+        })
+        .expect("a job");
     let (before, job) = (book.sequence(), book.job(second).expect("known"));
     assert_eq!((job.state, job.positions), (JobState::Running, 0));
     book.close().expect("room");
     for _ in 0..3 {
         let book = open(folder.path());
-        assert_eq!((book.sequence(), book.job(second).expect("known").frontier), (before, job.frontier));
+        assert_eq!(
+            (book.sequence(), book.job(second).expect("known").frontier),
+            (before, job.frontier)
+        );
         assert_clean(&book);
         book.close().expect("room");
     }
@@ -354,12 +595,20 @@ fn work_comes_in_order_and_is_handed_out_once() {
     let more = book.next_work(job, 20).expect("readable");
     let priorities: Vec<u64> = some.iter().chain(&more).map(|work| work.priority).collect();
     assert!(priorities.is_sorted(), "{priorities:?}");
-    let keys: std::collections::BTreeSet<_> =
-        some.iter().chain(&more).map(|work| work.question.position.key()).collect();
+    let keys: std::collections::BTreeSet<_> = some
+        .iter()
+        .chain(&more)
+        .map(|work| work.question.position.key())
+        .collect();
     assert_eq!(keys.len(), 25);
     more.iter().for_each(|work| book.release(work));
     let again = book.next_work(job, 20).expect("readable");
-    let positions = |works: &[Work]| works.iter().map(|work| work.question.position.key()).collect::<Vec<_>>();
+    let positions = |works: &[Work]| {
+        works
+            .iter()
+            .map(|work| work.question.position.key())
+            .collect::<Vec<_>>()
+    };
     assert_eq!(positions(&again), positions(&more));
 }
 
@@ -367,6 +616,8 @@ fn work_comes_in_order_and_is_handed_out_once() {
 fn grow_to(book: &mut Book, job: JobId, positions: u64) {
     while book.job(job).expect("known").positions < positions {
         let works = book.next_work(job, 1).expect("readable");
-        works.iter().for_each(|work| drop(book.finish(work, &engine::answer(&work.question))));
+        works
+            .iter()
+            .for_each(|work| drop(book.finish(work, &engine::answer(&work.question))));
     }
 }

@@ -2,8 +2,8 @@
 
 use kagetsu_book::{Book, BookOptions, Bounds, JobId, JobSpec, JobState, Policy, Work};
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Move, Position, Proof, ProofKind, Provenance, Question, Score, Side, Variant,
-    Verdict, Window,
+    Answer, Bound, Claim, Effort, Move, Position, Proof, ProofKind, Provenance, Question, Score,
+    Side, Variant, Verdict, Window,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -36,12 +36,34 @@ fn answer(question: &Question, seed: u64) -> Answer {
         if !may_be || (hash ^ is_lost(verdict)).is_multiple_of(16) {
             // Whoever is asked for losses values every move.
             let bound = if may_be { Bound::Exact } else { verdict.bound };
-            return (*m, Verdict { bound, ..verdict.clone() });
+            return (
+                *m,
+                Verdict {
+                    bound,
+                    ..verdict.clone()
+                },
+            );
         }
-        let proof = Proof { claim: Claim::Loss, kind: ProofKind::Vct, plies: 8 };
-        (*m, Verdict { score: proof.score(), bound: Bound::Exact, proof: Some(proof), ..verdict.clone() })
+        let proof = Proof {
+            claim: Claim::Loss,
+            kind: ProofKind::Vct,
+            plies: 8,
+        };
+        (
+            *m,
+            Verdict {
+                score: proof.score(),
+                bound: Bound::Exact,
+                proof: Some(proof),
+                ..verdict.clone()
+            },
+        )
     };
-    engine::answer(question).verdicts().iter().map(lose).collect()
+    engine::answer(question)
+        .verdicts()
+        .iter()
+        .map(lose)
+        .collect()
 }
 
 fn next(book: &mut Book, job: JobId, n: usize) -> Vec<Work> {
@@ -51,7 +73,10 @@ fn next(book: &mut Book, job: JobId, n: usize) -> Vec<Work> {
 #[test]
 fn the_order_kept_in_memory_is_the_order_found_anew() {
     for seed in 0..4 {
-        let folders = [tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder")];
+        let folders = [
+            tempfile::tempdir().expect("a folder"),
+            tempfile::tempdir().expect("a folder"),
+        ];
         let [mut kept, mut anew] = [open(folders[0].path()), open(folders[1].path())];
         let spec = spec("d4", Side::Second, 80);
         let job = kept.create_job(&spec).expect("a job");
@@ -60,7 +85,13 @@ fn the_order_kept_in_memory_is_the_order_found_anew() {
         while kept.job(job).expect("known").state == JobState::Running {
             let n = chance.random_range(1..4);
             let [works, same] = [&mut kept, &mut anew].map(|book| next(book, job, n));
-            assert!(works.iter().map(|work| &work.question).eq(same.iter().map(|work| &work.question)), "seed {seed}");
+            assert!(
+                works
+                    .iter()
+                    .map(|work| &work.question)
+                    .eq(same.iter().map(|work| &work.question)),
+                "seed {seed}"
+            );
             for (work, same) in works.iter().zip(&same) {
                 match chance.random_range(0..12) {
                     0 => {
@@ -79,7 +110,9 @@ fn the_order_kept_in_memory_is_the_order_found_anew() {
                 }
             }
             anew.close().expect("room");
-            anew = Book::open(folders[1].path(), &BookOptions::default()).expect("opens").0;
+            anew = Book::open(folders[1].path(), &BookOptions::default())
+                .expect("opens")
+                .0;
         }
         assert_clean(&kept);
         assert_eq!(crate::dump(&kept), crate::dump(&anew));
@@ -99,14 +132,30 @@ fn a_win_is_proven_and_what_waited_for_it_waits_no_more() {
                 break;
             }
             for work in &works {
-                book.finish(work, &answer(&work.question, seed)).expect("room");
+                book.finish(work, &answer(&work.question, seed))
+                    .expect("room");
             }
         }
-        let entry = book.lookup(root).expect("readable").expect("it was searched");
-        assert_eq!(entry.derived.proof.map(|proof| proof.claim), Some(Claim::Win), "seed {seed}");
+        let entry = book
+            .lookup(root)
+            .expect("readable")
+            .expect("it was searched");
+        assert_eq!(
+            entry.derived.proof.map(|proof| proof.claim),
+            Some(Claim::Win),
+            "seed {seed}"
+        );
         let job = book.job(job).expect("known");
-        assert_eq!((job.state, job.frontier), (JobState::Done, 0), "seed {seed}");
-        assert!(job.positions < spec.target, "seed {seed}: {} positions", job.positions);
+        assert_eq!(
+            (job.state, job.frontier),
+            (JobState::Done, 0),
+            "seed {seed}"
+        );
+        assert!(
+            job.positions < spec.target,
+            "seed {seed}: {} positions",
+            job.positions
+        );
         assert_clean(&book);
     }
 }
@@ -121,18 +170,35 @@ fn the_attacker_is_asked_for_his_best_and_the_defender_whether_all_lose() {
     let distinct = question.position.distinct_moves().len() as u64;
     assert_eq!(question.window.beta, -Score::OPINION_MAX);
     assert_eq!(question.effort, Effort::nodes(1_000 * distinct));
-    book.finish(&works[0], &answer(&works[0].question, 3)).expect("room");
+    book.finish(&works[0], &answer(&works[0].question, 3))
+        .expect("room");
     let works = next(&mut book, job, 2);
     assert_eq!(works.len(), 2);
     for work in works {
-        let wins = Window { alpha: Score::OPINION_MAX, beta: Score::MAX };
-        assert_eq!((work.question.window, work.question.effort), (wins, Effort::nodes(10_000)));
+        let wins = Window {
+            alpha: Score::OPINION_MAX,
+            beta: Score::MAX,
+        };
+        assert_eq!(
+            (work.question.window, work.question.effort),
+            (wins, Effort::nodes(10_000))
+        );
     }
     // The settings of a job are kept, and told from others.
     drop(book);
     let mut book = open(folder.path());
-    assert_eq!(book.job(job).expect("known").spec.policy, Policy::Prove { attacker: Side::First });
-    let other = JobSpec { policy: Policy::Prove { attacker: Side::Second }, ..spec("d4", Side::First, 9) };
+    assert_eq!(
+        book.job(job).expect("known").spec.policy,
+        Policy::Prove {
+            attacker: Side::First
+        }
+    );
+    let other = JobSpec {
+        policy: Policy::Prove {
+            attacker: Side::Second,
+        },
+        ..spec("d4", Side::First, 9)
+    };
     let refused = book.start_job(&other).expect_err("another policy");
     assert!(refused.to_string().contains("the policy"), "{refused}");
 }
@@ -143,41 +209,90 @@ fn trap(question: &Question) -> Answer {
     let position = &question.position;
     let is_taken = |position: &Position| {
         let free = position.legal_moves();
-        ["a1", "a7", "g1", "g7"].iter().any(|corner| free.iter().all(|m| position.write_move(*m) != *corner))
+        ["a1", "a7", "g1", "g7"]
+            .iter()
+            .any(|corner| free.iter().all(|m| position.write_move(*m) != *corner))
     };
-    let by = Provenance { engine: "trap 1".into(), day: 20_000 };
+    let by = Provenance {
+        engine: "trap 1".into(),
+        day: 20_000,
+    };
     let verdict = |m: Move, score: i32, proof: Option<Proof>| {
         let score = proof.map_or(Score::opinion(score), Proof::score);
-        (m, Verdict { score, bound: Bound::Exact, depth: 1, nodes: 1, line: vec![m], proof, by: by.clone() })
+        (
+            m,
+            Verdict {
+                score,
+                bound: Bound::Exact,
+                depth: 1,
+                nodes: 1,
+                line: vec![m],
+                proof,
+                by: by.clone(),
+            },
+        )
     };
     let mut moves = position.distinct_moves();
     moves.sort_by_cached_key(|m| {
         let next = position.play(*m).expect("legal");
-        (is_taken(&next), (next.key().0 ^ position.key().0).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 64)
+        (
+            is_taken(&next),
+            (next.key().0 ^ position.key().0).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 64,
+        )
     });
     if position.side() == Side::Second {
-        let lost = Some(Proof { claim: Claim::Loss, kind: ProofKind::Vct, plies: 8 });
-        return moves.iter().enumerate().map(|(at, m)| verdict(*m, 0, lost.filter(|_| at > 0))).collect();
+        let lost = Some(Proof {
+            claim: Claim::Loss,
+            kind: ProofKind::Vct,
+            plies: 8,
+        });
+        return moves
+            .iter()
+            .enumerate()
+            .map(|(at, m)| verdict(*m, 0, lost.filter(|_| at > 0)))
+            .collect();
     }
     let stones = 49 - position.legal_moves().len();
     if is_taken(position) && stones == 4 {
-        let won = Some(Proof { claim: Claim::Win, kind: ProofKind::Vct, plies: 7 });
+        let won = Some(Proof {
+            claim: Claim::Win,
+            kind: ProofKind::Vct,
+            plies: 7,
+        });
         return [verdict(moves[0], 0, won)].into_iter().collect();
     }
-    let corner = moves.last().filter(|_| stones == 2).map(|m| verdict(*m, -100, None));
-    moves.iter().take(3).map(|m| verdict(*m, -10, None)).chain(corner).collect()
+    let corner = moves
+        .last()
+        .filter(|_| stones == 2)
+        .map(|m| verdict(*m, -100, None));
+    moves
+        .iter()
+        .take(3)
+        .map(|m| verdict(*m, -10, None))
+        .chain(corner)
+        .collect()
 }
 
 #[test]
 fn a_move_that_has_taken_much_and_not_paid_gives_way() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut book = open(folder.path());
-    let spec = JobSpec { width: 4, ..spec("d4 e4", Side::First, 600) };
+    let spec = JobSpec {
+        width: 4,
+        ..spec("d4 e4", Side::First, 600)
+    };
     let job = book.create_job(&spec).expect("a job");
     while let Some(work) = next(&mut book, job, 1).first() {
         book.finish(work, &trap(&work.question)).expect("room");
     }
-    let entry = book.lookup(&spec.roots[0]).expect("readable").expect("it was searched");
-    assert!(entry.derived.proof.is_some(), "not within {} positions", book.len());
+    let entry = book
+        .lookup(&spec.roots[0])
+        .expect("readable")
+        .expect("it was searched");
+    assert!(
+        entry.derived.proof.is_some(),
+        "not within {} positions",
+        book.len()
+    );
     assert_clean(&book);
 }

@@ -10,13 +10,19 @@ fn what_was_set_aside_says_why_and_waits_again_when_it_is_told_to() {
     let mut book = open(folder.path());
     let job = book.create_job(&spec(30)).expect("a job");
     let works = book.next_work(job, 2).expect("readable");
-    book.set_aside(&works[0], "the engine is gone").expect("room");
+    book.set_aside(&works[0], "the engine is gone")
+        .expect("room");
     book.finish(&works[1], &Answer::new()).expect("room");
     assert_eq!(book.job(job).expect("known").state, JobState::Done);
     book.close().expect("room");
     fs::remove_dir_all(folder.path().join("store")).expect("it is there");
     let (mut book, _) = Book::open(folder.path(), &BookOptions::default()).expect("opens");
-    let mut reasons: Vec<_> = book.asides(job, 9).expect("readable").into_iter().map(|aside| aside.reason).collect();
+    let mut reasons: Vec<_> = book
+        .asides(job, 9)
+        .expect("readable")
+        .into_iter()
+        .map(|aside| aside.reason)
+        .collect();
     reasons.sort();
     assert_eq!(reasons, ["the answer has no moves", "the engine is gone"]);
     assert_eq!(book.asides(job, 1).expect("readable").len(), 1);
@@ -25,7 +31,10 @@ fn what_was_set_aside_says_why_and_waits_again_when_it_is_told_to() {
     book.change_job(job, JobChange::Retry).expect("room");
     assert_clean(&book);
     let state = book.job(job).expect("known");
-    assert_eq!((state.set_aside, state.frontier, state.state), (0, 2, JobState::Running));
+    assert_eq!(
+        (state.set_aside, state.frontier, state.state),
+        (0, 2, JobState::Running)
+    );
     assert_eq!(book.asides(job, 9).expect("readable"), []);
     grow(&mut book, job, 2, &mut StdRng::seed_from_u64(7));
     assert_eq!(book.job(job).expect("known").positions, 30);
@@ -35,10 +44,24 @@ fn what_was_set_aside_says_why_and_waits_again_when_it_is_told_to() {
 /// An answer of somebody who calls the worst move a won one.
 fn lie(question: &Question) -> Answer {
     let mut answer = engine::answer(question);
-    let worst = answer.verdicts().last().map(|(m, v)| (*m, v.clone())).expect("a move");
+    let worst = answer
+        .verdicts()
+        .last()
+        .map(|(m, v)| (*m, v.clone()))
+        .expect("a move");
     answer.retain(|m, _| m != worst.0);
-    let proof = Proof { claim: Claim::Win, kind: ProofKind::Search, plies: 9 };
-    let won = Verdict { score: proof.score(), bound: Bound::Exact, proof: Some(proof), line: vec![worst.0], ..worst.1 };
+    let proof = Proof {
+        claim: Claim::Win,
+        kind: ProofKind::Search,
+        plies: 9,
+    };
+    let won = Verdict {
+        score: proof.score(),
+        bound: Bound::Exact,
+        proof: Some(proof),
+        line: vec![worst.0],
+        ..worst.1
+    };
     answer.extend([(worst.0, won)]);
     answer
 }
@@ -58,7 +81,11 @@ fn what_is_not_believed_is_replaced_and_leaves_no_trace() {
             }
             for work in works {
                 let is_lie = chance.random_bool(0.2);
-                let answer = if is_lie { lie(&work.question) } else { engine::answer(&work.question) };
+                let answer = if is_lie {
+                    lie(&work.question)
+                } else {
+                    engine::answer(&work.question)
+                };
                 book.finish(&work, &answer).expect("room");
                 if is_lie {
                     lies.push(work.question.position);
@@ -69,7 +96,8 @@ fn what_is_not_believed_is_replaced_and_leaves_no_trace() {
         let at_hand = book.next_work(job, 1).expect("readable");
         for position in &lies {
             book.distrust(Some(job), position).expect("room");
-            book.distrust(Some(job), position).expect("it is harmless twice");
+            book.distrust(Some(job), position)
+                .expect("it is harmless twice");
             assert_clean(&book);
         }
         at_hand.iter().for_each(|work| book.release(work));
@@ -83,15 +111,31 @@ fn what_is_not_believed_is_replaced_and_leaves_no_trace() {
         assert_clean(&book);
         assert_eq!(book.job(job).expect("known").positions, 80, "seed {seed}");
         let is_true = |position: &Position, m, verdict: &Verdict| {
-            let asked = Question { moves: vec![m], ..Question::new(position.clone(), Effort::depth(3)) };
+            let asked = Question {
+                moves: vec![m],
+                ..Question::new(position.clone(), Effort::depth(3))
+            };
             let truth = engine::answer(&asked);
-            truth.get(m).is_some_and(|truth| (truth.score, truth.proof) == (verdict.score, verdict.proof))
+            truth
+                .get(m)
+                .is_some_and(|truth| (truth.score, truth.proof) == (verdict.score, verdict.proof))
         };
         for entry in book.positions() {
             let entry = entry.expect("readable");
-            let exact = entry.facts.verdicts().iter().filter(|(_, verdict)| verdict.is_exact());
-            let wrong: Vec<_> = exact.filter(|(m, verdict)| !is_true(&entry.position, *m, verdict)).collect();
-            assert_eq!(wrong, Vec::<&(Move, Verdict)>::new(), "seed {seed}: {}", entry.position);
+            let exact = entry
+                .facts
+                .verdicts()
+                .iter()
+                .filter(|(_, verdict)| verdict.is_exact());
+            let wrong: Vec<_> = exact
+                .filter(|(m, verdict)| !is_true(&entry.position, *m, verdict))
+                .collect();
+            assert_eq!(
+                wrong,
+                Vec::<&(Move, Verdict)>::new(),
+                "seed {seed}: {}",
+                entry.position
+            );
         }
         let nowhere = Position::from_line(spec(1).variant, "a1 g7 a7 g1 b4 f4").expect("legal");
         let before = dump(&book);

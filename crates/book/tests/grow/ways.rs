@@ -25,7 +25,13 @@ fn spec(policy: Policy, bounds: Bounds) -> JobSpec {
 }
 
 /// The positions that wait below one, found by walking from it.
-fn walk(book: &Book, spec: &JobSpec, position: &Position, found: &mut BTreeSet<Key>, seen: &mut BTreeSet<Key>) {
+fn walk(
+    book: &Book,
+    spec: &JobSpec,
+    position: &Position,
+    found: &mut BTreeSet<Key>,
+    seen: &mut BTreeSet<Key>,
+) {
     if !seen.insert(position.key()) || position.outcome().is_some() {
         return;
     }
@@ -40,13 +46,31 @@ fn walk(book: &Book, spec: &JobSpec, position: &Position, found: &mut BTreeSet<K
         return;
     }
     let is_own = matches!(spec.policy, Policy::OneSide { side, .. } if side == position.side());
-    let is_fact = |m| entry.facts.get(m).is_some_and(|fact| fact.is_exact() && fact.proof.is_none());
+    let is_fact = |m| {
+        entry
+            .facts
+            .get(m)
+            .is_some_and(|fact| fact.is_exact() && fact.proof.is_none())
+    };
     for (m, verdict) in entry.answer.verdicts().iter().filter(|(m, _)| is_fact(*m)) {
         let lost = (i32::from(entry.derived.score.raw()) - i32::from(verdict.score.raw())).max(0);
-        let is_near = spec.bounds.margin.is_none_or(|margin| lost <= margin.into());
+        let is_near = spec
+            .bounds
+            .margin
+            .is_none_or(|margin| lost <= margin.into());
         let next = position.play(*m).expect("legal");
-        let is_excluded = spec.bounds.exclude.iter().any(|other| other.key() == next.key());
-        if !is_excluded && if is_own { entry.derived.best == Some(*m) } else { is_near } {
+        let is_excluded = spec
+            .bounds
+            .exclude
+            .iter()
+            .any(|other| other.key() == next.key());
+        if !is_excluded
+            && if is_own {
+                entry.derived.best == Some(*m)
+            } else {
+                is_near
+            }
+        {
             walk(book, spec, &next, found, seen);
         }
     }
@@ -56,7 +80,10 @@ fn walk(book: &Book, spec: &JobSpec, position: &Position, found: &mut BTreeSet<K
 fn waiting(book: &mut Book, job: JobId) -> Vec<Key> {
     let works = book.next_work(job, usize::MAX).expect("readable");
     works.iter().for_each(|work| book.release(work));
-    works.iter().map(|work| work.question.position.key()).collect()
+    works
+        .iter()
+        .map(|work| work.question.position.key())
+        .collect()
 }
 
 fn grown(spec: &JobSpec, positions: u64) -> (tempfile::TempDir, Book, JobId) {
@@ -65,9 +92,14 @@ fn grown(spec: &JobSpec, positions: u64) -> (tempfile::TempDir, Book, JobId) {
     let job = book.create_job(spec).expect("a job");
     while book.len() < positions {
         let works = book.next_work(job, 3).expect("readable");
-        assert!(!works.is_empty(), "nothing is left after {} positions", book.len());
+        assert!(
+            !works.is_empty(),
+            "nothing is left after {} positions",
+            book.len()
+        );
         for work in &works {
-            book.finish(work, &engine::answer(&work.question)).expect("room");
+            book.finish(work, &engine::answer(&work.question))
+                .expect("room");
         }
         let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
         walk(&book, spec, &spec.roots[0], &mut found, &mut seen);
@@ -81,7 +113,10 @@ fn grown(spec: &JobSpec, positions: u64) -> (tempfile::TempDir, Book, JobId) {
 #[test]
 fn of_one_side_the_best_move_is_followed_and_of_the_other_what_is_near() {
     for side in [Side::First, Side::Second] {
-        let bounds = Bounds { margin: Some(60), ..Bounds::default() };
+        let bounds = Bounds {
+            margin: Some(60),
+            ..Bounds::default()
+        };
         grown(&spec(Policy::OneSide { side, alpha: 1.0 }, bounds), 60);
     }
 }
@@ -89,10 +124,23 @@ fn of_one_side_the_best_move_is_followed_and_of_the_other_what_is_near() {
 #[test]
 fn what_loses_too_much_and_what_is_excluded_is_not_entered() {
     let variant: Variant = "freestyle-7".parse().expect("a variant");
-    let exclude: Arc<[Position]> =
-        ["d4 e5", "d4 d5", "d4 c3"].map(|line| Position::from_line(variant, line).expect("legal")).into();
-    grown(&spec(Policy::DropOut { alpha: 1.0 }, Bounds { margin: Some(150), ..Bounds::default() }), 60);
-    let bounds = Bounds { exclude: Arc::clone(&exclude), ..Bounds::default() };
+    let exclude: Arc<[Position]> = ["d4 e5", "d4 d5", "d4 c3"]
+        .map(|line| Position::from_line(variant, line).expect("legal"))
+        .into();
+    grown(
+        &spec(
+            Policy::DropOut { alpha: 1.0 },
+            Bounds {
+                margin: Some(150),
+                ..Bounds::default()
+            },
+        ),
+        60,
+    );
+    let bounds = Bounds {
+        exclude: Arc::clone(&exclude),
+        ..Bounds::default()
+    };
     let (folder, book, job) = grown(&spec(Policy::DropOut { alpha: 1.0 }, bounds.clone()), 80);
     for position in exclude.iter() {
         assert_eq!(book.lookup(position).expect("readable"), None, "{position}");
@@ -100,21 +148,41 @@ fn what_loses_too_much_and_what_is_excluded_is_not_entered() {
     // The settings are kept: the same again goes on, others are refused.
     drop(book);
     let mut book = open(folder.path());
-    assert_eq!(book.start_job(&spec(Policy::DropOut { alpha: 1.0 }, bounds)).expect("the same"), job);
-    let refused = book.start_job(&spec(Policy::DropOut { alpha: 1.0 }, Bounds::default())).expect_err("others");
-    assert!(refused.to_string().contains("what it leaves out"), "{refused}");
+    assert_eq!(
+        book.start_job(&spec(Policy::DropOut { alpha: 1.0 }, bounds))
+            .expect("the same"),
+        job
+    );
+    let refused = book
+        .start_job(&spec(Policy::DropOut { alpha: 1.0 }, Bounds::default()))
+        .expect_err("others");
+    assert!(
+        refused.to_string().contains("what it leaves out"),
+        "{refused}"
+    );
 }
 
 #[test]
 fn chance_changes_the_order_and_a_seed_makes_it_the_same() {
     let order = |noise, seed| {
-        let bounds = Bounds { noise, seed, ..Bounds::default() };
+        let bounds = Bounds {
+            noise,
+            seed,
+            ..Bounds::default()
+        };
         let folder = tempfile::tempdir().expect("a folder");
         let mut book = open(folder.path());
-        let job = book.create_job(&spec(Policy::DropOut { alpha: 0.0 }, bounds)).expect("a job");
+        let job = book
+            .create_job(&spec(Policy::DropOut { alpha: 0.0 }, bounds))
+            .expect("a job");
         for _ in 0..12 {
-            let work = book.next_work(job, 1).expect("readable").pop().expect("work");
-            book.finish(&work, &engine::answer(&work.question)).expect("room");
+            let work = book
+                .next_work(job, 1)
+                .expect("readable")
+                .pop()
+                .expect("work");
+            book.finish(&work, &engine::answer(&work.question))
+                .expect("room");
         }
         waiting(&mut book, job)
     };

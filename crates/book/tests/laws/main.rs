@@ -4,29 +4,49 @@ use std::sync::Arc;
 
 use kagetsu_book::{Book, BookError, BookOptions, Entry};
 use kagetsu_game::{
-    Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Provenance, Score, Symmetry, Variant, Verdict,
+    Answer, Bound, Claim, Key, Move, Position, Proof, ProofKind, Provenance, Score, Symmetry,
+    Variant, Verdict,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 fn new_book() -> (TempDir, Book) {
     let folder = tempfile::tempdir().expect("a folder");
-    let (book, _) = Book::open(folder.path(), &BookOptions { create: true, ..BookOptions::default() }).expect("opens");
+    let (book, _) = Book::open(
+        folder.path(),
+        &BookOptions {
+            create: true,
+            ..BookOptions::default()
+        },
+    )
+    .expect("opens");
     (folder, book)
 }
 
 /// A position reached by random moves, before the game is over.
 fn walked(variant: &str, choices: &[u16]) -> Position {
     let variant: Variant = variant.parse().expect("a variant");
-    choices.iter().fold(Position::start(variant), |position, choice| {
-        let moves = position.legal_moves();
-        let next = position.play(moves[usize::from(*choice) % moves.len()]).expect("legal");
-        if next.outcome().is_some() { position } else { next }
-    })
+    choices
+        .iter()
+        .fold(Position::start(variant), |position, choice| {
+            let moves = position.legal_moves();
+            let next = position
+                .play(moves[usize::from(*choice) % moves.len()])
+                .expect("legal");
+            if next.outcome().is_some() {
+                position
+            } else {
+                next
+            }
+        })
 }
 
 fn score() -> impl Strategy<Value = (Score, Option<Proof>)> {
-    let proof = |claim, plies| Proof { claim, kind: ProofKind::Search, plies };
+    let proof = |claim, plies| Proof {
+        claim,
+        kind: ProofKind::Search,
+        plies,
+    };
     prop_oneof![
         6 => (-300i32..300).prop_map(|centi| (Score::opinion(centi), None)),
         1 => (0u16..9).prop_map(move |n| proof(Claim::Win, 2 * n + 1)).prop_map(|p| (p.score(), Some(p))),
@@ -57,9 +77,19 @@ fn answer(position: &Position, said: &[(u16, bool, Verdict)]) -> Answer {
     let verdict = |(at, has_line, verdict): &(u16, bool, Verdict)| {
         let m = legal[usize::from(*at) % legal.len()];
         let next = position.play(m).expect("legal");
-        let reply = next.legal_moves().into_iter().nth(usize::from(*at) % 5).filter(|_| next.outcome().is_none());
+        let reply = next
+            .legal_moves()
+            .into_iter()
+            .nth(usize::from(*at) % 5)
+            .filter(|_| next.outcome().is_none());
         let line = [m].into_iter().chain(reply).filter(|_| *has_line).collect();
-        (m, Verdict { line, ..verdict.clone() })
+        (
+            m,
+            Verdict {
+                line,
+                ..verdict.clone()
+            },
+        )
     };
     said.iter().map(verdict).collect()
 }
@@ -78,18 +108,28 @@ fn turned(position: &Position, symmetry: Symmetry, rotation: usize) -> Option<Po
     let variant = position.variant();
     // Pieces must begin where they begin: by some symmetries they do not, though a few moves can be played all the same.
     let first = Position::start(variant).legal_moves();
-    if !first.iter().all(|&m| first.contains(&variant.image(m, symmetry))) {
+    if !first
+        .iter()
+        .all(|&m| first.contains(&variant.image(m, symmetry)))
+    {
         return None;
     }
     let of_side = |first: usize| {
-        let images = position.moves().iter().skip(first).step_by(2).map(|m| variant.image(*m, symmetry));
+        let images = position
+            .moves()
+            .iter()
+            .skip(first)
+            .step_by(2)
+            .map(|m| variant.image(*m, symmetry));
         let mut images: Vec<Move> = images.collect();
         let length = images.len().max(1);
         images.rotate_left(rotation % length);
         images
     };
     let sides = [of_side(0), of_side(1)];
-    let moves: Vec<Move> = (0..position.moves().len()).map(|n| sides[n % 2][n / 2]).collect();
+    let moves: Vec<Move> = (0..position.moves().len())
+        .map(|n| sides[n % 2][n / 2])
+        .collect();
     let image = Position::new(variant, None, &moves).ok()?;
     // Pieces that take, or move twice, may come to stand elsewhere in another order.
     let is_stones = matches!(variant, Variant::Gomoku { .. });
@@ -102,7 +142,10 @@ fn values(position: &Position, answer: &Answer) -> Vec<(Key, Score, Bound)> {
     let moves: Vec<Move> = answer.verdicts().iter().map(|(m, _)| *m).collect();
     let children = position.children(&moves).into_iter().map(|child| child.key);
     let said = answer.verdicts().iter().map(|(_, v)| (v.score, v.bound));
-    let mut values: Vec<_> = children.zip(said).map(|(key, (score, bound))| (key, score, bound)).collect();
+    let mut values: Vec<_> = children
+        .zip(said)
+        .map(|(key, (score, bound))| (key, score, bound))
+        .collect();
     values.sort();
     values
 }
@@ -203,14 +246,31 @@ proptest! {
 #[test]
 fn an_answer_that_cannot_be_is_not_learned() {
     let (_folder, mut book) = new_book();
-    let position = Position::from_line("freestyle-15".parse().expect("a variant"), "h8 i9").expect("legal");
-    let by = Provenance { engine: "test".into(), day: 0 };
-    let verdict =
-        Verdict { score: Score::ZERO, bound: Bound::Exact, depth: 1, nodes: 1, line: vec![], proof: None, by };
+    let position =
+        Position::from_line("freestyle-15".parse().expect("a variant"), "h8 i9").expect("legal");
+    let by = Provenance {
+        engine: "test".into(),
+        day: 0,
+    };
+    let verdict = Verdict {
+        score: Score::ZERO,
+        bound: Bound::Exact,
+        depth: 1,
+        nodes: 1,
+        line: vec![],
+        proof: None,
+        by,
+    };
     let taken = position.moves()[0];
     let answer: Answer = [(taken, verdict)].into_iter().collect();
-    assert!(matches!(book.learn(&position, &answer), Err(BookError::Illegal { .. })));
-    assert!(matches!(book.learn(&position, &Answer::new()), Err(BookError::Empty(_))));
+    assert!(matches!(
+        book.learn(&position, &answer),
+        Err(BookError::Illegal { .. })
+    ));
+    assert!(matches!(
+        book.learn(&position, &Answer::new()),
+        Err(BookError::Empty(_))
+    ));
     assert!(book.is_empty() && book.sequence().0 == 0);
     assert_eq!(book.lookup(&position).expect("readable"), None);
 }
@@ -218,23 +278,49 @@ fn an_answer_that_cannot_be_is_not_learned() {
 /// `proof` for each of the first `count` moves.
 fn proven(position: &Position, count: usize, proof: Proof) -> Answer {
     let verdict = |m: Move| {
-        let by = Provenance { engine: "test".into(), day: 0 };
+        let by = Provenance {
+            engine: "test".into(),
+            day: 0,
+        };
         let score = proof.score();
-        (m, Verdict { score, bound: Bound::Exact, depth: 1, nodes: 1, line: vec![m], proof: Some(proof), by })
+        (
+            m,
+            Verdict {
+                score,
+                bound: Bound::Exact,
+                depth: 1,
+                nodes: 1,
+                line: vec![m],
+                proof: Some(proof),
+                by,
+            },
+        )
     };
-    position.distinct_moves().into_iter().take(count).map(verdict).collect()
+    position
+        .distinct_moves()
+        .into_iter()
+        .take(count)
+        .map(verdict)
+        .collect()
 }
 
 #[test]
 fn nothing_is_called_lost_on_a_partial_list_of_moves() {
     let (_folder, mut book) = new_book();
-    let position = Position::from_line("freestyle-5".parse().expect("a variant"), "c3").expect("legal");
+    let position =
+        Position::from_line("freestyle-5".parse().expect("a variant"), "c3").expect("legal");
     let all = position.distinct_moves().len();
-    let loss = Proof { claim: Claim::Loss, kind: ProofKind::Search, plies: 8 };
-    book.learn(&position, &proven(&position, all - 1, loss)).expect("room");
+    let loss = Proof {
+        claim: Claim::Loss,
+        kind: ProofKind::Search,
+        plies: 8,
+    };
+    book.learn(&position, &proven(&position, all - 1, loss))
+        .expect("room");
     let partial = found(&book, &position).derived;
     assert_eq!((partial.proof, partial.is_open), (None, true));
-    book.learn(&position, &proven(&position, all, loss)).expect("room");
+    book.learn(&position, &proven(&position, all, loss))
+        .expect("room");
     let whole = found(&book, &position).derived;
     assert_eq!((whole.proof, whole.is_open), (Some(loss), false));
 }
@@ -245,25 +331,68 @@ fn a_proof_is_carried_up_with_its_distance() {
     let root = Position::from_line("freestyle-5".parse().expect("a variant"), "c3").expect("legal");
     let m = root.distinct_moves()[0];
     let next = root.play(m).expect("legal");
-    let by = Provenance { engine: "test".into(), day: 0 };
-    let opinion =
-        Verdict { score: Score::opinion(9), bound: Bound::Exact, depth: 1, nodes: 1, line: vec![m], proof: None, by };
-    book.learn(&root, &[(m, opinion)].into_iter().collect()).expect("room");
-    let loss = Proof { claim: Claim::Loss, kind: ProofKind::Vct, plies: 6 };
-    book.learn(&next, &proven(&next, usize::MAX, loss)).expect("room");
+    let by = Provenance {
+        engine: "test".into(),
+        day: 0,
+    };
+    let opinion = Verdict {
+        score: Score::opinion(9),
+        bound: Bound::Exact,
+        depth: 1,
+        nodes: 1,
+        line: vec![m],
+        proof: None,
+        by,
+    };
+    book.learn(&root, &[(m, opinion)].into_iter().collect())
+        .expect("room");
+    let loss = Proof {
+        claim: Claim::Loss,
+        kind: ProofKind::Vct,
+        plies: 6,
+    };
+    book.learn(&next, &proven(&next, usize::MAX, loss))
+        .expect("room");
     let derived = found(&book, &root).derived;
-    let win = Proof { claim: Claim::Win, kind: ProofKind::Tree, plies: 7 };
-    assert_eq!((derived.proof, derived.score, derived.best), (Some(win), Score::win_in(7), Some(m)));
-    assert_eq!(found(&book, &root).answer.best().map(|(_, v)| v.proof), Some(Some(win)));
+    let win = Proof {
+        claim: Claim::Win,
+        kind: ProofKind::Tree,
+        plies: 7,
+    };
+    assert_eq!(
+        (derived.proof, derived.score, derived.best),
+        (Some(win), Score::win_in(7), Some(m))
+    );
+    assert_eq!(
+        found(&book, &root).answer.best().map(|(_, v)| v.proof),
+        Some(Some(win))
+    );
 }
 
 /// What somebody says of these moves of a position: score, what it says, depth.
 fn told(position: &Position, said: &[(&str, i32, Bound, u8)]) -> Answer {
     let verdict = |(m, centi, bound, depth): &(&str, i32, Bound, u8)| {
-        let (m, by) = (position.parse_move(m).expect("a move"), Provenance { engine: "test".into(), day: 0 });
-        let line = if *bound == Bound::Exact { vec![m] } else { Vec::new() };
-        let verdict =
-            Verdict { score: Score::opinion(*centi), bound: *bound, depth: *depth, nodes: 1, line, proof: None, by };
+        let (m, by) = (
+            position.parse_move(m).expect("a move"),
+            Provenance {
+                engine: "test".into(),
+                day: 0,
+            },
+        );
+        let line = if *bound == Bound::Exact {
+            vec![m]
+        } else {
+            Vec::new()
+        };
+        let verdict = Verdict {
+            score: Score::opinion(*centi),
+            bound: *bound,
+            depth: *depth,
+            nodes: 1,
+            line,
+            proof: None,
+            by,
+        };
         (m, verdict)
     };
     said.iter().map(verdict).collect()
@@ -277,13 +406,25 @@ fn at(variant: &str, line: &str) -> Position {
 fn of_two_searches_the_deeper_counts_be_it_of_the_move_or_behind_it() {
     let (_folder, mut book) = new_book();
     let (root, next) = (at("freestyle-15", "h8"), at("freestyle-15", "h8 h9"));
-    book.learn(&root, &told(&root, &[("h9", 40, Bound::Exact, 6)])).expect("room");
+    book.learn(&root, &told(&root, &[("h9", 40, Bound::Exact, 6)]))
+        .expect("room");
     for (depth, score) in [(4, 40), (5, -70), (8, -70)] {
-        book.learn(&next, &told(&next, &[("i9", 70, Bound::Exact, depth)])).expect("room");
+        book.learn(&next, &told(&next, &[("i9", 70, Bound::Exact, depth)]))
+            .expect("room");
         let entry = found(&book, &root);
-        let best = entry.answer.best().map(|(_, verdict)| (verdict.score, verdict.depth));
-        assert_eq!((entry.derived.score, entry.derived.depth), (Score::opinion(score), u16::from(depth + 1).max(6)));
-        assert_eq!(best, Some((Score::opinion(score), (depth + 1).max(6))), "searched {depth} plies deep");
+        let best = entry
+            .answer
+            .best()
+            .map(|(_, verdict)| (verdict.score, verdict.depth));
+        assert_eq!(
+            (entry.derived.score, entry.derived.depth),
+            (Score::opinion(score), u16::from(depth + 1).max(6))
+        );
+        assert_eq!(
+            best,
+            Some((Score::opinion(score), (depth + 1).max(6))),
+            "searched {depth} plies deep"
+        );
     }
     assert!(faults(&book).is_empty());
 }
@@ -292,16 +433,21 @@ fn of_two_searches_the_deeper_counts_be_it_of_the_move_or_behind_it() {
 fn a_move_that_was_made_and_no_more_is_no_value() {
     let (_folder, mut book) = new_book();
     let (root, next) = (at("freestyle-15", "h8"), at("freestyle-15", "h8 h9"));
-    book.learn(&root, &told(&root, &[("h9", 40, Bound::Exact, 6)])).expect("room");
+    book.learn(&root, &told(&root, &[("h9", 40, Bound::Exact, 6)]))
+        .expect("room");
     let before = found(&book, &root);
-    for said in [("i9", i32::MIN, Bound::Lower, 0), ("g10", 300, Bound::Upper, 9)] {
+    for said in [
+        ("i9", i32::MIN, Bound::Lower, 0),
+        ("g10", 300, Bound::Upper, 9),
+    ] {
         // Of neither anybody knows how good the position is: what was searched before it stands.
         book.learn(&next, &told(&next, &[said])).expect("room");
         let open = found(&book, &next).derived;
         assert_eq!((open.best, open.is_open), (None, true));
         assert_eq!(found(&book, &root), before);
     }
-    book.learn(&next, &told(&next, &[("h10", -20, Bound::Exact, 9)])).expect("room");
+    book.learn(&next, &told(&next, &[("h10", -20, Bound::Exact, 9)]))
+        .expect("room");
     assert_eq!(found(&book, &root).derived.score, Score::opinion(20));
     assert!(faults(&book).is_empty());
 }

@@ -85,7 +85,9 @@ impl FromEngine {
         if line.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
             return points(line).map(Self::Points);
         }
-        let (word, rest) = line.split_once(char::is_whitespace).map_or((line, ""), |(word, rest)| (word, rest.trim()));
+        let (word, rest) = line
+            .split_once(char::is_whitespace)
+            .map_or((line, ""), |(word, rest)| (word, rest.trim()));
         match word.to_ascii_uppercase().as_str() {
             "OK" => Some(Self::Ok(rest.into())),
             "SWAP" => Some(Self::Swap),
@@ -97,10 +99,16 @@ impl FromEngine {
             "INFO" if !rest.is_empty() => {
                 // `INFO PV DONE` is a word of two.
                 if rest.eq_ignore_ascii_case("PV DONE") {
-                    return Some(Self::Info { key: "PV DONE".into(), value: String::new() });
+                    return Some(Self::Info {
+                        key: "PV DONE".into(),
+                        value: String::new(),
+                    });
                 }
                 let (key, value) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-                Some(Self::Info { key: key.to_ascii_uppercase(), value: value.trim().into() })
+                Some(Self::Info {
+                    key: key.to_ascii_uppercase(),
+                    value: value.trim().into(),
+                })
             }
             _ => {
                 let version = quoted(line, "version").unwrap_or_default();
@@ -112,9 +120,19 @@ impl FromEngine {
     /// Writes the line, without its end.
     #[must_use]
     pub fn write(&self) -> String {
-        let with = |word: &str, rest: &str| if rest.is_empty() { word.into() } else { format!("{word} {rest}") };
+        let with = |word: &str, rest: &str| {
+            if rest.is_empty() {
+                word.into()
+            } else {
+                format!("{word} {rest}")
+            }
+        };
         match self {
-            Self::Points(points) => points.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+            Self::Points(points) => points
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(" "),
             Self::Swap => "SWAP".into(),
             Self::Ok(rest) => with("OK", rest),
             Self::Suggest(point) => format!("SUGGEST {point}"),
@@ -131,7 +149,10 @@ impl FromEngine {
 
 /// `7,7 8,6`: one point or more, and nothing else on the line.
 pub(super) fn points(text: &str) -> Option<Vec<Point>> {
-    let points: Option<Vec<Point>> = text.split_whitespace().map(|word| word.parse().ok()).collect();
+    let points: Option<Vec<Point>> = text
+        .split_whitespace()
+        .map(|word| word.parse().ok())
+        .collect();
     points.filter(|points| !points.is_empty())
 }
 
@@ -162,9 +183,14 @@ mod tests {
             text.prop_map(FromEngine::Debug),
             text.prop_map(FromEngine::Error),
             text.prop_map(FromEngine::Unknown),
-            ("[A-Za-z ]{1,9}", "[0-9.]{0,5}").prop_map(|(name, version)| FromEngine::About { name, version }),
-            ("[A-Z]{3,9}", "[0-9,]{1,9}( [0-9,]{1,5})?").prop_map(|(key, value)| FromEngine::Info { key, value }),
-            Just(FromEngine::Info { key: "PV DONE".into(), value: String::new() }),
+            ("[A-Za-z ]{1,9}", "[0-9.]{0,5}")
+                .prop_map(|(name, version)| FromEngine::About { name, version }),
+            ("[A-Z]{3,9}", "[0-9,]{1,9}( [0-9,]{1,5})?")
+                .prop_map(|(key, value)| FromEngine::Info { key, value }),
+            Just(FromEngine::Info {
+                key: "PV DONE".into(),
+                value: String::new()
+            }),
         ]
     }
 
@@ -189,11 +215,23 @@ mod tests {
     #[test]
     fn lines_of_rapfi() {
         let about = r#"name="Rapfi", version="0.43.02 (clang++ 14.0.6)", author="Rapfi developers", country="China""#;
-        let named = FromEngine::About { name: "Rapfi".into(), version: "0.43.02 (clang++ 14.0.6)".into() };
+        let named = FromEngine::About {
+            name: "Rapfi".into(),
+            version: "0.43.02 (clang++ 14.0.6)".into(),
+        };
         assert_eq!(FromEngine::read(about), named);
-        assert_eq!(FromEngine::read("7,7"), FromEngine::Points(vec![Point { x: 7, y: 7 }]));
-        let info = |key: &str, value: &str| FromEngine::Info { key: key.into(), value: value.into() };
-        assert_eq!(FromEngine::read("INFO BESTLINE 8,8 9,9"), info("BESTLINE", "8,8 9,9"));
+        assert_eq!(
+            FromEngine::read("7,7"),
+            FromEngine::Points(vec![Point { x: 7, y: 7 }])
+        );
+        let info = |key: &str, value: &str| FromEngine::Info {
+            key: key.into(),
+            value: value.into(),
+        };
+        assert_eq!(
+            FromEngine::read("INFO BESTLINE 8,8 9,9"),
+            info("BESTLINE", "8,8 9,9")
+        );
         assert_eq!(FromEngine::read("INFO PV DONE"), info("PV DONE", ""));
         assert_eq!(FromEngine::read("INFO PV 1"), info("PV", "1"));
         assert_eq!(Eval::read("+M12"), Some(Eval::Win(12)));

@@ -18,7 +18,10 @@ impl Point {
     pub fn of(m: Move, size: u8) -> Self {
         let size = i32::from(size);
         let code = i32::from(m.code());
-        Self { x: code % size, y: size - 1 - code / size }
+        Self {
+            x: code % size,
+            y: size - 1 - code / size,
+        }
     }
 
     /// The move, if the board has the point.
@@ -49,7 +52,10 @@ impl FromStr for Point {
     fn from_str(text: &str) -> Result<Self, NoPoint> {
         let (x, y) = text.split_once(',').ok_or(NoPoint)?;
         let number = |text: &str| text.trim().parse::<i32>().map_err(|_| NoPoint);
-        Ok(Self { x: number(x)?, y: number(y)? })
+        Ok(Self {
+            x: number(x)?,
+            y: number(y)?,
+        })
     }
 }
 

@@ -50,7 +50,14 @@ impl Session {
         let name = program.map_or_else(String::new, |name| plain(&name.to_string_lossy()));
         let settings = settings.clone();
         let (is_named, is_yixin, has_limits) = (false, false, false);
-        let mut session = Self { process, settings, name, is_named, is_yixin, has_limits };
+        let mut session = Self {
+            process,
+            settings,
+            name,
+            is_named,
+            is_yixin,
+            has_limits,
+        };
         session.greet(control)?;
         Ok(session)
     }
@@ -60,16 +67,27 @@ impl Session {
     }
 
     fn set(&mut self, key: &str, value: impl ToString) -> Result<(), Wrong> {
-        self.say(&ToEngine::Info { key: key.into(), value: value.to_string() })
+        self.say(&ToEngine::Info {
+            key: key.into(),
+            value: value.to_string(),
+        })
     }
 
     fn greet(&mut self, control: &Control) -> Result<(), Wrong> {
         self.say(&ToEngine::About)?;
         let naming = NAMING.min(self.settings.patience);
-        let about = await_line(&mut self.process, control, naming, "say who it is", |line| {
-            let FromEngine::About { name, version } = FromEngine::read(line) else { return Ok(None) };
-            Ok(Some(format!("{name} {version}").trim().to_string()))
-        });
+        let about = await_line(
+            &mut self.process,
+            control,
+            naming,
+            "say who it is",
+            |line| {
+                let FromEngine::About { name, version } = FromEngine::read(line) else {
+                    return Ok(None);
+                };
+                Ok(Some(format!("{name} {version}").trim().to_string()))
+            },
+        );
         match about {
             Ok(name) => (self.name, self.is_named) = (plain(&name), true),
             Err(Wrong::Silent { .. }) => return Ok(()),
@@ -78,14 +96,20 @@ impl Session {
         self.say(&ToEngine::YxShowInfo)?;
         self.say(&ToEngine::About)?;
         let mut is_yixin = false;
-        await_line(&mut self.process, control, naming, "say who it is", |line| match FromEngine::read(line) {
-            FromEngine::Message(text) => {
-                is_yixin |= text.starts_with("INFO MAX_THREAD_NUM");
-                Ok(None)
-            }
-            FromEngine::About { .. } => Ok(Some(())),
-            _ => Ok(None),
-        })?;
+        await_line(
+            &mut self.process,
+            control,
+            naming,
+            "say who it is",
+            |line| match FromEngine::read(line) {
+                FromEngine::Message(text) => {
+                    is_yixin |= text.starts_with("INFO MAX_THREAD_NUM");
+                    Ok(None)
+                }
+                FromEngine::About { .. } => Ok(Some(())),
+                _ => Ok(None),
+            },
+        )?;
         self.is_yixin = is_yixin;
         Ok(())
     }
@@ -98,8 +122,16 @@ impl Session {
         let mut left = self.settings.patience;
         loop {
             self.say(&ToEngine::About)?;
-            let is_about = |line: &str| Ok(matches!(FromEngine::read(line), FromEngine::About { .. }).then_some(()));
-            match await_line(&mut self.process, control, AGAIN.min(left), "say who it is", is_about) {
+            let is_about = |line: &str| {
+                Ok(matches!(FromEngine::read(line), FromEngine::About { .. }).then_some(()))
+            };
+            match await_line(
+                &mut self.process,
+                control,
+                AGAIN.min(left),
+                "say who it is",
+                is_about,
+            ) {
                 Err(Wrong::Silent { .. }) if left > AGAIN => left -= AGAIN,
                 other => return other,
             }
@@ -128,11 +160,18 @@ impl Session {
     fn limit(&mut self, rule: RuleName, effort: Effort) -> Result<Duration, Wrong> {
         let Effort { depth, nodes, time } = effort;
         let patience = self.settings.patience / 2;
-        let time = time.unwrap_or(if self.is_yixin { patience } else { patience.min(TIME) });
+        let time = time.unwrap_or(if self.is_yixin {
+            patience
+        } else {
+            patience.min(TIME)
+        });
         self.set("timeout_turn", time.as_millis().max(1))?;
         self.set("timeout_match", 0)?;
         self.set("time_left", i32::MAX)?;
-        self.set("max_memory", self.settings.memory_mib.max(LEAST_MEMORY) << 20)?;
+        self.set(
+            "max_memory",
+            self.settings.memory_mib.max(LEAST_MEMORY) << 20,
+        )?;
         self.set("game_type", 1)?;
         let rule = match rule {
             RuleName::Freestyle => 0,
@@ -163,10 +202,17 @@ impl Session {
         if !self.is_yixin && stones.is_empty() {
             return self.say(&ToEngine::Begin);
         }
-        self.say(if self.is_yixin { &ToEngine::YxBoard } else { &ToEngine::Board })?;
+        self.say(if self.is_yixin {
+            &ToEngine::YxBoard
+        } else {
+            &ToEngine::Board
+        })?;
         let us = ask.position.side();
         for (m, side) in stones {
-            self.say(&ToEngine::Stone(Point::of(m, size), Some(if side == us { 1 } else { 2 })))?;
+            self.say(&ToEngine::Stone(
+                Point::of(m, size),
+                Some(if side == us { 1 } else { 2 }),
+            ))?;
         }
         self.say(&ToEngine::Done)?;
         if !self.is_yixin {
@@ -176,7 +222,12 @@ impl Session {
         self.say(&ToEngine::YxBlockReset)?;
         if !ask.moves.is_empty() {
             self.say(&ToEngine::YxBlock)?;
-            for m in ask.position.legal_moves().into_iter().filter(|m| !ask.moves.contains(m)) {
+            for m in ask
+                .position
+                .legal_moves()
+                .into_iter()
+                .filter(|m| !ask.moves.contains(m))
+            {
                 self.say(&ToEngine::Stone(Point::of(m, size), None))?;
             }
             self.say(&ToEngine::Done)?;
@@ -191,10 +242,18 @@ impl Session {
             return Err(Wrong::Stopped);
         }
         self.say(&ToEngine::YxStop)?;
-        let point = await_line(&mut self.process, &Control::new(), STOPPING, "stop", |line| {
-            let FromEngine::Points(points) = FromEngine::read(line) else { return Ok(None) };
-            Ok(points.first().copied())
-        })?;
+        let point = await_line(
+            &mut self.process,
+            &Control::new(),
+            STOPPING,
+            "stop",
+            |line| {
+                let FromEngine::Points(points) = FromEngine::read(line) else {
+                    return Ok(None);
+                };
+                Ok(points.first().copied())
+            },
+        )?;
         Ok(point.to_move(size).filter(|m| asked.contains(m)))
     }
 }
@@ -212,29 +271,48 @@ impl Talk for Session {
         if self.is_yixin { MOST_LINES } else { 1 }
     }
 
-    fn search(&mut self, ask: Ask<'_>, watch: &mut Watch<'_>, told: &mut dyn FnMut(&Found)) -> Result<Found, Wrong> {
+    fn search(
+        &mut self,
+        ask: Ask<'_>,
+        watch: &mut Watch<'_>,
+        told: &mut dyn FnMut(&Found),
+    ) -> Result<Found, Wrong> {
         let Variant::Gomoku { rule, size } = ask.position.variant() else {
-            return Err(Wrong::Unsupported { variant: ask.position.variant(), reason: "it is no gomoku" });
+            return Err(Wrong::Unsupported {
+                variant: ask.position.variant(),
+                reason: "it is no gomoku",
+            });
         };
         let legal = ask.position.legal_moves();
-        let asked = if ask.moves.is_empty() { &legal } else { ask.moves };
+        let asked = if ask.moves.is_empty() {
+            &legal
+        } else {
+            ask.moves
+        };
         self.begin(size, watch.control)?;
         let time = self.limit(rule, ask.effort)?;
         self.think(size, &ask)?;
         watch.begin(Some(time + time / 10 + LATE));
-        let (mut gathered, mut thought, mut unknown) = (Gathered::default(), Thought::default(), None);
+        let (mut gathered, mut thought, mut unknown) =
+            (Gathered::default(), Thought::default(), None);
         loop {
             let line = match watch.next(&mut self.process, "think")? {
                 Event::Line(line) => line,
                 Event::Late if !self.is_yixin => {
-                    let silent = Wrong::Silent { doing: "play in its time", time };
+                    let silent = Wrong::Silent {
+                        doing: "play in its time",
+                        time,
+                    };
                     return Err(unknown.map_or(silent, Wrong::Refuses));
                 }
                 Event::Late | Event::Stopped => return Ok(gathered.found(self.stop(size, asked)?)),
             };
             match FromEngine::read(&line) {
                 FromEngine::Points(points) => {
-                    let best = points.first().filter(|_| points.len() == 1).and_then(|point| point.to_move(size));
+                    let best = points
+                        .first()
+                        .filter(|_| points.len() == 1)
+                        .and_then(|point| point.to_move(size));
                     let best = best.filter(|m| legal.contains(m));
                     let best = best.ok_or_else(|| Wrong::illegal(&line, ask.position))?;
                     if !asked.contains(&best) {
@@ -266,10 +344,14 @@ fn stones(position: &Position) -> Vec<(Move, Side)> {
     let mut side = Side::First;
     if let Some(packed) = position.setup() {
         // It was checked when the position was made.
-        let Ok(first) = Position::unpack(position.variant(), packed.clone()) else { return all };
+        let Ok(first) = Position::unpack(position.variant(), packed.clone()) else {
+            return all;
+        };
         let of = |stone: Side| {
             let cells = cells(&first).into_iter().enumerate();
-            cells.filter(move |(_, cell)| *cell == Some(stone)).map(|(code, _)| Move::new(code as u16))
+            cells
+                .filter(move |(_, cell)| *cell == Some(stone))
+                .map(|(code, _)| Move::new(code as u16))
         };
         let (mut black, mut white) = (of(Side::First), of(Side::Second));
         loop {
@@ -291,9 +373,18 @@ fn stones(position: &Position) -> Vec<(Move, Side)> {
 
 fn cells(position: &Position) -> Vec<Cell> {
     match position.variant() {
-        Variant::Gomoku { rule: RuleName::Freestyle, .. } => position.game::<Gomoku<Freestyle>>().cells().to_vec(),
-        Variant::Gomoku { rule: RuleName::Standard, .. } => position.game::<Gomoku<Standard>>().cells().to_vec(),
-        Variant::Gomoku { rule: RuleName::Renju, .. } => position.game::<Gomoku<Renju>>().cells().to_vec(),
+        Variant::Gomoku {
+            rule: RuleName::Freestyle,
+            ..
+        } => position.game::<Gomoku<Freestyle>>().cells().to_vec(),
+        Variant::Gomoku {
+            rule: RuleName::Standard,
+            ..
+        } => position.game::<Gomoku<Standard>>().cells().to_vec(),
+        Variant::Gomoku {
+            rule: RuleName::Renju,
+            ..
+        } => position.game::<Gomoku<Renju>>().cells().to_vec(),
         _ => Vec::new(),
     }
 }
@@ -311,15 +402,31 @@ struct Thought {
 
 impl Thought {
     /// Takes in a word; the whole line and its rank from 1 where that was its last.
-    fn add(&mut self, key: &str, value: &str, position: &Position, size: u8) -> Option<(u32, Line)> {
+    fn add(
+        &mut self,
+        key: &str,
+        value: &str,
+        position: &Position,
+        size: u8,
+    ) -> Option<(u32, Line)> {
         match key {
-            "PV" => (self.rank, self.eval, self.line) = (value.parse().unwrap_or(u32::MAX), None, Vec::new()),
+            "PV" => {
+                (self.rank, self.eval, self.line) =
+                    (value.parse().unwrap_or(u32::MAX), None, Vec::new())
+            }
             "DEPTH" => self.depth = value.parse().unwrap_or(self.depth),
-            "TOTALNODES" => self.nodes = value.parse().map_or(self.nodes, |nodes| self.nodes.max(nodes)),
+            "TOTALNODES" => {
+                self.nodes = value
+                    .parse()
+                    .map_or(self.nodes, |nodes| self.nodes.max(nodes))
+            }
             "EVAL" => self.eval = Eval::read(value),
             "BESTLINE" => self.line = points(value).unwrap_or_default(),
             "PV DONE" => {
-                let line = playable(position, self.line.iter().map_while(|point| point.to_move(size)));
+                let line = playable(
+                    position,
+                    self.line.iter().map_while(|point| point.to_move(size)),
+                );
                 let value = match self.eval.take()? {
                     Eval::Centi(centi) => Value::Centi(centi),
                     Eval::Win(plies) => Value::Win(plies),
@@ -327,7 +434,13 @@ impl Thought {
                 };
                 let depth = u8::try_from(self.depth).unwrap_or(u8::MAX).max(1);
                 let m = *line.first()?;
-                let line = Line { m, value: Some(value), bound: Bound::Exact, depth, line };
+                let line = Line {
+                    m,
+                    value: Some(value),
+                    bound: Bound::Exact,
+                    depth,
+                    line,
+                };
                 return Some((self.rank.saturating_add(1), line));
             }
             _ => {}

@@ -65,14 +65,19 @@ impl ToEngine {
     }
 
     fn parse(line: &str) -> Option<Self> {
-        let (word, rest) = line.split_once(char::is_whitespace).map_or((line, ""), |(word, rest)| (word, rest.trim()));
+        let (word, rest) = line
+            .split_once(char::is_whitespace)
+            .map_or((line, ""), |(word, rest)| (word, rest.trim()));
         let point = || rest.parse().ok();
         let is_bare = rest.is_empty();
         match (word.to_ascii_uppercase().as_str(), is_bare) {
             ("START", _) => start(rest),
             ("RECTSTART", _) => {
                 let (w, h) = rest.split_once(',')?;
-                Some(Self::RectStart(w.trim().parse().ok()?, h.trim().parse().ok()?))
+                Some(Self::RectStart(
+                    w.trim().parse().ok()?,
+                    h.trim().parse().ok()?,
+                ))
             }
             ("RESTART", true) => Some(Self::Restart),
             ("BEGIN", true) => Some(Self::Begin),
@@ -92,7 +97,10 @@ impl ToEngine {
             ("DONE", true) => Some(Self::Done),
             ("INFO", false) => {
                 let (key, value) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-                Some(Self::Info { key: key.to_ascii_lowercase(), value: value.trim().into() })
+                Some(Self::Info {
+                    key: key.to_ascii_lowercase(),
+                    value: value.trim().into(),
+                })
             }
             ("ABOUT", true) => Some(Self::About),
             ("END", true) => Some(Self::End),
@@ -145,13 +153,21 @@ fn start(rest: &str) -> Option<ToEngine> {
 }
 
 fn stone(line: &str) -> Option<ToEngine> {
-    let mut numbers = line.split(',').map(|number| number.trim().parse::<i32>().ok());
-    let point = Point { x: numbers.next()??, y: numbers.next()?? };
+    let mut numbers = line
+        .split(',')
+        .map(|number| number.trim().parse::<i32>().ok());
+    let point = Point {
+        x: numbers.next()??,
+        y: numbers.next()??,
+    };
     let field = match numbers.next() {
         None => None,
         Some(field) => Some(u8::try_from(field?).ok()?),
     };
-    numbers.next().is_none().then_some(ToEngine::Stone(point, field))
+    numbers
+        .next()
+        .is_none()
+        .then_some(ToEngine::Stone(point, field))
 }
 
 #[cfg(test)]
@@ -191,7 +207,8 @@ mod tests {
             point().prop_map(ToEngine::Takeback),
             any::<u32>().prop_map(ToEngine::YxNBest),
             (point(), of(0..4_u8)).prop_map(|(point, field)| ToEngine::Stone(point, field)),
-            ("[a-z_]{1,12}", "[0-9a-z/]{1,12}( [a-z]{1,5})?").prop_map(|(key, value)| ToEngine::Info { key, value }),
+            ("[a-z_]{1,12}", "[0-9a-z/]{1,12}( [a-z]{1,5})?")
+                .prop_map(|(key, value)| ToEngine::Info { key, value }),
         ]
     }
 

@@ -103,19 +103,29 @@ impl FromEngine {
     pub fn read(dialect: Dialect, line: &str) -> Self {
         let words: Vec<&str> = line.split_whitespace().collect();
         let read = match (words.as_slice(), dialect) {
-            (["id", key, value @ ..], _) => Some(Self::Id { key: (*key).to_string(), value: value.join(" ") }),
+            (["id", key, value @ ..], _) => Some(Self::Id {
+                key: (*key).to_string(),
+                value: value.join(" "),
+            }),
             (["option", rest @ ..], _) => option(dialect, rest).map(Self::Option),
             (["uciok"], Dialect::Uci) | (["ucciok"], Dialect::Ucci) => Some(Self::HelloOk),
             (["readyok"], _) => Some(Self::ReadyOk),
             (["info", rest @ ..], _) => Some(Self::Info(Info::read(dialect, rest))),
-            (["nobestmove", ..], Dialect::Ucci) => Some(Self::BestMove { best: None, ponder: None }),
+            (["nobestmove", ..], Dialect::Ucci) => Some(Self::BestMove {
+                best: None,
+                ponder: None,
+            }),
             (["bestmove", best, rest @ ..], _) => {
                 let ponder = match rest {
                     ["ponder", ponder, ..] => Some((*ponder).to_string()),
                     _ => None,
                 };
-                let best = Some(*best).filter(|best| !matches!(*best, "(none)" | "0000" | "none" | "null"));
-                Some(Self::BestMove { best: best.map(String::from), ponder })
+                let best = Some(*best)
+                    .filter(|best| !matches!(*best, "(none)" | "0000" | "none" | "null"));
+                Some(Self::BestMove {
+                    best: best.map(String::from),
+                    ponder,
+                })
             }
             _ => None,
         };
@@ -128,14 +138,28 @@ impl FromEngine {
         match self {
             Self::Id { key, value } => format!("id {key} {value}"),
             Self::Option(option) => option.write(dialect),
-            Self::HelloOk => if dialect == Dialect::Uci { "uciok" } else { "ucciok" }.into(),
+            Self::HelloOk => if dialect == Dialect::Uci {
+                "uciok"
+            } else {
+                "ucciok"
+            }
+            .into(),
             Self::ReadyOk => "readyok".into(),
             Self::Info(info) => info.write(dialect),
-            Self::BestMove { best: None, .. } => {
-                if dialect == Dialect::Uci { "bestmove (none)" } else { "nobestmove" }.into()
+            Self::BestMove { best: None, .. } => if dialect == Dialect::Uci {
+                "bestmove (none)"
+            } else {
+                "nobestmove"
             }
-            Self::BestMove { best: Some(best), ponder: None } => format!("bestmove {best}"),
-            Self::BestMove { best: Some(best), ponder: Some(ponder) } => format!("bestmove {best} ponder {ponder}"),
+            .into(),
+            Self::BestMove {
+                best: Some(best),
+                ponder: None,
+            } => format!("bestmove {best}"),
+            Self::BestMove {
+                best: Some(best),
+                ponder: Some(ponder),
+            } => format!("bestmove {best} ponder {ponder}"),
             Self::Other(line) => line.clone(),
         }
     }
@@ -152,11 +176,17 @@ impl OptionKind {
     ];
 
     fn read(name: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+        Self::NAMES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, kind)| *kind)
     }
 
     fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, kind)| *kind == self).map_or("string", |(name, _)| name)
+        Self::NAMES
+            .iter()
+            .find(|(_, kind)| *kind == self)
+            .map_or("string", |(name, _)| name)
     }
 }
 
@@ -170,10 +200,19 @@ fn option(dialect: Dialect, words: &[&str]) -> Option<OptionLine> {
     let end = words.iter().position(|word| *word == "type")?;
     let kind = OptionKind::read(words.get(end + 1)?)?;
     let name = words[..end].join(" ");
-    let mut option = OptionLine { name, kind, default: None, range: [None; 2], choices: Vec::new() };
+    let mut option = OptionLine {
+        name,
+        kind,
+        default: None,
+        range: [None; 2],
+        choices: Vec::new(),
+    };
     let mut rest = &words[end + 2..];
     while let Some((key, after)) = rest.split_first() {
-        let end = after.iter().position(|word| KEYS.contains(word)).unwrap_or(after.len());
+        let end = after
+            .iter()
+            .position(|word| KEYS.contains(word))
+            .unwrap_or(after.len());
         let value = after[..end].join(" ");
         match *key {
             "default" => option.default = Some(value),
@@ -264,7 +303,11 @@ impl Info {
         if !self.line.is_empty() {
             let _ = write!(line, " pv {}", self.line.join(" "));
         } else if let Some(text) = &self.text {
-            let _ = write!(line, " {} {text}", if is_uci { "string" } else { "message" });
+            let _ = write!(
+                line,
+                " {} {text}",
+                if is_uci { "string" } else { "message" }
+            );
         }
         line
     }
@@ -292,34 +335,80 @@ mod tests {
     use super::*;
 
     fn info() -> impl Strategy<Value = Info> {
-        let value = prop_oneof![any::<i32>().prop_map(Value::Centi), any::<i32>().prop_map(Value::Mate)];
+        let value = prop_oneof![
+            any::<i32>().prop_map(Value::Centi),
+            any::<i32>().prop_map(Value::Mate)
+        ];
         let bound = of(prop_oneof![Just(Bound::Lower), Just(Bound::Upper)]);
-        let numbers = (of(any::<u32>()), of(any::<u32>()), of(any::<u64>()), of(any::<u64>()), of(any::<u64>()));
-        (numbers, of(value), bound, vec("[a-i][0-9][a-i][0-9]", 0..6), of("[a-z]{1,5} [a-z]{1,5}")).prop_map(
-            |((depth, multi_pv, nodes, time, speed), score, bound, line, text)| {
-                let text = text.filter(|_| line.is_empty());
-                Info { depth, multi_pv, score, bound, nodes, time, speed, line, text }
-            },
+        let numbers = (
+            of(any::<u32>()),
+            of(any::<u32>()),
+            of(any::<u64>()),
+            of(any::<u64>()),
+            of(any::<u64>()),
+        );
+        (
+            numbers,
+            of(value),
+            bound,
+            vec("[a-i][0-9][a-i][0-9]", 0..6),
+            of("[a-z]{1,5} [a-z]{1,5}"),
         )
+            .prop_map(
+                |((depth, multi_pv, nodes, time, speed), score, bound, line, text)| {
+                    let text = text.filter(|_| line.is_empty());
+                    Info {
+                        depth,
+                        multi_pv,
+                        score,
+                        bound,
+                        nodes,
+                        time,
+                        speed,
+                        line,
+                        text,
+                    }
+                },
+            )
     }
 
     fn option_line() -> impl Strategy<Value = OptionLine> {
         let kind = prop::sample::select(OptionKind::NAMES.map(|(_, kind)| kind).to_vec());
         let range = (of(any::<i64>()), of(any::<i64>())).prop_map(|(least, most)| [least, most]);
-        ("[A-Z][a-z]{1,9}", kind, of("[a-z0-9]{1,7}"), range, vec("[a-z]{4,7}", 0..4))
-            .prop_map(|(name, kind, default, range, choices)| OptionLine { name, kind, default, range, choices })
+        (
+            "[A-Z][a-z]{1,9}",
+            kind,
+            of("[a-z0-9]{1,7}"),
+            range,
+            vec("[a-z]{4,7}", 0..4),
+        )
+            .prop_map(|(name, kind, default, range, choices)| OptionLine {
+                name,
+                kind,
+                default,
+                range,
+                choices,
+            })
     }
 
     fn line() -> impl Strategy<Value = FromEngine> {
         prop_oneof![
-            ("name|author", "[A-Za-z0-9]{1,9}( [0-9.]{1,4})?").prop_map(|(key, value)| FromEngine::Id { key, value }),
+            ("name|author", "[A-Za-z0-9]{1,9}( [0-9.]{1,4})?")
+                .prop_map(|(key, value)| FromEngine::Id { key, value }),
             option_line().prop_map(FromEngine::Option),
             Just(FromEngine::HelloOk),
             Just(FromEngine::ReadyOk),
             info().prop_map(FromEngine::Info),
-            ("[a-i][0-9][a-i][0-9]", of("[a-i][0-9][a-i][0-9]"))
-                .prop_map(|(best, ponder)| FromEngine::BestMove { best: Some(best), ponder }),
-            Just(FromEngine::BestMove { best: None, ponder: None }),
+            ("[a-i][0-9][a-i][0-9]", of("[a-i][0-9][a-i][0-9]")).prop_map(|(best, ponder)| {
+                FromEngine::BestMove {
+                    best: Some(best),
+                    ponder,
+                }
+            }),
+            Just(FromEngine::BestMove {
+                best: None,
+                ponder: None
+            }),
         ]
     }
 
@@ -345,13 +434,28 @@ mod tests {
     #[test]
     fn lines_of_real_engines() {
         let line = "info depth 3 seldepth 4 multipv 4 score cp -16 upperbound nodes 5003 nps 833833 tbhits 0 time 6 pv b8b4 b1c3";
-        let FromEngine::Info(info) = FromEngine::read(Dialect::Uci, line) else { panic!("{line}") };
-        assert_eq!((info.depth, info.multi_pv, info.score), (Some(3), Some(4), Some(Value::Centi(-16))));
-        assert_eq!((info.bound, info.nodes, info.line.len()), (Some(Bound::Upper), Some(5003), 2));
+        let FromEngine::Info(info) = FromEngine::read(Dialect::Uci, line) else {
+            panic!("{line}")
+        };
+        assert_eq!(
+            (info.depth, info.multi_pv, info.score),
+            (Some(3), Some(4), Some(Value::Centi(-16)))
+        );
+        assert_eq!(
+            (info.bound, info.nodes, info.line.len()),
+            (Some(Bound::Upper), Some(5003), 2)
+        );
         let line = "option name UCI_Variant type combo default chess var chess var xiangqi";
-        let FromEngine::Option(option) = FromEngine::read(Dialect::Uci, line) else { panic!("{line}") };
-        assert_eq!((option.kind, option.choices), (OptionKind::Combo, vec!["chess".into(), "xiangqi".into()]));
-        let FromEngine::Info(info) = FromEngine::read(Dialect::Ucci, "info depth 6 score 4 pv b0c2 b9c7") else {
+        let FromEngine::Option(option) = FromEngine::read(Dialect::Uci, line) else {
+            panic!("{line}")
+        };
+        assert_eq!(
+            (option.kind, option.choices),
+            (OptionKind::Combo, vec!["chess".into(), "xiangqi".into()])
+        );
+        let FromEngine::Info(info) =
+            FromEngine::read(Dialect::Ucci, "info depth 6 score 4 pv b0c2 b9c7")
+        else {
             panic!("an info")
         };
         assert_eq!((info.score, info.line.len()), (Some(Value::Centi(4)), 2));

@@ -35,7 +35,11 @@ pub(crate) struct Session {
 impl Session {
     /// Starts the engine, sets its options and finds out how it counts ranks.
     pub(crate) fn start(settings: &Settings, control: &Control) -> Result<Self, Wrong> {
-        let dialect = if settings.address.protocol == Protocol::Ucci { Dialect::Ucci } else { Dialect::Uci };
+        let dialect = if settings.address.protocol == Protocol::Ucci {
+            Dialect::Ucci
+        } else {
+            Dialect::Uci
+        };
         let process = Process::start(&settings.address, "quit")?;
         let mut session = Self {
             process,
@@ -59,14 +63,23 @@ impl Session {
 
     fn greet(&mut self, control: &Control) -> Result<(), Wrong> {
         self.say(&ToEngine::Hello)?;
-        let Self { process, dialect, name, options, patience, .. } = self;
+        let Self {
+            process,
+            dialect,
+            name,
+            options,
+            patience,
+            ..
+        } = self;
         let doing = match dialect {
             Dialect::Uci => "say uciok",
             Dialect::Ucci => "say ucciok",
         };
         await_line(process, control, *patience, doing, |line| {
             match FromEngine::read(*dialect, line) {
-                FromEngine::Id { key, value } if key == "name" && !value.is_empty() => *name = plain(&value),
+                FromEngine::Id { key, value } if key == "name" && !value.is_empty() => {
+                    *name = plain(&value)
+                }
                 FromEngine::Option(option) if options.len() < MOST_OPTIONS => options.push(option),
                 FromEngine::HelloOk => return Ok(Some(())),
                 _ => {}
@@ -78,31 +91,50 @@ impl Session {
     fn make_ready(&mut self, control: &Control) -> Result<(), Wrong> {
         self.say(&ToEngine::IsReady)?;
         let dialect = self.dialect;
-        let is_ready = |line: &str| Ok((FromEngine::read(dialect, line) == FromEngine::ReadyOk).then_some(()));
-        await_line(&mut self.process, control, self.patience, "say readyok", is_ready)
+        let is_ready =
+            |line: &str| Ok((FromEngine::read(dialect, line) == FromEngine::ReadyOk).then_some(()));
+        await_line(
+            &mut self.process,
+            control,
+            self.patience,
+            "say readyok",
+            is_ready,
+        )
     }
 
     /// The option of this name; engines do not agree on capital letters.
     fn option(&self, name: &str) -> Option<&OptionLine> {
-        self.options.iter().find(|option| option.name.eq_ignore_ascii_case(name))
+        self.options
+            .iter()
+            .find(|option| option.name.eq_ignore_ascii_case(name))
     }
 
     /// Sets an option, if the engine has it.
     fn set(&mut self, name: &str, value: &str) -> Result<(), Wrong> {
-        let Some(option) = self.option(name) else { return Ok(()) };
-        let line = ToEngine::SetOption { name: option.name.clone(), value: Some(value.to_string()) };
+        let Some(option) = self.option(name) else {
+            return Ok(());
+        };
+        let line = ToEngine::SetOption {
+            name: option.name.clone(),
+            value: Some(value.to_string()),
+        };
         self.say(&line)
     }
 
     /// Sets a number to the nearest that the engine takes, if it has the option.
     fn set_number(&mut self, name: &str, number: u64) -> Result<(), Wrong> {
         let [least, most] = self.option(name).map_or([None; 2], |option| option.range);
-        let number = i64::try_from(number).unwrap_or(i64::MAX).min(most.unwrap_or(i64::MAX));
+        let number = i64::try_from(number)
+            .unwrap_or(i64::MAX)
+            .min(most.unwrap_or(i64::MAX));
         self.set(name, &number.max(least.unwrap_or(0)).to_string())
     }
 
     fn set_options(&mut self, settings: &Settings) -> Result<(), Wrong> {
-        if self.option("UCI_Variant").is_some_and(|option| option.choices.iter().any(|c| c == "xiangqi")) {
+        if self
+            .option("UCI_Variant")
+            .is_some_and(|option| option.choices.iter().any(|c| c == "xiangqi"))
+        {
             self.set("UCI_Variant", "xiangqi")?;
         }
         self.set_number("Threads", settings.threads.into())?;
@@ -112,14 +144,24 @@ impl Session {
         self.set("OwnBook", "false")?;
         self.set("usebook", "false")?;
         self.set("usemillisec", "true")?;
-        settings.options.iter().try_for_each(|option| self.set_own(option))
+        settings
+            .options
+            .iter()
+            .try_for_each(|option| self.set_own(option))
     }
 
     /// Sets an option that somebody asked for.
     fn set_own(&mut self, own: &OptionValue) -> Result<(), Wrong> {
         if self.option(&own.name).is_none() {
-            let known: Vec<&str> = self.options.iter().map(|option| option.name.as_str()).collect();
-            return Err(Wrong::Option { name: own.name.clone(), known: known.join(", ") });
+            let known: Vec<&str> = self
+                .options
+                .iter()
+                .map(|option| option.name.as_str())
+                .collect();
+            return Err(Wrong::Option {
+                name: own.name.clone(),
+                known: known.join(", "),
+            });
         }
         if own.name.eq_ignore_ascii_case("MultiPV") {
             return Ok(());
@@ -131,14 +173,23 @@ impl Session {
     fn find_lowest_rank(&mut self, control: &Control) -> Result<bool, Wrong> {
         let start = Position::start(Variant::XIANGQI);
         let mut watch = Watch::new(control, self.patience);
-        self.say(&ToEngine::Position { fen: None, moves: Vec::new() })?;
-        self.say(&ToEngine::Go(Go { depth: Some(1), ..Go::default() }))?;
+        self.say(&ToEngine::Position {
+            fen: None,
+            moves: Vec::new(),
+        })?;
+        self.say(&ToEngine::Go(Go {
+            depth: Some(1),
+            ..Go::default()
+        }))?;
         watch.begin(None);
         loop {
-            let Event::Line(line) = watch.next(&mut self.process, "play a move at the start")? else {
+            let Event::Line(line) = watch.next(&mut self.process, "play a move at the start")?
+            else {
                 return Err(Wrong::Stopped);
             };
-            let FromEngine::BestMove { best, .. } = FromEngine::read(self.dialect, &line) else { continue };
+            let FromEngine::BestMove { best, .. } = FromEngine::read(self.dialect, &line) else {
+                continue;
+            };
             let best = best.ok_or_else(|| Wrong::NoMove(start.to_string()))?;
             let is_legal = |m: Option<Move>| m.is_some_and(|m| start.play(m).is_ok());
             return match is_legal(parse_from_one(&best)) {
@@ -150,30 +201,55 @@ impl Session {
     }
 
     fn write_move(&self, position: &Position, m: Move) -> String {
-        if self.counts_from_one { write_from_one(m) } else { position.write_move(m) }
+        if self.counts_from_one {
+            write_from_one(m)
+        } else {
+            position.write_move(m)
+        }
     }
 
     fn parse_move(&self, position: &Position, text: &str) -> Option<Move> {
-        if self.counts_from_one { parse_from_one(text) } else { position.parse_move(text).ok() }
+        if self.counts_from_one {
+            parse_from_one(text)
+        } else {
+            position.parse_move(text).ok()
+        }
     }
 
     /// The moves of a line, as far as they can be played.
     fn parse_line(&self, position: &Position, texts: &[String]) -> Vec<Move> {
-        playable(position, texts.iter().map_while(|text| self.parse_move_of(position.variant(), text)))
+        playable(
+            position,
+            texts
+                .iter()
+                .map_while(|text| self.parse_move_of(position.variant(), text)),
+        )
     }
 
     /// The line that an info tells of, if it tells of one.
     fn line(&self, position: &Position, info: &Info) -> Option<Line> {
         let line = self.parse_line(position, &info.line);
         let (m, value) = (*line.first()?, Some(value(info.score?)));
-        let depth = u8::try_from(info.depth.unwrap_or(1)).unwrap_or(u8::MAX).max(1);
-        Some(Line { m, value, bound: info.bound.unwrap_or(Bound::Exact), depth, line })
+        let depth = u8::try_from(info.depth.unwrap_or(1))
+            .unwrap_or(u8::MAX)
+            .max(1);
+        Some(Line {
+            m,
+            value,
+            bound: info.bound.unwrap_or(Bound::Exact),
+            depth,
+            line,
+        })
     }
 
     /// A move of some position.
     fn parse_move_of(&self, variant: Variant, text: &str) -> Option<Move> {
         use kagetsu_game::{Game, xiangqi::Xiangqi};
-        if self.counts_from_one { parse_from_one(text) } else { Xiangqi::start(variant).parse_move(text).ok() }
+        if self.counts_from_one {
+            parse_from_one(text)
+        } else {
+            Xiangqi::start(variant).parse_move(text).ok()
+        }
     }
 
     fn set_lines(&mut self, lines: u16) -> Result<(), Wrong> {
@@ -188,9 +264,16 @@ impl Session {
         let fen = position.setup().map(|packed| {
             let first = Position::unpack(position.variant(), packed.clone());
             // A position was checked when it was made, and so was its first.
-            first.ok().and_then(|first| first.fen().ok()).unwrap_or_default()
+            first
+                .ok()
+                .and_then(|first| first.fen().ok())
+                .unwrap_or_default()
         });
-        let moves = position.moves().iter().map(|&m| self.write_move(position, m)).collect();
+        let moves = position
+            .moves()
+            .iter()
+            .map(|&m| self.write_move(position, m))
+            .collect();
         self.say(&ToEngine::Position { fen, moves })
     }
 
@@ -200,16 +283,41 @@ impl Session {
         let (depth, is_infinite) = (depth.map(u32::from), ask.effort == Effort::default());
         match self.dialect {
             Dialect::Uci => {
-                let search_moves = ask.moves.iter().map(|&m| self.write_move(ask.position, m)).collect();
-                Go { search_moves, depth, nodes, move_time: millis, is_infinite, ..Go::default() }
+                let search_moves = ask
+                    .moves
+                    .iter()
+                    .map(|&m| self.write_move(ask.position, m))
+                    .collect();
+                Go {
+                    search_moves,
+                    depth,
+                    nodes,
+                    move_time: millis,
+                    is_infinite,
+                    ..Go::default()
+                }
             }
             // One limit at a time; of the others we take care.
-            Dialect::Ucci if depth.is_some() => Go { depth, ..Go::default() },
-            Dialect::Ucci if nodes.is_some() => Go { nodes, ..Go::default() },
+            Dialect::Ucci if depth.is_some() => Go {
+                depth,
+                ..Go::default()
+            },
+            Dialect::Ucci if nodes.is_some() => Go {
+                nodes,
+                ..Go::default()
+            },
             Dialect::Ucci => {
                 let time = millis.and_then(|millis| i64::try_from(millis).ok());
-                let clock = Clock { time, increment: None, moves_to_go: time.map(|_| 1) };
-                Go { is_infinite, clocks: [clock, Clock::default()], ..Go::default() }
+                let clock = Clock {
+                    time,
+                    increment: None,
+                    moves_to_go: time.map(|_| 1),
+                };
+                Go {
+                    is_infinite,
+                    clocks: [clock, Clock::default()],
+                    ..Go::default()
+                }
             }
         }
     }
@@ -218,10 +326,18 @@ impl Session {
     fn stop(&mut self, position: &Position, asked: &[Move]) -> Result<Option<Move>, Wrong> {
         self.say(&ToEngine::Stop)?;
         let dialect = self.dialect;
-        let best = await_line(&mut self.process, &Control::new(), STOPPING, "stop", |line| {
-            let FromEngine::BestMove { best, .. } = FromEngine::read(dialect, line) else { return Ok(None) };
-            Ok(Some(best))
-        })?;
+        let best = await_line(
+            &mut self.process,
+            &Control::new(),
+            STOPPING,
+            "stop",
+            |line| {
+                let FromEngine::BestMove { best, .. } = FromEngine::read(dialect, line) else {
+                    return Ok(None);
+                };
+                Ok(Some(best))
+            },
+        )?;
         let best = best.and_then(|text| self.parse_move(position, &text));
         Ok(best.filter(|m| asked.contains(m)))
     }
@@ -237,11 +353,18 @@ impl Talk for Session {
     }
 
     fn most_lines(&self) -> u16 {
-        let most = self.option("MultiPV").map_or(1, |option| option.range[1].unwrap_or(1));
+        let most = self
+            .option("MultiPV")
+            .map_or(1, |option| option.range[1].unwrap_or(1));
         u16::try_from(most.max(1)).unwrap_or(u16::MAX)
     }
 
-    fn search(&mut self, ask: Ask<'_>, watch: &mut Watch<'_>, told: &mut dyn FnMut(&Found)) -> Result<Found, Wrong> {
+    fn search(
+        &mut self,
+        ask: Ask<'_>,
+        watch: &mut Watch<'_>,
+        told: &mut dyn FnMut(&Found),
+    ) -> Result<Found, Wrong> {
         let legal = ask.position.legal_moves();
         self.say(&ToEngine::NewGame)?;
         self.set_lines(ask.lines)?;
@@ -257,7 +380,11 @@ impl Talk for Session {
         let go = self.go(&ask);
         self.say(&ToEngine::Go(go))?;
         watch.begin(ask.effort.time.map(|time| time + time / 10 + LATE));
-        let asked = if ask.moves.is_empty() { &legal } else { ask.moves };
+        let asked = if ask.moves.is_empty() {
+            &legal
+        } else {
+            ask.moves
+        };
         let mut gathered = Gathered::default();
         loop {
             let line = match watch.next(&mut self.process, "think")? {
@@ -273,18 +400,29 @@ impl Talk for Session {
                     gathered.count(info.nodes.unwrap_or(0));
                     let line = self.line(ask.position, &info);
                     let rank = info.multi_pv.unwrap_or(1);
-                    let is_iteration = line.is_some_and(|line| gathered.add(rank, line, asked, ask.lines));
+                    let is_iteration =
+                        line.is_some_and(|line| gathered.add(rank, line, asked, ask.lines));
                     if is_iteration {
                         told(&gathered.found(None));
                     }
-                    let is_spent = ask.effort.nodes.zip(info.nodes).is_some_and(|(most, nodes)| nodes >= most);
+                    let is_spent = ask
+                        .effort
+                        .nodes
+                        .zip(info.nodes)
+                        .is_some_and(|(most, nodes)| nodes >= most);
                     if is_spent && self.dialect == Dialect::Ucci {
                         self.say(&ToEngine::Stop)?;
                     }
                 }
-                FromEngine::BestMove { best: None, .. } => return Err(Wrong::NoMove(ask.position.to_string())),
-                FromEngine::BestMove { best: Some(text), .. } => {
-                    let best = self.parse_move(ask.position, &text).filter(|m| legal.contains(m));
+                FromEngine::BestMove { best: None, .. } => {
+                    return Err(Wrong::NoMove(ask.position.to_string()));
+                }
+                FromEngine::BestMove {
+                    best: Some(text), ..
+                } => {
+                    let best = self
+                        .parse_move(ask.position, &text)
+                        .filter(|m| legal.contains(m));
                     let best = best.ok_or_else(|| Wrong::illegal(&text, ask.position))?;
                     if !asked.contains(&best) {
                         return Err(Wrong::unasked(&text, ask.position));

@@ -78,7 +78,9 @@ impl ToEngine {
     #[must_use]
     pub fn read(dialect: Dialect, line: &str) -> Self {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let Some((&first, rest)) = words.split_first() else { return Self::Other(line.to_string()) };
+        let Some((&first, rest)) = words.split_first() else {
+            return Self::Other(line.to_string());
+        };
         let read = match (first, dialect) {
             ("uci", Dialect::Uci) | ("ucci", Dialect::Ucci) => Some(Self::Hello),
             ("isready", _) => Some(Self::IsReady),
@@ -102,7 +104,12 @@ impl ToEngine {
         match self {
             Self::Hello => if is_uci { "uci" } else { "ucci" }.into(),
             Self::IsReady => "isready".into(),
-            Self::NewGame => if is_uci { "ucinewgame" } else { "setoption newgame" }.into(),
+            Self::NewGame => if is_uci {
+                "ucinewgame"
+            } else {
+                "setoption newgame"
+            }
+            .into(),
             Self::SetOption { name, value } => match (value, is_uci) {
                 (Some(value), true) => format!("setoption name {name} value {value}"),
                 (None, true) => format!("setoption name {name}"),
@@ -110,7 +117,9 @@ impl ToEngine {
                 (None, false) => format!("setoption {name}"),
             },
             Self::Position { fen, moves } => {
-                let start = fen.as_ref().map_or_else(|| "startpos".into(), |fen| format!("fen {fen}"));
+                let start = fen
+                    .as_ref()
+                    .map_or_else(|| "startpos".into(), |fen| format!("fen {fen}"));
                 if moves.is_empty() {
                     format!("position {start}")
                 } else {
@@ -135,9 +144,15 @@ fn set_option(dialect: Dialect, words: &[&str]) -> Option<ToEngine> {
     let (name, value) = match dialect {
         Dialect::Uci => {
             let (&name, rest) = words.split_first()?;
-            let end = rest.iter().position(|word| *word == "value").unwrap_or(rest.len());
+            let end = rest
+                .iter()
+                .position(|word| *word == "value")
+                .unwrap_or(rest.len());
             (name == "name").then_some(())?;
-            (rest[..end].join(" "), rest.get(end + 1..).map(|value| value.join(" ")))
+            (
+                rest[..end].join(" "),
+                rest.get(end + 1..).map(|value| value.join(" ")),
+            )
         }
         Dialect::Ucci => {
             let (&name, rest) = words.split_first()?;
@@ -152,11 +167,17 @@ fn set_option(dialect: Dialect, words: &[&str]) -> Option<ToEngine> {
 }
 
 fn position(words: &[&str]) -> Option<ToEngine> {
-    let end = words.iter().position(|word| *word == "moves").unwrap_or(words.len());
+    let end = words
+        .iter()
+        .position(|word| *word == "moves")
+        .unwrap_or(words.len());
     let moves = texts(words.get(end + 1..).unwrap_or_default());
     match &words[..end] {
         ["startpos", ..] => Some(ToEngine::Position { fen: None, moves }),
-        ["fen", fen @ ..] if !fen.is_empty() => Some(ToEngine::Position { fen: Some(fen.join(" ")), moves }),
+        ["fen", fen @ ..] if !fen.is_empty() => Some(ToEngine::Position {
+            fen: Some(fen.join(" ")),
+            moves,
+        }),
         _ => None,
     }
 }
@@ -177,20 +198,30 @@ impl Go {
                 ("nodes", _) => go.nodes = number(rest.next()),
                 ("movetime", Dialect::Uci) => go.move_time = number(rest.next()),
                 ("mate", Dialect::Uci) => go.mate = number(rest.next()),
-                ("wtime", Dialect::Uci) | ("time", Dialect::Ucci) => go.clocks[0].time = number(rest.next()),
-                ("btime", Dialect::Uci) | ("opptime", Dialect::Ucci) => go.clocks[1].time = number(rest.next()),
-                ("winc", Dialect::Uci) | ("increment", Dialect::Ucci) => go.clocks[0].increment = number(rest.next()),
+                ("wtime", Dialect::Uci) | ("time", Dialect::Ucci) => {
+                    go.clocks[0].time = number(rest.next())
+                }
+                ("btime", Dialect::Uci) | ("opptime", Dialect::Ucci) => {
+                    go.clocks[1].time = number(rest.next())
+                }
+                ("winc", Dialect::Uci) | ("increment", Dialect::Ucci) => {
+                    go.clocks[0].increment = number(rest.next())
+                }
                 ("binc", Dialect::Uci) | ("oppincrement", Dialect::Ucci) => {
                     go.clocks[1].increment = number(rest.next());
                 }
                 ("movestogo", Dialect::Uci) => {
                     let moves = number(rest.next());
-                    go.clocks.iter_mut().for_each(|clock| clock.moves_to_go = moves);
+                    go.clocks
+                        .iter_mut()
+                        .for_each(|clock| clock.moves_to_go = moves);
                 }
                 ("movestogo", Dialect::Ucci) => go.clocks[0].moves_to_go = number(rest.next()),
                 ("oppmovestogo", Dialect::Ucci) => go.clocks[1].moves_to_go = number(rest.next()),
                 // The document has it last, and all that follows are moves.
-                ("searchmoves", Dialect::Uci) => go.search_moves = rest.by_ref().map(String::from).collect(),
+                ("searchmoves", Dialect::Uci) => {
+                    go.search_moves = rest.by_ref().map(String::from).collect()
+                }
                 _ => {}
             }
         }
@@ -206,7 +237,10 @@ impl Go {
             }
         };
         let [own, other] = &self.clocks;
-        let limits = [("depth", self.depth.map(i128::from)), ("nodes", self.nodes.map(i128::from))];
+        let limits = [
+            ("depth", self.depth.map(i128::from)),
+            ("nodes", self.nodes.map(i128::from)),
+        ];
         let clocks = match dialect {
             Dialect::Uci => [
                 ("wtime", own.time.map(i128::from)),
@@ -227,10 +261,17 @@ impl Go {
                 ("nodes", None),
             ],
         };
-        limits.into_iter().chain(clocks).for_each(|(name, number)| add(name, number));
+        limits
+            .into_iter()
+            .chain(clocks)
+            .for_each(|(name, number)| add(name, number));
         let is_uci = dialect == Dialect::Uci;
         if self.is_infinite {
-            line.push_str(if is_uci { " infinite" } else { " depth infinite" });
+            line.push_str(if is_uci {
+                " infinite"
+            } else {
+                " depth infinite"
+            });
         }
         if self.ponders {
             line.insert_str("go".len(), " ponder");
@@ -260,31 +301,69 @@ mod tests {
     }
 
     fn clock() -> impl Strategy<Value = Clock> {
-        (of(any::<i64>()), of(any::<i64>())).prop_map(|(time, increment)| Clock { time, increment, moves_to_go: None })
+        (of(any::<i64>()), of(any::<i64>())).prop_map(|(time, increment)| Clock {
+            time,
+            increment,
+            moves_to_go: None,
+        })
     }
 
     fn go(dialect: Dialect) -> impl Strategy<Value = Go> {
-        let numbers = (of(any::<u32>()), of(any::<u64>()), of(any::<u64>()), of(any::<u32>()), of(any::<u32>()));
-        (numbers, any::<bool>(), any::<bool>(), clock(), clock(), moves()).prop_map(
-            move |((depth, nodes, move_time, mate, togo), is_infinite, ponders, own, other, search_moves)| {
-                let is_uci = dialect == Dialect::Uci;
-                let other = Clock { moves_to_go: togo.filter(|_| is_uci), ..other };
-                Go {
-                    search_moves: if is_uci { search_moves } else { Vec::new() },
-                    depth: depth.filter(|_| !is_infinite),
-                    nodes,
-                    move_time: move_time.filter(|_| is_uci),
-                    mate: mate.filter(|_| is_uci),
+        let numbers = (
+            of(any::<u32>()),
+            of(any::<u64>()),
+            of(any::<u64>()),
+            of(any::<u32>()),
+            of(any::<u32>()),
+        );
+        (
+            numbers,
+            any::<bool>(),
+            any::<bool>(),
+            clock(),
+            clock(),
+            moves(),
+        )
+            .prop_map(
+                move |(
+                    (depth, nodes, move_time, mate, togo),
                     is_infinite,
                     ponders,
-                    clocks: [Clock { moves_to_go: togo, ..own }, other],
-                }
-            },
-        )
+                    own,
+                    other,
+                    search_moves,
+                )| {
+                    let is_uci = dialect == Dialect::Uci;
+                    let other = Clock {
+                        moves_to_go: togo.filter(|_| is_uci),
+                        ..other
+                    };
+                    Go {
+                        search_moves: if is_uci { search_moves } else { Vec::new() },
+                        depth: depth.filter(|_| !is_infinite),
+                        nodes,
+                        move_time: move_time.filter(|_| is_uci),
+                        mate: mate.filter(|_| is_uci),
+                        is_infinite,
+                        ponders,
+                        clocks: [
+                            Clock {
+                                moves_to_go: togo,
+                                ..own
+                            },
+                            other,
+                        ],
+                    }
+                },
+            )
     }
 
     fn line(dialect: Dialect) -> impl Strategy<Value = ToEngine> {
-        let name = if dialect == Dialect::Uci { "[A-Z][a-z]{1,8}( [A-Z][a-z]{1,6})?" } else { "[a-z]{2,6}" };
+        let name = if dialect == Dialect::Uci {
+            "[A-Z][a-z]{1,8}( [A-Z][a-z]{1,6})?"
+        } else {
+            "[a-z]{2,6}"
+        };
         prop_oneof![
             Just(ToEngine::Hello),
             Just(ToEngine::IsReady),
@@ -292,7 +371,8 @@ mod tests {
             Just(ToEngine::Stop),
             Just(ToEngine::PonderHit),
             Just(ToEngine::Quit),
-            (name, of("[a-z0-9/]{1,9}( [a-z]{2,4})?")).prop_map(|(name, value)| ToEngine::SetOption { name, value }),
+            (name, of("[a-z0-9/]{1,9}( [a-z]{2,4})?"))
+                .prop_map(|(name, value)| ToEngine::SetOption { name, value }),
             (of("[a-zA-Z0-9/]{1,40} [wb]( - - 0 1)?"), moves())
                 .prop_map(|(fen, moves)| ToEngine::Position { fen, moves }),
             go(dialect).prop_map(ToEngine::Go),
@@ -321,10 +401,26 @@ mod tests {
     fn lines_as_the_documents_have_them() {
         let ban = ToEngine::BanMoves(vec!["h2e2".into(), "b2e2".into()]);
         assert_eq!(ToEngine::read(Dialect::Ucci, "banmoves h2e2  b2e2"), ban);
-        let hash = ToEngine::SetOption { name: "Hash".into(), value: Some("16".into()) };
-        assert_eq!(ToEngine::read(Dialect::Uci, "setoption name Hash value 16"), hash);
+        let hash = ToEngine::SetOption {
+            name: "Hash".into(),
+            value: Some("16".into()),
+        };
+        assert_eq!(
+            ToEngine::read(Dialect::Uci, "setoption name Hash value 16"),
+            hash
+        );
         let read = ToEngine::read(Dialect::Ucci, "go time 60000 movestogo 40 opptime 30000");
-        let clock = |time, moves_to_go| Clock { time: Some(time), increment: None, moves_to_go };
-        assert_eq!(read, ToEngine::Go(Go { clocks: [clock(60_000, Some(40)), clock(30_000, None)], ..Go::default() }));
+        let clock = |time, moves_to_go| Clock {
+            time: Some(time),
+            increment: None,
+            moves_to_go,
+        };
+        assert_eq!(
+            read,
+            ToEngine::Go(Go {
+                clocks: [clock(60_000, Some(40)), clock(30_000, None)],
+                ..Go::default()
+            })
+        );
     }
 }

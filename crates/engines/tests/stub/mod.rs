@@ -11,15 +11,29 @@ fn path() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-        let build = escargot::CargoBuild::new().manifest_path(manifest).example("stub_engine");
-        let build = if cfg!(debug_assertions) { build } else { build.release() };
-        build.run().unwrap_or_else(|error| panic!("the stub does not build: {error}")).path().to_path_buf()
+        let build = escargot::CargoBuild::new()
+            .manifest_path(manifest)
+            .example("stub_engine");
+        let build = if cfg!(debug_assertions) {
+            build
+        } else {
+            build.release()
+        };
+        build
+            .run()
+            .unwrap_or_else(|error| panic!("the stub does not build: {error}"))
+            .path()
+            .to_path_buf()
     })
 }
 
 /// The stub in one of its modes.
 pub(crate) fn stub(protocol: &str, mode: &str) -> Settings {
-    Settings::new(format!("{protocol}:'{}' {protocol} {mode}", path().display()).parse().expect("an address"))
+    Settings::new(
+        format!("{protocol}:'{}' {protocol} {mode}", path().display())
+            .parse()
+            .expect("an address"),
+    )
 }
 
 /// The same, which misbehaves once.
@@ -40,6 +54,9 @@ pub(crate) fn shell(protocol: &str, script: &str) -> Settings {
 /// engine says at once.
 pub(crate) fn patiently(test: impl Fn(Duration) -> Result<(), String>) {
     let patience = [2, 10, 50].map(Duration::from_secs);
-    let failures: Vec<String> = patience.into_iter().map_while(|patience| test(patience).err()).collect();
+    let failures: Vec<String> = patience
+        .into_iter()
+        .map_while(|patience| test(patience).err())
+        .collect();
     assert!(failures.len() < patience.len(), "{failures:#?}");
 }

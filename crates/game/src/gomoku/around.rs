@@ -91,13 +91,17 @@ impl Around {
 
     /// In how many directions there is something.
     pub(super) fn directions(self) -> usize {
-        (0..4).filter(|&direction| self.window(direction) != 0).count()
+        (0..4)
+            .filter(|&direction| self.window(direction) != 0)
+            .count()
     }
 
     /// Steps from the centre to the points of the set in one direction.
     pub(super) fn steps(self, direction: usize) -> impl Iterator<Item = i8> {
         let window = self.window(direction);
-        (0..2 * MARGIN as i8 + 1).filter(move |bit| window >> bit & 1 != 0).map(|bit| bit - MARGIN as i8)
+        (0..2 * MARGIN as i8 + 1)
+            .filter(move |bit| window >> bit & 1 != 0)
+            .map(|bit| bit - MARGIN as i8)
     }
 
     /// Whether there can be a forbidden point here: two directions with two stones within four steps of the centre

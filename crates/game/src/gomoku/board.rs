@@ -3,7 +3,9 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::{Forbidden, Lines, Point, Rule, drawing, forbidden, notation, packing};
-use crate::{Game, Move, MoveError, Outcome, Packed, RuleName, Side, Symmetry, UnpackError, Variant, zobrist};
+use crate::{
+    Game, Move, MoveError, Outcome, Packed, RuleName, Side, Symmetry, UnpackError, Variant, zobrist,
+};
 
 /// Columns of the largest board.
 pub const MAX_SIZE: usize = 22;
@@ -56,7 +58,11 @@ impl<R: Rule> Gomoku<R> {
     #[must_use]
     pub fn forbidden_at(&self, m: Move) -> Option<Forbidden> {
         let is_empty = self.cells().get(m.index()) == Some(&None);
-        if R::FORBIDS && is_empty { forbidden(&self.lines[0], &self.empty, Point::of(m, self.size)) } else { None }
+        if R::FORBIDS && is_empty {
+            forbidden(&self.lines[0], &self.empty, Point::of(m, self.size))
+        } else {
+            None
+        }
     }
 
     fn cell_count(&self) -> usize {
@@ -74,7 +80,11 @@ impl<R: Rule> Gomoku<R> {
 
     /// The stones of the image under `symmetry`.
     fn image_stones(&self, symmetry: Symmetry) -> impl Iterator<Item = (u16, Side)> {
-        let stones = self.cells().iter().zip(0..).filter_map(|(cell, code)| Some((code, (*cell)?)));
+        let stones = self
+            .cells()
+            .iter()
+            .zip(0..)
+            .filter_map(|(cell, code)| Some((code, (*cell)?)));
         stones.map(move |(code, side)| (image(self.size, Move::new(code), symmetry).code(), side))
     }
 
@@ -88,16 +98,23 @@ impl<R: Rule> Gomoku<R> {
     /// side's stones have no say in that.
     #[must_use]
     pub fn makes_five(&self, m: Move, side: Side) -> bool {
-        let around = self.lines[side.index()].around(Point::of(m, self.size)).with_centre();
+        let around = self.lines[side.index()]
+            .around(Point::of(m, self.size))
+            .with_centre();
         (0..4).any(|direction| R::is_five(side, around.run(direction)))
     }
 
     /// Whether one more stone could make a five of which the stone on `m` is a part.
     #[must_use]
     pub fn is_in_four(&self, m: Move) -> bool {
-        let Some(side) = self.cells().get(m.index()).copied().flatten() else { return false };
+        let Some(side) = self.cells().get(m.index()).copied().flatten() else {
+            return false;
+        };
         let point = Point::of(m, self.size);
-        let (own, empty) = (self.lines[side.index()].around(point), self.empty.around(point));
+        let (own, empty) = (
+            self.lines[side.index()].around(point),
+            self.empty.around(point),
+        );
         (0..4).any(|direction| {
             // Of points that are four steps away at most, the centre among them: bits 1 to 9.
             let (own, empty) = (own.window(direction), empty.window(direction));
@@ -105,9 +122,11 @@ impl<R: Rule> Gomoku<R> {
                 let row = own | 1 << bit;
                 let up = (row >> 5).trailing_ones();
                 let down = (row << 26).leading_ones();
-                (5 - (down - 1)..5 + up).contains(&bit) && R::is_five(side, (down + up - 1) as usize)
+                (5 - (down - 1)..5 + up).contains(&bit)
+                    && R::is_five(side, (down + up - 1) as usize)
             };
-            (own & 0b11_1111_1110).count_ones() >= 4 && (1..10).any(|bit| empty >> bit & 1 == 1 && is_five(bit))
+            (own & 0b11_1111_1110).count_ones() >= 4
+                && (1..10).any(|bit| empty >> bit & 1 == 1 && is_five(bit))
         })
     }
 
@@ -181,7 +200,10 @@ impl<R: Rule> Game for Gomoku<R> {
     }
 
     fn variant(&self) -> Variant {
-        Variant::Gomoku { rule: R::NAME, size: self.size }
+        Variant::Gomoku {
+            rule: R::NAME,
+            size: self.size,
+        }
     }
 
     fn side(&self) -> Side {
@@ -204,12 +226,17 @@ impl<R: Rule> Game for Gomoku<R> {
         if !self.has_forbidden_points() {
             return Vec::new();
         }
-        self.empty_moves().filter_map(|m| Some((m, self.forbidden_at(m)?))).collect()
+        self.empty_moves()
+            .filter_map(|m| Some((m, self.forbidden_at(m)?)))
+            .collect()
     }
 
     fn moves(&self, out: &mut Vec<Move>) {
         if self.has_forbidden_points() {
-            out.extend(self.empty_moves().filter(|&m| self.forbidden_at(m).is_none()));
+            out.extend(
+                self.empty_moves()
+                    .filter(|&m| self.forbidden_at(m).is_none()),
+            );
         } else if self.outcome.is_none() {
             out.extend(self.empty_moves());
         }
@@ -261,7 +288,9 @@ impl<R: Rule> Game for Gomoku<R> {
         let error = |reason| UnpackError { variant, reason };
         let unpacked = packing::unpack(variant, packed)?;
         let mut game = Self::start(variant);
-        unpacked.stones().for_each(|(code, side)| game.put(Move::new(code), side));
+        unpacked
+            .stones()
+            .for_each(|(code, side)| game.put(Move::new(code), side));
         if unpacked.side == Side::Second {
             game.turn();
         }
@@ -328,5 +357,9 @@ fn size(variant: Variant) -> u8 {
 
 /// A move off the board stays what it is.
 fn image(size: u8, m: Move, symmetry: Symmetry) -> Move {
-    if m.index() < usize::from(size).pow(2) { Point::of(m, size).image(size, symmetry).as_move(size) } else { m }
+    if m.index() < usize::from(size).pow(2) {
+        Point::of(m, size).image(size, symmetry).as_move(size)
+    } else {
+        m
+    }
 }

@@ -13,7 +13,9 @@ pub enum BoardError {
     #[error("a board of {0} cannot be drawn with X and O; give its FEN instead")]
     NotDrawn(Variant),
     /// Not a point.
-    #[error("row {row}, column {column}: '{found}' is none of X (first player), O (second player) and . (empty)")]
+    #[error(
+        "row {row}, column {column}: '{found}' is none of X (first player), O (second player) and . (empty)"
+    )]
     Cell {
         /// Which row.
         row: usize,
@@ -45,7 +47,9 @@ pub enum BoardError {
         variant: Variant,
     },
     /// The stones do not tell whose turn it is.
-    #[error("{first} stones of the first player and {second} of the second do not tell who moves; say the side")]
+    #[error(
+        "{first} stones of the first player and {second} of the second do not tell who moves; say the side"
+    )]
     Side {
         /// Stones of the first player.
         first: usize,
@@ -55,7 +59,11 @@ pub enum BoardError {
 }
 
 /// The packed position of a drawn board; see [`Position::from_board`](crate::Position::from_board).
-pub(crate) fn read_board(variant: Variant, text: &str, side: Option<Side>) -> Result<Packed, BoardError> {
+pub(crate) fn read_board(
+    variant: Variant,
+    text: &str,
+    side: Option<Side>,
+) -> Result<Packed, BoardError> {
     let (_, size) = dimensions(variant).ok_or(BoardError::NotDrawn(variant))?;
     let cells = read_cells(variant, size, text)?;
     let count = |side| cells.iter().filter(|&&cell| cell == Some(side)).count();
@@ -66,7 +74,10 @@ pub(crate) fn read_board(variant: Variant, text: &str, side: Option<Side>) -> Re
         None if first == second + 1 => Side::Second,
         None => return Err(BoardError::Side { first, second }),
     };
-    let stones = cells.iter().zip(0..).filter_map(|(cell, code)| Some((code, (*cell)?)));
+    let stones = cells
+        .iter()
+        .zip(0..)
+        .filter_map(|(cell, code)| Some((code, (*cell)?)));
     Ok(packing::pack(size, side, false, stones))
 }
 
@@ -74,17 +85,33 @@ pub(crate) fn read_board(variant: Variant, text: &str, side: Option<Side>) -> Re
 fn read_cells(variant: Variant, size: u8, text: &str) -> Result<Vec<Cell>, BoardError> {
     let expected = usize::from(size);
     let mut rows = Vec::new();
-    for line in text.lines().map(bare_row).filter(|line| !line.is_empty() && !is_letters(line, size)) {
+    for line in text
+        .lines()
+        .map(bare_row)
+        .filter(|line| !line.is_empty() && !is_letters(line, size))
+    {
         let row = rows.len() + 1;
-        let cells: Vec<Cell> =
-            line.chars().zip(1..).map(|(c, column)| read_cell(c, row, column)).collect::<Result<_, _>>()?;
+        let cells: Vec<Cell> = line
+            .chars()
+            .zip(1..)
+            .map(|(c, column)| read_cell(c, row, column))
+            .collect::<Result<_, _>>()?;
         if cells.len() != expected {
-            return Err(BoardError::Columns { row, found: cells.len(), expected, variant });
+            return Err(BoardError::Columns {
+                row,
+                found: cells.len(),
+                expected,
+                variant,
+            });
         }
         rows.push(cells);
     }
     if rows.len() != expected {
-        return Err(BoardError::Rows { found: rows.len(), expected, variant });
+        return Err(BoardError::Rows {
+            found: rows.len(),
+            expected,
+            variant,
+        });
     }
     Ok(rows.into_iter().rev().flatten().collect())
 }
@@ -107,7 +134,11 @@ fn bare_row(line: &str) -> String {
 
 /// Whether this is the line of column letters, `abcdefghijklmno`; it never is a row, for no stone is an `a`.
 fn is_letters(row: &str, size: u8) -> bool {
-    row.len() == usize::from(size) && row.bytes().map(|b| b.to_ascii_lowercase()).eq((b'a'..).take(row.len()))
+    row.len() == usize::from(size)
+        && row
+            .bytes()
+            .map(|b| b.to_ascii_lowercase())
+            .eq((b'a'..).take(row.len()))
 }
 
 /// The board with its coordinates, `[X]` being the last move, and a mark instead of the dot of an empty point:
@@ -120,23 +151,35 @@ fn is_letters(row: &str, size: u8) -> bool {
 /// ```
 pub(super) fn draw(size: u8, cells: &[Cell], last: Option<Move>, marks: &[(Move, char)]) -> String {
     let mut text = String::new();
-    for (number, row) in (0..u16::from(size)).zip(cells.chunks(usize::from(size))).rev() {
+    for (number, row) in (0..u16::from(size))
+        .zip(cells.chunks(usize::from(size)))
+        .rev()
+    {
         text += &alloc::format!("{:>2} ", number + 1);
         for (cell, column) in row.iter().zip(0..) {
             let m = Move::new(number * u16::from(size) + column);
             let stone = match cell {
                 Some(Side::First) => 'X',
                 Some(Side::Second) => 'O',
-                None => marks.iter().find(|(marked, _)| *marked == m).map_or('.', |(_, mark)| *mark),
+                None => marks
+                    .iter()
+                    .find(|(marked, _)| *marked == m)
+                    .map_or('.', |(_, mark)| *mark),
             };
             let is_last = last == Some(m);
-            text.extend(if is_last { ['[', stone, ']'] } else { [' ', stone, ' '] });
+            text.extend(if is_last {
+                ['[', stone, ']']
+            } else {
+                [' ', stone, ' ']
+            });
         }
         text.truncate(text.trim_end().len());
         text.push('\n');
     }
     text += "  ";
-    (b'a'..).take(usize::from(size)).for_each(|letter| text.extend([' ', ' ', char::from(letter)]));
+    (b'a'..)
+        .take(usize::from(size))
+        .for_each(|letter| text.extend([' ', ' ', char::from(letter)]));
     text.push('\n');
     text
 }

@@ -43,7 +43,11 @@ pub fn forbidden(black: &Lines, empty: &Lines, point: Point) -> Option<Forbidden
         Made::Forbidden(reason) => Some(reason),
         Made::Threes(fours) => {
             let double = fours.directions() >= 2
-                && Judge { black: black.clone(), empty: empty.clone() }.has_double_three(point, fours);
+                && Judge {
+                    black: black.clone(),
+                    empty: empty.clone(),
+                }
+                .has_double_three(point, fours);
             double.then_some(Forbidden::DoubleThree)
         }
     }
@@ -86,8 +90,11 @@ impl Judge {
     /// makes a straight four with it.
     fn has_double_three(&mut self, point: Point, fours: Around) -> bool {
         self.flip(point);
-        let is_three =
-            |&direction: &usize| fours.steps(direction).any(|steps| self.is_free(point.along(direction, steps)));
+        let is_three = |&direction: &usize| {
+            fours
+                .steps(direction)
+                .any(|steps| self.is_free(point.along(direction, steps)))
+        };
         let double = (0..4).filter(is_three).take(2).count() == 2;
         self.flip(point);
         double

@@ -40,7 +40,17 @@ impl Lines {
                 direction += 1;
             }
             let is_last = point.x + 1 == size;
-            point = if is_last { Point { x: 0, y: point.y + 1 } } else { Point { x: point.x + 1, y: point.y } };
+            point = if is_last {
+                Point {
+                    x: 0,
+                    y: point.y + 1,
+                }
+            } else {
+                Point {
+                    x: point.x + 1,
+                    y: point.y,
+                }
+            };
         }
         Self(lines)
     }
@@ -62,15 +72,22 @@ impl Lines {
     pub fn points(&self) -> impl Iterator<Item = Point> {
         self.0[..MAX_SIZE].iter().zip(0..).flat_map(|(&row, y)| {
             let bits = core::iter::successors(Some(row), |&rest| Some(rest & rest.wrapping_sub(1)));
-            bits.take_while(|&rest| rest != 0).map(move |rest| Point { x: rest.trailing_zeros() as u8 - MARGIN, y })
+            bits.take_while(|&rest| rest != 0).map(move |rest| Point {
+                x: rest.trailing_zeros() as u8 - MARGIN,
+                y,
+            })
         })
     }
 
     /// Whether one of the unbroken rows of the set is a five, which is told by its length and is never shorter than 5.
     pub(super) fn has_five(&self, is_five: impl Fn(usize) -> bool) -> bool {
         // Most lines have no five stones side by side; the lengths are counted on the others only.
-        let is_long = |line: &&u32| **line & **line >> 1 & **line >> 2 & **line >> 3 & **line >> 4 != 0;
-        self.0.iter().filter(is_long).any(|&line| runs(line).any(&is_five))
+        let is_long =
+            |line: &&u32| **line & **line >> 1 & **line >> 2 & **line >> 3 & **line >> 4 != 0;
+        self.0
+            .iter()
+            .filter(is_long)
+            .any(|&line| runs(line).any(&is_five))
     }
 }
 

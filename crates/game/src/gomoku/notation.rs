@@ -8,7 +8,9 @@ use crate::{Move, MoveError, Variant};
 /// Gomocup's `7,7`: column and row from 0, the row counted from the **top**.
 pub(super) fn parse(variant: Variant, size: u8, text: &str) -> Result<Move, MoveError> {
     let (column, row) = match text.split_once(',') {
-        Some((column, row)) => number(column).zip(number(row).map(|row| u16::from(size).saturating_sub(row))),
+        Some((column, row)) => {
+            number(column).zip(number(row).map(|row| u16::from(size).saturating_sub(row)))
+        }
         None => lettered(text),
     }
     .ok_or_else(|| MoveError::Text(text.to_string(), variant))?;
@@ -23,7 +25,10 @@ pub(super) fn parse(variant: Variant, size: u8, text: &str) -> Result<Move, Move
 fn lettered(text: &str) -> Option<(u16, u16)> {
     let mut rest = text.chars();
     let letter = rest.next().filter(char::is_ascii_alphabetic)?;
-    Some((u16::from(letter.to_ascii_lowercase() as u8 - b'a'), number(rest.as_str())?))
+    Some((
+        u16::from(letter.to_ascii_lowercase() as u8 - b'a'),
+        number(rest.as_str())?,
+    ))
 }
 
 fn number(digits: &str) -> Option<u16> {
@@ -47,7 +52,11 @@ pub(super) fn split(line: &str) -> Vec<&str> {
         return line.split_whitespace().collect();
     }
     let is_gap = |c: char| c.is_whitespace() || ",_[]".contains(c);
-    line.split(is_gap).map(without_count).filter(|word| !word.is_empty()).flat_map(split_word).collect()
+    line.split(is_gap)
+        .map(without_count)
+        .filter(|word| !word.is_empty())
+        .flat_map(split_word)
+        .collect()
 }
 
 /// `h8` of `12.h8`.
@@ -62,7 +71,9 @@ fn split_word(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     core::iter::from_fn(move || {
         let first = rest.chars().next()?.len_utf8();
-        let end = rest[first..].find(char::is_alphabetic).map_or(rest.len(), |next| first + next);
+        let end = rest[first..]
+            .find(char::is_alphabetic)
+            .map_or(rest.len(), |next| first + next);
         let (token, after) = rest.split_at(end);
         rest = after;
         Some(token)

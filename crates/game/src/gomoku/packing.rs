@@ -37,7 +37,10 @@ const DIGITS: [[u8; 5]; 243] = {
 /// The stones of both sides in a packed position of gomoku, each in the order of their codes; `None` for other games.
 pub(crate) fn stones(variant: Variant, packed: &Packed) -> Option<[Vec<Move>; 2]> {
     let mut stones = [Vec::new(), Vec::new()];
-    unpack(variant, packed).ok()?.stones().for_each(|(code, side)| stones[side.index()].push(Move::new(code)));
+    unpack(variant, packed)
+        .ok()?
+        .stones()
+        .for_each(|(code, side)| stones[side.index()].push(Move::new(code)));
     Some(stones)
 }
 
@@ -45,8 +48,19 @@ pub(crate) fn stones(variant: Variant, packed: &Packed) -> Option<[Vec<Move>; 2]
 fn stones_of(groups: &[u8]) -> impl Iterator<Item = (u16, Side)> {
     let groups = (0..).step_by(5).zip(groups).filter(|(_, byte)| **byte != 0);
     groups.flat_map(|(code, byte)| {
-        let digits = (code..).zip(DIGITS[usize::from(*byte)]).filter(|(_, digit)| *digit != 0);
-        digits.map(|(code, digit)| (code, if digit == 1 { Side::First } else { Side::Second }))
+        let digits = (code..)
+            .zip(DIGITS[usize::from(*byte)])
+            .filter(|(_, digit)| *digit != 0);
+        digits.map(|(code, digit)| {
+            (
+                code,
+                if digit == 1 {
+                    Side::First
+                } else {
+                    Side::Second
+                },
+            )
+        })
     })
 }
 
@@ -56,7 +70,12 @@ fn packed_len(size: u8) -> usize {
 
 /// Side to move (0 or 1; 2: the second, who has won by a forbidden move), then a byte for every five cells: digits in base
 /// 3 (empty, first, second), low cells in the low digits. Trailing zero bytes stay: the length is fixed by the size.
-pub(super) fn pack(size: u8, side: Side, foul: bool, stones: impl Iterator<Item = (u16, Side)>) -> Packed {
+pub(super) fn pack(
+    size: u8,
+    side: Side,
+    foul: bool,
+    stones: impl Iterator<Item = (u16, Side)>,
+) -> Packed {
     let mut bytes = alloc::vec![0; packed_len(size)];
     bytes[0] = if foul { FOUL } else { side as u8 };
     for (code, side) in stones {
@@ -68,8 +87,13 @@ pub(super) fn pack(size: u8, side: Side, foul: bool, stones: impl Iterator<Item 
 
 pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<Unpacked<'_>, UnpackError> {
     let error = |reason| UnpackError { variant, reason };
-    let size = dimensions(variant).ok_or_else(|| error("it is no gomoku"))?.1;
-    let (&state, groups) = packed.0.split_first().ok_or_else(|| error("no bytes at all"))?;
+    let size = dimensions(variant)
+        .ok_or_else(|| error("it is no gomoku"))?
+        .1;
+    let (&state, groups) = packed
+        .0
+        .split_first()
+        .ok_or_else(|| error("no bytes at all"))?;
     if packed.0.len() != packed_len(size) {
         return Err(error("wrong length"));
     }
@@ -84,7 +108,9 @@ pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<Unpacked<'_>, 
     }
     // Only the last byte has digits beyond the board.
     let last = groups.len() - 1;
-    if stones_of(&groups[last..]).any(|(code, _)| 5 * last + usize::from(code) >= usize::from(size).pow(2)) {
+    if stones_of(&groups[last..])
+        .any(|(code, _)| 5 * last + usize::from(code) >= usize::from(size).pow(2))
+    {
         return Err(error("a stone off the board"));
     }
     Ok(Unpacked { side, foul, groups })

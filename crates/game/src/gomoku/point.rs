@@ -17,7 +17,10 @@ impl Point {
     /// The point of a move on a board of `size` columns; off the board, if the move is.
     #[must_use]
     pub const fn of(m: Move, size: u8) -> Self {
-        Self { x: (m.code() % size as u16) as u8, y: (m.code() / size as u16) as u8 }
+        Self {
+            x: (m.code() % size as u16) as u8,
+            y: (m.code() / size as u16) as u8,
+        }
     }
 
     /// The move that puts a stone here.
@@ -36,7 +39,10 @@ impl Point {
             2 => (steps, steps),
             _ => (steps, -steps),
         };
-        Self { x: self.x.wrapping_add_signed(x), y: self.y.wrapping_add_signed(y) }
+        Self {
+            x: self.x.wrapping_add_signed(x),
+            y: self.y.wrapping_add_signed(y),
+        }
     }
 
     /// Where `symmetry` takes the point.
@@ -51,6 +57,11 @@ impl Point {
         const RISING: usize = 2 * MAX_SIZE;
         const FALLING: usize = 4 * MAX_SIZE - 1;
         let (x, y) = (self.x as usize, self.y as usize);
-        [(y, self.x), (COLUMNS + x, self.y), (RISING + x + MAX_SIZE - 1 - y, self.x), (FALLING + x + y, self.x)]
+        [
+            (y, self.x),
+            (COLUMNS + x, self.y),
+            (RISING + x + MAX_SIZE - 1 - y, self.x),
+            (FALLING + x + y, self.x),
+        ]
     }
 }

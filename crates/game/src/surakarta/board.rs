@@ -38,7 +38,9 @@ pub(super) fn points(mut set: u64) -> impl Iterator<Item = u8> {
 
 impl Board {
     /// Two full rows for each side, the first side's at the bottom.
-    pub const START: Self = Self { stones: [(1 << 12) - 1, ALL & !((1 << 24) - 1)] };
+    pub const START: Self = Self {
+        stones: [(1 << 12) - 1, ALL & !((1 << 24) - 1)],
+    };
 
     /// The stones of a side.
     #[must_use]
@@ -55,7 +57,9 @@ impl Board {
     /// What stands on a point.
     #[must_use]
     pub fn at(&self, point: u8) -> Option<Side> {
-        [Side::First, Side::Second].into_iter().find(|&side| self.stones(side) >> point & 1 != 0)
+        [Side::First, Side::Second]
+            .into_iter()
+            .find(|&side| self.stones(side) >> point & 1 != 0)
     }
 
     /// Puts a stone on the point or takes it off.

@@ -44,12 +44,16 @@ pub(super) static VICTIMS: [u64; POINTS] = all_victims(&all_routes());
 /// # Panics
 /// If one is no point of the board.
 pub fn routes(from: u8, to: u8) -> impl Iterator<Item = u64> {
-    ROUTES[usize::from(from)][usize::from(to)].into_iter().filter(|&mask| mask != BLOCKED)
+    ROUTES[usize::from(from)][usize::from(to)]
+        .into_iter()
+        .filter(|&mask| mask != BLOCKED)
 }
 
 /// Whether some route between the two is free of stones.
 pub(super) fn is_open(from: u8, to: u8, occupied: u64) -> bool {
-    ROUTES[usize::from(from)][usize::from(to)].iter().any(|mask| mask & occupied == 0)
+    ROUTES[usize::from(from)][usize::from(to)]
+        .iter()
+        .any(|mask| mask & occupied == 0)
 }
 
 const fn all_routes() -> Routes {

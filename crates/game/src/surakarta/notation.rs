@@ -30,13 +30,21 @@ pub(super) fn parse(variant: Variant, text: &str) -> Result<Move, MoveError> {
 
 /// A letter and a digit; `Some(None)` if the board has no such point.
 fn read_point(text: &str) -> Option<Option<u8>> {
-    let &[file @ b'a'..=b'z', rank @ b'0'..=b'9'] = text.as_bytes() else { return None };
+    let &[file @ b'a'..=b'z', rank @ b'0'..=b'9'] = text.as_bytes() else {
+        return None;
+    };
     let (file, rank) = (usize::from(file - b'a'), usize::from(rank - b'0'));
     Some((file < SIZE && (1..=SIZE).contains(&rank)).then(|| ((rank - 1) * SIZE + file) as u8))
 }
 
 pub(super) fn write(m: Move) -> String {
-    let point = |point: usize| format!("{}{}", char::from(b'a' + (point % SIZE) as u8), point / SIZE + 1);
+    let point = |point: usize| {
+        format!(
+            "{}{}",
+            char::from(b'a' + (point % SIZE) as u8),
+            point / SIZE + 1
+        )
+    };
     point(m.index() / POINTS) + &point(m.index() % POINTS)
 }
 
@@ -58,7 +66,14 @@ fn side(letter: char) -> Option<Side> {
 /// `wwwwww/wwwwww/6/6/bbbbbb/bbbbbb b`.
 pub(super) fn fen(variant: Variant) -> Dialect<Side> {
     let word = |word: &str| word.parse().ok().and_then(side);
-    Dialect { variant, columns: SIZE, rows: SIZE, piece: side, side: word, sides: "b or w" }
+    Dialect {
+        variant,
+        columns: SIZE,
+        rows: SIZE,
+        piece: side,
+        side: word,
+        sides: "b or w",
+    }
 }
 
 /// The board with its coordinates, `[b]` being the stone that moved last, `[.]` where it came from.
@@ -70,7 +85,11 @@ pub(super) fn draw(at: impl Fn(u8) -> Option<Side>, last: Option<Move>) -> Strin
         for point in (row * SIZE..).take(SIZE).map(|point| point as u8) {
             let stone = at(point).map_or('.', letter);
             let is_marked = marked.is_some_and(|(from, to)| point == from || point == to);
-            text.extend(if is_marked { ['[', stone, ']'] } else { [' ', stone, ' '] });
+            text.extend(if is_marked {
+                ['[', stone, ']']
+            } else {
+                [' ', stone, ' ']
+            });
         }
         text.truncate(text.trim_end().len());
         text.push('\n');

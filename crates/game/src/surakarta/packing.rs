@@ -15,7 +15,11 @@ pub(super) fn image(symmetry: Symmetry, point: u8) -> u8 {
 
 /// Whose stone the image of a stone is.
 pub(super) fn image_side(symmetry: Symmetry, side: Side) -> Side {
-    if symmetry.number() & 8 == 0 { side } else { side.other() }
+    if symmetry.number() & 8 == 0 {
+        side
+    } else {
+        side.other()
+    }
 }
 
 /// Side to move, then a byte for every four points: digits in base 3 (empty, first, second), low points in the low digits.
@@ -25,7 +29,8 @@ pub(super) fn pack(board: &Board, side: Side, symmetry: Symmetry) -> Packed {
     for side in [Side::First, Side::Second] {
         for point in super::board::points(board.stones(side)) {
             let at = usize::from(image(symmetry, point));
-            bytes[1 + at / POWERS.len()] += (1 + image_side(symmetry, side) as u8) * POWERS[at % POWERS.len()];
+            bytes[1 + at / POWERS.len()] +=
+                (1 + image_side(symmetry, side) as u8) * POWERS[at % POWERS.len()];
         }
     }
     Packed(bytes)
@@ -44,7 +49,9 @@ pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<(Board, Side, 
         return Err(error("a byte over 80"));
     }
     let mut board = Board::default();
-    let digits = bytes[1..].iter().flat_map(|byte| POWERS.map(|power| byte / power % 3));
+    let digits = bytes[1..]
+        .iter()
+        .flat_map(|byte| POWERS.map(|power| byte / power % 3));
     for (digit, point) in digits.zip(0..) {
         match digit {
             0 => {}

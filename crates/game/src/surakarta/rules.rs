@@ -5,7 +5,9 @@ use super::board::{Board, points};
 use super::{POINTS, notation, packing};
 use crate::fen::{move_number, with_count, write_rows};
 use crate::line::split_at_blanks;
-use crate::{FenError, Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant, zobrist};
+use crate::{
+    FenError, Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant, zobrist,
+};
 
 /// One number for each side and point.
 static NUMBERS: [[u128; POINTS]; 2] = [zobrist::table(4096), zobrist::table(4096 + POINTS as u64)];
@@ -41,7 +43,15 @@ fn limit(variant: Variant) -> Option<u8> {
 
 impl Surakarta {
     fn new(limit: u8, board: Board, side: Side, quiet: u8) -> Self {
-        let mut game = Self { board, side, limit, quiet, zobrist: 0, past: Vec::new(), history: Vec::new() };
+        let mut game = Self {
+            board,
+            side,
+            limit,
+            quiet,
+            zobrist: 0,
+            past: Vec::new(),
+            history: Vec::new(),
+        };
         game.zobrist = game.zobrist(Symmetry::IDENTITY);
         game
     }
@@ -76,7 +86,12 @@ impl Surakarta {
     /// Whether the position stands for the third time. Only positions since the last capture can be the same.
     fn is_third(&self) -> bool {
         let since = self.past.iter().rev().take(usize::from(self.quiet));
-        since.skip(1).step_by(2).filter(|past| past.zobrist == self.zobrist).nth(1).is_some()
+        since
+            .skip(1)
+            .step_by(2)
+            .filter(|past| past.zobrist == self.zobrist)
+            .nth(1)
+            .is_some()
     }
 
     /// Whether the limit or a repetition has ended the game.
@@ -85,11 +100,15 @@ impl Surakarta {
     }
 
     fn has_moves(&self) -> bool {
-        self.board.all_targets(self.side).any(|(_, targets)| targets != 0)
+        self.board
+            .all_targets(self.side)
+            .any(|(_, targets)| targets != 0)
     }
 
     fn has_stones(&self) -> bool {
-        [Side::First, Side::Second].into_iter().all(|side| self.board.count(side) > 0)
+        [Side::First, Side::Second]
+            .into_iter()
+            .all(|side| self.board.count(side) > 0)
     }
 
     /// More stones win.
@@ -103,7 +122,11 @@ impl Surakarta {
     }
 
     fn targets(&self, from: u8) -> u64 {
-        if self.board.at(from) == Some(self.side) { self.board.targets(from, self.side) } else { 0 }
+        if self.board.at(from) == Some(self.side) {
+            self.board.targets(from, self.side)
+        } else {
+            0
+        }
     }
 }
 
@@ -112,7 +135,12 @@ impl Game for Surakarta {
     const SYMMETRIES: u8 = 16;
 
     fn start(variant: Variant) -> Self {
-        Self::new(limit(variant).expect("a surakarta variant"), Board::START, Side::First, 0)
+        Self::new(
+            limit(variant).expect("a surakarta variant"),
+            Board::START,
+            Side::First,
+            0,
+        )
     }
 
     fn variant(&self) -> Variant {
@@ -155,11 +183,15 @@ impl Game for Surakarta {
         if !self.has_stones() {
             return 0;
         }
-        self.board.all_targets(self.side).map(|(_, targets)| u64::from(targets.count_ones())).sum()
+        self.board
+            .all_targets(self.side)
+            .map(|(_, targets)| u64::from(targets.count_ones()))
+            .sum()
     }
 
     fn check(&self, m: Move) -> Result<(), MoveError> {
-        let (from, to) = notation::ends(m).ok_or_else(|| MoveError::OffBoard(notation::write(m), self.variant()))?;
+        let (from, to) = notation::ends(m)
+            .ok_or_else(|| MoveError::OffBoard(notation::write(m), self.variant()))?;
         if self.targets(from) >> to & 1 == 0 {
             return Err(MoveError::Illegal(notation::write(m)));
         }
@@ -174,16 +206,25 @@ impl Game for Surakarta {
         let (from, to) = notation::ends(m).expect("a legal move");
         let (mover, enemy) = (self.side, self.side.other());
         let captured = self.board.stones(enemy) >> to & 1 != 0;
-        self.past.push(Past { zobrist: self.zobrist, quiet: self.quiet, captured });
+        self.past.push(Past {
+            zobrist: self.zobrist,
+            quiet: self.quiet,
+            captured,
+        });
         self.history.push(m);
-        self.zobrist ^= Self::number(mover, from) ^ Self::number(mover, to) ^ zobrist::SECOND_TO_MOVE;
+        self.zobrist ^=
+            Self::number(mover, from) ^ Self::number(mover, to) ^ zobrist::SECOND_TO_MOVE;
         self.board.flip(from, mover);
         self.board.flip(to, mover);
         if captured {
             self.zobrist ^= Self::number(enemy, to);
             self.board.flip(to, enemy);
         }
-        self.quiet = if captured { 0 } else { self.quiet.saturating_add(1) };
+        self.quiet = if captured {
+            0
+        } else {
+            self.quiet.saturating_add(1)
+        };
         self.side = enemy;
         self.zobrist = zobrist::marked(self.zobrist, self.side);
     }
@@ -225,13 +266,18 @@ impl Game for Surakarta {
     }
 
     fn unpack(variant: Variant, packed: &Packed) -> Result<Self, UnpackError> {
-        let limit = limit(variant).ok_or(UnpackError { variant, reason: "it is no surakarta" })?;
+        let limit = limit(variant).ok_or(UnpackError {
+            variant,
+            reason: "it is no surakarta",
+        })?;
         let (board, side, quiet) = packing::unpack(variant, packed)?;
         Ok(Self::new(limit, board, side, quiet))
     }
 
     fn image(_: Variant, m: Move, symmetry: Symmetry) -> Move {
-        let Some((from, to)) = notation::ends(m) else { return m };
+        let Some((from, to)) = notation::ends(m) else {
+            return m;
+        };
         notation::join(packing::image(symmetry, from), packing::image(symmetry, to))
     }
 
@@ -262,13 +308,20 @@ impl Game for Surakarta {
         for (cell, point) in fen.cells.iter().zip(0..) {
             cell.iter().for_each(|&side| board.flip(point, side));
         }
-        Ok(with_count(packing::pack(&board, fen.side, Symmetry::IDENTITY), fen.quiet))
+        Ok(with_count(
+            packing::pack(&board, fen.side, Symmetry::IDENTITY),
+            fen.quiet,
+        ))
     }
 
     fn fen(&self) -> Option<String> {
-        let letters: Vec<Option<char>> =
-            (0..POINTS as u8).map(|point| self.board.at(point).map(notation::letter)).collect();
-        let (rows, side) = (write_rows(super::SIZE, &letters), notation::letter(self.side));
+        let letters: Vec<Option<char>> = (0..POINTS as u8)
+            .map(|point| self.board.at(point).map(notation::letter))
+            .collect();
+        let (rows, side) = (
+            write_rows(super::SIZE, &letters),
+            notation::letter(self.side),
+        );
         let number = move_number(self.history.len(), self.side);
         Some(alloc::format!("{rows} {side} {} {number}", self.quiet))
     }

@@ -1,4 +1,6 @@
-use super::geometry::{self, ADVISOR, ELEPHANT, GENERAL, HORSE, HORSE_TO, RAYS, SOLDIER, SOLDIER_TO};
+use super::geometry::{
+    self, ADVISOR, ELEPHANT, GENERAL, HORSE, HORSE_TO, RAYS, SOLDIER, SOLDIER_TO,
+};
 use super::{Kind, Piece, SQUARES, Square, Squares};
 use crate::Side;
 
@@ -12,8 +14,11 @@ pub struct Board {
 
 impl Board {
     /// No pieces.
-    pub const EMPTY: Self =
-        Self { squares: [None; SQUARES], sides: [Squares::NONE; 2], kinds: [Squares::NONE; Kind::ALL.len()] };
+    pub const EMPTY: Self = Self {
+        squares: [None; SQUARES],
+        sides: [Squares::NONE; 2],
+        kinds: [Squares::NONE; Kind::ALL.len()],
+    };
 
     /// What stands on a point.
     #[must_use]
@@ -47,7 +52,9 @@ impl Board {
 
     /// All pieces with their points, from `a0` on.
     pub fn iter(&self) -> impl Iterator<Item = (Square, Piece)> {
-        self.occupied().into_iter().filter_map(|square| Some((square, self.at(square)?)))
+        self.occupied()
+            .into_iter()
+            .filter_map(|square| Some((square, self.at(square)?)))
     }
 
     /// Where the general of a side stands; `None` after it was taken.
@@ -94,14 +101,17 @@ impl Board {
     #[must_use]
     pub fn attackers(&self, square: Square, occupied: Squares) -> Squares {
         let index = square.index();
-        let soldiers = SOLDIER_TO[0][index] & self.side(Side::First) | SOLDIER_TO[1][index] & self.side(Side::Second);
+        let soldiers = SOLDIER_TO[0][index] & self.side(Side::First)
+            | SOLDIER_TO[1][index] & self.side(Side::Second);
         let mut found = soldiers & self.kind(Kind::Soldier)
             | geometry::reach(&HORSE_TO[index], occupied) & self.kind(Kind::Horse)
             | GENERAL[index] & self.kind(Kind::General)
             | ADVISOR[index] & self.kind(Kind::Advisor)
             | geometry::reach(&ELEPHANT[index], occupied) & self.kind(Kind::Elephant);
         for (direction, rays) in RAYS.iter().enumerate() {
-            let Some(first) = geometry::nearest(direction, rays[index] & occupied) else { continue };
+            let Some(first) = geometry::nearest(direction, rays[index] & occupied) else {
+                continue;
+            };
             found |= Squares::one(first) & self.kind(Kind::Rook);
             let second = geometry::nearest(direction, rays[first.index()] & occupied);
             found |= second.map_or(Squares::NONE, Squares::one) & self.kind(Kind::Cannon);

@@ -28,14 +28,23 @@ impl Board {
     #[must_use]
     pub fn is_in_check(&self, side: Side) -> bool {
         let enemy = side.other();
-        self.general(side).is_some_and(|general| self.is_attacked(general, enemy, self.occupied(), self.side(enemy)))
+        self.general(side).is_some_and(|general| {
+            self.is_attacked(general, enemy, self.occupied(), self.side(enemy))
+        })
     }
 
     /// Whether a move of the piece on `from` to the empty or hostile point `to` gives check to a general that is not in check.
     #[must_use]
     pub fn gives_check(&self, from: Square, to: Square) -> bool {
-        let (Some(piece), entered) = (self.at(from), Squares::one(to)) else { return false };
-        let Some(general) = self.general(piece.side.other()).filter(|&general| general != to) else { return false };
+        let (Some(piece), entered) = (self.at(from), Squares::one(to)) else {
+            return false;
+        };
+        let Some(general) = self
+            .general(piece.side.other())
+            .filter(|&general| general != to)
+        else {
+            return false;
+        };
         let occupied = self.occupied() & !Squares::one(from) | entered;
         // From elsewhere only a piece that leaves or enters a line to the general, or leaves a leg, can discover a check.
         let near = CROSS[general.index()] | ASLANT[general.index()];
@@ -62,8 +71,13 @@ impl Board {
             }
         };
         !(SOLDIER_TO[by.index()][square.index()] & self.kind(Kind::Soldier) & attackers).is_empty()
-            || !(geometry::reach(&HORSE_TO[square.index()], occupied) & self.kind(Kind::Horse) & attackers).is_empty()
-            || (CROSS[square.index()] & self.long_range() & attackers).into_iter().any(is_line_open)
+            || !(geometry::reach(&HORSE_TO[square.index()], occupied)
+                & self.kind(Kind::Horse)
+                & attackers)
+                .is_empty()
+            || (CROSS[square.index()] & self.long_range() & attackers)
+                .into_iter()
+                .any(is_line_open)
     }
 
     /// Whether a piece of `side` can take back on `square` what came there from `from`; pins count for nothing.
@@ -73,8 +87,10 @@ impl Board {
         let generals = self.kind(Kind::General);
         let steps = geometry::GENERAL[square.index()] & generals
             | geometry::ADVISOR[square.index()] & self.kind(Kind::Advisor)
-            | geometry::reach(&geometry::ELEPHANT[square.index()], occupied) & self.kind(Kind::Elephant);
-        !(steps & defenders).is_empty() || self.is_attacked(square, side, occupied, defenders & !generals)
+            | geometry::reach(&geometry::ELEPHANT[square.index()], occupied)
+                & self.kind(Kind::Elephant);
+        !(steps & defenders).is_empty()
+            || self.is_attacked(square, side, occupied, defenders & !generals)
     }
 
     fn long_range(&self) -> Squares {
@@ -86,7 +102,11 @@ impl Board {
     pub fn danger(&self, side: Side) -> Option<Danger> {
         let general = self.general(side)?;
         let (occupied, own, enemy) = (self.occupied(), self.side(side), self.side(side.other()));
-        let mut danger = Danger { is_check: false, pinned: Squares::NONE, screens: Squares::NONE };
+        let mut danger = Danger {
+            is_check: false,
+            pinned: Squares::NONE,
+            screens: Squares::NONE,
+        };
         for from in CROSS[general.index()] & self.long_range() & enemy {
             let gap = between(general, from);
             let inside = gap & occupied;
@@ -102,12 +122,16 @@ impl Board {
             }
         }
         let horses = self.kind(Kind::Horse) & enemy;
-        for jump in HORSE_TO[general.index()].iter().filter(|jump| !(jump.ends & horses).is_empty()) {
+        for jump in HORSE_TO[general.index()]
+            .iter()
+            .filter(|jump| !(jump.ends & horses).is_empty())
+        {
             let leg = jump.over & occupied;
             danger.is_check |= leg.is_empty();
             danger.pinned |= leg & own;
         }
-        let soldiers = SOLDIER_TO[side.other().index()][general.index()] & self.kind(Kind::Soldier) & enemy;
+        let soldiers =
+            SOLDIER_TO[side.other().index()][general.index()] & self.kind(Kind::Soldier) & enemy;
         danger.is_check |= !soldiers.is_empty();
         Some(danger)
     }
@@ -117,7 +141,10 @@ impl Board {
     pub fn legal_targets(&self, from: Square, piece: Piece, danger: &Danger) -> Squares {
         let targets = self.targets(from, piece);
         if piece.kind == Kind::General || danger.is_check || danger.pinned.has(from) {
-            targets.into_iter().filter(|&to| self.is_safe(from, to, piece)).collect()
+            targets
+                .into_iter()
+                .filter(|&to| self.is_safe(from, to, piece))
+                .collect()
         } else {
             targets & !danger.screens
         }
@@ -126,9 +153,15 @@ impl Board {
     /// Whether the move leaves its side's general unattacked.
     #[must_use]
     pub fn is_safe(&self, from: Square, to: Square, piece: Piece) -> bool {
-        let general = if piece.kind == Kind::General { Some(to) } else { self.general(piece.side) };
+        let general = if piece.kind == Kind::General {
+            Some(to)
+        } else {
+            self.general(piece.side)
+        };
         let (left, entered) = (Squares::one(from), Squares::one(to));
         let (enemy, occupied) = (piece.side.other(), self.occupied() & !left | entered);
-        general.is_some_and(|general| !self.is_attacked(general, enemy, occupied, self.side(enemy) & !entered))
+        general.is_some_and(|general| {
+            !self.is_attacked(general, enemy, occupied, self.side(enemy) & !entered)
+        })
     }
 }

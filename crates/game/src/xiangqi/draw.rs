@@ -13,7 +13,11 @@ pub(super) fn draw(board: &Board, last: Option<Move>) -> String {
         for square in (0..FILES).filter_map(|file| Square::at(file, rank)) {
             let piece = board.at(square).map_or('.', |piece| piece.letter());
             let is_marked = marked.is_some_and(|(from, to)| square == from || square == to);
-            text.extend(if is_marked { ['[', piece, ']'] } else { [' ', piece, ' '] });
+            text.extend(if is_marked {
+                ['[', piece, ']']
+            } else {
+                [' ', piece, ' ']
+            });
         }
         text.truncate(text.trim_end().len());
         text.push('\n');

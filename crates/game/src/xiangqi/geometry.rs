@@ -21,7 +21,8 @@ const WAYS: [(i8, i8); DIRECTIONS] = [(0, 1), (1, 0), (0, -1), (-1, 0)];
 const DIAGONALS: [(i8, i8); 4] = [(1, 1), (1, -1), (-1, -1), (-1, 1)];
 
 /// All points in a direction from each point.
-pub(super) static RAYS: [Table; DIRECTIONS] = [rays(WAYS[0]), rays(WAYS[1]), rays(WAYS[2]), rays(WAYS[3])];
+pub(super) static RAYS: [Table; DIRECTIONS] =
+    [rays(WAYS[0]), rays(WAYS[1]), rays(WAYS[2]), rays(WAYS[3])];
 /// All points on the file and the rank of each point, but itself.
 pub(super) static CROSS: Table = cross();
 /// The four points aslant of each point: the legs of horses that come to it.
@@ -39,7 +40,10 @@ pub(super) static HORSE_TO: [Jumps; SQUARES] = horse(DIAGONALS, true);
 /// A soldier's steps, by side.
 pub(super) static SOLDIER: [Table; 2] = [soldier(Side::First), soldier(Side::Second)];
 /// The points from which a soldier of a side steps to each point.
-pub(super) static SOLDIER_TO: [Table; 2] = [inverse(&soldier(Side::First)), inverse(&soldier(Side::Second))];
+pub(super) static SOLDIER_TO: [Table; 2] = [
+    inverse(&soldier(Side::First)),
+    inverse(&soldier(Side::Second)),
+];
 
 /// `d0` to `f2` and `d7` to `f9`.
 pub(super) const PALACES: Squares = Squares(box_of(0) | box_of(7));
@@ -68,7 +72,11 @@ const fn elephant_points() -> Squares {
 /// One point, or nothing where the board has none.
 const fn bit(file: i8, rank: i8) -> u128 {
     let on_board = file >= 0 && rank >= 0 && file < FILES as i8 && rank < RANKS as i8;
-    if on_board { 1 << (rank * FILES as i8 + file) } else { 0 }
+    if on_board {
+        1 << (rank * FILES as i8 + file)
+    } else {
+        0
+    }
 }
 
 const fn place(square: usize) -> (i8, i8) {
@@ -121,7 +129,10 @@ const fn steps(ways: [(i8, i8); 4], home: Squares) -> Table {
 }
 
 const fn elephant() -> [Jumps; SQUARES] {
-    let mut table = [[Jump { over: Squares::NONE, ends: Squares::NONE }; 4]; SQUARES];
+    let mut table = [[Jump {
+        over: Squares::NONE,
+        ends: Squares::NONE,
+    }; 4]; SQUARES];
     let mut square = 0;
     while square < SQUARES {
         let (file, rank) = place(square);
@@ -129,8 +140,15 @@ const fn elephant() -> [Jumps; SQUARES] {
         while way < 4 {
             let (right, up) = DIAGONALS[way];
             let stays_home = (rank < 5) == (rank + 2 * up < 5);
-            let end = if stays_home { bit(file + 2 * right, rank + 2 * up) } else { 0 };
-            table[square][way] = Jump { over: Squares(bit(file + right, rank + up)), ends: Squares(end) };
+            let end = if stays_home {
+                bit(file + 2 * right, rank + 2 * up)
+            } else {
+                0
+            };
+            table[square][way] = Jump {
+                over: Squares(bit(file + right, rank + up)),
+                ends: Squares(end),
+            };
             way += 1;
         }
         square += 1;
@@ -141,7 +159,10 @@ const fn elephant() -> [Jumps; SQUARES] {
 /// `inverse`: the jumps that come to the point. A horse goes one point straight and then one aslant; looked at from its end,
 /// first aslant and then straight in either of two ways.
 const fn horse(ways: [(i8, i8); 4], inverse: bool) -> [Jumps; SQUARES] {
-    let mut table = [[Jump { over: Squares::NONE, ends: Squares::NONE }; 4]; SQUARES];
+    let mut table = [[Jump {
+        over: Squares::NONE,
+        ends: Squares::NONE,
+    }; 4]; SQUARES];
     let mut square = 0;
     while square < SQUARES {
         let (file, rank) = place(square);
@@ -152,9 +173,13 @@ const fn horse(ways: [(i8, i8); 4], inverse: bool) -> [Jumps; SQUARES] {
                 bit(file + 2 * right, rank + up) | bit(file + right, rank + 2 * up)
             } else {
                 // `up` is the sidestep of a way to the right, and the other way round.
-                bit(file + 2 * right + up, rank + 2 * up + right) | bit(file + 2 * right - up, rank + 2 * up - right)
+                bit(file + 2 * right + up, rank + 2 * up + right)
+                    | bit(file + 2 * right - up, rank + 2 * up - right)
             };
-            table[square][way] = Jump { over: Squares(bit(file + right, rank + up)), ends: Squares(ends) };
+            table[square][way] = Jump {
+                over: Squares(bit(file + right, rank + up)),
+                ends: Squares(ends),
+            };
             way += 1;
         }
         square += 1;
@@ -197,7 +222,9 @@ const fn inverse(table: &Table) -> Table {
 
 /// Where the jumps end that nothing hinders.
 pub(super) fn reach(jumps: &Jumps, occupied: Squares) -> Squares {
-    let free = jumps.iter().filter(|jump| (jump.over & occupied).is_empty());
+    let free = jumps
+        .iter()
+        .filter(|jump| (jump.over & occupied).is_empty());
     free.fold(Squares::NONE, |ends, jump| ends | jump.ends)
 }
 
@@ -205,13 +232,21 @@ pub(super) fn reach(jumps: &Jumps, occupied: Squares) -> Squares {
 #[must_use]
 pub fn between(one: Square, two: Square) -> Squares {
     let (low, high) = if one < two { (one, two) } else { (two, one) };
-    let (away, back) = if low.file() == high.file() { (0, 2) } else { (1, 3) };
+    let (away, back) = if low.file() == high.file() {
+        (0, 2)
+    } else {
+        (1, 3)
+    };
     RAYS[away][low.index()] & RAYS[back][high.index()]
 }
 
 /// The first point of a set on a ray.
 pub(super) fn nearest(direction: usize, set: Squares) -> Option<Square> {
-    if direction < 2 { set.lowest() } else { set.highest() }
+    if direction < 2 {
+        set.lowest()
+    } else {
+        set.highest()
+    }
 }
 
 /// Where a rook on the point goes, captures among them.

@@ -21,7 +21,11 @@ pub fn join(from: Square, to: Square) -> Move {
 /// writes moves, both its ranks from 1 (`a10a9`). All other text of such programs is for [`parse_from_one`].
 pub(super) fn parse(variant: Variant, text: &str) -> Result<Move, MoveError> {
     let ranks = numbers(text).ok_or_else(|| MoveError::Text(text.to_string(), variant))?;
-    let lowest = if ranks.iter().any(|&(_, rank)| rank == RANKS) { 1 } else { 0 };
+    let lowest = if ranks.iter().any(|&(_, rank)| rank == RANKS) {
+        1
+    } else {
+        0
+    };
     locate(ranks, lowest).ok_or_else(|| MoveError::OffBoard(text.to_string(), variant))
 }
 
@@ -43,7 +47,13 @@ pub(super) fn write(m: Move) -> String {
 }
 
 fn spell(m: Move, lowest: usize) -> String {
-    let point = |point: usize| format!("{}{}", char::from(b'a' + (point % FILES) as u8), point / FILES + lowest);
+    let point = |point: usize| {
+        format!(
+            "{}{}",
+            char::from(b'a' + (point % FILES) as u8),
+            point / FILES + lowest
+        )
+    };
     point(m.index() / SQUARES) + &point(m.index() % SQUARES)
 }
 
@@ -56,7 +66,12 @@ fn numbers(text: &str) -> Option<[(usize, usize); 2]> {
 
 /// A letter and a number up to 10, and the text behind them.
 fn number(text: &str) -> Option<((usize, usize), &str)> {
-    let file = text.bytes().next().filter(u8::is_ascii_alphabetic)?.to_ascii_lowercase() - b'a';
+    let file = text
+        .bytes()
+        .next()
+        .filter(u8::is_ascii_alphabetic)?
+        .to_ascii_lowercase()
+        - b'a';
     let digits = &text[1..];
     if let Some(rest) = digits.strip_prefix("10") {
         return Some(((file.into(), 10), rest));
@@ -80,5 +95,12 @@ fn side(word: &str) -> Option<Side> {
 
 /// `rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1`.
 pub(super) fn fen(variant: Variant) -> Dialect<Piece> {
-    Dialect { variant, columns: FILES, rows: RANKS, piece: Piece::from_letter, side, sides: "w (or r) or b" }
+    Dialect {
+        variant,
+        columns: FILES,
+        rows: RANKS,
+        piece: Piece::from_letter,
+        side,
+        sides: "w (or r) or b",
+    }
 }

@@ -12,8 +12,16 @@ pub(super) fn swaps(symmetry: Symmetry) -> bool {
 
 /// Where a symmetry takes a point: bit 0 mirrors the files, bit 1 the ranks.
 pub(super) fn image(symmetry: Symmetry, square: Square) -> Square {
-    let file = if symmetry.number() & 1 == 0 { square.file() } else { FILES - 1 - square.file() };
-    let rank = if swaps(symmetry) { RANKS - 1 - square.rank() } else { square.rank() };
+    let file = if symmetry.number() & 1 == 0 {
+        square.file()
+    } else {
+        FILES - 1 - square.file()
+    };
+    let rank = if swaps(symmetry) {
+        RANKS - 1 - square.rank()
+    } else {
+        square.rank()
+    };
     Square::at(file, rank).expect("a mirror keeps points on the board")
 }
 
@@ -27,7 +35,10 @@ pub(super) fn pack(board: &Board, side: Side, symmetry: Symmetry) -> Packed {
     let mut bytes = alloc::vec![0; LENGTH];
     bytes[0] = image_side(symmetry, side) as u8;
     for (square, piece) in board.iter() {
-        let (at, piece) = (image(symmetry, square).index(), piece.turned(swaps(symmetry)));
+        let (at, piece) = (
+            image(symmetry, square).index(),
+            piece.turned(swaps(symmetry)),
+        );
         bytes[1 + at / 2] |= piece.code() << (4 * (at % 2));
     }
     Packed(bytes)
@@ -46,7 +57,10 @@ pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<(Board, Side, 
     let codes = bytes[1..].iter().flat_map(|byte| [byte & 15, byte >> 4]);
     for (code, number) in codes.zip(0..).filter(|&(code, _)| code != 0) {
         let piece = Piece::from_code(code).ok_or_else(|| error("a piece that does not exist"))?;
-        board.put(Square::new(number).expect("as many halves of bytes as points"), piece);
+        board.put(
+            Square::new(number).expect("as many halves of bytes as points"),
+            piece,
+        );
     }
     match flaw(&board, side) {
         Some(reason) => Err(error(reason)),
@@ -60,7 +74,9 @@ pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<(Board, Side, 
 pub(super) fn flaw(board: &Board, side: Side) -> Option<&'static str> {
     let generals = |side| board.pieces(side, Kind::General).count();
     match (generals(side), generals(side.other())) {
-        (0 | 1, 1) => board.iter().find_map(|(square, piece)| misplaced(square, piece)),
+        (0 | 1, 1) => board
+            .iter()
+            .find_map(|(square, piece)| misplaced(square, piece)),
         _ => Some("each side has one general, but the side to move may have lost it"),
     }
 }
@@ -68,11 +84,24 @@ pub(super) fn flaw(board: &Board, side: Side) -> Option<&'static str> {
 fn misplaced(square: Square, piece: Piece) -> Option<&'static str> {
     let is_home = !has_crossed(piece.side, square.rank());
     // Ranks that the piece has gone up from its own first.
-    let height = if piece.side == Side::First { square.rank() } else { RANKS - 1 - square.rank() };
+    let height = if piece.side == Side::First {
+        square.rank()
+    } else {
+        RANKS - 1 - square.rank()
+    };
     let (fits, reason) = match piece.kind {
-        Kind::General => (is_home && PALACES.has(square), "a general outside of its palace"),
-        Kind::Advisor => (is_home && ADVISOR_POINTS.has(square), "an advisor where no advisor goes"),
-        Kind::Elephant => (is_home && ELEPHANT_POINTS.has(square), "an elephant where no elephant goes"),
+        Kind::General => (
+            is_home && PALACES.has(square),
+            "a general outside of its palace",
+        ),
+        Kind::Advisor => (
+            is_home && ADVISOR_POINTS.has(square),
+            "an advisor where no advisor goes",
+        ),
+        Kind::Elephant => (
+            is_home && ELEPHANT_POINTS.has(square),
+            "an elephant where no elephant goes",
+        ),
         Kind::Soldier => (height >= 3, "a soldier behind where soldiers begin"),
         Kind::Horse | Kind::Rook | Kind::Cannon => (true, ""),
     };

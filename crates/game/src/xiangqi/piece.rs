@@ -21,8 +21,15 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, in the order of their codes.
-    pub const ALL: [Self; 7] =
-        [Self::General, Self::Advisor, Self::Elephant, Self::Horse, Self::Rook, Self::Cannon, Self::Soldier];
+    pub const ALL: [Self; 7] = [
+        Self::General,
+        Self::Advisor,
+        Self::Elephant,
+        Self::Horse,
+        Self::Rook,
+        Self::Cannon,
+        Self::Soldier,
+    ];
 
     /// 0 to 6.
     #[must_use]
@@ -49,11 +56,21 @@ impl Piece {
     pub(super) fn from_code(code: u8) -> Option<Self> {
         let index = usize::from(code.checked_sub(1)?);
         let side = if index < 7 { Side::First } else { Side::Second };
-        (index < 14).then(|| Self { side, kind: Kind::ALL[index % 7] })
+        (index < 14).then(|| Self {
+            side,
+            kind: Kind::ALL[index % 7],
+        })
     }
 
     pub(super) fn turned(self, swaps: bool) -> Self {
-        if swaps { Self { side: self.side.other(), ..self } } else { self }
+        if swaps {
+            Self {
+                side: self.side.other(),
+                ..self
+            }
+        } else {
+            self
+        }
     }
 
     /// The letter in a FEN, Red's in capitals: `K A B N R C P`.
@@ -77,6 +94,13 @@ impl Piece {
             'P' => Kind::Soldier,
             _ => return None,
         };
-        Some(Self { side: if letter.is_ascii_uppercase() { Side::First } else { Side::Second }, kind })
+        Some(Self {
+            side: if letter.is_ascii_uppercase() {
+                Side::First
+            } else {
+                Side::Second
+            },
+            kind,
+        })
     }
 }

@@ -33,15 +33,25 @@ fn habits(board: &Board, mut side: Side, stretch: &[(Square, Square)]) -> [Habit
     let mut board = board.clone();
     // Which piece of the beginning stands on each point.
     let mut origins: [Option<Square>; SQUARES] = core::array::from_fn(Square::new);
-    let mut habits = [(); 2].map(|()| Habit { checks: true, chases: Squares::ALL });
+    let mut habits = [(); 2].map(|()| Habit {
+        checks: true,
+        chases: Squares::ALL,
+    });
     for &(from, to) in stretch {
         board.shift(from, to);
         origins[to.index()] = origins[from.index()].take();
         let checks = board.is_in_check(side.other());
-        let chased = if checks { Squares::NONE } else { chased(&board, to) };
+        let chased = if checks {
+            Squares::NONE
+        } else {
+            chased(&board, to)
+        };
         let habit = &mut habits[side.index()];
         habit.checks &= checks;
-        habit.chases &= chased.into_iter().filter_map(|square| origins[square.index()]).collect();
+        habit.chases &= chased
+            .into_iter()
+            .filter_map(|square| origins[square.index()])
+            .collect();
         side = side.other();
     }
     habits
@@ -49,18 +59,29 @@ fn habits(board: &Board, mut side: Side, stretch: &[(Square, Square)]) -> [Habit
 
 /// What the piece that has just come to `hunter` chases.
 fn chased(board: &Board, hunter: Square) -> Squares {
-    let Some(piece) = board.at(hunter) else { return Squares::NONE };
+    let Some(piece) = board.at(hunter) else {
+        return Squares::NONE;
+    };
     let attacked = board.targets(hunter, piece) & board.side(piece.side.other());
-    attacked.into_iter().filter(|&prey| is_chased(board, hunter, piece, prey)).collect()
+    attacked
+        .into_iter()
+        .filter(|&prey| is_chased(board, hunter, piece, prey))
+        .collect()
 }
 
 fn is_chased(board: &Board, hunter: Square, piece: Piece, prey: Square) -> bool {
-    let Some(victim) = board.at(prey) else { return false };
+    let Some(victim) = board.at(prey) else {
+        return false;
+    };
     let is_free = || !board.is_protected(prey, victim.side, hunter);
     match (piece.kind, victim.kind) {
         (Kind::Horse | Kind::Cannon, Kind::Rook) => true,
-        (Kind::Horse | Kind::Rook, Kind::Cannon) | (Kind::Cannon | Kind::Rook, Kind::Horse) => is_free(),
-        (Kind::Horse | Kind::Cannon | Kind::Rook, Kind::Soldier) => has_crossed(victim.side, prey.rank()) && is_free(),
+        (Kind::Horse | Kind::Rook, Kind::Cannon) | (Kind::Cannon | Kind::Rook, Kind::Horse) => {
+            is_free()
+        }
+        (Kind::Horse | Kind::Cannon | Kind::Rook, Kind::Soldier) => {
+            has_crossed(victim.side, prey.rank()) && is_free()
+        }
         _ => false,
     }
 }

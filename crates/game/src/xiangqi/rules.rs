@@ -2,10 +2,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::packing::{flaw, image, image_side, swaps};
-use super::{Board, FILES, Piece, SQUARES, Square, Squares, draw, notation, packing, repetition, scoresheet};
+use super::{
+    Board, FILES, Piece, SQUARES, Square, Squares, draw, notation, packing, repetition, scoresheet,
+};
 use crate::fen::{move_number, with_count, write_rows};
 use crate::line::split_at_blanks;
-use crate::{Chase, FenError, Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant, zobrist};
+use crate::{
+    Chase, FenError, Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant,
+    zobrist,
+};
 
 /// Plies without a capture that draw.
 pub const QUIET_LIMIT: u8 = 120;
@@ -58,7 +63,15 @@ fn chase(variant: Variant) -> Option<Chase> {
 
 impl Xiangqi {
     fn new(chase: Chase, board: Board, side: Side, quiet: u8) -> Self {
-        let mut game = Self { board, side, chase, quiet, zobrist: 0, past: Vec::new(), history: Vec::new() };
+        let mut game = Self {
+            board,
+            side,
+            chase,
+            quiet,
+            zobrist: 0,
+            past: Vec::new(),
+            history: Vec::new(),
+        };
         game.zobrist = game.zobrist(Symmetry::IDENTITY);
         game
     }
@@ -91,20 +104,32 @@ impl Xiangqi {
     /// and on where three or more soldiers share files. Empty where no piece stands on the move's point of departure.
     #[must_use]
     pub fn wxf(&self, m: Move) -> String {
-        notation::ends(m).map(|(from, to)| scoresheet::wxf(&self.board, from, to)).unwrap_or_default()
+        notation::ends(m)
+            .map(|(from, to)| scoresheet::wxf(&self.board, from, to))
+            .unwrap_or_default()
     }
 
     /// The move in Chinese: 炮二平五, 马8进7, 前车退一; in simplified characters. Empty as [`Xiangqi::wxf`] is.
     #[must_use]
     pub fn chinese(&self, m: Move) -> String {
-        notation::ends(m).map(|(from, to)| scoresheet::chinese(&self.board, from, to)).unwrap_or_default()
+        notation::ends(m)
+            .map(|(from, to)| scoresheet::chinese(&self.board, from, to))
+            .unwrap_or_default()
     }
 
     /// Where the position stood for the first time if it stands for the third: so many moves of the history were played
     /// then. Only positions since the last capture can be the same.
     fn first_of_three(&self) -> Option<usize> {
-        let since = self.past.iter().enumerate().rev().take(usize::from(self.quiet));
-        let same = since.skip(1).step_by(2).filter(|(_, past)| past.zobrist == self.zobrist);
+        let since = self
+            .past
+            .iter()
+            .enumerate()
+            .rev()
+            .take(usize::from(self.quiet));
+        let same = since
+            .skip(1)
+            .step_by(2)
+            .filter(|(_, past)| past.zobrist == self.zobrist);
         same.map(|(index, _)| index).nth(1)
     }
 
@@ -114,15 +139,27 @@ impl Xiangqi {
 
     fn repetition(&self) -> Option<Outcome> {
         let stretch = &self.history[self.first_of_three()?..];
-        let stretch: Vec<(Square, Square)> = stretch.iter().filter_map(|&m| notation::ends(m)).collect();
-        Some(repetition::judge(&self.board, self.side, &stretch, self.chase))
+        let stretch: Vec<(Square, Square)> =
+            stretch.iter().filter_map(|&m| notation::ends(m)).collect();
+        Some(repetition::judge(
+            &self.board,
+            self.side,
+            &stretch,
+            self.chase,
+        ))
     }
 
     /// Every piece of the side to move that can move, and where it may go.
     fn all_targets(&self) -> impl Iterator<Item = (Square, Squares)> {
         let danger = self.board.danger(self.side);
         let own = self.board.side(self.side).into_iter();
-        own.filter_map(move |from| Some((from, self.board.legal_targets(from, self.board.at(from)?, danger.as_ref()?))))
+        own.filter_map(move |from| {
+            Some((
+                from,
+                self.board
+                    .legal_targets(from, self.board.at(from)?, danger.as_ref()?),
+            ))
+        })
     }
 
     fn has_moves(&self) -> bool {
@@ -132,7 +169,9 @@ impl Xiangqi {
     /// Whether the rules of movement allow it.
     fn is_legal(&self, from: Square, to: Square) -> bool {
         let piece = self.board.at(from).filter(|piece| piece.side == self.side);
-        piece.is_some_and(|piece| self.board.targets(from, piece).has(to) && self.board.is_safe(from, to, piece))
+        piece.is_some_and(|piece| {
+            self.board.targets(from, piece).has(to) && self.board.is_safe(from, to, piece)
+        })
     }
 }
 
@@ -165,7 +204,8 @@ impl Game for Xiangqi {
         if !self.has_moves() {
             return Some(Outcome::Win(self.side.other()));
         }
-        self.repetition().or_else(|| (self.quiet >= QUIET_LIMIT).then_some(Outcome::Draw))
+        self.repetition()
+            .or_else(|| (self.quiet >= QUIET_LIMIT).then_some(Outcome::Draw))
     }
 
     fn moves(&self, out: &mut Vec<Move>) {
@@ -181,29 +221,44 @@ impl Game for Xiangqi {
     }
 
     fn count_on_board(&self) -> u64 {
-        self.all_targets().map(|(_, targets)| u64::from(targets.count())).sum()
+        self.all_targets()
+            .map(|(_, targets)| u64::from(targets.count()))
+            .sum()
     }
 
     fn check(&self, m: Move) -> Result<(), MoveError> {
         let text = || notation::write(m);
-        let (from, to) = notation::ends(m).ok_or_else(|| MoveError::OffBoard(text(), self.variant()))?;
+        let (from, to) =
+            notation::ends(m).ok_or_else(|| MoveError::OffBoard(text(), self.variant()))?;
         if !self.is_legal(from, to) {
             return Err(MoveError::Illegal(text()));
         }
-        if self.is_over_by_history() { Err(MoveError::AfterEnd(text())) } else { Ok(()) }
+        if self.is_over_by_history() {
+            Err(MoveError::AfterEnd(text()))
+        } else {
+            Ok(())
+        }
     }
 
     fn play(&mut self, m: Move) {
         let (from, to) = notation::ends(m).expect("a legal move");
         let piece = self.board.at(from).expect("a piece to move");
         let captured = self.board.shift(from, to);
-        self.past.push(Past { zobrist: self.zobrist, quiet: self.quiet, captured });
+        self.past.push(Past {
+            zobrist: self.zobrist,
+            quiet: self.quiet,
+            captured,
+        });
         self.history.push(m);
         self.zobrist ^= number(from, piece) ^ number(to, piece) ^ zobrist::SECOND_TO_MOVE;
         if let Some(captured) = captured {
             self.zobrist ^= number(to, captured);
         }
-        self.quiet = if captured.is_some() { 0 } else { self.quiet.saturating_add(1) };
+        self.quiet = if captured.is_some() {
+            0
+        } else {
+            self.quiet.saturating_add(1)
+        };
         self.side = self.side.other();
         self.zobrist = zobrist::marked(self.zobrist, self.side);
     }
@@ -226,9 +281,13 @@ impl Game for Xiangqi {
 
     fn zobrist(&self, symmetry: Symmetry) -> u128 {
         let side = image_side(symmetry, self.side);
-        let pieces =
-            self.board.iter().map(|(square, piece)| number(image(symmetry, square), piece.turned(swaps(symmetry))));
-        let mut value = pieces.fold(zobrist::salt(self.variant().code()), |value, number| value ^ number);
+        let pieces = self
+            .board
+            .iter()
+            .map(|(square, piece)| number(image(symmetry, square), piece.turned(swaps(symmetry))));
+        let mut value = pieces.fold(zobrist::salt(self.variant().code()), |value, number| {
+            value ^ number
+        });
         if side == Side::Second {
             value ^= zobrist::SECOND_TO_MOVE;
         }
@@ -240,13 +299,18 @@ impl Game for Xiangqi {
     }
 
     fn unpack(variant: Variant, packed: &Packed) -> Result<Self, UnpackError> {
-        let chase = chase(variant).ok_or(UnpackError { variant, reason: "it is no xiangqi" })?;
+        let chase = chase(variant).ok_or(UnpackError {
+            variant,
+            reason: "it is no xiangqi",
+        })?;
         let (board, side, quiet) = packing::unpack(variant, packed)?;
         Ok(Self::new(chase, board, side, quiet))
     }
 
     fn image(_: Variant, m: Move, symmetry: Symmetry) -> Move {
-        let Some((from, to)) = notation::ends(m) else { return m };
+        let Some((from, to)) = notation::ends(m) else {
+            return m;
+        };
         notation::join(image(symmetry, from), image(symmetry, to))
     }
 
@@ -274,16 +338,23 @@ impl Game for Xiangqi {
         let fen = notation::fen(variant).read(text)?;
         let mut board = Board::EMPTY;
         for (number, piece) in fen.cells.iter().enumerate() {
-            Square::new(number).zip(*piece).into_iter().for_each(|(square, piece)| board.put(square, piece));
+            Square::new(number)
+                .zip(*piece)
+                .into_iter()
+                .for_each(|(square, piece)| board.put(square, piece));
         }
         match flaw(&board, fen.side) {
             Some(reason) => Err(FenError::Impossible(UnpackError { variant, reason })),
-            None => Ok(with_count(packing::pack(&board, fen.side, Symmetry::IDENTITY), fen.quiet)),
+            None => Ok(with_count(
+                packing::pack(&board, fen.side, Symmetry::IDENTITY),
+                fen.quiet,
+            )),
         }
     }
 
     fn fen(&self) -> Option<String> {
-        let letters = (0..SQUARES).map(|number| self.board.at(Square::new(number)?).map(Piece::letter));
+        let letters =
+            (0..SQUARES).map(|number| self.board.at(Square::new(number)?).map(Piece::letter));
         let rows = write_rows(FILES, &letters.collect::<Vec<_>>());
         let side = if self.side == Side::First { 'w' } else { 'b' };
         let number = move_number(self.history.len(), self.side);

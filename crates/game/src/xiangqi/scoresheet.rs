@@ -60,13 +60,21 @@ impl Entry {
         let piece = board.at(from)?;
         let (before, after) = (height(piece.side, from), height(piece.side, to));
         let is_aslant = matches!(piece.kind, Kind::Advisor | Kind::Elephant | Kind::Horse);
-        let number = if is_aslant { file(piece.side, to) } else { before.abs_diff(after) };
+        let number = if is_aslant {
+            file(piece.side, to)
+        } else {
+            before.abs_diff(after)
+        };
         let action = match after.cmp(&before) {
             core::cmp::Ordering::Equal => Action::Across(file(piece.side, to)),
             core::cmp::Ordering::Greater => Action::Forward(number),
             core::cmp::Ordering::Less => Action::Back(number),
         };
-        Some(Self { piece, subject: subject(board, from, piece), action })
+        Some(Self {
+            piece,
+            subject: subject(board, from, piece),
+            action,
+        })
     }
 }
 
@@ -79,14 +87,22 @@ fn subject(board: &Board, from: Square, piece: Piece) -> Subject {
         _ if !tandems.contains(&from) => alone,
         _ if tandems.len() == 2 && tandems[0] == from => Subject::Front,
         _ if tandems.len() == 2 => Subject::Rear,
-        _ => Subject::Number(tandems.iter().position(|&square| square == from).unwrap_or_default()),
+        _ => Subject::Number(
+            tandems
+                .iter()
+                .position(|&square| square == from)
+                .unwrap_or_default(),
+        ),
     }
 }
 
 /// The pieces of this kind and side that share their file with another, files from the right, each from the front.
 fn tandems(board: &Board, piece: Piece) -> Vec<Square> {
     let all = board.pieces(piece.side, piece.kind);
-    let shares = |square: &Square| all.into_iter().any(|other| other != *square && other.file() == square.file());
+    let shares = |square: &Square| {
+        all.into_iter()
+            .any(|other| other != *square && other.file() == square.file())
+    };
     let mut tandems: Vec<Square> = all.into_iter().filter(shares).collect();
     tandems.sort_by_key(|&square| (file(piece.side, square), RANKS - height(piece.side, square)));
     tandems
@@ -94,7 +110,9 @@ fn tandems(board: &Board, piece: Piece) -> Vec<Square> {
 
 /// `C2=5`, `H8+7`, `+R-1` (the front rook of two), `bP+1` (the second of many soldiers). Empty where no piece stands.
 pub(super) fn wxf(board: &Board, from: Square, to: Square) -> String {
-    let Some(entry) = Entry::new(board, from, to) else { return String::new() };
+    let Some(entry) = Entry::new(board, from, to) else {
+        return String::new();
+    };
     let letter = ['K', 'A', 'E', 'H', 'R', 'C', 'P'][entry.piece.kind.index()];
     let digit = |number: usize| char::from(b'0' + number as u8);
     let (sign, number) = match entry.action {
@@ -113,7 +131,9 @@ pub(super) fn wxf(board: &Board, from: Square, to: Square) -> String {
 
 /// 炮二平五, in simplified characters, Red's numbers Chinese and Black's in digits. Empty where no piece stands.
 pub(super) fn chinese(board: &Board, from: Square, to: Square) -> String {
-    let Some(entry) = Entry::new(board, from, to) else { return String::new() };
+    let Some(entry) = Entry::new(board, from, to) else {
+        return String::new();
+    };
     let Piece { side, kind } = entry.piece;
     let names = match side {
         Side::First => ['帅', '仕', '相', '马', '车', '炮', '兵'],
@@ -130,7 +150,9 @@ pub(super) fn chinese(board: &Board, from: Square, to: Square) -> String {
         Subject::Front => ('前', name),
         Subject::Rear => ('后', name),
         // Three on one file have a middle one; beyond that they are counted.
-        Subject::Number(number) if tandems(board, entry.piece).len() == 3 => (['前', '中', '后'][number], name),
+        Subject::Number(number) if tandems(board, entry.piece).len() == 3 => {
+            (['前', '中', '后'][number], name)
+        }
         Subject::Number(number) => (numeral(Side::First, number + 1), name),
     };
     String::from_iter([one, two, action, numeral(side, number)])

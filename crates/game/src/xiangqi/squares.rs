@@ -15,13 +15,21 @@ impl Square {
     /// The point with this number, if there is one.
     #[must_use]
     pub const fn new(number: usize) -> Option<Self> {
-        if number < SQUARES { Some(Self(number as u8)) } else { None }
+        if number < SQUARES {
+            Some(Self(number as u8))
+        } else {
+            None
+        }
     }
 
     /// The point on this file (0 is `a`) and rank (0 is Red's first), if there is one.
     #[must_use]
     pub const fn at(file: usize, rank: usize) -> Option<Self> {
-        if file < FILES { Self::new(rank.saturating_mul(FILES) + file) } else { None }
+        if file < FILES {
+            Self::new(rank.saturating_mul(FILES) + file)
+        } else {
+            None
+        }
     }
 
     /// Its number.
@@ -121,7 +129,9 @@ impl Iterator for Iter {
 
 impl FromIterator<Square> for Squares {
     fn from_iter<T: IntoIterator<Item = Square>>(squares: T) -> Self {
-        squares.into_iter().fold(Self::NONE, |set, square| set | Self::one(square))
+        squares
+            .into_iter()
+            .fold(Self::NONE, |set, square| set | Self::one(square))
     }
 }
 

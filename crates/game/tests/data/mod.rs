@@ -8,7 +8,9 @@ use serde_json::Value;
 /// The folder of shared test data beside the repository, if it is there.
 pub(crate) fn folder(name: &str) -> Option<PathBuf> {
     let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    let found = above.find_map(|folder| Some(folder.join("../shared/data").join(name)).filter(|path| path.is_dir()));
+    let found = above.find_map(|folder| {
+        Some(folder.join("../shared/data").join(name)).filter(|path| path.is_dir())
+    });
     if found.is_none() {
         println!("skipped: no folder ../shared/data/{name} beside the repository");
     }
@@ -34,5 +36,9 @@ pub(crate) fn json_lines(path: &Path) -> Vec<Value> {
 
 /// The strings of a JSON array.
 pub(crate) fn strings(value: &Value) -> impl Iterator<Item = &str> {
-    value.as_array().expect("an array").iter().map(|item| item.as_str().expect("a string"))
+    value
+        .as_array()
+        .expect("an array")
+        .iter()
+        .map(|item| item.as_str().expect("a string"))
 }

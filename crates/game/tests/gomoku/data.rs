@@ -6,7 +6,9 @@ use serde_json::Value;
 /// The folder of shared test data beside the repository, if it is there.
 pub(crate) fn folder(name: &str) -> Option<PathBuf> {
     let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    let found = above.find_map(|folder| Some(folder.join("../shared/data").join(name)).filter(|path| path.is_dir()));
+    let found = above.find_map(|folder| {
+        Some(folder.join("../shared/data").join(name)).filter(|path| path.is_dir())
+    });
     if found.is_none() {
         println!("skipped: no folder ../shared/data/{name} beside the repository");
     }
@@ -15,13 +17,20 @@ pub(crate) fn folder(name: &str) -> Option<PathBuf> {
 
 /// The rows of a file with one JSON value a line.
 pub(crate) fn json_lines(path: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))).collect()
+    let text =
+        std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}")))
+        .collect()
 }
 
 /// The strings of a JSON array.
 pub(crate) fn strings(value: &Value) -> impl Iterator<Item = &str> {
-    value.as_array().expect("an array").iter().map(|item| item.as_str().expect("a string"))
+    value
+        .as_array()
+        .expect("an array")
+        .iter()
+        .map(|item| item.as_str().expect("a string"))
 }
 
 /// The board of a row that lists `black` and `white` stones; Black is to move unless `side` says otherwise.
@@ -31,11 +40,18 @@ pub(crate) fn board_of(variant: Variant, row: &Value) -> Position {
     let mut rows = vec![vec!['.'; size]; size];
     for (stones, mark) in [("black", 'X'), ("white", 'O')] {
         for stone in strings(&row[stones]) {
-            let cell = empty.parse_move(stone).expect("a point of the board").index();
+            let cell = empty
+                .parse_move(stone)
+                .expect("a point of the board")
+                .index();
             rows[size - 1 - cell / size][cell % size] = mark;
         }
     }
     let drawn: Vec<String> = rows.into_iter().map(String::from_iter).collect();
-    let side = if row["side"] == "white" { Side::Second } else { Side::First };
+    let side = if row["side"] == "white" {
+        Side::Second
+    } else {
+        Side::First
+    };
     Position::from_board(variant, &drawn.join("\n"), Some(side)).expect("a drawn board")
 }

@@ -59,7 +59,10 @@ impl Board {
     }
 
     fn with(&self, point: Point) -> Self {
-        Self { black: self.black.and(point), ..*self }
+        Self {
+            black: self.black.and(point),
+            ..*self
+        }
     }
 
     /// The empty points of the line through `point`.
@@ -83,11 +86,15 @@ impl Board {
 
     /// "Row with five black stones ... unbroken", and not six.
     fn is_five(&self, point: Point) -> bool {
-        DIRECTIONS.iter().any(|&direction| self.unbroken_row(point, direction).len() == 5)
+        DIRECTIONS
+            .iter()
+            .any(|&direction| self.unbroken_row(point, direction).len() == 5)
     }
 
     fn is_overline(&self, point: Point) -> bool {
-        DIRECTIONS.iter().any(|&direction| self.unbroken_row(point, direction).len() >= 6)
+        DIRECTIONS
+            .iter()
+            .any(|&direction| self.unbroken_row(point, direction).len() >= 6)
     }
 
     /// The fours of a line that hold the stone on `point`, each with the number of points that make it a five.
@@ -111,15 +118,28 @@ impl Board {
     fn is_three(&self, point: Point, direction: Point) -> bool {
         self.empties(point, direction).any(|e| {
             let then = self.with(e);
-            let straight = then.fours(e, direction).iter().any(|(four, ways)| *ways == 2 && four.has(point));
+            let straight = then
+                .fours(e, direction)
+                .iter()
+                .any(|(four, ways)| *ways == 2 && four.has(point));
             straight && !then.is_five(e) && then.reason(e).is_none()
         })
     }
 
     /// Why the black stone just placed on `point` is forbidden.
     fn reason(&self, point: Point) -> Option<Forbidden> {
-        let fours = || DIRECTIONS.iter().map(|&direction| self.fours(point, direction).len()).sum::<usize>();
-        let threes = || DIRECTIONS.iter().filter(|&&direction| self.is_three(point, direction)).count();
+        let fours = || {
+            DIRECTIONS
+                .iter()
+                .map(|&direction| self.fours(point, direction).len())
+                .sum::<usize>()
+        };
+        let threes = || {
+            DIRECTIONS
+                .iter()
+                .filter(|&&direction| self.is_three(point, direction))
+                .count()
+        };
         if self.is_five(point) {
             None
         } else if self.is_overline(point) {

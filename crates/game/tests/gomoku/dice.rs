@@ -17,5 +17,7 @@ impl Dice {
 
 /// How many cases to run: `KAGETSU_CASES` where it is set, for long runs by hand, else few enough for every day.
 pub(crate) fn cases(every_day: usize) -> usize {
-    std::env::var("KAGETSU_CASES").map_or(every_day, |text| text.parse().expect("KAGETSU_CASES is a number"))
+    std::env::var("KAGETSU_CASES").map_or(every_day, |text| {
+        text.parse().expect("KAGETSU_CASES is a number")
+    })
 }

@@ -15,7 +15,10 @@ const ENDINGS: &[(&str, [Option<Outcome>; 3])] = &[
     // Six of Black: XXXxXX
     ("b2 b9 c2 d9 d2 f9 f2 h9 g2 j9 e2", [FIRST, None, SECOND]),
     // Six of White: OOOoOO
-    ("b9 b2 d9 c2 f9 d2 h9 f2 j9 g2 l10 e2", [SECOND, None, SECOND]),
+    (
+        "b9 b2 d9 c2 f9 d2 h9 f2 j9 g2 l10 e2",
+        [SECOND, None, SECOND],
+    ),
     // Two fours on one line: X_XxX_X
     ("b2 b9 d2 d9 f2 f9 h2 h9 e2", [None, None, SECOND]),
     // The same stones, and the last one makes one four only.
@@ -25,18 +28,30 @@ const ENDINGS: &[(&str, [Option<Outcome>; 3])] = &[
     // The same for White
     ("a1 i8 a15 j8 o1 h9 o15 h10 a8 h8", [None; 3]),
     // Five along the row and six up the column: the five wins over all.
-    ("b2 i9 c2 k9 d2 m9 f2 i11 e1 k11 e3 m11 e4 i13 e5 k13 e6 m13 e2", [FIRST; 3]),
+    (
+        "b2 i9 c2 k9 d2 m9 f2 i11 e1 k11 e3 m11 e4 i13 e5 k13 e6 m13 e2",
+        [FIRST; 3],
+    ),
 ];
 
 #[test]
 fn games_end_as_their_rules_say() {
     for (line, outcomes) in ENDINGS {
-        for (variant, outcome) in [Variant::FREESTYLE_15, Variant::STANDARD_15, Variant::RENJU_15].iter().zip(outcomes)
+        for (variant, outcome) in [
+            Variant::FREESTYLE_15,
+            Variant::STANDARD_15,
+            Variant::RENJU_15,
+        ]
+        .iter()
+        .zip(outcomes)
         {
             let position = Position::from_line(*variant, line).expect("a legal line");
             assert_eq!(position.outcome(), *outcome, "{position}");
             if outcome.is_some() {
-                assert!(position.legal_moves().is_empty() && position.play_line("o8").is_err(), "{position}");
+                assert!(
+                    position.legal_moves().is_empty() && position.play_line("o8").is_err(),
+                    "{position}"
+                );
             }
         }
     }
@@ -45,39 +60,81 @@ fn games_end_as_their_rules_say() {
 #[test]
 fn a_full_board_is_a_draw() {
     let rows = ["XXOOX", "OOXXO", "XXOOX", "OOXXO", "XXOO."];
-    let position = Position::from_board("standard-5".parse().expect("a variant"), &rows.join("\n"), None);
+    let position = Position::from_board(
+        "standard-5".parse().expect("a variant"),
+        &rows.join("\n"),
+        None,
+    );
     let position = position.expect("a drawn board");
     assert_eq!((position.side(), position.outcome()), (Side::First, None));
-    assert_eq!(position.play_line("e1").expect("the last point").outcome(), Some(Outcome::Draw));
+    assert_eq!(
+        position.play_line("e1").expect("the last point").outcome(),
+        Some(Outcome::Draw)
+    );
 }
 
 /// Bottom row `XX.XXX`: the last empty point but one is an overline of Black.
 const ALMOST_FULL: [&str; 6] = [".OXXOO", "XXOOXX", "OOXXOO", "XXOOXX", "OOXXOO", "XX.XXX"];
 
 fn renju_6(side: Side) -> Position {
-    let position = Position::from_board("renju-6".parse().expect("a variant"), &ALMOST_FULL.join("\n"), Some(side));
+    let position = Position::from_board(
+        "renju-6".parse().expect("a variant"),
+        &ALMOST_FULL.join("\n"),
+        Some(side),
+    );
     position.expect("a drawn board")
 }
 
 #[test]
 fn black_has_lost_when_only_forbidden_points_are_left() {
     let black = renju_6(Side::First);
-    let written = |moves: &[Move]| moves.iter().map(|&m| black.write_move(m)).collect::<Vec<_>>();
-    assert_eq!((black.outcome(), written(&black.legal_moves())), (None, vec!["a6".to_owned()]));
-    let forbidden: Vec<Move> = black.forbidden_moves().into_iter().map(|(m, _)| m).collect();
+    let written = |moves: &[Move]| {
+        moves
+            .iter()
+            .map(|&m| black.write_move(m))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (black.outcome(), written(&black.legal_moves())),
+        (None, vec!["a6".to_owned()])
+    );
+    let forbidden: Vec<Move> = black
+        .forbidden_moves()
+        .into_iter()
+        .map(|(m, _)| m)
+        .collect();
     assert_eq!(written(&forbidden), ["c1"]);
 
-    let stuck = renju_6(Side::Second).play_line("a6").expect("an empty point");
-    assert_eq!((stuck.outcome(), stuck.legal_moves(), stuck.forbidden_moves()), (SECOND, vec![], vec![]));
-    assert_eq!(renju_6(Side::Second).play_line("c1 a6").expect("two empty points").outcome(), Some(Outcome::Draw));
+    let stuck = renju_6(Side::Second)
+        .play_line("a6")
+        .expect("an empty point");
+    assert_eq!(
+        (
+            stuck.outcome(),
+            stuck.legal_moves(),
+            stuck.forbidden_moves()
+        ),
+        (SECOND, vec![], vec![])
+    );
+    assert_eq!(
+        renju_6(Side::Second)
+            .play_line("c1 a6")
+            .expect("two empty points")
+            .outcome(),
+        Some(Outcome::Draw)
+    );
 }
 
 #[test]
 fn white_has_no_forbidden_points() {
-    let position = Position::from_line(Variant::RENJU_15, "a1 i8 a15 j8 o1 h9 o15 h10 a8").expect("a legal line");
+    let position = Position::from_line(Variant::RENJU_15, "a1 i8 a15 j8 o1 h9 o15 h10 a8")
+        .expect("a legal line");
     assert_eq!(position.forbidden_moves(), []);
     let board: Gomoku<Renju> = position.game();
-    assert_eq!(board.forbidden_at(position.parse_move("h8").expect("an empty point")), None);
+    assert_eq!(
+        board.forbidden_at(position.parse_move("h8").expect("an empty point")),
+        None
+    );
 }
 
 /// A forbidden move ends the game, the same stones in a lawful order do not: neither bytes nor key may mix them up.
@@ -91,20 +148,33 @@ fn a_game_lost_by_a_forbidden_move_is_another_position_than_its_stones() {
     for position in [lost, lawful] {
         let canonical = position.canonical();
         let again = Position::unpack(Variant::RENJU_15, canonical.packed).expect("packed by us");
-        assert_eq!((again.outcome(), again.key()), (position.outcome(), canonical.key));
+        assert_eq!(
+            (again.outcome(), again.key()),
+            (position.outcome(), canonical.key)
+        );
     }
     let two_fives = ["X....", "X....", "X....", "X....", "X...O"].join("\n");
     let renju_5 = "renju-5".parse().expect("a variant");
-    let mut packed = Position::from_board(renju_5, &two_fives, Some(Side::Second)).expect("a board").canonical().packed;
+    let mut packed = Position::from_board(renju_5, &two_fives, Some(Side::Second))
+        .expect("a board")
+        .canonical()
+        .packed;
     packed.0[0] = 2;
-    assert!(Position::unpack(renju_5, packed).is_err(), "a forbidden move after a five");
+    assert!(
+        Position::unpack(renju_5, packed).is_err(),
+        "a forbidden move after a five"
+    );
 }
 
 #[test]
 fn a_board_where_both_have_five_is_refused() {
     let rows = ["XXXXX", ".....", ".....", ".....", "OOOOO"].join("\n");
-    let error = Position::from_board("freestyle-5".parse().expect("a variant"), &rows, None).expect_err("two fives");
-    assert_eq!(error.to_string(), "these bytes are no freestyle-5 position: both sides have five in a row");
+    let error = Position::from_board("freestyle-5".parse().expect("a variant"), &rows, None)
+        .expect_err("two fives");
+    assert_eq!(
+        error.to_string(),
+        "these bytes are no freestyle-5 position: both sides have five in a row"
+    );
 }
 
 #[test]
@@ -151,29 +221,50 @@ fn fives_are_told<R: Rule>(variant: Variant, seed: u64) {
             let found = fives(&game, side);
             let told = moves.iter().filter(|m| game.makes_five(**m, side));
             // A point that is forbidden to Black is no five of his, and White may play there.
-            assert!(told.eq(found.iter().filter(|m| moves.contains(m))), "{variant}, seed {seed}, {side:?}");
+            assert!(
+                told.eq(found.iter().filter(|m| moves.contains(m))),
+                "{variant}, seed {seed}, {side:?}"
+            );
             for m in (0..game.cells().len()).map(|code| Move::new(code as u16)) {
                 if game.cells()[m.index()] != Some(side) {
                     continue;
                 }
                 // Without the stone none of these is a five, if it is a part of it.
                 let is_part = |five: &Move| {
-                    let mut own: Vec<Move> = (0..game.cells().len()).map(|code| Move::new(code as u16)).collect();
+                    let mut own: Vec<Move> = (0..game.cells().len())
+                        .map(|code| Move::new(code as u16))
+                        .collect();
                     own.retain(|at| game.cells()[at.index()].is_some() && *at != m);
                     let mut rows = vec!['.'; game.cells().len()];
                     own.iter().for_each(|at| {
-                        rows[at.index()] = if game.cells()[at.index()] == Some(Side::First) { 'X' } else { 'O' }
+                        rows[at.index()] = if game.cells()[at.index()] == Some(Side::First) {
+                            'X'
+                        } else {
+                            'O'
+                        }
                     });
                     let size = usize::from(game.size());
-                    let drawn: Vec<String> = rows.chunks(size).rev().map(|row| row.iter().collect()).collect();
-                    let board = Position::from_board(variant, &drawn.join("\n"), Some(side)).expect("fewer stones");
+                    let drawn: Vec<String> = rows
+                        .chunks(size)
+                        .rev()
+                        .map(|row| row.iter().collect())
+                        .collect();
+                    let board = Position::from_board(variant, &drawn.join("\n"), Some(side))
+                        .expect("fewer stones");
                     let stones: Gomoku<R> = board.game();
                     !stones.makes_five(*five, side)
                 };
                 // A five may go through the stone in one direction and be one without it in another.
-                let (is_told, has_five) = (game.is_in_four(m), moves.iter().any(|five| game.makes_five(*five, side)));
+                let (is_told, has_five) = (
+                    game.is_in_four(m),
+                    moves.iter().any(|five| game.makes_five(*five, side)),
+                );
                 let is_right = is_told || !found.iter().any(is_part);
-                assert!(is_right && (has_five || !is_told), "{variant}, seed {seed}, {side:?}, {}", m.code());
+                assert!(
+                    is_right && (has_five || !is_told),
+                    "{variant}, seed {seed}, {side:?}, {}",
+                    m.code()
+                );
             }
         }
         game.play(moves[dice.roll(moves.len())]);

@@ -10,7 +10,9 @@ use crate::dice::{Dice, cases};
 
 fn forbidden_points(position: &Position) -> BTreeMap<String, String> {
     let points = position.forbidden_moves().into_iter();
-    points.map(|(m, reason)| (position.write_move(m), reason.to_string())).collect()
+    points
+        .map(|(m, reason)| (position.write_move(m), reason.to_string()))
+        .collect()
 }
 
 /// Black to move on the row's stones.
@@ -22,14 +24,25 @@ fn position_of(row: &Value) -> Position {
 /// order of them.
 #[test]
 fn every_forbidden_point_of_the_consensus_is_found_and_no_other() {
-    let Some(folder) = folder("renju/forbidden") else { return };
+    let Some(folder) = folder("renju/forbidden") else {
+        return;
+    };
     for file in ["consensus_random.jsonl", "consensus_puzzle_positions.jsonl"] {
         let rows = json_lines(&folder.join(file));
         assert!(rows.len() >= 700, "{file}");
         for row in rows {
-            let expected: BTreeSet<&String> = row["forbidden"].as_object().expect("an object").keys().collect();
+            let expected: BTreeSet<&String> = row["forbidden"]
+                .as_object()
+                .expect("an object")
+                .keys()
+                .collect();
             let found = forbidden_points(&position_of(&row));
-            assert_eq!(found.keys().collect::<BTreeSet<_>>(), expected, "{}", row["id"]);
+            assert_eq!(
+                found.keys().collect::<BTreeSet<_>>(),
+                expected,
+                "{}",
+                row["id"]
+            );
         }
     }
 }
@@ -37,22 +50,37 @@ fn every_forbidden_point_of_the_consensus_is_found_and_no_other() {
 /// Every row holds what was computed, and what its author expects. They differ nowhere.
 #[test]
 fn hand_made_shapes_are_judged_as_computed_and_as_their_authors_say() {
-    let Some(folder) = folder("renju/forbidden") else { return };
+    let Some(folder) = folder("renju/forbidden") else {
+        return;
+    };
     let mut expectations = 0;
     for row in json_lines(&folder.join("fixtures.jsonl")) {
         let found = forbidden_points(&position_of(&row));
         match (&row["computed"], row["probe"].as_str()) {
             (computed, Some(probe)) => {
-                assert_eq!(found.get(probe).map(String::as_str), computed.as_str(), "{}", row["id"])
+                assert_eq!(
+                    found.get(probe).map(String::as_str),
+                    computed.as_str(),
+                    "{}",
+                    row["id"]
+                )
             }
             (computed, None) => assert_eq!(serde_json::json!(found), *computed, "{}", row["id"]),
         }
         for (point, expected) in author_expects(&row) {
-            assert_eq!(found.contains_key(&point), expected, "{} {point}", row["id"]);
+            assert_eq!(
+                found.contains_key(&point),
+                expected,
+                "{} {point}",
+                row["id"]
+            );
             expectations += 1;
         }
     }
-    assert!(expectations >= 100, "only {expectations} of the authors' answers were understood");
+    assert!(
+        expectations >= 100,
+        "only {expectations} of the authors' answers were understood"
+    );
 }
 
 /// Which points the author of a row holds forbidden or allowed. Each of the four repositories writes it in its own way.
@@ -63,14 +91,22 @@ fn author_expects(row: &Value) -> Vec<(String, bool)> {
     if let Some(code) = row["author_assert"].as_str() {
         // forbidden(&square, Point(7, 7)); assert_eq!(result, Some(DoubleFour)) and [(DoubleThree, Point(2, 12)), ...]
         let points = code.split("Point(").skip(1);
-        return points.map(|rest| (rust_point(rest), !rest.contains("assert_eq!(result, None)"))).collect();
+        return points
+            .map(|rest| (rust_point(rest), !rest.contains("assert_eq!(result, None)")))
+            .collect();
     }
     // EXPECT_FALSE(forbidden_at(Move("Xa0"))): X is Black, the row counts from the top. Of several on one point the first
     // one speaks of these stones, the later ones of others.
     let mut expected: Vec<(String, bool)> = Vec::new();
     for text in strings(&row["author_asserts"]) {
-        let Some((_, point)) = text.split_once("Move(\"X") else { continue };
-        let row: u8 = point[1..].split('"').next().and_then(|digits| digits.parse().ok()).expect("a row from the top");
+        let Some((_, point)) = text.split_once("Move(\"X") else {
+            continue;
+        };
+        let row: u8 = point[1..]
+            .split('"')
+            .next()
+            .and_then(|digits| digits.parse().ok())
+            .expect("a row from the top");
         let point = format!("{}{}", &point[..1], 15 - row);
         if expected.iter().all(|(known, _)| *known != point) {
             expected.push((point, text.starts_with("EXPECT_TRUE")));
@@ -93,8 +129,13 @@ type Tally = BTreeMap<Option<Forbidden>, usize>;
 /// Compares the judge with the definition on every empty point.
 fn compare(board: &Board, seed: u64, tally: &mut Tally) {
     let (mut black, mut empty) = (Lines::NONE, Lines::full(board.size as u8));
-    let points: Vec<(i32, i32)> = (0..board.size).flat_map(|y| (0..board.size).map(move |x| (x, y))).collect();
-    let point = |(x, y)| Point { x: x as u8, y: y as u8 };
+    let points: Vec<(i32, i32)> = (0..board.size)
+        .flat_map(|y| (0..board.size).map(move |x| (x, y)))
+        .collect();
+    let point = |(x, y)| Point {
+        x: x as u8,
+        y: y as u8,
+    };
     for &at in &points {
         if !board.is_empty(at) {
             empty.flip(point(at));
@@ -105,16 +146,27 @@ fn compare(board: &Board, seed: u64, tally: &mut Tally) {
     }
     for &at in points.iter().filter(|&&at| board.is_empty(at)) {
         let expected = board.forbidden(at);
-        assert_eq!(forbidden(&black, &empty, point(at)), expected, "seed {seed}, point {at:?} of\n{board}");
+        assert_eq!(
+            forbidden(&black, &empty, point(at)),
+            expected,
+            "seed {seed}, point {at:?} of\n{board}"
+        );
         *tally.entry(expected).or_default() += 1;
     }
 }
 
 /// Stones strewn at random, on boards of all sizes, thin to crowded.
 fn strewn(dice: &mut Dice) -> Board {
-    let size = if dice.roll(16) == 0 { 16 + dice.roll(7) } else { 5 + dice.roll(11) } as i32;
+    let size = if dice.roll(16) == 0 {
+        16 + dice.roll(7)
+    } else {
+        5 + dice.roll(11)
+    } as i32;
     let (black, white) = (2 + dice.roll(14), dice.roll(10));
-    let mut board = Board { size, ..Board::default() };
+    let mut board = Board {
+        size,
+        ..Board::default()
+    };
     for at in (0..size).flat_map(|y| (0..size).map(move |x| (x, y))) {
         match dice.roll(32) {
             n if n < black => board.black.toggle(at),
@@ -127,7 +179,10 @@ fn strewn(dice: &mut Dice) -> Board {
 
 /// Stones placed in turn, each within two steps of an earlier one, as in a game.
 fn grown(dice: &mut Dice) -> Board {
-    let mut board = Board { size: 15, ..Board::default() };
+    let mut board = Board {
+        size: 15,
+        ..Board::default()
+    };
     let mut stones = vec![(7, 7)];
     board.black.toggle((7, 7));
     let wanted = 8 + dice.roll(56);
@@ -158,11 +213,19 @@ fn judge_boards(boards: usize, make: fn(&mut Dice) -> Board) -> Tally {
 #[test]
 fn the_judge_agrees_with_the_definition_on_strewn_stones() {
     let tally = judge_boards(cases(6_000), strewn);
-    assert_eq!(tally.len(), 4, "every reason, and none, must be met: {tally:?}");
+    assert_eq!(
+        tally.len(),
+        4,
+        "every reason, and none, must be met: {tally:?}"
+    );
 }
 
 #[test]
 fn the_judge_agrees_with_the_definition_on_boards_like_those_of_games() {
     let tally = judge_boards(cases(20_000) / 10, grown);
-    assert_eq!(tally.len(), 4, "every reason, and none, must be met: {tally:?}");
+    assert_eq!(
+        tally.len(),
+        4,
+        "every reason, and none, must be met: {tally:?}"
+    );
 }

@@ -6,14 +6,21 @@ use kagetsu_game::{Game, Position, Symmetry, Variant, zobrist};
 use crate::dice::{Dice, cases};
 
 fn hash(line: &str) -> u64 {
-    Position::from_line(Variant::STANDARD_15, line).expect("a legal line").game::<Gomoku<Standard>>().hash()
+    Position::from_line(Variant::STANDARD_15, line)
+        .expect("a legal line")
+        .game::<Gomoku<Standard>>()
+        .hash()
 }
 
 /// The pair of lines that the patent gives as an example of its table of hashes.
 #[test]
 fn transposed_lines_have_one_hash() {
     assert_eq!(hash("7,7 8,7 7,6 7,9"), hash("7,6 7,9 7,7 8,7"));
-    assert_ne!(hash("7,7 8,7 7,6 7,9"), hash("8,7 7,7 7,6 7,9"), "the stones of the sides are not alike");
+    assert_ne!(
+        hash("7,7 8,7 7,6 7,9"),
+        hash("8,7 7,7 7,6 7,9"),
+        "the stones of the sides are not alike"
+    );
 }
 
 /// The hash is what its parts say: variant, side, and one number for each stone, the second player's from 484 on.
@@ -21,9 +28,15 @@ fn transposed_lines_have_one_hash() {
 fn the_hash_is_the_sum_of_its_parts() {
     let position = Position::from_line(Variant::STANDARD_15, "h8 i9 h9").expect("a legal line");
     let stones = [7 * 15 + 7, 484 + 8 * 15 + 8, 8 * 15 + 7].map(zobrist::number);
-    let parts = stones.into_iter().chain([zobrist::salt(Variant::STANDARD_15.code()), zobrist::SECOND_TO_MOVE]);
+    let parts = stones.into_iter().chain([
+        zobrist::salt(Variant::STANDARD_15.code()),
+        zobrist::SECOND_TO_MOVE,
+    ]);
     let board: Gomoku<Standard> = position.game();
-    assert_eq!(board.zobrist(Symmetry::IDENTITY), parts.fold(0, |sum, part| sum ^ part));
+    assert_eq!(
+        board.zobrist(Symmetry::IDENTITY),
+        parts.fold(0, |sum, part| sum ^ part)
+    );
 }
 
 /// Every position of random games. Where the low halves of two values are alike but not the high ones, two positions
@@ -56,11 +69,19 @@ fn no_two_positions_share_the_sixty_four_bits_of_a_hash() {
 /// The numbers of points, sides and variants are all different, in either half.
 #[test]
 fn no_number_is_used_twice() {
-    let variants =
-        (5..=22_u32).flat_map(|size| (1..=3).map(move |rule| zobrist::salt(1 << 24 | rule << 16 | size << 8)));
-    let numbers = (0..2 * 484).map(zobrist::number).chain([zobrist::SECOND_TO_MOVE, zobrist::FORBIDDEN_MOVE]);
+    let variants = (5..=22_u32)
+        .flat_map(|size| (1..=3).map(move |rule| zobrist::salt(1 << 24 | rule << 16 | size << 8)));
+    let numbers = (0..2 * 484)
+        .map(zobrist::number)
+        .chain([zobrist::SECOND_TO_MOVE, zobrist::FORBIDDEN_MOVE]);
     let all: Vec<u128> = numbers.chain(variants).collect();
     for half in [0, 64] {
-        assert_eq!(all.iter().map(|number| (number >> half) as u64).collect::<BTreeSet<_>>().len(), all.len());
+        assert_eq!(
+            all.iter()
+                .map(|number| (number >> half) as u64)
+                .collect::<BTreeSet<_>>()
+                .len(),
+            all.len()
+        );
     }
 }

@@ -1,5 +1,8 @@
 //! Gomoku's three rules against tables of judged positions and against slow, plain twins of the fast code.
-#![expect(clippy::print_stdout, reason = "tests say what they skipped and counted")]
+#![expect(
+    clippy::print_stdout,
+    reason = "tests say what they skipped and counted"
+)]
 
 mod data;
 mod definition;

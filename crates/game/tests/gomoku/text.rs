@@ -2,7 +2,8 @@ use kagetsu_game::{Move, MoveError, Position, PositionError, Side, Variant};
 use proptest::prelude::*;
 
 fn codes(variant: &str, line: &str) -> Result<Vec<u16>, String> {
-    let position = Position::from_line(variant.parse().expect("a variant"), line).map_err(|error| error.to_string())?;
+    let position = Position::from_line(variant.parse().expect("a variant"), line)
+        .map_err(|error| error.to_string())?;
     Ok(position.moves().iter().map(|m| m.code()).collect())
 }
 
@@ -53,9 +54,16 @@ fn lines_that_say_nothing_clear_are_refused_by_name() {
         ("h8+", "move 1: 'h8+' is not a move of freestyle-15"),
         ("hh8", "move 1: 'h' is not a move of freestyle-15"),
         ("é8", "move 1: 'é8' is not a move of freestyle-15"),
-        ("h99999999999999999999", "move 1: 'h99999999999999999999' is not a move of freestyle-15"),
+        (
+            "h99999999999999999999",
+            "move 1: 'h99999999999999999999' is not a move of freestyle-15",
+        ),
     ] {
-        assert_eq!(codes("freestyle-15", line), Err(expected.to_owned()), "{line:?}");
+        assert_eq!(
+            codes("freestyle-15", line),
+            Err(expected.to_owned()),
+            "{line:?}"
+        );
     }
 }
 
@@ -65,18 +73,33 @@ fn board(variant: &str, rows: &str, side: Option<Side>) -> Result<Position, Posi
 
 #[test]
 fn drawn_boards_are_read_from_the_top() {
-    let drawn = board("freestyle-5", "x . . . O\n\n. . . . .\n_+-_.\n.....\n....X\n", None).expect("a drawn board");
+    let drawn = board(
+        "freestyle-5",
+        "x . . . O\n\n. . . . .\n_+-_.\n.....\n....X\n",
+        None,
+    )
+    .expect("a drawn board");
     let played = Position::from_line(drawn.variant(), "a5 e5 e1").expect("a legal line");
-    assert_eq!((drawn.canonical(), drawn.side()), (played.canonical(), Side::Second));
-    assert_eq!(board("freestyle-5", &played.draw(), None).expect("our own drawing").key(), played.key());
-    let other = board("freestyle-5", &played.draw(), Some(Side::First)).expect("any side may be to move");
+    assert_eq!(
+        (drawn.canonical(), drawn.side()),
+        (played.canonical(), Side::Second)
+    );
+    assert_eq!(
+        board("freestyle-5", &played.draw(), None)
+            .expect("our own drawing")
+            .key(),
+        played.key()
+    );
+    let other =
+        board("freestyle-5", &played.draw(), Some(Side::First)).expect("any side may be to move");
     assert_eq!(other.side(), Side::First);
     assert_ne!(other.key(), played.key());
 }
 
 #[test]
 fn drawings_show_coordinates_and_the_last_move() {
-    let position = Position::from_line("standard-5".parse().expect("a variant"), "c3 e5").expect("a legal line");
+    let position = Position::from_line("standard-5".parse().expect("a variant"), "c3 e5")
+        .expect("a legal line");
     let last = position.moves()[1];
     let drawing = "
  5  .  .  .  . [O]
@@ -88,8 +111,14 @@ fn drawings_show_coordinates_and_the_last_move() {
 ";
     assert_eq!(position.draw(), drawing[1..]);
     // A mark shows on an empty point, and hides no stone.
-    let marks = [(position.parse_move("b1").expect("legal"), '1'), (last, '2')];
-    assert_eq!(position.draw_marked(&marks), drawing[1..].replace("1  .  .", "1  .  1"));
+    let marks = [
+        (position.parse_move("b1").expect("legal"), '1'),
+        (last, '2'),
+    ];
+    assert_eq!(
+        position.draw_marked(&marks),
+        drawing[1..].replace("1  .  .", "1  .  1")
+    );
 }
 
 #[test]
@@ -100,32 +129,64 @@ fn boards_that_cannot_be_read_are_refused_by_row_and_column() {
             empty.replacen("...", ".#.", 1),
             "row 1, column 2: '#' is none of X (first player), O (second player) and . (empty)",
         ),
-        (format!("{}....\n", ".....\n".repeat(4)), "row 5 has 4 points, a board of freestyle-5 has 5"),
-        (".....\n".repeat(4), "4 rows are drawn, a board of freestyle-5 has 5"),
-        (".....\n".repeat(6), "6 rows are drawn, a board of freestyle-5 has 5"),
-        (String::new(), "0 rows are drawn, a board of freestyle-5 has 5"),
+        (
+            format!("{}....\n", ".....\n".repeat(4)),
+            "row 5 has 4 points, a board of freestyle-5 has 5",
+        ),
+        (
+            ".....\n".repeat(4),
+            "4 rows are drawn, a board of freestyle-5 has 5",
+        ),
+        (
+            ".....\n".repeat(6),
+            "6 rows are drawn, a board of freestyle-5 has 5",
+        ),
+        (
+            String::new(),
+            "0 rows are drawn, a board of freestyle-5 has 5",
+        ),
         (
             empty.replacen("..", "XX", 1),
             "2 stones of the first player and 0 of the second do not tell who moves; say the side",
         ),
     ] {
-        assert_eq!(board("freestyle-5", &rows, None).expect_err("no board").to_string(), expected, "{rows}");
+        assert_eq!(
+            board("freestyle-5", &rows, None)
+                .expect_err("no board")
+                .to_string(),
+            expected,
+            "{rows}"
+        );
     }
 }
 
 /// A position says of itself what a command takes.
 #[test]
 fn positions_are_named_by_a_line() {
-    let named =
-        |variant, rows: &str, side| board(variant, &rows.replace('/', "\n"), side).expect("a board").to_string();
-    assert_eq!(named("freestyle-5", "...../.O.../..X../...X./.....", None), "freestyle-5 d2 b4 c3");
+    let named = |variant, rows: &str, side| {
+        board(variant, &rows.replace('/', "\n"), side)
+            .expect("a board")
+            .to_string()
+    };
+    assert_eq!(
+        named("freestyle-5", "...../.O.../..X../...X./.....", None),
+        "freestyle-5 d2 b4 c3"
+    );
     // A stone that makes five is the last one.
     assert_eq!(
-        named("standard-6", "....../....../....../....../OOOO../XXXXX.", None),
+        named(
+            "standard-6",
+            "....../....../....../....../OOOO../XXXXX.",
+            None
+        ),
         "standard-6 a1 a2 b1 b2 c1 c2 d1 d2 e1"
     );
     // No game comes to these numbers of stones.
-    let odd = named("freestyle-5", "...../...../..X../...X./.....", Some(Side::First));
+    let odd = named(
+        "freestyle-5",
+        "...../...../..X../...X./.....",
+        Some(Side::First),
+    );
     assert_eq!(odd, "freestyle-5 X d2 c3, first to move");
 }
 

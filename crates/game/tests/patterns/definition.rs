@@ -60,7 +60,11 @@ pub(crate) fn is_initiative(pattern: Pattern) -> bool {
 
 /// Whether the stone, by the patterns of its four lines, is a killer: 3-3, 4-3 or 4-4.
 pub(crate) fn is_killer(lines: [Pattern; 4]) -> bool {
-    lines.into_iter().filter(|&pattern| is_initiative(pattern)).count() >= 2
+    lines
+        .into_iter()
+        .filter(|&pattern| is_initiative(pattern))
+        .count()
+        >= 2
 }
 
 /// Whether an unbroken row of this length is a five.
@@ -75,7 +79,10 @@ pub(crate) struct Definition {
 
 impl Definition {
     pub(crate) fn new(is_five: IsFive) -> Self {
-        Self { is_five, known: HashMap::new() }
+        Self {
+            is_five,
+            known: HashMap::new(),
+        }
     }
 
     /// The pattern of the own stone at `at`.
@@ -95,7 +102,11 @@ impl Definition {
             return Pattern::Five;
         }
         let next = self.next_patterns(line, at);
-        match next.iter().filter(|&&pattern| pattern == Pattern::Five).count() {
+        match next
+            .iter()
+            .filter(|&&pattern| pattern == Pattern::Five)
+            .count()
+        {
             0 => {}
             1 => return Pattern::ClosedFour,
             _ => return Pattern::OpenFour,

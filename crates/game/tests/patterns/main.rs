@@ -13,7 +13,9 @@ const AT_LEAST: IsFive = |run| run >= 5;
 /// Five and no more: standard, and Black in renju.
 const EXACTLY: IsFive = |run| run == 5;
 
-use Pattern::{ClosedFour, Dead, Five, OpenFour, OpenOne, OpenThree, OpenTwo, SleepOne, SleepThree, SleepTwo};
+use Pattern::{
+    ClosedFour, Dead, Five, OpenFour, OpenOne, OpenThree, OpenTwo, SleepOne, SleepThree, SleepTwo,
+};
 
 /// `x` is the stone asked about, `O` another of its side, `#` an enemy or the edge; what is not drawn is the edge. Then
 /// the pattern where five or more win, and where five exactly do.
@@ -62,15 +64,26 @@ fn spots(drawn: &str) -> (Vec<Spot>, usize) {
         '_' => Spot::Empty,
         _ => Spot::Blocked,
     };
-    (drawn.chars().map(spot).collect(), drawn.find('x').expect("a stone to ask about"))
+    (
+        drawn.chars().map(spot).collect(),
+        drawn.find('x').expect("a stone to ask about"),
+    )
 }
 
 #[test]
 fn drawn_patterns_are_what_they_are_called() {
     for (drawn, at_least, exactly) in EXAMPLES {
         let (line, at) = spots(drawn);
-        assert_eq!(Definition::new(AT_LEAST).pattern(&line, at), *at_least, "{drawn}, five or more");
-        assert_eq!(Definition::new(EXACTLY).pattern(&line, at), *exactly, "{drawn}, exactly five");
+        assert_eq!(
+            Definition::new(AT_LEAST).pattern(&line, at),
+            *at_least,
+            "{drawn}, five or more"
+        );
+        assert_eq!(
+            Definition::new(EXACTLY).pattern(&line, at),
+            *exactly,
+            "{drawn}, exactly five"
+        );
     }
 }
 
@@ -90,15 +103,29 @@ fn a_gap_makes_a_jump() {
         let pattern = Definition::new(AT_LEAST).pattern(&line, at);
         assert_eq!(is_jump(&line, at, pattern), jump, "{drawn}");
     }
-    assert!([OpenThree, ClosedFour, OpenFour].into_iter().all(is_initiative));
+    assert!(
+        [OpenThree, ClosedFour, OpenFour]
+            .into_iter()
+            .all(is_initiative)
+    );
     assert!(![SleepThree, OpenTwo, Dead].into_iter().any(is_initiative));
 }
 
 /// How many windows are what, weakest first: figures for whoever makes a table. The fives can be counted by hand: of
 /// rows with `l` stones on one side and `r` on the other, summed over `l + r` of 4 and more, or of 4.
 const COUNTS: [(u32, IsFive, [usize; 10]); 2] = [
-    (4, AT_LEAST, [3_537, 81, 34, 419, 156, 850, 249, 796, 142, 297]),
-    (5, EXACTLY, [38_421, 652, 268, 3_332, 1_068, 6_408, 1_368, 5_344, 568, 1_620]),
+    (
+        4,
+        AT_LEAST,
+        [3_537, 81, 34, 419, 156, 850, 249, 796, 142, 297],
+    ),
+    (
+        5,
+        EXACTLY,
+        [
+            38_421, 652, 268, 3_332, 1_068, 6_408, 1_368, 5_344, 568, 1_620,
+        ],
+    ),
 ];
 
 #[test]
@@ -165,13 +192,27 @@ fn lines() -> impl Strategy<Value = Vec<Spot>> {
 /// The points at which `side` completes a five that holds `at`, as the board of the rule plays it: the line is its
 /// middle row, everything else is empty.
 fn completions<R: Rule>(line: &[Spot], at: usize, side: Side) -> Option<usize> {
-    let variant = Variant::Gomoku { rule: R::NAME, size: line.len() as u8 };
-    let (own, other) = if side == Side::First { ('X', 'O') } else { ('O', 'X') };
-    let row: String = line.iter().map(|spot| [own, '.', other][*spot as usize]).collect();
+    let variant = Variant::Gomoku {
+        rule: R::NAME,
+        size: line.len() as u8,
+    };
+    let (own, other) = if side == Side::First {
+        ('X', 'O')
+    } else {
+        ('O', 'X')
+    };
+    let row: String = line
+        .iter()
+        .map(|spot| [own, '.', other][*spot as usize])
+        .collect();
     let empty = ".".repeat(line.len());
     let middle = line.len() / 2;
-    let rows: Vec<&str> = (0..line.len()).map(|y| if y == middle { row.as_str() } else { &empty }).collect();
-    let board: Gomoku<R> = Position::from_board(variant, &rows.join("\n"), Some(side)).ok()?.game();
+    let rows: Vec<&str> = (0..line.len())
+        .map(|y| if y == middle { row.as_str() } else { &empty })
+        .collect();
+    let board: Gomoku<R> = Position::from_board(variant, &rows.join("\n"), Some(side))
+        .ok()?
+        .game();
     if board.outcome().is_some() {
         return None;
     }
@@ -179,10 +220,19 @@ fn completions<R: Rule>(line: &[Spot], at: usize, side: Side) -> Option<usize> {
     let wins = |index: &usize| {
         let mut then = board.clone();
         then.play(kagetsu_game::Move::new((start + index) as u16));
-        let mut between = line[(*index).min(at)..=(*index).max(at)].iter().filter(|spot| **spot != Spot::Own);
-        then.outcome() == Some(kagetsu_game::Outcome::Win(side)) && between.next().is_some() && between.next().is_none()
+        let mut between = line[(*index).min(at)..=(*index).max(at)]
+            .iter()
+            .filter(|spot| **spot != Spot::Own);
+        then.outcome() == Some(kagetsu_game::Outcome::Win(side))
+            && between.next().is_some()
+            && between.next().is_none()
     };
-    Some((0..line.len()).filter(|&index| line[index] == Spot::Empty).filter(wins).count())
+    Some(
+        (0..line.len())
+            .filter(|&index| line[index] == Spot::Empty)
+            .filter(wins)
+            .count(),
+    )
 }
 
 proptest! {

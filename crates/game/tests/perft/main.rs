@@ -10,20 +10,35 @@ use kagetsu_game::{Game, Position, Variant, divide, perft, with_game};
 const EVERY_DAY: u64 = 2_000_000;
 
 fn count(variant: Variant, fen: &str, depth: u32) -> u64 {
-    let position = Position::from_fen(variant, fen).unwrap_or_else(|error| panic!("{fen}: {error}"));
+    let position =
+        Position::from_fen(variant, fen).unwrap_or_else(|error| panic!("{fen}: {error}"));
     with_game!(variant, G => perft(&mut position.game::<G>(), depth))
 }
 
 fn agrees_with_the_table(variant: Variant, folder: &str) {
-    let Some(folder) = data::folder(folder) else { return };
+    let Some(folder) = data::folder(folder) else {
+        return;
+    };
     let rows = data::json_array(&folder.join("perft.json"));
-    let limit = if std::env::var_os("KAGETSU_ALL_ROWS").is_some() { u64::MAX } else { EVERY_DAY };
+    let limit = if std::env::var_os("KAGETSU_ALL_ROWS").is_some() {
+        u64::MAX
+    } else {
+        EVERY_DAY
+    };
     let mut counted = 0;
     for row in &rows {
         let nodes = row["nodes"].as_u64().expect("a number");
         if nodes <= limit {
-            let (fen, depth) = (row["position"].as_str().expect("a FEN"), row["depth"].as_u64().expect("a depth"));
-            assert_eq!(count(variant, fen, depth as u32), nodes, "{} at depth {depth}", row["name"]);
+            let (fen, depth) = (
+                row["position"].as_str().expect("a FEN"),
+                row["depth"].as_u64().expect("a depth"),
+            );
+            assert_eq!(
+                count(variant, fen, depth as u32),
+                nodes,
+                "{} at depth {depth}",
+                row["name"]
+            );
             counted += 1;
         }
     }
@@ -76,8 +91,16 @@ fn parts_add_up_and_leave_the_game_alone() {
 fn endings_by_history_do_not_stop_the_counting() {
     let fen = "3k5/9/9/9/9/9/4p4/9/9/5K3 w - - 119 60";
     let position = Position::from_fen(Variant::XIANGQI, fen).expect("a position");
-    let fresh = Position::from_fen(Variant::XIANGQI, "3k5/9/9/9/9/9/4p4/9/9/5K3 w").expect("a position");
-    let count = |position: &Position| perft(&mut position.game::<kagetsu_game::xiangqi::Xiangqi>(), 4);
-    assert!(position.play_line("f0f1").expect("a legal move").outcome().is_some());
+    let fresh =
+        Position::from_fen(Variant::XIANGQI, "3k5/9/9/9/9/9/4p4/9/9/5K3 w").expect("a position");
+    let count =
+        |position: &Position| perft(&mut position.game::<kagetsu_game::xiangqi::Xiangqi>(), 4);
+    assert!(
+        position
+            .play_line("f0f1")
+            .expect("a legal move")
+            .outcome()
+            .is_some()
+    );
     assert_eq!(count(&position), count(&fresh));
 }

@@ -5,14 +5,20 @@ use kagetsu_game::{MoveError, Outcome, Position, PositionError, Side, Variant};
 
 fn after(variant: &str, fen: &str, line: &str) -> Position {
     let variant: Variant = variant.parse().expect("a variant");
-    let position = Position::from_fen(variant, fen).unwrap_or_else(|error| panic!("{fen}: {error}"));
-    position.play_line(line).unwrap_or_else(|error| panic!("{fen} {line}: {error}"))
+    let position =
+        Position::from_fen(variant, fen).unwrap_or_else(|error| panic!("{fen}: {error}"));
+    position
+        .play_line(line)
+        .unwrap_or_else(|error| panic!("{fen} {line}: {error}"))
 }
 
 #[test]
 fn endings() {
-    let (first, second, draw) =
-        (Some(Outcome::Win(Side::First)), Some(Outcome::Win(Side::Second)), Some(Outcome::Draw));
+    let (first, second, draw) = (
+        Some(Outcome::Win(Side::First)),
+        Some(Outcome::Win(Side::Second)),
+        Some(Outcome::Draw),
+    );
     for (variant, fen, line, outcome) in [
         // The last stone is captured.
         ("surakarta", "6/6/6/6/w5/5b w", "", None),
@@ -30,12 +36,31 @@ fn endings() {
         ("surakarta", "w5/w5/6/6/b5/6 b 79 1", "a2xa5", None),
         // The third time, the first of which is the position that was set up.
         ("surakarta", "w5/6/6/6/6/bb4 b", "a1a2 a6a5 a2a1 a5a6", None),
-        ("surakarta", "w5/6/6/6/6/bb4 b", "a1a2 a6a5 a2a1 a5a6 a1a2 a6a5 a2a1", None),
-        ("surakarta", "w5/6/6/6/6/bb4 b", "a1a2 a6a5 a2a1 a5a6 a1a2 a6a5 a2a1 a5a6", first),
+        (
+            "surakarta",
+            "w5/6/6/6/6/bb4 b",
+            "a1a2 a6a5 a2a1 a5a6 a1a2 a6a5 a2a1",
+            None,
+        ),
+        (
+            "surakarta",
+            "w5/6/6/6/6/bb4 b",
+            "a1a2 a6a5 a2a1 a5a6 a1a2 a6a5 a2a1 a5a6",
+            first,
+        ),
         // Nobody to move: a stone in the corner, and the circuits are blocked by its own side.
-        ("surakarta", "wwwwww/wwwwww/wwwwww/wwwwww/bwwwww/bbwwww b", "", second),
+        (
+            "surakarta",
+            "wwwwww/wwwwww/wwwwww/wwwwww/bwwwww/bbwwww b",
+            "",
+            second,
+        ),
     ] {
-        assert_eq!(after(variant, fen, line).outcome(), outcome, "{variant} {fen}: {line}");
+        assert_eq!(
+            after(variant, fen, line).outcome(),
+            outcome,
+            "{variant} {fen}: {line}"
+        );
     }
 }
 
@@ -43,23 +68,35 @@ fn endings() {
 #[test]
 fn no_move_ends_the_game_by_count() {
     let position = after("surakarta", "6/6/6/6/ww4/bw4 b", "");
-    assert_eq!((position.outcome(), position.legal_moves()), (Some(Outcome::Win(Side::Second)), Vec::new()));
+    assert_eq!(
+        (position.outcome(), position.legal_moves()),
+        (Some(Outcome::Win(Side::Second)), Vec::new())
+    );
 }
 
 #[test]
 fn nothing_is_played_after_the_end() {
     let position = after("surakarta", "w5/6/6/6/6/bb4 b 80 1", "");
     assert_eq!(position.outcome(), Some(Outcome::Win(Side::First)));
-    let error = PositionError::Move { number: 1, error: MoveError::AfterEnd("b1c1".into()) };
+    let error = PositionError::Move {
+        number: 1,
+        error: MoveError::AfterEnd("b1c1".into()),
+    };
     assert_eq!(position.play_line("b1c1"), Err(error));
 }
 
 /// The count belongs to the game: the key and the packed position do not know it.
 #[test]
 fn the_key_does_not_count() {
-    let (early, late) = (after("surakarta", "w5/6/6/6/6/bb4 b", ""), after("surakarta", "w5/6/6/6/6/bb4 b 70 1", ""));
+    let (early, late) = (
+        after("surakarta", "w5/6/6/6/6/bb4 b", ""),
+        after("surakarta", "w5/6/6/6/6/bb4 b 70 1", ""),
+    );
     assert_eq!(early.canonical(), late.canonical());
     assert_ne!(early, late);
     assert_eq!(late.game::<Surakarta>().quiet(), 70);
-    assert_ne!(early.key(), after("surakarta-40", "w5/6/6/6/6/bb4 b", "").key());
+    assert_ne!(
+        early.key(),
+        after("surakarta-40", "w5/6/6/6/6/bb4 b", "").key()
+    );
 }

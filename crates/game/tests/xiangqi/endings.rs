@@ -10,8 +10,11 @@ const DRAW: Option<Outcome> = Some(Outcome::Draw);
 
 fn after(variant: &str, fen: &str, line: &str) -> Position {
     let variant: Variant = variant.parse().expect("a variant");
-    let position = Position::from_fen(variant, fen).unwrap_or_else(|error| panic!("{fen}: {error}"));
-    position.play_line(line).unwrap_or_else(|error| panic!("{fen} {line}: {error}"))
+    let position =
+        Position::from_fen(variant, fen).unwrap_or_else(|error| panic!("{fen}: {error}"));
+    position
+        .play_line(line)
+        .unwrap_or_else(|error| panic!("{fen} {line}: {error}"))
 }
 
 /// The cycle over and over, until the game is over; at most so many plies.
@@ -21,7 +24,9 @@ fn cycled(variant: &str, fen: &str, cycle: &[&str], most: usize) -> (Option<Outc
         if position.outcome().is_some() {
             break;
         }
-        position = position.play_line(m).unwrap_or_else(|error| panic!("{fen} {m}: {error}"));
+        position = position
+            .play_line(m)
+            .unwrap_or_else(|error| panic!("{fen} {m}: {error}"));
     }
     (position.outcome(), position.moves().len())
 }
@@ -37,7 +42,11 @@ fn no_move_is_a_loss() {
         ("4k4/9/9/9/9/9/9/9/3r5/4K1r2 w", BLACK),
     ] {
         let position = after("xiangqi", fen, "");
-        assert_eq!((position.outcome(), position.legal_moves().is_empty()), (outcome, outcome.is_some()), "{fen}");
+        assert_eq!(
+            (position.outcome(), position.legal_moves().is_empty()),
+            (outcome, outcome.is_some()),
+            "{fen}"
+        );
     }
 }
 
@@ -53,25 +62,44 @@ fn quiet_plies_draw() {
         ("500", "", DRAW),
         ("0", "a1b1", None),
     ] {
-        assert_eq!(after("xiangqi", &rook(quiet), line).outcome(), outcome, "{quiet} {line}");
+        assert_eq!(
+            after("xiangqi", &rook(quiet), line).outcome(),
+            outcome,
+            "{quiet} {line}"
+        );
     }
     // Mate with the last ply of the count is mate.
-    assert_eq!(after("xiangqi", "3k5/R8/9/9/9/5R3/9/9/9/4K4 w - - 119 99", "f4f9").outcome(), RED);
+    assert_eq!(
+        after("xiangqi", "3k5/R8/9/9/9/5R3/9/9/9/4K4 w - - 119 99", "f4f9").outcome(),
+        RED
+    );
     let over = after("xiangqi", &rook("119"), "a1b1").play_line("d9d8");
-    assert_eq!(over, Err(PositionError::Move { number: 1, error: MoveError::AfterEnd("d9d8".into()) }));
+    assert_eq!(
+        over,
+        Err(PositionError::Move {
+            number: 1,
+            error: MoveError::AfterEnd("d9d8".into())
+        })
+    );
 }
 
 /// Red's rook checks for ever, Black's general steps to and fro.
 #[test]
 fn perpetual_check_loses() {
-    let (fen, cycle) = ("3k5/R8/9/9/9/9/9/9/9/4K4 w", ["a8a9", "d9d8", "a9a8", "d8d9"]);
+    let (fen, cycle) = (
+        "3k5/R8/9/9/9/9/9/9/9/4K4 w",
+        ["a8a9", "d9d8", "a9a8", "d8d9"],
+    );
     assert_eq!(cycled("xiangqi", fen, &cycle, 20), (BLACK, 8));
 }
 
 /// Both generals are checked by every move.
 #[test]
 fn mutual_perpetual_check_draws() {
-    let (fen, cycle) = ("4k4/4c4/9/9/9/9/9/4R4/9/3K5 w", ["e2d2", "e8d8", "d2e2", "d8e8"]);
+    let (fen, cycle) = (
+        "4k4/4c4/9/9/9/9/9/4R4/9/3K5 w",
+        ["e2d2", "e8d8", "d2e2", "d8e8"],
+    );
     assert_eq!(cycled("xiangqi", fen, &cycle, 20).0, DRAW);
 }
 
@@ -84,7 +112,11 @@ struct Cycle {
 }
 
 const fn cycle(name: &'static str, plain: Option<Outcome>, chase: Option<Outcome>) -> Cycle {
-    Cycle { name, verdicts: [plain, chase], difference: "" }
+    Cycle {
+        name,
+        verdicts: [plain, chase],
+        difference: "",
+    }
 }
 
 const CYCLES: &[Cycle] = &[
@@ -109,22 +141,40 @@ const CYCLES: &[Cycle] = &[
 
 #[test]
 fn cycles_are_judged() {
-    let Some(folder) = data::folder("xiangqi") else { return };
+    let Some(folder) = data::folder("xiangqi") else {
+        return;
+    };
     let rows = data::json_array(&folder.join("repetition.json"));
     assert_eq!(rows.len(), CYCLES.len());
     for (row, expected) in rows.iter().zip(CYCLES) {
         let text = |name: &str| row[name].as_str().expect("a text");
         assert_eq!(text("name"), expected.name);
         let moves: Vec<&str> = data::strings(&row["cycle"]).collect();
-        let judged = ["xiangqi", "xiangqi-chase"].map(|variant| cycled(variant, text("fen"), &moves, 40));
-        assert_eq!(judged.map(|(outcome, _)| outcome), expected.verdicts, "{}", expected.name);
+        let judged =
+            ["xiangqi", "xiangqi-chase"].map(|variant| cycled(variant, text("fen"), &moves, 40));
+        assert_eq!(
+            judged.map(|(outcome, _)| outcome),
+            expected.verdicts,
+            "{}",
+            expected.name
+        );
         let theirs = match text("fairy_stockfish") {
             "red wins" => RED,
             "black wins" => BLACK,
             "draw" => DRAW,
             other => panic!("{other}"),
         };
-        assert_eq!(expected.difference.is_empty(), judged[1].0 == theirs, "{}", expected.name);
-        assert_eq!(Some(judged[1].1 as u64), row["after_plies"].as_u64(), "{}", expected.name);
+        assert_eq!(
+            expected.difference.is_empty(),
+            judged[1].0 == theirs,
+            "{}",
+            expected.name
+        );
+        assert_eq!(
+            Some(judged[1].1 as u64),
+            row["after_plies"].as_u64(),
+            "{}",
+            expected.name
+        );
     }
 }

@@ -28,13 +28,16 @@ fn between(board: &Board, from: usize, to: usize) -> Option<usize> {
         return None;
     }
     let steps = (a - c).abs().max((b - d).abs());
-    let on_the_way = (1..steps).filter(|i| at(board, a + (c - a).signum() * i, b + (d - b).signum() * i).is_some());
+    let on_the_way = (1..steps)
+        .filter(|i| at(board, a + (c - a).signum() * i, b + (d - b).signum() * i).is_some());
     Some(on_the_way.count())
 }
 
 /// Whether the piece on `from` reaches `to`, own pieces and the safety of generals aside.
 fn reaches(board: &Board, from: usize, to: usize) -> bool {
-    let Some(piece) = board[from] else { return false };
+    let Some(piece) = board[from] else {
+        return false;
+    };
     let ((file, rank), (to_file, to_rank)) = (place(from), place(to));
     let (right, up) = (to_file - file, to_rank - rank);
     let (across, along) = (right.abs(), up.abs());
@@ -62,22 +65,38 @@ fn reaches(board: &Board, from: usize, to: usize) -> bool {
 }
 
 fn is_safe(board: &Board, side: Side) -> bool {
-    let general = |side| board.iter().position(|piece| *piece == Some(Piece { side, kind: Kind::General }));
-    let (Some(own), Some(other)) = (general(side), general(side.other())) else { return false };
-    let attacks = |from: usize| board[from].is_some_and(|piece| piece.side != side) && reaches(board, from, own);
+    let general = |side| {
+        board.iter().position(|piece| {
+            *piece
+                == Some(Piece {
+                    side,
+                    kind: Kind::General,
+                })
+        })
+    };
+    let (Some(own), Some(other)) = (general(side), general(side.other())) else {
+        return false;
+    };
+    let attacks = |from: usize| {
+        board[from].is_some_and(|piece| piece.side != side) && reaches(board, from, own)
+    };
     let faces = own % 9 == other % 9 && between(board, own, other) == Some(0);
     !faces && !(0..SQUARES).any(attacks)
 }
 
 fn moves(board: &Board, side: Side) -> BTreeSet<Move> {
     let is_own = |square: usize| board[square].is_some_and(|piece| piece.side == side);
-    let pairs = (0..SQUARES).filter(|&from| is_own(from)).flat_map(|from| (0..SQUARES).map(move |to| (from, to)));
+    let pairs = (0..SQUARES)
+        .filter(|&from| is_own(from))
+        .flat_map(|from| (0..SQUARES).map(move |to| (from, to)));
     let legal = pairs.filter(|&(from, to)| {
         let mut after = *board;
         after[to] = after[from].take();
         !is_own(to) && reaches(board, from, to) && is_safe(&after, side)
     });
-    legal.map(|(from, to)| Move::new((from * SQUARES + to) as u16)).collect()
+    legal
+        .map(|(from, to)| Move::new((from * SQUARES + to) as u16))
+        .collect()
 }
 
 /// Places full of pins, bare cannons and blocked legs.

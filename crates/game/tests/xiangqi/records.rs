@@ -8,20 +8,30 @@ use crate::data;
 /// Players do not stop at a repetition or at the 120 plies; what they play is legal on the board.
 #[test]
 fn published_games_are_legal() {
-    let Some(folder) = data::folder("xiangqi/games") else { return };
+    let Some(folder) = data::folder("xiangqi/games") else {
+        return;
+    };
     let (mut games, mut moves) = (0, 0);
     for row in data::json_lines(&folder.join("ccpd_1024_converted.jsonl")) {
         let fen = row["fen"].as_str().expect("a FEN");
         if row["complete"] != true {
             continue;
         }
-        let position = Position::from_fen(Variant::XIANGQI, fen).unwrap_or_else(|error| panic!("{fen}: {error}"));
+        let position = Position::from_fen(Variant::XIANGQI, fen)
+            .unwrap_or_else(|error| panic!("{fen}: {error}"));
         let mut game: Xiangqi = position.game();
         for text in data::strings(&row["moves"]) {
-            let m = game.parse_move(text).unwrap_or_else(|error| panic!("{}: {error}", row["path"]));
+            let m = game
+                .parse_move(text)
+                .unwrap_or_else(|error| panic!("{}: {error}", row["path"]));
             let mut legal = Vec::new();
             game.moves_on_board(&mut legal);
-            assert!(legal.contains(&m), "{}: {text}\n{}", row["path"], game.draw());
+            assert!(
+                legal.contains(&m),
+                "{}: {text}\n{}",
+                row["path"],
+                game.draw()
+            );
             game.play(m);
             moves += 1;
         }
@@ -34,7 +44,9 @@ fn published_games_are_legal() {
 /// Games in WXF notation: every entry is what we write for exactly one legal move.
 #[test]
 fn wxf_entries_name_one_move() {
-    let Some(folder) = data::folder("xiangqi/pgn") else { return };
+    let Some(folder) = data::folder("xiangqi/pgn") else {
+        return;
+    };
     let text = data::text(&folder.join("wukong_bulk_games_wxf.pgn"));
     let (mut game, mut entries, mut games) = (Xiangqi::start(Variant::XIANGQI), 0, 0);
     for line in text.lines() {
@@ -45,11 +57,21 @@ fn wxf_entries_name_one_move() {
             }
             continue;
         }
-        for word in line.split_whitespace().map(half_width).filter(|word| is_entry(word)) {
+        for word in line
+            .split_whitespace()
+            .map(half_width)
+            .filter(|word| is_entry(word))
+        {
             let mut legal = Vec::new();
             game.moves_on_board(&mut legal);
             let named: Vec<_> = legal.iter().filter(|&&m| game.wxf(m) == word).collect();
-            let [&m] = named[..] else { panic!("{word} names {} moves in\n{}{line}", named.len(), game.draw()) };
+            let [&m] = named[..] else {
+                panic!(
+                    "{word} names {} moves in\n{}{line}",
+                    named.len(),
+                    game.draw()
+                )
+            };
             game.play(m);
             entries += 1;
         }

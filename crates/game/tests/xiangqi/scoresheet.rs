@@ -36,8 +36,14 @@ fn entries() {
         (GUARDS, "w", "c4e2", "E7-5", "相七退五"),
     ] {
         let position = Position::from_fen(Variant::XIANGQI, &format!("{rows} {side}")).expect(rows);
-        let m = position.parse_move(m).unwrap_or_else(|error| panic!("{rows}: {error}"));
+        let m = position
+            .parse_move(m)
+            .unwrap_or_else(|error| panic!("{rows}: {error}"));
         let game: Xiangqi = position.game();
-        assert_eq!((game.wxf(m), game.chinese(m)), (wxf.into(), chinese.into()), "{rows} {side}");
+        assert_eq!(
+            (game.wxf(m), game.chinese(m)),
+            (wxf.into(), chinese.into()),
+            "{rows} {side}"
+        );
     }
 }

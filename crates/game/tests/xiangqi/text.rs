@@ -10,17 +10,41 @@ const START: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR
 #[test]
 fn moves_are_read_in_every_form() {
     let start = Position::start(VARIANT);
-    for (text, m) in [("h2e2", "h2e2"), ("H2-E2", "h2e2"), ("h2h9", "h2h9"), ("h3h10", "h2h9"), ("H3-H10", "h2h9")] {
-        assert_eq!(start.parse_move(text).map(|m| start.write_move(m)), Ok(m.to_string()), "{text}");
+    for (text, m) in [
+        ("h2e2", "h2e2"),
+        ("H2-E2", "h2e2"),
+        ("h2h9", "h2h9"),
+        ("h3h10", "h2h9"),
+        ("H3-H10", "h2h9"),
+    ] {
+        assert_eq!(
+            start.parse_move(text).map(|m| start.write_move(m)),
+            Ok(m.to_string()),
+            "{text}"
+        );
     }
-    for text in ["", "h2", "h2e", "h2e22", "h2 e2", "é2e2", "h2é2", "22e2", "h2e2x", "h100"] {
-        assert_eq!(start.parse_move(text), Err(MoveError::Text(text.into(), VARIANT)), "{text}");
+    for text in [
+        "", "h2", "h2e", "h2e22", "h2 e2", "é2e2", "h2é2", "22e2", "h2e2x", "h100",
+    ] {
+        assert_eq!(
+            start.parse_move(text),
+            Err(MoveError::Text(text.into(), VARIANT)),
+            "{text}"
+        );
     }
     for text in ["j2e2", "h2z2", "h10e0", "h0e10"] {
-        assert_eq!(start.parse_move(text), Err(MoveError::OffBoard(text.into(), VARIANT)), "{text}");
+        assert_eq!(
+            start.parse_move(text),
+            Err(MoveError::OffBoard(text.into(), VARIANT)),
+            "{text}"
+        );
     }
     for text in ["h3e3", "h7e7", "e2e3", "h2h8", "a0a3"] {
-        assert_eq!(start.parse_move(text), Err(MoveError::Illegal(text.into())), "{text}");
+        assert_eq!(
+            start.parse_move(text),
+            Err(MoveError::Illegal(text.into())),
+            "{text}"
+        );
     }
 }
 
@@ -32,9 +56,22 @@ fn ranks_from_one() {
         assert_eq!(parse_from_one(&write_from_one(m)), Some(m));
     }
     let cannon = parse_from_one("h3e3").expect("a move");
-    assert_eq!((start.write_move(cannon), write_from_one(cannon)), ("h2e2".into(), "h3e3".into()));
-    assert_eq!(parse_from_one("a10a9").map(|m| start.write_move(m)), Some("a9a8".into()));
-    assert_eq!((parse_from_one("a0a1"), parse_from_one("a11a1"), parse_from_one("")), (None, None, None));
+    assert_eq!(
+        (start.write_move(cannon), write_from_one(cannon)),
+        ("h2e2".into(), "h3e3".into())
+    );
+    assert_eq!(
+        parse_from_one("a10a9").map(|m| start.write_move(m)),
+        Some("a9a8".into())
+    );
+    assert_eq!(
+        (
+            parse_from_one("a0a1"),
+            parse_from_one("a11a1"),
+            parse_from_one("")
+        ),
+        (None, None, None)
+    );
 }
 
 #[test]
@@ -47,32 +84,102 @@ fn positions_come_back_as_they_were_written() {
         "rheakaehr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RHEAKAEHR w 0 1",
         "rnmgkgmnr/54/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBSKSBNR r",
     ] {
-        assert_eq!(Position::from_fen(VARIANT, text), Ok(Position::start(VARIANT)), "{text}");
+        assert_eq!(
+            Position::from_fen(VARIANT, text),
+            Ok(Position::start(VARIANT)),
+            "{text}"
+        );
     }
-    let position = Position::start(VARIANT).play_line("1. h2e2 h9g7 2. h0g2").expect("a line");
+    let position = Position::start(VARIANT)
+        .play_line("1. h2e2 h9g7 2. h0g2")
+        .expect("a line");
     let fen = "rnbakab1r/9/1c4nc1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C1N2/9/RNBAKAB1R b - - 3 2";
     assert_eq!(position.fen().as_deref(), Ok(fen));
-    assert_eq!(Position::from_fen(VARIANT, fen).map(|position| position.key()), Ok(position.key()));
+    assert_eq!(
+        Position::from_fen(VARIANT, fen).map(|position| position.key()),
+        Ok(position.key())
+    );
 }
 
 #[test]
 fn wrong_positions_are_told_why() {
-    let impossible = |reason| FenError::Impossible(UnpackError { variant: VARIANT, reason });
+    let impossible = |reason| {
+        FenError::Impossible(UnpackError {
+            variant: VARIANT,
+            reason,
+        })
+    };
     for (text, error) in [
-        ("9/9 w", FenError::Rows { found: 2, expected: 10, variant: VARIANT }),
-        ("3k5/9/9/9/9/9/9/9/9/4K5 w", FenError::Columns { row: 10, found: 10, expected: 9, variant: VARIANT }),
-        ("3k5/9/9/9/9/9/9/9/9/4K3x w", FenError::Piece { row: 10, found: 'x', variant: VARIANT }),
-        ("3k5/9/9/9/9/9/9/9/9/4K4 g", FenError::Side { found: "g".into(), expected: "w (or r) or b" }),
-        ("3k5/9/9/9/9/9/9/9/9/4K4 w - - one", FenError::Count("one".into())),
-        ("9/9/9/9/9/9/9/9/9/4K4 w", impossible("each side has one general, but the side to move may have lost it")),
-        ("3kk4/9/9/9/9/9/9/9/9/5K3 w", impossible("each side has one general, but the side to move may have lost it")),
-        ("k8/9/9/9/9/9/9/9/9/4K4 w", impossible("a general outside of its palace")),
-        ("3K5/9/9/9/9/9/9/9/9/4k4 w", impossible("a general outside of its palace")),
-        ("3k5/9/9/9/9/9/9/9/A8/4K4 w", impossible("an advisor where no advisor goes")),
-        ("3k5/9/4B4/9/9/9/9/9/9/4K4 w", impossible("an elephant where no elephant goes")),
-        ("3k5/9/9/9/9/9/9/P8/9/4K4 w", impossible("a soldier behind where soldiers begin")),
+        (
+            "9/9 w",
+            FenError::Rows {
+                found: 2,
+                expected: 10,
+                variant: VARIANT,
+            },
+        ),
+        (
+            "3k5/9/9/9/9/9/9/9/9/4K5 w",
+            FenError::Columns {
+                row: 10,
+                found: 10,
+                expected: 9,
+                variant: VARIANT,
+            },
+        ),
+        (
+            "3k5/9/9/9/9/9/9/9/9/4K3x w",
+            FenError::Piece {
+                row: 10,
+                found: 'x',
+                variant: VARIANT,
+            },
+        ),
+        (
+            "3k5/9/9/9/9/9/9/9/9/4K4 g",
+            FenError::Side {
+                found: "g".into(),
+                expected: "w (or r) or b",
+            },
+        ),
+        (
+            "3k5/9/9/9/9/9/9/9/9/4K4 w - - one",
+            FenError::Count("one".into()),
+        ),
+        (
+            "9/9/9/9/9/9/9/9/9/4K4 w",
+            impossible("each side has one general, but the side to move may have lost it"),
+        ),
+        (
+            "3kk4/9/9/9/9/9/9/9/9/5K3 w",
+            impossible("each side has one general, but the side to move may have lost it"),
+        ),
+        (
+            "k8/9/9/9/9/9/9/9/9/4K4 w",
+            impossible("a general outside of its palace"),
+        ),
+        (
+            "3K5/9/9/9/9/9/9/9/9/4k4 w",
+            impossible("a general outside of its palace"),
+        ),
+        (
+            "3k5/9/9/9/9/9/9/9/A8/4K4 w",
+            impossible("an advisor where no advisor goes"),
+        ),
+        (
+            "3k5/9/4B4/9/9/9/9/9/9/4K4 w",
+            impossible("an elephant where no elephant goes"),
+        ),
+        (
+            "3k5/9/9/9/9/9/9/P8/9/4K4 w",
+            impossible("a soldier behind where soldiers begin"),
+        ),
     ] {
-        assert_eq!(Position::from_fen(VARIANT, text), Err(PositionError::Fen(error)), "{text}");
+        assert_eq!(
+            Position::from_fen(VARIANT, text),
+            Err(PositionError::Fen(error)),
+            "{text}"
+        );
     }
 }
 

@@ -15,7 +15,11 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    const NONE: Self = Self { lower: Score::MIN, upper: Score::MAX, verdict: None };
+    const NONE: Self = Self {
+        lower: Score::MIN,
+        upper: Score::MAX,
+        verdict: None,
+    };
 }
 
 impl Tree {
@@ -25,7 +29,9 @@ impl Tree {
         if let Some(proven) = &node.proven {
             return (proven.score, proven.score);
         }
-        node.facts.get(&iteration).map_or((Score::MIN, Score::MAX), |facts| (facts.lower, facts.upper))
+        node.facts
+            .get(&iteration)
+            .map_or((Score::MIN, Score::MAX), |facts| (facts.lower, facts.upper))
     }
 
     /// A worker's word on one move.
@@ -35,7 +41,10 @@ impl Tree {
             self.prove(node, verdict);
             return self.tell_all(node);
         }
-        let facts = self.nodes[node].facts.entry(iteration).or_insert(Facts::NONE);
+        let facts = self.nodes[node]
+            .facts
+            .entry(iteration)
+            .or_insert(Facts::NONE);
         match verdict.bound {
             Bound::Exact => (facts.lower, facts.upper) = (verdict.score, verdict.score),
             Bound::Lower => facts.lower = facts.lower.max(verdict.score),
@@ -66,13 +75,29 @@ impl Tree {
         let mut child = node;
         while child != ROOT && self.nodes[child].parent != ROOT {
             let parent = self.nodes[child].parent;
-            let all: Vec<_> =
-                self.replies(parent).iter().map(|&reply| (reply, self.bounds(reply, iteration))).collect();
-            let least = all.iter().map(|(_, (lower, _))| *lower).max().unwrap_or(Score::MIN);
-            let most = all.iter().map(|(_, (_, upper))| *upper).max().unwrap_or(Score::MAX);
-            let best =
-                all.iter().find(|(_, (lower, _))| *lower == least && least > Score::MIN).map(|(reply, _)| *reply);
-            let facts = self.nodes[parent].facts.entry(iteration).or_insert(Facts::NONE);
+            let all: Vec<_> = self
+                .replies(parent)
+                .iter()
+                .map(|&reply| (reply, self.bounds(reply, iteration)))
+                .collect();
+            let least = all
+                .iter()
+                .map(|(_, (lower, _))| *lower)
+                .max()
+                .unwrap_or(Score::MIN);
+            let most = all
+                .iter()
+                .map(|(_, (_, upper))| *upper)
+                .max()
+                .unwrap_or(Score::MAX);
+            let best = all
+                .iter()
+                .find(|(_, (lower, _))| *lower == least && least > Score::MIN)
+                .map(|(reply, _)| *reply);
+            let facts = self.nodes[parent]
+                .facts
+                .entry(iteration)
+                .or_insert(Facts::NONE);
             if least > Score::MIN {
                 facts.upper = facts.upper.min(least.before());
             }
@@ -102,8 +127,11 @@ impl Tree {
 
     /// What a search for threats has found after a move: who is to move wins.
     pub(super) fn learn_threat(&mut self, node: NodeId, answer: &Answer) {
-        let wins = |verdict: &&Verdict| verdict.proof.is_some_and(|proof| proof.claim == Claim::Win);
-        let Some((m, win)) = answer.best().filter(|(_, verdict)| wins(verdict)) else { return };
+        let wins =
+            |verdict: &&Verdict| verdict.proof.is_some_and(|proof| proof.claim == Claim::Win);
+        let Some((m, win)) = answer.best().filter(|(_, verdict)| wins(verdict)) else {
+            return;
+        };
         if node == ROOT {
             self.answer.extend([(m, win.clone())]);
             self.is_over = true;
@@ -117,12 +145,20 @@ impl Tree {
     pub(super) fn line(&self, node: NodeId, iteration: u8) -> Vec<Move> {
         let (lower, _) = self.bounds(node, iteration);
         let here = &self.nodes[node];
-        let said = here.proven.as_ref().or_else(|| here.facts.get(&iteration)?.verdict.as_ref());
+        let said = here
+            .proven
+            .as_ref()
+            .or_else(|| here.facts.get(&iteration)?.verdict.as_ref());
         if let Some(said) = said.filter(|said| said.score == lower) {
             return said.line.clone();
         }
         let mut line = Vec::from([here.m]);
-        let value = |reply: &&NodeId| (self.bounds(**reply, iteration).0, core::cmp::Reverse(self.nodes[**reply].m));
+        let value = |reply: &&NodeId| {
+            (
+                self.bounds(**reply, iteration).0,
+                core::cmp::Reverse(self.nodes[**reply].m),
+            )
+        };
         if let Some(&best) = self.replies(node).iter().max_by_key(value) {
             line.extend(self.line(best, iteration));
         }
@@ -134,8 +170,23 @@ impl Tree {
 fn lost(m: Move, reply: &Verdict) -> Option<Verdict> {
     let won = reply.proof.filter(|proof| proof.claim == Claim::Win)?;
     // Terminal is what the rules say of the position itself.
-    let kind = if won.kind == ProofKind::Terminal { ProofKind::Search } else { won.kind };
-    let proof = Proof { kind, ..won.before() };
-    let line = core::iter::once(m).chain(reply.line.iter().copied()).collect();
-    Some(Verdict { score: proof.score(), bound: Bound::Exact, line, proof: Some(proof), ..reply.clone() })
+    let kind = if won.kind == ProofKind::Terminal {
+        ProofKind::Search
+    } else {
+        won.kind
+    };
+    let proof = Proof {
+        kind,
+        ..won.before()
+    };
+    let line = core::iter::once(m)
+        .chain(reply.line.iter().copied())
+        .collect();
+    Some(Verdict {
+        score: proof.score(),
+        bound: Bound::Exact,
+        line,
+        proof: Some(proof),
+        ..reply.clone()
+    })
 }

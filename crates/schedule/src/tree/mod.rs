@@ -101,7 +101,11 @@ pub(crate) struct Tree {
 
 impl Tree {
     pub(crate) fn new(question: Question) -> Self {
-        let deepest = question.effort.depth.unwrap_or(Effort::MAX_DEPTH).clamp(1, Effort::MAX_DEPTH);
+        let deepest = question
+            .effort
+            .depth
+            .unwrap_or(Effort::MAX_DEPTH)
+            .clamp(1, Effort::MAX_DEPTH);
         let mut tree = Self {
             question,
             nodes: Vec::new(),
@@ -119,7 +123,11 @@ impl Tree {
     }
 
     fn deepest(&self) -> u8 {
-        self.question.effort.depth.unwrap_or(Effort::MAX_DEPTH).clamp(1, Effort::MAX_DEPTH)
+        self.question
+            .effort
+            .depth
+            .unwrap_or(Effort::MAX_DEPTH)
+            .clamp(1, Effort::MAX_DEPTH)
     }
 
     fn add(&mut self, parent: NodeId, m: Move, ply: u8) -> NodeId {
@@ -148,11 +156,19 @@ impl Tree {
 
     /// The best-known replies to a node's move; none where it is not to be divided.
     pub(crate) fn expand(&mut self, node: NodeId, replies: &Answer) {
-        if self.nodes.get(node).is_none_or(|node| !matches!(node.replies, Replies::Wanted)) {
+        if self
+            .nodes
+            .get(node)
+            .is_none_or(|node| !matches!(node.replies, Replies::Wanted))
+        {
             return;
         }
         let ply = self.nodes[node].ply + 1;
-        let children = replies.verdicts().iter().map(|(m, _)| self.add(node, *m, ply)).collect();
+        let children = replies
+            .verdicts()
+            .iter()
+            .map(|(m, _)| self.add(node, *m, ply))
+            .collect();
         self.nodes[node].replies = Replies::Known(children);
     }
 
@@ -167,23 +183,54 @@ impl Tree {
     /// The question for a worker, and in which part it answers it; `None` for a node that cannot be.
     pub(crate) fn words(&self, ask: &Ask, budget: Option<u64>) -> Option<(Question, Role)> {
         let node = self.nodes.get(ask.node)?;
-        let effort = Effort { nodes: budget, depth: None, time: None };
-        let rank = self.replies(node.parent).iter().position(|&id| id == ask.node).unwrap_or(0);
+        let effort = Effort {
+            nodes: budget,
+            depth: None,
+            time: None,
+        };
+        let rank = self
+            .replies(node.parent)
+            .iter()
+            .position(|&id| id == ask.node)
+            .unwrap_or(0);
         let rank = u16::try_from(rank).unwrap_or(u16::MAX);
         match ask.what {
             What::Value { iteration, window } if ask.node == ROOT => {
-                let effort = Effort { depth: Some(iteration), ..effort };
-                Some((Question { window, effort, ..self.question.clone() }, Role::Branch { rank: None }))
+                let effort = Effort {
+                    depth: Some(iteration),
+                    ..effort
+                };
+                Some((
+                    Question {
+                        window,
+                        effort,
+                        ..self.question.clone()
+                    },
+                    Role::Branch { rank: None },
+                ))
             }
             What::Value { iteration, window } => {
                 let position = self.position(node.parent)?;
-                let effort = Effort { depth: Some(iteration + 1 - node.ply), ..effort };
-                let question = Question { position, moves: [node.m].into(), window, effort, width: 1 };
+                let effort = Effort {
+                    depth: Some(iteration + 1 - node.ply),
+                    ..effort
+                };
+                let question = Question {
+                    position,
+                    moves: [node.m].into(),
+                    window,
+                    effort,
+                    width: 1,
+                };
                 Some((question, Role::Branch { rank: Some(rank) }))
             }
             What::Threats => {
                 let position = self.position(ask.node)?;
-                let effort = Effort { depth: None, nodes: Some(self.most_threats()), ..effort };
+                let effort = Effort {
+                    depth: None,
+                    nodes: Some(self.most_threats()),
+                    ..effort
+                };
                 Some((Question::new(position, effort), Role::Threats))
             }
         }
@@ -217,7 +264,9 @@ impl Tree {
 
     /// A worker has answered; whether there is more to show.
     pub(crate) fn report(&mut self, task: TaskId, answer: Answer, visited: u64) -> bool {
-        let Some((Ask { node, what }, _)) = self.at_work.remove(&task) else { return false };
+        let Some((Ask { node, what }, _)) = self.at_work.remove(&task) else {
+            return false;
+        };
         let visited = visited.max(answer.nodes());
         self.nodes_visited = self.nodes_visited.saturating_add(visited);
         if self.is_spent() {
@@ -245,7 +294,10 @@ impl Tree {
     }
 
     fn is_spent(&self) -> bool {
-        self.question.effort.nodes.is_some_and(|most| self.nodes_visited >= most)
+        self.question
+            .effort
+            .nodes
+            .is_some_and(|most| self.nodes_visited >= most)
     }
 
     /// Ends it with what is known; whether anything is.

@@ -79,16 +79,34 @@ impl Tree {
         if self.is_over {
             return Vec::new();
         }
-        let grain = terms.least.max(self.estimate(ROOT, self.iteration) / (4 * terms.slots.max(1)));
-        let mut draft = Draft { tree: self, terms, grain, wanted: Vec::new(), unknown: Vec::new() };
+        let grain = terms
+            .least
+            .max(self.estimate(ROOT, self.iteration) / (4 * terms.slots.max(1)));
+        let mut draft = Draft {
+            tree: self,
+            terms,
+            grain,
+            wanted: Vec::new(),
+            unknown: Vec::new(),
+        };
         draft.root();
-        let Draft { mut wanted, unknown, .. } = draft;
+        let Draft {
+            mut wanted,
+            unknown,
+            ..
+        } = draft;
         let is_value = |wanted: &Wanted| matches!(wanted.ask.what, What::Value { .. });
-        let is_waiting = self.nodes.iter().any(|node| matches!(node.replies, Replies::Wanted));
+        let is_waiting = self
+            .nodes
+            .iter()
+            .any(|node| matches!(node.replies, Replies::Wanted));
         if unknown.is_empty() && !is_waiting && !wanted.iter().any(is_value) {
             // Workers that contradict each other leave nothing to ask: one of them shall say all.
             let (iteration, window) = (self.iteration, self.question.window);
-            let ask = Ask { node: ROOT, what: What::Value { iteration, window } };
+            let ask = Ask {
+                node: ROOT,
+                what: What::Value { iteration, window },
+            };
             wanted.push(Wanted { ask, level: NEEDED });
         }
         wanted.sort_by_key(|wanted| wanted.level); // stable: the order of the plan among equals
@@ -111,7 +129,8 @@ impl Tree {
                 continue;
             };
             *level = want.level;
-            if let (What::Value { window, .. }, What::Value { window: to, .. }) = (&mut ask.what, want.ask.what)
+            if let (What::Value { window, .. }, What::Value { window: to, .. }) =
+                (&mut ask.what, want.ask.what)
                 && is_narrower(to, *window)
             {
                 *window = to;
@@ -126,10 +145,17 @@ impl Tree {
 
     /// Asks what nobody works on, as much as there is room for; what is needed takes the place of what is not.
     fn ask(&mut self, wanted: &[Wanted], terms: Terms, orders: &mut Vec<Order>) {
-        let freed = orders.iter().filter(|order| matches!(order, Order::Revoke(_))).count();
+        let freed = orders
+            .iter()
+            .filter(|order| matches!(order, Order::Revoke(_)))
+            .count();
         let (mut free, mut queue) = (terms.free + freed, terms.queue);
         for &Wanted { ask, level } in wanted {
-            if self.at_work.values().any(|(at_work, _)| is_same(at_work, &ask)) {
+            if self
+                .at_work
+                .values()
+                .any(|(at_work, _)| is_same(at_work, &ask))
+            {
                 continue;
             }
             if free > 0 {
@@ -150,8 +176,13 @@ impl Tree {
 
     /// The task that would be missed least, if it is not needed for certain.
     fn least_needed(&self) -> Option<TaskId> {
-        let least = self.at_work.iter().max_by_key(|(task, (_, level))| (*level, **task));
-        least.filter(|(_, (_, level))| *level >= HELP).map(|(task, _)| *task)
+        let least = self
+            .at_work
+            .iter()
+            .max_by_key(|(task, (_, level))| (*level, **task));
+        least
+            .filter(|(_, (_, level))| *level >= HELP)
+            .map(|(task, _)| *task)
     }
 
     /// Positions that a node will take in an iteration: what it took before, and as much more as the whole tree grows.
@@ -160,14 +191,19 @@ impl Tree {
         if let Some((&before, &spent)) = here.spent.range(..iteration).next_back() {
             let (above, below) = self.growth();
             let plies = u32::from(iteration - before).min(3);
-            return spent.saturating_mul(above.saturating_pow(plies)) / below.saturating_pow(plies).max(1);
+            return spent.saturating_mul(above.saturating_pow(plies))
+                / below.saturating_pow(plies).max(1);
         }
         if node == ROOT {
             return 0;
         }
         let brothers = self.replies(here.parent);
         let parent = self.estimate(here.parent, iteration);
-        if brothers.first() == Some(&node) { parent / 2 } else { parent / brothers.len().max(1) as u64 }
+        if brothers.first() == Some(&node) {
+            parent / 2
+        } else {
+            parent / brothers.len().max(1) as u64
+        }
     }
 
     /// Positions that a search for threats may visit.
@@ -178,11 +214,16 @@ impl Tree {
 
     /// By how much the last iteration took more than the one before, as a fraction.
     fn growth(&self) -> (u64, u64) {
-        let mut last = self.nodes[ROOT].spent.range(..self.iteration).rev().map(|(_, &spent)| spent);
+        let mut last = self.nodes[ROOT]
+            .spent
+            .range(..self.iteration)
+            .rev()
+            .map(|(_, &spent)| spent);
         match (last.next(), last.next()) {
-            (Some(last), Some(before)) if before > 0 => {
-                (last.clamp(before.saturating_add(before / 2), before.saturating_mul(6)), before)
-            }
+            (Some(last), Some(before)) if before > 0 => (
+                last.clamp(before.saturating_add(before / 2), before.saturating_mul(6)),
+                before,
+            ),
             _ => (2, 1),
         }
     }
@@ -192,7 +233,12 @@ fn is_same(a: &Ask, b: &Ask) -> bool {
     a.node == b.node
         && match (a.what, b.what) {
             (What::Threats, What::Threats) => true,
-            (What::Value { iteration, .. }, What::Value { iteration: other, .. }) => iteration == other,
+            (
+                What::Value { iteration, .. },
+                What::Value {
+                    iteration: other, ..
+                },
+            ) => iteration == other,
             _ => false,
         }
 }
@@ -220,22 +266,47 @@ impl Draft<'_> {
         let iteration = tree.iteration;
         let children = tree.replies(ROOT);
         let whole = tree.estimate(ROOT, iteration);
-        if children.is_empty() || tree.is_desperate || whole < 4 * self.terms.least && !tree.is_divided(ROOT, iteration)
+        if children.is_empty()
+            || tree.is_desperate
+            || whole < 4 * self.terms.least && !tree.is_divided(ROOT, iteration)
         {
             let window = tree.question.window;
-            let ask = Ask { node: ROOT, what: What::Value { iteration, window } };
+            let ask = Ask {
+                node: ROOT,
+                what: What::Value { iteration, window },
+            };
             self.wanted.push(Wanted { ask, level: NEEDED });
         } else {
             self.moves(iteration, NEEDED);
-            if iteration < tree.deepest() && is_settled(tree.bounds(children[0], iteration), tree.window()) {
+            if iteration < tree.deepest()
+                && is_settled(tree.bounds(children[0], iteration), tree.window())
+            {
                 self.moves(iteration + 1, AHEAD);
             }
         }
-        if matches!(tree.question.position.variant(), Variant::Gomoku { .. }) && !children.is_empty() {
-            for &node in [ROOT].iter().chain(&children[..children.len().min(THREATENED)]) {
-                let is_at_work = tree.at_work.values().any(|(ask, _)| *ask == Ask { node, what: What::Threats });
-                if is_at_work || !tree.nodes[node].is_threatened && tree.nodes[node].proven.is_none() {
-                    self.wanted.push(Wanted { ask: Ask { node, what: What::Threats }, level: THREAT });
+        if matches!(tree.question.position.variant(), Variant::Gomoku { .. })
+            && !children.is_empty()
+        {
+            for &node in [ROOT]
+                .iter()
+                .chain(&children[..children.len().min(THREATENED)])
+            {
+                let is_at_work = tree.at_work.values().any(|(ask, _)| {
+                    *ask == Ask {
+                        node,
+                        what: What::Threats,
+                    }
+                });
+                if is_at_work
+                    || !tree.nodes[node].is_threatened && tree.nodes[node].proven.is_none()
+                {
+                    self.wanted.push(Wanted {
+                        ask: Ask {
+                            node,
+                            what: What::Threats,
+                        },
+                        level: THREAT,
+                    });
                 }
             }
         }
@@ -249,15 +320,24 @@ impl Draft<'_> {
         let children = tree.replies(ROOT);
         let ranking = tree.ranking(iteration);
         let firsts = tree.width().min(children.len());
-        let open: Vec<NodeId> =
-            children[..firsts].iter().copied().filter(|&c| !is_settled(tree.bounds(c, iteration), window)).collect();
+        let open: Vec<NodeId> = children[..firsts]
+            .iter()
+            .copied()
+            .filter(|&c| !is_settled(tree.bounds(c, iteration), window))
+            .collect();
         if !open.is_empty() {
-            open.into_iter().for_each(|c| self.want(c, iteration, window, Kind::Inside, level));
+            open.into_iter()
+                .for_each(|c| self.want(c, iteration, window, Kind::Inside, level));
             // Until their value is known, who has nothing else to do asks whether the others are better than it was last.
             if let Some(guess) = tree.guess(iteration) {
-                let window = Window { alpha: guess, beta: above(guess) };
+                let window = Window {
+                    alpha: guess,
+                    beta: above(guess),
+                };
                 let rest = &children[firsts..];
-                rest.iter().for_each(|&c| self.want(c, iteration, window, Kind::Low, level.saturating_add(GUESS)));
+                rest.iter().for_each(|&c| {
+                    self.want(c, iteration, window, Kind::Low, level.saturating_add(GUESS))
+                });
             }
             return;
         }
@@ -269,11 +349,28 @@ impl Draft<'_> {
                 continue;
             };
             // Of equal moves the earlier counts.
-            let alpha = if at > place { value } else { below(value) }.max(window.alpha).min(below(window.beta));
+            let alpha = if at > place { value } else { below(value) }
+                .max(window.alpha)
+                .min(below(window.beta));
             if bounds.0 > alpha {
-                self.want(child, iteration, Window { alpha, ..window }, Kind::Inside, level);
+                self.want(
+                    child,
+                    iteration,
+                    Window { alpha, ..window },
+                    Kind::Inside,
+                    level,
+                );
             } else {
-                self.want(child, iteration, Window { alpha, beta: above(alpha) }, Kind::Low, level);
+                self.want(
+                    child,
+                    iteration,
+                    Window {
+                        alpha,
+                        beta: above(alpha),
+                    },
+                    Kind::Low,
+                    level,
+                );
             }
         }
     }
@@ -288,17 +385,36 @@ impl Draft<'_> {
         let (lower, upper) = bounds;
         // A value that is known to be at least as much is to be told from one that is less, to have its line.
         let narrowed = Window {
-            alpha: if lower > window.alpha { below(lower) } else { window.alpha },
-            beta: if upper < window.beta { above(upper) } else { window.beta },
+            alpha: if lower > window.alpha {
+                below(lower)
+            } else {
+                window.alpha
+            },
+            beta: if upper < window.beta {
+                above(upper)
+            } else {
+                window.beta
+            },
         };
-        let ask = Ask { node, what: What::Value { iteration, window: narrowed } };
-        if tree.at_work.values().any(|(at_work, _)| is_same(at_work, &ask)) {
+        let ask = Ask {
+            node,
+            what: What::Value {
+                iteration,
+                window: narrowed,
+            },
+        };
+        if tree
+            .at_work
+            .values()
+            .any(|(at_work, _)| is_same(at_work, &ask))
+        {
             self.wanted.push(Wanted { ask, level });
             // Who has nothing else to do helps with what takes long.
             if self.is_worth_dividing(node, iteration, kind) {
                 self.answers(node, iteration, window, kind, level.saturating_add(HELP));
             }
-        } else if tree.is_divided(node, iteration) || self.is_worth_dividing(node, iteration, kind) {
+        } else if tree.is_divided(node, iteration) || self.is_worth_dividing(node, iteration, kind)
+        {
             self.answers(node, iteration, window, kind, level);
         } else {
             self.wanted.push(Wanted { ask, level });
@@ -308,18 +424,26 @@ impl Draft<'_> {
     /// Whether a node costs more than one task should, and can be divided.
     fn is_worth_dividing(&self, node: NodeId, iteration: u8, kind: Kind) -> bool {
         let tree = self.tree;
-        if tree.nodes[node].ply >= DEEPEST || iteration < tree.nodes[node].ply + 3 || self.terms.slots < 2 {
+        if tree.nodes[node].ply >= DEEPEST
+            || iteration < tree.nodes[node].ply + 3
+            || self.terms.slots < 2
+        {
             return false;
         }
         let is_possible = match &tree.nodes[node].replies {
             Replies::Known(replies) => {
-                let may_hold = |&reply: &NodeId| tree.bounds(reply, iteration).1.loss_plies().is_none();
+                let may_hold =
+                    |&reply: &NodeId| tree.bounds(reply, iteration).1.loss_plies().is_none();
                 replies.iter().any(may_hold)
             }
             Replies::Unknown | Replies::Wanted => true,
         };
         // What others wait for is divided further.
-        let most = (4 * self.terms.least).max(if kind == Kind::Inside { self.grain } else { 2 * self.grain });
+        let most = (4 * self.terms.least).max(if kind == Kind::Inside {
+            self.grain
+        } else {
+            2 * self.grain
+        });
         is_possible && tree.estimate(node, iteration) > most
     }
 
@@ -331,9 +455,17 @@ impl Draft<'_> {
             Replies::Wanted => return,
             Replies::Unknown => return self.unknown.push(node),
         };
-        let window = Window { alpha: window.beta.after(), beta: window.alpha.after() };
+        let window = Window {
+            alpha: window.beta.after(),
+            beta: window.alpha.after(),
+        };
         let lower = |&reply: &NodeId| tree.bounds(reply, iteration).0;
-        let best = replies.iter().map(lower).max().unwrap_or(Score::MIN).max(window.alpha);
+        let best = replies
+            .iter()
+            .map(lower)
+            .max()
+            .unwrap_or(Score::MIN)
+            .max(window.alpha);
         match kind {
             Kind::Inside => {
                 if let Some(&first) = replies.first()
@@ -344,20 +476,47 @@ impl Draft<'_> {
                 for reply in replies {
                     let is_best = lower(reply) == best && best > window.alpha;
                     if is_best {
-                        self.want(*reply, iteration, Window { alpha: below(best), ..window }, Kind::Inside, level);
+                        self.want(
+                            *reply,
+                            iteration,
+                            Window {
+                                alpha: below(best),
+                                ..window
+                            },
+                            Kind::Inside,
+                            level,
+                        );
                     } else {
-                        self.want(*reply, iteration, Window { alpha: best, beta: above(best) }, Kind::Low, level);
+                        self.want(
+                            *reply,
+                            iteration,
+                            Window {
+                                alpha: best,
+                                beta: above(best),
+                            },
+                            Kind::Low,
+                            level,
+                        );
                     }
                 }
             }
             Kind::Low => {
                 let mut open = 0;
                 for &reply in replies {
-                    self.want(reply, iteration, window, Kind::High, level.saturating_add(open));
-                    open = (open + u8::from(!is_settled(tree.bounds(reply, iteration), window))).min(HELP - 1);
+                    self.want(
+                        reply,
+                        iteration,
+                        window,
+                        Kind::High,
+                        level.saturating_add(open),
+                    );
+                    open = (open + u8::from(!is_settled(tree.bounds(reply, iteration), window)))
+                        .min(HELP - 1);
                 }
             }
-            Kind::High => replies.iter().for_each(|&reply| self.want(reply, iteration, window, Kind::Low, level)),
+            Kind::High => replies
+                .iter()
+                .for_each(|&reply| self.want(reply, iteration, window, Kind::Low, level)),
         }
     }
 }

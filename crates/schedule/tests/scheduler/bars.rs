@@ -24,7 +24,8 @@ fn who_is_examined_gets_nothing_and_keeps_what_it_has() {
 #[test]
 fn what_who_is_examined_brings_is_expected_whatever_happens_meanwhile() {
     let mut desk = Desk::direct();
-    desk.scheduler.join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
+    desk.scheduler
+        .join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
     let id = desk.scheduler.resume(desk.now, question(1), 0, ANN);
     let (_, task) = desk.one_assigned();
     let expects = |desk: &Desk, worker| desk.scheduler.expects(worker, task.id, task.attempt);
@@ -36,7 +37,11 @@ fn what_who_is_examined_brings_is_expected_whatever_happens_meanwhile() {
     assert!(expects(&desk, ANN) && desk.scheduler.barred(ANN) == Some(Bar::Exam));
     desk.scheduler.bar(desk.now, ANN, None);
     desk.finish(ANN, &task);
-    assert!(desk.effects().iter().any(|effect| matches!(effect, Effect::Finished { question, .. } if *question == id)));
+    assert!(
+        desk.effects()
+            .iter()
+            .any(|effect| matches!(effect, Effect::Finished { question, .. } if *question == id))
+    );
     assert!(!expects(&desk, ANN), "it is answered");
 }
 
@@ -44,7 +49,8 @@ fn what_who_is_examined_brings_is_expected_whatever_happens_meanwhile() {
 fn who_is_examined_again_and_again_is_so_since_the_first_time() {
     let mut desk = Desk::direct();
     for _ in 0..13 {
-        desk.scheduler.join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
+        desk.scheduler
+            .join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
         desk.wait(10);
     }
     assert!(!desk.scheduler.has_others(Variant::FREESTYLE_15, &[BOB]));
@@ -54,8 +60,13 @@ fn who_is_examined_again_and_again_is_so_since_the_first_time() {
 fn what_is_for_others_keeps_nobody_from_work() {
     let mut desk = Desk::direct();
     desk.join(ANN, 2);
-    desk.scheduler.join_barred(desk.now, BOB, 1, &[], Some(Bar::Exam));
-    (0..2).for_each(|n| _ = desk.scheduler.submit_to_others(desk.now, question(n), 0, vec![ANN]));
+    desk.scheduler
+        .join_barred(desk.now, BOB, 1, &[], Some(Bar::Exam));
+    (0..2).for_each(|n| {
+        _ = desk
+            .scheduler
+            .submit_to_others(desk.now, question(n), 0, vec![ANN])
+    });
     assert_eq!(desk.effects(), []);
     assert_eq!(desk.scheduler.appetite_for(Variant::FREESTYLE_15), 2);
 }
@@ -64,7 +75,8 @@ fn what_is_for_others_keeps_nobody_from_work() {
 fn who_is_examined_is_somebody_for_a_while() {
     let mut desk = Desk::direct();
     let has_others = |desk: &Desk| desk.scheduler.has_others(Variant::FREESTYLE_15, &[BOB]);
-    desk.scheduler.join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
+    desk.scheduler
+        .join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
     assert!(has_others(&desk) && !desk.scheduler.is_played(Variant::FREESTYLE_15));
     for _ in 0..12 {
         assert!(has_others(&desk), "{:?}", desk.now);
@@ -75,7 +87,8 @@ fn who_is_examined_is_somebody_for_a_while() {
     desk.scheduler.bar(desk.now, ANN, None);
     assert!(has_others(&desk) && desk.scheduler.is_played(Variant::FREESTYLE_15));
     // One that is not heard of is nobody, whatever time it has.
-    desk.scheduler.join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
+    desk.scheduler
+        .join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
     desk.wait(16);
     assert!(!has_others(&desk));
 }
@@ -89,7 +102,16 @@ fn who_is_in_quarantine_loses_what_it_has_to_others() {
     desk.join(BOB, 1);
     desk.scheduler.bar(desk.now, ANN, Some(Bar::Quarantine));
     let effects = desk.effects();
-    let [first, Effect::Assign { worker: BOB, task: again }] = &effects[..] else { panic!("{effects:?}") };
+    let [
+        first,
+        Effect::Assign {
+            worker: BOB,
+            task: again,
+        },
+    ] = &effects[..]
+    else {
+        panic!("{effects:?}")
+    };
     assert_eq!((first, again.id), (&revoke(ANN, &task), task.id));
     assert_eq!(desk.status(ANN).idle, Some(Idle::Quarantined));
     desk.beat(ANN, &[]);
@@ -103,17 +125,25 @@ fn a_question_for_others_waits_until_there_are_some() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
     assert!(!desk.scheduler.has_others(Variant::FREESTYLE_15, &[ANN]));
-    desk.scheduler.submit_to_others(desk.now, question(1), 0, vec![ANN]);
+    desk.scheduler
+        .submit_to_others(desk.now, question(1), 0, vec![ANN]);
     assert_eq!(desk.effects(), []);
     desk.ask(2, Split::Never, 9);
-    assert_eq!(desk.one_assigned().0, ANN, "what comes behind it does not wait");
+    assert_eq!(
+        desk.one_assigned().0,
+        ANN,
+        "what comes behind it does not wait"
+    );
     desk.join(BOB, 1);
     assert!(desk.scheduler.has_others(Variant::FREESTYLE_15, &[ANN]));
     let (worker, task) = desk.one_assigned();
     assert_eq!((worker, &task.part), (BOB, &question(1)));
     desk.finish(BOB, &task);
     let effects = desk.effects();
-    assert!(matches!(&effects[..], [Effect::Finished { by, .. }] if by[..] == [BOB]), "{effects:?}");
+    assert!(
+        matches!(&effects[..], [Effect::Finished { by, .. }] if by[..] == [BOB]),
+        "{effects:?}"
+    );
 }
 
 #[test]
@@ -121,13 +151,17 @@ fn a_question_for_others_at_which_the_only_other_fails_ends() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
     desk.join(BOB, 1);
-    desk.scheduler.submit_to_others(desk.now, question(1), 0, vec![ANN]);
+    desk.scheduler
+        .submit_to_others(desk.now, question(1), 0, vec![ANN]);
     let (mut worker, mut task) = desk.one_assigned();
     for failures in 1.. {
         assert_eq!(worker, BOB);
         desk.fail(worker, &task);
         let effects = desk.effects();
-        if effects.iter().any(|effect| matches!(effect, Effect::Failed { .. })) {
+        if effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Failed { .. }))
+        {
             assert_eq!(failures, 3);
             break;
         }
@@ -145,14 +179,24 @@ fn nobody_answers_what_is_asked_of_others() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
     desk.join(BOB, 1);
-    desk.scheduler.submit_to_others(desk.now, question(1), 0, vec![ANN]);
+    desk.scheduler
+        .submit_to_others(desk.now, question(1), 0, vec![ANN]);
     let (_, task) = desk.one_assigned();
-    let is_finished = |effects: &[Effect]| effects.iter().any(|effect| matches!(effect, Effect::Finished { .. }));
+    let is_finished = |effects: &[Effect]| {
+        effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Finished { .. }))
+    };
     desk.report(ANN, &task, done(&task));
     assert!(!is_finished(&desk.effects()), "she may not have it");
     desk.scheduler.leave(desk.now, ANN, false);
-    desk.scheduler.join(desk.now, ANN, 1, &[(task.id, task.attempt)]);
-    assert_eq!(desk.effects(), [revoke(ANN, &task)], "nor say that she has it");
+    desk.scheduler
+        .join(desk.now, ANN, 1, &[(task.id, task.attempt)]);
+    assert_eq!(
+        desk.effects(),
+        [revoke(ANN, &task)],
+        "nor say that she has it"
+    );
     desk.join(WorkerId(3), 1);
     desk.report(WorkerId(3), &task, done(&task));
     assert!(!is_finished(&desk.effects()), "it was given to another");
@@ -168,11 +212,23 @@ fn who_comes_back_into_quarantine_brings_nothing() {
     let (_, task) = desk.one_assigned();
     desk.scheduler.leave(desk.now, ANN, false);
     desk.effects();
-    desk.scheduler.join_barred(desk.now, ANN, 1, &[(task.id, task.attempt)], Some(Bar::Quarantine));
+    desk.scheduler.join_barred(
+        desk.now,
+        ANN,
+        1,
+        &[(task.id, task.attempt)],
+        Some(Bar::Quarantine),
+    );
     assert_eq!(desk.effects(), [revoke(ANN, &task)]);
     let id = desk.scheduler.resume(desk.now, question(2), 0, ANN);
     assert!(!desk.scheduler.share(desk.now, id, ANN));
     assert_eq!(desk.effects(), []);
     desk.join(BOB, 2);
-    assert_eq!(desk.assigned().iter().map(|(worker, _)| *worker).collect::<Vec<_>>(), [BOB, BOB]);
+    assert_eq!(
+        desk.assigned()
+            .iter()
+            .map(|(worker, _)| *worker)
+            .collect::<Vec<_>>(),
+        [BOB, BOB]
+    );
 }

@@ -14,7 +14,10 @@ use crate::merging::assert_same;
 const CHAOTIC_SEEDS: u64 = 300;
 
 fn asked(n: usize, split: Split) -> Asked {
-    let question = Question { width: 1 + (n % 4) as u16, ..Question::new(engine::position(n), Effort::depth(8)) };
+    let question = Question {
+        width: 1 + (n % 4) as u16,
+        ..Question::new(engine::position(n), Effort::depth(8))
+    };
     Asked {
         at: Duration::from_millis(n as u64 * 70),
         question,
@@ -41,20 +44,37 @@ fn calm(workers: Vec<(u32, u64)>, questions: Vec<Asked>) -> Plan {
 /// Workers of all speeds, and everything that can go wrong in the first two minutes.
 fn chaos(seed: u64) -> Plan {
     let mut dice = SmallRng::seed_from_u64(!seed);
-    let workers: Vec<_> =
-        (0..dice.random_range(1..7)).map(|_| (dice.random_range(1..4), dice.random_range(5_000..60_000))).collect();
-    let questions = (0..dice.random_range(1..30)).map(|n| misfortune(&mut dice, n)).collect();
-    let faults = (0..dice.random_range(0..25)).map(|_| fault(&mut dice, workers.len() as u64)).collect();
+    let workers: Vec<_> = (0..dice.random_range(1..7))
+        .map(|_| (dice.random_range(1..4), dice.random_range(5_000..60_000)))
+        .collect();
+    let questions = (0..dice.random_range(1..30))
+        .map(|n| misfortune(&mut dice, n))
+        .collect();
+    let faults = (0..dice.random_range(0..25))
+        .map(|_| fault(&mut dice, workers.len() as u64))
+        .collect();
     let options = Options {
         prefetch: dice.random_range(0..3),
         max_losses: 1_000,
-        dealing: if dice.random_bool(0.5) { Dealing::InTurn } else { Dealing::Contiguous },
+        dealing: if dice.random_bool(0.5) {
+            Dealing::InTurn
+        } else {
+            Dealing::Contiguous
+        },
         least_moves: dice.random_range(1..6),
         first_id: seed << 32,
         ..Options::default()
     };
     let latency = Duration::from_millis(dice.random_range(1..200));
-    Plan { seed, options, workers, questions, faults, latency, is_chaotic: true }
+    Plan {
+        seed,
+        options,
+        workers,
+        questions,
+        faults,
+        latency,
+        is_chaotic: true,
+    }
 }
 
 fn misfortune(dice: &mut SmallRng, n: usize) -> Asked {
@@ -64,8 +84,17 @@ fn misfortune(dice: &mut SmallRng, n: usize) -> Asked {
         priority: dice.random_range(0..3),
         is_poison: dice.random_bool(0.05),
         bad_luck: dice.random_range(0..3),
-        cancelled_at: dice.random_bool(0.1).then(|| at + Duration::from_millis(dice.random_range(0..20_000))),
-        ..asked(n, if dice.random_bool(0.5) { Split::Seeded } else { Split::Never })
+        cancelled_at: dice
+            .random_bool(0.1)
+            .then(|| at + Duration::from_millis(dice.random_range(0..20_000))),
+        ..asked(
+            n,
+            if dice.random_bool(0.5) {
+                Split::Seeded
+            } else {
+                Split::Never
+            },
+        )
     }
 }
 
@@ -77,7 +106,10 @@ fn fault(dice: &mut SmallRng, workers: u64) -> (Duration, Fault) {
         0 => Fault::Kill { worker, down },
         1 => Fault::Freeze { worker, length },
         2 => Fault::Cut { worker, length },
-        3 => Fault::Crawl { worker, length: 5 * length },
+        3 => Fault::Crawl {
+            worker,
+            length: 5 * length,
+        },
         _ => Fault::Drain { worker, down },
     };
     (at, fault)
@@ -91,25 +123,41 @@ fn check(plan: &Plan, outcome: &Outcome) {
                 assert_eq!(*answer, engine::answer(&asked.question))
             }
             Some(End::Finished(answer)) => assert_same(&asked.question, answer),
-            Some(End::Failed(_)) => assert!(asked.is_poison, "question {index} was set aside: {end:?}"),
+            Some(End::Failed(_)) => {
+                assert!(asked.is_poison, "question {index} was set aside: {end:?}")
+            }
             Some(End::Cancelled) => assert!(asked.cancelled_at.is_some()),
             None => panic!("question {index} has not ended"),
         }
-        assert!(!asked.is_poison || !matches!(end, Some(End::Finished(_))), "question {index} cannot be answered");
+        assert!(
+            !asked.is_poison || !matches!(end, Some(End::Finished(_))),
+            "question {index} cannot be answered"
+        );
     }
     let census = outcome.scheduler.census();
-    let left = [census.open_questions, census.unsettled_questions, census.waiting_tasks, census.leased_tasks];
+    let left = [
+        census.open_questions,
+        census.unsettled_questions,
+        census.waiting_tasks,
+        census.leased_tasks,
+    ];
     assert_eq!(left, [0; 4], "{census:?}");
 }
 
 /// Runs a plan and checks it; names the seed and shows the end of the trace if it fails.
-#[expect(clippy::print_stderr, reason = "the harness shows it only where a test fails")]
+#[expect(
+    clippy::print_stderr,
+    reason = "the harness shows it only where a test fails"
+)]
 fn checked(plan: Plan) -> Outcome {
     let seed = plan.seed;
     let outcome = run(plan.clone());
     let verdict = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&plan, &outcome)));
     if let Err(panic) = verdict {
-        eprintln!("seed {seed}:\n{}", outcome.trace[outcome.trace.len().saturating_sub(60)..].join("\n"));
+        eprintln!(
+            "seed {seed}:\n{}",
+            outcome.trace[outcome.trace.len().saturating_sub(60)..].join("\n")
+        );
         std::panic::resume_unwind(panic);
     }
     outcome
@@ -132,27 +180,72 @@ fn every_question_ends_well_whatever_happens() {
         seen.set_aside += totals.set_aside;
         seen.cancelled += totals.cancelled;
     }
-    let Totals { assigned: _, done: _, finished: _, reassigned, late, handed_back, failed, stalled, .. } = seen;
-    let Totals { overdue, lost, regained, moved, set_aside, cancelled, .. } = seen;
-    let all = [reassigned, late, handed_back, failed, stalled, overdue, lost, regained, moved, set_aside, cancelled];
-    assert!(all.into_iter().all(|times| times >= 20), "the faults do not bring about everything: {seen:?}");
+    let Totals {
+        assigned: _,
+        done: _,
+        finished: _,
+        reassigned,
+        late,
+        handed_back,
+        failed,
+        stalled,
+        ..
+    } = seen;
+    let Totals {
+        overdue,
+        lost,
+        regained,
+        moved,
+        set_aside,
+        cancelled,
+        ..
+    } = seen;
+    let all = [
+        reassigned,
+        late,
+        handed_back,
+        failed,
+        stalled,
+        overdue,
+        lost,
+        regained,
+        moved,
+        set_aside,
+        cancelled,
+    ];
+    assert!(
+        all.into_iter().all(|times| times >= 20),
+        "the faults do not bring about everything: {seen:?}"
+    );
 }
 
 #[test]
 fn the_same_seed_gives_the_same_trace() {
     for seed in 0..20 {
-        assert_eq!(run(chaos(seed)).trace, run(chaos(seed)).trace, "seed {seed}");
+        assert_eq!(
+            run(chaos(seed)).trace,
+            run(chaos(seed)).trace,
+            "seed {seed}"
+        );
     }
 }
 
 /// Questions that are all there from the beginning.
 fn at_once(count: usize, split: Split) -> Vec<Asked> {
-    (0..count).map(|n| Asked { at: Duration::ZERO, ..asked(n, split) }).collect()
+    (0..count)
+        .map(|n| Asked {
+            at: Duration::ZERO,
+            ..asked(n, split)
+        })
+        .collect()
 }
 
 /// What one slot needs for all of them, without any network.
 fn alone(questions: &[Asked], speed: u64) -> Duration {
-    questions.iter().map(|asked| engine::cost(&asked.question, speed)).sum()
+    questions
+        .iter()
+        .map(|asked| engine::cost(&asked.question, speed))
+        .sum()
 }
 
 #[test]
@@ -163,12 +256,20 @@ fn many_workers_share_many_questions_evenly() {
         let outcome = checked(calm(vec![(1, 50_000); workers], questions));
         let efficiency = ideal.as_secs_f64() / outcome.ended_at.as_secs_f64();
         assert!(efficiency > 0.94, "{workers} workers: {efficiency}");
-        assert_eq!(outcome.nodes, outcome.ends.iter().map(nodes).sum::<u64>(), "nothing is searched twice");
+        assert_eq!(
+            outcome.nodes,
+            outcome.ends.iter().map(nodes).sum::<u64>(),
+            "nothing is searched twice"
+        );
     }
 }
 
 fn nodes(end: &Option<End>) -> u64 {
-    if let Some(End::Finished(answer)) = end { answer.nodes() } else { 0 }
+    if let Some(End::Finished(answer)) = end {
+        answer.nodes()
+    } else {
+        0
+    }
 }
 
 #[test]
@@ -176,20 +277,37 @@ fn prefetch_hides_the_way_to_the_coordinator() {
     let questions = at_once(50, Split::Never);
     let ideal = alone(&questions, 1_000_000);
     let busy = |prefetch| {
-        let options = Options { prefetch, ..Options::default() };
+        let options = Options {
+            prefetch,
+            ..Options::default()
+        };
         let latency = Duration::from_millis(40);
-        let outcome = checked(Plan { options, latency, ..calm(vec![(1, 1_000_000)], questions.clone()) });
+        let outcome = checked(Plan {
+            options,
+            latency,
+            ..calm(vec![(1, 1_000_000)], questions.clone())
+        });
         ideal.as_secs_f64() / outcome.ended_at.as_secs_f64()
     };
     let [without, with] = [0, 1].map(busy);
-    assert!(without < 0.8 && with > 0.95, "busy {without} of the time without, {with} with");
+    assert!(
+        without < 0.8 && with > 0.95,
+        "busy {without} of the time without, {with} with"
+    );
 }
 
 #[test]
 fn a_question_is_answered_sooner_by_many() {
     let asked_at = Duration::from_secs(1);
-    let question = |split| vec![Asked { at: asked_at, ..asked(1, split) }];
-    let time = |workers, split| checked(calm(vec![(1, 50_000); workers], question(split))).ended_at - asked_at;
+    let question = |split| {
+        vec![Asked {
+            at: asked_at,
+            ..asked(1, split)
+        }]
+    };
+    let time = |workers, split| {
+        checked(calm(vec![(1, 50_000); workers], question(split))).ended_at - asked_at
+    };
     let whole = time(4, Split::Never);
     let divided = time(4, Split::Seeded);
     assert!(divided * 2 < whole, "{divided:?} against {whole:?}");
@@ -198,10 +316,17 @@ fn a_question_is_answered_sooner_by_many() {
 #[test]
 fn a_slow_worker_does_not_hold_up_the_end() {
     let questions = at_once(60, Split::Never);
-    let outcome = checked(calm(vec![(1, 50_000), (1, 50_000), (1, 10_000)], questions.clone()));
+    let outcome = checked(calm(
+        vec![(1, 50_000), (1, 50_000), (1, 10_000)],
+        questions.clone(),
+    ));
     let ideal = alone(&questions, 110_000);
     let longest = longest(&questions, 10_000);
-    assert!(outcome.ended_at < ideal + longest, "{:?} is more than one slow task over {ideal:?}", outcome.ended_at);
+    assert!(
+        outcome.ended_at < ideal + longest,
+        "{:?} is more than one slow task over {ideal:?}",
+        outcome.ended_at
+    );
 }
 
 /// A worker that beats, and whose positions rise, but by one a second: its task goes to another when it should long be done.
@@ -209,26 +334,59 @@ fn a_slow_worker_does_not_hold_up_the_end() {
 fn a_worker_that_crawls_does_not_hold_up_the_end() {
     let questions = at_once(60, Split::Never);
     let crawling_for = Duration::from_secs(3600);
-    let faults = vec![(Duration::from_secs(30), Fault::Crawl { worker: WorkerId(1), length: crawling_for })];
-    let plan = Plan { faults, ..calm(vec![(1, 50_000); 3], questions.clone()) };
+    let faults = vec![(
+        Duration::from_secs(30),
+        Fault::Crawl {
+            worker: WorkerId(1),
+            length: crawling_for,
+        },
+    )];
+    let plan = Plan {
+        faults,
+        ..calm(vec![(1, 50_000); 3], questions.clone())
+    };
     let outcome = checked(plan.clone());
     let [two, longest] = [alone(&questions, 100_000), longest(&questions, 50_000)];
     let patient = Options::default().lease + longest * (Options::default().patience + 1);
     // What it has in hand, and what it is given to show that it is sound again.
-    assert!(outcome.answered_at < two + 2 * patient, "{:?} against {two:?} and {patient:?}", outcome.answered_at);
-    let for_ever = Options { patience: u32::MAX, ..Options::default() };
-    let outcome = checked(Plan { options: for_ever, ..plan });
-    assert!(outcome.answered_at > crawling_for, "without a deadline it takes {:?}", outcome.answered_at);
+    assert!(
+        outcome.answered_at < two + 2 * patient,
+        "{:?} against {two:?} and {patient:?}",
+        outcome.answered_at
+    );
+    let for_ever = Options {
+        patience: u32::MAX,
+        ..Options::default()
+    };
+    let outcome = checked(Plan {
+        options: for_ever,
+        ..plan
+    });
+    assert!(
+        outcome.answered_at > crawling_for,
+        "without a deadline it takes {:?}",
+        outcome.answered_at
+    );
 }
 
 /// Deadlines follow each worker's pace: one that is slow, but no slower than it has been, is left alone.
 #[test]
 fn slow_workers_keep_their_tasks() {
-    let outcome = checked(calm(vec![(1, 50_000), (1, 5_000), (1, 200_000)], at_once(200, Split::Never)));
+    let outcome = checked(calm(
+        vec![(1, 50_000), (1, 5_000), (1, 200_000)],
+        at_once(200, Split::Never),
+    ));
     let totals = outcome.scheduler.census().totals;
-    assert!(totals.overdue <= 1, "once, while nobody knows it: {totals:?}");
+    assert!(
+        totals.overdue <= 1,
+        "once, while nobody knows it: {totals:?}"
+    );
 }
 
 fn longest(questions: &[Asked], speed: u64) -> Duration {
-    questions.iter().map(|asked| engine::cost(&asked.question, speed)).max().unwrap_or_default()
+    questions
+        .iter()
+        .map(|asked| engine::cost(&asked.question, speed))
+        .max()
+        .unwrap_or_default()
 }

@@ -20,7 +20,8 @@ fn given() -> (Desk, Task) {
     desk.scheduler.settle(id);
     desk.effects();
     // Of the same size, to the position.
-    desk.scheduler.submit(desk.now, question(1), Answer::new(), Split::Never, 0);
+    desk.scheduler
+        .submit(desk.now, question(1), Answer::new(), Split::Never, 0);
     let (worker, task) = desk.one_assigned();
     assert_eq!(worker, ANN);
     desk.join(BOB, 1);
@@ -28,7 +29,12 @@ fn given() -> (Desk, Task) {
 }
 
 /// Everybody beats once a second; of her task Ann says what `nodes` makes of the second.
-fn beat(desk: &mut Desk, task: &Task, seconds: std::ops::RangeInclusive<u64>, nodes: impl Fn(u64) -> u64) {
+fn beat(
+    desk: &mut Desk,
+    task: &Task,
+    seconds: std::ops::RangeInclusive<u64>,
+    nodes: impl Fn(u64) -> u64,
+) {
     for second in seconds {
         desk.wait(1);
         desk.beat(ANN, &[(task.id, nodes(second))]);
@@ -45,8 +51,16 @@ fn who_falls_behind_its_own_pace_shares_its_task_and_whoever_is_first_counts() {
         beat(&mut desk, &task, 23..=24, |second| second);
         let (worker, again) = desk.one_assigned();
         assert_eq!((worker, again.id, again.attempt), (BOB, task.id, 2));
-        assert_eq!((desk.totals().overdue, desk.status(ANN).tasks), (1, vec![task.id]), "she may go on");
-        let (last, by_first, by_last) = if first == ANN { (BOB, &task, &again) } else { (ANN, &again, &task) };
+        assert_eq!(
+            (desk.totals().overdue, desk.status(ANN).tasks),
+            (1, vec![task.id]),
+            "she may go on"
+        );
+        let (last, by_first, by_last) = if first == ANN {
+            (BOB, &task, &again)
+        } else {
+            (ANN, &again, &task)
+        };
         desk.finish(first, by_first);
         let effects = desk.effects();
         assert!(
@@ -101,9 +115,13 @@ fn no_more_have_a_task_than_may_fail_at_it() {
 fn a_limit_of_time_is_a_deadline_that_needs_no_pace() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
-    let effort = Effort { time: Some(Duration::from_secs(10)), ..Effort::default() };
+    let effort = Effort {
+        time: Some(Duration::from_secs(10)),
+        ..Effort::default()
+    };
     let question = Question::new(engine::position(1), effort);
-    desk.scheduler.submit(desk.now, question, Answer::new(), Split::Never, 0);
+    desk.scheduler
+        .submit(desk.now, question, Answer::new(), Split::Never, 0);
     let (_, task) = desk.one_assigned();
     desk.join(BOB, 1);
     beat(&mut desk, &task, 1..=54, |second| second * 1_000_000);
@@ -123,7 +141,8 @@ fn who_was_behind_gets_one_task_at_a_time_until_it_ends_one() {
     desk.scheduler.settle(id);
     desk.effects();
     desk.join(ANN, 3);
-    desk.scheduler.submit(desk.now, question(1), Answer::new(), Split::Never, 0);
+    desk.scheduler
+        .submit(desk.now, question(1), Answer::new(), Split::Never, 0);
     let (_, task) = desk.one_assigned();
     beat(&mut desk, &task, 1..=24, |second| second);
     assert_eq!(desk.status(ANN).idle, Some(Idle::Probation));

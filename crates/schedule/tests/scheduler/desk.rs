@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use kagetsu_game::{Effort, Question};
 use kagetsu_schedule::{
-    Effect, Options, QuestionId, Report, Scheduler, Split, Task, TaskId, Totals, WorkerId, WorkerStatus,
+    Effect, Options, QuestionId, Report, Scheduler, Split, Task, TaskId, Totals, WorkerId,
+    WorkerStatus,
 };
 
 use crate::engine;
@@ -20,12 +21,18 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new(options: Options) -> Self {
-        Self { scheduler: Scheduler::new(options), now: Duration::ZERO }
+        Self {
+            scheduler: Scheduler::new(options),
+            now: Duration::ZERO,
+        }
     }
 
     /// No prefetch: what is assigned is begun.
     pub(crate) fn direct() -> Self {
-        Self::new(Options { prefetch: 0, ..Options::default() })
+        Self::new(Options {
+            prefetch: 0,
+            ..Options::default()
+        })
     }
 
     pub(crate) fn wait(&mut self, seconds: u64) {
@@ -35,7 +42,13 @@ impl Desk {
 
     pub(crate) fn ask(&mut self, n: usize, split: Split, priority: u64) -> QuestionId {
         let question = question(n);
-        self.scheduler.submit(self.now, question.clone(), engine::shallow(&question), split, priority)
+        self.scheduler.submit(
+            self.now,
+            question.clone(),
+            engine::shallow(&question),
+            split,
+            priority,
+        )
     }
 
     pub(crate) fn join(&mut self, worker: WorkerId, slots: u32) {
@@ -47,7 +60,8 @@ impl Desk {
     }
 
     pub(crate) fn report(&mut self, worker: WorkerId, task: &Task, report: Report) {
-        self.scheduler.report(self.now, worker, task.id, task.attempt, report);
+        self.scheduler
+            .report(self.now, worker, task.id, task.attempt, report);
     }
 
     pub(crate) fn finish(&mut self, worker: WorkerId, task: &Task) {
@@ -83,7 +97,10 @@ impl Desk {
     }
 
     pub(crate) fn status(&self, worker: WorkerId) -> WorkerStatus {
-        self.scheduler.workers().find(|status| status.id == worker).expect("it has joined")
+        self.scheduler
+            .workers()
+            .find(|status| status.id == worker)
+            .expect("it has joined")
     }
 }
 
@@ -96,11 +113,18 @@ pub(crate) fn done(task: &Task) -> Report {
 }
 
 pub(crate) fn acknowledge(worker: WorkerId, task: &Task) -> Effect {
-    Effect::Acknowledge { worker, task: task.id, attempt: task.attempt }
+    Effect::Acknowledge {
+        worker,
+        task: task.id,
+        attempt: task.attempt,
+    }
 }
 
 pub(crate) fn revoke(worker: WorkerId, task: &Task) -> Effect {
-    Effect::Revoke { worker, task: task.id }
+    Effect::Revoke {
+        worker,
+        task: task.id,
+    }
 }
 
 pub(crate) fn workers_of(assigned: &[(WorkerId, Task)]) -> Vec<WorkerId> {

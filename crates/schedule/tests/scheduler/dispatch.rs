@@ -17,7 +17,10 @@ fn one_question_is_divided_among_all_free_slots() {
     let id = desk.ask(1, Split::Seeded, 0);
     let assigned = desk.assigned();
     assert_eq!(workers_of(&assigned), [ANN, BOB, ANN, BOB]);
-    let seed = engine::shallow(&question(1)).best().expect("there are moves").0;
+    let seed = engine::shallow(&question(1))
+        .best()
+        .expect("there are moves")
+        .0;
     for (worker, task) in &assigned {
         assert_eq!((task.part.moves[0], task.question), (seed, id));
         desk.finish(*worker, task);
@@ -34,7 +37,11 @@ fn one_question_is_divided_among_all_free_slots() {
     };
     assert_same(&question(1), answer);
     let again = 3 * answer.get(seed).expect("the seed has a verdict").nodes;
-    assert_eq!(*nodes, answer.nodes() + again, "three parts searched the seed move again");
+    assert_eq!(
+        *nodes,
+        answer.nodes() + again,
+        "three parts searched the seed move again"
+    );
 }
 
 #[test]
@@ -42,7 +49,11 @@ fn questions_stay_whole_where_there_are_as_many_as_slots() {
     let mut desk = Desk::new(Options::default());
     (1..=2).for_each(|n| _ = desk.ask(n, Split::Seeded, 0));
     desk.join(ANN, 2);
-    let parts: Vec<_> = desk.assigned().into_iter().map(|(_, task)| task.part).collect();
+    let parts: Vec<_> = desk
+        .assigned()
+        .into_iter()
+        .map(|(_, task)| task.part)
+        .collect();
     assert_eq!(parts, [question(1), question(2)]);
 }
 
@@ -52,7 +63,12 @@ fn questions_share_the_slots_that_are_free() {
     let ids = [1, 2].map(|n| desk.ask(n, Split::Seeded, 0));
     desk.join(ANN, 5);
     let assigned = desk.assigned();
-    let parts = ids.map(|id| assigned.iter().filter(|(_, task)| task.question == id).count());
+    let parts = ids.map(|id| {
+        assigned
+            .iter()
+            .filter(|(_, task)| task.question == id)
+            .count()
+    });
     assert_eq!(parts, [3, 2]);
 }
 
@@ -67,38 +83,64 @@ fn a_question_that_may_not_be_split_never_is() {
 #[test]
 fn the_most_urgent_comes_first_then_the_eldest() {
     let mut desk = Desk::new(Options::default());
-    let ids = [(1, 5), (2, 3), (3, 5), (4, 3)].map(|(n, priority)| desk.ask(n, Split::Never, priority));
+    let ids =
+        [(1, 5), (2, 3), (3, 5), (4, 3)].map(|(n, priority)| desk.ask(n, Split::Never, priority));
     desk.join(ANN, 4);
-    let order: Vec<_> = desk.assigned().into_iter().map(|(_, task)| task.question).collect();
+    let order: Vec<_> = desk
+        .assigned()
+        .into_iter()
+        .map(|(_, task)| task.question)
+        .collect();
     assert_eq!(order, [ids[1], ids[3], ids[0], ids[2]]);
 }
 
 #[test]
 fn slots_are_filled_before_queues_and_a_report_brings_the_next() {
-    let mut desk = Desk::new(Options { prefetch: 1, ..Options::default() });
+    let mut desk = Desk::new(Options {
+        prefetch: 1,
+        ..Options::default()
+    });
     desk.join(ANN, 1);
     desk.join(BOB, 1);
     (1..=6).for_each(|n| _ = desk.ask(n, Split::Never, 0));
     let assigned = desk.assigned();
-    assert_eq!(workers_of(&assigned), [ANN, BOB, ANN, BOB], "two each, and no more");
+    assert_eq!(
+        workers_of(&assigned),
+        [ANN, BOB, ANN, BOB],
+        "two each, and no more"
+    );
     assert_eq!(desk.scheduler.appetite(), 0);
     desk.finish(BOB, &assigned[1].1);
     let effects = desk.effects();
-    assert!(matches!(&effects[..], [Effect::Finished { .. }, Effect::Assign { worker: BOB, .. }]), "{effects:?}");
+    assert!(
+        matches!(
+            &effects[..],
+            [Effect::Finished { .. }, Effect::Assign { worker: BOB, .. }]
+        ),
+        "{effects:?}"
+    );
 }
 
 #[test]
 fn what_is_queued_moves_to_whoever_falls_idle() {
-    let mut desk = Desk::new(Options { prefetch: 2, ..Options::default() });
+    let mut desk = Desk::new(Options {
+        prefetch: 2,
+        ..Options::default()
+    });
     desk.join(ANN, 1);
     (1..=3).for_each(|n| _ = desk.ask(n, Split::Never, 0));
     let queued = desk.assigned();
     assert_eq!(workers_of(&queued), [ANN, ANN, ANN]);
     desk.join(BOB, 1);
     let effects = desk.effects();
-    let [first, Effect::Assign { worker: BOB, task }] = &effects[..] else { panic!("{effects:?}") };
+    let [first, Effect::Assign { worker: BOB, task }] = &effects[..] else {
+        panic!("{effects:?}")
+    };
     assert_eq!((first, task.attempt), (&revoke(ANN, &queued[2].1), 2));
-    assert_eq!(task.part, queued[2].1.part, "the one that she would have come to last");
+    assert_eq!(
+        task.part, queued[2].1.part,
+        "the one that she would have come to last"
+    );
 }
 
 #[test]
@@ -106,7 +148,11 @@ fn what_is_begun_does_not_move() {
     let mut desk = Desk::direct();
     desk.join(ANN, 2);
     (1..=2).for_each(|n| _ = desk.ask(n, Split::Never, 0));
-    let begun: Vec<_> = desk.assigned().into_iter().map(|(_, task)| (task.id, task.attempt)).collect();
+    let begun: Vec<_> = desk
+        .assigned()
+        .into_iter()
+        .map(|(_, task)| (task.id, task.attempt))
+        .collect();
     desk.beat(ANN, &[(begun[0].0, 10), (begun[1].0, 10)]);
     desk.scheduler.join(desk.now, ANN, 1, &begun); // with fewer slots than before
     desk.join(BOB, 1);
@@ -121,13 +167,21 @@ fn a_second_attempt_goes_to_another_worker_if_there_is_one() {
     let (_, first) = desk.one_assigned();
     desk.fail(ANN, &first);
     let effects = desk.effects();
-    assert!(matches!(&effects[..], [_, Effect::Assign { worker: ANN, .. }]), "she is alone: {effects:?}");
+    assert!(
+        matches!(&effects[..], [_, Effect::Assign { worker: ANN, .. }]),
+        "she is alone: {effects:?}"
+    );
 
     desk.join(BOB, 1);
-    let Effect::Assign { task: second, .. } = &effects[1] else { unreachable!("just seen") };
+    let Effect::Assign { task: second, .. } = &effects[1] else {
+        unreachable!("just seen")
+    };
     desk.fail(ANN, second);
     let effects = desk.effects();
-    assert!(matches!(&effects[..], [_, Effect::Assign { worker: BOB, .. }]), "{effects:?}");
+    assert!(
+        matches!(&effects[..], [_, Effect::Assign { worker: BOB, .. }]),
+        "{effects:?}"
+    );
 }
 
 #[test]
@@ -147,16 +201,33 @@ fn a_task_waits_for_a_busy_worker_rather_than_for_one_that_failed() {
 #[test]
 fn a_task_that_failed_keeps_away_from_workers_that_did() {
     let mut desk = Desk::direct();
-    [ANN, BOB, WorkerId(3)].iter().for_each(|worker| desk.join(*worker, 1));
+    [ANN, BOB, WorkerId(3)]
+        .iter()
+        .for_each(|worker| desk.join(*worker, 1));
     (1..=3).for_each(|n| _ = desk.ask(n, Split::Never, 0));
     let assigned = desk.assigned();
     desk.fail(ANN, &assigned[0].1);
     desk.fail(BOB, &assigned[1].1);
     let effects = desk.effects();
-    assert_eq!(effects, [acknowledge(ANN, &assigned[0].1), acknowledge(BOB, &assigned[1].1)]);
+    assert_eq!(
+        effects,
+        [
+            acknowledge(ANN, &assigned[0].1),
+            acknowledge(BOB, &assigned[1].1)
+        ]
+    );
     desk.finish(WorkerId(3), &assigned[2].1);
     let effects = desk.effects();
-    let [_, Effect::Assign { worker: WorkerId(3), task }] = &effects[..] else { panic!("{effects:?}") };
+    let [
+        _,
+        Effect::Assign {
+            worker: WorkerId(3),
+            task,
+        },
+    ] = &effects[..]
+    else {
+        panic!("{effects:?}")
+    };
     assert_eq!(task.id, assigned[0].1.id);
 }
 
@@ -168,23 +239,40 @@ fn a_worker_that_failed_has_one_task_until_it_succeeds() {
     let assigned = desk.assigned();
     assert_eq!(assigned.len(), 2);
     desk.fail(ANN, &assigned[0].1);
-    assert_eq!(desk.effects(), [acknowledge(ANN, &assigned[0].1)], "no new task after a failure");
+    assert_eq!(
+        desk.effects(),
+        [acknowledge(ANN, &assigned[0].1)],
+        "no new task after a failure"
+    );
     desk.finish(ANN, &assigned[1].1);
     let effects = desk.effects();
-    let given = effects.iter().filter(|effect| matches!(effect, Effect::Assign { .. })).count();
+    let given = effects
+        .iter()
+        .filter(|effect| matches!(effect, Effect::Assign { .. }))
+        .count();
     assert_eq!(given, 2, "full hands after a success: {effects:?}");
 }
 
 #[test]
 fn a_worker_gets_only_what_its_engine_plays() {
     let xiangqi = || Question::new(Position::start(Variant::XIANGQI), Effort::depth(8));
-    let only = |variant| Capacity { slots: 1, plays: Some(Arc::new([variant].into())) };
+    let only = |variant| Capacity {
+        slots: 1,
+        plays: Some(Arc::new([variant].into())),
+    };
     let mut desk = Desk::direct();
-    desk.scheduler.join(desk.now, ANN, only(question(1).position.variant()), &[]);
-    let first = desk.scheduler.submit(desk.now, xiangqi(), Answer::new(), Split::Seeded, 0);
-    assert_eq!((desk.effects().len(), desk.status(ANN).idle), (0, Some(Idle::Foreign)));
+    desk.scheduler
+        .join(desk.now, ANN, only(question(1).position.variant()), &[]);
+    let first = desk
+        .scheduler
+        .submit(desk.now, xiangqi(), Answer::new(), Split::Seeded, 0);
+    assert_eq!(
+        (desk.effects().len(), desk.status(ANN).idle),
+        (0, Some(Idle::Foreign))
+    );
     let appetite = |desk: &Desk| {
-        [question(1).position.variant(), Variant::XIANGQI].map(|variant| desk.scheduler.appetite_for(variant))
+        [question(1).position.variant(), Variant::XIANGQI]
+            .map(|variant| desk.scheduler.appetite_for(variant))
     };
     assert_eq!(appetite(&desk), [1, 0]);
     desk.ask(1, Split::Never, 9);
@@ -192,14 +280,24 @@ fn a_worker_gets_only_what_its_engine_plays() {
     assert_eq!(worker, ANN);
 
     // A failure of the only one who can play it does not let the task wait for those who cannot.
-    desk.scheduler.join(desk.now, BOB, only(Variant::XIANGQI), &[]);
+    desk.scheduler
+        .join(desk.now, BOB, only(Variant::XIANGQI), &[]);
     let (worker, task) = desk.one_assigned();
     assert_eq!((worker, task.question), (BOB, first));
     desk.finish(ANN, &gomoku);
     desk.effects();
     desk.fail(BOB, &task);
     let effects = desk.effects();
-    let [_, Effect::Assign { worker: BOB, task: again }] = &effects[..] else { panic!("{effects:?}") };
+    let [
+        _,
+        Effect::Assign {
+            worker: BOB,
+            task: again,
+        },
+    ] = &effects[..]
+    else {
+        panic!("{effects:?}")
+    };
     assert_eq!((again.id, again.attempt), (task.id, 2));
     assert_eq!(appetite(&desk), [1, 0]);
 }

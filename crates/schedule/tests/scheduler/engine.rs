@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use kagetsu_game::{Answer, Bound, Effort, Move, Position, Provenance, Question, Score, Variant, Verdict, zobrist};
+use kagetsu_game::{
+    Answer, Bound, Effort, Move, Position, Provenance, Question, Score, Variant, Verdict, zobrist,
+};
 
 /// Candidates of a question that names no moves.
 const CANDIDATES: usize = 24;
@@ -11,15 +13,26 @@ const CANDIDATES: usize = 24;
 pub(crate) fn position(n: usize) -> Position {
     let start = Position::start(Variant::FREESTYLE_15);
     let cell = |k: usize| start.legal_moves()[(n * 7 + k * 31) % 225];
-    (0..3).fold(start.clone(), |position, k| position.play(cell(k)).expect("31 does not divide the board"))
+    (0..3).fold(start.clone(), |position, k| {
+        position
+            .play(cell(k))
+            .expect("31 does not divide the board")
+    })
 }
 
 /// What every correct cluster answers, and one worker alone: the best `width` moves exactly, the others as no better
 /// than the worst of those.
 pub(crate) fn answer(question: &Question) -> Answer {
     let depth = question.effort.depth.unwrap_or(2);
-    let moves = if question.moves.is_empty() { candidates(&question.position) } else { question.moves.clone() };
-    let mut verdicts: Vec<_> = moves.into_iter().map(|m| (m, verdict(&question.position, m, depth))).collect();
+    let moves = if question.moves.is_empty() {
+        candidates(&question.position)
+    } else {
+        question.moves.clone()
+    };
+    let mut verdicts: Vec<_> = moves
+        .into_iter()
+        .map(|m| (m, verdict(&question.position, m, depth)))
+        .collect();
     verdicts.sort_by_key(|(m, verdict)| (std::cmp::Reverse(verdict.score), *m));
     let width = usize::from(question.width).min(verdicts.len());
     let worst = verdicts[width - 1].1.score;
@@ -32,7 +45,11 @@ pub(crate) fn answer(question: &Question) -> Answer {
 
 /// The 2-ply answer: all candidates, in an order that resembles the deep one.
 pub(crate) fn shallow(question: &Question) -> Answer {
-    let all = Question { effort: Effort::depth(2), width: u16::MAX, ..question.clone() };
+    let all = Question {
+        effort: Effort::depth(2),
+        width: u16::MAX,
+        ..question.clone()
+    };
     answer(&all)
 }
 
@@ -47,7 +64,10 @@ pub(crate) fn verdict(position: &Position, m: Move, depth: u8) -> Verdict {
         nodes: 1_000 + noise % 9_000,
         line: vec![m],
         proof: None,
-        by: Provenance { engine: "model".into(), day: 0 },
+        by: Provenance {
+            engine: "model".into(),
+            day: 0,
+        },
     }
 }
 
@@ -65,5 +85,7 @@ fn candidates(position: &Position) -> Vec<Move> {
 
 fn mix(position: &Position, m: Move, salt: u64) -> u64 {
     let moves = position.moves().iter().chain([&m]);
-    moves.fold(salt, |hash, m| zobrist::number(hash >> 2 ^ u64::from(m.code())) as u64)
+    moves.fold(salt, |hash, m| {
+        zobrist::number(hash >> 2 ^ u64::from(m.code())) as u64
+    })
 }

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kagetsu_game::{
-    Answer, Bound, Claim, Effort, Move, Position, Proof, ProofKind, Provenance, Question, Score, Verdict, Window,
-    zobrist,
+    Answer, Bound, Claim, Effort, Move, Position, Proof, ProofKind, Provenance, Question, Score,
+    Verdict, Window, zobrist,
 };
-use kagetsu_schedule::{Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId};
+use kagetsu_schedule::{
+    Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId,
+};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -24,7 +26,9 @@ struct Model {
 
 impl Model {
     fn hash(path: &[Move]) -> u64 {
-        path.iter().fold(7, |hash, m| zobrist::number(hash >> 2 ^ u64::from(m.code())) as u64)
+        path.iter().fold(7, |hash, m| {
+            zobrist::number(hash >> 2 ^ u64::from(m.code())) as u64
+        })
     }
 
     /// The most promising first, as far as a leaf can tell.
@@ -42,7 +46,13 @@ impl Model {
     }
 
     /// The value and the line, for the side to move; fail-soft.
-    fn search(&mut self, path: &mut Vec<Move>, depth: u8, alpha: Score, beta: Score) -> (Score, Vec<Move>) {
+    fn search(
+        &mut self,
+        path: &mut Vec<Move>,
+        depth: u8,
+        alpha: Score,
+        beta: Score,
+    ) -> (Score, Vec<Move>) {
         self.nodes += 1;
         let hash = Self::hash(path);
         if self.ends > 0 && hash.is_multiple_of(self.ends) {
@@ -72,9 +82,18 @@ impl Model {
         let mut path = position.moves().to_vec();
         path.push(m);
         let before = self.nodes;
-        let (score, rest) = self.search(&mut path, depth - 1, window.beta.after(), window.alpha.after());
+        let (score, rest) = self.search(
+            &mut path,
+            depth - 1,
+            window.beta.after(),
+            window.alpha.after(),
+        );
         let score = score.before();
-        let claim = if score.win_plies().is_some() { Claim::Win } else { Claim::Loss };
+        let claim = if score.win_plies().is_some() {
+            Claim::Win
+        } else {
+            Claim::Loss
+        };
         let bound = match score {
             _ if score <= window.alpha => Bound::Upper,
             _ if score >= window.beta => Bound::Lower,
@@ -89,8 +108,15 @@ impl Model {
             depth,
             nodes: self.nodes - before,
             line: std::iter::once(m).chain(rest).collect(),
-            proof: is_proven.then_some(Proof { claim, kind: ProofKind::Search, plies }),
-            by: Provenance { engine: "model".into(), day: 0 },
+            proof: is_proven.then_some(Proof {
+                claim,
+                kind: ProofKind::Search,
+                plies,
+            }),
+            by: Provenance {
+                engine: "model".into(),
+                day: 0,
+            },
         }
     }
 
@@ -106,9 +132,23 @@ impl Model {
         for m in moves {
             let mut values: Vec<_> = known.iter().map(|(_, v)| v.score).collect();
             values.sort_by_key(|&value| std::cmp::Reverse(value));
-            let alpha = values.get(usize::from(question.width) - 1).copied().unwrap_or(Score::MIN);
+            let alpha = values
+                .get(usize::from(question.width) - 1)
+                .copied()
+                .unwrap_or(Score::MIN);
             let alpha = alpha.max(question.window.alpha).min(Score::OPINION_MAX);
-            known.push((m, self.value(&question.position, m, depth, Window { alpha, ..question.window })));
+            known.push((
+                m,
+                self.value(
+                    &question.position,
+                    m,
+                    depth,
+                    Window {
+                        alpha,
+                        ..question.window
+                    },
+                ),
+            ));
         }
         known.into_iter().collect()
     }
@@ -116,7 +156,10 @@ impl Model {
 
 fn question(n: usize, depth: u8, width: u16) -> Question {
     let position = crate::engine::position(n);
-    Question { width, ..Question::new(position, Effort::depth(depth)) }
+    Question {
+        width,
+        ..Question::new(position, Effort::depth(depth))
+    }
 }
 
 /// A cluster in which what is done next is a matter of chance.
@@ -135,7 +178,10 @@ struct Bazaar {
 
 impl Bazaar {
     fn new(seed: u64, workers: u64, ends: u64) -> Self {
-        let options = Options { round_trip: Duration::from_micros(1), ..Options::default() };
+        let options = Options {
+            round_trip: Duration::from_micros(1),
+            ..Options::default()
+        };
         let mut scheduler = Scheduler::new(options);
         (0..workers).for_each(|worker| scheduler.join(Duration::ZERO, WorkerId(worker), 1, &[]));
         Self {
@@ -162,16 +208,31 @@ impl Bazaar {
                 }
                 Effect::Revoke { worker, task } => _ = self.held.remove(&(worker, task)),
                 // Half of the workers are too far away to hear of it in time.
-                Effect::Narrow { worker, task, window } => {
-                    let held = self.held.get_mut(&(worker, task)).expect("only what is held is narrowed");
+                Effect::Narrow {
+                    worker,
+                    task,
+                    window,
+                } => {
+                    let held = self
+                        .held
+                        .get_mut(&(worker, task))
+                        .expect("only what is held is narrowed");
                     let before = held.part.window;
-                    assert!(before.alpha <= window.alpha && window.beta <= before.beta && before != window);
+                    assert!(
+                        before.alpha <= window.alpha
+                            && window.beta <= before.beta
+                            && before != window
+                    );
                     self.narrowed += 1;
                     if worker.0 % 2 == 0 {
                         held.part.window = window;
                     }
                 }
-                Effect::Expand { question, node, position } => self.unknown.push((question, node, position)),
+                Effect::Expand {
+                    question,
+                    node,
+                    position,
+                } => self.unknown.push((question, node, position)),
                 Effect::Finished { answer, nodes, .. } => self.end = Some((answer, nodes)),
                 Effect::Acknowledge { .. } | Effect::Progress { .. } => {}
                 Effect::Failed { reason, .. } => panic!("{reason}"),
@@ -201,7 +262,8 @@ impl Bazaar {
                 }
                 1 => {
                     self.held.retain(|(holder, _), _| *holder != worker);
-                    self.scheduler.report(self.now, worker, id, task.attempt, Report::HandedBack);
+                    self.scheduler
+                        .report(self.now, worker, id, task.attempt, Report::HandedBack);
                     self.scheduler.join(self.now, worker, 1, &[]);
                 }
                 _ => {
@@ -210,7 +272,8 @@ impl Bazaar {
                         Role::Threats => Answer::new(),
                         _ => self.model.answer(&task.part),
                     };
-                    self.scheduler.report(self.now, worker, id, task.attempt, Report::Done(answer));
+                    self.scheduler
+                        .report(self.now, worker, id, task.attempt, Report::Done(answer));
                 }
             }
         }
@@ -218,23 +281,32 @@ impl Bazaar {
     }
 
     fn run(&mut self, question: Question) -> Answer {
-        self.scheduler.submit(self.now, question, Answer::new(), Split::Tree, 0);
+        self.scheduler
+            .submit(self.now, question, Answer::new(), Split::Tree, 0);
         self.listen();
         let mut steps = 0;
         while self.end.is_none() {
-            assert!(!self.held.is_empty() || !self.unknown.is_empty(), "nobody has anything to do");
+            assert!(
+                !self.held.is_empty() || !self.unknown.is_empty(),
+                "nobody has anything to do"
+            );
             self.step();
             steps += 1;
             assert!(steps < 100_000, "it does not end");
         }
-        assert!(self.held.is_empty(), "what nobody wants any more is revoked");
+        assert!(
+            self.held.is_empty(),
+            "what nobody wants any more is revoked"
+        );
         self.end.take().expect("just seen").0
     }
 }
 
 /// What is promised: the moves, the best `width` with their values, and of each other move that it is no better.
 fn promised(answer: &Answer, width: u16) -> Vec<(Move, Score, Bound)> {
-    let (best, others) = answer.verdicts().split_at(usize::from(width).min(answer.len()));
+    let (best, others) = answer
+        .verdicts()
+        .split_at(usize::from(width).min(answer.len()));
     let mut others: Vec<_> = others.iter().map(|(m, v)| (*m, v)).collect();
     others.sort_by_key(|(m, _)| *m);
     let said = |m: &Move, v: &Verdict| (*m, v.score, v.bound);
@@ -244,7 +316,10 @@ fn promised(answer: &Answer, width: u16) -> Vec<(Move, Score, Bound)> {
         assert!(v.score <= last && v.bound != Bound::Lower, "{v:?}");
         (m, last, Bound::Upper)
     };
-    best.iter().map(|(m, v)| said(m, v)).chain(others.into_iter().map(bound)).collect()
+    best.iter()
+        .map(|(m, v)| said(m, v))
+        .chain(others.into_iter().map(bound))
+        .collect()
 }
 
 fn check(n: usize, depth: u8, width: u16, ends: u64) -> (u64, usize, u64) {
@@ -254,17 +329,27 @@ fn check(n: usize, depth: u8, width: u16, ends: u64) -> (u64, usize, u64) {
     for (seed, workers) in (0..12).zip([1, 2, 3, 5, 8, 13, 32, 64, 2, 4, 16, 100]) {
         let mut bazaar = Bazaar::new(seed, workers, ends);
         let answer = bazaar.run(question.clone());
-        let is_won = expected.best().is_some_and(|(_, best)| best.score.win_plies().is_some());
+        let is_won = expected
+            .best()
+            .is_some_and(|(_, best)| best.score.win_plies().is_some());
         if is_won {
             // Any win ends the search; a shorter one may have been found on the way.
-            assert!(answer.best().is_some_and(|(_, best)| best.score.win_plies().is_some()));
+            assert!(
+                answer
+                    .best()
+                    .is_some_and(|(_, best)| best.score.win_plies().is_some())
+            );
         } else {
             assert_eq!(
                 promised(&answer, width),
                 promised(&expected, width),
                 "position {n}, depth {depth}, seed {seed}, {workers} workers"
             );
-            for (m, verdict) in answer.verdicts().iter().filter(|(_, v)| v.bound == Bound::Exact && v.proof.is_none()) {
+            for (m, verdict) in answer
+                .verdicts()
+                .iter()
+                .filter(|(_, v)| v.bound == Bound::Exact && v.proof.is_none())
+            {
                 assert_eq!((verdict.line[0], verdict.depth), (*m, depth));
             }
         }
@@ -282,8 +367,15 @@ fn the_value_is_that_of_one_worker_whatever_the_order_of_arrival() {
         let (a, d, w) = check(n, 7, 1, 0);
         (asked, deepest, narrowed) = (asked + a, deepest.max(d), narrowed + w);
     }
-    assert!(asked > 1_000 && narrowed > 0, "{asked} tasks, {narrowed} narrowed");
-    assert_eq!(deepest, 3 + 2, "of three stones: the answers to the first replies are tasks of their own");
+    assert!(
+        asked > 1_000 && narrowed > 0,
+        "{asked} tasks, {narrowed} narrowed"
+    );
+    assert_eq!(
+        deepest,
+        3 + 2,
+        "of three stones: the answers to the first replies are tasks of their own"
+    );
 }
 
 #[test]

@@ -14,7 +14,11 @@ fn a_silent_worker_loses_its_tasks_and_its_late_answer_is_welcome() {
     let (_, first) = desk.one_assigned();
     desk.wait(10);
     desk.join(BOB, 1);
-    assert_eq!(desk.scheduler.deadline(), Some(Duration::from_secs(15)), "a lease after her last sign");
+    assert_eq!(
+        desk.scheduler.deadline(),
+        Some(Duration::from_secs(15)),
+        "a lease after her last sign"
+    );
     desk.wait(4);
     assert_eq!(desk.effects(), []);
     desk.wait(1);
@@ -24,7 +28,9 @@ fn a_silent_worker_loses_its_tasks_and_its_late_answer_is_welcome() {
 
     desk.finish(ANN, &first);
     let effects = desk.effects();
-    let [gone, Effect::Finished { question, .. }] = &effects[..] else { panic!("{effects:?}") };
+    let [gone, Effect::Finished { question, .. }] = &effects[..] else {
+        panic!("{effects:?}")
+    };
     assert_eq!((gone, *question), (&revoke(BOB, &second), id));
     desk.finish(BOB, &second); // the revocation and the report have crossed
     assert_eq!(desk.effects(), [acknowledge(BOB, &second)]);
@@ -57,21 +63,41 @@ fn a_worker_that_beats_without_working_is_found() {
         desk.beat(ANN, &[(task.id, 500.min(seconds * 100))]);
         desk.beat(BOB, &[]);
     }
-    assert_eq!(desk.effects(), [], "it stood still after 5 s, and has 60 s to get on");
+    assert_eq!(
+        desk.effects(),
+        [],
+        "it stood still after 5 s, and has 60 s to get on"
+    );
     for _ in 0..6 {
         desk.wait(1);
         desk.beat(BOB, &[]);
         desk.beat(ANN, &[(task.id, 500)]);
     }
     let effects = desk.effects();
-    let [first, Effect::Assign { worker: BOB, task: again }, ..] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!((first, again.id, again.attempt), (&revoke(ANN, &task), task.id, 2));
+    let [
+        first,
+        Effect::Assign {
+            worker: BOB,
+            task: again,
+        },
+        ..,
+    ] = &effects[..]
+    else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(
+        (first, again.id, again.attempt),
+        (&revoke(ANN, &task), task.id, 2)
+    );
     assert_eq!(desk.totals().stalled, 1);
 }
 
 #[test]
 fn what_waits_in_a_queue_does_not_stand_still() {
-    let mut desk = Desk::new(Options { prefetch: 1, ..Options::default() });
+    let mut desk = Desk::new(Options {
+        prefetch: 1,
+        ..Options::default()
+    });
     desk.join(ANN, 1);
     (1..=2).for_each(|n| _ = desk.ask(n, Split::Never, 0));
     let assigned = desk.assigned();
@@ -88,7 +114,10 @@ fn what_waits_in_a_queue_does_not_stand_still() {
 
 #[test]
 fn a_question_that_kills_its_workers_is_set_aside() {
-    let mut desk = Desk::new(Options { max_losses: 4, ..Options::default() });
+    let mut desk = Desk::new(Options {
+        max_losses: 4,
+        ..Options::default()
+    });
     desk.ask(1, Split::Never, 0);
     for n in 1..=4 {
         desk.join(WorkerId(n), 1);
@@ -96,24 +125,42 @@ fn a_question_that_kills_its_workers_is_set_aside() {
         desk.scheduler.leave(desk.now, WorkerId(n), false);
     }
     let effects = desk.effects();
-    assert!(matches!(&effects[..], [Effect::Failed { reason, .. }] if reason.starts_with("4 workers")), "{effects:?}");
+    assert!(
+        matches!(&effects[..], [Effect::Failed { reason, .. }] if reason.starts_with("4 workers")),
+        "{effects:?}"
+    );
 }
 
 #[test]
 fn a_worker_that_comes_back_keeps_what_it_still_has() {
-    let mut desk = Desk::new(Options { prefetch: 1, ..Options::default() });
+    let mut desk = Desk::new(Options {
+        prefetch: 1,
+        ..Options::default()
+    });
     desk.join(ANN, 1);
     (1..=2).for_each(|n| _ = desk.ask(n, Split::Never, 0));
     let had = desk.assigned();
     desk.scheduler.leave(desk.now, ANN, false);
     assert_eq!(desk.scheduler.census().waiting_tasks, 2);
     let stranger = (TaskId(99), 1);
-    desk.scheduler.join(desk.now, ANN, 1, &[(had[0].1.id, 1), stranger]);
+    desk.scheduler
+        .join(desk.now, ANN, 1, &[(had[0].1.id, 1), stranger]);
     let effects = desk.effects();
-    let [Effect::Revoke { worker: ANN, task: TaskId(99) }, Effect::Assign { worker: ANN, task }] = &effects[..] else {
+    let [
+        Effect::Revoke {
+            worker: ANN,
+            task: TaskId(99),
+        },
+        Effect::Assign { worker: ANN, task },
+    ] = &effects[..]
+    else {
         panic!("{effects:?}")
     };
-    assert_eq!((task.id, task.attempt), (had[1].1.id, 2), "she has lost the other");
+    assert_eq!(
+        (task.id, task.attempt),
+        (had[1].1.id, 2),
+        "she has lost the other"
+    );
     desk.finish(ANN, &had[0].1);
     assert!(matches!(&desk.effects()[..], [Effect::Finished { .. }]));
     assert_eq!((desk.totals().lost, desk.totals().regained), (2, 1));
@@ -122,7 +169,10 @@ fn a_worker_that_comes_back_keeps_what_it_still_has() {
 /// The connection breaks while a second attempt is on its way to a worker that still has the first.
 #[test]
 fn a_worker_goes_on_under_the_attempt_that_it_knows() {
-    let mut desk = Desk::new(Options { max_attempts: 2, ..Options::default() });
+    let mut desk = Desk::new(Options {
+        max_attempts: 2,
+        ..Options::default()
+    });
     desk.join(ANN, 1);
     desk.ask(1, Split::Never, 0);
     let (_, first) = desk.one_assigned();
@@ -133,7 +183,9 @@ fn a_worker_goes_on_under_the_attempt_that_it_knows() {
     assert_eq!(desk.effects(), []);
     desk.fail(ANN, &first);
     let effects = desk.effects();
-    let [_, Effect::Assign { task: third, .. }] = &effects[..] else { panic!("it has failed once: {effects:?}") };
+    let [_, Effect::Assign { task: third, .. }] = &effects[..] else {
+        panic!("it has failed once: {effects:?}")
+    };
     assert_eq!(third.attempt, 3);
 }
 
@@ -144,7 +196,8 @@ fn a_worker_that_comes_back_under_another_name_takes_its_tasks_with_it() {
     desk.ask(1, Split::Never, 0);
     let (_, task) = desk.one_assigned();
     desk.scheduler.leave(desk.now, ANN, false);
-    desk.scheduler.join(desk.now, BOB, 1, &[(task.id, task.attempt)]);
+    desk.scheduler
+        .join(desk.now, BOB, 1, &[(task.id, task.attempt)]);
     assert_eq!(desk.status(BOB).tasks, [task.id]);
     assert_eq!(desk.effects(), []);
 }
@@ -159,7 +212,10 @@ fn who_was_given_a_task_takes_it_back_from_who_only_named_it() {
     for is_done in [false, true] {
         desk.scheduler.leave(desk.now, ANN, false);
         desk.scheduler.join(desk.now, BOB, 0, &named);
-        assert_eq!((desk.effects(), desk.status(BOB).tasks), (vec![], vec![task.id]));
+        assert_eq!(
+            (desk.effects(), desk.status(BOB).tasks),
+            (vec![], vec![task.id])
+        );
         if is_done {
             desk.finish(ANN, &task);
             let effects = desk.effects();
@@ -173,7 +229,10 @@ fn who_was_given_a_task_takes_it_back_from_who_only_named_it() {
         } else {
             desk.scheduler.join(desk.now, ANN, 1, &named);
             assert_eq!(desk.effects(), [revoke(BOB, &task)]);
-            assert_eq!((desk.status(ANN).tasks, desk.status(BOB).tasks), (vec![task.id], vec![]));
+            assert_eq!(
+                (desk.status(ANN).tasks, desk.status(BOB).tasks),
+                (vec![task.id], vec![])
+            );
         }
     }
 }
@@ -185,9 +244,13 @@ fn nobody_takes_a_task_from_who_is_there_by_naming_it() {
     desk.join(ANN, 1);
     desk.ask(1, Split::Never, 0);
     let (_, task) = desk.one_assigned();
-    desk.scheduler.join(desk.now, BOB, 1, &[(task.id, task.attempt)]);
+    desk.scheduler
+        .join(desk.now, BOB, 1, &[(task.id, task.attempt)]);
     assert_eq!(desk.effects(), [revoke(BOB, &task)]);
-    assert_eq!((desk.status(ANN).tasks, desk.status(BOB).tasks), (vec![task.id], vec![]));
+    assert_eq!(
+        (desk.status(ANN).tasks, desk.status(BOB).tasks),
+        (vec![task.id], vec![])
+    );
 }
 
 #[test]
@@ -202,7 +265,11 @@ fn a_beat_that_crosses_its_report_means_nothing() {
     assert_eq!(desk.effects(), []);
     desk.join(BOB, 1);
     desk.beat(BOB, &[(task.id, 1)]);
-    assert_eq!(desk.effects(), [revoke(BOB, &task)], "his is not wanted any more");
+    assert_eq!(
+        desk.effects(),
+        [revoke(BOB, &task)],
+        "his is not wanted any more"
+    );
 }
 
 /// A beat that was on its way when its task was taken away does not bring back what the worker lost in an earlier life.
@@ -217,9 +284,15 @@ fn a_beat_brings_back_only_the_last_attempt() {
     desk.join(BOB, 1);
     desk.fail(ANN, &second);
     let effects = desk.effects();
-    assert!(matches!(&effects[..], [_, Effect::Assign { worker: BOB, .. }]), "{effects:?}");
+    assert!(
+        matches!(&effects[..], [_, Effect::Assign { worker: BOB, .. }]),
+        "{effects:?}"
+    );
     desk.beat(ANN, &[(second.id, 5_000)]);
-    assert_eq!((desk.effects(), desk.status(ANN).tasks), (vec![revoke(ANN, &second)], vec![]));
+    assert_eq!(
+        (desk.effects(), desk.status(ANN).tasks),
+        (vec![revoke(ANN, &second)], vec![])
+    );
 }
 
 /// A copy that comes back and waits in a queue does not move to the worker that runs the other copy.
@@ -232,9 +305,13 @@ fn nobody_has_a_task_twice() {
     desk.scheduler.leave(desk.now, ANN, false);
     desk.join(BOB, 2);
     assert_eq!(desk.one_assigned().0, BOB);
-    desk.scheduler.join(desk.now, ANN, 0, &[(first.id, first.attempt)]);
+    desk.scheduler
+        .join(desk.now, ANN, 0, &[(first.id, first.attempt)]);
     assert_eq!(desk.effects(), []);
-    assert_eq!((desk.status(ANN).tasks, desk.status(BOB).tasks), (vec![first.id], vec![first.id]));
+    assert_eq!(
+        (desk.status(ANN).tasks, desk.status(BOB).tasks),
+        (vec![first.id], vec![first.id])
+    );
 }
 
 #[test]
@@ -258,19 +335,30 @@ fn a_worker_that_wakes_up_keeps_what_nobody_else_answered() {
     desk.wait(20);
     assert_eq!(desk.scheduler.census().waiting_tasks, 1);
     desk.beat(ANN, &[(task.id, 5_000)]);
-    assert_eq!((desk.effects(), desk.status(ANN).tasks), (vec![], vec![task.id]));
+    assert_eq!(
+        (desk.effects(), desk.status(ANN).tasks),
+        (vec![], vec![task.id])
+    );
     desk.beat(BOB, &[(task.id, 5_000)]); // he has never joined
     assert_eq!(desk.effects(), []);
 }
 
 #[test]
 fn a_goodbye_hands_back_and_nobody_is_to_blame() {
-    let mut desk = Desk::new(Options { max_losses: 1, max_attempts: 1, ..Options::default() });
+    let mut desk = Desk::new(Options {
+        max_losses: 1,
+        max_attempts: 1,
+        ..Options::default()
+    });
     desk.join(ANN, 1);
     desk.ask(1, Split::Never, 0);
     let (_, task) = desk.one_assigned();
     desk.report(ANN, &task, Report::HandedBack);
-    assert_eq!(desk.effects(), [acknowledge(ANN, &task)], "and nothing new for one who is about to stop");
+    assert_eq!(
+        desk.effects(),
+        [acknowledge(ANN, &task)],
+        "and nothing new for one who is about to stop"
+    );
     assert_eq!(desk.status(ANN).idle, Some(Idle::Draining));
     desk.scheduler.leave(desk.now, ANN, true);
     for attempt in 2..20 {

@@ -12,7 +12,10 @@ use rand::seq::SliceRandom;
 use crate::engine;
 
 fn question(n: usize, width: u16) -> Question {
-    Question { width, ..Question::new(engine::position(n), Effort::depth(8)) }
+    Question {
+        width,
+        ..Question::new(engine::position(n), Effort::depth(8))
+    }
 }
 
 fn dealings() -> impl Strategy<Value = Dealing> {
@@ -29,7 +32,14 @@ fn four_parts_are_cut_where_the_papers_formula_cuts_them() {
     for len in 4..=40 {
         let second = len / 2;
         let ends = [len / 4, second, (second + 1 + len) / 2, len];
-        assert_eq!(ranges(len, 4).iter().map(|range| range.end).collect::<Vec<_>>(), ends, "{len} moves");
+        assert_eq!(
+            ranges(len, 4)
+                .iter()
+                .map(|range| range.end)
+                .collect::<Vec<_>>(),
+            ends,
+            "{len} moves"
+        );
     }
 }
 
@@ -43,17 +53,34 @@ fn there_are_no_more_ranges_than_moves() {
 #[test]
 fn a_question_without_anything_to_divide_stays_whole() {
     let whole = question(1, 1);
-    assert_eq!(divide(&whole, &Answer::new(), 4, Dealing::InTurn), std::slice::from_ref(&whole));
-    let one_move = Question { moves: vec![engine::shallow(&whole).verdicts()[0].0], ..whole };
-    assert_eq!(divide(&one_move, &engine::shallow(&one_move), 4, Dealing::InTurn), [one_move]);
+    assert_eq!(
+        divide(&whole, &Answer::new(), 4, Dealing::InTurn),
+        std::slice::from_ref(&whole)
+    );
+    let one_move = Question {
+        moves: vec![engine::shallow(&whole).verdicts()[0].0],
+        ..whole
+    };
+    assert_eq!(
+        divide(&one_move, &engine::shallow(&one_move), 4, Dealing::InTurn),
+        [one_move]
+    );
 }
 
 #[test]
 fn moves_that_the_shallow_search_does_not_know_are_dealt_too() {
     let whole = question(2, 1);
     let shallow = engine::shallow(&whole);
-    let stranger = whole.position.legal_moves().into_iter().find(|m| shallow.get(*m).is_none()).expect("many are not");
-    let asked = Question { moves: vec![stranger, shallow.verdicts()[3].0, shallow.verdicts()[1].0], ..whole };
+    let stranger = whole
+        .position
+        .legal_moves()
+        .into_iter()
+        .find(|m| shallow.get(*m).is_none())
+        .expect("many are not");
+    let asked = Question {
+        moves: vec![stranger, shallow.verdicts()[3].0, shallow.verdicts()[1].0],
+        ..whole
+    };
     let parts = divide(&asked, &shallow, 2, Dealing::Contiguous);
     let moves: Vec<_> = parts.iter().map(|part| part.moves.clone()).collect();
     let [best, second] = [shallow.verdicts()[1].0, shallow.verdicts()[3].0];
@@ -130,10 +157,26 @@ pub(crate) fn assert_same(question: &Question, answer: &Answer) {
     let alone = engine::answer(question);
     let width = usize::from(question.width);
     assert_eq!(answer.verdicts()[..width], alone.verdicts()[..width]);
-    let moves = |answer: &Answer| answer.verdicts().iter().map(|(m, _)| *m).collect::<BTreeSet<_>>();
+    let moves = |answer: &Answer| {
+        answer
+            .verdicts()
+            .iter()
+            .map(|(m, _)| *m)
+            .collect::<BTreeSet<_>>()
+    };
     assert_eq!(moves(answer), moves(&alone));
     for (m, verdict) in answer.verdicts() {
-        let truth = engine::verdict(&question.position, *m, question.effort.depth.expect("a depth")).score;
-        assert!(verdict.score >= truth, "{} is said to be at most {}", question.position.write_move(*m), verdict.score);
+        let truth = engine::verdict(
+            &question.position,
+            *m,
+            question.effort.depth.expect("a depth"),
+        )
+        .score;
+        assert!(
+            verdict.score >= truth,
+            "{} is said to be at most {}",
+            question.position.write_move(*m),
+            verdict.score
+        );
     }
 }

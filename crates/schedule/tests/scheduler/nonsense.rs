@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use kagetsu_game::{Answer, Effort, Question, Verdict};
-use kagetsu_schedule::{Bar, Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId};
+use kagetsu_schedule::{
+    Bar, Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId,
+};
 use proptest::prelude::*;
 
 use crate::desk::{ANN, question};
@@ -30,8 +32,12 @@ fn events() -> impl Strategy<Value = Event> {
     let answers = (0_usize..3).prop_map(|n| engine::answer(&question(n)));
     let slots = prop_oneof![9 => 0_u32..4, 1 => Just(u32::MAX)];
     let holding = prop::collection::vec((id.clone(), attempt.clone()), 0..4);
-    let progress = prop::collection::vec((id.clone(), prop_oneof![0_u64..5_000, Just(u64::MAX)]), 0..4);
-    let bars = prop_oneof![2 => Just(None), 1 => Just(Some(Bar::Exam)), 1 => Just(Some(Bar::Quarantine))];
+    let progress = prop::collection::vec(
+        (id.clone(), prop_oneof![0_u64..5_000, Just(u64::MAX)]),
+        0..4,
+    );
+    let bars =
+        prop_oneof![2 => Just(None), 1 => Just(Some(Bar::Exam)), 1 => Just(Some(Bar::Quarantine))];
     let splits = prop_oneof![Just(Split::Never), Just(Split::Seeded), Just(Split::Shared)];
     prop_oneof![
         2 => (id.clone(), 0_usize..30, any::<bool>()).prop_map(|(id, node, some)| Event::Expand(id, node, some)),
@@ -51,26 +57,46 @@ fn events() -> impl Strategy<Value = Event> {
 fn happen(scheduler: &mut Scheduler, now: &mut Duration, event: Event) {
     match event {
         Event::Expand(id, node, some) => {
-            let replies = if some { engine::shallow(&question(0)) } else { Answer::new() };
+            let replies = if some {
+                engine::shallow(&question(0))
+            } else {
+                Answer::new()
+            };
             scheduler.expand(*now, QuestionId(id), node, &replies);
         }
         Event::Submit(n, split, priority) => {
-            scheduler.submit(*now, question(n), engine::shallow(&question(n)), split, priority);
+            scheduler.submit(
+                *now,
+                question(n),
+                engine::shallow(&question(n)),
+                split,
+                priority,
+            );
         }
         Event::Cancel(id) => scheduler.cancel(*now, QuestionId(id)),
         Event::Settle(id) => scheduler.settle(QuestionId(id)),
         Event::Join(worker, slots, holding) => {
-            let holding: Vec<_> = holding.into_iter().map(|(task, attempt)| (TaskId(task), attempt)).collect();
+            let holding: Vec<_> = holding
+                .into_iter()
+                .map(|(task, attempt)| (TaskId(task), attempt))
+                .collect();
             scheduler.join(*now, WorkerId(worker), slots, &holding);
         }
         Event::Bar(worker, bar) => scheduler.bar(*now, WorkerId(worker), bar),
         Event::Leave(worker, goodbye) => scheduler.leave(*now, WorkerId(worker), goodbye),
         Event::Heartbeat(worker, progress) => {
-            let progress: Vec<_> = progress.into_iter().map(|(task, nodes)| (TaskId(task), nodes)).collect();
+            let progress: Vec<_> = progress
+                .into_iter()
+                .map(|(task, nodes)| (TaskId(task), nodes))
+                .collect();
             scheduler.heartbeat(*now, WorkerId(worker), &progress);
         }
         Event::Report(worker, task, attempt, answer, is_back) => {
-            let otherwise = if is_back { Report::HandedBack } else { Report::Failed("nonsense".into()) };
+            let otherwise = if is_back {
+                Report::HandedBack
+            } else {
+                Report::Failed("nonsense".into())
+            };
             let report = answer.map_or(otherwise, Report::Done);
             scheduler.report(*now, WorkerId(worker), TaskId(task), attempt, report);
         }
@@ -105,7 +131,10 @@ impl Ledger {
 
 /// Whether the books balance after each of the events, and when an honest worker has done what is left.
 fn balances(events: Vec<Event>, prefetch: u32) -> Result<(), TestCaseError> {
-    let mut scheduler = Scheduler::new(Options { prefetch, ..Options::default() });
+    let mut scheduler = Scheduler::new(Options {
+        prefetch,
+        ..Options::default()
+    });
     let (mut now, mut ledger) = (Duration::ZERO, Ledger::default());
     for event in events {
         ledger.open += i64::from(matches!(event, Event::Submit(..)));
@@ -115,13 +144,26 @@ fn balances(events: Vec<Event>, prefetch: u32) -> Result<(), TestCaseError> {
         ledger.read(&mut scheduler);
         let census = scheduler.census();
         prop_assert_eq!(census.open_questions as i64, ledger.open);
-        prop_assert_eq!(census.leased_tasks, scheduler.workers().map(|w| w.tasks.len()).sum::<usize>());
+        prop_assert_eq!(
+            census.leased_tasks,
+            scheduler.workers().map(|w| w.tasks.len()).sum::<usize>()
+        );
         prop_assert_eq!(census.workers, scheduler.workers().count());
-        prop_assert!(scheduler.deadline().is_none_or(|at| at > now || now == Duration::MAX));
+        prop_assert!(
+            scheduler
+                .deadline()
+                .is_none_or(|at| at > now || now == Duration::MAX)
+        );
     }
     finish(&mut scheduler, now, &mut ledger);
     prop_assert_eq!(ledger.open, 0);
-    prop_assert_eq!((scheduler.census().waiting_tasks, scheduler.census().leased_tasks), (0, 0));
+    prop_assert_eq!(
+        (
+            scheduler.census().waiting_tasks,
+            scheduler.census().leased_tasks
+        ),
+        (0, 0)
+    );
     Ok(())
 }
 
@@ -138,7 +180,10 @@ proptest! {
 fn workers_may_say_that_they_visited_more_than_can_be_counted() -> Result<(), TestCaseError> {
     let progress = (0..4).map(|task| (task, u64::MAX)).collect();
     let answer = |task| Event::Report(2, task, 1, Some(engine::answer(&question(0))), false);
-    let begun = [Event::Submit(0, Split::Shared, 0), Event::Join(2, u32::MAX, Vec::new())];
+    let begun = [
+        Event::Submit(0, Split::Shared, 0),
+        Event::Join(2, u32::MAX, Vec::new()),
+    ];
     let said = [Event::Heartbeat(2, progress), answer(3)];
     balances(begun.into_iter().chain(said).collect(), 0)
 }
@@ -153,7 +198,13 @@ fn finish(scheduler: &mut Scheduler, now: Duration, ledger: &mut Ledger) {
         if let Some((question, node)) = ledger.unknown.pop() {
             scheduler.expand(now, question, node, &Answer::new());
         } else if let Some(((worker, _), task)) = ledger.held.pop_first() {
-            scheduler.report(now, worker, task.id, task.attempt, Report::Done(engine::answer(&task.part)));
+            scheduler.report(
+                now,
+                worker,
+                task.id,
+                task.attempt,
+                Report::Done(engine::answer(&task.part)),
+            );
         } else {
             return;
         }
@@ -164,10 +215,19 @@ fn finish(scheduler: &mut Scheduler, now: Duration, ledger: &mut Ledger) {
 #[test]
 fn a_tree_may_be_said_to_have_cost_more_than_can_be_counted() {
     for nodes in [3_100_000_000_000_000_000, u64::MAX] {
-        let question = Question { effort: Effort::depth(8), ..question(1) };
+        let question = Question {
+            effort: Effort::depth(8),
+            ..question(1)
+        };
         let mut scheduler = Scheduler::new(Options::default());
         scheduler.join(Duration::ZERO, ANN, 1, &[]);
-        scheduler.submit(Duration::ZERO, question.clone(), engine::shallow(&question), Split::Tree, 0);
+        scheduler.submit(
+            Duration::ZERO,
+            question.clone(),
+            engine::shallow(&question),
+            Split::Tree,
+            0,
+        );
         let (mut todo, mut steps) = (VecDeque::new(), 0_u32);
         let is_finished = loop {
             let mut is_finished = false;
@@ -175,7 +235,11 @@ fn a_tree_may_be_said_to_have_cost_more_than_can_be_counted() {
                 match effect {
                     Effect::Assign { task, .. } => todo.push_back(task),
                     Effect::Revoke { task, .. } => todo.retain(|at_hand: &Task| at_hand.id != task),
-                    Effect::Expand { question, node, position } => {
+                    Effect::Expand {
+                        question,
+                        node,
+                        position,
+                    } => {
                         let replies = engine::shallow(&Question::new(position, Effort::depth(2)));
                         scheduler.expand(Duration::ZERO, question, node, &replies);
                     }
@@ -183,15 +247,42 @@ fn a_tree_may_be_said_to_have_cost_more_than_can_be_counted() {
                     _ => {}
                 }
             }
-            let Some(task) = todo.pop_front().filter(|_| !is_finished && steps < 3_000) else { break is_finished };
+            let Some(task) = todo.pop_front().filter(|_| !is_finished && steps < 3_000) else {
+                break is_finished;
+            };
             steps += 1;
-            let mut answer = if task.role == Role::Threats { Answer::new() } else { engine::answer(&task.part) };
+            let mut answer = if task.role == Role::Threats {
+                Answer::new()
+            } else {
+                engine::answer(&task.part)
+            };
             if steps == 1 {
                 let each = nodes / answer.len() as u64;
-                answer = answer.verdicts().iter().map(|(m, v)| (*m, Verdict { nodes: each, ..v.clone() })).collect();
+                answer = answer
+                    .verdicts()
+                    .iter()
+                    .map(|(m, v)| {
+                        (
+                            *m,
+                            Verdict {
+                                nodes: each,
+                                ..v.clone()
+                            },
+                        )
+                    })
+                    .collect();
             }
-            scheduler.report(Duration::ZERO, ANN, task.id, task.attempt, Report::Done(answer));
+            scheduler.report(
+                Duration::ZERO,
+                ANN,
+                task.id,
+                task.attempt,
+                Report::Done(answer),
+            );
         };
-        assert!(is_finished, "{steps} answers of a tree said to have cost {nodes}");
+        assert!(
+            is_finished,
+            "{steps} answers of a tree said to have cost {nodes}"
+        );
     }
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kagetsu_game::{Answer, Effort, Question};
-use kagetsu_schedule::{Capacity, Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId};
+use kagetsu_schedule::{
+    Capacity, Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId,
+};
 
 use crate::engine;
 
@@ -39,7 +41,11 @@ fn numbers(assigned: &[(WorkerId, Task)], of: QuestionId) -> Vec<u16> {
         Role::Member { number, .. } => number,
         role => panic!("{role:?}"),
     };
-    assigned.iter().filter(|(_, task)| task.question == of).map(number).collect()
+    assigned
+        .iter()
+        .filter(|(_, task)| task.question == of)
+        .map(number)
+        .collect()
 }
 
 fn submit(scheduler: &mut Scheduler, question: Question) -> QuestionId {
@@ -53,28 +59,60 @@ fn all_search_the_whole_question_and_the_first_answer_counts() {
     let (assigned, _) = heard(&mut scheduler);
     assert_eq!(numbers(&assigned, id), [0, 1, 2, 3, 4]);
     assert!(assigned.iter().all(|(_, task)| task.part == question()));
-    let progress: Vec<_> = assigned.iter().map(|(worker, task)| (*worker, [(task.id, 100)])).collect();
-    progress.iter().for_each(|(worker, said)| scheduler.heartbeat(Duration::from_secs(1), *worker, said));
+    let progress: Vec<_> = assigned
+        .iter()
+        .map(|(worker, task)| (*worker, [(task.id, 100)]))
+        .collect();
+    progress
+        .iter()
+        .for_each(|(worker, said)| scheduler.heartbeat(Duration::from_secs(1), *worker, said));
     let (first, task) = &assigned[3];
     let answer = engine::answer(&question());
     let report = Report::Done(answer.clone());
-    scheduler.report(Duration::from_secs(2), *first, task.id, task.attempt, report);
+    scheduler.report(
+        Duration::from_secs(2),
+        *first,
+        task.id,
+        task.attempt,
+        report,
+    );
     let mut revoked = 0;
     let end = loop {
         match scheduler.poll().expect("it is answered") {
             Effect::Revoke { worker, .. } => revoked += u64::from(worker != *first),
-            Effect::Finished { question, answer, nodes, by } => break (question, answer, nodes, by),
+            Effect::Finished {
+                question,
+                answer,
+                nodes,
+                by,
+            } => break (question, answer, nodes, by),
             _ => {}
         }
     };
-    assert_eq!((revoked, end), (4, (id, answer.clone(), answer.nodes() + 400, vec![*first])));
+    assert_eq!(
+        (revoked, end),
+        (4, (id, answer.clone(), answer.nodes() + 400, vec![*first]))
+    );
     scheduler.settle(id);
     // Who was about to answer too does no harm.
     let (late, task) = &assigned[0];
-    scheduler.report(Duration::from_secs(3), *late, task.id, task.attempt, Report::Done(answer));
+    scheduler.report(
+        Duration::from_secs(3),
+        *late,
+        task.id,
+        task.attempt,
+        Report::Done(answer),
+    );
     assert_eq!(heard(&mut scheduler), (Vec::new(), Vec::new()));
     let census = scheduler.census();
-    assert_eq!((census.open_questions, census.waiting_tasks, census.leased_tasks), (0, 0, 0));
+    assert_eq!(
+        (
+            census.open_questions,
+            census.waiting_tasks,
+            census.leased_tasks
+        ),
+        (0, 0, 0)
+    );
 }
 
 #[test]
@@ -116,8 +154,19 @@ fn a_person_goes_before_what_waits_and_a_worker_has_one_member_for_each_slot() {
     let mut members = Vec::new();
     for (worker, task) in held {
         let report = Report::Done(engine::answer(&question()));
-        scheduler.report(Duration::from_secs(1), worker, task.id, task.attempt, report);
-        members.extend(heard(&mut scheduler).0.into_iter().filter(|(_, task)| task.question == id));
+        scheduler.report(
+            Duration::from_secs(1),
+            worker,
+            task.id,
+            task.attempt,
+            report,
+        );
+        members.extend(
+            heard(&mut scheduler)
+                .0
+                .into_iter()
+                .filter(|(_, task)| task.question == id),
+        );
     }
     let mut workers: Vec<_> = members.iter().map(|(worker, _)| worker.0).collect();
     workers.sort_unstable();
@@ -127,15 +176,31 @@ fn a_person_goes_before_what_waits_and_a_worker_has_one_member_for_each_slot() {
 #[test]
 fn effort_in_positions_is_shared_out_and_time_ends_for_all_at_once() {
     let mut scheduler = scheduler(4);
-    let effort = Effort { nodes: Some(1_001), time: Some(Duration::from_secs(9)), depth: None };
-    submit(&mut scheduler, Question { effort, ..question() });
+    let effort = Effort {
+        nodes: Some(1_001),
+        time: Some(Duration::from_secs(9)),
+        depth: None,
+    };
+    submit(
+        &mut scheduler,
+        Question {
+            effort,
+            ..question()
+        },
+    );
     for (_, task) in heard(&mut scheduler).0 {
-        assert!(task.part.effort.nodes.is_some_and(|nodes| nodes >= 251), "{:?}", task.part.effort);
+        assert!(
+            task.part.effort.nodes.is_some_and(|nodes| nodes >= 251),
+            "{:?}",
+            task.part.effort
+        );
         assert_eq!(task.part.effort.time, Some(Duration::from_secs(9)));
     }
     scheduler.join(Duration::from_secs(4), WorkerId(9), 1, &[]);
     let (assigned, _) = heard(&mut scheduler);
-    let [(_, task)] = &assigned[..] else { panic!("{assigned:?}") };
+    let [(_, task)] = &assigned[..] else {
+        panic!("{assigned:?}")
+    };
     assert_eq!(task.part.effort.time, Some(Duration::from_secs(5)));
 }
 
@@ -143,33 +208,64 @@ fn effort_in_positions_is_shared_out_and_time_ends_for_all_at_once() {
 fn nobody_begins_when_most_of_the_time_is_over() {
     let time = Duration::from_secs(8);
     let mut scheduler = scheduler(1);
-    let id = submit(&mut scheduler, Question::new(engine::position(1), Effort::time(time)));
+    let id = submit(
+        &mut scheduler,
+        Question::new(engine::position(1), Effort::time(time)),
+    );
     assert_eq!(numbers(&heard(&mut scheduler).0, id), [0]);
     scheduler.join(time * 3 / 4, WorkerId(7), 1, &[]);
     assert_eq!(numbers(&heard(&mut scheduler).0, id), [1]);
     scheduler.join(time * 3 / 4 + Duration::from_millis(1), WorkerId(8), 1, &[]);
     assert_eq!(heard(&mut scheduler).0, []);
     // It has one in any case.
-    [0, 7].into_iter().for_each(|worker| scheduler.leave(time, WorkerId(worker), true));
+    [0, 7]
+        .into_iter()
+        .for_each(|worker| scheduler.leave(time, WorkerId(worker), true));
     assert_eq!(heard(&mut scheduler).0.len(), 1);
 }
 
 #[test]
 fn positions_to_visit_are_for_those_who_can_visit_them() {
-    let asked = || Question::new(engine::position(1), Effort { nodes: Some(64_000), ..Effort::default() });
-    let nodes = |assigned: &Assigned| assigned.iter().map(|(_, task)| task.part.effort.nodes).collect::<Vec<_>>();
+    let asked = || {
+        Question::new(
+            engine::position(1),
+            Effort {
+                nodes: Some(64_000),
+                ..Effort::default()
+            },
+        )
+    };
+    let nodes = |assigned: &Assigned| {
+        assigned
+            .iter()
+            .map(|(_, task)| task.part.effort.nodes)
+            .collect::<Vec<_>>()
+    };
     let of = |variant: &str, slots| {
         let plays = [variant.parse().expect("a variant")].into();
-        Capacity { slots, plays: Some(Arc::new(plays)) }
+        Capacity {
+            slots,
+            plays: Some(Arc::new(plays)),
+        }
     };
     let mut strangers = Scheduler::new(Options::default());
     strangers.join(Duration::ZERO, WorkerId(1), of("freestyle-15", 2), &[]);
     strangers.join(Duration::ZERO, WorkerId(2), of("xiangqi", 62), &[]);
     submit(&mut strangers, asked());
-    assert_eq!(nodes(&heard(&mut strangers).0), [Some(32_000), Some(32_000)]);
-    assert_eq!(strangers.census().waiting_tasks, 0, "nobody is expected for whom there is no slot");
+    assert_eq!(
+        nodes(&heard(&mut strangers).0),
+        [Some(32_000), Some(32_000)]
+    );
+    assert_eq!(
+        strangers.census().waiting_tasks,
+        0,
+        "nobody is expected for whom there is no slot"
+    );
 
-    let mut busy = Scheduler::new(Options { prefetch: 0, ..Options::default() });
+    let mut busy = Scheduler::new(Options {
+        prefetch: 0,
+        ..Options::default()
+    });
     busy.join(Duration::ZERO, WorkerId(1), 4, &[]);
     for n in 2..6 {
         let at_work = Question::new(engine::position(n), Effort::depth(2));
@@ -178,6 +274,12 @@ fn positions_to_visit_are_for_those_who_can_visit_them() {
     let (held, _) = heard(&mut busy);
     submit(&mut busy, asked());
     let (worker, task) = &held[0];
-    busy.report(Duration::from_secs(1), *worker, task.id, task.attempt, Report::Done(engine::answer(&task.part)));
+    busy.report(
+        Duration::from_secs(1),
+        *worker,
+        task.id,
+        task.attempt,
+        Report::Done(engine::answer(&task.part)),
+    );
     assert_eq!(nodes(&heard(&mut busy).0), [Some(64_000)]);
 }

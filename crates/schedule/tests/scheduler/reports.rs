@@ -25,21 +25,36 @@ fn a_question_that_fails_three_times_is_set_aside_with_its_reason() {
     };
     assert_eq!(tried, [ANN, BOB, WorkerId(3)]);
     let reason = "failed 3 times on 3 workers, at last on worker 3: no memory".into();
-    assert_eq!(failed, Some(Effect::Failed { question: id, reason }));
+    assert_eq!(
+        failed,
+        Some(Effect::Failed {
+            question: id,
+            reason
+        })
+    );
     assert_eq!(desk.scheduler.census().open_questions, 0);
 }
 
 #[test]
 fn one_bad_part_sets_the_whole_question_aside_and_stops_the_others() {
-    let mut desk = Desk::new(Options { max_attempts: 1, ..Options::default() });
-    [ANN, BOB, WorkerId(3)].iter().for_each(|worker| desk.join(*worker, 1));
+    let mut desk = Desk::new(Options {
+        max_attempts: 1,
+        ..Options::default()
+    });
+    [ANN, BOB, WorkerId(3)]
+        .iter()
+        .for_each(|worker| desk.join(*worker, 1));
     desk.ask(1, Split::Seeded, 0);
     let parts = desk.assigned();
     desk.finish(ANN, &parts[0].1);
     desk.effects();
     desk.fail(BOB, &parts[1].1);
     let effects = desk.effects();
-    let expected = [acknowledge(BOB, &parts[1].1), revoke(WorkerId(3), &parts[2].1), acknowledge(ANN, &parts[0].1)];
+    let expected = [
+        acknowledge(BOB, &parts[1].1),
+        revoke(WorkerId(3), &parts[2].1),
+        acknowledge(ANN, &parts[0].1),
+    ];
     assert_eq!(effects[..3], expected);
     assert!(matches!(effects[3..], [Effect::Failed { .. }]));
 }
@@ -61,13 +76,20 @@ fn an_old_failure_does_not_end_a_new_attempt() {
 
 #[test]
 fn what_was_never_handed_out_is_not_believed() {
-    let mut desk = Desk::new(Options { first_id: 1_000, ..Options::default() });
+    let mut desk = Desk::new(Options {
+        first_id: 1_000,
+        ..Options::default()
+    });
     desk.join(ANN, 1);
     let id = desk.ask(1, Split::Never, 0);
     let (_, task) = desk.one_assigned();
     assert!(id.0 >= 1_000 && task.id.0 >= 1_000);
     for (number, attempt) in [(task.id.0, 0), (task.id.0, 2), (7, 1)] {
-        let false_one = Task { id: TaskId(number), attempt, ..task.clone() };
+        let false_one = Task {
+            id: TaskId(number),
+            attempt,
+            ..task.clone()
+        };
         desk.finish(BOB, &false_one);
         assert_eq!(desk.effects(), [acknowledge(BOB, &false_one)]);
     }
@@ -79,7 +101,10 @@ fn verdicts_that_nobody_asked_for_do_not_count() {
     desk.join(ANN, 3);
     desk.ask(1, Split::Seeded, 0);
     let parts = desk.assigned();
-    let stray = Question { moves: vec![Move::new(40_000)], ..question(1) };
+    let stray = Question {
+        moves: vec![Move::new(40_000)],
+        ..question(1)
+    };
     let strays = engine::answer(&stray);
     desk.report(ANN, &parts[0].1, Report::Done(strays.clone()));
     assert_eq!(desk.effects()[0], acknowledge(ANN, &parts[0].1));
@@ -89,9 +114,10 @@ fn verdicts_that_nobody_asked_for_do_not_count() {
     answer.merge(strays);
     desk.report(ANN, &parts[1].1, Report::Done(answer));
     let effects = desk.effects();
-    assert!(
-        effects.contains(&Effect::Progress { question: parts[1].1.question, answer: engine::answer(&parts[1].1.part) })
-    );
+    assert!(effects.contains(&Effect::Progress {
+        question: parts[1].1.question,
+        answer: engine::answer(&parts[1].1.part)
+    }));
 }
 
 #[test]
@@ -114,7 +140,10 @@ fn a_cancelled_question_is_revoked_and_its_reports_are_acknowledged() {
     desk.finish(BOB, &parts[1].1);
     desk.effects();
     desk.scheduler.cancel(desk.now, id);
-    assert_eq!(desk.effects(), [revoke(ANN, &parts[0].1), acknowledge(BOB, &parts[1].1)]);
+    assert_eq!(
+        desk.effects(),
+        [revoke(ANN, &parts[0].1), acknowledge(BOB, &parts[1].1)]
+    );
     desk.finish(ANN, &parts[0].1);
     assert_eq!(desk.effects(), [acknowledge(ANN, &parts[0].1)]);
     desk.scheduler.cancel(desk.now, id);
@@ -129,12 +158,16 @@ fn a_report_that_comes_again_is_not_acknowledged_before_the_answer_is_safe() {
     let (_, task) = desk.one_assigned();
     desk.finish(ANN, &task);
     assert!(matches!(&desk.effects()[..], [Effect::Finished { .. }]));
-    desk.scheduler.join(desk.now, ANN, 1, &[(task.id, task.attempt)]);
+    desk.scheduler
+        .join(desk.now, ANN, 1, &[(task.id, task.attempt)]);
     desk.finish(ANN, &task);
     assert_eq!(desk.effects(), []);
     desk.scheduler.settle(id);
     desk.finish(ANN, &task);
-    assert_eq!(desk.effects(), [acknowledge(ANN, &task), acknowledge(ANN, &task)]);
+    assert_eq!(
+        desk.effects(),
+        [acknowledge(ANN, &task), acknowledge(ANN, &task)]
+    );
 }
 
 #[test]
@@ -164,16 +197,36 @@ fn failures(desk: &mut Desk) -> (Vec<WorkerId>, String) {
 #[test]
 fn failures_of_one_worker_set_nothing_aside_while_others_may_try() {
     for (workers, tried, reason) in [
-        (1, vec![1, 1, 1], "failed 3 times, at last on worker 1: no memory"),
-        (2, vec![1, 2, 1], "failed 3 times on 2 workers, at last on worker 1: no memory"),
-        (3, vec![1, 2, 3], "failed 3 times on 3 workers, at last on worker 3: no memory"),
-        (9, vec![1, 2, 3], "failed 3 times on 3 workers, at last on worker 3: no memory"),
+        (
+            1,
+            vec![1, 1, 1],
+            "failed 3 times, at last on worker 1: no memory",
+        ),
+        (
+            2,
+            vec![1, 2, 1],
+            "failed 3 times on 2 workers, at last on worker 1: no memory",
+        ),
+        (
+            3,
+            vec![1, 2, 3],
+            "failed 3 times on 3 workers, at last on worker 3: no memory",
+        ),
+        (
+            9,
+            vec![1, 2, 3],
+            "failed 3 times on 3 workers, at last on worker 3: no memory",
+        ),
     ] {
         let mut desk = Desk::direct();
         (1..=workers).for_each(|n| desk.join(WorkerId(n), 1));
         desk.ask(1, Split::Never, 0);
         let (by, because) = failures(&mut desk);
-        assert_eq!((by, because.as_str()), (tried.into_iter().map(WorkerId).collect(), reason), "{workers} workers");
+        assert_eq!(
+            (by, because.as_str()),
+            (tried.into_iter().map(WorkerId).collect(), reason),
+            "{workers} workers"
+        );
     }
 }
 
@@ -202,7 +255,12 @@ fn a_position_goes_round_among_workers_on_probation_too() {
         }
     }
     assert_eq!(reasons.len(), 3);
-    assert!(reasons.iter().all(|reason| reason.starts_with("failed 3 times on 3 workers")), "{reasons:?}");
+    assert!(
+        reasons
+            .iter()
+            .all(|reason| reason.starts_with("failed 3 times on 3 workers")),
+        "{reasons:?}"
+    );
 }
 
 #[test]
@@ -210,8 +268,15 @@ fn who_may_not_be_asked_is_not_waited_for() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
     desk.join(BOB, 1);
-    desk.scheduler.bar(desk.now, BOB, Some(kagetsu_schedule::Bar::Quarantine));
+    desk.scheduler
+        .bar(desk.now, BOB, Some(kagetsu_schedule::Bar::Quarantine));
     desk.ask(1, Split::Never, 0);
     let (tried, reason) = failures(&mut desk);
-    assert_eq!((tried, reason.as_str()), (vec![ANN; 3], "failed 3 times, at last on worker 1: no memory"));
+    assert_eq!(
+        (tried, reason.as_str()),
+        (
+            vec![ANN; 3],
+            "failed 3 times, at last on worker 1: no memory"
+        )
+    );
 }

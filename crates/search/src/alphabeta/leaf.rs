@@ -39,7 +39,9 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
 
     /// The best of the opinion, as nobody must capture, and of what the captures lead to.
     fn capture(&mut self, opinion: Score, alpha: Score, beta: Score, ply: usize) -> Option<Score> {
-        let Some(mut moves) = self.board.captures() else { return Some(opinion) };
+        let Some(mut moves) = self.board.captures() else {
+            return Some(opinion);
+        };
         let (mut best, mut since) = (opinion, NOTHING);
         while let Some((_, m)) = moves.take() {
             let alpha = alpha.max(best);

@@ -56,7 +56,13 @@ impl<'a, R: Rule> Assault<'a, R> {
     /// What `table` knows is used and added to; it must be one of the same rule and size of board.
     pub(crate) fn new(game: &Gomoku<R>, table: &'a mut Table, control: &'a Control) -> Self {
         let board = Board::new(game, &EngineOptions::default());
-        Self { board, table, control, sketches: Vec::new(), nodes: 0 }
+        Self {
+            board,
+            table,
+            control,
+            sketches: Vec::new(),
+            nodes: 0,
+        }
     }
 
     /// How the side to move wins by continuous threats.
@@ -92,7 +98,10 @@ impl<'a, R: Rule> Assault<'a, R> {
     /// How a move loses to what has beaten the pass, or another move.
     pub(crate) fn loses_alike(&mut self, cell: usize) -> Option<Won> {
         self.board.play_cell(cell);
-        let won = self.wins_alike(|_, plies, line| Won { plies: plies + 1, line });
+        let won = self.wins_alike(|_, plies, line| Won {
+            plies: plies + 1,
+            line,
+        });
         self.board.undo_cell();
         won
     }
@@ -120,7 +129,10 @@ impl<'a, R: Rule> Assault<'a, R> {
         self.board.undo_cell();
         let (won, sketch) = found?;
         self.sketches.extend(sketch);
-        Some(Won { plies: won.plies + 1, line: won.line })
+        Some(Won {
+            plies: won.plies + 1,
+            line: won.line,
+        })
     }
 
     /// How a move loses, against every legal answer of the side that makes it: by what has beaten the pass or another move, or
@@ -137,7 +149,9 @@ impl<'a, R: Rule> Assault<'a, R> {
 
     fn plan_found(&mut self, nodes: u64) -> Option<Plan> {
         let mut vct = Vct::new(&mut self.board, self.table, self.control);
-        let Decision::Win { plies, .. } = vct.find_short(Effort::nodes(nodes)) else { return None };
+        let Decision::Win { plies, .. } = vct.find_short(Effort::nodes(nodes)) else {
+            return None;
+        };
         let plan = vct.plan(plies);
         self.sketches.extend(vct.sketch(plies));
         plan
@@ -150,7 +164,13 @@ impl<'a, R: Rule> Assault<'a, R> {
             Situation::Forced { .. } | Situation::Free => self.board.moves(&situation).sorted(),
             _ => Vec::new(),
         };
-        moves.into_iter().map(|m| Candidate { at: m, cost: self.cost(m.index(), nodes) }).collect()
+        moves
+            .into_iter()
+            .map(|m| Candidate {
+                at: m,
+                cost: self.cost(m.index(), nodes),
+            })
+            .collect()
     }
 
     fn cost(&mut self, cell: usize, nodes: u64) -> Option<u32> {
@@ -171,7 +191,9 @@ impl<'a, R: Rule> Assault<'a, R> {
     fn open_replies(&mut self) -> u32 {
         let side = self.board.side();
         let mut near = self.board.cells_of(side, Kind::is_four);
-        self.sketches.iter().for_each(|sketch| near.add(sketch.cells(), usize::MAX));
+        self.sketches
+            .iter()
+            .for_each(|sketch| near.add(sketch.cells(), usize::MAX));
         let mut open = 0;
         for cell in near.and(&self.board.empties()).iter() {
             if !self.board.is_forbidden(side, cell) && self.loses_alike(cell).is_none() {

@@ -105,7 +105,8 @@ impl<R: Rule> Board<R> {
             history: Vec::with_capacity(128),
             log: Vec::with_capacity(2_048),
             judged: (Lines::NONE, Lines::full(game.size())),
-            weights: [Side::First, Side::Second].map(|side| Weights::of(options.constants, R::NAME, side)),
+            weights: [Side::First, Side::Second]
+                .map(|side| Weights::of(options.constants, R::NAME, side)),
             shapes: Shapes::of::<R>(),
             geometry,
             most: options.candidates.max(1),
@@ -126,7 +127,8 @@ impl<R: Rule> Board<R> {
                 board.crosses[cell] |= spread(made) << (4 * direction);
             }
             for side in 0..2 {
-                let grade = board.weights[side].grades[usize::from(half(board.crosses[cell], side))];
+                let grade =
+                    board.weights[side].grades[usize::from(half(board.crosses[cell], side))];
                 board.grades[cell][side] = grade;
                 board.count_in(side, cell, grade);
             }
@@ -160,7 +162,8 @@ impl<R: Rule> Board<R> {
         let sets = &self.sets[side.index()];
         let words = self.geometry.words();
         let mut cells = Cells::NONE;
-        let kinds = (1..KINDS).filter(|&kind| self.kinds[side.index()][kind] > 0 && wanted(Kind::of(kind)));
+        let kinds =
+            (1..KINDS).filter(|&kind| self.kinds[side.index()][kind] > 0 && wanted(Kind::of(kind)));
         kinds.for_each(|kind| cells.add(&sets[kind], words));
         cells
     }
@@ -169,7 +172,13 @@ impl<R: Rule> Board<R> {
     /// the same and, the highest, two completion points. Below [`super::FLAGS`].
     #[inline]
     pub(crate) fn flags(&self) -> usize {
-        let threats = [Kind::Three, Kind::DoubleThree, Kind::Four, Kind::FourThree, Kind::Winning];
+        let threats = [
+            Kind::Three,
+            Kind::DoubleThree,
+            Kind::Four,
+            Kind::FourThree,
+            Kind::Winning,
+        ];
         let of = |side: Side| {
             let has = |at: usize| usize::from(self.count(side, threats[at]) > 0) << at;
             has(0) | has(1) | has(2) | has(3) | has(4)
@@ -179,7 +188,10 @@ impl<R: Rule> Board<R> {
 
     /// The classes of the empty cells, for `side`; dead ones are left out.
     pub(crate) fn classes(&self, side: Side) -> Vec<u16> {
-        let classes = self.empty.iter().map(|cell| super::fitted::class(half(self.crosses[cell], side.index())) as u16);
+        let classes = self
+            .empty
+            .iter()
+            .map(|cell| super::fitted::class(half(self.crosses[cell], side.index())) as u16);
         classes.filter(|&class| class > 0).collect()
     }
 
@@ -236,7 +248,8 @@ impl<R: Rule> Board<R> {
                 seen &= seen - 1;
                 // Not below 0: what is beyond the edge is not empty.
                 let made = shapes.get::<R>(line.window(u32::from(at.place) + step - CENTRE));
-                let other = cell as isize + (step as isize - CENTRE as isize) * geometry.strides[direction];
+                let other =
+                    cell as isize + (step as isize - CENTRE as isize) * geometry.strides[direction];
                 self.reshape(other as usize, direction, made);
             }
         }
@@ -251,14 +264,21 @@ impl<R: Rule> Board<R> {
         if before == after {
             return;
         }
-        self.log.push(Was { cell: cell as u16, cross: before, grades: self.grades[slot] });
+        self.log.push(Was {
+            cell: cell as u16,
+            cross: before,
+            grades: self.grades[slot],
+        });
         self.crosses[slot] = after;
         for side in 0..2 {
             let (was, is) = (half(before, side), half(after, side));
             if was == is {
                 continue;
             }
-            let (old, new) = (self.grades[slot][side], self.weights[side].grades[usize::from(is)]);
+            let (old, new) = (
+                self.grades[slot][side],
+                self.weights[side].grades[usize::from(is)],
+            );
             self.grades[slot][side] = new;
             self.sums[side] += new.value() - old.value();
             self.live[side] += u16::from(was == 0);
@@ -307,7 +327,8 @@ impl<R: Rule> Board<R> {
     fn put(&mut self, cell: usize, side: Side) {
         self.turn_over(cell, side);
         self.left -= 1;
-        self.near.add(&self.geometry.near[cell], self.geometry.words());
+        self.near
+            .add(&self.geometry.near[cell], self.geometry.words());
     }
 
     fn hand_over(&mut self, cell: usize, side: Side) {
@@ -338,7 +359,15 @@ impl<R: Rule> Board<R> {
     }
 
     pub(super) fn undo_cell(&mut self) {
-        let Played { cell, log, live, sums, kinds, near, five } = self.history.pop().expect("a move to take back");
+        let Played {
+            cell,
+            log,
+            live,
+            sums,
+            kinds,
+            near,
+            five,
+        } = self.history.pop().expect("a move to take back");
         let cell = usize::from(cell);
         self.side = self.side.other();
         self.turn_over(cell, self.side);
@@ -380,8 +409,19 @@ impl<R: Rule> Board<R> {
 
     /// All that is kept up to date about empty cells: shapes, nearness, counts, sets and worth.
     pub(super) fn facts(&self) -> impl PartialEq + std::fmt::Debug + use<R> {
-        let cells: Vec<_> =
-            self.empty.iter().map(|cell| (cell, self.crosses[cell], self.near.contains(cell))).collect();
-        (cells, self.left, self.live, self.kinds, self.sets, self.sums, self.judged.clone())
+        let cells: Vec<_> = self
+            .empty
+            .iter()
+            .map(|cell| (cell, self.crosses[cell], self.near.contains(cell)))
+            .collect();
+        (
+            cells,
+            self.left,
+            self.live,
+            self.kinds,
+            self.sets,
+            self.sums,
+            self.judged.clone(),
+        )
     }
 }

@@ -31,14 +31,21 @@ impl Cells {
     /// Adds the cells of another set, both within the first `words` words.
     #[inline]
     pub(super) fn add(&mut self, other: &Self, words: usize) {
-        self.0.iter_mut().zip(other.0).take(words).for_each(|(word, other)| *word |= other);
+        self.0
+            .iter_mut()
+            .zip(other.0)
+            .take(words)
+            .for_each(|(word, other)| *word |= other);
     }
 
     /// The cells that are in both sets.
     #[inline]
     pub(super) fn and(&self, other: &Self) -> Self {
         let mut both = *self;
-        both.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= other);
+        both.0
+            .iter_mut()
+            .zip(other.0)
+            .for_each(|(word, other)| *word &= other);
         both
     }
 
@@ -73,7 +80,9 @@ impl Cells {
 impl FromIterator<usize> for Cells {
     fn from_iter<I: IntoIterator<Item = usize>>(cells: I) -> Self {
         let mut set = Self::NONE;
-        cells.into_iter().for_each(|cell| set.0[cell / 64] |= 1 << (cell % 64));
+        cells
+            .into_iter()
+            .for_each(|cell| set.0[cell / 64] |= 1 << (cell % 64));
         set
     }
 }

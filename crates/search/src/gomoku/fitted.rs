@@ -33,7 +33,9 @@ fn sorted(cross: Cross) -> Cross {
 fn class_of(cross: Cross) -> u16 {
     static NAMES: LazyLock<Vec<u16>> = LazyLock::new(|| names().collect());
     // A cross that no cell has stands with the dead ones.
-    NAMES.binary_search(&sorted(cross)).map_or(0, |class| class as u16)
+    NAMES
+        .binary_search(&sorted(cross))
+        .map_or(0, |class| class as u16)
 }
 
 /// The class of a cross, below [`CLASSES`].
@@ -68,7 +70,10 @@ impl Fitted {
 
     /// Reads a table; what it does not name is 0.
     fn read(text: &str) -> Option<Self> {
-        let mut table = Self { values: vec![0; CLASSES], threats: vec![0; FLAGS] };
+        let mut table = Self {
+            values: vec![0; CLASSES],
+            threats: vec![0; FLAGS],
+        };
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let mut words = line.split_whitespace();
             let (kind, name, value) = (words.next()?, words.next()?, words.next()?.parse().ok()?);
@@ -90,7 +95,11 @@ impl Fitted {
         );
         let values = names().zip(&self.values).filter(|(_, value)| **value != 0);
         values.for_each(|(name, value)| text.push_str(&format!("cross {name:04x} {value}\n")));
-        let threats = self.threats.iter().enumerate().filter(|(_, value)| **value != 0);
+        let threats = self
+            .threats
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| **value != 0);
         threats.for_each(|(flags, value)| text.push_str(&format!("threats {flags:03x} {value}\n")));
         text
     }
@@ -108,8 +117,16 @@ mod tests {
                 assert_eq!(Fitted::read(&table.write()), Some(table));
             }
         }
-        assert_eq!(Fitted::read("cross 0123 5"), None, "the strongest is not first");
-        assert_eq!(Fitted::read("threats 200 5"), None, "there are no such threats");
+        assert_eq!(
+            Fitted::read("cross 0123 5"),
+            None,
+            "the strongest is not first"
+        );
+        assert_eq!(
+            Fitted::read("threats 200 5"),
+            None,
+            "there are no such threats"
+        );
     }
 
     #[test]

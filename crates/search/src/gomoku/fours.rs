@@ -60,7 +60,11 @@ impl<R: Rule> Fours<R> {
             return Some(point as u16);
         }
         self.judge(four, self.attacker);
-        let answer = if self.is_forbidden(defender, point) { self.elsewhere(point) } else { Some(point as u16) };
+        let answer = if self.is_forbidden(defender, point) {
+            self.elsewhere(point)
+        } else {
+            Some(point as u16)
+        };
         self.judge(four, self.attacker);
         answer
     }
@@ -73,8 +77,11 @@ impl<R: Rule> Fours<R> {
     /// A cell other than `point` that is not forbidden to the defender.
     fn elsewhere(&self, point: usize) -> Option<u16> {
         let (_, empty) = self.judged.as_ref()?;
-        let cells = empty.points().map(|point| point.as_move(self.geometry.size as u8).index());
-        let mut legal = cells.filter(|&cell| cell != point && !self.is_forbidden(self.attacker.other(), cell));
+        let cells = empty
+            .points()
+            .map(|point| point.as_move(self.geometry.size as u8).index());
+        let mut legal =
+            cells.filter(|&cell| cell != point && !self.is_forbidden(self.attacker.other(), cell));
         legal.next().map(|cell| cell as u16)
     }
 
@@ -99,7 +106,10 @@ impl<R: Rule> Fours<R> {
     pub(super) fn completion(&self, cell: usize) -> Completion {
         let content = self.attacker.index() as u64 + 1;
         let mut found = Completion::None;
-        for (at, stride) in self.geometry.places[cell].into_iter().zip(self.geometry.strides) {
+        for (at, stride) in self.geometry.places[cell]
+            .into_iter()
+            .zip(self.geometry.strides)
+        {
             let mut line = self.lines[usize::from(at.line)];
             line.flip(at.place, content);
             let mut points = completions::<R>(self.attacker, line);
@@ -108,7 +118,9 @@ impl<R: Rule> Fours<R> {
                 points &= points - 1;
                 found = match found {
                     Completion::None => Completion::One(point),
-                    Completion::One(other) if other != point => return Completion::Two(other, point),
+                    Completion::One(other) if other != point => {
+                        return Completion::Two(other, point);
+                    }
                     same => same,
                 };
             }
@@ -121,14 +133,19 @@ impl<R: Rule> Fours<R> {
     pub(super) fn counter(&self, cell: usize) -> Completion {
         let side = self.attacker.other();
         let mut found = Completion::None;
-        for (at, stride) in self.geometry.places[cell].into_iter().zip(self.geometry.strides) {
+        for (at, stride) in self.geometry.places[cell]
+            .into_iter()
+            .zip(self.geometry.strides)
+        {
             let mut points = completions::<R>(side, self.lines[usize::from(at.line)]);
             while points != 0 {
                 let point = beside(cell, at.place, points, stride);
                 points &= points - 1;
                 found = match found {
                     Completion::None => Completion::One(point),
-                    Completion::One(other) if other != point => return Completion::Two(other, point),
+                    Completion::One(other) if other != point => {
+                        return Completion::Two(other, point);
+                    }
                     same => same,
                 };
             }
@@ -141,7 +158,11 @@ impl<R: Rule> Fours<R> {
     #[inline]
     pub(super) fn may_spoil(&self, cell: usize, four: usize) -> bool {
         let [cell, four] = [cell, four].map(|cell| &self.geometry.places[cell]);
-        is_exact::<R>(self.attacker) && cell.iter().zip(four).any(|(cell, four)| cell.line == four.line)
+        is_exact::<R>(self.attacker)
+            && cell
+                .iter()
+                .zip(four)
+                .any(|(cell, four)| cell.line == four.line)
     }
 
     /// Puts a four and its answer on empty cells, or takes them off again.
@@ -154,14 +175,19 @@ impl<R: Rule> Fours<R> {
     /// The hash after a four and its answer.
     #[inline]
     pub(super) fn hash_after(&self, four: usize, answer: usize) -> u64 {
-        self.hash ^ Board::<R>::number(self.attacker, four) ^ Board::<R>::number(self.attacker.other(), answer)
+        self.hash
+            ^ Board::<R>::number(self.attacker, four)
+            ^ Board::<R>::number(self.attacker.other(), answer)
     }
 
     /// Cells where the attacker makes a four along one of the lines through a cell.
     #[inline]
     pub(super) fn cells_beside(&self, cell: usize) -> ArrayVec<usize, 40> {
         let mut cells = ArrayVec::new();
-        for (at, stride) in self.geometry.places[cell].into_iter().zip(self.geometry.strides) {
+        for (at, stride) in self.geometry.places[cell]
+            .into_iter()
+            .zip(self.geometry.strides)
+        {
             let mut makers = makers::<R>(self.attacker, self.lines[usize::from(at.line)]);
             while makers != 0 {
                 cells.push(beside(cell, at.place, makers, stride).into());

@@ -32,7 +32,10 @@ pub(super) type Cross = u16;
 /// The four shapes; `None` for a number that no cell has.
 pub(super) fn shapes(cross: Cross) -> Option<[Shape; 4]> {
     let codes = [0, 1, 2, 3].map(|direction| (cross >> (4 * direction)) as u8 & 0xf);
-    codes.iter().all(|&code| usize::from(code) < SHAPES).then(|| codes.map(Shape::of))
+    codes
+        .iter()
+        .all(|&code| usize::from(code) < SHAPES)
+        .then(|| codes.map(Shape::of))
 }
 
 const ALL: [Kind; KINDS] = [
@@ -61,7 +64,10 @@ impl Kind {
 
     /// Whether the opponent must answer the completion point at once.
     pub(super) const fn is_four(self) -> bool {
-        matches!(self, Self::Tangle | Self::Four | Self::FourThree | Self::Winning)
+        matches!(
+            self,
+            Self::Tangle | Self::Four | Self::FourThree | Self::Winning
+        )
     }
 
     /// The kind of a cross; `is_judged` for Black in renju.
@@ -71,7 +77,11 @@ impl Kind {
 
     fn of_shapes(shapes: [Shape; 4], is_judged: bool) -> Self {
         let count = |wanted| shapes.iter().filter(|&&shape| shape == wanted).count();
-        let (open, fours, threes) = (count(Shape::OpenFour), count(Shape::Four), count(Shape::OpenThree));
+        let (open, fours, threes) = (
+            count(Shape::OpenFour),
+            count(Shape::Four),
+            count(Shape::OpenThree),
+        );
         match () {
             () if count(Shape::Five) > 0 => Self::Five,
             () if count(Shape::Overline) + count(Shape::DoubleFour) > 0 => Self::Forbidden,
@@ -106,7 +116,8 @@ mod tests {
     #[test]
     fn renju_forbids_black_what_is_more_than_one_four_and_one_three() {
         let kind = |shapes: [Shape; 4]| Kind::of_shapes(shapes, true);
-        let (three, four, open, dead) = (Shape::OpenThree, Shape::Four, Shape::OpenFour, Shape::Dead);
+        let (three, four, open, dead) =
+            (Shape::OpenThree, Shape::Four, Shape::OpenFour, Shape::Dead);
         assert_eq!(kind([four, open, dead, dead]), Kind::Forbidden);
         assert_eq!(kind([Shape::DoubleFour, dead, dead, dead]), Kind::Forbidden);
         assert_eq!(kind([Shape::Overline, open, dead, dead]), Kind::Forbidden);

@@ -14,7 +14,10 @@ use crate::heuristics::{Heuristics, Situation};
 use crate::{Constants, EngineOptions, Neighbourhood};
 
 fn start<R: Rule>(size: u8) -> Gomoku<R> {
-    Gomoku::start(Variant::Gomoku { rule: R::NAME, size })
+    Gomoku::start(Variant::Gomoku {
+        rule: R::NAME,
+        size,
+    })
 }
 
 fn legal<R: Rule>(game: &Gomoku<R>) -> Vec<Move> {
@@ -79,7 +82,9 @@ fn has_the_same_fours<R: Rule>(board: &Board<R>, game: &Gomoku<R>) -> Result<(),
                 prop_assert!(points.iter().eq([&usize::from(point)]));
                 pairs.push((cell, usize::from(point)));
             }
-            Completion::Two(a, b) => prop_assert!(a != b && [a, b].iter().all(|&point| points.contains(&point.into()))),
+            Completion::Two(a, b) => {
+                prop_assert!(a != b && [a, b].iter().all(|&point| points.contains(&point.into())))
+            }
         }
         prop_assert_eq!(fours.is_forbidden(me, cell), board.is_forbidden(me, cell));
     }
@@ -89,7 +94,10 @@ fn has_the_same_fours<R: Rule>(board: &Board<R>, game: &Gomoku<R>) -> Result<(),
         after.play_cell(answer);
         prop_assert_eq!(fours.hash_after(four, answer), after.hash());
         fours.put(four, answer);
-        let counters = after.cells_of(me.other(), |kind| kind == Kind::Five).iter().count();
+        let counters = after
+            .cells_of(me.other(), |kind| kind == Kind::Five)
+            .iter()
+            .count();
         if board.count(me.other(), Kind::Five) == 0 {
             let found = match fours.counter(answer) {
                 Completion::None => 0,
@@ -101,7 +109,10 @@ fn has_the_same_fours<R: Rule>(board: &Board<R>, game: &Gomoku<R>) -> Result<(),
         let beside: BTreeSet<usize> = fours.cells_beside(four).into_iter().collect();
         for cell in after.empty().iter().filter(|cell| !beside.contains(cell)) {
             let before = board.completions(me, cell);
-            let is_new = after.completions(me, cell).iter().any(|point| !before.contains(point));
+            let is_new = after
+                .completions(me, cell)
+                .iter()
+                .any(|point| !before.contains(point));
             prop_assert!(!is_new, "a new four is overlooked");
         }
         fours.put(four, answer);
@@ -112,13 +123,22 @@ fn has_the_same_fours<R: Rule>(board: &Board<R>, game: &Gomoku<R>) -> Result<(),
 /// Every move that is not among the replies to a line of fours loses to it as it stands.
 fn other_replies_lose<R: Rule>(board: &Board<R>, game: &Gomoku<R>) -> Result<(), TestCaseError> {
     let me = game.side();
-    if game.outcome().is_some() || [me, me.other()].iter().any(|&side| board.count(side, Kind::Five) > 0) {
+    if game.outcome().is_some()
+        || [me, me.other()]
+            .iter()
+            .any(|&side| board.count(side, Kind::Five) > 0)
+    {
         return Ok(());
     }
     let mut board = board.clone();
-    let Some(line) = board.find_threat(&mut 64) else { return Ok(()) };
+    let Some(line) = board.find_threat(&mut 64) else {
+        return Ok(());
+    };
     let replies = board.replies_to(&line);
-    for m in legal(game).into_iter().filter(|m| !replies.contains(m.index())) {
+    for m in legal(game)
+        .into_iter()
+        .filter(|m| !replies.contains(m.index()))
+    {
         prop_assert!(board.still_wins(m, &line), "{m:?} against {line:?}");
     }
     Ok(())
@@ -214,8 +234,14 @@ fn swapped(game: &Gomoku<Freestyle>) -> Gomoku<Freestyle> {
         Some(Side::Second) => 'X',
         None => '.',
     };
-    let rows: Vec<String> = game.cells().chunks(size).rev().map(|row| row.iter().map(letter).collect()).collect();
-    let position = Position::from_board(game.variant(), &rows.join("\n"), Some(game.side().other()));
+    let rows: Vec<String> = game
+        .cells()
+        .chunks(size)
+        .rev()
+        .map(|row| row.iter().map(letter).collect())
+        .collect();
+    let position =
+        Position::from_board(game.variant(), &rows.join("\n"), Some(game.side().other()));
     position.expect("a drawn board").game()
 }
 
@@ -228,20 +254,44 @@ fn a_symmetric_board_is_even_but_for_the_move() {
 #[test]
 fn threats_force_exactly_their_answers() {
     let check = |line: &str, situation: Situation, moves: &[&str]| {
-        let variant = Variant::Gomoku { rule: RuleName::Freestyle, size: 15 };
+        let variant = Variant::Gomoku {
+            rule: RuleName::Freestyle,
+            size: 15,
+        };
         let position = Position::from_line(variant, line).expect("legal");
         let board = Board::<Freestyle>::new(&position.game(), &EngineOptions::default());
         assert_eq!(board.situation(), situation, "{line}");
-        let mut found: Vec<String> = board.moves(&situation).sorted().iter().map(|&m| position.write_move(m)).collect();
+        let mut found: Vec<String> = board
+            .moves(&situation)
+            .sorted()
+            .iter()
+            .map(|&m| position.write_move(m))
+            .collect();
         found.sort();
         assert_eq!(found, moves, "{line}");
     };
     // __XXX__: a stone one step away from it leaves the open four on the other side.
-    check("g8 a1 h8 a3 i8", Situation::Forced { otherwise: 4 }, &["f8", "j8"]);
+    check(
+        "g8 a1 h8 a3 i8",
+        Situation::Forced { otherwise: 4 },
+        &["f8", "j8"],
+    );
     // O_XXX__: three answers.
-    check("g8 e8 h8 a3 i8", Situation::Forced { otherwise: 4 }, &["f8", "j8", "k8"]);
+    check(
+        "g8 e8 h8 a3 i8",
+        Situation::Forced { otherwise: 4 },
+        &["f8", "j8", "k8"],
+    );
     // _X_XX_: the gap and both ends.
-    check("f8 a1 h8 a3 i8", Situation::Forced { otherwise: 4 }, &["e8", "g8", "j8"]);
+    check(
+        "f8 a1 h8 a3 i8",
+        Situation::Forced { otherwise: 4 },
+        &["e8", "g8", "j8"],
+    );
     // OXXXX_: the one completion point.
-    check("g8 f8 h8 a3 i8 a5 j8", Situation::Forced { otherwise: 2 }, &["k8"]);
+    check(
+        "g8 f8 h8 a3 i8 a5 j8",
+        Situation::Forced { otherwise: 2 },
+        &["k8"],
+    );
 }

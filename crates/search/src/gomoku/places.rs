@@ -88,7 +88,8 @@ pub(super) struct Geometry {
 impl Geometry {
     /// The geometry of a board, made once.
     pub(super) fn of(size: u8, neighbourhood: Neighbourhood) -> &'static Self {
-        static MADE: [[OnceLock<Geometry>; 4]; MAX_SIZE + 1] = [const { [const { OnceLock::new() }; 4] }; MAX_SIZE + 1];
+        static MADE: [[OnceLock<Geometry>; 4]; MAX_SIZE + 1] =
+            [const { [const { OnceLock::new() }; 4] }; MAX_SIZE + 1];
         let size = usize::from(size);
         MADE[size][neighbourhood as usize].get_or_init(|| Self::new(size, neighbourhood))
     }
@@ -97,7 +98,9 @@ impl Geometry {
         let stride = size as isize;
         Self {
             size,
-            places: (0..size * size).map(|cell| places(cell % size, cell / size)).collect(),
+            places: (0..size * size)
+                .map(|cell| places(cell % size, cell / size))
+                .collect(),
             strides: [1, stride, stride + 1, 1 - stride],
             near: near(size, neighbourhood),
         }
@@ -118,9 +121,17 @@ const fn places(x: usize, y: usize) -> [Place; 4] {
     const RISING: usize = 2 * MAX_SIZE;
     const FALLING: usize = 4 * MAX_SIZE - 1;
     const fn at(line: usize, place: usize) -> Place {
-        Place { line: line as u8, place: place as u8 }
+        Place {
+            line: line as u8,
+            place: place as u8,
+        }
     }
-    [at(y, x), at(MAX_SIZE + x, y), at(RISING + x + MAX_SIZE - 1 - y, x), at(FALLING + x + y, x)]
+    [
+        at(y, x),
+        at(MAX_SIZE + x, y),
+        at(RISING + x + MAX_SIZE - 1 - y, x),
+        at(FALLING + x + y, x),
+    ]
 }
 
 fn near(size: usize, neighbourhood: Neighbourhood) -> Vec<Cells> {
@@ -128,7 +139,9 @@ fn near(size: usize, neighbourhood: Neighbourhood) -> Vec<Cells> {
     let on_board = |at: isize| (0..size as isize).contains(&at);
     let near = |cell: usize| {
         let (x, y) = ((cell % size) as isize, (cell / size) as isize);
-        let all = offsets.iter().map(|&(dx, dy)| (x + isize::from(dx), y + isize::from(dy)));
+        let all = offsets
+            .iter()
+            .map(|&(dx, dy)| (x + isize::from(dx), y + isize::from(dy)));
         let all = all.filter(|&(x, y)| on_board(x) && on_board(y));
         all.map(|(x, y)| (y * size as isize + x) as usize).collect()
     };

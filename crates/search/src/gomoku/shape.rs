@@ -65,7 +65,9 @@ impl Shape {
             Self::SleepingThree => Self::SleepingTwo,
             Self::OpenTwo => Self::OpenOne,
             Self::SleepingTwo => Self::SleepingOne,
-            Self::OpenOne | Self::SleepingOne | Self::Dead | Self::DoubleFour | Self::Overline => Self::Dead,
+            Self::OpenOne | Self::SleepingOne | Self::Dead | Self::DoubleFour | Self::Overline => {
+                Self::Dead
+            }
         }
     }
 }
@@ -112,7 +114,9 @@ impl Shapes {
                 .map(|(table, own)| table[(own << sides | empty) as usize]);
             first as u8 | (second as u8) << 4
         };
-        Self { table: (0..1 << (2 * sides)).map(both).collect() }
+        Self {
+            table: (0..1 << (2 * sides)).map(both).collect(),
+        }
     }
 
     /// What a stone in the centre of a window makes: the first side's in the low half of the byte, the second's in the
@@ -158,7 +162,9 @@ fn run<R: Rule>(own: u32) -> usize {
 fn shape<R: Rule>(side: Side, table: &[Shape], own: u32, empty: u32) -> Shape {
     let sides = 2 * reach::<R>();
     let is_five = |own: u32| R::is_five(side, run::<R>(own));
-    let stones = (0..sides).map(|bit| 1 << bit).filter(|stone| empty & stone != 0);
+    let stones = (0..sides)
+        .map(|bit| 1 << bit)
+        .filter(|stone| empty & stone != 0);
     if is_five(own) {
         return Shape::Five;
     }
@@ -168,7 +174,9 @@ fn shape<R: Rule>(side: Side, table: &[Shape], own: u32, empty: u32) -> Shape {
     }
     match stones.clone().filter(|stone| is_five(own | stone)).count() {
         0 => stones
-            .map(|stone| table[((own | stone) << sides | empty & !stone) as usize].one_stone_before())
+            .map(|stone| {
+                table[((own | stone) << sides | empty & !stone) as usize].one_stone_before()
+            })
             .max()
             .unwrap_or(Shape::Dead),
         1 => Shape::Four,
@@ -181,9 +189,14 @@ fn shape<R: Rule>(side: Side, table: &[Shape], own: u32, empty: u32) -> Shape {
 pub(super) fn completions<R: Rule>(side: Side, window: u32) -> impl Iterator<Item = u32> {
     let reach = reach::<R>();
     let own = move |place: u32| window >> (2 * place) & 3 == side.index() as u32 + 1;
-    let stones = (0..2 * reach).filter(move |&bit| own(place::<R>(bit))).fold(0, |stones, bit| stones | 1 << bit);
+    let stones = (0..2 * reach)
+        .filter(move |&bit| own(place::<R>(bit)))
+        .fold(0, |stones, bit| stones | 1 << bit);
     (0..2 * reach)
-        .filter(move |&bit| window >> (2 * place::<R>(bit)) & 3 == 0 && R::is_five(side, run::<R>(stones | 1 << bit)))
+        .filter(move |&bit| {
+            window >> (2 * place::<R>(bit)) & 3 == 0
+                && R::is_five(side, run::<R>(stones | 1 << bit))
+        })
         .map(place::<R>)
 }
 
@@ -196,7 +209,10 @@ const fn place<R: Rule>(bit: u32) -> u32 {
 /// What shapes are by their definition alone; its patterns stand in the order of [`Shape`].
 #[cfg(test)]
 #[path = "../../../game/tests/patterns/definition.rs"]
-#[allow(dead_code, reason = "the classes of fours and threes are not kept here")]
+#[allow(
+    dead_code,
+    reason = "the classes of fours and threes are not kept here"
+)]
 mod definition;
 
 #[cfg(test)]
@@ -259,7 +275,12 @@ mod tests {
             let letters: Vec<u8> = line.iter().map(|&spot| b"O_X"[spot as usize]).collect();
             let centre = reach::<Renju>() as usize;
             let found = read::<Renju>(Side::First, &letters, centre);
-            assert_eq!(found, judged(&mut known, &line, centre), "{}", String::from_utf8_lossy(&letters));
+            assert_eq!(
+                found,
+                judged(&mut known, &line, centre),
+                "{}",
+                String::from_utf8_lossy(&letters)
+            );
         }
     }
 
@@ -273,8 +294,13 @@ mod tests {
             next[place] = Spot::Own;
             next
         };
-        let empty: Vec<usize> = (0..line.len()).filter(|&place| line[place] == Spot::Empty).collect();
-        let fives = empty.iter().filter(|&&place| length(&with(place), at) == 5).count();
+        let empty: Vec<usize> = (0..line.len())
+            .filter(|&place| line[place] == Spot::Empty)
+            .collect();
+        let fives = empty
+            .iter()
+            .filter(|&&place| length(&with(place), at) == 5)
+            .count();
         let shape = match (length(line, at), fives) {
             (5, _) => Shape::Five,
             (6.., _) => Shape::Overline,
@@ -302,8 +328,16 @@ mod tests {
     #[test]
     fn known_shapes_have_their_names() {
         let check = |line: &str, centre: usize, freestyle: Shape, standard: Shape| {
-            assert_eq!(read::<Freestyle>(Side::First, line.as_bytes(), centre), freestyle, "freestyle {line}");
-            assert_eq!(read::<Standard>(Side::Second, line.as_bytes(), centre), standard, "standard {line}");
+            assert_eq!(
+                read::<Freestyle>(Side::First, line.as_bytes(), centre),
+                freestyle,
+                "freestyle {line}"
+            );
+            assert_eq!(
+                read::<Standard>(Side::Second, line.as_bytes(), centre),
+                standard,
+                "standard {line}"
+            );
         };
         check("X_OOOO___", 4, Shape::OpenFour, Shape::OpenFour);
         check("XXOOOO___", 4, Shape::Four, Shape::Four);

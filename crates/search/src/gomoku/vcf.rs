@@ -54,7 +54,15 @@ impl<'a, R: Rule> Vcf<'a, R> {
     /// The side to move attacks.
     pub(super) fn new(board: &'a Board<R>, budget: &'a mut u32) -> Self {
         let fours = Fours::new(board);
-        Self { board, budget, fours, tried: 0, barren: Barren::new(), ways: Vec::with_capacity(64), line: Vec::new() }
+        Self {
+            board,
+            budget,
+            fours,
+            tried: 0,
+            barren: Barren::new(),
+            ways: Vec::with_capacity(64),
+            line: Vec::new(),
+        }
     }
 
     /// The win with the fewest fours, at most `length`, as the whole line; fours tried are taken from the budget.
@@ -67,7 +75,9 @@ impl<'a, R: Rule> Vcf<'a, R> {
         if self.board.count(other, Kind::Five) > 1 || length == 0 {
             return None;
         }
-        let cells = self.board.cells_of(me, |kind| kind.is_four() || kind == Kind::Forbidden);
+        let cells = self
+            .board
+            .cells_of(me, |kind| kind.is_four() || kind == Kind::Forbidden);
         let is_won = cells.iter().any(|cell| self.add(cell as u16, must));
         let mut end = if is_won { End::Win } else { End::Short };
         for fours in 2..=length {
@@ -88,10 +98,15 @@ impl<'a, R: Rule> Vcf<'a, R> {
             Completion::None => false,
             Completion::One(point) => self.add_way(Way { cell, point }, must),
             Completion::Two(point, other) => {
-                self.ways.push(Way { cell, point: Way::MANY });
+                self.ways.push(Way {
+                    cell,
+                    point: Way::MANY,
+                });
                 // The defender's stone on the one leaves the other.
                 match self.fours.answer(cell.into(), point.into()) {
-                    Some(answer) if answer == point => self.wins(Way { cell, point: other }, point, must),
+                    Some(answer) if answer == point => {
+                        self.wins(Way { cell, point: other }, point, must)
+                    }
                     Some(answer) => self.wins(Way { cell, point }, answer, must),
                     None => false,
                 }
@@ -103,7 +118,10 @@ impl<'a, R: Rule> Vcf<'a, R> {
     #[inline]
     fn add_way(&mut self, way: Way, must: Option<u16>) -> bool {
         self.ways.push(way);
-        let answer = self.fours.answer(way.cell.into(), way.point.into()).filter(|&answer| answer != way.point);
+        let answer = self
+            .fours
+            .answer(way.cell.into(), way.point.into())
+            .filter(|&answer| answer != way.point);
         answer.is_some_and(|answer| self.wins(way, answer, must))
     }
 
@@ -111,7 +129,8 @@ impl<'a, R: Rule> Vcf<'a, R> {
     fn wins(&mut self, way: Way, answer: u16, must: Option<u16>) -> bool {
         let is_won = must.is_none_or(|must| must == way.cell) && !self.is_forbidden(way.cell);
         if is_won {
-            self.line.extend([way.point, answer, way.cell].map(Move::new));
+            self.line
+                .extend([way.point, answer, way.cell].map(Move::new));
         }
         is_won
     }
@@ -167,7 +186,9 @@ impl<'a, R: Rule> Vcf<'a, R> {
         self.fours.put(cell, point);
         match end {
             End::Win => self.line.extend([way.point, way.cell].map(Move::new)),
-            End::Never | End::Short if fours > 1 && self.tried >= FEW => self.barren.put(hash, end, fours),
+            End::Never | End::Short if fours > 1 && self.tried >= FEW => {
+                self.barren.put(hash, end, fours)
+            }
             End::Never | End::Short | End::Spent => {}
         }
         end
@@ -192,19 +213,30 @@ impl<'a, R: Rule> Vcf<'a, R> {
         }
         for at in known {
             let way = self.ways[at];
-            let is_gone = [way.cell, way.point].iter().any(|&cell| cell == last.cell || cell == last.point);
+            let is_gone = [way.cell, way.point]
+                .iter()
+                .any(|&cell| cell == last.cell || cell == last.point);
             if is_gone || beside.contains(&usize::from(way.cell)) {
                 continue;
             }
             // What was not allowed before may be now; the answer may be forbidden now; and a stone next to the five may have
             // made an overline of it.
-            let may_differ = way.point == Way::MANY || self.fours.may_spoil(last.cell.into(), way.cell.into());
-            let is_won = if may_differ { self.add(way.cell, must) } else { self.add_way(way, must) };
+            let may_differ =
+                way.point == Way::MANY || self.fours.may_spoil(last.cell.into(), way.cell.into());
+            let is_won = if may_differ {
+                self.add(way.cell, must)
+            } else {
+                self.add_way(way, must)
+            };
             if is_won {
                 return End::Win;
             }
         }
-        if fours == 1 { End::Short } else { self.attack(first, fours, must) }
+        if fours == 1 {
+            End::Short
+        } else {
+            self.attack(first, fours, must)
+        }
     }
 }
 
@@ -224,7 +256,10 @@ const SLOTS: (usize, usize) = (1 << 8, 1 << 18);
 
 impl Barren {
     const fn new() -> Self {
-        Self { slots: Vec::new(), put: 0 }
+        Self {
+            slots: Vec::new(),
+            put: 0,
+        }
     }
 
     fn get(&self, hash: u64, fours: u32) -> Option<End> {
@@ -246,7 +281,11 @@ impl Barren {
                 self.slots[slot] = known;
             }
         }
-        let length = if end == End::Never { LENGTH } else { u64::from(fours).min(LENGTH - 1) };
+        let length = if end == End::Never {
+            LENGTH
+        } else {
+            u64::from(fours).min(LENGTH - 1)
+        };
         let slot = self.slot(hash);
         self.slots[slot] = hash & !LENGTH | length;
         self.put += 1;

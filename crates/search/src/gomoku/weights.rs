@@ -71,7 +71,8 @@ const fn compound(constants: Constants, kind: Kind) -> i32 {
 impl Weights {
     /// The weights of a set for one side, made once; of Kagetsu's own where the set is of another game.
     pub(super) fn of(constants: Constants, rule: RuleName, side: Side) -> &'static Self {
-        static SETS: [[[OnceLock<Weights>; 2]; 3]; 4] = [const { [const { [const { OnceLock::new() }; 2] }; 3] }; 4];
+        static SETS: [[[OnceLock<Weights>; 2]; 3]; 4] =
+            [const { [const { [const { OnceLock::new() }; 2] }; 3] }; 4];
         let constants = match constants {
             Constants::Paper | Constants::Patent | Constants::Blog => constants,
             _ => Constants::Own,
@@ -88,15 +89,31 @@ impl Weights {
             let kind = Kind::of_cross(cross, is_judged);
             let shapes = shapes(cross).filter(|_| kind != Kind::Forbidden);
             let made = shapes.map_or(0, |shapes| {
-                shapes.map(|shape: Shape| line[shape as usize]).iter().sum::<i32>() + compound(constants, kind)
+                shapes
+                    .map(|shape: Shape| line[shape as usize])
+                    .iter()
+                    .sum::<i32>()
+                    + compound(constants, kind)
             });
-            let value = fitted.as_ref().map_or(made, |fitted| fitted.value(cross).into());
+            let value = fitted
+                .as_ref()
+                .map_or(made, |fitted| fitted.value(cross).into());
             Grade::new(value, made, kind)
         };
-        let threats = fitted.as_ref().map_or_else(|| vec![0; fitted::FLAGS], |fitted| fitted.threats.to_vec());
-        let defence = if matches!(constants, Constants::Patent) { 110 } else { 100 };
+        let threats = fitted
+            .as_ref()
+            .map_or_else(|| vec![0; fitted::FLAGS], |fitted| fitted.threats.to_vec());
+        let defence = if matches!(constants, Constants::Patent) {
+            110
+        } else {
+            100
+        };
         let grades = (0..=Cross::MAX).map(grade).collect::<Box<[Grade]>>();
-        Self { grades: grades.try_into().expect("one for each cross"), threats: threats.into(), defence }
+        Self {
+            grades: grades.try_into().expect("one for each cross"),
+            threats: threats.into(),
+            defence,
+        }
     }
 }
 
@@ -107,12 +124,27 @@ mod tests {
     #[test]
     fn a_stronger_shape_is_never_worth_less_than_a_weaker_one_of_its_sort() {
         use Shape::{Five, Four, OpenFour, OpenThree, OpenTwo, SleepingThree, SleepingTwo};
-        for constants in [Constants::Own, Constants::Paper, Constants::Patent, Constants::Blog] {
+        for constants in [
+            Constants::Own,
+            Constants::Paper,
+            Constants::Patent,
+            Constants::Blog,
+        ] {
             let value = |shape: Shape| line_values(constants)[shape as usize];
-            let order = [(Five, OpenFour), (OpenFour, Four), (Four, SleepingThree), (OpenThree, OpenTwo)];
-            let order = order.into_iter().chain([(OpenTwo, SleepingTwo), (OpenThree, SleepingThree)]);
+            let order = [
+                (Five, OpenFour),
+                (OpenFour, Four),
+                (Four, SleepingThree),
+                (OpenThree, OpenTwo),
+            ];
+            let order = order
+                .into_iter()
+                .chain([(OpenTwo, SleepingTwo), (OpenThree, SleepingThree)]);
             for (more, less) in order {
-                assert!(value(more) > value(less), "{constants:?}: {more:?} over {less:?}");
+                assert!(
+                    value(more) > value(less),
+                    "{constants:?}: {more:?} over {less:?}"
+                );
             }
             assert_eq!(value(Shape::Dead), 0);
         }
@@ -122,7 +154,10 @@ mod tests {
     fn a_grade_keeps_what_it_is_made_of() {
         for (value, promise) in [(0, 0), (-32_768, 4_095), (32_767, 17), (-1, 1)] {
             let grade = Grade::new(value, promise, Kind::FourThree);
-            assert_eq!((grade.value(), grade.promise(), grade.kind()), (value, promise, Kind::FourThree));
+            assert_eq!(
+                (grade.value(), grade.promise(), grade.kind()),
+                (value, promise, Kind::FourThree)
+            );
         }
         assert_eq!(Grade::new(9_999_999, 9_999_999, Kind::Five).value(), 32_767);
     }

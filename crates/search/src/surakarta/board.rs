@@ -50,7 +50,9 @@ pub(crate) struct Board {
 
 impl Board {
     pub(super) fn of_game(game: &Surakarta, options: &EngineOptions) -> Self {
-        let Variant::Surakarta { limit } = game.variant() else { unreachable!("a game of surakarta") };
+        let Variant::Surakarta { limit } = game.variant() else {
+            unreachable!("a game of surakarta")
+        };
         let weights = Weights::of(options.constants);
         let hashes = earlier(game);
         let mut board = Self {
@@ -58,7 +60,12 @@ impl Board {
             stones: [Side::First, Side::Second].map(|side| game.board().stones(side)),
             rings: Rings::default(),
             view: View::default(),
-            state: State { hash: game.hash(), quiet: game.quiet(), back: hashes.len() as u8, sums: [0; 2] },
+            state: State {
+                hash: game.hash(),
+                quiet: game.quiet(),
+                back: hashes.len() as u8,
+                sums: [0; 2],
+            },
             limit,
             past: Vec::with_capacity(128),
             hashes,
@@ -93,29 +100,55 @@ impl Board {
         let stones = self.stones[side.index()];
         let (left, right) = (stones & !FILE_A, stones & !FILE_F);
         let sizes = [SIZE, SIZE - 1, SIZE + 1];
-        let up = [stones << sizes[0], left << sizes[1], right << sizes[2], right << 1];
-        let down = [stones >> sizes[0], right >> sizes[1], left >> sizes[2], left >> 1];
+        let up = [
+            stones << sizes[0],
+            left << sizes[1],
+            right << sizes[2],
+            right << 1,
+        ];
+        let down = [
+            stones >> sizes[0],
+            right >> sizes[1],
+            left >> sizes[2],
+            left >> 1,
+        ];
         let empty = self.empty();
-        up.into_iter().chain(down).map(|reached| (reached & empty).count_ones() as i32).sum()
+        up.into_iter()
+            .chain(down)
+            .map(|reached| (reached & empty).count_ones() as i32)
+            .sum()
     }
 
     /// Of stones and side to move, and of the quiet plies where the limit is near.
     pub(super) fn hash_with_count(&self) -> u64 {
         let State { hash, quiet, .. } = self.state;
         let left = self.limit.saturating_sub(quiet);
-        if left > NEAR { hash } else { hash ^ zobrist::number(1 << 20 | u64::from(left)) as u64 }
+        if left > NEAR {
+            hash
+        } else {
+            hash ^ zobrist::number(1 << 20 | u64::from(left)) as u64
+        }
     }
 
     /// Whether the game is over by what was played: how many plies before this position those begin that it rests on.
     pub(super) fn is_over_by_history(&self) -> Option<usize> {
-        let State { hash, quiet, back, .. } = self.state;
+        let State {
+            hash, quiet, back, ..
+        } = self.state;
         if quiet >= self.limit {
             return Some(quiet.into());
         }
         if back < 8 {
             return None;
         }
-        let earlier = self.hashes.iter().rev().take(back.into()).enumerate().skip(3).step_by(2);
+        let earlier = self
+            .hashes
+            .iter()
+            .rev()
+            .take(back.into())
+            .enumerate()
+            .skip(3)
+            .step_by(2);
         let mut same = earlier.filter(|&(_, &known)| known == hash);
         same.nth(1).map(|(plies, _)| plies + 1)
     }
@@ -124,12 +157,24 @@ impl Board {
         let (mover, enemy) = (self.side, self.side.other());
         let (me, other) = (mover.index(), enemy.index());
         let captured = self.stones[other] >> to & 1 != 0;
-        self.past.push(Past { state: self.state, from, to, captured });
+        self.past.push(Past {
+            state: self.state,
+            from,
+            to,
+            captured,
+        });
         self.hashes.push(self.state.hash);
         self.move_stone(from, to, captured);
-        let State { hash, quiet, back, sums } = &mut self.state;
+        let State {
+            hash,
+            quiet,
+            back,
+            sums,
+        } = &mut self.state;
         let point = |point: u8| i32::from(self.weights.points[usize::from(point)]);
-        *hash ^= (Surakarta::number(mover, from) ^ Surakarta::number(mover, to) ^ zobrist::SECOND_TO_MOVE) as u64;
+        *hash ^= (Surakarta::number(mover, from)
+            ^ Surakarta::number(mover, to)
+            ^ zobrist::SECOND_TO_MOVE) as u64;
         sums[me] += point(to) - point(from);
         if captured {
             *hash ^= Surakarta::number(enemy, to) as u64;
@@ -144,7 +189,12 @@ impl Board {
 
     /// Gives the move to the other side; that counts as a quiet ply that nothing before can be repeated after.
     pub(super) fn pass_turn(&mut self) {
-        self.past.push(Past { state: self.state, from: 0, to: 0, captured: false });
+        self.past.push(Past {
+            state: self.state,
+            from: 0,
+            to: 0,
+            captured: false,
+        });
         self.hashes.push(self.state.hash);
         self.state.hash ^= zobrist::SECOND_TO_MOVE as u64;
         self.state.quiet = self.state.quiet.saturating_add(1);
@@ -153,7 +203,12 @@ impl Board {
     }
 
     pub(super) fn undo_ply(&mut self) {
-        let Past { state, from, to, captured } = self.past.pop().expect("a ply to take back");
+        let Past {
+            state,
+            from,
+            to,
+            captured,
+        } = self.past.pop().expect("a ply to take back");
         self.hashes.pop();
         self.side = self.side.other();
         self.state = state;

@@ -23,7 +23,10 @@ impl Heuristics for Board {
         ply: 60,
         codes: POINTS * POINTS,
         killer: 120,
-        late: Late { divisor: 80, moves: (3, 2) },
+        late: Late {
+            divisor: 80,
+            moves: (3, 2),
+        },
         kill: ProofKind::Search,
     };
 
@@ -56,18 +59,30 @@ impl Heuristics for Board {
     fn evaluate(&self) -> Score {
         let (me, other) = (self.side, self.side.other());
         let stones = self.sum(me) - self.sum(other);
-        let Weights { turn, capture, end, step, lead, .. } = *self.weights;
+        let Weights {
+            turn,
+            capture,
+            end,
+            step,
+            lead,
+            ..
+        } = *self.weights;
         if (capture, end, step, lead) == (0, 0, 0, 0) {
             return Score::opinion(stones + turn);
         }
         let worth = |side: Side| {
             let View { captures, ends } = &self.view;
-            let (captures, ends) = (captures[side.index()].len() as i32, i32::from(ends[side.index()]));
+            let (captures, ends) = (
+                captures[side.index()].len() as i32,
+                i32::from(ends[side.index()]),
+            );
             capture * captures + end * ends + step * self.steps(side)
         };
         let (mine, his) = (self.count(me) as i32, self.count(other) as i32);
         let gone = 2 * STONES - mine - his;
-        Score::opinion(stones + turn + worth(me) - worth(other) + lead * (mine - his) * gone / (2 * STONES))
+        Score::opinion(
+            stones + turn + worth(me) - worth(other) + lead * (mine - his) * gone / (2 * STONES),
+        )
     }
 
     fn situation(&self) -> Situation {
@@ -76,7 +91,10 @@ impl Heuristics for Board {
             return Situation::Over(self.majority());
         }
         if let Some(plies) = self.is_over_by_history() {
-            return Situation::Repeated { score: self.majority(), plies };
+            return Situation::Repeated {
+                score: self.majority(),
+                plies,
+            };
         }
         if self.count(other) == 1 && !self.view.captures[me.index()].is_empty() {
             return Situation::Known(Score::win_in(1));
@@ -91,7 +109,8 @@ impl Heuristics for Board {
         for from in points(self.stones[self.side.index()]) {
             let escape = if at_risk >> from & 1 != 0 { ESCAPE } else { 0 };
             for to in points(NEIGHBOURS[usize::from(from)] & empty) {
-                let gain = i32::from(values[usize::from(to)]) - i32::from(values[usize::from(from)]);
+                let gain =
+                    i32::from(values[usize::from(to)]) - i32::from(values[usize::from(from)]);
                 moves.push(escape + gain, join(from, to));
             }
         }
@@ -153,20 +172,26 @@ impl Board {
     /// Whether the side to move has a move.
     fn can_move(&self) -> bool {
         let empty = self.empty();
-        let has_room = points(self.stones[self.side.index()]).any(|from| NEIGHBOURS[usize::from(from)] & empty != 0);
+        let has_room = points(self.stones[self.side.index()])
+            .any(|from| NEIGHBOURS[usize::from(from)] & empty != 0);
         has_room || !self.view.captures[self.side.index()].is_empty()
     }
 
     /// The stones that `side` could capture, a bit each.
     fn victims(&self, side: Side) -> u64 {
-        self.view.captures[side.index()].iter().fold(0, |set, &(_, to)| set | 1 << to)
+        self.view.captures[side.index()]
+            .iter()
+            .fold(0, |set, &(_, to)| set | 1 << to)
     }
 
     /// The captures of the side to move.
     fn list_captures(&self) -> Moves {
         let mut moves = Moves::new(true);
         for &(from, to) in &self.view.captures[self.side.index()] {
-            moves.push(CAPTURE + i32::from(self.weights.points[usize::from(to)]), join(from, to));
+            moves.push(
+                CAPTURE + i32::from(self.weights.points[usize::from(to)]),
+                join(from, to),
+            );
         }
         moves
     }

@@ -1,7 +1,9 @@
 use std::collections::BTreeSet;
 
 use kagetsu_game::surakarta::{POINTS, Surakarta};
-use kagetsu_game::{Answer, Claim, Effort, Game, Move, Outcome, Position, Question, Score, Side, Symmetry, Variant};
+use kagetsu_game::{
+    Answer, Claim, Effort, Game, Move, Outcome, Position, Question, Score, Side, Symmetry, Variant,
+};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -15,7 +17,11 @@ pub(crate) fn few_stones(limit: u8) -> impl Strategy<Value = Position> {
     let stones = prop::collection::btree_map(0..POINTS, any::<bool>(), 2..8);
     let picks = prop::collection::vec(any::<Index>(), 0..12);
     (stones, any::<bool>(), 0..limit, picks).prop_map(move |(stones, is_first, quiet, picks)| {
-        let letter = |at| stones.get(&at).map_or('1', |&is_first| if is_first { 'b' } else { 'w' });
+        let letter = |at| {
+            stones
+                .get(&at)
+                .map_or('1', |&is_first| if is_first { 'b' } else { 'w' })
+        };
         let mut position = from_letters(letter, is_first, quiet, limit);
         for pick in picks {
             let legal = position.legal_moves();
@@ -44,7 +50,11 @@ fn any_game() -> impl Strategy<Value = Surakarta> {
 fn from_letters(letter: impl Fn(usize) -> char, is_first: bool, quiet: u8, limit: u8) -> Position {
     let letters: Vec<char> = (0..POINTS).map(letter).collect();
     let rows: Vec<String> = letters.chunks(6).map(|row| row.iter().collect()).collect();
-    let fen = format!("{} {} {quiet}", rows.join("/"), if is_first { 'b' } else { 'w' });
+    let fen = format!(
+        "{} {} {quiet}",
+        rows.join("/"),
+        if is_first { 'b' } else { 'w' }
+    );
     Position::from_fen(Variant::Surakarta { limit }, &fen).expect("a board")
 }
 
@@ -83,11 +93,19 @@ fn agrees(board: &Board, game: &Surakarta) -> Result<(), TestCaseError> {
     }
     prop_assert_eq!(board.evaluate(), new.evaluate());
     let legal = legal(game);
-    prop_assert_eq!(board.legal().into_iter().collect::<BTreeSet<Move>>(), legal.clone());
+    prop_assert_eq!(
+        board.legal().into_iter().collect::<BTreeSet<Move>>(),
+        legal.clone()
+    );
     let captures: BTreeSet<Move> = legal.into_iter().filter(|&m| game.is_capture(m)).collect();
-    let found = board.captures().map_or_else(Vec::new, |moves| moves.sorted());
+    let found = board
+        .captures()
+        .map_or_else(Vec::new, |moves| moves.sorted());
     prop_assert_eq!(found.len(), captures.len());
-    prop_assert_eq!(found.into_iter().collect::<BTreeSet<Move>>(), captures.clone());
+    prop_assert_eq!(
+        found.into_iter().collect::<BTreeSet<Move>>(),
+        captures.clone()
+    );
     prop_assert!(captures.iter().all(|&m| board.force(m).attacks));
     if let Situation::Known(score) = board.situation() {
         let won = board.urgent();
@@ -175,8 +193,14 @@ proptest! {
 }
 
 fn ask(options: EngineOptions, question: &Question, control: &Control) -> Answer {
-    let mut engine = Engine::new(EngineOptions { table_bytes: 1 << 16, ..options }).expect("an engine");
-    engine.answer(question, control, &mut |_| {}).expect("a legal question")
+    let mut engine = Engine::new(EngineOptions {
+        table_bytes: 1 << 16,
+        ..options
+    })
+    .expect("an engine");
+    engine
+        .answer(question, control, &mut |_| {})
+        .expect("a legal question")
 }
 
 proptest! {
@@ -245,7 +269,9 @@ fn a_stone_alone_on_its_circuit_passes_the_point_where_it_began() {
     // b2 stands twice on the outer circuit; around its own corner it meets itself, goes on and takes b5 from both ends.
     let position = Position::from_fen(Variant::SURAKARTA, "6/1w4/6/6/1b4/6 b").expect("a board");
     let board = board(&position.game());
-    let found = board.captures().map_or_else(Vec::new, |moves| moves.sorted());
+    let found = board
+        .captures()
+        .map_or_else(Vec::new, |moves| moves.sorted());
     assert_eq!(found, [join(7, 25)]);
     assert_eq!(board.situation(), Situation::Known(Score::win_in(1)));
     assert_eq!(board.side, Side::First);
@@ -254,8 +280,15 @@ fn a_stone_alone_on_its_circuit_passes_the_point_where_it_began() {
 #[test]
 fn steps_and_ends_of_arcs_are_counted() {
     let of = |fen: &str| {
-        let board = board(&Position::from_fen(Variant::SURAKARTA, fen).expect("a board").game());
-        ([Side::First, Side::Second].map(|side| board.steps(side)), board.view.ends)
+        let board = board(
+            &Position::from_fen(Variant::SURAKARTA, fen)
+                .expect("a board")
+                .game(),
+        );
+        (
+            [Side::First, Side::Second].map(|side| board.steps(side)),
+            board.view.ends,
+        )
     };
     // Four inner points of a rank have three empty ones beside them, the corners two.
     assert_eq!(of("wwwwww/wwwwww/6/6/bbbbbb/bbbbbb b"), ([16, 16], [8, 8]));
@@ -269,12 +302,19 @@ fn steps_and_ends_of_arcs_are_counted() {
 fn a_win_by_the_limit_is_no_proof_and_a_win_of_all_stones_is() {
     let best = |fen: &str| {
         let position = Position::from_fen(Variant::Surakarta { limit: 6 }, fen).expect("a board");
-        let answer = ask(EngineOptions::default(), &Question::new(position, Effort::depth(5)), &Control::new());
+        let answer = ask(
+            EngineOptions::default(),
+            &Question::new(position, Effort::depth(5)),
+            &Control::new(),
+        );
         let (_, verdict) = answer.best().expect("the game is not over");
         (verdict.score, verdict.proof.map(|proof| proof.claim))
     };
     // A stone in the corner cannot be taken in one move, and two are more than one.
     assert_eq!(best("w5/6/6/6/6/bb4 b 5"), (Score::OPINION_MAX, None));
     assert_eq!(best("w5/6/6/6/6/bb4 w 5"), (-Score::OPINION_MAX, None));
-    assert_eq!(best("6/1w4/6/6/1b4/6 b 3"), (Score::win_in(1), Some(Claim::Win)));
+    assert_eq!(
+        best("6/1w4/6/6/1b4/6 b 3"),
+        (Score::win_in(1), Some(Claim::Win))
+    );
 }

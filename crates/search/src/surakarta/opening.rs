@@ -13,7 +13,10 @@ use crate::heuristics::Heuristics;
 /// Stones that the side to move wins more than the opponent by captures alone; nobody must capture.
 fn gain(board: &mut Board) -> i32 {
     let mut best = 0;
-    for m in board.captures().map_or_else(Vec::new, |moves| moves.sorted()) {
+    for m in board
+        .captures()
+        .map_or_else(Vec::new, |moves| moves.sorted())
+    {
         board.play(m);
         best = best.max(1 - gain(board));
         board.undo();
@@ -23,7 +26,11 @@ fn gain(board: &mut Board) -> i32 {
 
 /// The first side's quiet moves.
 fn quiet(board: &Board) -> Vec<Move> {
-    board.legal().into_iter().filter(|&m| !board.force(m).attacks).collect()
+    board
+        .legal()
+        .into_iter()
+        .filter(|&m| !board.force(m).attacks)
+        .collect()
 }
 
 fn mirrored(m: Move) -> Move {
@@ -32,14 +39,22 @@ fn mirrored(m: Move) -> Move {
 
 /// The symmetry that turns left and right.
 fn mirror() -> Symmetry {
-    let is_mirror = |&symmetry: &Symmetry| Surakarta::image(Variant::SURAKARTA, join(0, 6), symmetry) == join(5, 11);
-    (1..8).map(Symmetry::new).find(is_mirror).expect("the board is its own image")
+    let is_mirror = |&symmetry: &Symmetry| {
+        Surakarta::image(Variant::SURAKARTA, join(0, 6), symmetry) == join(5, 11)
+    };
+    (1..8)
+        .map(Symmetry::new)
+        .find(is_mirror)
+        .expect("the board is its own image")
 }
 
 /// By the moves that lead there, the boards after so many of the first side's while the other side stands still; of two that
 /// are each other's images left and right only one.
 fn boards(moves: u32) -> Vec<(Vec<Move>, Board)> {
-    let start = Board::new(&Surakarta::start(Variant::SURAKARTA), &EngineOptions::default());
+    let start = Board::new(
+        &Surakarta::start(Variant::SURAKARTA),
+        &EngineOptions::default(),
+    );
     let mut level = vec![(Vec::new(), start.clone())];
     for _ in 0..moves {
         let mut next: BTreeMap<u64, (Vec<Move>, Board)> = BTreeMap::new();
@@ -76,7 +91,8 @@ fn is_attack(board: &mut Board) -> bool {
 
 #[test]
 fn three_moves_open_a_circuit_and_win_a_stone_and_fewer_do_not() {
-    for (moves, count, with_captures, with_gain, attacks) in [(1, 8, 0, 0, 0), (2, 84, 12, 0, 0), (3, 503, 177, 12, 4)]
+    for (moves, count, with_captures, with_gain, attacks) in
+        [(1, 8, 0, 0, 0), (2, 84, 12, 0, 0), (3, 503, 177, 12, 4)]
     {
         let mut boards = boards(moves);
         assert_eq!(boards.len(), count);
@@ -92,9 +108,12 @@ fn three_moves_open_a_circuit_and_win_a_stone_and_fewer_do_not() {
 /// The lines of `docs/surakarta.md`.
 #[test]
 fn the_four_attacks_are_these() {
-    for (line, captures) in
-        [("c2d3 b1c2 a2a3", "b2b5"), ("a2a3 b2c3 b1b2", "b2b5"), ("b2c3 c1b2 c2d3", "c3c5"), ("c2b3 d1c2 d2d3", "d3d5")]
-    {
+    for (line, captures) in [
+        ("c2d3 b1c2 a2a3", "b2b5"),
+        ("a2a3 b2c3 b1b2", "b2b5"),
+        ("b2c3 c1b2 c2d3", "c3c5"),
+        ("c2b3 d1c2 d2d3", "d3d5"),
+    ] {
         let start = Surakarta::start(Variant::SURAKARTA);
         let mut board = Board::new(&start, &EngineOptions::default());
         let parse = |text: &str| start.parse_move(text).expect("a move");
@@ -103,6 +122,10 @@ fn the_four_attacks_are_these() {
             board.pass();
         }
         assert!(is_attack(&mut board), "{line}");
-        assert_eq!(board.captures().map(|moves| moves.sorted()), Some(vec![parse(captures)]), "{line}");
+        assert_eq!(
+            board.captures().map(|moves| moves.sorted()),
+            Some(vec![parse(captures)]),
+            "{line}"
+        );
     }
 }

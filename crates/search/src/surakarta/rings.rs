@@ -55,7 +55,10 @@ impl Rings {
     /// What both sides see; `first` are the first side's stones.
     #[inline]
     pub(super) fn view(self, first: u64) -> View {
-        let View { captures: mut found, mut ends } = View::default();
+        let View {
+            captures: mut found,
+            mut ends,
+        } = View::default();
         let mut note = |from: u8, to: u8| {
             let side = owner(first, from);
             let list = &mut found[side];
@@ -86,16 +89,26 @@ impl Rings {
                     continue;
                 }
                 // One stone where two lines cross, or alone on the ring: where it starts counts as empty.
-                let (beyond, behind) = (point(next(right % LENGTH + 1)), point(last(left % LENGTH + LENGTH - 1)));
+                let (beyond, behind) = (
+                    point(next(right % LENGTH + 1)),
+                    point(last(left % LENGTH + LENGTH - 1)),
+                );
                 note(before, beyond);
                 note(before, behind);
             }
         }
-        View { captures: found, ends }
+        View {
+            captures: found,
+            ends,
+        }
     }
 }
 
 #[inline]
 fn owner(first: u64, point: u8) -> usize {
-    if first >> point & 1 != 0 { Side::First.index() } else { Side::Second.index() }
+    if first >> point & 1 != 0 {
+        Side::First.index()
+    } else {
+        Side::Second.index()
+    }
 }

@@ -26,18 +26,40 @@ type Sorts = [i16; 6];
 /// Li, Hu and Wang's matrix.
 const MATRIX: Sorts = [5, 20, 20, 30, 50, 40];
 
-const NOTHING: Weights = Weights { points: [0; POINTS], turn: 0, capture: 0, end: 0, step: 0, lead: 0 };
+const NOTHING: Weights = Weights {
+    points: [0; POINTS],
+    turn: 0,
+    capture: 0,
+    end: 0,
+    step: 0,
+    lead: 0,
+};
 /// A set of ours, fitted to games of the engine against itself.
-const OWN: Weights =
-    Weights { points: board([74, 96, 97, 119, 105, 109], 0), turn: 6, capture: 11, end: 7, step: 4, lead: 40 };
+const OWN: Weights = Weights {
+    points: board([74, 96, 97, 119, 105, 109], 0),
+    turn: 6,
+    capture: 11,
+    end: 7,
+    step: 4,
+    lead: 40,
+};
 /// The matrix alone: a stone is worth its point.
-const VALUE: Weights = Weights { points: board(MATRIX, 0), ..NOTHING };
+const VALUE: Weights = Weights {
+    points: board(MATRIX, 0),
+    ..NOTHING
+};
 /// The number of stones alone. The paper counts its own; the difference of both sides is meant, for a move of one's own
 /// never changes one's own number.
-const COUNT: Weights = Weights { points: board([0; 6], 100), ..NOTHING };
+const COUNT: Weights = Weights {
+    points: board([0; 6], 100),
+    ..NOTHING
+};
 /// Matrix and number together. The paper does not say in what proportion; here a stone weighs as much as two of its best
 /// points.
-const EVALUE: Weights = Weights { points: board(MATRIX, 100), ..NOTHING };
+const EVALUE: Weights = Weights {
+    points: board(MATRIX, 100),
+    ..NOTHING
+};
 
 impl Weights {
     /// The weights of a set; Kagetsu's own where the set is of another game.
@@ -82,7 +104,11 @@ mod tests {
 
     #[test]
     fn the_matrix_is_that_of_the_paper() {
-        let rows = [[5, 20, 20, 20, 20, 5], [20, 30, 50, 50, 30, 20], [20, 50, 40, 40, 50, 20]];
+        let rows = [
+            [5, 20, 20, 20, 20, 5],
+            [20, 30, 50, 50, 30, 20],
+            [20, 50, 40, 40, 50, 20],
+        ];
         let rows = [rows[0], rows[1], rows[2], rows[2], rows[1], rows[0]];
         assert_eq!(VALUE.points.as_slice(), rows.concat());
     }

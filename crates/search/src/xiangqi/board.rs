@@ -1,4 +1,6 @@
-use kagetsu_game::xiangqi::{self, Danger, Kind, Piece, QUIET_LIMIT, Square, Xiangqi, ends, judge, number};
+use kagetsu_game::xiangqi::{
+    self, Danger, Kind, Piece, QUIET_LIMIT, Square, Xiangqi, ends, judge, number,
+};
 use kagetsu_game::{Chase, Game, Move, Outcome, Score, Side, Symmetry, Variant, zobrist};
 
 use super::values::{PHASE, Value, value};
@@ -47,7 +49,9 @@ impl Board {
     pub(super) fn of_game(game: &Xiangqi) -> Self {
         let mut start = game.clone();
         game.history().iter().for_each(|_| start.undo());
-        let Variant::Xiangqi { chase } = game.variant() else { unreachable!("a game of xiangqi is a xiangqi variant") };
+        let Variant::Xiangqi { chase } = game.variant() else {
+            unreachable!("a game of xiangqi is a xiangqi variant")
+        };
         let pieces = start.board().clone();
         let mut now = State {
             hash: 0,
@@ -61,7 +65,14 @@ impl Board {
             now.put(square, piece);
         }
         now.hash = start.zobrist(Symmetry::IDENTITY) as u64;
-        let mut board = Self { pieces, side: start.side(), chase, now, past: Vec::with_capacity(256), root: 0 };
+        let mut board = Self {
+            pieces,
+            side: start.side(),
+            chase,
+            now,
+            past: Vec::with_capacity(256),
+            root: 0,
+        };
         game.history().iter().for_each(|&m| board.make(m));
         board.root = board.past.len();
         board
@@ -71,7 +82,11 @@ impl Board {
         let (from, to) = ends(m).expect("a legal move");
         let piece = self.pieces.at(from).expect("a piece to move");
         let captured = self.pieces.shift(from, to);
-        self.past.push(Past { m, captured, state: self.now });
+        self.past.push(Past {
+            m,
+            captured,
+            state: self.now,
+        });
         let now = &mut self.now;
         now.take(from, piece);
         if let Some(captured) = captured {
@@ -86,7 +101,11 @@ impl Board {
 
     /// Leaves the move to the other side.
     pub(super) fn make_nothing(&mut self) {
-        self.past.push(Past { m: Move::NONE, captured: None, state: self.now });
+        self.past.push(Past {
+            m: Move::NONE,
+            captured: None,
+            state: self.now,
+        });
         self.now.since = self.past.len();
         self.turn();
     }
@@ -123,8 +142,23 @@ impl Board {
     /// All that is kept up to date, but how far back the game may repeat.
     #[cfg(test)]
     pub(super) fn state(&self) -> impl Eq + std::fmt::Debug {
-        let State { hash, quiet, sum, phase, danger, .. } = self.now;
-        (hash, quiet, sum, phase, danger, self.side, self.pieces.clone())
+        let State {
+            hash,
+            quiet,
+            sum,
+            phase,
+            danger,
+            ..
+        } = self.now;
+        (
+            hash,
+            quiet,
+            sum,
+            phase,
+            danger,
+            self.side,
+            self.pieces.clone(),
+        )
     }
 
     pub(super) const fn quiet(&self) -> u8 {
@@ -142,10 +176,17 @@ impl Board {
     /// Every piece of the side to move with what its legal moves are, captures and others.
     pub(super) fn targets(&self) -> impl Iterator<Item = (Square, Piece, xiangqi::Squares)> {
         let danger = self.now.danger;
-        self.pieces.side(self.side).into_iter().filter_map(move |from| {
-            let piece = self.pieces.at(from)?;
-            Some((from, piece, self.pieces.legal_targets(from, piece, danger.as_ref()?)))
-        })
+        self.pieces
+            .side(self.side)
+            .into_iter()
+            .filter_map(move |from| {
+                let piece = self.pieces.at(from)?;
+                Some((
+                    from,
+                    piece,
+                    self.pieces.legal_targets(from, piece, danger.as_ref()?),
+                ))
+            })
     }
 
     pub(super) fn has_moves(&self) -> bool {
@@ -159,7 +200,15 @@ impl Board {
         let now = self.past.len();
         let earliest = self.now.since.min(now);
         let mut before = false;
-        for (at, past) in self.past.iter().enumerate().skip(earliest).rev().skip(3).step_by(2) {
+        for (at, past) in self
+            .past
+            .iter()
+            .enumerate()
+            .skip(earliest)
+            .rev()
+            .skip(3)
+            .step_by(2)
+        {
             if past.state.hash == self.now.hash {
                 if at >= self.root || before {
                     return Some(now - at);
@@ -173,7 +222,8 @@ impl Board {
     /// What such a repetition is worth to the side to move.
     pub(super) fn judged(&self, plies: usize) -> Score {
         let stretch = &self.past[self.past.len() - plies..];
-        let stretch: Vec<(Square, Square)> = stretch.iter().filter_map(|past| ends(past.m)).collect();
+        let stretch: Vec<(Square, Square)> =
+            stretch.iter().filter_map(|past| ends(past.m)).collect();
         match judge(&self.pieces, self.side, &stretch, self.chase) {
             Outcome::Draw => Score::ZERO,
             Outcome::Win(side) if side == self.side => FORFEIT,
@@ -183,7 +233,9 @@ impl Board {
 
     /// Whether the side has a piece that moves freely.
     pub(super) fn has_officers(&self, side: Side) -> bool {
-        let officers = self.pieces.kind(Kind::Rook) | self.pieces.kind(Kind::Horse) | self.pieces.kind(Kind::Cannon);
+        let officers = self.pieces.kind(Kind::Rook)
+            | self.pieces.kind(Kind::Horse)
+            | self.pieces.kind(Kind::Cannon);
         !(officers & self.pieces.side(side)).is_empty()
     }
 }

@@ -46,7 +46,11 @@ impl Board {
             let mut own = attacks[side.index()].value;
             own += self.relations(side, &attacks);
             own += self.aim(side, attacks[side.index()].pressure);
-            if side == Side::First { all += own } else { all -= own }
+            if side == Side::First {
+                all += own
+            } else {
+                all -= own
+            }
         }
         let phase = self.phase().min(WHOLE);
         let red = (all.middle * phase + all.end * (WHOLE - phase)) / WHOLE;
@@ -73,9 +77,16 @@ impl Board {
         let (occupied, own) = (self.pieces.occupied(), self.pieces.side(side));
         let palace = palace(side.other());
         let mut attacks = Attacks::default();
-        for (square, piece) in own.into_iter().filter_map(|square| Some((square, self.pieces.at(square)?))) {
+        for (square, piece) in own
+            .into_iter()
+            .filter_map(|square| Some((square, self.pieces.at(square)?)))
+        {
             let reached = reach(square, piece, occupied);
-            let captured = if piece.kind == Kind::Cannon { reached & occupied } else { reached };
+            let captured = if piece.kind == Kind::Cannon {
+                reached & occupied
+            } else {
+                reached
+            };
             attacks.all |= captured;
             attacks.by[CLASS[piece.kind.index()]] |= captured;
             let kind = piece.kind.index();
@@ -85,7 +96,11 @@ impl Board {
             }
             if ATTACKER[kind] > 0 {
                 let points = (reached & palace).count() as i32;
-                attacks.pressure += if points > 0 { ATTACKER[kind] + ATTACKED_POINT * points } else { 0 };
+                attacks.pressure += if points > 0 {
+                    ATTACKER[kind] + ATTACKED_POINT * points
+                } else {
+                    0
+                };
             }
         }
         attacks
@@ -98,14 +113,20 @@ impl Board {
         let attacked = self.pieces.side(side) & his.all & !general;
         let mut value = Value::default();
         for square in attacked & !mine.all {
-            let cost = self.pieces.at(square).map_or(0, |piece| HANGING[piece.kind.index()]);
+            let cost = self
+                .pieces
+                .at(square)
+                .map_or(0, |piece| HANGING[piece.kind.index()]);
             value -= Value::new(cost, cost);
         }
         value -= TENSE.times((attacked & mine.all).count() as i32);
         let cheap = his.by[0];
         let rooks = self.pieces.pieces(side, Kind::Rook) & (cheap | his.by[1]);
-        let minors = (self.pieces.pieces(side, Kind::Horse) | self.pieces.pieces(side, Kind::Cannon)) & cheap;
-        value -= HARRIED.times((rooks & mine.all).count() as i32 + (minors & mine.all).count() as i32);
+        let minors = (self.pieces.pieces(side, Kind::Horse)
+            | self.pieces.pieces(side, Kind::Cannon))
+            & cheap;
+        value -=
+            HARRIED.times((rooks & mine.all).count() as i32 + (minors & mine.all).count() as i32);
         value
     }
 
@@ -117,7 +138,8 @@ impl Board {
         let (mut bare, mut aim) = (0, Value::default());
         for kind in [Kind::Horse, Kind::Rook, Kind::Cannon, Kind::Soldier] {
             let count = self.pieces.pieces(side, kind).count().min(2) as i32;
-            bare += count * (advisors * NO_ADVISOR[kind.index()] + elephants * NO_ELEPHANT[kind.index()]);
+            bare += count
+                * (advisors * NO_ADVISOR[kind.index()] + elephants * NO_ELEPHANT[kind.index()]);
         }
         aim += Value::new(bare, bare / 2);
         let danger = pressure + bare / 8;
@@ -131,13 +153,17 @@ impl Board {
     /// Cannons and rooks on the general's file, or on his rank.
     fn lines(&self, side: Side, general: Square) -> Value {
         let mut value = Value::default();
-        let (rooks, cannons) = (self.pieces.pieces(side, Kind::Rook), self.pieces.pieces(side, Kind::Cannon));
+        let (rooks, cannons) = (
+            self.pieces.pieces(side, Kind::Rook),
+            self.pieces.pieces(side, Kind::Cannon),
+        );
         for square in rooks | cannons {
             let is_on_file = square.file() == general.file();
             if !is_on_file && square.rank() != general.rank() {
                 continue;
             }
-            let between = (kagetsu_game::xiangqi::between(square, general) & self.pieces.occupied()).count();
+            let between =
+                (kagetsu_game::xiangqi::between(square, general) & self.pieces.occupied()).count();
             match (cannons.has(square), between) {
                 (true, 0) if is_on_file => value += HOLLOW_CANNON,
                 (true, 2) => value += CENTRAL_CANNON,

@@ -4,19 +4,29 @@ use kagetsu_game::xiangqi::{Board, Kind, Square, Squares};
 use super::values::worth;
 
 /// Who captures first: the least first.
-const ORDER: [Kind; 7] =
-    [Kind::Soldier, Kind::Advisor, Kind::Elephant, Kind::Horse, Kind::Cannon, Kind::Rook, Kind::General];
+const ORDER: [Kind; 7] = [
+    Kind::Soldier,
+    Kind::Advisor,
+    Kind::Elephant,
+    Kind::Horse,
+    Kind::Cannon,
+    Kind::Rook,
+    Kind::General,
+];
 
 /// What a capture gains when both sides go on capturing on the point, the least piece first, as long as it pays (static
 /// exchange evaluation). Pins count for nothing.
 pub(super) fn exchange(board: &Board, from: Square, to: Square) -> i32 {
-    let (Some(piece), Some(victim)) = (board.at(from), board.at(to)) else { return 0 };
+    let (Some(piece), Some(victim)) = (board.at(from), board.at(to)) else {
+        return 0;
+    };
     let mut gains: ArrayVec<i32, 40> = ArrayVec::new();
     let mut occupied = board.occupied() & !Squares::one(from);
     let (mut side, mut standing) = (piece.side.other(), worth(piece.kind));
     let mut gain = worth(victim.kind);
     gains.push(gain);
-    while let Some((square, kind)) = least(board, board.attackers(to, occupied) & board.side(side)) {
+    while let Some((square, kind)) = least(board, board.attackers(to, occupied) & board.side(side))
+    {
         gain = standing - gain;
         // Who gains nothing even if the piece that captures is safe leaves it.
         if gains.try_push(gain).is_err() || gain.max(-gains[gains.len() - 2]) < 0 {
@@ -38,5 +48,7 @@ fn least(board: &Board, attackers: Squares) -> Option<(Square, Kind)> {
     if attackers.is_empty() {
         return None;
     }
-    ORDER.into_iter().find_map(|kind| Some(((attackers & board.kind(kind)).lowest()?, kind)))
+    ORDER
+        .into_iter()
+        .find_map(|kind| Some(((attackers & board.kind(kind)).lowest()?, kind)))
 }

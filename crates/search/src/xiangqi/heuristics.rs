@@ -19,7 +19,10 @@ impl Heuristics for Board {
         ply: 90,
         codes: 90 * 90,
         killer: 300,
-        late: Late { divisor: 130, moves: (4, 4) },
+        late: Late {
+            divisor: 130,
+            moves: (4, 4),
+        },
         kill: ProofKind::Search,
     };
 
@@ -54,13 +57,19 @@ impl Heuristics for Board {
 
     fn situation(&self) -> Situation {
         if let Some(plies) = self.repeats() {
-            return Situation::Repeated { score: self.judged(plies), plies };
+            return Situation::Repeated {
+                score: self.judged(plies),
+                plies,
+            };
         }
         if !self.has_moves() {
             return Situation::Over(Score::loss_in(0));
         }
         if self.is_quiet_draw() {
-            return Situation::Repeated { score: Score::ZERO, plies: self.quiet().into() };
+            return Situation::Repeated {
+                score: Score::ZERO,
+                plies: self.quiet().into(),
+            };
         }
         Situation::Free
     }
@@ -93,9 +102,19 @@ impl Heuristics for Board {
     }
 
     fn force(&self, m: Move) -> Force {
-        let Some((from, to)) = ends(m) else { return Force { is_four: false, attacks: false, defends: false } };
+        let Some((from, to)) = ends(m) else {
+            return Force {
+                is_four: false,
+                attacks: false,
+                defends: false,
+            };
+        };
         let captures = self.pieces.at(to).is_some();
-        Force { is_four: false, attacks: captures || self.pieces.gives_check(from, to), defends: captures }
+        Force {
+            is_four: false,
+            attacks: captures || self.pieces.gives_check(from, to),
+            defends: captures,
+        }
     }
 
     fn is_threatened(&self) -> bool {
@@ -103,7 +122,9 @@ impl Heuristics for Board {
     }
 
     fn legal(&self) -> Vec<Move> {
-        let all = self.targets().flat_map(|(from, _, targets)| targets.into_iter().map(move |to| join(from, to)));
+        let all = self
+            .targets()
+            .flat_map(|(from, _, targets)| targets.into_iter().map(move |to| join(from, to)));
         all.collect()
     }
 
@@ -126,6 +147,10 @@ impl Board {
         };
         let (gain, cost) = (worth(victim.kind), worth(piece.kind));
         let order = 8 * gain - cost / 8;
-        if gain >= cost || exchange(&self.pieces, from, to) >= 0 { GOOD + order } else { BAD + order / 8 }
+        if gain >= cost || exchange(&self.pieces, from, to) >= 0 {
+            GOOD + order
+        } else {
+            BAD + order / 8
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! Laws of the board: what is kept up to date is what a fresh look would find, and the rules' own board agrees.
 
 use kagetsu_game::xiangqi::{Square, Xiangqi, ends};
-use kagetsu_game::{Answer, Chase, Effort, Game, Move, Outcome, Position, Question, Score, Symmetry, Variant};
+use kagetsu_game::{
+    Answer, Chase, Effort, Game, Move, Outcome, Position, Question, Score, Symmetry, Variant,
+};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
@@ -33,10 +35,17 @@ fn position(most: usize) -> impl Strategy<Value = Position> {
 }
 
 fn played(numbers: std::ops::Range<usize>, most: usize) -> impl Strategy<Value = Position> {
-    let variants = [Variant::XIANGQI, Variant::Xiangqi { chase: Chase::Simple }];
-    let begin = (numbers, select(variants.to_vec())).prop_map(|(number, variant)| match SPARSE.get(number) {
-        Some(fen) => Position::from_fen(variant, fen).expect("a position"),
-        None => Position::start(variant),
+    let variants = [
+        Variant::XIANGQI,
+        Variant::Xiangqi {
+            chase: Chase::Simple,
+        },
+    ];
+    let begin = (numbers, select(variants.to_vec())).prop_map(|(number, variant)| {
+        match SPARSE.get(number) {
+            Some(fen) => Position::from_fen(variant, fen).expect("a position"),
+            None => Position::start(variant),
+        }
     });
     (begin, prop::collection::vec(any::<Index>(), 0..most)).prop_map(|(mut position, picks)| {
         for pick in picks {
@@ -50,9 +59,14 @@ fn played(numbers: std::ops::Range<usize>, most: usize) -> impl Strategy<Value =
 }
 
 fn ask(options: EngineOptions, question: &Question, control: &Control) -> Answer {
-    let options = EngineOptions { table_bytes: options.table_bytes.min(1 << 16), ..options };
+    let options = EngineOptions {
+        table_bytes: options.table_bytes.min(1 << 16),
+        ..options
+    };
     let mut engine = Engine::new(options).expect("an engine");
-    engine.answer(question, control, &mut |_| {}).expect("supported and legal")
+    engine
+        .answer(question, control, &mut |_| {})
+        .expect("supported and legal")
 }
 
 fn legal(game: &Xiangqi) -> Vec<Move> {
@@ -76,10 +90,16 @@ fn agree(board: &Board, game: &Xiangqi) -> Result<(), TestCaseError> {
     for &m in &legal {
         let mut next = game.clone();
         next.play(m);
-        prop_assert_eq!(board.force(m).attacks, next.is_check() || game.captured(m).is_some());
+        prop_assert_eq!(
+            board.force(m).attacks,
+            next.is_check() || game.captured(m).is_some()
+        );
     }
     // The rules judge by the third time, and so does the board where the search has just begun.
-    let over = matches!(new.situation(), Situation::Over(_) | Situation::Repeated { .. });
+    let over = matches!(
+        new.situation(),
+        Situation::Over(_) | Situation::Repeated { .. }
+    );
     prop_assert_eq!(over, game.outcome().is_some());
     Ok(())
 }
@@ -208,15 +228,21 @@ fn mates_by_checks_are_found_and_are_the_shortest() {
     ] {
         let position = Position::from_fen(Variant::XIANGQI, fen).expect("a position");
         let mut game: Xiangqi = position.game();
-        let line = Board::of_game(&game).kill(&mut 10_000, 10).unwrap_or_else(|| panic!("{fen}"));
+        let line = Board::of_game(&game)
+            .kill(&mut 10_000, 10)
+            .unwrap_or_else(|| panic!("{fen}"));
         assert_eq!(line.len(), plies, "{fen}");
-        assert!(mates(&mut game, plies as u16) && (plies < 3 || !mates(&mut game, plies as u16 - 2)), "{fen}");
+        assert!(
+            mates(&mut game, plies as u16) && (plies < 3 || !mates(&mut game, plies as u16 - 2)),
+            "{fen}"
+        );
     }
 }
 
 #[test]
 fn who_checks_for_ever_mates_nobody() {
-    let position = Position::from_fen(Variant::XIANGQI, "3k5/R8/9/9/9/9/9/9/9/4K4 w").expect("a position");
+    let position =
+        Position::from_fen(Variant::XIANGQI, "3k5/R8/9/9/9/9/9/9/9/4K4 w").expect("a position");
     let mut budget = 10_000;
     assert_eq!(Board::of_game(&position.game()).kill(&mut budget, 30), None);
     assert!(budget > 0, "checks that repeat are tried no further");
@@ -227,10 +253,30 @@ fn who_checks_for_ever_mates_nobody() {
 fn a_repetition_in_the_search_is_judged_by_the_rules() {
     let forfeit = Score::OPINION_MAX;
     for (variant, fen, cycle, value) in [
-        ("xiangqi", "3k5/R8/9/9/9/9/9/9/9/4K4 w", ["a8a9", "d9d8", "a9a8", "d8d9"], -forfeit),
-        ("xiangqi", "4k4/4c4/9/9/9/9/9/4R4/9/3K5 w", ["e2d2", "e8d8", "d2e2", "d8e8"], Score::ZERO),
-        ("xiangqi", "5k3/9/9/9/n8/9/9/9/1R7/3K5 w", ["b1a1", "a5b7", "a1b1", "b7a5"], Score::ZERO),
-        ("xiangqi-chase", "5k3/9/9/9/n8/9/9/9/1R7/3K5 w", ["b1a1", "a5b7", "a1b1", "b7a5"], -forfeit),
+        (
+            "xiangqi",
+            "3k5/R8/9/9/9/9/9/9/9/4K4 w",
+            ["a8a9", "d9d8", "a9a8", "d8d9"],
+            -forfeit,
+        ),
+        (
+            "xiangqi",
+            "4k4/4c4/9/9/9/9/9/4R4/9/3K5 w",
+            ["e2d2", "e8d8", "d2e2", "d8e8"],
+            Score::ZERO,
+        ),
+        (
+            "xiangqi",
+            "5k3/9/9/9/n8/9/9/9/1R7/3K5 w",
+            ["b1a1", "a5b7", "a1b1", "b7a5"],
+            Score::ZERO,
+        ),
+        (
+            "xiangqi-chase",
+            "5k3/9/9/9/n8/9/9/9/1R7/3K5 w",
+            ["b1a1", "a5b7", "a1b1", "b7a5"],
+            -forfeit,
+        ),
     ] {
         let variant: Variant = variant.parse().expect("a variant");
         let position = Position::from_fen(variant, fen).expect("a position");
@@ -238,17 +284,34 @@ fn a_repetition_in_the_search_is_judged_by_the_rules() {
         let moves = once.moves().to_vec();
         let mut board = Board::of_game(&position.game());
         for (count, &m) in moves.iter().enumerate() {
-            assert!(!matches!(board.situation(), Situation::Repeated { .. }), "{fen} {count}");
+            assert!(
+                !matches!(board.situation(), Situation::Repeated { .. }),
+                "{fen} {count}"
+            );
             board.play(m);
         }
-        assert_eq!(board.situation(), Situation::Repeated { score: value, plies: 4 }, "{fen}");
+        assert_eq!(
+            board.situation(),
+            Situation::Repeated {
+                score: value,
+                plies: 4
+            },
+            "{fen}"
+        );
         // What was played before the search began counts as the rules count it.
         let mut board = Board::of_game(&once.game());
         assert_eq!(board.situation(), Situation::Free, "{fen}");
         moves[..3].iter().for_each(|&m| board.play(m));
         assert_eq!(board.situation(), Situation::Free, "{fen}");
         board.play(moves[3]);
-        assert_eq!(board.situation(), Situation::Repeated { score: value, plies: 4 }, "{fen}");
+        assert_eq!(
+            board.situation(),
+            Situation::Repeated {
+                score: value,
+                plies: 4
+            },
+            "{fen}"
+        );
     }
 }
 
@@ -267,6 +330,10 @@ fn exchanges_gain_what_the_least_pieces_leave() {
         let position = Position::from_fen(Variant::XIANGQI, fen).expect("a position");
         let m = position.parse_move(m).expect("a move");
         let (from, to): (Square, Square) = ends(m).expect("two points");
-        assert_eq!(exchange(&Board::of_game(&position.game()).pieces, from, to), gain, "{fen}");
+        assert_eq!(
+            exchange(&Board::of_game(&position.game()).pieces, from, to),
+            gain,
+            "{fen}"
+        );
     }
 }

@@ -19,7 +19,11 @@ pub(super) struct Mate<'a> {
 impl<'a> Mate<'a> {
     /// With `budget` checks to try, from which those tried are taken.
     pub(super) fn new(board: &'a mut Board, budget: &'a mut u32) -> Self {
-        Self { board, budget, failed: HashMap::new() }
+        Self {
+            board,
+            budget,
+            failed: HashMap::new(),
+        }
     }
 
     /// The moves of a mate in at most `length` checks, the longest defence.
@@ -41,7 +45,12 @@ impl<'a> Mate<'a> {
     /// The moves of a mate in at most so many checks from here, the attacker on move.
     fn attack(&mut self, checks: u32) -> Option<Vec<Move>> {
         let hash = self.board.zobrist();
-        if checks == 0 || self.failed.get(&hash).is_some_and(|&failed| failed >= checks) {
+        if checks == 0
+            || self
+                .failed
+                .get(&hash)
+                .is_some_and(|&failed| failed >= checks)
+        {
             return None;
         }
         for m in self.checks() {
@@ -92,11 +101,14 @@ impl<'a> Mate<'a> {
         let pieces = &self.board.pieces;
         let all = self.board.targets();
         let all = all.flat_map(|(from, _, targets)| targets.into_iter().map(move |to| (from, to)));
-        all.filter(|&(from, to)| pieces.gives_check(from, to)).map(|(from, to)| join(from, to)).collect()
+        all.filter(|&(from, to)| pieces.gives_check(from, to))
+            .map(|(from, to)| join(from, to))
+            .collect()
     }
 
     fn answers(&self) -> Vec<Move> {
         let all = self.board.targets();
-        all.flat_map(|(from, _, targets)| targets.into_iter().map(move |to| join(from, to))).collect()
+        all.flat_map(|(from, _, targets)| targets.into_iter().map(move |to| join(from, to)))
+            .collect()
     }
 }

@@ -17,7 +17,10 @@ impl Value {
 
     /// So many of it.
     pub(super) const fn times(self, count: i32) -> Self {
-        Self { middle: self.middle * count, end: self.end * count }
+        Self {
+            middle: self.middle * count,
+            end: self.end * count,
+        }
     }
 }
 
@@ -68,10 +71,30 @@ const GENERAL: Half = [
     [0; 5],
     [0; 5],
 ];
-const ADVISOR: Half =
-    [[0, 0, 0, 0, 0], [0, 0, 0, 0, 6], [0, 0, 0, -6, 0], [0; 5], [0; 5], [0; 5], [0; 5], [0; 5], [0; 5], [0; 5]];
-const ELEPHANT: Half =
-    [[0; 5], [0; 5], [-10, 0, 0, 0, 10], [0; 5], [0, 0, -4, 0, 0], [0; 5], [0; 5], [0; 5], [0; 5], [0; 5]];
+const ADVISOR: Half = [
+    [0, 0, 0, 0, 0],
+    [0, 0, 0, 0, 6],
+    [0, 0, 0, -6, 0],
+    [0; 5],
+    [0; 5],
+    [0; 5],
+    [0; 5],
+    [0; 5],
+    [0; 5],
+    [0; 5],
+];
+const ELEPHANT: Half = [
+    [0; 5],
+    [0; 5],
+    [-10, 0, 0, 0, 10],
+    [0; 5],
+    [0, 0, -4, 0, 0],
+    [0; 5],
+    [0; 5],
+    [0; 5],
+    [0; 5],
+    [0; 5],
+];
 const HORSE: Half = [
     [-24, -18, -8, -8, -14],
     [-12, -4, 0, 2, -30],
@@ -120,7 +143,9 @@ const SOLDIER: Half = [
     [60, 96, 134, 160, 160],
     [0, 10, 20, 40, 50],
 ];
-const HALVES: [&Half; 7] = [&GENERAL, &ADVISOR, &ELEPHANT, &HORSE, &ROOK, &CANNON, &SOLDIER];
+const HALVES: [&Half; 7] = [
+    &GENERAL, &ADVISOR, &ELEPHANT, &HORSE, &ROOK, &CANNON, &SOLDIER,
+];
 
 /// By kind and point, for Red; a general's point counts in the middle game only.
 static VALUES: [[Value; SQUARES]; 7] = values();

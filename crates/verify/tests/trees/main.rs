@@ -29,7 +29,11 @@ fn answers<G: Game>(game: &mut G, plies: u16, grove: &mut Grove) -> Option<Vec<(
     game.moves(&mut moves);
     let answer = |m: Move| {
         game.play(m);
-        let answer = if game.outcome().is_none() { grow(game, plies - 1, grove) } else { None };
+        let answer = if game.outcome().is_none() {
+            grow(game, plies - 1, grove)
+        } else {
+            None
+        };
         game.undo();
         answer.map(|answer| (m, answer))
     };
@@ -39,10 +43,17 @@ fn answers<G: Game>(game: &mut G, plies: u16, grove: &mut Grove) -> Option<Vec<(
 /// The commonest answer stands for all that are not told.
 fn node(at: Option<Move>, replies: Vec<(Move, u32)>) -> Node {
     let count = |wanted: u32| replies.iter().filter(|(_, next)| *next == wanted).count();
-    let most = replies.iter().map(|(_, next)| *next).max_by_key(|&next| (count(next), next));
+    let most = replies
+        .iter()
+        .map(|(_, next)| *next)
+        .max_by_key(|&next| (count(next), next));
     let told = replies.iter().filter(|(_, next)| Some(*next) != most);
     let replies = told.map(|(m, next)| (*m, Reference::to(*next))).collect();
-    Node { at, replies, otherwise: most.map(Reference::to) }
+    Node {
+        at,
+        replies,
+        otherwise: most.map(Reference::to),
+    }
 }
 
 /// Whether a node wins, by playing every reply and looking at nothing else; its moves go through all `turns`.
@@ -62,11 +73,18 @@ fn wins<G: Game>(game: &mut G, nodes: &[Node], at: u32, turns: &[Symmetry], winn
             let mut moves = Vec::new();
             game.moves(&mut moves);
             moves.into_iter().all(|reply| {
-                let told = node.replies.iter().find(|(m, _)| image(*m) == reply).map(|(_, next)| *next);
-                let Some(next) = told.or(node.otherwise) else { return false };
+                let told = node
+                    .replies
+                    .iter()
+                    .find(|(m, _)| image(*m) == reply)
+                    .map(|(_, next)| *next);
+                let Some(next) = told.or(node.otherwise) else {
+                    return false;
+                };
                 game.play(reply);
                 let turns = [&[next.turn], turns].concat();
-                let is_won = game.outcome().is_none() && wins(game, nodes, next.node, &turns, winner);
+                let is_won =
+                    game.outcome().is_none() && wins(game, nodes, next.node, &turns, winner);
                 game.undo();
                 is_won
             })
@@ -115,7 +133,10 @@ fn boards() -> impl Strategy<Value = Position> {
                 .skip(empty)
                 .zip(0..)
                 .for_each(|(at, number)| rows[*at] = if number % 2 == 0 { 'X' } else { 'O' });
-            let drawn: String = rows.chunks(6).map(|row| row.iter().collect::<String>() + "\n").collect();
+            let drawn: String = rows
+                .chunks(6)
+                .map(|row| row.iter().collect::<String>() + "\n")
+                .collect();
             let side = if is_second { Side::Second } else { Side::First };
             let position = Position::from_board(name.parse().ok()?, &drawn, Some(side)).ok()?;
             position.outcome().is_none().then_some(position)
@@ -296,24 +317,75 @@ fn a_line_shows_a_win_where_the_rules_leave_no_choice() {
         ("h8 a1 i8 a3 j8 a5 k8", Claim::Loss, "", Ok(2)),
         (fours, Claim::Win, "k8 l8 k11", Ok(5)),
         (fours, Claim::Win, "k8 l8 k11 k7 k12", Ok(5)),
-        (fours, Claim::Win, "k8", open("after k8: l8 has no answer in the line")),
-        (fours, Claim::Win, "k8 l8", open("the line ends before the game does")),
-        (fours, Claim::Win, "k11 k8", open("after k11: b1 has no answer in the line")),
-        (fours, Claim::Win, "", open("the line ends before the game does")),
-        (fours, Claim::Win, "k8 a2 l8 l9", wrong("l9 in the line: l9 comes after the end of the game")),
-        (fours, Claim::Loss, "k8 a2 l8", wrong("the line ends with Win(First)")),
-        (fours, Claim::Win, "k8 k8", wrong("k8 in the line: k8 is taken")),
-        ("h8 a1 i8 a2 j8 a3 k1 a4", Claim::Win, "k8", wrong("a5 ends the game otherwise")),
+        (
+            fours,
+            Claim::Win,
+            "k8",
+            open("after k8: l8 has no answer in the line"),
+        ),
+        (
+            fours,
+            Claim::Win,
+            "k8 l8",
+            open("the line ends before the game does"),
+        ),
+        (
+            fours,
+            Claim::Win,
+            "k11 k8",
+            open("after k11: b1 has no answer in the line"),
+        ),
+        (
+            fours,
+            Claim::Win,
+            "",
+            open("the line ends before the game does"),
+        ),
+        (
+            fours,
+            Claim::Win,
+            "k8 a2 l8 l9",
+            wrong("l9 in the line: l9 comes after the end of the game"),
+        ),
+        (
+            fours,
+            Claim::Loss,
+            "k8 a2 l8",
+            wrong("the line ends with Win(First)"),
+        ),
+        (
+            fours,
+            Claim::Win,
+            "k8 k8",
+            wrong("k8 in the line: k8 is taken"),
+        ),
+        (
+            "h8 a1 i8 a2 j8 a3 k1 a4",
+            Claim::Win,
+            "k8",
+            wrong("a5 ends the game otherwise"),
+        ),
         (fours, Claim::Draw, "k8", open("no line shows a draw")),
     ];
     for (line, claim, moves, known) in rows {
         let position = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
-        let read = |text: &str| Position::start(Variant::FREESTYLE_15).parse_move(text).expect("a move");
+        let read = |text: &str| {
+            Position::start(Variant::FREESTYLE_15)
+                .parse_move(text)
+                .expect("a move")
+        };
         let moves: Vec<Move> = moves.split_whitespace().map(read).collect();
         let tree = Tree::of_line(&position, claim, &moves);
-        assert_eq!(tree.as_ref().map(|tree| tree.plies), known.as_ref().copied(), "{line}: {moves:?}");
+        assert_eq!(
+            tree.as_ref().map(|tree| tree.plies),
+            known.as_ref().copied(),
+            "{line}: {moves:?}"
+        );
         if let Ok(tree) = tree {
-            assert_eq!(check(&tree, &mut |_| {}).map(|checked| checked.plies), Ok(tree.plies));
+            assert_eq!(
+                check(&tree, &mut |_| {}).map(|checked| checked.plies),
+                Ok(tree.plies)
+            );
         }
     }
 }
@@ -331,33 +403,65 @@ end 2
 ";
     assert_eq!(verify(whole), Ok(3));
     let fault = verify(&whole.replace("1/1", "1/2")).expect_err("the rows are mirrored");
-    assert_eq!((fault.line, fault.what.as_str()), (5, "after f8 j8 j7: the game goes on, and nothing follows"));
+    assert_eq!(
+        (fault.line, fault.what.as_str()),
+        (5, "after f8 j8 j7: the game goes on, and nothing follows")
+    );
 }
 
 #[test]
 fn xiangqi_and_surakarta_are_played_by_their_rules() {
     let mate = |fen: &str, variant, m: &str| {
         let position = Position::from_fen(variant, fen).expect("a position");
-        let setup: String = position.setup().expect("no start").0.iter().map(|byte| format!("{byte:02x}")).collect();
-        verify(&format!("kagetsu-proof 1\nvariant {variant}\nsetup {setup}\nposition\nclaim win 1\n1 {m}\nend 1\n"))
+        let setup: String = position
+            .setup()
+            .expect("no start")
+            .0
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        verify(&format!(
+            "kagetsu-proof 1\nvariant {variant}\nsetup {setup}\nposition\nclaim win 1\n1 {m}\nend 1\n"
+        ))
     };
-    let fault = |line, what: &str| Err(Fault { line, what: what.into(), is_unreadable: false });
+    let fault = |line, what: &str| {
+        Err(Fault {
+            line,
+            what: what.into(),
+            is_unreadable: false,
+        })
+    };
     let rooks = "3k5/R8/9/9/9/9/9/9/9/1R3K3 w";
     assert_eq!(mate(rooks, Variant::XIANGQI, "b0b9"), Ok(1));
-    assert_eq!(mate(rooks, Variant::XIANGQI, "b0c0"), fault(6, "after b0c0: the game goes on, and nothing follows"));
-    assert_eq!(mate(rooks, Variant::XIANGQI, "b0a9"), fault(6, "b0a9 is not legal here"));
+    assert_eq!(
+        mate(rooks, Variant::XIANGQI, "b0c0"),
+        fault(6, "after b0c0: the game goes on, and nothing follows")
+    );
+    assert_eq!(
+        mate(rooks, Variant::XIANGQI, "b0a9"),
+        fault(6, "b0a9 is not legal here")
+    );
     // Around the corner, and the last piece is taken.
     let last = "6/6/5b/6/6/2w3 w";
-    assert_eq!(mate(last, Variant::SURAKARTA, "c1b1"), fault(6, "after c1b1: the game goes on, and nothing follows"));
+    assert_eq!(
+        mate(last, Variant::SURAKARTA, "c1b1"),
+        fault(6, "after c1b1: the game goes on, and nothing follows")
+    );
 }
 
 #[test]
 fn what_is_no_text_is_not_called_a_wrong_tree() {
     let read = |mut bytes: &[u8]| Tree::read(&mut bytes).expect_err("no tree");
-    for (bytes, line, is_unreadable) in
-        [(&b"\xff\xfe\n"[..], 1, true), (b"kagetsu-proof 1\n\xff\n", 2, true), (b"h8\n", 1, false)]
-    {
+    for (bytes, line, is_unreadable) in [
+        (&b"\xff\xfe\n"[..], 1, true),
+        (b"kagetsu-proof 1\n\xff\n", 2, true),
+        (b"h8\n", 1, false),
+    ] {
         let fault = read(bytes);
-        assert_eq!((fault.line, fault.is_unreadable), (line, is_unreadable), "{fault}");
+        assert_eq!(
+            (fault.line, fault.is_unreadable),
+            (line, is_unreadable),
+            "{fault}"
+        );
     }
 }

@@ -73,7 +73,11 @@ struct Cluster<'a> {
 
 pub(super) fn run(workers: usize, terms: &Terms) -> Result<Run> {
     let question = Question::new(Position::start(Variant::FREESTYLE_15), Effort::depth(10));
-    let options = Options { lease: Duration::MAX, stall: Duration::MAX, ..Options::default() };
+    let options = Options {
+        lease: Duration::MAX,
+        stall: Duration::MAX,
+        ..Options::default()
+    };
     let mut cluster = Cluster {
         terms,
         clock: Clock::new(),
@@ -100,9 +104,14 @@ pub(super) fn run(workers: usize, terms: &Terms) -> Result<Run> {
     for worker in cluster.workers.iter().filter(|worker| worker.is_there) {
         cluster.run.there += end - worker.since;
         // What is at work at the end is not lost.
-        cluster.run.useful += worker.running.map_or(Duration::ZERO, |(_, _, began)| end.saturating_sub(began));
+        cluster.run.useful += worker
+            .running
+            .map_or(Duration::ZERO, |(_, _, began)| end.saturating_sub(began));
     }
-    Ok(Run { time: end, ..cluster.run })
+    Ok(Run {
+        time: end,
+        ..cluster.run
+    })
 }
 
 impl Cluster<'_> {
@@ -115,7 +124,8 @@ impl Cluster<'_> {
                 if let Some(life) = self.terms.life {
                     let unit: f64 = self.dice.random_range(1e-9..1.0);
                     let life = life.mul_f64(-unit.ln());
-                    self.clock.after(life, Event::Died(at, self.workers[at].life));
+                    self.clock
+                        .after(life, Event::Died(at, self.workers[at].life));
                 }
                 self.decide(|scheduler| scheduler.join(now, WorkerId(at as u64), 1, &[]));
             }
@@ -135,7 +145,10 @@ impl Cluster<'_> {
             }
             Event::Revoked(at, life, task) if self.is_there(at, life) => {
                 self.workers[at].queue.retain(|(queued, _)| *queued != task);
-                if self.workers[at].running.is_some_and(|(running, ..)| running == task) {
+                if self.workers[at]
+                    .running
+                    .is_some_and(|(running, ..)| running == task)
+                {
                     self.workers[at].running = None;
                     self.begin(at);
                 }
@@ -148,14 +161,17 @@ impl Cluster<'_> {
                     self.workers[at].running = None;
                     // The coordinator hears one at a time.
                     self.served = (now + self.terms.latency).max(self.served) + self.terms.service;
-                    self.clock.at(self.served, Event::Reported(at, task, attempt));
+                    self.clock
+                        .at(self.served, Event::Reported(at, task, attempt));
                     self.begin(at);
                 }
             }
             Event::Reported(at, task, attempt) => {
                 self.run.positions += 1;
                 let report = Report::Done(Answer::new());
-                self.decide(|scheduler| scheduler.report(now, WorkerId(at as u64), task, attempt, report));
+                self.decide(|scheduler| {
+                    scheduler.report(now, WorkerId(at as u64), task, attempt, report)
+                });
             }
             Event::Died(..) | Event::Assigned(..) | Event::Revoked(..) | Event::Ended(..) => {}
         }
@@ -171,7 +187,8 @@ impl Cluster<'_> {
             let (task, attempt) = worker.queue.remove(0);
             worker.running = Some((task, attempt, self.clock.now));
             let time = self.terms.tasks[self.dice.random_range(0..self.terms.tasks.len())];
-            self.clock.after(time, Event::Ended(at, worker.life, task, attempt));
+            self.clock
+                .after(time, Event::Ended(at, worker.life, task, attempt));
         }
     }
 
@@ -181,7 +198,8 @@ impl Cluster<'_> {
         let now = self.clock.now;
         decision(&mut self.scheduler);
         for _ in 0..self.scheduler.appetite() {
-            self.scheduler.submit(now, self.question.clone(), Answer::new(), Split::Never, 1);
+            self.scheduler
+                .submit(now, self.question.clone(), Answer::new(), Split::Never, 1);
         }
         let effects: Vec<Effect> = std::iter::from_fn(|| self.scheduler.poll()).collect();
         for effect in effects {
@@ -193,7 +211,10 @@ impl Cluster<'_> {
                 }
                 Effect::Revoke { worker, task } => {
                     let at = worker.0 as usize;
-                    self.clock.after(self.terms.latency, Event::Revoked(at, self.workers[at].life, task));
+                    self.clock.after(
+                        self.terms.latency,
+                        Event::Revoked(at, self.workers[at].life, task),
+                    );
                 }
                 Effect::Finished { question, .. } => {
                     self.scheduler.settle(question);

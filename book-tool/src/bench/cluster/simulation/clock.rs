@@ -11,7 +11,11 @@ pub(super) struct Clock<E> {
 
 impl<E> Clock<E> {
     pub(super) const fn new() -> Self {
-        Self { now: Duration::ZERO, events: BTreeMap::new(), turn: 0 }
+        Self {
+            now: Duration::ZERO,
+            events: BTreeMap::new(),
+            turn: 0,
+        }
     }
 
     /// What is to happen at a time; of two at the same time the first named is the first.

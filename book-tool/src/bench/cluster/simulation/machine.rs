@@ -39,7 +39,12 @@ impl Machine {
         let (say, words) = channel();
         let done = say.clone();
         let work = move || {
-            while let Ok(Job { question, role, control }) = todo.recv() {
+            while let Ok(Job {
+                question,
+                role,
+                control,
+            }) = todo.recv()
+            {
                 let answer = match role {
                     Role::Whole => engine.answer(&question, &control, &mut |_| {}),
                     Role::Branch { rank } => {
@@ -56,7 +61,14 @@ impl Machine {
             }
         };
         let thread = Some(Builder::new().name("simulated".into()).spawn(work)?);
-        Ok(Self { jobs: Some(jobs), go, going: Arc::new(Mutex::new(going)), say, words, thread })
+        Ok(Self {
+            jobs: Some(jobs),
+            go,
+            going: Arc::new(Mutex::new(going)),
+            say,
+            words,
+            thread,
+        })
     }
 
     /// Begins a search; its first word.
@@ -72,8 +84,16 @@ impl Machine {
             // Before its first words.
             control.share(number.into(), of.into());
         }
-        let job = Job { question, role, control: control.clone() };
-        self.jobs.as_ref().context("the engine has ended")?.send(job).context("the engine has ended")?;
+        let job = Job {
+            question,
+            role,
+            control: control.clone(),
+        };
+        self.jobs
+            .as_ref()
+            .context("the engine has ended")?
+            .send(job)
+            .context("the engine has ended")?;
         Ok((control, self.hear()?))
     }
 
@@ -92,7 +112,11 @@ impl Drop for Machine {
     fn drop(&mut self) {
         self.jobs = None;
         // A search that waits for its next step is told to go on until it ends.
-        while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
+        while self
+            .thread
+            .as_ref()
+            .is_some_and(|thread| !thread.is_finished())
+        {
             let _ = self.go.send(());
             std::thread::yield_now();
         }

@@ -44,7 +44,12 @@ pub(super) struct SimulationArgs {
     #[arg(long, value_enum, default_value_t = Sharing::Shared, value_name = "SPLIT", requires = "simulate")]
     split: Sharing,
     /// Settings of the simulated engines; see `bench match --help`
-    #[arg(long = "settings", default_value = "default", value_name = "SETTINGS", requires = "simulate")]
+    #[arg(
+        long = "settings",
+        default_value = "default",
+        value_name = "SETTINGS",
+        requires = "simulate"
+    )]
     engine: EngineOptions,
     /// Positions a second of a simulated worker
     #[arg(long, default_value_t = 500_000, value_name = "N", requires = "simulate",
@@ -118,12 +123,19 @@ impl SimulationArgs {
     }
 
     /// Whether it is asked for; runs it if so. Without `openings` the positions are those of `bench seeds`.
-    pub(super) fn run(&self, depth: u8, openings: Option<u32>, out: &mut dyn Write) -> Result<bool> {
+    pub(super) fn run(
+        &self,
+        depth: u8,
+        openings: Option<u32>,
+        out: &mut dyn Write,
+    ) -> Result<bool> {
         if let Some(path) = &self.record {
             self.record(depth, path, out)?;
             return Ok(true);
         }
-        let Some(what) = self.simulate else { return Ok(false) };
+        let Some(what) = self.simulate else {
+            return Ok(false);
+        };
         let mut tables = Vec::new();
         if what != Some(What::Book) {
             tables.push(self.position(depth, openings, out)?);
@@ -136,7 +148,11 @@ impl SimulationArgs {
         }
         if let Some(path) = &self.plot {
             let lines = tables.iter().map(|table| {
-                let points = table.rows.iter().map(|row| (f64::from(row.workers), row.speed_up)).collect();
+                let points = table
+                    .rows
+                    .iter()
+                    .map(|row| (f64::from(row.workers), row.speed_up))
+                    .collect();
                 (table.what, points)
             });
             plot::draw(path, &lines.collect::<Vec<_>>())?;
@@ -154,12 +170,21 @@ impl SimulationArgs {
     }
 
     fn sizes(&self, usual: &[u32]) -> Vec<u32> {
-        if self.sizes.is_empty() { usual.to_vec() } else { self.sizes.clone() }
+        if self.sizes.is_empty() {
+            usual.to_vec()
+        } else {
+            self.sizes.clone()
+        }
     }
 
     fn position(&self, depth: u8, openings: Option<u32>, out: &mut dyn Write) -> Result<Table> {
         let split = self.split.into();
-        let terms = position::Terms { engine: self.engine, speed: self.speed, latency: self.latency, split };
+        let terms = position::Terms {
+            engine: self.engine,
+            speed: self.speed,
+            latency: self.latency,
+            split,
+        };
         let which = openings.map_or_else(
             || format!("The positions after each move of {}", seeds::LINE.join(" ")),
             |openings| format!("{openings} balanced openings"),
@@ -169,19 +194,29 @@ impl SimulationArgs {
              table of its own, in step under a virtual clock; {} nodes/s a worker, messages take {} one way. {which}, depth \
              {depth}, engine {}; times are added up, and compared with those of the same engine alone. The mean is the \
              geometric one of the positions' ratios, with its standard error.",
-            self.split.to_possible_value().map_or_else(String::new, |value| value.get_name().into()),
+            self.split
+                .to_possible_value()
+                .map_or_else(String::new, |value| value.get_name().into()),
             self.speed,
             humantime::format_duration(self.latency),
             self.engine,
         );
         self.talk(out, &method)?;
         let positions = super::positions(openings)?;
-        let alone = positions.iter().map(|p| position::alone(p, depth, terms)).collect::<Result<Vec<_>>>()?;
-        let serial: (Duration, u64) = (alone.iter().map(|run| run.time).sum(), alone.iter().map(|run| run.nodes).sum());
+        let alone = positions
+            .iter()
+            .map(|p| position::alone(p, depth, terms))
+            .collect::<Result<Vec<_>>>()?;
+        let serial: (Duration, u64) = (
+            alone.iter().map(|run| run.time).sum(),
+            alone.iter().map(|run| run.nodes).sum(),
+        );
         let mut rows = Vec::new();
         for workers in self.sizes(&[1, 2, 4, 8, 32]) {
             if workers > 1_000 {
-                bail!("{workers} real engines are too many for one machine: at most 1000 for a position");
+                bail!(
+                    "{workers} real engines are too many for one machine: at most 1000 for a position"
+                );
             }
             let (mut time, mut busy) = (Duration::ZERO, Duration::ZERO);
             let (mut nodes, mut tasks, mut notes, mut agreed) = (0, 0, 0, 0);
@@ -214,9 +249,10 @@ impl SimulationArgs {
     fn book(&self, out: &mut dyn Write) -> Result<Table> {
         let tasks = self.tasks()?;
         let mean = tasks.iter().sum::<Duration>() / tasks.len() as u32;
-        let life = self
-            .life
-            .map_or_else(|| "for ever".into(), |life| format!("{} on the average", humantime::format_duration(life)));
+        let life = self.life.map_or_else(
+            || "for ever".into(),
+            |life| format!("{} on the average", humantime::format_duration(life)),
+        );
         let method = format!(
             "A book, each worker with a position of its own and one more waiting: the real scheduler, tasks of {:.3} s on the \
              average ({} different), messages take {} one way, the coordinator serves a report in {}, one at a time; workers \
@@ -243,8 +279,15 @@ impl SimulationArgs {
             let efficiency = run.useful.as_secs_f64() / there;
             if !self.json {
                 let each = run.scheduler.as_secs_f64() * 1e6 / run.positions.max(1) as f64;
-                let died = if run.deaths > 0 { format!(", {} deaths", run.deaths) } else { String::new() };
-                writeln!(out, "{workers} workers: {each:.1} us of the scheduler a position{died}")?;
+                let died = if run.deaths > 0 {
+                    format!(", {} deaths", run.deaths)
+                } else {
+                    String::new()
+                };
+                writeln!(
+                    out,
+                    "{workers} workers: {each:.1} us of the scheduler a position{died}"
+                )?;
             }
             rows.push(Row {
                 workers,
@@ -263,18 +306,37 @@ impl SimulationArgs {
 
     /// How long tasks of a book take.
     fn tasks(&self) -> Result<Vec<Duration>> {
-        let Some(path) = &self.times else { return Ok(vec![self.task]) };
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let Some(path) = &self.times else {
+            return Ok(vec![self.task]);
+        };
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
         let task = |(number, line): (usize, &str)| {
-            let nodes: u64 = line.trim().parse().ok().filter(|nodes| *nodes > 0).with_context(|| {
-                format!("{}: line {} is not a number of positions: {line:?}", path.display(), number + 1)
-            })?;
+            let nodes: u64 = line
+                .trim()
+                .parse()
+                .ok()
+                .filter(|nodes| *nodes > 0)
+                .with_context(|| {
+                    format!(
+                        "{}: line {} is not a number of positions: {line:?}",
+                        path.display(),
+                        number + 1
+                    )
+                })?;
             Ok(Duration::from_secs_f64(nodes as f64 / self.speed as f64))
         };
-        let tasks = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(task);
+        let tasks = text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty())
+            .map(task);
         let tasks = tasks.collect::<Result<Vec<_>>>()?;
         if tasks.is_empty() {
-            bail!("{} names no task; --record FILE makes such a file", path.display());
+            bail!(
+                "{} names no task; --record FILE makes such a file",
+                path.display()
+            );
         }
         Ok(tasks)
     }
@@ -288,13 +350,21 @@ impl SimulationArgs {
             for (m, _) in kagetsu_search::shallow(&position)?.verdicts() {
                 let reply: Position = position.play(*m)?;
                 let control = Control::new();
-                engine.answer(&Question::new(reply, Effort::depth(depth)), &control, &mut |_| {})?;
+                engine.answer(
+                    &Question::new(reply, Effort::depth(depth)),
+                    &control,
+                    &mut |_| {},
+                )?;
                 file.push_str(&format!("{}\n", control.nodes().max(1)));
                 (count, sum) = (count + 1, sum + control.nodes());
             }
         }
         std::fs::write(path, file).with_context(|| format!("cannot write {}", path.display()))?;
-        writeln!(out, "{count} searches of depth {depth}, {} nodes each on the average", sum / count.max(1))?;
+        writeln!(
+            out,
+            "{count} searches of depth {depth}, {} nodes each on the average",
+            sum / count.max(1)
+        )?;
         Ok(())
     }
 
@@ -306,7 +376,13 @@ impl SimulationArgs {
         Ok(())
     }
 
-    fn write(&self, what: &'static str, method: String, rows: Vec<Row>, out: &mut dyn Write) -> Result<Table> {
+    fn write(
+        &self,
+        what: &'static str,
+        method: String,
+        rows: Vec<Row>,
+        out: &mut dyn Write,
+    ) -> Result<Table> {
         if !self.json {
             let mut shown = table::plain(&[
                 "workers",
@@ -323,13 +399,16 @@ impl SimulationArgs {
                 shown.add_row([
                     row.workers.to_string(),
                     format!("{:.2}", row.speed_up),
-                    row.each.as_ref().map_or_else(String::new, ToString::to_string),
+                    row.each
+                        .as_ref()
+                        .map_or_else(String::new, ToString::to_string),
                     format!("{:.3}", row.speed_up / f64::from(row.workers)),
                     format!("{:.1} %", 100.0 * row.idle),
                     format!("{:+.1} %", 100.0 * row.overhead),
                     row.tasks.to_string(),
                     format!("{:.1}", 1e3 * row.seconds),
-                    row.agreed.map_or_else(String::new, |(agreed, all)| format!("{agreed} of {all}")),
+                    row.agreed
+                        .map_or_else(String::new, |(agreed, all)| format!("{agreed} of {all}")),
                 ]);
             }
             writeln!(out, "{shown}\n")?;

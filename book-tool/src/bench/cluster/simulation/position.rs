@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use kagetsu_game::{Answer, Effort, Position, Question, Score, Window};
-use kagetsu_schedule::{Effect, Options, QuestionId, Report, Scheduler, Split, Task, TaskId, WorkerId};
+use kagetsu_schedule::{
+    Effect, Options, QuestionId, Report, Scheduler, Split, Task, TaskId, WorkerId,
+};
 use kagetsu_search::{Control, Engine, EngineOptions, Note, shallow};
 
 use super::clock::Clock;
@@ -49,11 +51,20 @@ pub(super) fn alone(position: &Position, depth: u8, terms: Terms) -> Result<Run>
     let question = Question::new(position.clone(), Effort::depth(depth));
     let answer = Engine::new(terms.engine)?.answer(&question, &control, &mut |_| {})?;
     let (time, nodes) = (terms.time(control.nodes()), control.nodes());
-    Ok(Run { time, nodes, tasks: 1, notes: 0, busy: time, best: best(position, &answer) })
+    Ok(Run {
+        time,
+        nodes,
+        tasks: 1,
+        notes: 0,
+        busy: time,
+        best: best(position, &answer),
+    })
 }
 
 fn best(position: &Position, answer: &Answer) -> Option<(String, Score)> {
-    answer.best().map(|(m, verdict)| (position.write_move(m), verdict.score))
+    answer
+        .best()
+        .map(|(m, verdict)| (position.write_move(m), verdict.score))
 }
 
 enum Event {
@@ -97,7 +108,12 @@ struct Cluster {
 }
 
 /// Many workers together.
-pub(super) fn together(position: &Position, depth: u8, workers: usize, terms: Terms) -> Result<Run> {
+pub(super) fn together(
+    position: &Position,
+    depth: u8,
+    workers: usize,
+    terms: Terms,
+) -> Result<Run> {
     let options = Options {
         round_trip: 2 * terms.latency,
         // Nobody dies here.
@@ -107,7 +123,13 @@ pub(super) fn together(position: &Position, depth: u8, workers: usize, terms: Te
     };
     let worker = |_| {
         let machine = Machine::new(terms.engine)?;
-        Ok(Worker { machine, running: None, queue: Vec::new(), busy: Duration::ZERO, nodes: 0 })
+        Ok(Worker {
+            machine,
+            running: None,
+            queue: Vec::new(),
+            busy: Duration::ZERO,
+            nodes: 0,
+        })
     };
     let mut cluster = Cluster {
         terms,
@@ -118,9 +140,15 @@ pub(super) fn together(position: &Position, depth: u8, workers: usize, terms: Te
         notes: 0,
         end: None,
     };
-    (0..workers).for_each(|worker| cluster.scheduler.join(Duration::ZERO, WorkerId(worker as u64), 1, &[]));
+    (0..workers).for_each(|worker| {
+        cluster
+            .scheduler
+            .join(Duration::ZERO, WorkerId(worker as u64), 1, &[])
+    });
     let question = Question::new(position.clone(), Effort::depth(depth));
-    cluster.scheduler.submit(Duration::ZERO, question, shallow(position)?, terms.split, 0);
+    cluster
+        .scheduler
+        .submit(Duration::ZERO, question, shallow(position)?, terms.split, 0);
     cluster.follow()?;
     while cluster.end.is_none() {
         let event = cluster.clock.next().context("nobody has anything to do")?;
@@ -149,7 +177,8 @@ impl Cluster {
             }
             Event::Reported(worker, task, attempt, answer) => {
                 let worker = WorkerId(worker as u64);
-                self.scheduler.report(now, worker, task, attempt, Report::Done(answer));
+                self.scheduler
+                    .report(now, worker, task, attempt, Report::Done(answer));
                 Ok(())
             }
             Event::Expanded(question, node, replies) => {
@@ -175,7 +204,11 @@ impl Cluster {
             Order::Assign(task) => it.queue.push(task),
             Order::Revoke(task) => {
                 it.queue.retain(|queued| queued.id != task);
-                if let Some(running) = it.running.as_mut().filter(|running| running.task.id == task) {
+                if let Some(running) = it
+                    .running
+                    .as_mut()
+                    .filter(|running| running.task.id == task)
+                {
                     running.is_revoked = true;
                     running.control.stop();
                 }
@@ -183,7 +216,11 @@ impl Cluster {
             Order::Narrow(task, window) => {
                 if let Some(queued) = it.queue.iter_mut().find(|queued| queued.id == task) {
                     queued.part.window = window;
-                } else if let Some(running) = it.running.as_ref().filter(|running| running.task.id == task) {
+                } else if let Some(running) = it
+                    .running
+                    .as_ref()
+                    .filter(|running| running.task.id == task)
+                {
                     running.control.narrow(window);
                 }
             }
@@ -199,7 +236,11 @@ impl Cluster {
         let task = it.queue.remove(0);
         self.tasks += 1;
         let (control, word) = it.machine.begin(task.part.clone(), task.role)?;
-        it.running = Some(Running { task, control, is_revoked: false });
+        it.running = Some(Running {
+            task,
+            control,
+            is_revoked: false,
+        });
         self.hear(worker, word)
     }
 
@@ -210,18 +251,27 @@ impl Cluster {
                 it.nodes += nodes;
                 it.busy += self.terms.time(nodes);
                 let told = self.terms.time(nodes) + 2 * self.terms.latency;
-                self.clock.after(self.terms.time(nodes), Event::Step(worker));
-                let notes = it.running.as_ref().map(|running| running.control.said()).unwrap_or_default();
+                self.clock
+                    .after(self.terms.time(nodes), Event::Step(worker));
+                let notes = it
+                    .running
+                    .as_ref()
+                    .map(|running| running.control.said())
+                    .unwrap_or_default();
                 self.notes += notes.len() as u64;
                 if !notes.is_empty() {
                     // By way of the coordinator.
                     let others = (0..self.workers.len()).filter(|other| *other != worker);
-                    others.for_each(|other| self.clock.after(told, Event::Noted(other, notes.clone())));
+                    others.for_each(|other| {
+                        self.clock.after(told, Event::Noted(other, notes.clone()))
+                    });
                 }
                 Ok(())
             }
             Word::Done(answer) => {
-                let Running { task, is_revoked, .. } = it.running.take().context("it was at work")?;
+                let Running {
+                    task, is_revoked, ..
+                } = it.running.take().context("it was at work")?;
                 if !is_revoked {
                     let report = Event::Reported(worker, task.id, task.attempt, answer?);
                     self.clock.after(self.terms.latency, report);
@@ -236,10 +286,21 @@ impl Cluster {
             let (worker, order) = match effect {
                 Effect::Assign { worker, task } => (worker, Order::Assign(task)),
                 Effect::Revoke { worker, task } => (worker, Order::Revoke(task)),
-                Effect::Narrow { worker, task, window } => (worker, Order::Narrow(task, window)),
-                Effect::Expand { question, node, position } => {
+                Effect::Narrow {
+                    worker,
+                    task,
+                    window,
+                } => (worker, Order::Narrow(task, window)),
+                Effect::Expand {
+                    question,
+                    node,
+                    position,
+                } => {
                     let replies = shallow(&position)?;
-                    self.clock.after(self.terms.time(LOOK), Event::Expanded(question, node, replies));
+                    self.clock.after(
+                        self.terms.time(LOOK),
+                        Event::Expanded(question, node, replies),
+                    );
                     continue;
                 }
                 Effect::Finished { answer, .. } => {
@@ -249,9 +310,14 @@ impl Cluster {
                 Effect::Failed { reason, .. } => bail!(reason),
                 Effect::Acknowledge { .. } | Effect::Progress { .. } => continue,
             };
-            self.clock.after(self.terms.latency, Event::Told(worker.0 as usize, order));
+            self.clock
+                .after(self.terms.latency, Event::Told(worker.0 as usize, order));
         }
-        if let Some(deadline) = self.scheduler.deadline().filter(|deadline| *deadline < Duration::MAX) {
+        if let Some(deadline) = self
+            .scheduler
+            .deadline()
+            .filter(|deadline| *deadline < Duration::MAX)
+        {
             self.clock.at(deadline, Event::Tick);
         }
         Ok(())

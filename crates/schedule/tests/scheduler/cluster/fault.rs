@@ -29,7 +29,10 @@ impl Cluster {
             Fault::Kill { worker, down } => {
                 self.hang_up(worker);
                 self.machine(worker).die();
-                self.schedule(self.now + down, Event::Machine(worker, machine::Event::Start));
+                self.schedule(
+                    self.now + down,
+                    Event::Machine(worker, machine::Event::Start),
+                );
             }
             Fault::Freeze { worker, length } => {
                 let until = self.now + length;
@@ -43,7 +46,13 @@ impl Cluster {
             Fault::Crawl { worker, length } => {
                 let now = self.now;
                 self.machine(worker).crawl(now);
-                self.schedule(now + length, Event::Fault(Fault::Kill { worker, down: Duration::ZERO }));
+                self.schedule(
+                    now + length,
+                    Event::Fault(Fault::Kill {
+                        worker,
+                        down: Duration::ZERO,
+                    }),
+                );
             }
             Fault::Drain { worker, down } => {
                 self.drain(worker);

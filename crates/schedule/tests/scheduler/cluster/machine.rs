@@ -104,7 +104,11 @@ impl Machine {
     /// What it does, and what it is given from now on, never ends.
     pub(crate) fn crawl(&mut self, now: Duration) {
         self.crawls = Some(now);
-        let visited: Vec<u64> = self.running.values().map(|run| self.visited(run, now)).collect();
+        let visited: Vec<u64> = self
+            .running
+            .values()
+            .map(|run| self.visited(run, now))
+            .collect();
         for (run, visited) in self.running.values_mut().zip(visited) {
             (run.report, run.crawls) = (None, Some((now, visited)));
         }
@@ -116,13 +120,24 @@ impl Machine {
 
     /// Something that is to happen to the process of now.
     pub(crate) const fn now(&self, what: What) -> Event {
-        Event::To { life: self.life, what }
+        Event::To {
+            life: self.life,
+            what,
+        }
     }
 
     fn holding(&self) -> Vec<(TaskId, u32)> {
         let running = self.running.values().map(|run| &run.task);
-        let unfinished = running.chain(&self.queue).map(|task| (task.id, task.attempt));
-        unfinished.chain(self.spool.iter().map(|(task, (attempt, _))| (*task, *attempt))).collect()
+        let unfinished = running
+            .chain(&self.queue)
+            .map(|task| (task.id, task.attempt));
+        unfinished
+            .chain(
+                self.spool
+                    .iter()
+                    .map(|(task, (attempt, _))| (*task, *attempt)),
+            )
+            .collect()
     }
 
     fn next_task(&mut self) -> Option<Task> {
@@ -138,13 +153,19 @@ impl Machine {
             return nodes + (now - since).as_secs();
         }
         let nodes = (now - run.began).as_micros() as u64 * self.speed / 1_000_000;
-        if run.report.is_some() { nodes } else { nodes.min(HANGS_AT) }
+        if run.report.is_some() {
+            nodes
+        } else {
+            nodes.min(HANGS_AT)
+        }
     }
 }
 
 impl Cluster {
     pub(super) fn machine(&mut self, worker: WorkerId) -> &mut Machine {
-        self.machines.get_mut(&worker).expect("only machines are named")
+        self.machines
+            .get_mut(&worker)
+            .expect("only machines are named")
     }
 
     pub(super) fn step(&mut self, worker: WorkerId, event: Event) {
@@ -164,7 +185,10 @@ impl Cluster {
         }
         if now < machine.thaw {
             let thaw = machine.thaw;
-            return self.schedule(thaw, ClusterEvent::Machine(worker, Event::To { life, what }));
+            return self.schedule(
+                thaw,
+                ClusterEvent::Machine(worker, Event::To { life, what }),
+            );
         }
         match what {
             What::Connect => self.connect(worker),
@@ -201,7 +225,11 @@ impl Cluster {
         if machine.connection.is_none() {
             return;
         }
-        let progress = machine.running.values().map(|run| (run.task.id, machine.visited(run, now))).collect();
+        let progress = machine
+            .running
+            .values()
+            .map(|run| (run.task.id, machine.visited(run, now)))
+            .collect();
         self.say(worker, Message::Beat(progress));
         self.later(worker, BEAT, What::Beat);
     }
@@ -219,7 +247,10 @@ impl Cluster {
             }
             Order::Acknowledge(task, attempt) => {
                 let spool = &mut self.machine(worker).spool;
-                if spool.get(&task).is_some_and(|(reported, _)| *reported == attempt) {
+                if spool
+                    .get(&task)
+                    .is_some_and(|(reported, _)| *reported == attempt)
+                {
                     spool.remove(&task);
                 }
             }
@@ -247,12 +278,24 @@ impl Cluster {
         while let Some(task) = self.machine(worker).next_task() {
             let wait = engine::cost(&task.part, self.machine(worker).speed);
             let crawls = self.machine(worker).crawls.map(|_| (now, 0));
-            let report = if crawls.is_some() { None } else { self.fate(&task) };
+            let report = if crawls.is_some() {
+                None
+            } else {
+                self.fate(&task)
+            };
             let id = task.id;
             if report.is_some() {
                 self.later(worker, wait, What::End(id));
             }
-            self.machine(worker).running.insert(id, Run { task, began: now, report, crawls });
+            self.machine(worker).running.insert(
+                id,
+                Run {
+                    task,
+                    began: now,
+                    report,
+                    crawls,
+                },
+            );
         }
     }
 
@@ -277,7 +320,11 @@ impl Cluster {
         if !machine.running.get(&task).is_some_and(due) {
             return; // the end of an earlier run, which was revoked
         }
-        let run = self.machine(worker).running.remove(&task).expect("just seen");
+        let run = self
+            .machine(worker)
+            .running
+            .remove(&task)
+            .expect("just seen");
         self.nodes += self.machines[&worker].visited(&run, now);
         if let Some(report) = run.report {
             self.report(worker, task, run.task.attempt, report);
@@ -286,14 +333,18 @@ impl Cluster {
     }
 
     fn report(&mut self, worker: WorkerId, task: TaskId, attempt: u32, report: Report) {
-        self.machine(worker).spool.insert(task, (attempt, report.clone()));
+        self.machine(worker)
+            .spool
+            .insert(task, (attempt, report.clone()));
         self.say(worker, Message::Report(task, attempt, report));
     }
 
     pub(super) fn drain(&mut self, worker: WorkerId) {
         let machine = self.machine(worker);
         machine.is_draining = true;
-        let running = std::mem::take(&mut machine.running).into_values().map(|run| run.task);
+        let running = std::mem::take(&mut machine.running)
+            .into_values()
+            .map(|run| run.task);
         let tasks: Vec<_> = running.chain(std::mem::take(&mut machine.queue)).collect();
         for task in tasks {
             self.report(worker, task.id, task.attempt, Report::HandedBack);

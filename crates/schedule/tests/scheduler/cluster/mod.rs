@@ -156,7 +156,10 @@ impl Cluster {
         }
         for (index, asked) in cluster.plan.questions.clone().into_iter().enumerate() {
             cluster.schedule(asked.at, Event::Submit(index));
-            asked.cancelled_at.into_iter().for_each(|at| cluster.schedule(at, Event::Cancel(index)));
+            asked
+                .cancelled_at
+                .into_iter()
+                .for_each(|at| cluster.schedule(at, Event::Cancel(index)));
         }
         for (at, fault) in cluster.plan.faults.clone() {
             cluster.schedule(at, Event::Fault(fault));
@@ -173,8 +176,14 @@ impl Cluster {
         self.ends.iter().all(Option::is_some)
             && self.unsettled.is_empty()
             && self.machines.values().all(Machine::is_at_rest)
-            && self.events.values().all(|event| matches!(event, Event::Tick | Event::Machine(..) | Event::Network(_)))
-            && !self.events.values().any(|event| matches!(event, Event::Network(delivery) if delivery.matters()))
+            && self
+                .events
+                .values()
+                .all(|event| matches!(event, Event::Tick | Event::Machine(..) | Event::Network(_)))
+            && !self
+                .events
+                .values()
+                .any(|event| matches!(event, Event::Network(delivery) if delivery.matters()))
     }
 
     fn happen(&mut self, event: Event) {
@@ -196,14 +205,25 @@ impl Cluster {
     }
 
     fn submit(&mut self, index: usize) {
-        let Asked { question, split, priority, .. } = self.plan.questions[index].clone();
+        let Asked {
+            question,
+            split,
+            priority,
+            ..
+        } = self.plan.questions[index].clone();
         let shallow = engine::shallow(&question);
-        let id = self.scheduler.submit(self.now, question, shallow, split, priority);
+        let id = self
+            .scheduler
+            .submit(self.now, question, shallow, split, priority);
         self.asked.insert(id, index);
     }
 
     fn cancel(&mut self, index: usize) {
-        let id = self.asked.iter().find(|(_, asked)| **asked == index).map(|(id, _)| *id);
+        let id = self
+            .asked
+            .iter()
+            .find(|(_, asked)| **asked == index)
+            .map(|(id, _)| *id);
         if let (Some(id), None) = (id, &self.ends[index]) {
             self.ends[index] = Some(End::Cancelled);
             self.scheduler.cancel(self.now, id);
@@ -213,17 +233,30 @@ impl Cluster {
     /// Does what the scheduler says, and sets its alarm clock.
     fn carry_out(&mut self) {
         while let Some(effect) = self.scheduler.poll() {
-            self.trace.push(format!("{:?} {}", self.now, brief(&effect)));
+            self.trace
+                .push(format!("{:?} {}", self.now, brief(&effect)));
             match effect {
                 Effect::Assign { worker, task } => {
-                    self.parts.insert(task.id, self.asked.get(&task.question).copied().unwrap_or(self.asked.len()));
+                    self.parts.insert(
+                        task.id,
+                        self.asked
+                            .get(&task.question)
+                            .copied()
+                            .unwrap_or(self.asked.len()),
+                    );
                     self.tell(worker, Order::Assign(task));
                 }
                 Effect::Revoke { worker, task } => self.tell(worker, Order::Revoke(task)),
-                Effect::Acknowledge { worker, task, attempt } => self.tell(worker, Order::Acknowledge(task, attempt)),
+                Effect::Acknowledge {
+                    worker,
+                    task,
+                    attempt,
+                } => self.tell(worker, Order::Acknowledge(task, attempt)),
                 Effect::Progress { .. } | Effect::Narrow { .. } => {}
                 Effect::Expand { .. } => unreachable!("no question of these is shared"),
-                Effect::Finished { question, answer, .. } => {
+                Effect::Finished {
+                    question, answer, ..
+                } => {
                     self.end(question, End::Finished(answer));
                     self.unsettled.insert(question);
                     let sync = self.now + Duration::from_millis(self.dice.random_range(1..20));
@@ -241,7 +274,11 @@ impl Cluster {
 
     fn end(&mut self, question: QuestionId, end: End) {
         let index = self.asked[&question];
-        assert_eq!(self.ends[index], None, "seed {}: {question} ends twice", self.plan.seed);
+        assert_eq!(
+            self.ends[index], None,
+            "seed {}: {question} ends twice",
+            self.plan.seed
+        );
         self.ends[index] = Some(end);
         self.answered_at = self.now;
     }
@@ -259,11 +296,22 @@ fn brief(effect: &Effect) -> String {
             )
         }
         Effect::Revoke { worker, task } => format!("{worker} drop {task}"),
-        Effect::Acknowledge { worker, task, attempt } => format!("{worker} forget {task} attempt {attempt}"),
+        Effect::Acknowledge {
+            worker,
+            task,
+            attempt,
+        } => format!("{worker} forget {task} attempt {attempt}"),
         Effect::Narrow { worker, task, .. } => format!("{worker} narrow {task}"),
         Effect::Expand { question, node, .. } => format!("{question}: expand {node}"),
-        Effect::Progress { question, answer } => format!("{question}: {} moves known", answer.len()),
-        Effect::Finished { question, answer, nodes, .. } => {
+        Effect::Progress { question, answer } => {
+            format!("{question}: {} moves known", answer.len())
+        }
+        Effect::Finished {
+            question,
+            answer,
+            nodes,
+            ..
+        } => {
             format!("{question} finished: {} moves, {nodes}", answer.len())
         }
         Effect::Failed { question, reason } => format!("{question} failed: {reason}"),

@@ -41,37 +41,62 @@ impl Delivery {
 impl Cluster {
     /// From the worker to the coordinator: in order, unless the plan is chaotic.
     pub(super) fn say(&mut self, worker: WorkerId, message: Message) {
-        let Some(connection) = self.machine(worker).connection else { return };
-        let may_stray = self.plan.is_chaotic && matches!(message, Message::Beat(_) | Message::Report(..));
+        let Some(connection) = self.machine(worker).connection else {
+            return;
+        };
+        let may_stray =
+            self.plan.is_chaotic && matches!(message, Message::Beat(_) | Message::Report(..));
         if may_stray && self.dice.random_bool(0.1) {
             let late = self.now + Duration::from_millis(self.dice.random_range(0..30_000));
-            self.schedule(late, Event::Network(Delivery::ToCoordinator(worker, connection, message.clone())));
+            self.schedule(
+                late,
+                Event::Network(Delivery::ToCoordinator(worker, connection, message.clone())),
+            );
         }
         let arrival = self.now + self.way();
         let machine = self.machine(worker);
-        let arrival = arrival.max(if may_stray { machine.joined } else { machine.said_until });
+        let arrival = arrival.max(if may_stray {
+            machine.joined
+        } else {
+            machine.said_until
+        });
         machine.said_until = arrival.max(machine.said_until);
         if matches!(message, Message::Join(..)) {
             machine.joined = arrival;
         }
-        self.schedule(arrival, Event::Network(Delivery::ToCoordinator(worker, connection, message)));
+        self.schedule(
+            arrival,
+            Event::Network(Delivery::ToCoordinator(worker, connection, message)),
+        );
     }
 
     /// From the coordinator to the worker: always in order.
     pub(super) fn tell(&mut self, worker: WorkerId, order: Order) {
-        let Some(&connection) = self.connections.get(&worker) else { return };
+        let Some(&connection) = self.connections.get(&worker) else {
+            return;
+        };
         let arrival = self.now + self.way();
         let machine = self.machine(worker);
         machine.told_until = arrival.max(machine.told_until);
         let arrival = machine.told_until;
-        self.schedule(arrival, Event::Network(Delivery::ToMachine(worker, connection, order)));
+        self.schedule(
+            arrival,
+            Event::Network(Delivery::ToMachine(worker, connection, order)),
+        );
     }
 
     /// Ends a worker's connection; the coordinator notices at once or by its keepalive.
     pub(super) fn hang_up(&mut self, worker: WorkerId) {
         if let Some(connection) = self.machine(worker).connection.take() {
-            let notice = if self.dice.random_bool(0.5) { Duration::ZERO } else { Duration::from_secs(4) };
-            self.schedule(self.now + notice, Event::Network(Delivery::Broken(worker, connection)));
+            let notice = if self.dice.random_bool(0.5) {
+                Duration::ZERO
+            } else {
+                Duration::from_secs(4)
+            };
+            self.schedule(
+                self.now + notice,
+                Event::Network(Delivery::Broken(worker, connection)),
+            );
         }
     }
 
@@ -80,7 +105,10 @@ impl Cluster {
             Delivery::ToMachine(worker, connection, order) => {
                 let thaw = self.machine(worker).thaw;
                 if self.now < thaw {
-                    self.schedule(thaw, Event::Network(Delivery::ToMachine(worker, connection, order)));
+                    self.schedule(
+                        thaw,
+                        Event::Network(Delivery::ToMachine(worker, connection, order)),
+                    );
                 } else if self.machine(worker).connection == Some(connection) {
                     self.obey(worker, order);
                 }
@@ -91,7 +119,9 @@ impl Cluster {
                     self.scheduler.leave(self.now, worker, false);
                 }
             }
-            Delivery::ToCoordinator(worker, connection, message) => self.hear(worker, connection, message),
+            Delivery::ToCoordinator(worker, connection, message) => {
+                self.hear(worker, connection, message)
+            }
         }
     }
 
@@ -99,13 +129,18 @@ impl Cluster {
         let is_current = self.connections.get(&worker) == Some(&connection);
         match message {
             // Joining is a handshake: it cannot outlive its connection.
-            Message::Join(slots, holding) if self.machine(worker).connection == Some(connection) => {
+            Message::Join(slots, holding)
+                if self.machine(worker).connection == Some(connection) =>
+            {
                 self.connections.insert(worker, connection);
                 self.scheduler.join(self.now, worker, slots, &holding);
             }
-            Message::Beat(progress) if is_current => self.scheduler.heartbeat(self.now, worker, &progress),
+            Message::Beat(progress) if is_current => {
+                self.scheduler.heartbeat(self.now, worker, &progress)
+            }
             Message::Report(task, attempt, report) if is_current || self.plan.is_chaotic => {
-                self.scheduler.report(self.now, worker, task, attempt, report);
+                self.scheduler
+                    .report(self.now, worker, task, attempt, report);
             }
             Message::Goodbye if is_current => {
                 self.connections.remove(&worker);

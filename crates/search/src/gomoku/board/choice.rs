@@ -14,7 +14,11 @@ use crate::heuristics::Moves;
 impl<R: Rule> Board<R> {
     /// The one point that stops a five.
     pub(super) fn stop(&self) -> Moves {
-        self.listed(self.cells_of(self.side.other(), |kind| kind == Kind::Five).iter(), true)
+        self.listed(
+            self.cells_of(self.side.other(), |kind| kind == Kind::Five)
+                .iter(),
+            true,
+        )
     }
 
     /// The moves against an opponent who can make two completion points.
@@ -28,7 +32,11 @@ impl<R: Rule> Board<R> {
         let (me, other) = (self.side, self.side.other());
         let mut common: Option<Cells> = None;
         for threat in self.cells_of(other, |kind| kind == Kind::Winning).iter() {
-            let answers: Cells = self.completions(other, threat).into_iter().chain([threat]).collect();
+            let answers: Cells = self
+                .completions(other, threat)
+                .into_iter()
+                .chain([threat])
+                .collect();
             common = Some(common.map_or(answers, |common| common.and(&answers)));
         }
         let mut cells = common.unwrap_or_default();
@@ -38,7 +46,11 @@ impl<R: Rule> Board<R> {
 
     /// The cells worth a thought.
     pub(super) fn candidates(&self) -> Moves {
-        let near = if self.most == usize::MAX { self.empty } else { self.near.and(&self.empty) };
+        let near = if self.most == usize::MAX {
+            self.empty
+        } else {
+            self.near.and(&self.empty)
+        };
         let mut moves = self.listed(near.iter(), false);
         let is_all = if moves.is_empty() {
             moves = self.central();
@@ -66,7 +78,11 @@ impl<R: Rule> Board<R> {
         let grades = self.grades[cell];
         let (mine, his) = (grades[self.side.index()], grades[self.side.other().index()]);
         let defence = self.weights[0].defence;
-        let defended = if defence == 100 { his.promise() } else { his.promise() * defence / 100 };
+        let defended = if defence == 100 {
+            his.promise()
+        } else {
+            his.promise() * defence / 100
+        };
         2 * mine.promise() + defended + 4_000 * mine.kind().rank() + 2_000 * his.kind().rank()
     }
 
@@ -78,7 +94,11 @@ impl<R: Rule> Board<R> {
             (2 * x - middle).abs().max((2 * y - middle).abs())
         };
         let mut moves = Moves::new(false);
-        for cell in self.empty.iter().filter(|&cell| !self.is_forbidden(self.side, cell)) {
+        for cell in self
+            .empty
+            .iter()
+            .filter(|&cell| !self.is_forbidden(self.side, cell))
+        {
             moves.push(-distance(cell) as i32, Move::new(cell as u16));
         }
         moves
@@ -87,7 +107,10 @@ impl<R: Rule> Board<R> {
     /// The cells that complete five together with a stone of `side` on `cell`.
     pub(in super::super) fn completions(&self, side: Side, cell: usize) -> ArrayVec<usize, 40> {
         let mut found = ArrayVec::new();
-        for (at, stride) in self.geometry.places[cell].into_iter().zip(self.geometry.strides) {
+        for (at, stride) in self.geometry.places[cell]
+            .into_iter()
+            .zip(self.geometry.strides)
+        {
             let window = self.lines[usize::from(at.line)].window(at.place.into());
             for place in completions::<R>(side, window) {
                 found.push((cell as isize + (place as isize - CENTRE as isize) * stride) as usize);

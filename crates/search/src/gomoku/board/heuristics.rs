@@ -15,8 +15,16 @@ const MOST_PROOFS: usize = 1 << 20;
 impl<R: Rule> Heuristics for Board<R> {
     type Rules = Gomoku<R>;
 
-    const STYLE: Style =
-        Style { ply: 60, codes: 22 * 22, killer: 120, late: Late { divisor: 80, moves: (3, 2) }, kill: ProofKind::Vcf };
+    const STYLE: Style = Style {
+        ply: 60,
+        codes: 22 * 22,
+        killer: 120,
+        late: Late {
+            divisor: 80,
+            moves: (3, 2),
+        },
+        kill: ProofKind::Vcf,
+    };
 
     fn new(game: &Gomoku<R>, options: &EngineOptions) -> Self {
         Self::of_game(game, options)
@@ -37,9 +45,18 @@ impl<R: Rule> Heuristics for Board<R> {
     /// What may be made on all empty cells, mine less the opponent's, and what the threats of both are worth to me. Who cannot
     /// win has no good opinion of himself.
     fn evaluate(&self) -> Score {
-        let (me, other) = (self.sums[self.side.index()], self.sums[self.side.other().index()]);
-        let Weights { threats, defence, .. } = self.weights[self.side.index()];
-        let other = if *defence == 100 { other } else { other / 100 * defence + other % 100 * defence / 100 };
+        let (me, other) = (
+            self.sums[self.side.index()],
+            self.sums[self.side.other().index()],
+        );
+        let Weights {
+            threats, defence, ..
+        } = self.weights[self.side.index()];
+        let other = if *defence == 100 {
+            other
+        } else {
+            other / 100 * defence + other % 100 * defence / 100
+        };
         let opinion = Score::opinion(me - other + i32::from(threats[self.flags()]));
         match self.hopes() {
             (true, true) => opinion,
@@ -82,8 +99,15 @@ impl<R: Rule> Heuristics for Board<R> {
     }
 
     fn force(&self, m: Move) -> Force {
-        let (mine, his) = (self.kind(self.side, m.index()), self.kind(self.side.other(), m.index()));
-        Force { is_four: mine.is_four(), attacks: mine >= Kind::Three, defends: his >= Kind::Three }
+        let (mine, his) = (
+            self.kind(self.side, m.index()),
+            self.kind(self.side.other(), m.index()),
+        );
+        Force {
+            is_four: mine.is_four(),
+            attacks: mine >= Kind::Three,
+            defends: his >= Kind::Three,
+        }
     }
 
     fn is_threatened(&self) -> bool {
@@ -94,14 +118,19 @@ impl<R: Rule> Heuristics for Board<R> {
 
     fn attack(&mut self, effort: Effort, control: &Control) -> Attack {
         // An entry for each position to come, within reason.
-        let entries = effort.nodes.map_or(MOST_PROOFS, |nodes| usize::try_from(nodes).unwrap_or(MOST_PROOFS));
+        let entries = effort.nodes.map_or(MOST_PROOFS, |nodes| {
+            usize::try_from(nodes).unwrap_or(MOST_PROOFS)
+        });
         let mut proofs = ProofTable::new(entries.min(MOST_PROOFS) * ProofTable::ENTRY);
         let mut vct = Vct::new(self, &mut proofs, control);
         let win = match vct.find(effort) {
             Decision::Win { plies, line } if !line.is_empty() => Some((plies, line)),
             _ => None,
         };
-        Attack { win, nodes: vct.nodes }
+        Attack {
+            win,
+            nodes: vct.nodes,
+        }
     }
 
     fn threat(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
@@ -113,13 +142,20 @@ impl<R: Rule> Heuristics for Board<R> {
     }
 
     fn legal(&self) -> Vec<Move> {
-        let cells = self.empty.iter().filter(|&cell| !self.is_forbidden(self.side, cell));
+        let cells = self
+            .empty
+            .iter()
+            .filter(|&cell| !self.is_forbidden(self.side, cell));
         cells.map(|cell| Move::new(cell as u16)).collect()
     }
 
     fn urgent(&self) -> Vec<Move> {
         let five = self.cells_of(self.side, |kind| kind == Kind::Five);
-        let urgent = if five.is_empty() { self.cells_of(self.side, |kind| kind == Kind::Winning) } else { five };
+        let urgent = if five.is_empty() {
+            self.cells_of(self.side, |kind| kind == Kind::Winning)
+        } else {
+            five
+        };
         urgent.iter().map(|cell| Move::new(cell as u16)).collect()
     }
 
@@ -131,7 +167,11 @@ impl<R: Rule> Heuristics for Board<R> {
 
     fn has_kill(&self) -> bool {
         let fours = [Kind::Tangle, Kind::Four, Kind::FourThree, Kind::Winning];
-        fours.iter().map(|&kind| self.count(self.side, kind)).sum::<u16>() > 1
+        fours
+            .iter()
+            .map(|&kind| self.count(self.side, kind))
+            .sum::<u16>()
+            > 1
     }
 
     fn kill(&mut self, budget: &mut u32, length: u32) -> Option<Vec<Move>> {
@@ -143,16 +183,28 @@ impl<R: Rule> Board<R> {
     /// Whether Black is to move in renju and has none but forbidden points left: then he has lost.
     fn is_stuck(&self) -> bool {
         let doubtful = [Kind::Forbidden, Kind::DoubleThree, Kind::Tangle];
-        let count = || doubtful.iter().map(|&kind| usize::from(self.count(Side::First, kind))).sum::<usize>();
+        let count = || {
+            doubtful
+                .iter()
+                .map(|&kind| usize::from(self.count(Side::First, kind)))
+                .sum::<usize>()
+        };
         is_judged::<R>(self.side)
             && self.left > 0
             && count() == self.left
-            && self.empty.iter().all(|cell| self.is_forbidden(self.side, cell))
+            && self
+                .empty
+                .iter()
+                .all(|cell| self.is_forbidden(self.side, cell))
     }
 
     /// Whether the only point that stops the opponent's five is forbidden to the side to move.
     fn is_caught(&self) -> bool {
-        let point = || self.cells_of(self.side.other(), |kind| kind == Kind::Five).first();
-        is_judged::<R>(self.side) && point().is_some_and(|point| self.is_forbidden(self.side, point))
+        let point = || {
+            self.cells_of(self.side.other(), |kind| kind == Kind::Five)
+                .first()
+        };
+        is_judged::<R>(self.side)
+            && point().is_some_and(|point| self.is_forbidden(self.side, point))
     }
 }

@@ -34,8 +34,14 @@ impl<R: Rule> Board<R> {
     /// more than the line has.
     pub(in super::super) fn replies_to(&mut self, line: &[Move]) -> Cells {
         let near = self.touching(line).and(&self.empty);
-        let legal: Cells = near.iter().filter(|&cell| !self.is_forbidden(self.side, cell)).collect();
-        legal.iter().filter(|&cell| !self.still_wins(Move::new(cell as u16), line)).collect()
+        let legal: Cells = near
+            .iter()
+            .filter(|&cell| !self.is_forbidden(self.side, cell))
+            .collect();
+        legal
+            .iter()
+            .filter(|&cell| !self.still_wins(Move::new(cell as u16), line))
+            .collect()
     }
 
     /// The cells where a stone could change what becomes of the opponent's line of fours:
@@ -71,11 +77,14 @@ impl<R: Rule> Board<R> {
 
     /// Empty cells within a row of five of a cell.
     fn beside(&self, cell: usize) -> Cells {
-        let lines = self.geometry.places[cell].into_iter().zip(self.geometry.strides);
+        let lines = self.geometry.places[cell]
+            .into_iter()
+            .zip(self.geometry.strides);
         lines
             .flat_map(|(at, stride)| {
                 let window = empty(self.lines[usize::from(at.line)].window(at.place.into()));
-                let steps = (0..=2 * CENTRE as isize).filter(move |&step| window >> (2 * step) & 1 != 0);
+                let steps =
+                    (0..=2 * CENTRE as isize).filter(move |&step| window >> (2 * step) & 1 != 0);
                 steps.map(move |step| (cell as isize + (step - CENTRE as isize) * stride) as usize)
             })
             .collect()
@@ -97,14 +106,18 @@ impl<R: Rule> Board<R> {
         if self.count(me, Kind::Five) > 0 {
             return true;
         }
-        let &[four, answer, ref rest @ ..] = line else { return false };
+        let &[four, answer, ref rest @ ..] = line else {
+            return false;
+        };
         let four = four.index();
         let must_stop = match self.count(other, Kind::Five) {
             0 => false,
             1 => true,
             _ => return false,
         };
-        let can_play = self.empty.contains(four) && self.kind(me, four).is_four() && !self.is_forbidden(me, four);
+        let can_play = self.empty.contains(four)
+            && self.kind(me, four).is_four()
+            && !self.is_forbidden(me, four);
         if !can_play || must_stop && self.kind(other, four) != Kind::Five {
             return false;
         }

@@ -12,7 +12,9 @@ use super::{Board, NUMBERS, ROOM, half};
 impl<R: Rule> Board<R> {
     /// Empty cells that may make a four or an open three of `side`, or both; those that win at once are among them.
     pub(in super::super) fn threats(&self, side: Side) -> Cells {
-        self.cells_of(side, |kind| !matches!(kind, Kind::Quiet | Kind::Forbidden | Kind::Five))
+        self.cells_of(side, |kind| {
+            !matches!(kind, Kind::Quiet | Kind::Forbidden | Kind::Five)
+        })
     }
 
     /// Empty cells that make neither a four nor an open three of `side`, but on some line a sleeping three (`XOOO__`), or a two
@@ -20,10 +22,14 @@ impl<R: Rule> Board<R> {
     pub(in super::super) fn hidden_threats(&self, side: Side, least: Shape) -> Cells {
         let makes = |cell: usize| {
             let cross = half(self.crosses[cell % ROOM], side.index());
-            let mut shapes = (0..4).map(|direction| Shape::of((cross >> (4 * direction) & 0xf) as u8));
+            let mut shapes =
+                (0..4).map(|direction| Shape::of((cross >> (4 * direction) & 0xf) as u8));
             shapes.any(|shape| (least..=Shape::SleepingThree).contains(&shape))
         };
-        self.empty.iter().filter(|&cell| self.kind(side, cell) == Kind::Quiet && makes(cell)).collect()
+        self.empty
+            .iter()
+            .filter(|&cell| self.kind(side, cell) == Kind::Quiet && makes(cell))
+            .collect()
     }
 
     /// Whether the side to move has a four to make.
@@ -69,6 +75,8 @@ impl<R: Rule> Board<R> {
 
     /// Some legal move of the side to move.
     pub(in super::super) fn any_legal(&self) -> Option<usize> {
-        self.empty.iter().find(|&cell| !self.is_forbidden(self.side, cell))
+        self.empty
+            .iter()
+            .find(|&cell| !self.is_forbidden(self.side, cell))
     }
 }

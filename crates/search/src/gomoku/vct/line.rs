@@ -32,12 +32,25 @@ impl<R: Rule> Search<'_, R> {
         }
         let mut best: Option<(usize, u16)> = None;
         let (moves, _) = self.moves();
-        let legal: Vec<usize> = moves.iter().filter(|&cell| !self.board.is_forbidden(side, cell)).collect();
+        let legal: Vec<usize> = moves
+            .iter()
+            .filter(|&cell| !self.board.is_forbidden(side, cell))
+            .collect();
         for cell in legal {
             self.board.play_cell(cell);
-            let value = if attacks { self.look(plies - 1) } else { self.decide(plies - 1) };
+            let value = if attacks {
+                self.look(plies - 1)
+            } else {
+                self.decide(plies - 1)
+            };
             self.board.undo_cell();
-            let is_better = best.is_none_or(|(_, known)| if attacks { value.won < known } else { value.won > known });
+            let is_better = best.is_none_or(|(_, known)| {
+                if attacks {
+                    value.won < known
+                } else {
+                    value.won > known
+                }
+            });
             if value.is_won() && is_better {
                 best = Some((cell, value.won));
             }
@@ -49,9 +62,13 @@ impl<R: Rule> Search<'_, R> {
             }
             // Every reply loses at once: one that at least stands in the way.
             None => {
-                let cell =
-                    self.board.one(side.other(), Kind::Winning).or_else(|| self.board.one(side.other(), Kind::Five));
-                let cell = cell.filter(|&cell| !self.board.is_forbidden(side, cell)).or_else(|| self.board.any_legal());
+                let cell = self
+                    .board
+                    .one(side.other(), Kind::Winning)
+                    .or_else(|| self.board.one(side.other(), Kind::Five));
+                let cell = cell
+                    .filter(|&cell| !self.board.is_forbidden(side, cell))
+                    .or_else(|| self.board.any_legal());
                 Some((cell?, plies - 1))
             }
             found => found,

@@ -103,7 +103,13 @@ impl<'a, R: Rule> Vct<'a, R> {
     /// What `table` knows is used and added to; it must be one of the same rule and size of board.
     pub(crate) fn new(board: &'a mut Board<R>, table: &'a mut Table, control: &'a Control) -> Self {
         table.begin();
-        Self { board, table, control, nodes: 0, found: None }
+        Self {
+            board,
+            table,
+            control,
+            nodes: 0,
+            found: None,
+        }
     }
 
     /// The shortest win, within `effort.depth` plies and the other limits of the effort.
@@ -119,7 +125,10 @@ impl<'a, R: Rule> Vct<'a, R> {
     /// The shortest win where that is soon found, or else any: a short win makes a small plan, but not at any price.
     pub(crate) fn find_short(&mut self, effort: Effort) -> Decision {
         let nodes = effort.nodes.map_or(SHORT, |nodes| nodes.min(SHORT));
-        match self.find(Effort { nodes: Some(nodes), ..effort }) {
+        match self.find(Effort {
+            nodes: Some(nodes),
+            ..effort
+        }) {
             Decision::Unknown => self.find_any(effort),
             decision => decision,
         }
@@ -128,7 +137,9 @@ impl<'a, R: Rule> Vct<'a, R> {
     /// Wins of at most `first` plies are searched for first.
     fn seek(&mut self, effort: Effort, first: u16) -> Decision {
         // The attacker makes the last move, so a win has an odd number of plies.
-        let most = effort.depth.map_or(LONGEST, |plies| u16::from(plies.saturating_sub(1) | 1));
+        let most = effort
+            .depth
+            .map_or(LONGEST, |plies| u16::from(plies.saturating_sub(1) | 1));
         let begun = Instant::now();
         let mut open = Attacks::EACH.map(|attacks| Some((attacks, most.min(first))));
         let (mut share, mut lost) = (SHARE, u16::MAX);
@@ -137,22 +148,35 @@ impl<'a, R: Rule> Vct<'a, R> {
                 share = u64::MAX;
             }
             for stage in &mut open {
-                let Some((attacks, plies)) = stage.as_mut() else { continue };
+                let Some((attacks, plies)) = stage.as_mut() else {
+                    continue;
+                };
                 if *attacks == Attacks::All && share < WIDE {
                     continue;
                 }
                 let left = Effort {
                     depth: None,
-                    nodes: Some(effort.nodes.map_or(u64::MAX, |nodes| nodes.saturating_sub(self.nodes)).min(share)),
+                    nodes: Some(
+                        effort
+                            .nodes
+                            .map_or(u64::MAX, |nodes| nodes.saturating_sub(self.nodes))
+                            .min(share),
+                    ),
                     time: effort.time.map(|time| time.saturating_sub(begun.elapsed())),
                 };
-                if left.nodes == Some(0) || left.time == Some(Duration::ZERO) || self.control.is_stopped() {
+                if left.nodes == Some(0)
+                    || left.time == Some(Duration::ZERO)
+                    || self.control.is_stopped()
+                {
                     return Decision::Unknown;
                 }
                 let value = self.deepen(*attacks, plies, most, left);
                 if value.is_won() {
                     self.found = Some(*attacks);
-                    return Decision::Win { plies: value.won, line: self.line(*attacks, value.won) };
+                    return Decision::Win {
+                        plies: value.won,
+                        line: self.line(*attacks, value.won),
+                    };
                 }
                 if value.is_lost() {
                     lost = lost.min(value.lost);
@@ -204,8 +228,23 @@ impl<'a, R: Rule> Vct<'a, R> {
         let won = search.repeat(sketch);
         self.nodes += search.nodes();
         self.found = won.and(Some(sketch.attacks));
-        let first = || sketch.first().map(|first| Move::new(first as u16)).into_iter().collect();
-        won.map(|won| (won, if is_known { self.line(sketch.attacks, won) } else { first() }))
+        let first = || {
+            sketch
+                .first()
+                .map(|first| Move::new(first as u16))
+                .into_iter()
+                .collect()
+        };
+        won.map(|won| {
+            (
+                won,
+                if is_known {
+                    self.line(sketch.attacks, won)
+                } else {
+                    first()
+                },
+            )
+        })
     }
 
     /// Finding a win again costs little while the table holds it; where it does not, the line ends early.

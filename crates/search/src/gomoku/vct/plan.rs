@@ -29,7 +29,11 @@ impl Draft {
     }
 
     fn add_last(&mut self, cell: usize) -> u32 {
-        self.add(Step { at: Move::new(cell as u16), replies: Vec::new(), otherwise: None })
+        self.add(Step {
+            at: Move::new(cell as u16),
+            replies: Vec::new(),
+            otherwise: None,
+        })
     }
 }
 
@@ -81,24 +85,42 @@ impl<R: Rule> Search<'_, R> {
         let replies = self.answer_all(rest, draft);
         self.board.undo_cell();
         let Answers { replies, otherwise } = replies?;
-        Some(draft.add(Step { at: Move::new(cell as u16), replies, otherwise }))
+        Some(draft.add(Step {
+            at: Move::new(cell as u16),
+            replies,
+            otherwise,
+        }))
     }
 
     /// The defender is to move: how each of his replies is answered.
     fn answer_all(&mut self, rest: u16, draft: &mut Draft) -> Option<Answers> {
         let (me, other) = (self.attacker, self.attacker.other());
         if self.board.count(me, Kind::Five) > 0 {
-            return self.answer_five(draft, |search, draft| search.attack(rest.saturating_sub(1), draft));
+            return self.answer_five(draft, |search, draft| {
+                search.attack(rest.saturating_sub(1), draft)
+            });
         }
-        let line = if self.has_open_threat() { None } else { Some(self.threat()?) };
+        let line = if self.has_open_threat() {
+            None
+        } else {
+            Some(self.threat()?)
+        };
         let defences = match &line {
             None => self.board.defences(),
             Some(line) => self.board.replies_to(line),
         };
         // Where a line of fours is threatened, there is no such cell.
-        let threat = if line.is_none() { self.board.one(me, Kind::Winning)? } else { usize::MAX };
-        let replies: Vec<usize> =
-            self.board.empties().iter().filter(|&cell| !self.board.is_forbidden(other, cell)).collect();
+        let threat = if line.is_none() {
+            self.board.one(me, Kind::Winning)?
+        } else {
+            usize::MAX
+        };
+        let replies: Vec<usize> = self
+            .board
+            .empties()
+            .iter()
+            .filter(|&cell| !self.board.is_forbidden(other, cell))
+            .collect();
         let mut answers: Vec<(Move, u32)> = Vec::with_capacity(replies.len());
         for reply in replies {
             let answer = self.after(reply, |search| {
@@ -109,16 +131,28 @@ impl<R: Rule> Search<'_, R> {
                     return search.follow(line, draft);
                 }
                 let is_left = reply != threat && search.board.kind(me, threat) == Kind::Winning;
-                let four = if is_left { threat } else { search.board.one(me, Kind::Winning)? };
+                let four = if is_left {
+                    threat
+                } else {
+                    search.board.one(me, Kind::Winning)?
+                };
                 search.make(four, 2, draft)
             })?;
             answers.push((Move::new(reply as u16), answer));
         }
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
-        answers.iter().for_each(|(_, answer)| *counts.entry(*answer).or_default() += 1);
-        let otherwise = counts.into_iter().max_by_key(|(_, count)| *count).map(|(answer, _)| answer);
+        answers
+            .iter()
+            .for_each(|(_, answer)| *counts.entry(*answer).or_default() += 1);
+        let otherwise = counts
+            .into_iter()
+            .max_by_key(|(_, count)| *count)
+            .map(|(answer, _)| answer);
         answers.retain(|(_, answer)| Some(*answer) != otherwise);
-        Some(Answers { replies: answers, otherwise })
+        Some(Answers {
+            replies: answers,
+            otherwise,
+        })
     }
 
     /// The attacker has made a four: a five answers all replies but the one on its point; after that he goes on by `next`,
@@ -133,13 +167,19 @@ impl<R: Rule> Search<'_, R> {
         let first = fives.first()?;
         let otherwise = Some(draft.add_last(first));
         if self.board.is_forbidden(other, first) {
-            return Some(Answers { replies: Vec::new(), otherwise });
+            return Some(Answers {
+                replies: Vec::new(),
+                otherwise,
+            });
         }
         let answer = match fives.iter().nth(1) {
             Some(second) => draft.add_last(second),
             None => self.after(first, |search| next(search, draft))?,
         };
-        Some(Answers { replies: vec![(Move::new(first as u16), answer)], otherwise })
+        Some(Answers {
+            replies: vec![(Move::new(first as u16), answer)],
+            otherwise,
+        })
     }
 
     /// The step that begins a line of fours and their answers, which wins as it stands.
@@ -147,12 +187,18 @@ impl<R: Rule> Search<'_, R> {
         if let Some(five) = self.board.one(self.attacker, Kind::Five) {
             return Some(draft.add_last(five));
         }
-        let &[four, _, ref rest @ ..] = line else { return None };
+        let &[four, _, ref rest @ ..] = line else {
+            return None;
+        };
         self.board.play_cell(four.index());
         let answers = self.answer_five(draft, |search, draft| search.follow(rest, draft));
         self.board.undo_cell();
         let Answers { replies, otherwise } = answers?;
-        Some(draft.add(Step { at: four, replies, otherwise }))
+        Some(draft.add(Step {
+            at: four,
+            replies,
+            otherwise,
+        }))
     }
 
     fn after<T>(&mut self, cell: usize, look: impl FnOnce(&mut Self) -> T) -> T {

@@ -65,9 +65,22 @@ pub(super) struct Search<'a, R> {
 }
 
 impl<'a, R: Rule> Search<'a, R> {
-    pub(super) fn new(board: &'a mut Board<R>, attacks: Attacks, table: &'a mut Table, limits: &'a Limits<'a>) -> Self {
+    pub(super) fn new(
+        board: &'a mut Board<R>,
+        attacks: Attacks,
+        table: &'a mut Table,
+        limits: &'a Limits<'a>,
+    ) -> Self {
         let attacker = board.side();
-        Self { board, attacker, attacks, table, limits, nodes: 0, children: Vec::with_capacity(1_024) }
+        Self {
+            board,
+            attacker,
+            attacks,
+            table,
+            limits,
+            nodes: 0,
+            children: Vec::with_capacity(1_024),
+        }
     }
 
     pub(super) const fn nodes(&self) -> u64 {
@@ -100,7 +113,11 @@ impl<'a, R: Rule> Search<'a, R> {
     }
 
     fn hash(&self) -> u64 {
-        let attacker = if self.attacker == Side::Second { SECOND } else { 0 };
+        let attacker = if self.attacker == Side::Second {
+            SECOND
+        } else {
+            0
+        };
         let attacks = match self.attacks {
             Attacks::Threes => 0,
             Attacks::Sleeping => SLEEPING,
@@ -115,12 +132,17 @@ impl<'a, R: Rule> Search<'a, R> {
         if !value.is_open() {
             return value;
         }
-        self.expand(rest, INFINITE, INFINITE).map_or(Value::UNKNOWN, |(value, _)| value)
+        self.expand(rest, INFINITE, INFINITE)
+            .map_or(Value::UNKNOWN, |(value, _)| value)
     }
 
     /// What is known of the position without searching it.
     pub(super) fn look(&mut self, rest: u16) -> Value {
-        let value = if self.board.side() == self.attacker { self.look_ahead(rest) } else { self.look_out(rest) };
+        let value = if self.board.side() == self.attacker {
+            self.look_ahead(rest)
+        } else {
+            self.look_out(rest)
+        };
         debug_assert!(value.won != NEVER || !value.is_won());
         value
     }
@@ -135,7 +157,10 @@ impl<'a, R: Rule> Search<'a, R> {
             0 if self.board.count(me, Kind::Winning) > 0 => return wins(3),
             0 => {}
             1 => {
-                let stop = self.board.one(other, Kind::Five).filter(|&cell| !self.board.is_forbidden(me, cell));
+                let stop = self
+                    .board
+                    .one(other, Kind::Five)
+                    .filter(|&cell| !self.board.is_forbidden(me, cell));
                 match stop.map(|cell| self.board.kind(me, cell)) {
                     None => return Value::REFUTED,
                     Some(Kind::Winning) => return wins(3),
@@ -164,7 +189,11 @@ impl<'a, R: Rule> Search<'a, R> {
                 return value.within(rest, || (1, 1));
             }
         }
-        Value { pn: 1, dn: count, ..Value::UNKNOWN }
+        Value {
+            pn: 1,
+            dn: count,
+            ..Value::UNKNOWN
+        }
     }
 
     /// The defender is to move.
@@ -189,7 +218,11 @@ impl<'a, R: Rule> Search<'a, R> {
         match self.table.get(self.hash()) {
             Some(known) => known.within(rest, || (replies, 1)),
             None if replies == 0 => wins(4),
-            None => Value { pn: replies, dn: 1, ..Value::UNKNOWN },
+            None => Value {
+                pn: replies,
+                dn: 1,
+                ..Value::UNKNOWN
+            },
         }
     }
 
@@ -207,7 +240,11 @@ impl<'a, R: Rule> Search<'a, R> {
                 Value::REFUTED
             }
             Some(line) if line.len() as u16 >= rest => Value::lost(line.len() as u16),
-            Some(_) => Value { pn: REPLIES, dn: 1, ..Value::UNKNOWN },
+            Some(_) => Value {
+                pn: REPLIES,
+                dn: 1,
+                ..Value::UNKNOWN
+            },
         }
     }
 
@@ -252,7 +289,10 @@ impl<'a, R: Rule> Search<'a, R> {
                 // Not where a search comes to.
                 None => (self.board.defences(), u16::MAX),
             },
-            _ => (self.board.cells_of(other, |kind| kind == Kind::Five), if side == self.attacker { 0 } else { 2 }),
+            _ => (
+                self.board.cells_of(other, |kind| kind == Kind::Five),
+                if side == self.attacker { 0 } else { 2 },
+            ),
         }
     }
 
@@ -260,8 +300,14 @@ impl<'a, R: Rule> Search<'a, R> {
     fn add_children(&mut self, cells: &Cells, rest: u16) {
         let side = self.board.side();
         let first = self.children.len();
-        for cell in cells.iter().filter(|&cell| !self.board.is_forbidden(side, cell)) {
-            self.children.push(Child { cell: cell as u16, value: Value::UNKNOWN });
+        for cell in cells
+            .iter()
+            .filter(|&cell| !self.board.is_forbidden(side, cell))
+        {
+            self.children.push(Child {
+                cell: cell as u16,
+                value: Value::UNKNOWN,
+            });
         }
         let board = &*self.board;
         self.children[first..].sort_by_key(|child| -board.kind(side, child.cell.into()).rank());
@@ -270,7 +316,11 @@ impl<'a, R: Rule> Search<'a, R> {
             let value = self.look(rest - 1);
             self.board.undo_cell();
             self.children[at].value = value;
-            let decides = if side == self.attacker { value.is_won() } else { value.is_lost() };
+            let decides = if side == self.attacker {
+                value.is_won()
+            } else {
+                value.is_lost()
+            };
             if decides {
                 self.children.swap(first, at);
                 self.children.truncate(first + 1);
@@ -303,8 +353,11 @@ impl<'a, R: Rule> Search<'a, R> {
             }
             let child = self.children[first + sum.best];
             let more = sum.next.saturating_add(sum.next / 4).saturating_add(1);
-            let (child_pn, child_dn) =
-                if attacks { (pn.min(more), dn - sum.others) } else { (pn - sum.others, dn.min(more)) };
+            let (child_pn, child_dn) = if attacks {
+                (pn.min(more), dn - sum.others)
+            } else {
+                (pn - sum.others, dn.min(more))
+            };
             self.board.play_cell(child.cell.into());
             let found = self.expand(rest - 1, child_pn, child_dn);
             self.board.undo_cell();
@@ -313,10 +366,13 @@ impl<'a, R: Rule> Search<'a, R> {
                 None => break None,
             }
         };
-        let cell = found.and_then(|(_, best)| self.children.get(first + best)).map(|child| usize::from(child.cell));
+        let cell = found
+            .and_then(|(_, best)| self.children.get(first + best))
+            .map(|child| usize::from(child.cell));
         self.children.truncate(first);
         let (value, _) = found?;
-        self.table.put(self.hash(), value, (self.nodes - before) as u32 + 1);
+        self.table
+            .put(self.hash(), value, (self.nodes - before) as u32 + 1);
         Some((value, cell.unwrap_or_default()))
     }
 }
@@ -335,7 +391,13 @@ struct Sum {
 impl Sum {
     fn of(children: &[Child], attacks: bool, otherwise: u16) -> Self {
         // The number that is minimised, the one that is added up, and the facts that one child alone decides.
-        let view = |value: Value| if attacks { (value.pn, value.dn) } else { (value.dn, value.pn) };
+        let view = |value: Value| {
+            if attacks {
+                (value.pn, value.dn)
+            } else {
+                (value.dn, value.pn)
+            }
+        };
         let (mut least, mut next, mut best) = (INFINITE, INFINITE, 0);
         let (mut greatest, mut open) = (0, 0u32);
         for (at, child) in children.iter().enumerate() {
@@ -351,16 +413,52 @@ impl Sum {
             }
         }
         let others = open.saturating_sub(1);
-        let facts =
-            |wanted: fn(Value) -> bool| children.iter().map(|child| child.value).filter(move |&value| wanted(value));
-        let value = match (least, attacks) {
-            (0, true) => Value::won(facts(Value::is_won).map(|value| value.won + 1).min().unwrap_or(NEVER)),
-            (0, false) => Value::lost(facts(Value::is_lost).map(Value::lost_before).max().unwrap_or_default()),
-            (INFINITE, true) => Value::lost(facts(Value::is_lost).map(Value::lost_before).min().unwrap_or(NEVER)),
-            (INFINITE, false) => Value::won(facts(Value::is_won).map(|value| value.won + 1).fold(otherwise, u16::max)),
-            (pn, true) => Value { pn, dn: greatest + others, ..Value::UNKNOWN },
-            (dn, false) => Value { pn: greatest + others, dn, ..Value::UNKNOWN },
+        let facts = |wanted: fn(Value) -> bool| {
+            children
+                .iter()
+                .map(|child| child.value)
+                .filter(move |&value| wanted(value))
         };
-        Self { value, best, next, others }
+        let value = match (least, attacks) {
+            (0, true) => Value::won(
+                facts(Value::is_won)
+                    .map(|value| value.won + 1)
+                    .min()
+                    .unwrap_or(NEVER),
+            ),
+            (0, false) => Value::lost(
+                facts(Value::is_lost)
+                    .map(Value::lost_before)
+                    .max()
+                    .unwrap_or_default(),
+            ),
+            (INFINITE, true) => Value::lost(
+                facts(Value::is_lost)
+                    .map(Value::lost_before)
+                    .min()
+                    .unwrap_or(NEVER),
+            ),
+            (INFINITE, false) => Value::won(
+                facts(Value::is_won)
+                    .map(|value| value.won + 1)
+                    .fold(otherwise, u16::max),
+            ),
+            (pn, true) => Value {
+                pn,
+                dn: greatest + others,
+                ..Value::UNKNOWN
+            },
+            (dn, false) => Value {
+                pn: greatest + others,
+                dn,
+                ..Value::UNKNOWN
+            },
+        };
+        Self {
+            value,
+            best,
+            next,
+            others,
+        }
     }
 }

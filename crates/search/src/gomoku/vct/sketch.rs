@@ -43,13 +43,22 @@ impl<R: Rule> Search<'_, R> {
     /// How a position is won that is known to be won within `plies`. `None` if the search must end before all of it is found
     /// again.
     pub(super) fn sketch(&mut self, plies: u16) -> Option<Sketch> {
-        let mut sketch = Sketch { attacks: self.attacks(), steps: Vec::new(), cells: Cells::NONE };
+        let mut sketch = Sketch {
+            attacks: self.attacks(),
+            steps: Vec::new(),
+            cells: Cells::NONE,
+        };
         self.draw(plies, &mut sketch, &mut HashMap::new())?;
         Some(sketch)
     }
 
     /// The step of a position where the attacker is to move.
-    fn draw(&mut self, plies: u16, sketch: &mut Sketch, known: &mut HashMap<u64, u32>) -> Option<u32> {
+    fn draw(
+        &mut self,
+        plies: u16,
+        sketch: &mut Sketch,
+        known: &mut HashMap<u64, u32>,
+    ) -> Option<u32> {
         let hash = self.board.hash_now();
         if let Some(step) = known.get(&hash) {
             return Some(*step);
@@ -59,7 +68,10 @@ impl<R: Rule> Search<'_, R> {
         let replies = self.draw_replies(rest, sketch, known);
         self.board.undo_cell();
         sketch.cells.insert(cell);
-        sketch.steps.push(Step { cell: cell as u16, replies: replies? });
+        sketch.steps.push(Step {
+            cell: cell as u16,
+            replies: replies?,
+        });
         let step = sketch.steps.len() as u32 - 1;
         known.insert(hash, step);
         Some(step)
@@ -73,7 +85,12 @@ impl<R: Rule> Search<'_, R> {
     ) -> Option<Vec<(u16, Option<u32>)>> {
         if rest < 4 {
             // Five, or two completion points.
-            sketch.cells.add(&self.board.cells_of(self.attacker, |kind| kind == Kind::Five), usize::MAX);
+            sketch.cells.add(
+                &self
+                    .board
+                    .cells_of(self.attacker, |kind| kind == Kind::Five),
+                usize::MAX,
+            );
             return Some(Vec::new());
         }
         let (cells, _) = self.moves();
@@ -94,7 +111,10 @@ impl<R: Rule> Search<'_, R> {
     /// Tries to win in the same way; where that leads nowhere a little search is to find another. The plies within which the
     /// attacker, who is to move, wins then.
     pub(super) fn repeat(&mut self, sketch: &Sketch) -> Option<u16> {
-        self.retrace(sketch, sketch.steps.len().checked_sub(1).map(|last| last as u32))
+        self.retrace(
+            sketch,
+            sketch.steps.len().checked_sub(1).map(|last| last as u32),
+        )
     }
 
     /// Whether the attacker, who is to move, is known to win.
@@ -138,7 +158,11 @@ impl<R: Rule> Search<'_, R> {
             if self.board.is_forbidden(self.board.side(), cell) {
                 continue;
             }
-            let next = step.replies.iter().find(|(reply, _)| usize::from(*reply) == cell).and_then(|(_, next)| *next);
+            let next = step
+                .replies
+                .iter()
+                .find(|(reply, _)| usize::from(*reply) == cell)
+                .and_then(|(_, next)| *next);
             self.board.play_cell(cell);
             let after = self.retrace(sketch, next);
             self.board.undo_cell();

@@ -14,7 +14,12 @@ struct Entry {
     generation: u16,
 }
 
-const EMPTY: Entry = Entry { hash: 0, value: Value::UNKNOWN, work: 0, generation: 0 };
+const EMPTY: Entry = Entry {
+    hash: 0,
+    value: Value::UNKNOWN,
+    work: 0,
+    generation: 0,
+};
 
 /// Proof and disproof numbers by hash, in a fixed amount of memory; what was cheap to find gives way.
 #[derive(Debug)]
@@ -30,7 +35,10 @@ impl Table {
     /// A table of at most `bytes`, but of one bucket at least.
     pub(crate) fn new(bytes: usize) -> Self {
         let buckets = (bytes / (BUCKET * size_of::<Entry>())).max(1);
-        Self { entries: vec![EMPTY; buckets * BUCKET], generation: 1 }
+        Self {
+            entries: vec![EMPTY; buckets * BUCKET],
+            generation: 1,
+        }
     }
 
     /// Begins another search: what is known stays, but gives way first.
@@ -45,7 +53,10 @@ impl Table {
 
     pub(super) fn get(&self, hash: u64) -> Option<Value> {
         let bucket = &self.entries[self.bucket(hash)];
-        bucket.iter().find(|entry| entry.hash == hash && entry.generation != 0).map(|entry| entry.value)
+        bucket
+            .iter()
+            .find(|entry| entry.hash == hash && entry.generation != 0)
+            .map(|entry| entry.value)
     }
 
     /// Remembers a value; what was proven of the position before is kept.
@@ -56,7 +67,9 @@ impl Table {
             () if entry.generation != generation => (1, entry.work),
             () => (2, entry.work),
         };
-        let same = self.entries[range.clone()].iter().position(|entry| entry.hash == hash && entry.generation != 0);
+        let same = self.entries[range.clone()]
+            .iter()
+            .position(|entry| entry.hash == hash && entry.generation != 0);
         let entry = match same {
             Some(at) => Some(&mut self.entries[range.start + at]),
             None => self.entries[range].iter_mut().min_by_key(worth),
@@ -66,7 +79,12 @@ impl Table {
                 Some(_) => (value.with(entry.value), entry.work.saturating_add(work)),
                 None => (value, work),
             };
-            *entry = Entry { hash, value, work, generation };
+            *entry = Entry {
+                hash,
+                value,
+                work,
+                generation,
+            };
         }
     }
 

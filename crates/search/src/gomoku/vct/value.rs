@@ -19,23 +19,46 @@ pub(super) struct Value {
 
 impl Value {
     /// Nothing is known.
-    pub(super) const UNKNOWN: Self = Self { pn: 1, dn: 1, won: NEVER, lost: 0 };
+    pub(super) const UNKNOWN: Self = Self {
+        pn: 1,
+        dn: 1,
+        won: NEVER,
+        lost: 0,
+    };
     /// There is no win by threats, however long.
-    pub(super) const REFUTED: Self = Self { pn: INFINITE, dn: 0, won: NEVER, lost: NEVER };
+    pub(super) const REFUTED: Self = Self {
+        pn: INFINITE,
+        dn: 0,
+        won: NEVER,
+        lost: NEVER,
+    };
 
     /// A win within `plies`.
     pub(super) const fn won(plies: u16) -> Self {
-        Self { pn: 0, dn: INFINITE, won: plies, lost: 0 }
+        Self {
+            pn: 0,
+            dn: INFINITE,
+            won: plies,
+            lost: 0,
+        }
     }
 
     /// A win within `plies`, and none within fewer.
     pub(super) const fn exactly(plies: u16) -> Self {
-        Self { lost: plies - 1, ..Self::won(plies) }
+        Self {
+            lost: plies - 1,
+            ..Self::won(plies)
+        }
     }
 
     /// No win within `plies`, but perhaps a longer one.
     pub(super) const fn lost(plies: u16) -> Self {
-        Self { pn: INFINITE, dn: 0, won: NEVER, lost: plies }
+        Self {
+            pn: INFINITE,
+            dn: 0,
+            won: NEVER,
+            lost: plies,
+        }
     }
 
     /// The same facts, with the numbers that they mean to a search for a win within `plies`; `guess` gives them where the
@@ -70,6 +93,10 @@ impl Value {
 
     /// With the facts of `other`, which is about the same position.
     pub(super) fn with(self, other: Self) -> Self {
-        Self { won: self.won.min(other.won), lost: self.lost.max(other.lost), ..self }
+        Self {
+            won: self.won.min(other.won),
+            lost: self.lost.max(other.lost),
+            ..self
+        }
     }
 }
