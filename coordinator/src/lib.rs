@@ -7,42 +7,20 @@
 //! What this crate refuses: the inside of a board.
 #![forbid(unsafe_code)]
 
-mod analysis;
-mod audit;
-mod books;
-mod builds;
-mod busy;
-mod census;
-mod compare;
+mod auth;
+mod book;
+mod cluster;
 mod config;
-mod desk;
-mod door;
-mod exam;
-mod guard;
-mod herald;
-mod hub;
-mod keeper;
-mod library;
-mod links;
-mod metrics;
-mod monitor;
-mod progress;
-mod prover;
-mod quarantine;
-mod reader;
 mod server;
-mod shallow;
-mod state;
-mod trust;
-mod unheard;
-mod watched;
-mod workers;
+mod services;
+mod telemetry;
+mod verification;
 
-pub use config::Config;
-pub use guard::{
+pub use auth::{
     Guard, GuardLayer, Need, Pass, Protected, Protection, Refusal, Role, TokenEntry, Tokens,
     TokensError,
 };
-pub use library::Shelf;
-pub use reader::Reader;
+pub use book::library::Shelf;
+pub use config::Config;
 pub use server::{Coordinator, Server};
+pub use services::reader::Reader;

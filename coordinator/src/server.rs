@@ -25,22 +25,22 @@ use tonic::transport::server::Connected;
 use tonic::{Request, Status};
 use tower::service_fn;
 
-use crate::analysis::AnalysisService;
-use crate::books::BooksService;
-use crate::builds::BuildsService;
-use crate::busy::Limits;
+use crate::auth::{Guard, GuardLayer, guard_http};
+use crate::book::desk::KeeperDesk;
+use crate::book::keeper::Keeper;
+use crate::book::library::Library;
+use crate::cluster::hub::Hub;
 use crate::config::Config;
-use crate::desk::KeeperDesk;
-use crate::door::Door;
-use crate::guard::{Guard, GuardLayer, guard_http};
-use crate::hub::Hub;
-use crate::keeper::Keeper;
-use crate::library::Library;
-use crate::monitor::{MeterLayer, Monitor};
-use crate::prover::Prover;
-use crate::quarantine;
-use crate::trust::Trust;
-use crate::workers::WorkersService;
+use crate::services::analysis::AnalysisService;
+use crate::services::books::BooksService;
+use crate::services::builds::BuildsService;
+use crate::services::busy::Limits;
+use crate::services::door::Door;
+use crate::services::workers::WorkersService;
+use crate::telemetry::monitor::{MeterLayer, Monitor};
+use crate::verification::prover::Prover;
+use crate::verification::quarantine;
+use crate::verification::trust::Trust;
 
 /// How long the streams have to end when the coordinator does.
 const GRACE: Duration = Duration::from_secs(3);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kagetsu_schedule::{Bar, Report, TaskId, WorkerId};
 
-use crate::state::State;
+use crate::cluster::state::State;
 
 /// Moves of all answers that wait, eight bytes each at most: what comes beyond its worker says again when it comes back.
 const MOST: usize = 8 << 20;

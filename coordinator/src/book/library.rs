@@ -5,8 +5,8 @@ use kagetsu_book::{Book, BookError, BookOptions, Compiled, Entry, Place};
 use kagetsu_game::{Answer, Position};
 use tonic::Status;
 
-use crate::books::status;
-use crate::desk::KeeperDesk;
+use crate::book::desk::KeeperDesk;
+use crate::services::books::status;
 
 /// What is known of a position.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@ use kagetsu_book::{Book, Syncer};
 use kagetsu_schedule::QuestionId;
 use tokio::sync::watch;
 
-use crate::desk::{Extent, JobView, Views};
-use crate::hub::Hub;
+use crate::book::desk::{Extent, JobView, Views};
+use crate::cluster::hub::Hub;
 
 /// Batches that the keeper may be ahead of the disk.
 const MOST_AHEAD: usize = 4;

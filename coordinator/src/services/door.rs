@@ -4,14 +4,14 @@ use std::time::Duration;
 use kagetsu_http::Services;
 use tokio_util::sync::CancellationToken;
 
-use crate::analysis::AnalysisService;
-use crate::books::BooksService;
-use crate::builds::BuildsService;
-use crate::busy::Limits;
-use crate::desk::KeeperDesk;
-use crate::hub::Hub;
-use crate::library::Library;
-use crate::workers::WorkersService;
+use crate::book::desk::KeeperDesk;
+use crate::book::library::Library;
+use crate::cluster::hub::Hub;
+use crate::services::analysis::AnalysisService;
+use crate::services::books::BooksService;
+use crate::services::builds::BuildsService;
+use crate::services::busy::Limits;
+use crate::services::workers::WorkersService;
 
 /// The coordinator's services, as its HTTP door calls them.
 pub(crate) struct Door {

@@ -16,11 +16,11 @@ use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tower::{Layer, Service};
 
-use crate::census::Snapshot;
-use crate::desk::KeeperDesk;
-use crate::guard::Guard;
-use crate::hub::Hub;
-use crate::metrics::{self, Metrics};
+use crate::auth::Guard;
+use crate::book::desk::KeeperDesk;
+use crate::cluster::hub::Hub;
+use crate::telemetry::census::Snapshot;
+use crate::telemetry::metrics::{self, Metrics};
 
 /// Who can tell how the coordinator is.
 #[derive(Clone)]

@@ -12,10 +12,10 @@ use kagetsu_game::{
 use kagetsu_schedule::{QuestionId, WorkerId};
 use kagetsu_search::{Control, Engine, EngineOptions};
 
-use crate::audit::Check;
-use crate::exam;
-use crate::hub::Hub;
-use crate::watched::Watched;
+use crate::cluster::hub::Hub;
+use crate::cluster::watched::Watched;
+use crate::verification::audit::Check;
+use crate::verification::exam;
 
 /// Claims that wait; of more, other workers are asked.
 const MOST_WAITING: usize = 32;

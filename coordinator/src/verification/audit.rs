@@ -6,9 +6,9 @@ use kagetsu_game::{Answer, Bound, Claim, Move, Score, Verdict};
 use kagetsu_schedule::{Bar, QuestionId, TaskId, WorkerId};
 use tonic::Status;
 
-use crate::compare::difference;
-use crate::prover::{Claims, Kept};
-use crate::state::{Purpose, State, urgency};
+use crate::cluster::state::{Purpose, State, urgency};
+use crate::verification::compare::difference;
+use crate::verification::prover::{Claims, Kept};
 
 /// An answer that another worker is asked to confirm, and a third where the two differ.
 pub(crate) struct Check {

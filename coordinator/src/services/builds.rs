@@ -15,10 +15,10 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
-use crate::books::status;
-use crate::busy::Places;
-use crate::desk::{JobView, KeeperDesk};
-use crate::hub::Hub;
+use crate::book::desk::{JobView, KeeperDesk};
+use crate::cluster::hub::Hub;
+use crate::services::books::status;
+use crate::services::busy::Places;
 
 /// Least time between two messages of a watch.
 const PACE: Duration = Duration::from_millis(100);
@@ -150,7 +150,7 @@ impl Builds for BuildsService {
     }
 }
 
-fn closed(error: crate::desk::Closed) -> Status {
+fn closed(error: crate::book::desk::Closed) -> Status {
     Status::unavailable(error.to_string())
 }
 

@@ -1,4 +1,4 @@
-//! Where the others ask the [keeper](crate::keeper), and hear how the book stands.
+//! Where the others ask the [keeper](crate::book::keeper), and hear how the book stands.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,9 +10,9 @@ use kagetsu_game::{Answer, Position, Question};
 use kagetsu_schedule::{QuestionId, TaskId, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
-use crate::progress::fading;
-use crate::prover::Kept;
-use crate::quarantine::Confined;
+use crate::book::progress::fading;
+use crate::verification::prover::Kept;
+use crate::verification::quarantine::Confined;
 
 /// Questions of clients that wait for the keeper at a time. Who comes later waits before its desk.
 const MOST_ASKED: usize = 64;

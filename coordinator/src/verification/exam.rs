@@ -7,7 +7,7 @@ use kagetsu_proto::{EXAM, v1};
 use kagetsu_schedule::TaskId;
 use kagetsu_search::{Control, Engine, EngineOptions};
 
-use crate::links::Introduction;
+use crate::cluster::links::Introduction;
 
 /// One question of the exam, and what our own engine answers to it.
 struct Paper {

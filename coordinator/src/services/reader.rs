@@ -8,11 +8,11 @@ use kagetsu_proto::v1::books_server::BooksServer;
 use kagetsu_proto::{DESCRIPTORS, Listener, MESSAGE_LIMIT, Unread, keepalive};
 use tokio_util::sync::CancellationToken;
 
-use crate::books::BooksService;
-use crate::busy::Limits;
-use crate::guard::{Guard, GuardLayer, guard_http};
-use crate::library::{Library, Shelf};
+use crate::auth::{Guard, GuardLayer, guard_http};
+use crate::book::library::{Library, Shelf};
 use crate::server::{CONNECTION_WINDOW, STREAM_WINDOW, STREAMS};
+use crate::services::books::BooksService;
+use crate::services::busy::Limits;
 
 /// A server of a book that does not change: the service of books over gRPC, and the same HTTP door as a coordinator's.
 pub struct Reader {

@@ -1,4 +1,4 @@
-//! The keeper: the thread that has the book. What it has done the [herald](crate::herald) makes durable, and says.
+//! The keeper: the thread that has the book. What it has done the [herald](crate::book::herald) makes durable, and says.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,13 +12,13 @@ use kagetsu_book::{Book, BookError, Job, JobChange, JobId, JobState, Sequence, W
 use kagetsu_game::{Answer, Question, Variant};
 use kagetsu_schedule::{TaskId, WorkerId};
 
-use crate::desk::{Command, JobView, KeeperEnd, Views};
-use crate::herald::{Herald, News, Square};
-use crate::hub::Hub;
-use crate::progress::Rates;
-use crate::prover::Kept;
-use crate::quarantine::{self, Confined};
-use crate::shallow::shallow;
+use crate::book::desk::{Command, JobView, KeeperEnd, Views};
+use crate::book::herald::{Herald, News, Square};
+use crate::book::progress::Rates;
+use crate::cluster::hub::Hub;
+use crate::cluster::shallow::shallow;
+use crate::verification::prover::Kept;
+use crate::verification::quarantine::{self, Confined};
 
 /// Commands done between two writes to the disk.
 const BATCH: usize = 256;

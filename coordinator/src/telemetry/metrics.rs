@@ -12,8 +12,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::census::Snapshot;
-use crate::guard::Need;
+use crate::auth::Need;
+use crate::telemetry::census::Snapshot;
 
 /// The type of what is rendered: OpenMetrics, which Prometheus reads.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -173,8 +173,8 @@ mod tests {
     use kagetsu_schedule::{Census, Totals, WorkerId, WorkerStatus};
 
     use super::*;
-    use crate::links::Introduction;
-    use crate::trust::Record;
+    use crate::cluster::links::Introduction;
+    use crate::verification::trust::Record;
 
     #[test]
     fn what_is_rendered_can_be_read_and_nothing_stands_twice() {

@@ -14,11 +14,11 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
-use crate::busy::Places;
-use crate::guard::{Need, Pass};
-use crate::hub::{Hub, Update};
-use crate::shallow::shallow;
-use crate::watched::deeper;
+use crate::auth::{Need, Pass};
+use crate::cluster::hub::{Hub, Update};
+use crate::cluster::shallow::shallow;
+use crate::cluster::watched::deeper;
+use crate::services::busy::Places;
 
 /// How often a client hears of a question that does not get on.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -9,9 +9,9 @@ use kagetsu_book::JobId;
 use kagetsu_game::{Effort, Position};
 use kagetsu_schedule::{QuestionId, TaskId, WorkerId};
 
-use crate::compare::Band;
-use crate::links::Introduction;
-use crate::quarantine::Confined;
+use crate::cluster::links::Introduction;
+use crate::verification::compare::Band;
+use crate::verification::quarantine::Confined;
 
 /// Answers of one worker that are searched anew when it turns out to be wrong: the last.
 const MOST_UNVERIFIED: usize = 512;

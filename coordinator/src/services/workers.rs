@@ -17,14 +17,14 @@ use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Request, Response, Status, Streaming};
 
-use crate::busy::Places;
-use crate::desk::{JobView, KeeperDesk};
-use crate::guard::Pass;
-use crate::hub::Hub;
-use crate::links::Introduction;
-use crate::quarantine::Confined;
-use crate::state::Held;
-use crate::trust::Record;
+use crate::auth::Pass;
+use crate::book::desk::{JobView, KeeperDesk};
+use crate::cluster::hub::Hub;
+use crate::cluster::links::Introduction;
+use crate::cluster::state::Held;
+use crate::services::busy::Places;
+use crate::verification::quarantine::Confined;
+use crate::verification::trust::Record;
 
 /// How often a worker gives a sign of life.
 const HEARTBEAT: Duration = Duration::from_secs(2);

@@ -15,8 +15,8 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
-use crate::busy::Places;
-use crate::library::{Known, Library};
+use crate::book::library::{Known, Library};
+use crate::services::busy::Places;
 
 /// Most positions of one look-up.
 const MOST_POSITIONS: usize = 1_024;

@@ -10,10 +10,10 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-use crate::desk::JobView;
-use crate::links::Introduction;
-use crate::metrics::labels;
-use crate::trust::Record;
+use crate::book::desk::JobView;
+use crate::cluster::links::Introduction;
+use crate::telemetry::metrics::labels;
+use crate::verification::trust::Record;
 
 /// Everything that can be counted at a moment.
 #[derive(Debug, Default)]

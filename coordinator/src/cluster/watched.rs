@@ -4,7 +4,7 @@ use kagetsu_game::Answer;
 use kagetsu_schedule::{TaskId, WorkerId};
 use tokio::sync::watch;
 
-use crate::hub::Update;
+use crate::cluster::hub::Update;
 
 /// An analysis that somebody watches: what its parts have reported, and what those at work have said on the way.
 pub(crate) struct Watched {

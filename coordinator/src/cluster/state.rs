@@ -11,15 +11,15 @@ use kagetsu_proto::v1::to_worker::Message;
 use kagetsu_schedule::{Bar, Effect, Options, QuestionId, Role, Scheduler, Task, TaskId, WorkerId};
 use prost::bytes::Bytes;
 
-use crate::audit::Check;
-use crate::desk::KeeperDesk;
-use crate::exam;
-use crate::links::{Introduction, Links};
-use crate::metrics::Metrics;
-use crate::prover::{Kept, Prover};
-use crate::trust::Trust;
-use crate::unheard::Unheard;
-use crate::watched::Watched;
+use crate::book::desk::KeeperDesk;
+use crate::cluster::links::{Introduction, Links};
+use crate::cluster::watched::Watched;
+use crate::telemetry::metrics::Metrics;
+use crate::verification::audit::Check;
+use crate::verification::exam;
+use crate::verification::prover::{Kept, Prover};
+use crate::verification::trust::Trust;
+use crate::verification::unheard::Unheard;
 
 /// A question that a person asks goes before every position of a build.
 pub(crate) const AT_ONCE: u64 = 0;

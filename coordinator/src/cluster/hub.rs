@@ -13,17 +13,17 @@ use kagetsu_schedule::{
 use tokio::sync::{Notify, mpsc, watch};
 use tonic::Status;
 
-use crate::audit::Check;
-use crate::desk::KeeperDesk;
-use crate::exam;
-use crate::links::{Introduction, Told};
-use crate::metrics::Metrics;
-use crate::prover::{Claims, Kept, Prover};
-use crate::quarantine::Confined;
-use crate::shallow::shallow;
-use crate::state::{AT_ONCE, Asked, Held, Purpose, State, Unknown, urgency};
-use crate::trust::{Record, Trust};
-use crate::watched::Watched;
+use crate::book::desk::KeeperDesk;
+use crate::cluster::links::{Introduction, Told};
+use crate::cluster::shallow::shallow;
+use crate::cluster::state::{AT_ONCE, Asked, Held, Purpose, State, Unknown, urgency};
+use crate::cluster::watched::Watched;
+use crate::telemetry::metrics::Metrics;
+use crate::verification::audit::Check;
+use crate::verification::exam;
+use crate::verification::prover::{Claims, Kept, Prover};
+use crate::verification::quarantine::Confined;
+use crate::verification::trust::{Record, Trust};
 
 /// Bytes that a table may learn at a time.
 const MOST_NOTES: usize = 16 * 4_096;
