@@ -1,0 +1,147 @@
+use std::collections::BTreeMap;
+
+use syn::visit::{self, Visit};
+
+use crate::SourceFile;
+use crate::sentences::Fault;
+
+/// Returns every test's name and place: functions with an attribute that ends in `test`.
+///
+/// # Panics
+/// If a file does not parse.
+pub fn test_names(source: &SourceFile) -> Vec<Fault> {
+    let mut visitor = Tests {
+        path: &source.path,
+        found: Vec::new(),
+    };
+    visitor.visit_file(&parse(source));
+    visitor.found
+}
+
+struct Tests<'a> {
+    path: &'a str,
+    found: Vec<Fault>,
+}
+
+impl<'ast> Visit<'ast> for Tests<'_> {
+    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
+        let is_test = function.attrs.iter().any(|attribute| {
+            attribute
+                .path()
+                .segments
+                .last()
+                .is_some_and(|last| last.ident == "test")
+        });
+        if is_test {
+            self.found.push(Fault {
+                path: self.path.to_string(),
+                line: function.sig.ident.span().start().line,
+                text: function.sig.ident.to_string(),
+            });
+        }
+        visit::visit_item_fn(self, function);
+    }
+}
+
+/// Returns the type names that several files outside of tests declare, with these files.
+///
+/// # Panics
+/// If a file does not parse.
+pub fn repeated_types(sources: &[SourceFile]) -> BTreeMap<String, Vec<String>> {
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for source in sources {
+        if !source.path.contains("src/") {
+            continue;
+        }
+        let mut visitor = Types { found: Vec::new() };
+        visitor.visit_file(&parse(source));
+        for name in visitor.found {
+            places.entry(name).or_default().push(source.path.clone());
+        }
+    }
+    places.retain(|_, files| files.len() > 1);
+    places
+}
+
+struct Types {
+    found: Vec<String>,
+}
+
+impl<'ast> Visit<'ast> for Types {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        match item {
+            syn::Item::Struct(item) => self.found.push(item.ident.to_string()),
+            syn::Item::Enum(item) => self.found.push(item.ident.to_string()),
+            syn::Item::Trait(item) => self.found.push(item.ident.to_string()),
+            syn::Item::Mod(module) if is_for_tests(&module.attrs) => return,
+            _ => {}
+        }
+        visit::visit_item(self, item);
+    }
+
+    fn visit_item_fn(&mut self, _: &'ast syn::ItemFn) {}
+}
+
+pub(crate) fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute
+                .parse_args::<syn::Ident>()
+                .is_ok_and(|argument| argument == "test")
+    })
+}
+
+/// Returns the constants whose names leave the bound or the unit to be guessed.
+///
+/// # Panics
+/// If a file does not parse.
+pub fn vague_constants(source: &SourceFile) -> Vec<Fault> {
+    let mut visitor = Constants {
+        path: &source.path,
+        found: Vec::new(),
+    };
+    visitor.visit_file(&parse(source));
+    visitor.found
+}
+
+struct Constants<'a> {
+    path: &'a str,
+    found: Vec<Fault>,
+}
+
+impl Constants<'_> {
+    fn check(&mut self, name: &syn::Ident) {
+        let text = name.to_string();
+        let is_vague = text.starts_with("MOST")
+            || text.starts_with("LEAST")
+            || matches!(
+                &*text,
+                "PATIENCE" | "WAITING" | "AT_ONCE" | "TOLD" | "LONG" | "SOON"
+            );
+        if is_vague {
+            self.found.push(Fault {
+                path: self.path.to_string(),
+                line: name.span().start().line,
+                text,
+            });
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Constants<'_> {
+    fn visit_item_const(&mut self, item: &'ast syn::ItemConst) {
+        self.check(&item.ident);
+        visit::visit_item_const(self, item);
+    }
+
+    fn visit_impl_item_const(&mut self, item: &'ast syn::ImplItemConst) {
+        self.check(&item.ident);
+    }
+}
+
+pub(crate) fn parse(source: &SourceFile) -> syn::File {
+    syn::parse_file(&source.text).unwrap_or_else(|error| {
+        let line = error.span().start().line;
+        panic!("{}:{line}: {error}", source.path)
+    })
+}

@@ -1,0 +1,134 @@
+//! Holds the sources and the documents to the rules of language and layout of `CONTRIBUTING.md`.
+
+use kagetsu_style::{
+    Document, Fault, MAX_ENTRIES, MAX_TEST_NAME, MAX_WIDTH, SourceFile, crowded_folders,
+    doc_blocks, documents, import_cycles, long_comment_lines, long_markdown_lines,
+    markdown_sentences, repeated_types, rust_sources, sentence_faults, test_names, vague_constants,
+    workspace_root,
+};
+
+/// Folders and files that do not keep the rules yet. It only gets shorter.
+const PENDING: &[&str] = &[
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "FORMAT.md",
+    "README.md",
+    "book-tool/",
+    "clients/",
+    "coordinator/",
+    "crates/",
+    "docs/",
+    "fuzz/",
+    "http/",
+    "proto/",
+    "tests/src/",
+    "tests/tests/",
+    "worker/",
+];
+
+/// Type names that several files declare for one and the same concept.
+const SHARED_TYPE_NAMES: &[&str] = &["Args", "Command"];
+
+fn is_pending(path: &str) -> bool {
+    PENDING.iter().any(|pending| path.starts_with(pending))
+}
+
+fn sources() -> Vec<SourceFile> {
+    let mut sources = rust_sources(&workspace_root());
+    assert!(!sources.is_empty(), "no sources were found");
+    sources.retain(|source| !is_pending(&source.path));
+    sources
+}
+
+fn kept_documents() -> Vec<Document> {
+    let mut documents = documents(&workspace_root());
+    assert!(!documents.is_empty(), "no documents were found");
+    documents.retain(|document| !is_pending(&document.path));
+    documents
+}
+
+fn assert_none(rule: &str, faults: &[Fault]) {
+    let list: Vec<_> = faults.iter().map(ToString::to_string).collect();
+    assert!(faults.is_empty(), "{rule}:\n{}", list.join("\n"));
+}
+
+#[test]
+fn comments_begin_with_their_subject() {
+    let mut faults = Vec::new();
+    for source in sources() {
+        for block in doc_blocks(&source) {
+            faults.extend(sentence_faults(&source.path, block.line, &block.text));
+        }
+    }
+    assert_none(
+        "a comment's sentence begins with its subject, and names the program",
+        &faults,
+    );
+}
+
+#[test]
+fn documents_begin_with_their_subject() {
+    let faults: Vec<_> = kept_documents()
+        .iter()
+        .flat_map(markdown_sentences)
+        .collect();
+    assert_none(
+        "a sentence begins with its subject, and names the program",
+        &faults,
+    );
+}
+
+#[test]
+fn lines_are_at_most_100_columns() {
+    let mut faults: Vec<_> = sources().iter().flat_map(long_comment_lines).collect();
+    faults.extend(kept_documents().iter().flat_map(long_markdown_lines));
+    assert_none(&format!("a line has at most {MAX_WIDTH} columns"), &faults);
+}
+
+#[test]
+fn test_names_are_short() {
+    let mut faults: Vec<_> = sources().iter().flat_map(test_names).collect();
+    faults.retain(|test| test.text.chars().count() > MAX_TEST_NAME);
+    assert_none(
+        &format!("a test's name has at most {MAX_TEST_NAME} characters"),
+        &faults,
+    );
+}
+
+#[test]
+fn constants_say_bound_and_unit() {
+    let faults: Vec<_> = sources().iter().flat_map(vague_constants).collect();
+    assert_none(
+        "a constant says its bound and unit: MAX_OPEN_CHECKS, LEASE_TTL",
+        &faults,
+    );
+}
+
+#[test]
+fn type_names_mean_one_thing() {
+    let mut repeated = repeated_types(&sources());
+    repeated.retain(|name, _| !SHARED_TYPE_NAMES.contains(&&**name));
+    assert!(
+        repeated.is_empty(),
+        "a type name means one thing: {repeated:#?}"
+    );
+}
+
+#[test]
+fn folders_show_few_entries() {
+    let crowded = crowded_folders(&sources());
+    assert!(
+        crowded.is_empty(),
+        "a folder shows at most {MAX_ENTRIES} entries: {crowded:#?}"
+    );
+}
+
+#[test]
+fn files_do_not_import_in_circles() {
+    let cycles = import_cycles(&sources());
+    assert!(
+        cycles.is_empty(),
+        "no files import each other in a circle: {cycles:#?}"
+    );
+}
