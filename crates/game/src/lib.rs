@@ -22,44 +22,21 @@
 extern crate alloc;
 
 mod answer;
-mod bound;
-mod effort;
-mod fen;
-mod game;
 pub mod gomoku;
-mod key;
-mod line;
-mod moves;
-mod outcome;
-mod packed;
-mod perft;
+mod notation;
 mod position;
-mod proof;
-mod question;
-mod score;
-mod side;
+mod registry;
+mod rules;
 pub mod surakarta;
-mod symmetry;
 mod variant;
-mod verdict;
 pub mod xiangqi;
-pub mod zobrist;
 
-pub use answer::Answer;
-pub use bound::Bound;
-pub use effort::Effort;
-pub use fen::FenError;
-pub use game::{Game, MoveError};
-pub use key::{Canonical, Key, KeyError};
-pub use moves::Move;
-pub use outcome::Outcome;
-pub use packed::{Packed, UnpackError};
-pub use perft::{divide, perft};
-pub use position::{Position, PositionError};
-pub use proof::{Claim, Proof, ProofKind};
-pub use question::{Question, Window};
-pub use score::Score;
-pub use side::Side;
-pub use symmetry::Symmetry;
+pub use answer::{
+    Answer, Bound, Claim, Effort, Proof, ProofKind, Provenance, Question, Score, Verdict, Window,
+};
+pub use notation::FenError;
+pub use position::{Canonical, Key, KeyError, Position, PositionError};
+pub use rules::{
+    Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, divide, perft, zobrist,
+};
 pub use variant::{Chase, RuleName, Variant, VariantError};
-pub use verdict::{Provenance, Verdict};

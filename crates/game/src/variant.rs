@@ -2,8 +2,6 @@ use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
 
-use crate::{Move, Symmetry};
-
 /// The three rules of gomoku.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RuleName {
@@ -67,45 +65,6 @@ pub enum VariantError {
     /// A code on disk or wire that no variant has.
     #[error("unknown variant code {0:#010x}: written by a newer version?")]
     Code(u32),
-}
-
-/// Runs `$body` with `$G` naming the [`Game`](crate::Game) type that plays `$variant`. The one place where a run-time
-/// variant becomes a type.
-#[macro_export]
-macro_rules! with_game {
-    ($variant:expr, $G:ident => $body:expr) => {
-        match $variant {
-            $crate::Variant::Gomoku {
-                rule: $crate::RuleName::Freestyle,
-                ..
-            } => {
-                type $G = $crate::gomoku::Gomoku<$crate::gomoku::Freestyle>;
-                $body
-            }
-            $crate::Variant::Gomoku {
-                rule: $crate::RuleName::Standard,
-                ..
-            } => {
-                type $G = $crate::gomoku::Gomoku<$crate::gomoku::Standard>;
-                $body
-            }
-            $crate::Variant::Gomoku {
-                rule: $crate::RuleName::Renju,
-                ..
-            } => {
-                type $G = $crate::gomoku::Gomoku<$crate::gomoku::Renju>;
-                $body
-            }
-            $crate::Variant::Xiangqi { .. } => {
-                type $G = $crate::xiangqi::Xiangqi;
-                $body
-            }
-            $crate::Variant::Surakarta { .. } => {
-                type $G = $crate::surakarta::Surakarta;
-                $body
-            }
-        }
-    };
 }
 
 impl Variant {
@@ -174,26 +133,6 @@ impl Variant {
             (3, 0, 1..) if size == 0 => Ok(Self::Surakarta { limit: options }),
             _ => Err(VariantError::Code(code)),
         }
-    }
-
-    /// All ways of turning a board onto itself under which this game is the same game; the identity comes first.
-    pub fn symmetries(self) -> impl Iterator<Item = Symmetry> + Clone {
-        use crate::Game;
-        (0..with_game!(self, G => G::SYMMETRIES)).map(Symmetry::new)
-    }
-
-    /// Where `symmetry` takes a move.
-    #[must_use]
-    pub fn image(self, m: Move, symmetry: Symmetry) -> Move {
-        use crate::Game;
-        with_game!(self, G => G::image(self, m, symmetry))
-    }
-
-    /// The symmetry that undoes `symmetry`.
-    #[must_use]
-    pub fn inverse(self, symmetry: Symmetry) -> Symmetry {
-        use crate::Game;
-        with_game!(self, G => G::inverse(symmetry))
     }
 }
 

@@ -3,8 +3,8 @@ use core::time::Duration;
 
 use kagetsu_game::Answer;
 
-use crate::roster::Room;
 use crate::tree::{Order, Terms, Tree};
+use crate::workers::Room;
 use crate::{Effect, QuestionId, Scheduler, TaskId};
 
 /// Round trips that a task should take at least.

@@ -34,32 +34,21 @@
 
 extern crate alloc;
 
-mod bar;
-mod capacity;
-mod dispatch;
 mod effect;
 mod id;
-mod inquiry;
 mod joint;
-mod lease;
 mod options;
-mod pace;
-mod part;
-mod pool;
-mod reception;
-mod resumption;
-mod roster;
+mod questions;
 mod scheduler;
-mod split;
 mod status;
+mod tasks;
 mod tree;
-mod worker;
+mod workers;
 
-pub use bar::Bar;
-pub use capacity::Capacity;
 pub use effect::{Effect, Report, Role, Task};
 pub use id::{QuestionId, TaskId, WorkerId};
 pub use options::Options;
+pub use questions::{Dealing, Split, divide, ranges};
 pub use scheduler::Scheduler;
-pub use split::{Dealing, Split, divide, ranges};
 pub use status::{Census, Idle, Totals, WorkerStatus};
+pub use workers::{Bar, Capacity};

@@ -5,11 +5,9 @@ use core::time::Duration;
 
 use kagetsu_game::{Answer, Question, Variant};
 
-use crate::inquiry::Inquiry;
-use crate::pace::Forecast;
-use crate::part::Part;
-use crate::roster::Roster;
-use crate::worker::{Waits, Worker};
+use crate::questions::Inquiry;
+use crate::tasks::Part;
+use crate::workers::{Forecast, Roster, Waits, Worker};
 use crate::{
     Bar, Capacity, Census, Effect, Options, QuestionId, Report, Split, TaskId, Totals, WorkerId,
     WorkerStatus,

@@ -2,18 +2,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
+use super::geometry::{Cell, MAX_CELLS, dimensions};
 use super::{Forbidden, Lines, Point, Rule, drawing, forbidden, notation, packing};
 use crate::{
-    Game, Move, MoveError, Outcome, Packed, RuleName, Side, Symmetry, UnpackError, Variant, zobrist,
+    Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant, zobrist,
 };
-
-/// Columns of the largest board.
-pub const MAX_SIZE: usize = 22;
-/// Points of the largest board.
-pub const MAX_CELLS: usize = MAX_SIZE * MAX_SIZE;
-
-/// What is on a point.
-pub type Cell = Option<Side>;
 
 /// One number for each side and point, by cell code.
 static NUMBERS: [[u128; MAX_CELLS]; 2] = [zobrist::table(0), zobrist::table(MAX_CELLS as u64)];
@@ -340,14 +333,6 @@ impl<R: Rule> Game for Gomoku<R> {
 
     fn split_line(line: &str) -> Vec<&str> {
         notation::split(line)
-    }
-}
-
-/// Rule and size of a gomoku board.
-pub(super) const fn dimensions(variant: Variant) -> Option<(RuleName, u8)> {
-    match variant {
-        Variant::Gomoku { rule, size } => Some((rule, size)),
-        Variant::Xiangqi { .. } | Variant::Surakarta { .. } => None,
     }
 }
 

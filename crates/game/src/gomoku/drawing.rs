@@ -1,7 +1,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::board::{Cell, dimensions};
+use super::geometry::{Cell, dimensions};
 use super::packing;
 use crate::{Move, Packed, Side, Variant};
 

@@ -1,5 +1,5 @@
-use super::MAX_SIZE;
 use super::around::{Around, MARGIN};
+use super::geometry::MAX_SIZE;
 use super::point::{LINES, Point};
 
 /// A set of points, kept once for each of the four directions, so that what lies around a point is four shifts away.

@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use super::board::dimensions;
+use super::geometry::dimensions;
 use crate::{Move, Packed, Side, UnpackError, Variant};
 
 /// What a packed position says of its board.

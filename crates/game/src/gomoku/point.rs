@@ -1,4 +1,4 @@
-use super::MAX_SIZE;
+use super::geometry::MAX_SIZE;
 use crate::{Move, Symmetry};
 
 /// Rows, columns, and the two kinds of diagonals of the largest board.

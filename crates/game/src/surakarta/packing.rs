@@ -1,5 +1,5 @@
 use super::{Board, POINTS};
-use crate::fen::split_count;
+use crate::notation::fen::split_count;
 use crate::{Packed, Side, Symmetry, UnpackError, Variant};
 
 /// Digits in base 3 that fit into a byte.

@@ -3,8 +3,8 @@ use alloc::vec::Vec;
 
 use super::board::{Board, points};
 use super::{POINTS, notation, packing};
-use crate::fen::{move_number, with_count, write_rows};
-use crate::line::split_at_blanks;
+use crate::notation::fen::{move_number, with_count, write_rows};
+use crate::notation::line::split_at_blanks;
 use crate::{
     FenError, Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant, zobrist,
 };

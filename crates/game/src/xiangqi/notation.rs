@@ -2,7 +2,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::{FILES, Piece, RANKS, SQUARES, Square};
-use crate::fen::Dialect;
+use crate::notation::fen::Dialect;
 use crate::{Move, MoveError, Side, Variant};
 
 /// Where a move comes from and goes to, if the board has such points.

@@ -1,6 +1,6 @@
 use super::geometry::{ADVISOR_POINTS, ELEPHANT_POINTS, PALACES, has_crossed};
 use super::{Board, FILES, Kind, Piece, RANKS, SQUARES, Square};
-use crate::fen::split_count;
+use crate::notation::fen::split_count;
 use crate::{Packed, Side, Symmetry, UnpackError, Variant};
 
 const LENGTH: usize = 1 + SQUARES / 2;

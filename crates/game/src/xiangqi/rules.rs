@@ -5,8 +5,8 @@ use super::packing::{flaw, image, image_side, swaps};
 use super::{
     Board, FILES, Piece, SQUARES, Square, Squares, draw, notation, packing, repetition, scoresheet,
 };
-use crate::fen::{move_number, with_count, write_rows};
-use crate::line::split_at_blanks;
+use crate::notation::fen::{move_number, with_count, write_rows};
+use crate::notation::line::split_at_blanks;
 use crate::{
     Chase, FenError, Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant,
     zobrist,

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use kagetsu_game::Variant;
 
-use crate::pace::Pace;
+use crate::workers::Pace;
 use crate::{Bar, Capacity, Idle, Options, TaskId, WorkerId, WorkerStatus};
 
 /// One worker as the scheduler sees it.

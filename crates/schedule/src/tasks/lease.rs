@@ -2,8 +2,7 @@ use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
 
-use crate::pace::is_behind;
-use crate::worker::Hold;
+use crate::workers::{Hold, is_behind};
 use crate::{Effect, Scheduler, TaskId, WorkerId};
 
 /// How a task leaves a worker's hands, and how it comes back to them.

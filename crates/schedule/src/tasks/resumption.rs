@@ -2,7 +2,7 @@ use core::time::Duration;
 
 use kagetsu_game::{Answer, Question};
 
-use crate::inquiry::Inquiry;
+use crate::questions::Inquiry;
 use crate::{QuestionId, Scheduler, Split, WorkerId};
 
 /// What a worker has at hand from before this scheduler was made.

@@ -3,19 +3,9 @@ use core::time::Duration;
 
 use kagetsu_game::{Answer, Question, Variant};
 
-use crate::inquiry::Inquiry;
-use crate::worker::Worker;
-use crate::{Effect, QuestionId, Scheduler, Split, TaskId, WorkerId};
-
-/// Why a worker gets no tasks although it asks for them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Bar {
-    /// It has yet to show that its answers are right. It keeps what it has, and what it [brings](Scheduler::expects) is for the
-    /// caller to keep until it has.
-    Exam,
-    /// Its answers were wrong.
-    Quarantine,
-}
+use crate::questions::Inquiry;
+use crate::workers::Worker;
+use crate::{Bar, Effect, QuestionId, Scheduler, Split, TaskId, WorkerId};
 
 /// Who is believed, and who is asked to make sure.
 impl Scheduler {

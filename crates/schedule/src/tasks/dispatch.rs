@@ -1,9 +1,9 @@
 use alloc::vec::Vec;
 
-use crate::part::Part;
-use crate::roster::{Room, Turn};
-use crate::worker::{Hold, Worker};
-use crate::{Effect, QuestionId, Role, Scheduler, Split, Task, TaskId, WorkerId, split};
+use crate::questions::most_parts;
+use crate::tasks::Part;
+use crate::workers::{Hold, Room, Turn, Worker};
+use crate::{Effect, QuestionId, Role, Scheduler, Split, Task, TaskId, WorkerId, divide};
 
 /// Branches of a tree among which a worker looks for one that it knows.
 const MOST_COMPARED: usize = 32;
@@ -48,12 +48,12 @@ impl Scheduler {
         if inquiry.split != Split::Seeded || inquiry.parts.len() != 1 {
             return;
         }
-        let most = split::most_parts(
+        let most = most_parts(
             &inquiry.question,
             &inquiry.shallow,
             self.options.least_moves,
         );
-        let parts = split::divide(
+        let parts = divide(
             &inquiry.question,
             &inquiry.shallow,
             share.min(most),

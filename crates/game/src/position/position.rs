@@ -3,6 +3,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::gomoku::{BoardError, Forbidden};
+use crate::rules::least_zobrist;
 use crate::{
     Canonical, FenError, Game, Key, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError,
     Variant, with_game,
@@ -386,14 +387,6 @@ fn in_turn<G: Game>(
         game.play(own.remove(next));
     }
     (game.pack(Symmetry::IDENTITY) == *packed).then(|| game.history().to_vec())
-}
-
-pub(crate) fn least_zobrist<G: Game>(game: &G) -> (Key, Symmetry) {
-    let images = game
-        .variant()
-        .symmetries()
-        .map(|symmetry| (Key(game.zobrist(symmetry)), symmetry));
-    images.min().expect("the identity is one of them")
 }
 
 fn canonical<G: Game>(game: &G) -> Canonical {

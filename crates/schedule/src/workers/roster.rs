@@ -5,8 +5,8 @@ use core::time::Duration;
 
 use kagetsu_game::Variant;
 
-use crate::part::Part;
-use crate::worker::Worker;
+use crate::tasks::Part;
+use crate::workers::Worker;
 use crate::{Options, WorkerId};
 
 /// Where a worker has room for one more task.

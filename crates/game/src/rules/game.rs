@@ -82,7 +82,7 @@ pub trait Game: Clone + Send + Sync + Sized {
 
     /// The position's name: the same for all its images.
     fn key(&self) -> Key {
-        crate::position::least_zobrist(self).0
+        least_zobrist(self).0
     }
 
     /// The image under `symmetry` as bytes. Where plies without a capture are counted, the count is left out: it belongs
@@ -161,4 +161,12 @@ pub enum MoveError {
     /// The game has ended before it.
     #[error("{0} comes after the end of the game")]
     AfterEnd(String),
+}
+
+/// Returns the key of the position, and the symmetry that leads to its canonical image.
+pub(crate) fn least_zobrist<G: Game>(game: &G) -> (Key, Symmetry) {
+    let images = (0..G::SYMMETRIES)
+        .map(Symmetry::new)
+        .map(|symmetry| (Key(game.zobrist(symmetry)), symmetry));
+    images.min().expect("the identity is one of them")
 }

@@ -1,0 +1,19 @@
+//! The rules of a game as one trait, and the types that it speaks in.
+
+mod game;
+mod moves;
+mod outcome;
+mod packed;
+mod perft;
+mod side;
+mod symmetry;
+pub mod zobrist;
+
+pub(crate) use game::least_zobrist;
+pub use game::{Game, MoveError};
+pub use moves::Move;
+pub use outcome::Outcome;
+pub use packed::{Packed, UnpackError};
+pub use perft::{divide, perft};
+pub use side::Side;
+pub use symmetry::Symmetry;

@@ -1,0 +1,9 @@
+//! Questions and how they become tasks.
+
+mod shared_search;
+mod split;
+mod state;
+
+pub(crate) use split::most_parts;
+pub use split::{Dealing, Split, divide, ranges};
+pub(crate) use state::Inquiry;
