@@ -1,32 +1,8 @@
-//! The whole system: programs as a user starts them, on real sockets, with real kills.
+//! System tests: programs as a user starts them, with real sockets, disks and signals.
 
-mod analyze;
-mod brain;
-mod build;
-mod care;
-mod cchess;
-mod chaos;
-mod clients;
 mod cluster;
-mod compiled;
-mod crowd;
-mod deploy;
-mod disk;
+mod commands;
+mod deployment;
 mod engines;
-mod fairy;
-mod held;
-mod http;
-mod kills;
-mod laggard;
-mod liar;
-mod metrics;
-mod page;
-mod proofs;
-mod pygomo;
-mod relay;
-mod secure;
-mod slurm;
-mod surakarta;
-mod upkeep;
-mod wrong;
-mod xiangqi;
+mod servers;
+mod world;

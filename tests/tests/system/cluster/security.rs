@@ -6,7 +6,7 @@ use kagetsu_tests::{Finished, Program, Running, Scratch};
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use crate::wrong::refused;
+use crate::world::refused;
 
 fn text(path: &std::path::Path) -> String {
     path.to_str().expect("a plain name").to_string()
@@ -248,7 +248,7 @@ fn a_cluster_with_certificates_and_tokens_builds_and_each_does_what_is_his() {
         Program::Kagetsu.run(&["token", "revoke", "--tokens", &safe.path("tokens"), "read"]);
     assert_eq!(revoked.code, Some(0), "{revoked:#?}");
     coordinator.signal(Signal::SIGHUP);
-    crate::cluster::until("the token is gone", || {
+    crate::world::until("the token is gone", || {
         let listed = safe.kagetsu(&["jobs", "list"], &url, "read");
         (listed.code == Some(2)).then(|| refused(&listed, &["not known"]))
     });

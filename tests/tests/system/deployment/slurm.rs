@@ -9,8 +9,7 @@ use std::process::{Child, Command, Stdio};
 use kagetsu_tests::{Finished, Program, Scratch};
 use serde_json::Value;
 
-use crate::cluster::{until, until_or};
-use crate::held::held;
+use crate::world::{held, until, until_or};
 
 /// Its daemons, as root starts them.
 const DAEMONS: [&str; 3] = ["munged", "slurmctld", "slurmd"];

@@ -5,7 +5,7 @@ use std::fs;
 use kagetsu_tests::{Finished, Program, Scratch};
 use serde_json::{Value, json};
 
-use crate::wrong::refused;
+use crate::world::refused;
 
 fn kagetsu(arguments: &[&str]) -> Finished {
     Program::Kagetsu.run(arguments)

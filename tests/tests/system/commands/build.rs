@@ -203,7 +203,7 @@ fn a_book_is_deepened_and_nothing_is_added() {
         ("h8 i9 j10", "the root freestyle-15 h8 i9 j10"),
         ("", "the root freestyle-15,"),
     ] {
-        crate::wrong::refused(
+        crate::world::refused(
             &Program::Kagetsu.run(&[&nowhere[..], &[line]].concat()),
             &["does not hold", root],
         );

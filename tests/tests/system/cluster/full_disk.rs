@@ -5,9 +5,7 @@ use std::fs::{self, File};
 use kagetsu_tests::{Finished, Program, Running, Scratch};
 use serde_json::json;
 
-use crate::cluster::{Cluster, growing, until};
-use crate::held::held;
-use crate::relay::Relay;
+use crate::world::{Cluster, Relay, growing, held, until};
 
 /// Where a book of all positions has no room.
 const BLOCKS: u32 = 100;

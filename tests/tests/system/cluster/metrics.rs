@@ -7,7 +7,7 @@ use kagetsu_tests::{Program, Running, Scratch, http};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::cluster::{Cluster, until};
+use crate::world::{Cluster, until};
 
 /// The value of a series.
 fn value(text: &str, series: &str) -> Option<f64> {

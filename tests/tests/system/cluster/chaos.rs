@@ -14,11 +14,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
-use crate::cluster::{Cluster, until};
-use crate::held::held;
-use crate::laggard::Laggard;
-use crate::liar::Liar;
-use crate::relay::Relay;
+use crate::world::{Cluster, Laggard, Liar, Relay, held, until};
 
 const DEPTH: u32 = 3;
 

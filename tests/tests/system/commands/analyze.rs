@@ -10,7 +10,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, until};
+use crate::world::{Cluster, until};
 
 const OPENING: &str = "h8 i9 h9 h10 i8 g8 j8";
 

@@ -15,7 +15,7 @@ fn cchess(arguments: &[&str]) -> Option<String> {
         eprintln!("skipped: no python3 with cchess (PyPI's cchess)");
         return None;
     }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/system/cchess_obk.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/system/engines/cchess_obk.py");
     let mut command = Command::new("python3");
     command.arg(script).args(arguments);
     let run = Finished::of(command);

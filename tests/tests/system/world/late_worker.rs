@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 
-use crate::liar::BEAT;
+use super::lying_worker::BEAT;
 
 /// Reports that it says again and again.
 const REMEMBERED: usize = 8;

@@ -8,28 +8,11 @@ use std::thread;
 
 use kagetsu_tests::{Finished, Program, Running, Scratch};
 
-use crate::cluster::until;
-use crate::http::Door;
+use crate::servers::http::Door;
+use crate::world::{refused, until};
 
 fn kagetsu(arguments: &[&str]) -> Finished {
     Program::Kagetsu.run(arguments)
-}
-
-/// The command ends with code 2, prints nothing, and says each of `words`.
-#[track_caller]
-pub(crate) fn refused(finished: &Finished, words: &[&str]) {
-    assert_eq!(
-        (finished.code, finished.stdout.as_str()),
-        (Some(2), ""),
-        "{finished:#?}"
-    );
-    assert!(!finished.stderr.contains("panicked"), "{finished:#?}");
-    for word in words {
-        assert!(
-            finished.stderr.contains(word),
-            "'{word}' is not said in {finished:#?}"
-        );
-    }
 }
 
 fn small_book(scratch: &Scratch) -> String {
@@ -707,7 +690,7 @@ fn a_coordinator_that_nobody_works_for() {
             .then_some(())
     };
     let _build = start(&[&["build"], &place[..]].concat(), &said);
-    crate::cluster::until("the build says why it waits", || is_said(&said));
+    crate::world::until("the build says why it waits", || is_said(&said));
     let listed = kagetsu(&["jobs", "list", "--coordinator", &url]);
     assert!(
         listed.stdout.contains("running: no worker is connected"),
@@ -720,7 +703,7 @@ fn a_coordinator_that_nobody_works_for() {
         &["analyze", "--variant", "freestyle-15", "--depth", "4"],
         &said,
     );
-    crate::cluster::until("the analysis says why it waits", || is_said(&said));
+    crate::world::until("the analysis says why it waits", || is_said(&said));
 }
 
 #[test]

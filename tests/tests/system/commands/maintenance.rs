@@ -8,8 +8,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::json;
 
-use crate::cluster::{Cluster, until};
-use crate::wrong::refused;
+use crate::world::{Cluster, refused, until};
 
 fn kagetsu(arguments: &[&str]) -> Finished {
     Program::Kagetsu.run(arguments)

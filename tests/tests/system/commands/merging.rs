@@ -8,7 +8,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 
-use crate::wrong::refused;
+use crate::world::refused;
 
 fn kagetsu(arguments: &[&str]) -> Finished {
     Program::Kagetsu.run(arguments)

@@ -4,7 +4,7 @@ use kagetsu_tests::{Program, Running, Scratch, events, http};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::cluster::{until, worker};
+use crate::world::{until, worker};
 
 /// A coordinator with HTTP on a port that the system chose.
 pub(crate) struct Door {

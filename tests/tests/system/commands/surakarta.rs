@@ -4,7 +4,7 @@ use kagetsu_game::Variant;
 use kagetsu_tests::{Program, Scratch};
 use serde_json::json;
 
-use crate::cluster::{Cluster, grows_alike};
+use crate::world::{Cluster, grows_alike};
 
 /// Each side has opened a circuit.
 const OPENING: &str = "b2b3 e5e4";

@@ -15,7 +15,7 @@ fn whole_games_are_played_under_pygomo() {
         eprintln!("skipped: no python3 with pygomo (PyPI's pygomo-lib)");
         return;
     }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/system/pygomo_game.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/system/engines/pygomo_game.py");
     let brain = Program::Pbrain.command(&[]).get_program().to_owned();
     for (variant, size, rule) in [
         ("freestyle-15", 15, 0),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use kagetsu_tests::{Program, Running, Scratch, stub_engine};
 use serde_json::json;
 
-use crate::cluster::{Cluster, until};
+use crate::world::{Cluster, until};
 
 /// Fairy-Stockfish, where it is installed; a line that says so where it is not.
 fn fairy_stockfish() -> Option<PathBuf> {

@@ -8,9 +8,7 @@ use kagetsu_tests::{Program, Running, Scratch};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::cluster::{Cluster, growing, until, worker};
-use crate::held::held;
-use crate::relay::Relay;
+use crate::world::{Cluster, Relay, growing, held, until, worker};
 
 const KILLS: u32 = 20;
 const POSITIONS: u32 = 120;

@@ -6,8 +6,8 @@ use std::process::Command;
 use kagetsu_tests::{Finished, Scratch, http};
 use serde_json::json;
 
-use crate::cluster::{until, worker};
-use crate::http::Door;
+use crate::servers::http::Door;
+use crate::world::{until, worker};
 
 /// A Python that has grpcio.
 fn python() -> Option<&'static str> {

@@ -4,7 +4,7 @@ use kagetsu_game::Variant;
 use kagetsu_tests::{Program, Scratch};
 use serde_json::json;
 
-use crate::cluster::{Cluster, grows_alike};
+use crate::world::{Cluster, grows_alike};
 
 /// The central cannon and a horse against it.
 const OPENING: &str = "h2e2 h9g7";

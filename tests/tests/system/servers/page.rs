@@ -6,8 +6,8 @@ use kagetsu_tests::{Browser, Program, Scratch};
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use crate::cluster::{until, worker};
-use crate::http::Door;
+use crate::servers::http::Door;
+use crate::world::{until, worker};
 
 /// The page as people meet it, on desks and in hands, by day and by night.
 const LOOKS: [(u32, u32, bool); 4] = [

@@ -1,0 +1,10 @@
+//! A coordinator and its workers: scheduling, faults, limits and access.
+
+mod bench;
+mod chaos;
+mod connection_limits;
+mod full_disk;
+mod kills;
+mod metrics;
+mod security;
+mod workers;

@@ -1,0 +1,219 @@
+//! A coordinator and its workers as processes of their own.
+
+use std::process::Command;
+
+use kagetsu_game::{Position, Variant};
+use kagetsu_tests::{Program, Running, Scratch};
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use crate::world::{Cluster, Relay, held, until, worker};
+
+#[test]
+fn a_cluster_answers_as_one_process_does() {
+    let scratch = Scratch::new();
+    let here = scratch.path("here");
+    let arguments = [
+        "build",
+        "--book",
+        here.to_str().expect("a plain name"),
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--positions",
+        "60",
+        "--depth",
+        "4",
+    ];
+    let built = Program::Kagetsu.run(&arguments);
+    assert_eq!(built.code, Some(0), "{built:#?}");
+
+    let there = scratch.path("there");
+    let cluster = Cluster::start(&there, "127.0.0.1:0");
+    let workers = [cluster.worker(), cluster.worker()];
+    let mut client = cluster.build(60, 4);
+    let job: Value = serde_json::from_str(&client.rest()).expect("one object");
+    assert_eq!(
+        (&job["state"], &job["positions"]),
+        (&json!("done"), &json!(60))
+    );
+    drop(workers);
+    cluster.stop();
+
+    let (here, there) = (held(&here, 4), held(&there, 4));
+    assert_eq!((here.len(), there.len()), (60, 60));
+    let root = Position::from_line(Variant::FREESTYLE_15, "h8")
+        .expect("a line")
+        .key();
+    assert!(here.contains(&root) && there.contains(&root));
+}
+
+#[test]
+fn a_coordinator_opens_as_many_files_as_it_may() {
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let mut command = Command::new("sh");
+    command
+        .arg("-c")
+        .arg("ulimit -S -n 256; exec \"$0\" \"$@\"");
+    let plain =
+        Program::Coordinator.command(&["--listen", "127.0.0.1:0", "--http", "off", "--book"]);
+    command
+        .arg(plain.get_program())
+        .args(plain.get_args())
+        .arg(&book);
+    let mut coordinator = Running::of(command);
+    coordinator.address();
+    let limits =
+        std::fs::read_to_string(format!("/proc/{}/limits", coordinator.id())).expect("it runs");
+    let limit = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max open files"))
+        .expect("the limit");
+    let [soft, hard] =
+        [0, 1].map(|index| limit.split_whitespace().nth(index).expect("two numbers"));
+    assert_eq!(soft, hard, "{limit}");
+}
+
+#[test]
+fn a_job_that_is_done_cannot_be_cancelled() {
+    let scratch = Scratch::new();
+    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let _worker = cluster.worker();
+    cluster.build(3, 1).rest();
+    let cancel = |place: &[&str]| {
+        Program::Kagetsu.run(&[&["jobs", "cancel", "test", "--json"], place].concat())
+    };
+    let cancelled = cancel(&["--coordinator", &cluster.url]);
+    assert_eq!(cancelled.json()["state"], "done");
+    assert!(
+        cancelled.stderr.contains("test was done already"),
+        "{cancelled:#?}"
+    );
+    // What is done and does not move is told once.
+    let watched = Program::Kagetsu.run(&["jobs", "watch", "test", "--coordinator", &cluster.url]);
+    assert_eq!(
+        (watched.code, watched.stdout.lines().count()),
+        (Some(0), 1),
+        "{watched:#?}"
+    );
+    cluster.stop();
+    let book = scratch.path("book");
+    let cancelled = cancel(&["--book", book.to_str().expect("a plain name")]);
+    assert_eq!(cancelled.json()["state"], "done");
+    assert!(
+        cancelled.stderr.contains("test was done already"),
+        "{cancelled:#?}"
+    );
+}
+
+#[test]
+fn a_book_beside_a_coordinator_is_said_to_be_left_alone() {
+    let scratch = Scratch::new();
+    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let _worker = cluster.worker();
+    let unused = scratch.path("unused");
+    let book = unused.to_str().expect("a plain name");
+    let place = [
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8",
+        "--positions",
+        "3",
+        "--depth",
+        "2",
+    ];
+    let arguments = [
+        &[
+            "build",
+            "--book",
+            book,
+            "--coordinator",
+            &cluster.url,
+            "--json",
+        ],
+        &place[..],
+    ]
+    .concat();
+    let built = Program::Kagetsu.run(&arguments);
+    assert_eq!(built.json()["book"], json!(cluster.url));
+    assert!(
+        [book, &cluster.url, "not used"]
+            .iter()
+            .all(|words| built.stderr.contains(words)),
+        "{built:#?}"
+    );
+    assert!(!unused.exists());
+    cluster.stop();
+}
+
+#[test]
+fn a_worker_that_lost_its_network_comes_back_by_itself() {
+    let scratch = Scratch::new();
+    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let relay = Relay::to(&cluster.url);
+    let _worker = worker(&relay.url());
+    let _client = cluster.build(40, 3);
+    for _ in 0..3 {
+        let before = until("work is done", || cluster.job()?["positions"].as_u64());
+        relay.cut();
+        relay.mend();
+        until("work goes on", || {
+            let job = cluster.job()?;
+            (job["positions"].as_u64()? > before || job["state"] == "done").then_some(())
+        });
+    }
+    until("the job ends", || {
+        (cluster.job()?["state"] == "done").then_some(())
+    });
+    cluster.stop();
+    assert_eq!(held(&scratch.path("book"), 3).len(), 40);
+}
+
+#[test]
+fn a_worker_that_is_asked_to_go_goes_and_its_work_is_done_by_another() {
+    let scratch = Scratch::new();
+    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let mut leaver = cluster.worker();
+    let _client = cluster.build(30, 4);
+    until("work is done", || {
+        (cluster.job()?["positions"].as_u64()? > 2).then_some(())
+    });
+    leaver.signal(Signal::SIGTERM);
+    assert_eq!(leaver.wait().code(), Some(0), "a clean end");
+    let _other = cluster.worker();
+    until("the job ends", || {
+        (cluster.job()?["state"] == "done").then_some(())
+    });
+    cluster.stop();
+    assert_eq!(held(&scratch.path("book"), 4).len(), 30);
+}
+
+#[test]
+fn an_analysis_is_shared_among_workers() {
+    let scratch = Scratch::new();
+    let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
+    let _workers = [cluster.worker(), cluster.worker()];
+    // Black wins by a four and then an open four: any sound search finds it, however the moves are divided.
+    let arguments = [
+        "analyze",
+        "--coordinator",
+        &cluster.url,
+        "--variant",
+        "freestyle-15",
+        "--moves",
+        "h8 a1 i8 a15 j8 o1",
+        "--depth",
+        "5",
+        "--json",
+    ];
+    let answer = Program::Kagetsu.run(&arguments).json();
+    assert_eq!(
+        (&answer["proof"], &answer["win_in"]),
+        (&json!("win"), &json!(3)),
+        "{answer}"
+    );
+    cluster.stop();
+}

@@ -1,0 +1,11 @@
+//! The commands of `kagetsu` on books and positions.
+
+mod analyze;
+mod bad_input;
+mod build;
+mod compiled;
+mod maintenance;
+mod merging;
+mod proofs;
+mod surakarta;
+mod xiangqi;

@@ -1,0 +1,7 @@
+//! Engine protocols: external engines as workers, and Kagetsu as an engine.
+
+mod brain;
+mod cchess;
+mod external;
+mod fairy;
+mod pygomo;

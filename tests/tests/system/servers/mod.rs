@@ -1,0 +1,5 @@
+//! The HTTP server, the explorer page and a client in Python.
+
+mod clients;
+pub(crate) mod http;
+mod page;

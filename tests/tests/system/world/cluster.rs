@@ -1,0 +1,161 @@
+//! A coordinator and its workers as processes of their own.
+
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use kagetsu_game::{Position, Variant};
+use kagetsu_tests::{Program, Running, Scratch};
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use super::book_contents::held;
+
+/// A coordinator on a port that the system chose.
+pub(crate) struct Cluster {
+    pub(crate) coordinator: Running,
+    pub(crate) url: String,
+}
+
+impl Cluster {
+    pub(crate) fn start(book: &Path, listen: &str) -> Self {
+        let book = book.to_str().expect("a plain name");
+        let mut coordinator = Program::Coordinator.start(&["--book", book, "--listen", listen]);
+        let url = coordinator.address();
+        Self { coordinator, url }
+    }
+
+    pub(crate) fn worker(&self) -> Running {
+        worker(&self.url)
+    }
+
+    /// Starts the build, which goes on without its client.
+    pub(crate) fn build(&self, positions: u32, depth: u32) -> Running {
+        let line = growing("--coordinator", &self.url, positions, depth);
+        Program::Kagetsu.start(&line.split(' ').collect::<Vec<_>>())
+    }
+
+    /// The first job; `None` while the coordinator does not answer or has none.
+    pub(crate) fn job(&self) -> Option<Value> {
+        let jobs = Program::Kagetsu.run(&["jobs", "list", "--coordinator", &self.url, "--json"]);
+        let jobs: Value = serde_json::from_str(&jobs.stdout).ok()?;
+        jobs.get(0).cloned()
+    }
+
+    pub(crate) fn stop(mut self) {
+        self.coordinator.signal(Signal::SIGTERM);
+        let status = self.coordinator.wait();
+        assert_eq!(status.code(), Some(0), "a clean stop");
+    }
+}
+
+/// The arguments that grow a book from h8, with a space between: on a coordinator's URL, or in a folder.
+pub(crate) fn growing(flag: &str, place: &str, positions: u32, depth: u32) -> String {
+    format!(
+        "build {flag} {place} --name test --variant freestyle-15 --moves h8 --positions {positions} --depth {depth} --json"
+    )
+}
+
+pub(crate) fn worker(url: &str) -> Running {
+    Program::Worker.start(&["--coordinator", url, "--slots", "1", "--table-mib", "16"])
+}
+
+/// How long something may take that is waited for; only bounds a test that has failed.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Waits until something is so.
+pub(crate) fn until<T>(what: &str, is: impl FnMut() -> Option<T>) -> T {
+    until_or(what, String::new, is)
+}
+
+/// The same, with what is to be seen where it does not come to be so.
+pub(crate) fn until_or<T>(
+    what: &str,
+    seen: impl Fn() -> String,
+    mut is: impl FnMut() -> Option<T>,
+) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = is() {
+            return found;
+        }
+        assert!(
+            begun.elapsed() < PATIENCE,
+            "{what}: not within {PATIENCE:?}\n{}",
+            seen()
+        );
+        sleep(Duration::from_millis(20));
+    }
+}
+
+/// Grows books of 50 positions in one process and on a cluster, and asks both. Gives the folder of the first.
+pub(crate) fn grows_alike(scratch: &Scratch, variant: Variant, opening: &str, depth: u8) -> String {
+    let [here, there] = ["here", "there"].map(|name| scratch.path(name));
+    let [here_name, there_name] =
+        [&here, &there].map(|path| path.to_str().expect("a plain name").to_owned());
+    let (name, plies) = (variant.to_string(), depth.to_string());
+    let build = |place: [&str; 2]| {
+        let about = [
+            "build",
+            "--variant",
+            &name,
+            "--moves",
+            opening,
+            "--positions",
+            "50",
+            "--depth",
+            &plies,
+        ];
+        let built = Program::Kagetsu.run(&[&about[..], &place].concat());
+        assert_eq!(built.code, Some(0), "{built:#?}");
+    };
+    build(["--book", &here_name]);
+    let cluster = Cluster::start(&there, "127.0.0.1:0");
+    let workers = [cluster.worker(), cluster.worker()];
+    build(["--coordinator", &cluster.url]);
+    until("a job that is done", || {
+        cluster.job().filter(|job| job["state"] == json!("done"))
+    });
+    let asked = [
+        "query",
+        "--variant",
+        &name,
+        "--moves",
+        opening,
+        "--json",
+        "--book",
+        &cluster.url,
+    ];
+    assert_eq!(Program::Kagetsu.run(&asked).json()["variant"], json!(name));
+    drop(workers);
+    cluster.stop();
+    let root = Position::from_line(variant, opening)
+        .expect("a position")
+        .key();
+    for book in [&here, &there] {
+        let held = held(book, depth.into());
+        assert!(
+            held.len() == 50 && held.contains(&root),
+            "{} positions",
+            held.len()
+        );
+    }
+
+    let check = Program::Kagetsu.run(&["check", "--book", &there_name]);
+    assert_eq!(check.code, Some(0), "{check:#?}");
+    let picked = Program::Kagetsu.run(&[
+        "pick",
+        "--book",
+        &here_name,
+        "--variant",
+        &name,
+        "--moves",
+        opening,
+    ]);
+    let position = Position::from_line(variant, opening).expect("a position");
+    assert_eq!(picked.code, Some(0), "{picked:#?}");
+    position
+        .play_line(picked.stdout.trim())
+        .expect("a legal move");
+    here_name
+}

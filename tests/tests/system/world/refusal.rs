@@ -1,0 +1,18 @@
+use kagetsu_tests::Finished;
+
+/// The command ends with code 2, prints nothing, and says each of `words`.
+#[track_caller]
+pub(crate) fn refused(finished: &Finished, words: &[&str]) {
+    assert_eq!(
+        (finished.code, finished.stdout.as_str()),
+        (Some(2), ""),
+        "{finished:#?}"
+    );
+    assert!(!finished.stderr.contains("panicked"), "{finished:#?}");
+    for word in words {
+        assert!(
+            finished.stderr.contains(word),
+            "'{word}' is not said in {finished:#?}"
+        );
+    }
+}
