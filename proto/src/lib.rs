@@ -7,30 +7,25 @@
 //! What this crate refuses: any decision.
 #![forbid(unsafe_code)]
 
-mod access;
-mod convert;
-mod greeting;
-mod limits;
-mod name;
-mod pushback;
-mod settings;
-mod shares;
-mod tls;
-mod unread;
-mod version;
+mod client;
+mod messages;
+mod retry_info;
+mod server;
+mod tls_files;
 
-pub use access::{Access, AccessError, Bearer};
-pub use convert::WireError;
-pub use limits::{EXAM, MOST_MOVES, MOST_NAME, MOST_ROOTS};
-pub use name::{NameError, check_name};
-pub use pushback::{busy, pushback};
-pub use settings::{
-    Caller, ConnectError, Connector, HERE, MESSAGE_LIMIT, explain, is_lost, keepalive,
+pub use client::{
+    Access, AccessError, Bearer, Caller, ConnectError, Connector, HERE, MESSAGE_LIMIT, explain,
+    is_lost, keepalive,
 };
-pub use shares::{Full, Share, Shares};
-pub use tls::{Connection, Listener, Seldom, ServerFiles, ServerTls, TlsError};
-pub use unread::{Bounding, Unread, Waiting, Weight};
-pub use version::Versions;
+pub use messages::{
+    EXAM, MOST_MOVES, MOST_NAME, MOST_ROOTS, NameError, Versions, WireError, check_name,
+};
+pub use retry_info::{busy, pushback};
+pub use server::{
+    Bounding, Connection, Full, Listener, Seldom, ServerFiles, ServerTls, Share, Shares, Unread,
+    Waiting, Weight,
+};
+pub use tls_files::TlsError;
 
 /// The version of the worker's protocol.
 pub const PROTOCOL: u32 = 1;

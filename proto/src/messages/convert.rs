@@ -7,8 +7,8 @@ use kagetsu_game::{
     Provenance, Question, Score, Variant, VariantError, Verdict, Window,
 };
 
+use super::limits::{MOST_MOVES, MOST_NAME};
 use crate::v1;
-use crate::{MOST_MOVES, MOST_NAME};
 
 /// A message that says what cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tonic::Status;
 use tower::util::AndThenLayer;
 
-use crate::pushback::busy;
+use crate::retry_info::busy;
 
 /// Answers of fewer bytes are not counted.
 const SMALL: usize = 64 << 10;
@@ -238,7 +238,7 @@ mod tests {
     use tonic::body::Body;
 
     use super::*;
-    use crate::pushback::pushback;
+    use crate::retry_info::pushback;
 
     const MANY: usize = 1 << 20;
 

@@ -16,11 +16,11 @@ use tokio_rustls::server::TlsStream;
 use tokio_stream::Stream;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
-use super::ServerTls;
-use super::agreements::Agreements;
-use super::paced::{Paced, STALL};
-use super::seldom::Seldom;
-use crate::shares::{Share, Shares};
+use super::handshake_limiter::Agreements;
+use super::log_throttle::Seldom;
+use super::per_ip_limiter::{Share, Shares};
+use super::tls::ServerTls;
+use super::write_timeout::{Paced, STALL};
 
 /// How long a client may take to agree on secrets, and then to begin.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -448,8 +448,9 @@ mod tests {
     use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    use super::super::{Client, ServerFiles};
     use super::*;
+    use crate::client::TlsClient;
+    use crate::server::ServerFiles;
 
     /// A client that has said this, and the server's side of its line.
     async fn client(said: &[u8]) -> (TcpStream, Connection) {
@@ -584,7 +585,7 @@ mod tests {
         let near = TcpStream::connect(listener.address())
             .await
             .expect("it listens");
-        let near = Client::new(&path("ca"), None)
+        let near = TlsClient::new(&path("ca"), None)
             .expect("sound")
             .secure("localhost", near)
             .await

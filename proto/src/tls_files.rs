@@ -28,12 +28,12 @@ pub enum TlsError {
 }
 
 /// What computes; the one that is compiled in.
-pub(super) fn provider() -> Arc<CryptoProvider> {
+pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
 /// A file of certificates, the owner's first.
-pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let text = std::fs::read(path).map_err(|error| TlsError::Read(path.into(), error))?;
     let no = |why: String| TlsError::Content(path.into(), "certificate", "CERTIFICATE", why);
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
@@ -46,7 +46,7 @@ pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, 
 }
 
 /// From when to when the owner's certificate in a file is valid, in seconds since 1970.
-pub(super) fn validity(path: &Path) -> Result<(i64, i64), TlsError> {
+pub(crate) fn validity(path: &Path) -> Result<(i64, i64), TlsError> {
     let all = certificates(path)?;
     let parsed = all.first().map(|first| X509Certificate::from_der(first));
     match parsed {
@@ -68,7 +68,7 @@ pub(super) fn validity(path: &Path) -> Result<(i64, i64), TlsError> {
 }
 
 /// A file with a private key.
-pub(super) fn key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+pub(crate) fn key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     let text = std::fs::read(path).map_err(|error| TlsError::Read(path.into(), error))?;
     PrivateKeyDer::from_pem_slice(&text).map_err(|error| {
         let why = if matches!(error, PemError::NoItemsFound) {
@@ -81,7 +81,7 @@ pub(super) fn key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
 }
 
 /// A file of authorities.
-pub(super) fn roots(path: &Path) -> Result<Arc<RootCertStore>, TlsError> {
+pub(crate) fn roots(path: &Path) -> Result<Arc<RootCertStore>, TlsError> {
     let mut store = RootCertStore::empty();
     for certificate in certificates(path)? {
         store
@@ -92,7 +92,7 @@ pub(super) fn roots(path: &Path) -> Result<Arc<RootCertStore>, TlsError> {
 }
 
 /// What the library says of a certificate and its key.
-pub(super) fn refused(certificate: &Path, key: &Path, error: &rustls::Error) -> TlsError {
+pub(crate) fn refused(certificate: &Path, key: &Path, error: &rustls::Error) -> TlsError {
     match error {
         rustls::Error::InconsistentKeys(_) => TlsError::Pair(certificate.into(), key.into()),
         error => TlsError::Refused(certificate.into(), error.to_string()),

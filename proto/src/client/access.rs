@@ -4,13 +4,10 @@ use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use tonic::metadata::{Ascii, MetadataValue};
-use tonic::service::Interceptor;
-use tonic::{Request, Status};
-
-use crate::Versions;
-use crate::settings::{ConnectError, Connector};
-use crate::tls;
+use super::bearer::Bearer;
+use super::connector::{ConnectError, Connector};
+use super::tls;
+use crate::tls_files::TlsError;
 
 /// The environment variable that can hold a token. There is no such flag: every user of a machine can read flags.
 const VARIABLE: &str = "KAGETSU_TOKEN";
@@ -71,7 +68,7 @@ pub enum AccessError {
     Authority(String),
     /// A file of TLS.
     #[error(transparent)]
-    Tls(#[from] tls::TlsError),
+    Tls(#[from] TlsError),
 }
 
 impl Access {
@@ -183,38 +180,6 @@ fn is_loopback(url: &str) -> bool {
             .is_ok_and(|address| address.is_loopback())
 }
 
-/// Goes with every request: what this program speaks, and the token, if there is one.
-#[derive(Clone, Default)]
-pub struct Bearer(Option<MetadataValue<Ascii>>);
-
-impl Bearer {
-    fn new(token: &str) -> Option<Self> {
-        let is_token = !token.is_empty()
-            && token
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
-        let mut value: MetadataValue<Ascii> = format!("Bearer {token}")
-            .parse()
-            .ok()
-            .filter(|_| is_token)?;
-        // Kept out of logs, and of the tables by which HTTP/2 shortens headers.
-        value.set_sensitive(true);
-        Some(Self(Some(value)))
-    }
-}
-
-impl Interceptor for Bearer {
-    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
-        Versions::ours().put(request.metadata_mut());
-        if let Some(value) = &self.0 {
-            request
-                .metadata_mut()
-                .insert("authorization", value.clone());
-        }
-        Ok(request)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -283,13 +248,5 @@ mod tests {
                 .contains("it names no port, and so means 80: a coordinator's is usually 7615"),
             "{error}"
         );
-    }
-
-    #[test]
-    fn what_is_no_token_is_not_sent() {
-        for text in ["", "two words", "a\nb", "ü"] {
-            assert!(Bearer::new(text).is_none(), "{text:?}");
-        }
-        assert!(Bearer::new("kagetsu_0-9.A").is_some());
     }
 }

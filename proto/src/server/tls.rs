@@ -8,9 +8,8 @@ use rustls::server::WebPkiClientVerifier;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::TlsError;
-use super::files::{certificates, key, provider, refused, roots, validity};
-use super::paced::Paced;
+use super::write_timeout::Paced;
+use crate::tls_files::{TlsError, certificates, key, provider, refused, roots, validity};
 
 /// The files of a server's side of TLS.
 #[derive(Clone, Debug)]

@@ -7,8 +7,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::TlsError;
-use super::files::{certificates, key, provider, refused, roots};
+use crate::tls_files::{TlsError, certificates, key, provider, refused, roots};
 
 /// A client's side of TLS: whom it believes, and who it is.
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-use crate::MOST_NAME;
+use super::limits::MOST_NAME;
 
 /// A name that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
