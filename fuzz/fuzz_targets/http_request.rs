@@ -4,7 +4,7 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use kagetsu_game::Position;
-use kagetsu_http::{Access, Nobody, Services, router};
+use kagetsu_http::{Access, Unimplemented, Services, router};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_server::Books;
 use libfuzzer_sys::fuzz_target;
@@ -58,25 +58,25 @@ impl Books for Shelf {
 struct Library;
 
 impl Services for Library {
-    type Analysis = Nobody;
+    type Analysis = Unimplemented;
     type Books = Shelf;
-    type Builds = Nobody;
-    type Workers = Nobody;
+    type Builds = Unimplemented;
+    type Workers = Unimplemented;
 
-    fn analysis(&self) -> &Nobody {
-        &Nobody
+    fn analysis(&self) -> &Unimplemented {
+        &Unimplemented
     }
 
     fn books(&self) -> &Shelf {
         &Shelf
     }
 
-    fn builds(&self) -> &Nobody {
-        &Nobody
+    fn builds(&self) -> &Unimplemented {
+        &Unimplemented
     }
 
-    fn workers(&self) -> &Nobody {
-        &Nobody
+    fn workers(&self) -> &Unimplemented {
+        &Unimplemented
     }
 
     fn epoch(&self) -> Option<u64> {

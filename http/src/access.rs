@@ -1,26 +1,11 @@
 //! Who may come through the door, and do what.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use axum::Router;
-use axum::extract::{Request, State};
-use axum::http::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, ORIGIN,
-    REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
-};
+use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
 
-use crate::refusal::Refusal;
-use crate::routes::Door;
-use crate::services::Services;
-
-/// The page loads from its own server alone, and stands in no frame.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-                      manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+use crate::error::ApiError;
 
 /// What the one who asks may do, where a guard before the door knows that: an extension of the request. Without one, all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,9 +54,9 @@ impl Access {
 
     /// # Errors
     /// Why not.
-    fn check(&self, method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, method: &Method, headers: &HeaderMap) -> Result<(), ApiError> {
         let forbidden =
-            |message: &str| Err(Refusal::new(StatusCode::FORBIDDEN, "forbidden", message));
+            |message: &str| Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
         let host = text(headers, &HOST);
         if self.is_local && !host.is_some_and(is_this_machine) {
             return forbidden(
@@ -100,7 +85,7 @@ impl Access {
             text(headers, &CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/json"));
         if !is_json {
             let message = "the body must be JSON: send the header Content-Type: application/json";
-            return Err(Refusal::new(
+            return Err(ApiError::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "not_json",
                 message,
@@ -110,7 +95,7 @@ impl Access {
     }
 
     /// The origin of the page that asks, if it may read the answer.
-    fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+    pub(crate) fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let origin = headers.get(ORIGIN)?;
         self.origins
             .iter()
@@ -135,71 +120,6 @@ fn is_this_machine(host: &str) -> bool {
 fn is_loopback_number(name: &str) -> bool {
     name.parse::<std::net::Ipv4Addr>()
         .is_ok_and(|address| address.is_loopback())
-}
-
-/// Lets a request through, or not.
-pub(crate) async fn guard<S: Services>(
-    State(door): State<Arc<Door<S>>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let is_question =
-        request.method() == Method::OPTIONS && door.access.allowed(request.headers()).is_some();
-    match door.access.check(request.method(), request.headers()) {
-        Err(refusal) => refusal.into_response(),
-        Ok(()) if is_question => StatusCode::NO_CONTENT.into_response(),
-        Ok(()) => next.run(request).await,
-    }
-}
-
-/// Tells the browser what it may do with the answers, refusals included: it goes around all else that answers.
-pub fn headed(router: Router, access: Access) -> Router {
-    router.layer(from_fn_with_state(Arc::new(access), head))
-}
-
-/// What of an answer's head [`headed`] has put there.
-pub(crate) fn of_the_browser(
-    headers: &HeaderMap,
-) -> impl Iterator<Item = (HeaderName, HeaderValue)> + '_ {
-    const NAMES: [HeaderName; 8] = [
-        CONTENT_SECURITY_POLICY,
-        X_CONTENT_TYPE_OPTIONS,
-        REFERRER_POLICY,
-        ACCESS_CONTROL_ALLOW_ORIGIN,
-        ACCESS_CONTROL_ALLOW_METHODS,
-        ACCESS_CONTROL_ALLOW_HEADERS,
-        ACCESS_CONTROL_EXPOSE_HEADERS,
-        VARY,
-    ];
-    NAMES
-        .into_iter()
-        .filter_map(|name| Some((name.clone(), headers.get(name)?.clone())))
-}
-
-async fn head(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
-    let origin = access.allowed(request.headers());
-    let mut response = next.run(request).await;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    if let Some(origin) = origin {
-        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        headers.insert(
-            ACCESS_CONTROL_ALLOW_METHODS,
-            HeaderValue::from_static("GET"),
-        );
-        headers.insert(
-            ACCESS_CONTROL_ALLOW_HEADERS,
-            HeaderValue::from_static("authorization"),
-        );
-        headers.insert(
-            ACCESS_CONTROL_EXPOSE_HEADERS,
-            HeaderValue::from_static("etag, retry-after"),
-        );
-        headers.append(VARY, HeaderValue::from_static("origin"));
-    }
-    response
 }
 
 #[cfg(test)]

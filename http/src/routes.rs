@@ -9,39 +9,28 @@ use axum::{Router, middleware};
 use kagetsu_proto::Shares;
 use tokio_util::sync::CancellationToken;
 
-use crate::access::{Access, guard};
-use crate::history::{self, History};
-use crate::refusal::Refusal;
+use crate::access::Access;
+use crate::error::{ApiError, MAX_BODY_BYTES};
+use crate::handlers::{analyses, books, builds, status, transpositions, tree, workers};
+use crate::job_history::JobHistory;
+use crate::middleware::{check_access, measure, revalidate};
+use crate::page;
 use crate::services::Services;
-use crate::{analyses, books, builds, page, status, transpositions, tree, workers};
+use crate::state::AppState;
 
-/// Most bytes of a body.
-pub(crate) const LARGEST_BODY: usize = 256 << 10;
 /// Streams of a job's events open at a time, and analyses: of each one address has at most half.
-const MOST_LISTENERS: usize = 128;
-const MOST_ANALYSES: usize = 64;
-
-/// What every request sees.
-pub(crate) struct Door<S> {
-    pub(crate) services: S,
-    pub(crate) access: Access,
-    pub(crate) history: History,
-    pub(crate) listeners: Arc<Shares>,
-    pub(crate) analyses: Arc<Shares>,
-    pub(crate) shutdown: CancellationToken,
-    /// Tells the books of two servers apart that were at the same address one after the other.
-    pub(crate) instance: u64,
-}
+const MAX_EVENT_STREAMS: usize = 128;
+const MAX_ANALYSES: usize = 64;
 
 /// One row of the API.
 struct Route<S> {
     path: &'static str,
-    handler: MethodRouter<Arc<Door<S>>>,
+    handler: MethodRouter<Arc<AppState<S>>>,
     /// Whether the answer holds as long as the book does not change.
     is_of_the_book: bool,
 }
 
-fn about_the_book<S>(path: &'static str, handler: MethodRouter<Arc<Door<S>>>) -> Route<S> {
+fn about_the_book<S>(path: &'static str, handler: MethodRouter<Arc<AppState<S>>>) -> Route<S> {
     Route {
         path,
         handler,
@@ -49,7 +38,7 @@ fn about_the_book<S>(path: &'static str, handler: MethodRouter<Arc<Door<S>>>) ->
     }
 }
 
-fn about_now<S>(path: &'static str, handler: MethodRouter<Arc<Door<S>>>) -> Route<S> {
+fn about_now<S>(path: &'static str, handler: MethodRouter<Arc<AppState<S>>>) -> Route<S> {
     Route {
         path,
         handler,
@@ -96,16 +85,16 @@ pub fn router<S: Services>(services: S, access: Access, shutdown: CancellationTo
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
-    let door = Arc::new(Door {
+    let app = Arc::new(AppState {
         services,
         access,
-        history: History::default(),
-        listeners: Shares::new(MOST_LISTENERS),
-        analyses: Shares::new(MOST_ANALYSES),
+        history: JobHistory::default(),
+        listeners: Shares::new(MAX_EVENT_STREAMS),
+        analyses: Shares::new(MAX_ANALYSES),
         shutdown,
         instance: now.as_millis() as u64,
     });
-    tokio::spawn(history::follow(Arc::clone(&door)));
+    tokio::spawn(Arc::clone(&app).record_history());
     let mut router = Router::new();
     for Route {
         path,
@@ -113,8 +102,8 @@ pub fn router<S: Services>(services: S, access: Access, shutdown: CancellationTo
         is_of_the_book,
     } in routes()
     {
-        let fresh = middleware::from_fn_with_state(Arc::clone(&door), status::fresh::<S>);
-        let timed = middleware::from_fn_with_state((Arc::clone(&door), path), status::timed::<S>);
+        let fresh = middleware::from_fn_with_state(Arc::clone(&app), revalidate::<S>);
+        let timed = middleware::from_fn_with_state((Arc::clone(&app), path), measure::<S>);
         let handler = if is_of_the_book {
             handler.layer(fresh)
         } else {
@@ -128,35 +117,35 @@ pub fn router<S: Services>(services: S, access: Access, shutdown: CancellationTo
     router
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
-        .layer(DefaultBodyLimit::max(LARGEST_BODY))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(middleware::from_fn_with_state(
-            Arc::clone(&door),
-            guard::<S>,
+            Arc::clone(&app),
+            check_access::<S>,
         ))
-        .with_state(door)
+        .with_state(app)
 }
 
 async fn asset(uri: Uri) -> Response {
     page::file(uri.path()).unwrap_or_else(|| refuse_route(&uri).into_response())
 }
 
-fn refuse_route(uri: &Uri) -> Refusal {
+fn refuse_route(uri: &Uri) -> ApiError {
     let path = uri.path();
     let message =
         format!("there is nothing at {path}; /api/v1/openapi.json describes what there is");
-    Refusal::new(StatusCode::NOT_FOUND, "no_such_route", message)
+    ApiError::new(StatusCode::NOT_FOUND, "no_such_route", message)
 }
 
-async fn no_route(uri: Uri) -> Refusal {
+async fn no_route(uri: Uri) -> ApiError {
     refuse_route(&uri)
 }
 
-async fn no_method(method: Method, uri: Uri) -> Refusal {
+async fn no_method(method: Method, uri: Uri) -> ApiError {
     let message = format!(
         "{} does not take {method}; see /api/v1/openapi.json",
         uri.path()
     );
-    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "no_such_method", message)
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "no_such_method", message)
 }
 
 #[cfg(test)]
@@ -170,7 +159,7 @@ mod tests {
     use tower::ServiceExt;
 
     use super::*;
-    use crate::Nobody;
+    use crate::Unimplemented;
 
     fn description() -> Value {
         serde_json::from_str(include_str!("../openapi.json")).expect("JSON")
@@ -244,25 +233,25 @@ mod tests {
     }
 
     impl Services for Empty {
-        type Analysis = Nobody;
-        type Books = Nobody;
-        type Builds = Nobody;
-        type Workers = Nobody;
+        type Analysis = Unimplemented;
+        type Books = Unimplemented;
+        type Builds = Unimplemented;
+        type Workers = Unimplemented;
 
-        fn analysis(&self) -> &Nobody {
-            &Nobody
+        fn analysis(&self) -> &Unimplemented {
+            &Unimplemented
         }
 
-        fn books(&self) -> &Nobody {
-            &Nobody
+        fn books(&self) -> &Unimplemented {
+            &Unimplemented
         }
 
-        fn builds(&self) -> &Nobody {
-            &Nobody
+        fn builds(&self) -> &Unimplemented {
+            &Unimplemented
         }
 
-        fn workers(&self) -> &Nobody {
-            &Nobody
+        fn workers(&self) -> &Unimplemented {
+            &Unimplemented
         }
 
         fn epoch(&self) -> Option<u64> {
@@ -279,7 +268,7 @@ mod tests {
     }
 
     #[tonic::async_trait]
-    impl Books for Nobody {
+    impl Books for Unimplemented {
         type ExportStream = tokio_stream::Empty<Result<kagetsu_proto::v1::Found, tonic::Status>>;
 
         async fn lookup(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use kagetsu_http::{Access, Nobody, Services, headed};
+use kagetsu_http::{Access, Services, Unimplemented, headed};
 use kagetsu_proto::v1::books_server::BooksServer;
 use kagetsu_proto::{DESCRIPTORS, Listener, MESSAGE_LIMIT, Unread, keepalive};
 use tokio_util::sync::CancellationToken;
@@ -97,25 +97,25 @@ struct ReaderDoor {
 }
 
 impl Services for ReaderDoor {
-    type Analysis = Nobody;
+    type Analysis = Unimplemented;
     type Books = BooksService;
-    type Builds = Nobody;
-    type Workers = Nobody;
+    type Builds = Unimplemented;
+    type Workers = Unimplemented;
 
-    fn analysis(&self) -> &Nobody {
-        &Nobody
+    fn analysis(&self) -> &Unimplemented {
+        &Unimplemented
     }
 
     fn books(&self) -> &BooksService {
         &self.books
     }
 
-    fn builds(&self) -> &Nobody {
-        &Nobody
+    fn builds(&self) -> &Unimplemented {
+        &Unimplemented
     }
 
-    fn workers(&self) -> &Nobody {
-        &Nobody
+    fn workers(&self) -> &Unimplemented {
+        &Unimplemented
     }
 
     fn epoch(&self) -> Option<u64> {

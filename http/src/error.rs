@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use axum::Json;
+use axum::extract::rejection::JsonRejection;
 use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
@@ -8,10 +9,13 @@ use kagetsu_proto::pushback;
 use serde_json::json;
 use tonic::{Code, Status};
 
+/// The longest accepted request body, in bytes.
+pub(crate) const MAX_BODY_BYTES: usize = 256 << 10;
+
 /// Why a request gets no answer: `{"error": {"code": "...", "message": "..."}}`. The code is a word for programs, the
 /// message says to a person what happened and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     pub(crate) code: &'static str,
     pub(crate) message: String,
@@ -19,7 +23,7 @@ pub(crate) struct Refusal {
     pub(crate) retry_after: Option<Duration>,
 }
 
-impl Refusal {
+impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             status,
@@ -36,7 +40,7 @@ impl Refusal {
 }
 
 /// The one place where a service's refusal becomes an HTTP status.
-impl From<Status> for Refusal {
+impl From<Status> for ApiError {
     fn from(status: Status) -> Self {
         let (http, code) = match status.code() {
             Code::InvalidArgument | Code::OutOfRange => (StatusCode::BAD_REQUEST, "bad_request"),
@@ -59,7 +63,19 @@ impl From<Status> for Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
+impl From<JsonRejection> for ApiError {
+    fn from(rejection: JsonRejection) -> Self {
+        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            let message = format!(
+                "a body may have {MAX_BODY_BYTES} bytes: build from fewer roots, or over gRPC"
+            );
+            return Self::new(rejection.status(), "too_long", message);
+        }
+        Self::new(rejection.status(), "bad_body", rejection.body_text())
+    }
+}
+
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let body = json!({"error": {"code": self.code, "message": self.message}});
         let mut answer = (self.status, Json(body)).into_response();

@@ -16,16 +16,16 @@ use serde::{Deserialize, Serialize};
 use tokio_stream::StreamExt;
 use tonic::Request;
 
-use crate::analyses::EffortJson;
+use crate::error::ApiError;
+use crate::extract::Params;
+use crate::extract::position;
+use crate::handlers::analyses::EffortJson;
+use crate::handlers::events::{self, told};
 use crate::json::day;
-use crate::params::Params;
-use crate::place;
-use crate::refusal::Refusal;
-use crate::routes::{Door, LARGEST_BODY};
-use crate::serve::Client;
+use crate::server::Client;
 use crate::services::Services;
 use crate::settings::SettingsJson;
-use crate::streams::{self, told};
+use crate::state::AppState;
 
 /// A job, in the words of every list of jobs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -167,14 +167,14 @@ pub fn state(state: v1::JobState) -> &'static str {
 
 /// `GET /api/v1/jobs`.
 pub(crate) async fn list<S: Services>(
-    State(door): State<Arc<Door<S>>>,
+    State(app): State<Arc<AppState<S>>>,
     params: Params,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ApiError> {
     params.only(&[])?;
-    if door.services.epoch().is_none() {
+    if app.services.epoch().is_none() {
         return Ok(Json(Vec::<JobJson>::new()).into_response());
     }
-    let listed = door
+    let listed = app
         .services
         .builds()
         .list(Request::new(v1::ListJobsRequest {}))
@@ -194,36 +194,31 @@ fn shown(job: tonic::Response<v1::Job>) -> Response {
 
 /// `GET /api/v1/jobs/{name}`.
 pub(crate) async fn get<S: Services>(
-    State(door): State<Arc<Door<S>>>,
+    State(app): State<Arc<AppState<S>>>,
     Path(name): Path<String>,
-) -> Result<Response, Refusal> {
-    Ok(shown(door.services.builds().get(named(name)).await?))
+) -> Result<Response, ApiError> {
+    Ok(shown(app.services.builds().get(named(name)).await?))
 }
 
 /// `GET /api/v1/jobs/{name}/history`.
 pub(crate) async fn history<S: Services>(
-    State(door): State<Arc<Door<S>>>,
+    State(app): State<Arc<AppState<S>>>,
     Path(name): Path<String>,
-) -> Result<Response, Refusal> {
-    door.services.builds().get(named(name.clone())).await?;
-    Ok(Json(door.history.of(&name)).into_response())
+) -> Result<Response, ApiError> {
+    app.services.builds().get(named(name.clone())).await?;
+    Ok(Json(app.history.of(&name)).into_response())
 }
 
 /// `GET /api/v1/jobs/{name}/events`: the job, now and whenever it has moved on.
 pub(crate) async fn events<S: Services>(
-    State(door): State<Arc<Door<S>>>,
+    State(app): State<Arc<AppState<S>>>,
     client: Option<Extension<Client>>,
     Path(name): Path<String>,
-) -> Result<Response, Refusal> {
-    let place = streams::place(&door.listeners, client, "streams of events")?;
-    let jobs = door
-        .services
-        .builds()
-        .watch(named(name))
-        .await?
-        .into_inner();
+) -> Result<Response, ApiError> {
+    let reserved = events::reserve(&app.listeners, client, "streams of events")?;
+    let jobs = app.services.builds().watch(named(name)).await?.into_inner();
     let events = jobs.map(move |job| {
-        let _place = &place;
+        let _reserved = &reserved;
         told("job", job.map(|job| JobJson::from(&job)))
     });
     Ok(Sse::new(events)
@@ -305,10 +300,10 @@ struct DeepenJson {
 }
 
 impl DeepenJson {
-    fn message(self) -> Result<v1::Deepen, Refusal> {
+    fn message(self) -> Result<v1::Deepen, ApiError> {
         let day = match &self.before {
             Some(text) => day(text).ok_or_else(|| {
-                Refusal::wrong(format!("deepen.before: {text} is no day as 2026-11-21"))
+                ApiError::wrong(format!("deepen.before: {text} is no day as 2026-11-21"))
             })?,
             None => 0,
         };
@@ -340,12 +335,12 @@ const MARGIN: u32 = 100;
 
 /// `POST /api/v1/jobs`: starts a job, or resumes the one of this name.
 pub(crate) async fn start<S: Services>(
-    State(door): State<Arc<Door<S>>>,
+    State(app): State<Arc<AppState<S>>>,
     body: Result<Json<StartJson>, JsonRejection>,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ApiError> {
     let Json(start) = body?;
     if start.name.is_empty() {
-        return Err(Refusal::wrong("name: a job needs a name"));
+        return Err(ApiError::wrong("name: a job needs a name"));
     }
     let fen = start.fen.as_deref();
     let lines = if start.roots.is_empty() {
@@ -355,15 +350,15 @@ pub(crate) async fn start<S: Services>(
     };
     let roots: Result<Vec<_>, _> = lines
         .iter()
-        .map(|line| place::read(&start.variant, fen, line))
+        .map(|line| position::read(&start.variant, fen, line))
         .collect();
     let mut roots = roots?;
-    let read = |line: &String| place::read(&start.variant, fen, line);
+    let read = |line: &String| position::read(&start.variant, fen, line);
     for line in &start.cover {
         let end = read(line)?;
         for plies in 1..=end.moves().len() {
             let on_it = Position::new(end.variant(), end.setup().cloned(), &end.moves()[..plies]);
-            let on_it = on_it.map_err(|error| Refusal::wrong(error.to_string()))?;
+            let on_it = on_it.map_err(|error| ApiError::wrong(error.to_string()))?;
             if !roots.contains(&on_it) {
                 roots.push(on_it);
             }
@@ -371,7 +366,7 @@ pub(crate) async fn start<S: Services>(
     }
     let exclude: Vec<Position> = start.exclude.iter().map(read).collect::<Result<_, _>>()?;
     if let Some(over) = roots.iter().find(|root| root.outcome().is_some()) {
-        return Err(Refusal::wrong(format!(
+        return Err(ApiError::wrong(format!(
             "the game is over in the root {over}: there is nothing to search"
         )));
     }
@@ -419,24 +414,24 @@ pub(crate) async fn start<S: Services>(
         until_stable: start.until_stable,
         priority: start.priority,
     };
-    let job = door.services.builds().start(Request::new(request)).await?;
+    let job = app.services.builds().start(Request::new(request)).await?;
     Ok((StatusCode::CREATED, shown(job)).into_response())
 }
 
 /// `POST /api/v1/jobs/{name}/pause`.
 pub(crate) async fn pause<S: Services>(
-    State(door): State<Arc<Door<S>>>,
+    State(app): State<Arc<AppState<S>>>,
     Path(name): Path<String>,
-) -> Result<Response, Refusal> {
-    Ok(shown(door.services.builds().pause(named(name)).await?))
+) -> Result<Response, ApiError> {
+    Ok(shown(app.services.builds().pause(named(name)).await?))
 }
 
 /// `POST /api/v1/jobs/{name}/resume`.
 pub(crate) async fn resume<S: Services>(
-    State(door): State<Arc<Door<S>>>,
+    State(app): State<Arc<AppState<S>>>,
     Path(name): Path<String>,
-) -> Result<Response, Refusal> {
-    Ok(shown(door.services.builds().resume(named(name)).await?))
+) -> Result<Response, ApiError> {
+    Ok(shown(app.services.builds().resume(named(name)).await?))
 }
 
 /// A job's turn among the others.
@@ -448,13 +443,13 @@ pub(crate) struct TurnJson {
 
 /// `POST /api/v1/jobs/{name}/priority`.
 pub(crate) async fn prioritize<S: Services>(
-    State(door): State<Arc<Door<S>>>,
+    State(app): State<Arc<AppState<S>>>,
     Path(name): Path<String>,
     body: Result<Json<TurnJson>, JsonRejection>,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ApiError> {
     let Json(TurnJson { priority }) = body?;
     Ok(shown(
-        door.services
+        app.services
             .builds()
             .prioritize(Request::new(v1::PrioritizeRequest { name, priority }))
             .await?,
@@ -463,20 +458,8 @@ pub(crate) async fn prioritize<S: Services>(
 
 /// `POST /api/v1/jobs/{name}/cancel`.
 pub(crate) async fn cancel<S: Services>(
-    State(door): State<Arc<Door<S>>>,
+    State(app): State<Arc<AppState<S>>>,
     Path(name): Path<String>,
-) -> Result<Response, Refusal> {
-    Ok(shown(door.services.builds().cancel(named(name)).await?))
-}
-
-impl From<JsonRejection> for Refusal {
-    fn from(rejection: JsonRejection) -> Self {
-        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
-            let message = format!(
-                "a body may have {LARGEST_BODY} bytes: build from fewer roots, or over gRPC"
-            );
-            return Self::new(rejection.status(), "too_long", message);
-        }
-        Self::new(rejection.status(), "bad_body", rejection.body_text())
-    }
+) -> Result<Response, ApiError> {
+    Ok(shown(app.services.builds().cancel(named(name)).await?))
 }

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response, StatusCode};
 use kagetsu_game::{Answer, Bound, Position, Provenance, Score, Variant, Verdict};
-use kagetsu_http::{Access, Nobody, Services, headed, router};
+use kagetsu_http::{Access, Services, Unimplemented, headed, router};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_server::Books;
 use serde_json::Value;
@@ -104,25 +104,25 @@ struct Library {
 }
 
 impl Services for Library {
-    type Analysis = Nobody;
+    type Analysis = Unimplemented;
     type Books = Shelf;
-    type Builds = Nobody;
-    type Workers = Nobody;
+    type Builds = Unimplemented;
+    type Workers = Unimplemented;
 
-    fn analysis(&self) -> &Nobody {
-        &Nobody
+    fn analysis(&self) -> &Unimplemented {
+        &Unimplemented
     }
 
     fn books(&self) -> &Shelf {
         &self.shelf
     }
 
-    fn builds(&self) -> &Nobody {
-        &Nobody
+    fn builds(&self) -> &Unimplemented {
+        &Unimplemented
     }
 
-    fn workers(&self) -> &Nobody {
-        &Nobody
+    fn workers(&self) -> &Unimplemented {
+        &Unimplemented
     }
 
     fn epoch(&self) -> Option<u64> {

@@ -10,10 +10,10 @@ use kagetsu_proto::v1::workers_server::Workers as _;
 use serde::Serialize;
 use tonic::Request;
 
-use crate::params::Params;
-use crate::refusal::Refusal;
-use crate::routes::Door;
+use crate::error::ApiError;
+use crate::extract::Params;
 use crate::services::Services;
+use crate::state::AppState;
 
 /// A worker, in the words of every list of workers.
 #[derive(Clone, Debug, Serialize)]
@@ -68,11 +68,11 @@ impl From<v1::Worker> for WorkerJson {
 
 /// `GET /api/v1/workers`.
 pub(crate) async fn list<S: Services>(
-    State(door): State<Arc<Door<S>>>,
+    State(app): State<Arc<AppState<S>>>,
     params: Params,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ApiError> {
     params.only(&[])?;
-    let listed = door
+    let listed = app
         .services
         .workers()
         .list(Request::new(v1::ListWorkersRequest::default()))

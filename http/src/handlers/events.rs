@@ -12,8 +12,8 @@ use kagetsu_proto::{Full, Share, Shares};
 use serde::Serialize;
 use tonic::Status;
 
-use crate::refusal::Refusal;
-use crate::serve::Client;
+use crate::error::ApiError;
+use crate::server::Client;
 
 /// When to come again where all places are taken.
 const COME_AGAIN: Duration = Duration::from_secs(5);
@@ -22,11 +22,11 @@ const COME_AGAIN: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// If there is none for this client.
-pub(crate) fn place(
+pub(crate) fn reserve(
     of: &Arc<Shares>,
     client: Option<Extension<Client>>,
     what: &str,
-) -> Result<Share, Refusal> {
+) -> Result<Share, ApiError> {
     let address = client.map_or(
         IpAddr::V4(Ipv4Addr::LOCALHOST),
         |Extension(Client(client))| client.ip(),
@@ -39,7 +39,7 @@ pub(crate) fn place(
             }
         };
         let retry_after = Some(COME_AGAIN);
-        Refusal { retry_after, ..Refusal::new(StatusCode::TOO_MANY_REQUESTS, "exhausted", message) }
+        ApiError { retry_after, ..ApiError::new(StatusCode::TOO_MANY_REQUESTS, "exhausted", message) }
     })
 }
 
@@ -48,13 +48,13 @@ pub(crate) fn told<T: Serialize>(name: &str, what: Result<T, Status>) -> Result<
     let event = |what: T| Event::default().event(name).json_data(what);
     Ok(match what.map(event) {
         Ok(Ok(event)) => event,
-        Ok(Err(error)) => refused(&Refusal::from(Status::internal(error.to_string()))),
-        Err(status) => refused(&Refusal::from(status)),
+        Ok(Err(error)) => refused(&ApiError::from(Status::internal(error.to_string()))),
+        Err(status) => refused(&ApiError::from(status)),
     })
 }
 
 /// An event without an answer must not be lost: it ends the stream, and says why.
-fn refused(refusal: &Refusal) -> Event {
+fn refused(refusal: &ApiError) -> Event {
     let body = serde_json::json!({"error": {"code": refusal.code, "message": refusal.message}});
     Event::default().event("error").data(body.to_string())
 }

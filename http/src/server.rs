@@ -21,8 +21,8 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::access::of_the_browser;
-use crate::refusal::Refusal;
+use crate::error::ApiError;
+use crate::headers::of_the_browser;
 
 /// How long a connection may wait for the next request, and a request for the end of its head.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -55,7 +55,7 @@ async fn bound(State(unread): State<Unread>, request: Request<Body>, next: Next)
         }
         Ok(Err(body)) => Response::from_parts(head, body),
         Err(refusal) => {
-            let mut refusal = Refusal::from(refusal).into_response();
+            let mut refusal = ApiError::from(refusal).into_response();
             of_the_browser(&head.headers)
                 .for_each(|(name, value)| _ = refusal.headers_mut().insert(name, value));
             refusal
@@ -136,7 +136,8 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
-    use crate::access::{Access, headed};
+    use crate::access::Access;
+    use crate::headers::headed;
 
     /// A page that may read what is answered.
     const PAGE: &str = "https://example.org";

@@ -1,23 +1,15 @@
 //! How the jobs grew while this server was up: what their plots are drawn from.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Mutex, PoisonError};
 
 use kagetsu_proto::v1;
-use kagetsu_proto::v1::builds_server::Builds as _;
 use serde::Serialize;
-use tonic::Request;
-
-use crate::routes::Door;
-use crate::services::Services;
 
 /// Points of one job; when there are more every second one is left out, and fewer are taken from then on.
 const MOST_POINTS: usize = 512;
 /// Jobs that are followed; of more, those that were first seen.
 const MOST_JOBS: usize = 256;
-/// Between two points, at first.
-const STEP: Duration = Duration::from_secs(2);
 
 /// A job at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -65,9 +57,9 @@ impl Track {
 
 /// How the jobs grew.
 #[derive(Debug, Default)]
-pub(crate) struct History(Mutex<BTreeMap<String, Track>>);
+pub(crate) struct JobHistory(Mutex<BTreeMap<String, Track>>);
 
-impl History {
+impl JobHistory {
     /// The points of a job, oldest first.
     pub(crate) fn of(&self, name: &str) -> Vec<Point> {
         let tracks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,7 +68,7 @@ impl History {
             .map_or_else(Vec::new, |track| track.points.clone())
     }
 
-    fn add(&self, at_ms: u64, jobs: &[v1::Job]) {
+    pub(crate) fn add(&self, at_ms: u64, jobs: &[v1::Job]) {
         let mut tracks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for job in jobs {
             if tracks.len() < MOST_JOBS || tracks.contains_key(&job.name) {
@@ -87,33 +79,6 @@ impl History {
                 };
                 tracks.entry(job.name.clone()).or_default().add(point);
             }
-        }
-    }
-}
-
-/// Takes points until the shutdown.
-pub(crate) async fn follow<S: Services>(door: Arc<Door<S>>) {
-    let mut ticks = tokio::time::interval(STEP);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            _ = ticks.tick() => {}
-            () = door.shutdown.cancelled() => return,
-        }
-        if door.services.epoch().is_none() {
-            continue;
-        }
-        if let Ok(listed) = door
-            .services
-            .builds()
-            .list(Request::new(v1::ListJobsRequest {}))
-            .await
-        {
-            let now = SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .unwrap_or_default();
-            door.history
-                .add(now.as_millis() as u64, &listed.into_inner().jobs);
         }
     }
 }

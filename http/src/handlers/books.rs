@@ -12,18 +12,18 @@ use kagetsu_proto::v1::books_server::Books as _;
 use serde::Serialize;
 use tonic::Request;
 
+use crate::error::ApiError;
+use crate::extract::Params;
+use crate::extract::position;
 use crate::json::{AnswerJson, ValueJson};
-use crate::params::Params;
-use crate::place;
-use crate::refusal::Refusal;
-use crate::routes::Door;
 use crate::services::Services;
+use crate::state::AppState;
 
 /// Answers that the book gives are the service's own: what it says is trusted as far as it can be read.
-pub(crate) fn read(answer: Option<&v1::Answer>) -> Result<Option<Answer>, Refusal> {
+pub(crate) fn read(answer: Option<&v1::Answer>) -> Result<Option<Answer>, ApiError> {
     let read = answer.map(Answer::try_from).transpose();
     read.map_err(|error| {
-        Refusal::new(
+        ApiError::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "damaged_book",
             error.to_string(),
@@ -31,13 +31,13 @@ pub(crate) fn read(answer: Option<&v1::Answer>) -> Result<Option<Answer>, Refusa
     })
 }
 
-impl<S: Services> Door<S> {
+impl<S: Services> AppState<S> {
     /// What the book knows of a position; `None` if it does not hold it.
     pub(crate) async fn lookup(
         &self,
         position: &Position,
         searched: bool,
-    ) -> Result<Option<Answer>, Refusal> {
+    ) -> Result<Option<Answer>, ApiError> {
         let found = self
             .services
             .books()
@@ -52,8 +52,8 @@ impl<S: Services> Door<S> {
     }
 }
 
-fn not_held(position: &Position) -> Refusal {
-    Refusal::new(
+fn not_held(position: &Position) -> ApiError {
+    ApiError::new(
         StatusCode::NOT_FOUND,
         "not_in_book",
         format!("the book does not hold {position}"),
@@ -62,12 +62,12 @@ fn not_held(position: &Position) -> Refusal {
 
 /// `GET /api/v1/book`.
 pub(crate) async fn book<S: Services>(
-    State(door): State<Arc<Door<S>>>,
+    State(app): State<Arc<AppState<S>>>,
     params: Params,
-) -> Result<Response, Refusal> {
-    params.only(&[&place::PLACE[..], &["searched"]].concat())?;
-    let position = place::position(&params)?;
-    let answer = door.lookup(&position, params.flag("searched")?).await?;
+) -> Result<Response, ApiError> {
+    params.only(&[&position::PARAMETERS[..], &["searched"]].concat())?;
+    let position = position::from_query(&params)?;
+    let answer = app.lookup(&position, params.flag("searched")?).await?;
     let answer = answer.ok_or_else(|| not_held(&position))?;
     Ok(Json(AnswerJson::new(&position, &answer, 0)).into_response())
 }
@@ -85,18 +85,24 @@ struct PickJson {
 
 /// `GET /api/v1/pick`.
 pub(crate) async fn pick<S: Services>(
-    State(door): State<Arc<Door<S>>>,
+    State(app): State<Arc<AppState<S>>>,
     params: Params,
-) -> Result<Response, Refusal> {
-    params.only(&[&place::PLACE[..], &["temperature", "seed", "min_depth"]].concat())?;
-    let position = place::position(&params)?;
+) -> Result<Response, ApiError> {
+    params.only(
+        &[
+            &position::PARAMETERS[..],
+            &["temperature", "seed", "min_depth"],
+        ]
+        .concat(),
+    )?;
+    let position = position::from_query(&params)?;
     let request = v1::PickRequest {
         position: Some((&position).into()),
         temperature: params.number("temperature", 0.0..=1e6)?.unwrap_or(0.0),
         seed: params.number("seed", 0..=u64::MAX)?,
         min_depth: params.number("min_depth", 0..=255)?.unwrap_or(0),
     };
-    let picked = door
+    let picked = app
         .services
         .books()
         .pick(Request::new(request))
@@ -106,7 +112,7 @@ pub(crate) async fn pick<S: Services>(
     let names = |verdict: &v1::Verdict| u16::try_from(verdict.r#move).map(kagetsu_game::Move::new);
     let names: Result<Vec<_>, _> = all.iter().map(names).collect();
     let names = names.map_err(|_| {
-        Refusal::new(
+        ApiError::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "damaged_book",
             "no such move",
@@ -160,9 +166,9 @@ struct ForbiddenJson {
 }
 
 /// `GET /api/v1/position`.
-pub(crate) async fn position(params: Params) -> Result<Response, Refusal> {
-    params.only(&place::PLACE)?;
-    let position = place::position(&params)?;
+pub(crate) async fn position(params: Params) -> Result<Response, ApiError> {
+    params.only(&position::PARAMETERS)?;
+    let position = position::from_query(&params)?;
     let name = |m| position.write_move(m);
     let forbidden = position.forbidden_moves().into_iter();
     let json = PositionJson {

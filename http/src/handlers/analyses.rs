@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize};
 use tokio_stream::StreamExt;
 use tonic::{Request, Status};
 
-use crate::books::read;
+use crate::error::ApiError;
+use crate::extract::position::read as read_position;
+use crate::handlers::books::read;
+use crate::handlers::events::{reserve, told};
 use crate::json::AnswerJson;
-use crate::place::read as read_place;
-use crate::refusal::Refusal;
-use crate::routes::Door;
-use crate::serve::Client;
+use crate::server::Client;
 use crate::services::Services;
-use crate::streams::{place, told};
+use crate::state::AppState;
 
 /// How hard to think; whichever limit comes first.
 #[derive(Debug, Deserialize)]
@@ -72,15 +72,15 @@ struct UpdateJson {
 
 /// `POST /api/v1/analyses`: events `answer` as the answer grows, the last with `is_final`. Ends when the client goes away.
 pub(crate) async fn analyze<S: Services>(
-    State(door): State<Arc<Door<S>>>,
+    State(app): State<Arc<AppState<S>>>,
     client: Option<Extension<Client>>,
     body: Result<Json<QuestionJson>, JsonRejection>,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ApiError> {
     let Json(asked) = body?;
-    let place = place(&door.analyses, client, "analyses")?;
-    let position = read_place(&asked.variant, asked.fen.as_deref(), &asked.moves)?;
+    let reserved = reserve(&app.analyses, client, "analyses")?;
+    let position = read_position(&asked.variant, asked.fen.as_deref(), &asked.moves)?;
     if position.outcome().is_some() {
-        return Err(Refusal::wrong(format!(
+        return Err(ApiError::wrong(format!(
             "the game is over in {position}: there is nothing to search"
         )));
     }
@@ -102,14 +102,14 @@ pub(crate) async fn analyze<S: Services>(
         split: v1::Split::Unspecified.into(),
         keep: false,
     };
-    let updates = door
+    let updates = app
         .services
         .analysis()
         .analyze(Request::new(request))
         .await?
         .into_inner();
     let events = updates.map(move |update| {
-        let _place = &place;
+        let _reserved = &reserved;
         let json = update.and_then(|update| {
             let answer = read(update.answer.as_ref())
                 .map_err(|refusal| Status::internal(refusal.message))?;

@@ -7,7 +7,7 @@ use tonic::{Request, Response, Status, Streaming};
 
 /// Stands where a server has nobody who analyses, builds or works: lists are empty, all else is refused.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Nobody;
+pub struct Unimplemented;
 
 fn refused<T>(what: &str) -> Result<T, Status> {
     Err(Status::failed_precondition(format!(
@@ -16,7 +16,7 @@ fn refused<T>(what: &str) -> Result<T, Status> {
 }
 
 #[tonic::async_trait]
-impl Analysis for Nobody {
+impl Analysis for Unimplemented {
     type AnalyzeStream = Empty<Result<v1::AnalyzeUpdate, Status>>;
 
     async fn analyze(
@@ -28,7 +28,7 @@ impl Analysis for Nobody {
 }
 
 #[tonic::async_trait]
-impl Builds for Nobody {
+impl Builds for Unimplemented {
     type WatchStream = Empty<Result<v1::Job, Status>>;
 
     async fn start(&self, _: Request<v1::StartRequest>) -> Result<Response<v1::Job>, Status> {
@@ -75,7 +75,7 @@ impl Builds for Nobody {
 }
 
 #[tonic::async_trait]
-impl Workers for Nobody {
+impl Workers for Unimplemented {
     type WorkStream = Empty<Result<v1::ToWorker, Status>>;
 
     async fn work(

@@ -9,12 +9,12 @@ use axum::response::{IntoResponse, Response};
 use kagetsu_game::{Answer, Position};
 use serde::Serialize;
 
+use crate::error::ApiError;
+use crate::extract::Params;
+use crate::extract::position;
 use crate::json::ValueJson;
-use crate::params::Params;
-use crate::place;
-use crate::refusal::Refusal;
-use crate::routes::Door;
 use crate::services::Services;
+use crate::state::AppState;
 
 /// Positions that one tree may look up.
 const MOST_LOOKED_UP: usize = 2_000;
@@ -41,21 +41,21 @@ struct TreeJson {
 
 /// `GET /api/v1/tree`.
 pub(crate) async fn tree<S: Services>(
-    State(door): State<Arc<Door<S>>>,
+    State(app): State<Arc<AppState<S>>>,
     params: Params,
-) -> Result<Response, Refusal> {
-    params.only(&[&place::PLACE[..], &["plies", "top"]].concat())?;
-    let position = place::position(&params)?;
+) -> Result<Response, ApiError> {
+    params.only(&[&position::PARAMETERS[..], &["plies", "top"]].concat())?;
+    let position = position::from_query(&params)?;
     let plies = params.number("plies", 1..=32)?.unwrap_or(4);
     let top = params.number("top", 1..=50)?.unwrap_or(3);
     let mut growing = Growing {
-        door: &door,
+        app: &app,
         top,
         left: MOST_LOOKED_UP,
     };
     let branches = growing.branches(&position, plies).await?;
     let not_held = || {
-        Refusal::new(
+        ApiError::new(
             StatusCode::NOT_FOUND,
             "not_in_book",
             format!("the book does not hold {position}"),
@@ -75,7 +75,7 @@ pub(crate) async fn tree<S: Services>(
 }
 
 struct Growing<'a, S> {
-    door: &'a Door<S>,
+    app: &'a AppState<S>,
     top: usize,
     left: usize,
 }
@@ -86,9 +86,9 @@ impl<S: Services> Growing<'_, S> {
         &mut self,
         position: &Position,
         plies: u32,
-    ) -> Result<Option<Vec<BranchJson>>, Refusal> {
+    ) -> Result<Option<Vec<BranchJson>>, ApiError> {
         self.left = self.left.saturating_sub(1);
-        let Some(answer) = self.door.lookup(position, false).await? else {
+        let Some(answer) = self.app.lookup(position, false).await? else {
             return Ok(None);
         };
         let mut branches = Vec::new();

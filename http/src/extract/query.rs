@@ -7,7 +7,7 @@ use axum::extract::{FromRequestParts, Query};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 
-use crate::refusal::Refusal;
+use crate::error::ApiError;
 
 /// Most bytes of a query.
 const LONGEST_QUERY: usize = 32 << 10;
@@ -17,20 +17,20 @@ const LONGEST_QUERY: usize = 32 << 10;
 pub(crate) struct Params(BTreeMap<String, String>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Params {
-    type Rejection = Refusal;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let length = parts.uri.query().map_or(0, str::len);
         if length > LONGEST_QUERY {
             let message = format!("the query has {length} bytes, and may have {LONGEST_QUERY}");
-            return Err(Refusal::new(StatusCode::URI_TOO_LONG, "too_long", message));
+            return Err(ApiError::new(StatusCode::URI_TOO_LONG, "too_long", message));
         }
         let pairs = Query::<Vec<(String, String)>>::from_request_parts(parts, state).await;
-        let Query(pairs) = pairs.map_err(|error| Refusal::wrong(error.body_text()))?;
+        let Query(pairs) = pairs.map_err(|error| ApiError::wrong(error.body_text()))?;
         let mut params = BTreeMap::new();
         for (name, value) in pairs {
             if params.insert(name.clone(), value).is_some() {
-                return Err(Refusal::wrong(format!(
+                return Err(ApiError::wrong(format!(
                     "the parameter '{name}' is given twice"
                 )));
             }
@@ -42,14 +42,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
 impl Params {
     /// # Errors
     /// A parameter that is none of `known`.
-    pub(crate) fn only(&self, known: &[&str]) -> Result<(), Refusal> {
+    pub(crate) fn only(&self, known: &[&str]) -> Result<(), ApiError> {
         let unknown = self.0.keys().find(|name| !known.contains(&name.as_str()));
         let there_are = if known.is_empty() {
             "there is none".into()
         } else {
             format!("there are {}", known.join(", "))
         };
-        let refused = |name| Refusal::wrong(format!("no parameter '{name}'; {there_are}"));
+        let refused = |name| ApiError::wrong(format!("no parameter '{name}'; {there_are}"));
         unknown.map_or(Ok(()), |name| Err(refused(name)))
     }
 
@@ -63,11 +63,11 @@ impl Params {
 
     /// # Errors
     /// If it is neither `true` nor `false`.
-    pub(crate) fn flag(&self, name: &str) -> Result<bool, Refusal> {
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, ApiError> {
         match self.text(name) {
             None | Some("false") => Ok(false),
             Some("true") => Ok(true),
-            Some(other) => Err(Refusal::wrong(format!(
+            Some(other) => Err(ApiError::wrong(format!(
                 "{name}={other}: must be true or false"
             ))),
         }
@@ -79,7 +79,7 @@ impl Params {
         &self,
         name: &str,
         range: RangeInclusive<T>,
-    ) -> Result<Option<T>, Refusal>
+    ) -> Result<Option<T>, ApiError>
     where
         T: FromStr + PartialOrd + Display,
     {
@@ -89,7 +89,7 @@ impl Params {
         let found = text.parse().ok().filter(|number| range.contains(number));
         let (from, to) = (range.start(), range.end());
         found.map(Some).ok_or_else(|| {
-            Refusal::wrong(format!(
+            ApiError::wrong(format!(
                 "{name}={text}: must be a number from {from} to {to}"
             ))
         })

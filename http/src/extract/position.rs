@@ -1,19 +1,19 @@
 use kagetsu_game::{Position, Variant};
 
-use crate::params::Params;
-use crate::refusal::Refusal;
+use crate::error::ApiError;
+use crate::extract::Params;
 
 /// The parameters that name a position.
-pub(crate) const PLACE: [&str; 3] = ["variant", "moves", "fen"];
+pub(crate) const PARAMETERS: [&str; 3] = ["variant", "moves", "fen"];
 
 /// The position that `variant`, `fen` and `moves` name.
 ///
 /// # Errors
 /// The first thing in it that cannot be.
-pub(crate) fn position(params: &Params) -> Result<Position, Refusal> {
+pub(crate) fn from_query(params: &Params) -> Result<Position, ApiError> {
     let variant = params
         .text("variant")
-        .ok_or_else(|| Refusal::wrong("variant is missing, as in freestyle-15"))?;
+        .ok_or_else(|| ApiError::wrong("variant is missing, as in freestyle-15"))?;
     read(
         variant,
         params.text("fen"),
@@ -23,16 +23,16 @@ pub(crate) fn position(params: &Params) -> Result<Position, Refusal> {
 
 /// # Errors
 /// The first thing in it that cannot be.
-pub(crate) fn read(variant: &str, fen: Option<&str>, moves: &str) -> Result<Position, Refusal> {
+pub(crate) fn read(variant: &str, fen: Option<&str>, moves: &str) -> Result<Position, ApiError> {
     let variant: Variant = variant
         .parse()
-        .map_err(|error| Refusal::wrong(format!("{error}")))?;
+        .map_err(|error| ApiError::wrong(format!("{error}")))?;
     let start = match fen {
         Some(fen) => Position::from_fen(variant, fen)
-            .map_err(|error| Refusal::wrong(format!("fen: {error}")))?,
+            .map_err(|error| ApiError::wrong(format!("fen: {error}")))?,
         None => Position::start(variant),
     };
     start
         .play_line(moves)
-        .map_err(|error| Refusal::wrong(format!("moves: {error}")))
+        .map_err(|error| ApiError::wrong(format!("moves: {error}")))
 }

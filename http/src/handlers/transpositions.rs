@@ -12,12 +12,12 @@ use kagetsu_proto::v1::books_server::Books as _;
 use serde::Serialize;
 use tonic::Request;
 
+use crate::error::ApiError;
+use crate::extract::Params;
+use crate::extract::position;
 use crate::json::ValueJson;
-use crate::params::Params;
-use crate::place;
-use crate::refusal::Refusal;
-use crate::routes::Door;
 use crate::services::Services;
+use crate::state::AppState;
 
 /// Moves of a position, and of a line, that are looked up.
 const MOST: usize = 400;
@@ -48,24 +48,24 @@ struct BeforeJson {
 
 /// `GET /api/v1/transpositions`.
 pub(crate) async fn transpositions<S: Services>(
-    State(door): State<Arc<Door<S>>>,
+    State(app): State<Arc<AppState<S>>>,
     params: Params,
-) -> Result<Response, Refusal> {
-    params.only(&place::PLACE)?;
-    let position = place::position(&params)?;
+) -> Result<Response, ApiError> {
+    params.only(&position::PARAMETERS)?;
+    let position = position::from_query(&params)?;
     let json = TranspositionsJson {
-        behind: door.behind(&position).await?,
-        before: door.before(&position).await?,
+        behind: app.behind(&position).await?,
+        before: app.before(&position).await?,
     };
     Ok(Json(json).into_response())
 }
 
-impl<S: Services> Door<S> {
+impl<S: Services> AppState<S> {
     async fn lookup_all(
         &self,
         positions: &[Position],
         top: u32,
-    ) -> Result<Vec<v1::Found>, Refusal> {
+    ) -> Result<Vec<v1::Found>, ApiError> {
         let positions = positions.iter().map(Into::into).collect();
         let request = Request::new(v1::LookupManyRequest { positions, top });
         Ok(self
@@ -78,7 +78,7 @@ impl<S: Services> Door<S> {
     }
 
     /// The moves whose positions the book holds, by position.
-    async fn behind(&self, position: &Position) -> Result<Vec<BehindJson>, Refusal> {
+    async fn behind(&self, position: &Position) -> Result<Vec<BehindJson>, ApiError> {
         let moves: Vec<Move> = position.legal_moves().into_iter().take(MOST).collect();
         let mut alike: BTreeMap<_, Vec<Move>> = BTreeMap::new();
         for (m, child) in moves.iter().zip(position.children(&moves)) {
@@ -102,7 +102,7 @@ impl<S: Services> Door<S> {
 
     /// The positions of the book that another order of the moves comes through last: an earlier move of the side that moved
     /// may have been its last, where the others can be made without it.
-    async fn before(&self, position: &Position) -> Result<Vec<BeforeJson>, Refusal> {
+    async fn before(&self, position: &Position) -> Result<Vec<BeforeJson>, ApiError> {
         let last = position.moves().len().saturating_sub(1);
         let others = (0..last).rev().filter(|at| at % 2 == last % 2);
         let ways: Vec<(Position, Move)> = others
@@ -113,7 +113,7 @@ impl<S: Services> Door<S> {
         let found = self.lookup_all(&positions, 0).await?;
         let mut all = Vec::new();
         for ((before, m), found) in ways.into_iter().zip(found) {
-            let Some(answer) = crate::books::read(found.answer.as_ref())? else {
+            let Some(answer) = crate::handlers::books::read(found.answer.as_ref())? else {
                 continue;
             };
             all.push(BeforeJson {

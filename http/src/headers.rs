@@ -1,0 +1,70 @@
+//! The headers that tell a browser what it may do with an answer.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, CONTENT_SECURITY_POLICY, REFERRER_POLICY, VARY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+
+use crate::access::Access;
+
+/// The page loads from its own server alone, and stands in no frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Tells the browser what it may do with the answers, refusals included: it goes around all else that answers.
+pub fn headed(router: Router, access: Access) -> Router {
+    router.layer(from_fn_with_state(Arc::new(access), head))
+}
+
+/// What of an answer's head [`headed`] has put there.
+pub(crate) fn of_the_browser(
+    headers: &HeaderMap,
+) -> impl Iterator<Item = (HeaderName, HeaderValue)> + '_ {
+    const NAMES: [HeaderName; 8] = [
+        CONTENT_SECURITY_POLICY,
+        X_CONTENT_TYPE_OPTIONS,
+        REFERRER_POLICY,
+        ACCESS_CONTROL_ALLOW_ORIGIN,
+        ACCESS_CONTROL_ALLOW_METHODS,
+        ACCESS_CONTROL_ALLOW_HEADERS,
+        ACCESS_CONTROL_EXPOSE_HEADERS,
+        VARY,
+    ];
+    NAMES
+        .into_iter()
+        .filter_map(|name| Some((name.clone(), headers.get(name)?.clone())))
+}
+
+async fn head(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+    let origin = access.allowed(request.headers());
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    if let Some(origin) = origin {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(
+            ACCESS_CONTROL_ALLOW_METHODS,
+            HeaderValue::from_static("GET"),
+        );
+        headers.insert(
+            ACCESS_CONTROL_ALLOW_HEADERS,
+            HeaderValue::from_static("authorization"),
+        );
+        headers.insert(
+            ACCESS_CONTROL_EXPOSE_HEADERS,
+            HeaderValue::from_static("etag, retry-after"),
+        );
+        headers.append(VARY, HeaderValue::from_static("origin"));
+    }
+    response
+}
