@@ -4,20 +4,22 @@ use std::{fs, io, mem};
 
 use kagetsu_game::{Answer, Bound, Move, Position, Verdict};
 
-use crate::cache::Cache;
-use crate::derive::{Seen, value_after};
-use crate::entry::{AnswerBody, LogEntry};
-use crate::growth::apply;
-use crate::id::{Id, Place};
-use crate::index::{Index, Marker, RECORD, key};
-use crate::job::{JobId, JobSpec};
-use crate::journal::{Journal, Sequence, Syncer};
+use crate::graph::cache::Cache;
+use crate::graph::derive::{Seen, value_after};
+use crate::graph::growth::apply;
+use crate::graph::id::{Id, Place};
+use crate::graph::index::Index;
+use crate::graph::keys::{Marker, RECORD, key};
+use crate::graph::node::Node;
+use crate::jobs::job::{JobId, JobSpec};
+use crate::jobs::prover::Provers;
+use crate::journal::entry::{AnswerBody, LogEntry};
+use crate::journal::file::{Journal, Sequence, Syncer};
+use crate::journal::record;
 use crate::lock::Lock;
-use crate::node::Node;
 use crate::opening::{self, Notice};
-use crate::prover::Provers;
 use crate::store::{Pair, Store};
-use crate::{BookError, Derived, record};
+use crate::{BookError, Derived};
 
 /// How to open a book.
 #[derive(Clone, Copy, Debug)]

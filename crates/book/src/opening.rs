@@ -4,15 +4,16 @@ use std::fs;
 use std::path::Path;
 
 use crate::BookError;
-use crate::bytes::{EARLIER, VERSION, seal, unseal, version_of};
-use crate::cache::Cache;
-use crate::entry::LogEntry;
-use crate::growth::apply;
-use crate::index::{Index, MARKER, Marker};
-use crate::journal::{Journal, Sequence};
-use crate::layers::Layers;
-use crate::manifest::Manifest;
-use crate::sled_store::guarded;
+use crate::graph::cache::Cache;
+use crate::graph::growth::apply;
+use crate::graph::index::Index;
+use crate::graph::keys::{MARKER, Marker};
+use crate::journal::entry::LogEntry;
+use crate::journal::file::{Journal, Sequence};
+use crate::journal::manifest::Manifest;
+use crate::store::bytes::{EARLIER, VERSION, seal, unseal, version_of};
+use crate::store::layers::Layers;
+use crate::store::sled_store::guarded;
 use crate::store::{Batch, Store};
 
 /// What a person should hear about the opening of a book.
@@ -270,7 +271,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("store");
         let with_version = |version: u8, flip: u8| {
-            let mut bytes = crate::bytes::seal(MARKER, &Marker::default());
+            let mut bytes = crate::store::bytes::seal(MARKER, &Marker::default());
             let body = bytes.len() - 4;
             bytes[0] = version;
             let sum = crc32fast::hash(&[MARKER, &bytes[..body]].concat()) ^ u32::from(flip);

@@ -1,0 +1,361 @@
+//! What a compiled book holds of a position, in few bytes.
+
+use kagetsu_game::{Answer, Bound, Move, Proof, Provenance, Score, Verdict};
+
+use crate::journal::record::ProofBody;
+use crate::{Choice, Derived};
+
+/// Moves kept of which the value is known, exactly or from below: the best.
+const MOST_KNOWN: usize = 12;
+/// Moves kept of which only an upper bound is known, above the value of the best.
+const MOST_RIVALS: usize = 4;
+/// In the byte of a proof: the position has moves that may be better than all that have a value.
+const OPEN: u8 = 0x80;
+/// In the byte of a proof: no move reaches the value.
+const NO_BEST: u8 = 0x40;
+/// In the number of a move: what its score says; all of these bits say nothing.
+const BOUND: u16 = 3 << 1;
+
+/// The value of a position and its best moves, out of a compiled book; in canonical orientation.
+#[derive(Clone, Copy, Debug)]
+pub struct Compact<'a> {
+    value: Derived,
+    /// Moves that follow.
+    count: u8,
+    rest: &'a [u8],
+}
+
+/// What a compiled book holds of one move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompactMove {
+    /// The move.
+    pub at: Move,
+    /// Its value, from the view of the side that makes it.
+    pub score: Score,
+    /// What the score says.
+    pub bound: Bound,
+    /// Plies searched behind it.
+    pub depth: u8,
+    /// What is proven of it.
+    pub proof: Option<Proof>,
+}
+
+/// As bytes; `None` for moves or scores that no game has.
+pub(crate) fn write(value: &Derived, answer: &Answer) -> Option<Vec<u8>> {
+    let kept = kept(value, answer);
+    let mut bytes = vec![u8::try_from(kept.len()).ok()?];
+    let has_best = value.best.is_some() && kept.first().map(|(m, _)| *m) == value.best;
+    let flags = if value.is_open { OPEN } else { 0 } | if has_best { 0 } else { NO_BEST };
+    bytes.push(
+        flags
+            | value
+                .proof
+                .map_or(0, |proof| ProofBody::from(proof).code() + 1),
+    );
+    if let Some(proof) = value.proof {
+        put(&mut bytes, proof.plies.into());
+    }
+    put(&mut bytes, value.depth.into());
+    put(&mut bytes, zigzag(value.score.raw().into()));
+    let (mut score, mut depth) = (
+        i32::from(value.score.raw()),
+        i32::from(value.depth.min(255)),
+    );
+    for (m, verdict) in kept {
+        if m.code() >= 1 << 13 {
+            return None;
+        }
+        let bound = verdict.bound as u16;
+        bytes.extend(
+            (m.code() << 3 | bound << 1 | u16::from(verdict.proof.is_some())).to_le_bytes(),
+        );
+        put(&mut bytes, zigzag(i32::from(verdict.score.raw()) - score));
+        put(&mut bytes, zigzag(i32::from(verdict.depth) - depth));
+        if let Some(proof) = verdict.proof {
+            bytes.push(ProofBody::from(proof).code());
+            put(&mut bytes, proof.plies.into());
+        }
+        (score, depth) = (verdict.score.raw().into(), verdict.depth.into());
+    }
+    Some(bytes)
+}
+
+/// The moves that are worth a place: the one that reaches the value, then the best others, then those that may be better.
+fn kept<'a>(value: &Derived, answer: &'a Answer) -> Vec<&'a (Move, Verdict)> {
+    let is_known = |(_, v): &&(Move, Verdict)| v.bound != Bound::Upper || v.proof.is_some();
+    let (mut first, others): (Vec<_>, Vec<_>) = answer
+        .verdicts()
+        .iter()
+        .filter(is_known)
+        .partition(|(m, _)| Some(*m) == value.best);
+    first.extend(others.into_iter().take(MOST_KNOWN - first.len()));
+    first.extend(
+        Choice::default()
+            .rivals(answer)
+            .into_iter()
+            .take(MOST_RIVALS),
+    );
+    first
+}
+
+impl<'a> Compact<'a> {
+    /// `None` for bytes that nobody wrote.
+    #[inline]
+    pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
+        if let Some(common) = Self::read_common(bytes) {
+            return Some(common);
+        }
+        Self::read_any(bytes)
+    }
+
+    /// Where nothing is proven or open and the depth is of one byte, as it mostly is, with few steps that depend on these bytes:
+    /// all of them wait for the memory, and when too many do the processor does not begin with the look-up after this one.
+    #[inline]
+    fn read_common(bytes: &'a [u8]) -> Option<Self> {
+        let [count, 0, depth @ ..0x80, low, high, ..] = *bytes else {
+            return None;
+        };
+        let long = low >> 7;
+        if long & high >> 7 != 0 {
+            return None;
+        }
+        let raw = u32::from(low & 0x7f) | (u32::from(high) * u32::from(long)) << 7;
+        let score = score(unzigzag(raw))?;
+        let rest = bytes.get(4 + usize::from(long)..)?;
+        let head = u16::from_le_bytes(*rest.first_chunk()?);
+        if count == 0 || head & BOUND == BOUND {
+            return None;
+        }
+        let value = Derived {
+            score,
+            proof: None,
+            best: Some(Move::new(head >> 3)),
+            depth: depth.into(),
+            is_open: false,
+        };
+        Some(Self { value, count, rest })
+    }
+
+    /// Whatever was written.
+    #[inline]
+    fn read_any(bytes: &'a [u8]) -> Option<Self> {
+        let mut bytes = bytes;
+        let [count, flags] = take(&mut bytes)?;
+        let proof = match flags & !(OPEN | NO_BEST) {
+            0 => None,
+            code => Some(proof(code - 1, &mut bytes)?),
+        };
+        let depth = u16::try_from(get(&mut bytes)?).ok()?;
+        let score = score(unzigzag(get(&mut bytes)?))?;
+        let mut compact = Self {
+            value: Derived {
+                score,
+                proof,
+                best: None,
+                depth,
+                is_open: flags & OPEN != 0,
+            },
+            count,
+            rest: bytes,
+        };
+        if flags & NO_BEST == 0 {
+            compact.value.best = Some(compact.moves().next()??.at);
+        }
+        Some(compact)
+    }
+
+    /// The value of the position.
+    #[must_use]
+    pub fn value(&self) -> Derived {
+        self.value
+    }
+
+    /// The moves, the one that reaches the value first; `None` in place of one with bytes that nobody wrote.
+    #[inline]
+    pub fn moves(&self) -> impl Iterator<Item = Option<CompactMove>> + use<'a> {
+        let (mut rest, count) = (self.rest, self.count);
+        let (mut before, mut depth) = (
+            i32::from(self.value.score.raw()),
+            i32::from(self.value.depth.min(255)),
+        );
+        (0..count).map(move |_| {
+            let head = u16::from_le_bytes(take(&mut rest)?);
+            let bound = match head >> 1 & 3 {
+                0 => Bound::Upper,
+                1 => Bound::Lower,
+                2 => Bound::Exact,
+                _ => return None,
+            };
+            let (higher, deeper) = differences(&mut rest)?;
+            (before, depth) = (before.checked_add(higher)?, depth.checked_add(deeper)?);
+            let proof = if head & 1 == 1 {
+                let [code] = take(&mut rest)?;
+                Some(proof(code, &mut rest)?)
+            } else {
+                None
+            };
+            Some(CompactMove {
+                at: Move::new(head >> 3),
+                score: score(before)?,
+                bound,
+                depth: u8::try_from(depth).ok()?,
+                proof,
+            })
+        })
+    }
+
+    /// All moves with all that an answer says of them; `None` for bytes that nobody wrote.
+    pub(crate) fn answer(&self, by: &Provenance) -> Option<Answer> {
+        let verdict = |said: Option<CompactMove>| {
+            let CompactMove {
+                at,
+                score,
+                bound,
+                depth,
+                proof,
+            } = said?;
+            let line = if bound == Bound::Exact {
+                vec![at]
+            } else {
+                Vec::new()
+            };
+            Some((
+                at,
+                Verdict {
+                    score,
+                    bound,
+                    depth,
+                    nodes: 0,
+                    line,
+                    proof,
+                    by: by.clone(),
+                },
+            ))
+        };
+        self.moves().map(verdict).collect()
+    }
+}
+
+/// Two differences. Most are of a byte each, and are taken at once.
+#[inline]
+fn differences(bytes: &mut &[u8]) -> Option<(i32, i32)> {
+    match **bytes {
+        [first @ ..0x80, second @ ..0x80, ref rest @ ..] => {
+            *bytes = rest;
+            Some((unzigzag(first.into()), unzigzag(second.into())))
+        }
+        _ => Some((unzigzag(get(bytes)?), unzigzag(get(bytes)?))),
+    }
+}
+
+fn score(raw: i32) -> Option<Score> {
+    Score::from_raw(i16::try_from(raw).ok()?)
+}
+
+fn proof(code: u8, bytes: &mut &[u8]) -> Option<Proof> {
+    let plies = u16::try_from(get(bytes)?).ok()?;
+    ProofBody::of_code(code, plies).proof()
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (first, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*first)
+}
+
+/// Small numbers of either sign as small ones without: 0, -1, 1, -2, 2.
+fn zigzag(number: i32) -> u32 {
+    (number << 1 ^ number >> 31).cast_unsigned()
+}
+
+fn unzigzag(number: u32) -> i32 {
+    (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
+}
+
+/// Seven bits a byte, the least first; the eighth says that more follow.
+fn put(bytes: &mut Vec<u8>, mut number: u32) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// Three bytes at most.
+fn get(bytes: &mut &[u8]) -> Option<u32> {
+    let mut number = 0;
+    for shift in [0, 7, 14] {
+        let [byte] = take(bytes)?;
+        number |= u32::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_game::{Claim, ProofKind};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn by() -> Provenance {
+        Provenance {
+            engine: "test".into(),
+            day: 9,
+        }
+    }
+
+    fn known() -> impl Strategy<Value = (i16, bool, u8, Option<u16>)> {
+        (
+            -30_000i16..=30_000,
+            any::<bool>(),
+            any::<u8>(),
+            proptest::option::weighted(0.2, 0u16..=1_999),
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_again(
+            said in proptest::collection::btree_map(0u16..8_192, known(), 0..=MOST_KNOWN),
+            (at, depth, is_open) in (any::<prop::sample::Index>(), any::<u16>(), any::<bool>()),
+        ) {
+            let proof = |plies| Proof { claim: Claim::Win, kind: ProofKind::Vct, plies };
+            let verdict = |(code, (raw, is_exact, depth, plies)): (&u16, &(i16, bool, u8, Option<u16>))| {
+                let (m, bound) = (Move::new(*code), if *is_exact { Bound::Exact } else { Bound::Lower });
+                let score = Score::from_raw(*raw).expect("in range");
+                let line = if *is_exact { vec![m] } else { vec![] };
+                (m, Verdict { score, bound, depth: *depth, nodes: 0, line, proof: plies.map(proof), by: by() })
+            };
+            let answer: Answer = said.iter().map(verdict).collect();
+            let best = (!answer.is_empty()).then(|| at.get(answer.verdicts()));
+            let value = Derived {
+                score: best.map_or(Score::ZERO, |(_, v)| v.score),
+                proof: best.and_then(|(_, v)| v.proof),
+                best: best.map(|(m, _)| *m),
+                depth,
+                is_open,
+            };
+            let bytes = write(&value, &answer).expect("all moves are a game's");
+            prop_assert!(bytes.len() < 200);
+            let read = Compact::read(&bytes).expect("just written");
+            let any = Compact::read_any(&bytes).expect("just written");
+            prop_assert_eq!((read.value, read.count, read.rest), (any.value, any.count, any.rest));
+            prop_assert_eq!(read.value(), value);
+            prop_assert_eq!(read.answer(&by()), Some(answer));
+        }
+
+        #[test]
+        fn no_bytes_are_a_surprise(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+            if let (Some(common), Some(any)) = (Compact::read_common(&bytes), Compact::read_any(&bytes)) {
+                prop_assert_eq!((common.value, common.count, common.rest), (any.value, any.count, any.rest));
+            }
+            if let Some(answer) = Compact::read(&bytes).and_then(|compact| compact.answer(&by())) {
+                prop_assert!(answer.len() <= bytes.len());
+            }
+        }
+    }
+}

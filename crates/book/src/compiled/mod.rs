@@ -1,0 +1,10 @@
+//! Compiled books: one immutable file made from a book.
+
+pub(crate) mod buckets;
+pub(crate) mod encoding;
+pub(crate) mod key_tail;
+pub(crate) mod map;
+pub(crate) mod reader;
+pub(crate) mod simd;
+pub(crate) mod v1_layout;
+pub(crate) mod writer;

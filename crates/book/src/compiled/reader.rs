@@ -1,0 +1,303 @@
+//! The compiled book: one file that never changes, for any number of processes at once.
+
+use std::path::{Path, PathBuf};
+
+use kagetsu_game::{Answer, Key, Position, Provenance};
+
+use crate::compiled::buckets::Buckets;
+use crate::compiled::encoding::Compact;
+use crate::compiled::key_tail::Tail;
+use crate::compiled::map::Map;
+use crate::compiled::v1_layout::Scanned;
+use crate::{BookError, CheckReport, Derived, Stats};
+
+pub(crate) const MAGIC: [u8; 8] = *b"kagetsub";
+pub(crate) const VERSION: u32 = 2;
+/// What the answers of a compiled book say of who gave them: that is in the book that it was compiled from.
+pub const ENGINE: &str = "compiled book";
+
+/// The first bytes of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    /// Of the latest search, since 1970-01-01.
+    pub(crate) day: u32,
+    pub(crate) positions: u64,
+    pub(crate) buckets: u32,
+    /// Checksum of the directory.
+    pub(crate) directory: u32,
+    pub(crate) data_bytes: u64,
+    pub(crate) summary_bytes: u32,
+    /// Checksum of the summary.
+    pub(crate) summary: u32,
+}
+
+impl Header {
+    /// Bytes of the header of a version: the buckets' directory begins at a line of the processor's.
+    fn length(version: u32) -> usize {
+        if version == 1 { 52 } else { 64 }
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut bytes = [&MAGIC[..], &VERSION.to_le_bytes(), &self.day.to_le_bytes()].concat();
+        bytes.extend(self.positions.to_le_bytes());
+        bytes.extend(self.buckets.to_le_bytes());
+        bytes.extend(self.directory.to_le_bytes());
+        bytes.extend(self.data_bytes.to_le_bytes());
+        bytes.extend(self.summary_bytes.to_le_bytes());
+        bytes.extend(self.summary.to_le_bytes());
+        bytes.resize(Self::length(VERSION) - 4, 0);
+        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+        bytes
+    }
+
+    fn read(bytes: &[u8], version: u32) -> Option<Self> {
+        let (body, sum) = bytes.get(..Self::length(version))?.split_last_chunk()?;
+        let u32_at = |at: usize| {
+            body.get(at..)?
+                .first_chunk()
+                .map(|bytes| u32::from_le_bytes(*bytes))
+        };
+        let u64_at = |at: usize| {
+            body.get(at..)?
+                .first_chunk()
+                .map(|bytes| u64::from_le_bytes(*bytes))
+        };
+        if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
+            return None;
+        }
+        Some(Self {
+            day: u32_at(12)?,
+            positions: u64_at(16)?,
+            buckets: u32_at(24)?,
+            directory: u32_at(28)?,
+            data_bytes: u64_at(32)?,
+            summary_bytes: u32_at(40)?,
+            summary: u32_at(44)?,
+        })
+    }
+}
+
+/// An open compiled book. It takes a bit of memory for each 4 KiB of the file; of those that were looked at the pages are
+/// in memory too, which all processes share and the system may take back.
+#[derive(Debug)]
+pub struct Compiled {
+    path: PathBuf,
+    map: Map,
+    header: Header,
+    layout: Layout,
+    by: Provenance,
+    stats: Stats,
+}
+
+/// How positions lie in the file, by its version.
+#[derive(Debug)]
+enum Layout {
+    Scanned(Scanned),
+    Buckets(Buckets),
+}
+
+impl Compiled {
+    /// Opens the file. Of its bytes header, directory and summary are held against their checksums now, all others when
+    /// they are looked at first.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is no compiled book, or is damaged.
+    pub fn open(path: &Path) -> Result<Self, BookError> {
+        let map = Map::open(path)?;
+        let Some((version, _)) = map
+            .strip_prefix(&MAGIC)
+            .and_then(|rest| rest.split_first_chunk())
+        else {
+            return Err(BookError::NotCompiled(path.into()));
+        };
+        let version = u32::from_le_bytes(*version);
+        if version > VERSION {
+            return Err(BookError::Newer {
+                path: path.into(),
+                found: version,
+                known: VERSION,
+            });
+        }
+        let damaged = |what| BookError::Compiled {
+            path: path.into(),
+            what,
+        };
+        let header =
+            Header::read(&map, version).ok_or(damaged("its header is not what was written"))?;
+        let (begin, buckets, bytes) = (Header::length(version), header.buckets, header.data_bytes);
+        let (layout, of_directory, end) = if version == 1 {
+            let scanned = Scanned::new(begin, buckets);
+            (
+                Layout::Scanned(scanned),
+                [begin..scanned.data(), 0..0],
+                (scanned.data() as u64).checked_add(bytes),
+            )
+        } else {
+            let long = damaged("it has not the length that it was written with");
+            if bytes > map.len() as u64 {
+                return Err(long);
+            }
+            let buckets = Buckets::new(begin, buckets, bytes).ok_or(long)?;
+            let (directory, sums) = (buckets.directory(), buckets.sums());
+            let end = Some(sums.end as u64);
+            (Layout::Buckets(buckets), [directory, sums], end)
+        };
+        if end.and_then(|end| end.checked_add(header.summary_bytes.into()))
+            != Some(map.len() as u64)
+        {
+            return Err(damaged("it has not the length that it was written with"));
+        }
+        let mut sum = crc32fast::Hasher::new();
+        of_directory
+            .into_iter()
+            .filter_map(|part| map.get(part))
+            .for_each(|part| sum.update(part));
+        if sum.finalize() != header.directory {
+            return Err(damaged("its directory does not match its checksum"));
+        }
+        let summary = map.get(map.len() - header.summary_bytes as usize..);
+        let summary = summary.filter(|bytes| crc32fast::hash(bytes) == header.summary);
+        let stats = summary.and_then(|bytes| postcard::from_bytes(bytes).ok());
+        let stats = stats.ok_or(damaged("its summary does not match its checksum"))?;
+        let by = Provenance {
+            engine: ENGINE.into(),
+            day: header.day,
+        };
+        Ok(Self {
+            path: path.into(),
+            map,
+            header,
+            layout,
+            by,
+            stats,
+        })
+    }
+
+    /// Positions that it holds.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.header.positions
+    }
+
+    /// Whether it holds no position.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.map.len() as u64
+    }
+
+    /// The book that it was compiled from, in numbers.
+    #[must_use]
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    #[cold]
+    fn damaged(&self, what: &'static str) -> BookError {
+        BookError::Compiled {
+            path: self.path.clone(),
+            what,
+        }
+    }
+
+    /// What it holds of the position with this key. Reads two places of the file, and takes no memory.
+    ///
+    /// # Errors
+    /// If the bytes there are not those that were written.
+    #[inline]
+    pub fn find(&self, key: Key) -> Result<Option<Compact<'_>>, BookError> {
+        let found = match &self.layout {
+            Layout::Buckets(buckets) => buckets.find(&self.map, key),
+            Layout::Scanned(scanned) => scanned.find(&self.map, key),
+        };
+        match found {
+            Ok(None) => Ok(None),
+            Ok(Some(bytes)) => Compact::read(bytes)
+                .map(Some)
+                .ok_or_else(|| self.damaged("a position is torn")),
+            Err(what) => Err(self.damaged(what)),
+        }
+    }
+
+    /// The positions of a bucket.
+    fn bucket(&self, number: u32) -> Result<Vec<(Tail, &[u8])>, BookError> {
+        let positions = match &self.layout {
+            Layout::Buckets(buckets) => buckets.bucket(&self.map, number),
+            Layout::Scanned(scanned) => {
+                let whole = |entry: Option<(&Tail, _)>| {
+                    entry
+                        .map(|(tail, bytes)| (*tail, bytes))
+                        .ok_or("a bucket is torn")
+                };
+                scanned
+                    .bucket(&self.map, number)
+                    .and_then(|bucket| bucket.map(whole).collect())
+            }
+        };
+        positions.map_err(|what| self.damaged(what))
+    }
+
+    /// What it holds of a position, whichever way it is turned and by whichever moves it was reached: the answer, and the
+    /// value of the position.
+    ///
+    /// # Errors
+    /// If the bytes there are not those that were written.
+    pub fn lookup(&self, position: &Position) -> Result<Option<(Answer, Derived)>, BookError> {
+        let (key, symmetry) = position.key_and_symmetry();
+        let Some(found) = self.find(key)? else {
+            return Ok(None);
+        };
+        let answer = found
+            .answer(&self.by)
+            .ok_or_else(|| self.damaged("a move is torn"))?;
+        let (variant, back) = (position.variant(), position.variant().inverse(symmetry));
+        let answer = answer.turned(variant, back);
+        let value = found.value();
+        let best = value.best.map(|m| variant.image(m, back));
+        Ok(Some((answer, Derived { best, ..value })))
+    }
+
+    /// Reads every byte and holds it against its checksum. `progress` hears how many positions are done.
+    #[must_use]
+    pub fn check(&self, progress: &mut dyn FnMut(u64)) -> CheckReport {
+        let mut report = CheckReport::default();
+        for number in 0..self.header.buckets {
+            match self.bucket(number) {
+                Ok(bucket) => self.check_bucket(bucket, number, &mut report),
+                Err(error) => report.fault(format!("bucket {number}: {error}")),
+            }
+            if number % 1_024 == 0 {
+                progress(report.positions);
+            }
+        }
+        let (found, said) = (report.positions, self.header.positions);
+        report.hold(found == said, || {
+            format!("{found} positions, its header says {said}")
+        });
+        let said = self.stats.positions;
+        report.hold(found == said, || {
+            format!("{found} positions, its summary says {said}")
+        });
+        report
+    }
+
+    fn check_bucket(&self, bucket: Vec<(Tail, &[u8])>, number: u32, report: &mut CheckReport) {
+        let mut before = None;
+        for (tail, bytes) in bucket {
+            let is_whole = Compact::read(bytes)
+                .and_then(|compact| compact.answer(&self.by))
+                .is_some();
+            report.hold(is_whole, || format!("bucket {number}: a position is torn"));
+            report.hold(before < Some(tail), || {
+                format!("bucket {number}: its positions are not in order")
+            });
+            before = Some(tail);
+            report.positions += 1;
+        }
+    }
+}

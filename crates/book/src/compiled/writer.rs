@@ -1,0 +1,222 @@
+//! How a compiled book is written.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use kagetsu_game::{Answer, Key};
+
+use crate::book::believed;
+use crate::compiled::buckets::{self, buckets_for};
+use crate::compiled::encoding;
+use crate::compiled::key_tail::{bucket_of, tail_of};
+use crate::compiled::reader::{Header, MAGIC};
+use crate::graph::id::Id;
+use crate::graph::index::read_node;
+use crate::graph::keys::RECORD;
+use crate::graph::links::Stage;
+use crate::maintenance::full_scan::{Known, known};
+use crate::store::partitions::{Piece, on_all_cores, own};
+use crate::{Book, BookError, Derived, Stats};
+
+/// What was compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompileReport {
+    /// Positions.
+    pub positions: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+}
+
+/// Gathers what a compiled book shall hold, in memory: some 60 bytes a position.
+#[derive(Debug, Default)]
+pub struct Compiler {
+    /// Keys, and where in the bytes what is known begins.
+    keys: Vec<(Key, u64)>,
+    bytes: Vec<u8>,
+    day: u32,
+}
+
+impl Compiler {
+    /// Adds a position by the key of its canonical form: its value and what is known of its moves, both in canonical
+    /// orientation.
+    ///
+    /// # Errors
+    /// If the answer has a move that no game has.
+    pub fn add(&mut self, key: Key, value: &Derived, answer: &Answer) -> Result<(), BookError> {
+        let bytes = encoding::write(value, answer).ok_or(BookError::Record(key))?;
+        self.keys.push((key, self.bytes.len() as u64));
+        self.bytes
+            .push(u8::try_from(bytes.len()).map_err(|_| BookError::Record(key))?);
+        self.bytes.extend(bytes);
+        self.day = answer
+            .verdicts()
+            .iter()
+            .map(|(_, v)| v.by.day)
+            .fold(self.day, u32::max);
+        Ok(())
+    }
+
+    fn append(&mut self, other: Self) {
+        let begin = self.bytes.len() as u64;
+        self.keys
+            .extend(other.keys.into_iter().map(|(key, at)| (key, begin + at)));
+        self.bytes.extend(other.bytes);
+        self.day = self.day.max(other.day);
+    }
+
+    /// Writes the file: whole, or not at all. A compiled book that has the name is replaced.
+    ///
+    /// # Errors
+    /// If two positions have one key, there is something else by that name, or the disk says no.
+    pub fn write(mut self, path: &Path, stats: &Stats) -> Result<CompileReport, BookError> {
+        leave_others_alone(path)?;
+        let positions = self.keys.len() as u64;
+        let buckets =
+            buckets_for(positions, self.bytes.len() as u64).ok_or(BookError::TooMany(positions))?;
+        self.keys
+            .sort_unstable_by_key(|(key, _)| (bucket_of(*key, buckets), tail_of(*key)));
+        let name = |key: Key| (bucket_of(key, buckets), tail_of(key));
+        if let Some(pair) = self
+            .keys
+            .windows(2)
+            .find(|pair| name(pair[0].0) == name(pair[1].0))
+        {
+            return Err(BookError::Collision(pair[1].0));
+        }
+        let known = self.keys.iter().map(|(key, at)| {
+            let (length, rest) = self.bytes[*at as usize..]
+                .split_first()
+                .expect("each has its length");
+            (*key, &rest[..usize::from(*length)])
+        });
+        let (directory, data, sums) =
+            buckets::write(buckets, known).ok_or(BookError::TooMany(positions))?;
+        let mut sum = crc32fast::Hasher::new();
+        sum.update(&directory);
+        sum.update(&sums);
+        let summary = postcard::to_allocvec(stats).expect("plain data, and memory grows");
+        let header = Header {
+            day: self.day,
+            positions,
+            buckets,
+            directory: sum.finalize(),
+            data_bytes: data.len() as u64,
+            summary_bytes: summary.len() as u32,
+            summary: crc32fast::hash(&summary),
+        };
+        let header = header.bytes();
+        let parts = [&header, &directory, &data, &sums, &summary].map(|part| &part[..]);
+        put(path, &parts).map_err(BookError::io("cannot write", path))?;
+        Ok(CompileReport {
+            positions,
+            bytes: parts.iter().map(|part| part.len() as u64).sum(),
+        })
+    }
+}
+
+/// Only a compiled book gives way to one.
+fn leave_others_alone(path: &Path) -> Result<(), BookError> {
+    let mut magic = [0; MAGIC.len()];
+    match File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut magic)) {
+        Ok(()) if magic == MAGIC => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        _ => Err(BookError::Taken(path.into())),
+    }
+}
+
+/// Writes a file under another name, makes it durable, and gives it its own.
+fn put(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
+    let mut name = path
+        .file_name()
+        .ok_or(io::ErrorKind::InvalidFilename)?
+        .to_os_string();
+    name.push(format!(".{}.new", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let folder = path
+        .parent()
+        .filter(|folder| *folder != Path::new(""))
+        .map_or_else(|| PathBuf::from("."), Path::to_path_buf);
+    let write = || {
+        let mut file = BufWriter::new(File::create(&temporary)?);
+        parts.iter().try_for_each(|part| file.write_all(part))?;
+        file.into_inner()?.sync_all()?;
+        fs::rename(&temporary, path)?;
+        File::open(&folder)?.sync_all()
+    };
+    let written = write();
+    if written.is_err() {
+        // Whatever there is of it is of no use.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+impl Book {
+    /// Compiles the book into one file. `progress` hears how many positions are done. Takes some 200 bytes of memory for each.
+    ///
+    /// # Errors
+    /// A damaged record, or the disk says no; then there is no new file.
+    pub fn compile(
+        &self,
+        path: &Path,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<CompileReport, BookError> {
+        leave_others_alone(path)?;
+        let known = known(&*self.store)?;
+        let engines = self.index().engines()?.to_vec();
+        let records = Piece::all(&*self.store, Some(RECORD));
+        let mut done = 0;
+        let mut each = |(_, stats): &(Compiler, Stats)| {
+            done += stats.positions;
+            progress(done);
+        };
+        let parts = on_all_cores(
+            &records,
+            |piece| self.compiled(piece, &known, &engines),
+            &mut each,
+        )?;
+        let (mut all, mut sum) = (
+            Compiler::default(),
+            Stats {
+                entries: self.marker.applied,
+                ..Stats::default()
+            },
+        );
+        for (compiler, stats) in parts {
+            all.append(compiler);
+            sum.add(&stats);
+        }
+        all.write(path, &sum)
+    }
+
+    /// What is believed of the positions of a piece.
+    fn compiled(
+        &self,
+        piece: &Piece,
+        known: &Known,
+        engines: &[Arc<str>],
+    ) -> Result<(Compiler, Stats), BookError> {
+        let (mut compiler, mut stats, engines) =
+            (Compiler::default(), Stats::default(), own(engines));
+        for pair in piece.entries(&*self.store) {
+            let (key, bytes) = pair?;
+            let id = Id::at_end(&key).ok_or(BookError::Store("a key"))?;
+            let (stage, value) = known.positions.get(&id).copied().unwrap_or_default();
+            if stage == Stage::Distrusted {
+                continue;
+            }
+            let (node, value) = (
+                read_node(id, &key, &bytes, &engines)?,
+                value.ok_or(BookError::Store("a value"))?,
+            );
+            let answer = believed(&node, |m| {
+                Ok(node.child(m).and_then(|child| known.value_after(id, child)))
+            })?;
+            compiler.add(id.key(), &value, &answer)?;
+            stats.count(id, &node, &value);
+        }
+        Ok((compiler, stats))
+    }
+}

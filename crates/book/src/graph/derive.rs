@@ -1,0 +1,201 @@
+//! What follows for a position from its facts and from the values behind it.
+
+use kagetsu_game::{Bound, Claim, Move, Proof, ProofKind, Score, Verdict};
+
+use crate::BookError;
+use crate::graph::id::Id;
+use crate::graph::index::Index;
+use crate::graph::node::Node;
+use crate::graph::value::Derived;
+
+/// The value of a position, from the values of the positions that it leads to: `after` gives that of the one behind a move, if
+/// the move is followed and its position is known.
+pub(crate) fn derive(
+    node: &Node,
+    mut after: impl FnMut(Move) -> Result<Option<Derived>, BookError>,
+) -> Result<Derived, BookError> {
+    let mut values: Vec<(Move, Seen)> = Vec::with_capacity(node.facts.len());
+    let (mut rest, mut silent) = (None, None);
+    for (m, verdict) in node.facts.verdicts() {
+        let child = after(*m)?.and_then(|child| Seen::from_child(child, verdict));
+        if let Some(seen) = child.or_else(|| Seen::from_verdict(verdict)) {
+            values.push((*m, seen));
+        } else if verdict.is_silent() {
+            silent = silent.or(Some((*m, Seen::made())));
+        } else {
+            rest = rest.max(Some(verdict.score));
+        }
+    }
+    if values.is_empty() {
+        let is_open = rest.is_some() || silent.is_some();
+        return Ok(Derived {
+            score: Score::ZERO,
+            proof: None,
+            best: None,
+            depth: 0,
+            is_open,
+        });
+    }
+    // What loses is no better than what nobody has looked at.
+    values.extend(silent.filter(|_| {
+        values
+            .iter()
+            .all(|(_, seen)| seen.score.loss_plies().is_some())
+    }));
+    Ok(best_of(node, &values, rest))
+}
+
+/// The value of the position that a move leads to, if it is followed and known.
+pub(crate) fn value_after(
+    index: &mut Index,
+    id: Id,
+    node: &Node,
+    m: Move,
+) -> Result<Option<Derived>, BookError> {
+    match node.child(m) {
+        Some(child) if index.reach(child)?.is_from(id) => child_value(index, child),
+        _ => Ok(None),
+    }
+}
+
+/// The value of a position that a move leads to, if it is known and believed, and has one.
+pub(crate) fn child_value(index: &mut Index, child: Id) -> Result<Option<Derived>, BookError> {
+    let reach = index.reach(child)?;
+    let value = if reach.is_known() && !reach.is_distrusted() {
+        index.value(child)?
+    } else {
+        None
+    };
+    Ok(value.filter(Derived::has_value))
+}
+
+/// One move's value, from the view of the side that makes it.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen {
+    pub(crate) score: Score,
+    pub(crate) proof: Option<Proof>,
+    /// Plies to the leaf that it comes from, and what was searched there; 0 where nothing was.
+    pub(crate) depth: u16,
+}
+
+impl Seen {
+    /// What a move is worth that leads to a position of this value; `None` where the search of the move went deeper than what
+    /// that value comes from, and nothing is proven there. An opinion that no search stands behind gets no deeper on its way.
+    pub(crate) fn from_child(child: Derived, verdict: &Verdict) -> Option<Self> {
+        let proof = child.proof.map(|proof| Proof {
+            kind: tree(proof.kind),
+            ..proof.before()
+        });
+        let score = proof.map_or(child.score.before(), Proof::score);
+        let depth = if child.depth == 0 {
+            0
+        } else {
+            child.depth.saturating_add(1)
+        };
+        (proof.is_some() || depth >= verdict.depth.into()).then_some(Self {
+            score,
+            proof,
+            depth,
+        })
+    }
+
+    /// What a search said of a move; `None` where that is no value, nor the least that it is worth.
+    fn from_verdict(verdict: &Verdict) -> Option<Self> {
+        let is_value =
+            verdict.is_exact() || (verdict.bound == Bound::Lower && !verdict.is_silent());
+        is_value.then(|| Self {
+            score: verdict.score,
+            proof: verdict.proof,
+            depth: verdict.depth.into(),
+        })
+    }
+
+    /// A move that was made, and no more.
+    fn made() -> Self {
+        Self {
+            score: -Score::OPINION_MAX,
+            proof: None,
+            depth: 0,
+        }
+    }
+}
+
+/// What was only said stays so, however far it is carried.
+fn tree(kind: ProofKind) -> ProofKind {
+    if kind == ProofKind::Manual {
+        kind
+    } else {
+        ProofKind::Tree
+    }
+}
+
+/// `rest` is the most that the moves without a value may be worth.
+fn best_of(node: &Node, values: &[(Move, Seen)], rest: Option<Score>) -> Derived {
+    let greatest = values.iter().copied().reduce(|best, next| {
+        if next.1.score > best.1.score {
+            next
+        } else {
+            best
+        }
+    });
+    let (m, seen) = greatest.expect("one value at least");
+    let (best, depth) = (Some(m), seen.depth);
+    if let Some(win) = seen.proof.filter(|proof| proof.claim == Claim::Win) {
+        return Derived {
+            score: seen.score,
+            proof: Some(win),
+            best,
+            depth,
+            is_open: false,
+        };
+    }
+    let is_lost = seen.score.loss_plies().is_some();
+    let is_all = (is_lost || seen.proof.is_some()) && rest.is_none() && {
+        let moves: Vec<Move> = values.iter().map(|(m, _)| *m).collect();
+        node.is_covered_by(&moves)
+    };
+    // A loss or a draw needs a proof of every move: nothing is called lost on a partial list.
+    if let Some(proof) = seen
+        .proof
+        .filter(|_| is_all)
+        .and_then(|proof| together(proof, values))
+    {
+        return Derived {
+            score: seen.score,
+            proof: Some(proof),
+            best,
+            depth,
+            is_open: false,
+        };
+    }
+    let is_open = rest.is_some_and(|rest| rest > seen.score) || (is_lost && !is_all);
+    // Where only losses are known the moves that are left decide, and no more is known of them than their bound.
+    let guess = rest
+        .filter(|rest| !rest.is_mate())
+        .unwrap_or(Score::opinion(i32::from(i16::MIN)));
+    let score = if is_lost { guess } else { seen.score };
+    Derived {
+        score,
+        proof: None,
+        best,
+        depth,
+        is_open,
+    }
+}
+
+/// The proof of the best move, if all have one: it is as good as all of them together.
+fn together(best: Proof, values: &[(Move, Seen)]) -> Option<Proof> {
+    let kinds: Option<Vec<ProofKind>> = values
+        .iter()
+        .map(|(_, seen)| seen.proof.map(|proof| proof.kind))
+        .collect();
+    let kinds = kinds?;
+    let kind = if kinds.contains(&ProofKind::Manual) {
+        ProofKind::Manual
+    } else if kinds.iter().all(|kind| *kind == best.kind) {
+        best.kind
+    } else {
+        ProofKind::Tree
+    };
+    Some(Proof { kind, ..best })
+}

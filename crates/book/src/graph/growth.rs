@@ -1,0 +1,476 @@
+//! How a book grows: what an entry of the journal does to the store. The same entries in the same order always give the
+//! same store.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kagetsu_game::Answer;
+
+use crate::BookError;
+use crate::graph::derive::{Seen, child_value, derive, value_after};
+use crate::graph::id::Id;
+use crate::graph::id::unpack;
+use crate::graph::index::{AsideBody, Index};
+use crate::graph::links::Stage;
+use crate::graph::node::Node;
+use crate::graph::value::Derived;
+use crate::jobs::job::JobChange;
+use crate::jobs::move_filter::Candidate;
+use crate::journal::entry::{AnswerBody, LogEntry, Setting, SpecBody};
+use crate::journal::record;
+
+/// One ply, in the unit of priorities.
+const PLY: u64 = 1_000_000;
+
+/// Does to the store what an entry says.
+pub(crate) fn apply(index: &mut Index, entry: &LogEntry) -> Result<(), BookError> {
+    match entry {
+        LogEntry::Answer(body) => learn(index, body)?,
+        LogEntry::Job(spec) => create(index, spec, &[])?,
+        LogEntry::JobWith(spec, settings) => create(index, spec, settings)?,
+        LogEntry::Change(id, change) => {
+            match change {
+                JobChange::Retry => take_up(index, *id)?,
+                JobChange::Limit(nodes, stable) => limit(index, *id, *nodes, *stable)?,
+                JobChange::Priority(priority) => {
+                    index.put_account(*id, |account| account.priority = *priority)?
+                }
+                _ => {}
+            }
+            index.job(*id)?.change(change);
+        }
+        LogEntry::SetAside {
+            job,
+            variant,
+            packed,
+            reason,
+        } => {
+            let id = Id::of(*variant, &unpack(*variant, packed)?.canonical());
+            set_aside(index, *job, id, packed, reason)?;
+        }
+        LogEntry::Walk { job, steps } => walk(index, *job, *steps)?,
+        LogEntry::Distrust {
+            job,
+            variant,
+            packed,
+        } => {
+            let id = Id::of(*variant, &unpack(*variant, packed)?.canonical());
+            distrust(index, *job, id)?;
+        }
+    }
+    index.settle()?;
+    index.marker.applied += 1;
+    Ok(())
+}
+
+fn learn(index: &mut Index, body: &AnswerBody) -> Result<(), BookError> {
+    let position = unpack(body.variant, &body.packed)?;
+    let id = Id::of(body.variant, &position.canonical());
+    let known = index.node(id)?;
+    if known
+        .as_ref()
+        .is_some_and(|known| known.position.setup() != position.setup())
+    {
+        return Err(BookError::Collision(id.key()));
+    }
+    let names: Vec<Arc<str>> = body
+        .engines
+        .iter()
+        .map(|name| name.as_str().into())
+        .collect();
+    let facts = record::read(&body.groups, |number| names.get(number as usize).cloned());
+    let mut facts = facts.ok_or(BookError::Store("an answer in the journal"))?;
+    let nodes = facts.nodes();
+    let is_short = match body.job {
+        Some(job) if index.way(job)?.deepen.is_some() => index.judged(job, id)? == Some(true),
+        _ => false,
+    };
+    let is_distrusted = index.reach(id)?.is_distrusted();
+    if is_distrusted && body.is_widening {
+        return Ok(()); // it goes with what it was to complete
+    }
+    if let Some(known) = known.as_ref().filter(|_| !is_distrusted) {
+        let mut before = known.facts.clone();
+        if is_short {
+            // It was asked for to take the place of what was there, but for what is proven or deeper.
+            before.retain(|m, old| {
+                old.proof.is_some() || facts.get(m).is_none_or(|new| new.depth < old.depth)
+            });
+        }
+        facts.merge(before);
+    }
+    let illegal = |m| BookError::Illegal {
+        position: position.clone(),
+        text: position.write_move(m),
+    };
+    let node = Arc::new(Node::new(position.clone(), facts).map_err(illegal)?);
+    index.put_node(id, Arc::clone(&node))?;
+    relink(index, id, known.as_deref(), &node)?;
+    let is_new = known.as_ref().is_none_or(|known| known.is_silent());
+    if let Some(job) = body.job.filter(|_| is_new || is_distrusted || is_short) {
+        index.job(job)?.positions += 1;
+    }
+    if let Some(job) = body.job {
+        if is_short {
+            index.judge(job, id, false)?;
+        }
+        if index.account(job)?.most_nodes.is_some() {
+            index.put_account(job, |account| {
+                account.nodes = account.nodes.saturating_add(nodes)
+            })?;
+        }
+    }
+    let mut changed = BTreeSet::from([id]);
+    if is_distrusted {
+        index.put_reach(id, |reach| reach.stage = Stage::Open)?;
+        changed.extend(index.reach(id)?.parents());
+    }
+    judge_again(index, body.job, id, &node.facts)?;
+    propagate(index, changed)?;
+    grow(index, id)?;
+    if known.is_none() {
+        enter(index, id)?;
+    }
+    if let (Some(job), Some(known)) = (body.job.filter(|_| body.is_widening), known) {
+        let is_stuck = extent(&node.facts) == extent(&known.facts);
+        if is_stuck && index.reach(id)?.stage == Stage::Open {
+            set_aside(
+                index,
+                job,
+                id,
+                &body.packed,
+                "a second search gave no more moves a value",
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Something else is known of a position that jobs which search anew have judged. What such a job says is enough for all of
+/// them: two that want different engines would take turns for ever.
+fn judge_again(
+    index: &mut Index,
+    by: Option<u32>,
+    id: Id,
+    facts: &Answer,
+) -> Result<(), BookError> {
+    let is_anew = by
+        .map(|job| index.way(job))
+        .transpose()?
+        .is_some_and(|way| way.deepen.is_some());
+    for job in index
+        .reach(id)?
+        .jobs()
+        .into_iter()
+        .filter(|job| by != Some(*job))
+    {
+        let way = index.way(job)?;
+        let Some((deepen, before)) = way.deepen.as_ref().zip(index.judged(job, id)?) else {
+            continue;
+        };
+        let is_short = deepen.wants(facts) && (before || !is_anew);
+        if is_short != before {
+            index.judge(job, id, is_short)?;
+        }
+    }
+    Ok(())
+}
+
+/// A position is in the book now: jobs that search anew, and enter known positions alone, come to it from those before it.
+fn enter(index: &mut Index, id: Id) -> Result<(), BookError> {
+    let parents: Vec<Id> = index.reach(id)?.parents().collect();
+    for parent in parents {
+        for job in index.reach(parent)?.jobs() {
+            if index.way(job)?.deepen.is_some() {
+                grow_for(index, job, parent)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is known of a position waits to be replaced. The job that had it has it no more.
+fn distrust(index: &mut Index, job: Option<u32>, id: Id) -> Result<(), BookError> {
+    let before = index.reach(id)?;
+    if !before.is_known() || before.is_distrusted() {
+        return Ok(());
+    }
+    index.put_reach(id, |reach| reach.stage = Stage::Distrusted)?;
+    if let Some(job) = job {
+        let state = index.job(job)?;
+        state.positions = state.positions.saturating_sub(1);
+        state.reopen();
+    }
+    propagate(index, before.parents().collect())?;
+    before.parents().try_for_each(|parent| grow(index, parent))
+}
+
+/// How much is known, apart from how well: moves spoken of, and those with a value.
+fn extent(facts: &Answer) -> (usize, usize) {
+    (
+        facts.len(),
+        facts
+            .verdicts()
+            .iter()
+            .filter(|(_, verdict)| verdict.is_exact())
+            .count(),
+    )
+}
+
+/// Tells the positions that a node leads to, and those that it led to before. A move by which the game may come back to the
+/// node is not followed: in a game that can repeat itself no value must come from the position that it is the value of.
+fn relink(index: &mut Index, id: Id, before: Option<&Node>, now: &Node) -> Result<(), BookError> {
+    for (_, child) in before
+        .iter()
+        .flat_map(|node| &node.followed)
+        .filter(|(_, child)| !now.leads_to(*child))
+    {
+        for job in index.reach(*child)?.jobs() {
+            see(index, job, *child, id, None)?;
+        }
+        index.put_reach(*child, |reach| reach.unlink(id))?;
+    }
+    let mut above = None;
+    for (_, child) in &now.followed {
+        let reach = index.reach(*child)?;
+        // Only a position with moves of its own leads anywhere, and back only if no stone came or went.
+        if reach.is_from(id) {
+            continue;
+        }
+        if *child != id && !(reach.is_known() && child.stones() == id.stones()) {
+            drop(reach);
+            index.put_reach(*child, |reach| reach.link(id))?;
+            continue;
+        }
+        let above = match &mut above {
+            Some(above) => above,
+            none => none.insert(ancestors(index, id)?),
+        };
+        if !above.contains(child) {
+            index.put_reach(*child, |reach| reach.link(id))?;
+        }
+    }
+    Ok(())
+}
+
+/// The position, and all with as many stones that lead to it.
+fn ancestors(index: &mut Index, id: Id) -> Result<BTreeSet<Id>, BookError> {
+    let (mut above, mut left) = (BTreeSet::from([id]), vec![id]);
+    while let Some(at) = left.pop() {
+        let parents = index.reach(at)?;
+        left.extend(
+            parents
+                .parents()
+                .filter(|parent| parent.stones() == id.stones() && above.insert(*parent)),
+        );
+    }
+    Ok(above)
+}
+
+/// Derives these positions anew, and then whatever leads to it, as long as something changes.
+fn propagate(index: &mut Index, mut changed: BTreeSet<Id>) -> Result<(), BookError> {
+    while let Some(id) = changed.pop_last() {
+        let Some(node) = index.node(id)? else {
+            continue;
+        };
+        let value = derive(&node, |m| value_after(index, id, &node, m))?;
+        let stage = if value.is_open {
+            Stage::Open
+        } else {
+            Stage::Closed
+        };
+        let before = index.reach(id)?.stage;
+        if before != stage && before != Stage::Distrusted {
+            index.put_reach(id, |reach| reach.stage = stage)?;
+        }
+        if index.value(id)? == Some(value) {
+            regrow(index, id)?;
+            continue;
+        }
+        index.put_value(id, value)?;
+        turn(index, id, value)?;
+        grow(index, id)?;
+        changed.extend(index.reach(id)?.parents());
+    }
+    Ok(())
+}
+
+/// A position has another value: jobs that begin there and look whether that is still so hear of it.
+fn turn(index: &mut Index, id: Id, value: Derived) -> Result<(), BookError> {
+    for &job in index.reach(id)?.roots() {
+        if index.account(job)?.stretch.is_some() && index.has_turned(job, id, value)? {
+            let positions = index.job(job)?.positions;
+            index.put_account(job, |account| account.changed_at = positions)?;
+        }
+    }
+    Ok(())
+}
+
+/// A job has other limits; a stretch begins anew where there was none.
+fn limit(
+    index: &mut Index,
+    job: u32,
+    nodes: Option<u64>,
+    stable: Option<u64>,
+) -> Result<(), BookError> {
+    let positions = index.job(job)?.positions;
+    index.put_account(job, |account| {
+        if account.stretch.is_none() {
+            account.changed_at = positions;
+        }
+        (account.most_nodes, account.stretch) = (nodes, stable);
+    })
+}
+
+fn create(index: &mut Index, spec: &SpecBody, settings: &[Setting]) -> Result<(), BookError> {
+    let known = spec
+        .spec(settings)
+        .ok_or(BookError::Store("a job in the journal"))?;
+    let job = index.add_job(spec, settings)?;
+    for root in known.roots.iter().filter(|root| root.outcome().is_none()) {
+        let canonical = root.canonical();
+        let id = Id::of(known.variant.code(), &canonical);
+        index.put_reach(id, |reach| reach.begin(job, &canonical.packed))?;
+        if index.reach(id)?.is_known() {
+            index.walk_later(job, 0, id)?;
+        }
+    }
+    Ok(())
+}
+
+/// The job goes on without the position, until it is told to try again.
+fn set_aside(
+    index: &mut Index,
+    job: u32,
+    id: Id,
+    packed: &[u8],
+    reason: &str,
+) -> Result<(), BookError> {
+    let was_aside = index.reach(id)?.is_aside(job);
+    index.put_reach(id, |reach| reach.set_aside(job))?;
+    index.job(job)?.set_aside += u64::from(!was_aside);
+    index.put_aside(
+        job,
+        id,
+        Some(&AsideBody {
+            packed: packed.to_vec(),
+            reason: reason.to_string(),
+        }),
+    )
+}
+
+/// What the job went on without waits for it again.
+fn take_up(index: &mut Index, job: u32) -> Result<(), BookError> {
+    for (id, _) in index.asides(job, usize::MAX)? {
+        index.put_aside(job, id, None)?;
+        index.put_reach(id, |reach| reach.take_up(job))?;
+    }
+    index.job(job)?.set_aside = 0;
+    Ok(())
+}
+
+/// A job walks on from known positions that it came to, the most urgent first, without a search.
+fn walk(index: &mut Index, job: u32, steps: u32) -> Result<(), BookError> {
+    for _ in 0..steps {
+        let Some(id) = index.next_walk(job)? else {
+            break;
+        };
+        grow_for(index, job, id)?;
+    }
+    Ok(())
+}
+
+/// A position is known, or known better: where each job goes from there.
+fn grow(index: &mut Index, id: Id) -> Result<(), BookError> {
+    index
+        .reach(id)?
+        .jobs()
+        .into_iter()
+        .try_for_each(|job| grow_for(index, job, id))
+}
+
+/// The value of a position is what it was, but perhaps not those of its moves: jobs with a margin look again which of them
+/// they follow.
+fn regrow(index: &mut Index, id: Id) -> Result<(), BookError> {
+    for job in index.reach(id)?.jobs() {
+        if index.way(job)?.has_margin() {
+            grow_for(index, job, id)?;
+        }
+    }
+    Ok(())
+}
+
+/// Tells the positions that a node leads to with which priority a job comes to them from there: one ply less urgent than
+/// the node, less urgent by what the move loses, and by chance where the job asks for that.
+fn grow_for(index: &mut Index, job: u32, id: Id) -> Result<(), BookError> {
+    let Some(node) = index.node(id)? else {
+        return Ok(());
+    };
+    let Some(value) = index.value(id)? else {
+        return Ok(());
+    };
+    let state = index.job(job)?;
+    let (alpha_millis, most_stones) = (u64::from(state.alpha_millis), state.most_stones);
+    let is_left = value.proof.is_none() && id.stones() < most_stones;
+    let priority = index.reach(id)?.priority(job).filter(|_| is_left);
+    let (way, by) = (index.way(job)?, node.side);
+    if let Some(deepen) = way.deepen.as_ref().filter(|_| priority.is_some())
+        && index.judged(job, id)?.is_none()
+    {
+        index.judge(job, id, deepen.wants(&node.facts))?;
+    }
+    for (m, child) in &node.followed {
+        let Some(verdict) = node.facts.get(*m) else {
+            continue;
+        };
+        let seen = child_value(index, *child)?.and_then(|child| Seen::from_child(child, verdict));
+        let score = seen.map_or(verdict.score, |seen| seen.score);
+        let lost = (i64::from(value.score.raw()) - i64::from(score.raw()))
+            .max(0)
+            .unsigned_abs();
+        let candidate = Candidate {
+            by,
+            is_best: value.best == Some(*m),
+            lost,
+            child: *child,
+        };
+        let step = PLY + lost * alpha_millis * (PLY / 100_000) + way.chance(*child) * (PLY / 1_000);
+        let is_entered =
+            way.follows(&candidate) && (way.deepen.is_none() || index.reach(*child)?.is_known());
+        let priority = priority
+            .filter(|_| is_entered)
+            .map(|priority| priority.saturating_add(step));
+        see(index, job, *child, id, priority)?;
+    }
+    Ok(())
+}
+
+/// A job comes from `parent` to a position with this priority, or (`None`) not at all. What waits is put in its new place.
+/// From a known position the job walks on later, unless that only became less urgent or hardly more so: what lies beyond
+/// it then keeps its place.
+fn see(
+    index: &mut Index,
+    job: u32,
+    id: Id,
+    parent: Id,
+    priority: Option<u64>,
+) -> Result<(), BookError> {
+    let reach = index.reach(id)?;
+    if reach.is_seen(parent, job, priority) {
+        return Ok(());
+    }
+    let before = reach.priority(job);
+    drop(reach);
+    index.put_reach(id, |reach| reach.see(parent, job, priority))?;
+    let reach = index.reach(id)?;
+    let now = reach.priority(job);
+    let is_nearer = match (before, now) {
+        (None, None) => false,
+        (Some(before), Some(now)) => now.saturating_add(PLY) <= before,
+        _ => true,
+    };
+    if is_nearer && reach.is_known() {
+        index.walk_later(job, now.or(before).unwrap_or(0), id)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,536 @@
+//! The store's keys, and changes to it that are made together.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kagetsu_game::Move;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::BookError;
+use crate::graph::cache::Cache;
+use crate::graph::id::{Id, unpack};
+use crate::graph::keys::{
+    ACCOUNT, ASIDE, ENGINE, FRONTIER, HELD, JOB, JUDGED, MARKER, Marker, REACH, RECORD, SETTINGS,
+    SPEC, VALUE, WALK, key, queue_key, queued,
+};
+use crate::graph::links::{Reach, Stage};
+use crate::graph::node::Node;
+use crate::graph::value::{Derived, DerivedBody};
+use crate::jobs::move_filter::Way;
+use crate::jobs::state::{Account, Held, JobBody};
+use crate::journal::entry::{Setting, SpecBody};
+use crate::journal::record::{self, Record};
+use crate::store::bytes::{digest, seal, unseal};
+use crate::store::{Batch, Pair, Store};
+
+/// A position that a job goes on without.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AsideBody {
+    pub(crate) packed: Vec<u8>,
+    pub(crate) reason: String,
+}
+
+/// The store with changes that are not made yet.
+pub(crate) struct Index<'a> {
+    store: &'a dyn Store,
+    changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    /// As they are in the store or among the changes, and as they are now.
+    jobs: BTreeMap<u32, (Option<JobBody>, JobBody)>,
+    /// The same of where positions stand.
+    moved: BTreeMap<Id, (Arc<Reach>, Arc<Reach>)>,
+    cache: Cache,
+    pub(crate) marker: Marker,
+}
+
+impl<'a> Index<'a> {
+    pub(crate) fn new(store: &'a dyn Store, marker: Marker, cache: Cache) -> Self {
+        Self {
+            store,
+            changes: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            moved: BTreeMap::new(),
+            cache,
+            marker,
+        }
+    }
+
+    /// Jobs that have changed, maybe others.
+    pub(crate) fn changed_jobs(&self) -> impl Iterator<Item = u32> {
+        self.jobs.keys().copied()
+    }
+
+    /// The changes, the marker among them; what the marker says then; and what was read on the way.
+    pub(crate) fn into_parts(mut self) -> (Batch, Marker, Cache) {
+        for (id, (before, now)) in std::mem::take(&mut self.jobs) {
+            self.put(key(JOB, &[&id.to_be_bytes()]), before.as_ref(), Some(&now));
+        }
+        let mut batch: Vec<_> = self.changes.into_iter().collect();
+        batch.push((MARKER.to_vec(), Some(seal(MARKER, &self.marker))));
+        (Batch(batch), self.marker, self.cache)
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
+        match self.changes.get(key) {
+            Some(value) => Ok(value.clone()),
+            None => self.store.get(key),
+        }
+    }
+
+    /// Changes what is under a key from `before` to `now`.
+    fn put<T: Serialize + PartialEq>(&mut self, key: Vec<u8>, before: Option<&T>, now: Option<&T>) {
+        if before != now {
+            let bytes = |body: &T| seal(&key, body);
+            let (before, now) = (before.map(bytes), now.map(bytes));
+            self.put_bytes(key, before, now);
+        }
+    }
+
+    fn put_bytes(&mut self, key: Vec<u8>, before: Option<Vec<u8>>, now: Option<Vec<u8>>) {
+        if let Some(before) = before {
+            self.marker.entries -= 1;
+            self.marker.digest ^= digest(&key, &before);
+        }
+        if let Some(now) = &now {
+            self.marker.entries += 1;
+            self.marker.digest ^= digest(&key, now);
+        }
+        self.changes.insert(key, now);
+    }
+
+    /// The first `most` entries whose keys begin with `prefix`, with the changes.
+    fn first(&self, prefix: &[u8], most: usize) -> Result<Vec<Pair>, BookError> {
+        let changed = self
+            .changes
+            .range(prefix.to_vec()..)
+            .take_while(|(key, _)| key.starts_with(prefix));
+        let changed: Vec<_> = changed.collect();
+        let removed = changed.iter().filter(|(_, value)| value.is_none()).count();
+        let stored = self
+            .store
+            .range(prefix, prefix)
+            .take(most.saturating_add(removed));
+        let mut found: BTreeMap<_, _> = stored.collect::<Result<_, _>>()?;
+        for (key, value) in changed {
+            match value {
+                Some(value) => found.insert(key.clone(), value.clone()),
+                None => found.remove(key),
+            };
+        }
+        Ok(found.into_iter().take(most).collect())
+    }
+
+    fn body<T: DeserializeOwned>(
+        &self,
+        key: &[u8],
+        what: &'static str,
+    ) -> Result<Option<T>, BookError> {
+        let bytes = self.get(key)?;
+        bytes
+            .map(|bytes| unseal(key, &bytes).ok_or(BookError::Store(what)))
+            .transpose()
+    }
+
+    /// A position of the book.
+    pub(crate) fn node(&mut self, id: Id) -> Result<Option<Arc<Node>>, BookError> {
+        if let Some(node) = self.cache.nodes.get(id) {
+            return Ok(Some(node));
+        }
+        let key = key(RECORD, &[&id.0]);
+        let Some(bytes) = self.get(&key)? else {
+            return Ok(None);
+        };
+        let node = Arc::new(read_node(id, &key, &bytes, self.engines()?)?);
+        self.cache.nodes.put(id, Arc::clone(&node));
+        Ok(Some(node))
+    }
+
+    /// Writes the record of a node; its position is a canonical one.
+    pub(crate) fn put_node(&mut self, id: Id, node: Arc<Node>) -> Result<(), BookError> {
+        let groups = record::write(&node.facts, |engine| self.engine_number(engine))?;
+        let packed = node
+            .position
+            .setup()
+            .map(|packed| packed.0.clone())
+            .expect("a node's position was unpacked");
+        let key = key(RECORD, &[&id.0]);
+        let (before, now) = (self.get(&key)?, seal(&key, &Record { packed, groups }));
+        self.marker.positions += u64::from(before.is_none());
+        self.cache.nodes.put(id, node);
+        self.put_bytes(key, before, Some(now));
+        Ok(())
+    }
+
+    /// The value of a position of the book.
+    pub(crate) fn value(&mut self, id: Id) -> Result<Option<Derived>, BookError> {
+        if let Some(value) = self.cache.values.get(id) {
+            return Ok(value);
+        }
+        let body: Option<DerivedBody> = self.body(&key(VALUE, &[&id.0]), "a value")?;
+        let value = body
+            .map(|body| body.derived().ok_or(BookError::Store("a value")))
+            .transpose()?;
+        self.cache.values.put(id, value);
+        Ok(value)
+    }
+
+    /// Writes the value of a position of the book.
+    pub(crate) fn put_value(&mut self, id: Id, value: Derived) -> Result<(), BookError> {
+        let before = self.value(id)?.map(DerivedBody::from);
+        self.put(
+            key(VALUE, &[&id.0]),
+            before.as_ref(),
+            Some(&DerivedBody::from(value)),
+        );
+        self.cache.values.put(id, Some(value));
+        Ok(())
+    }
+
+    /// Where a position stands; one that was never heard of is unknown, and nothing leads to it.
+    pub(crate) fn reach(&mut self, id: Id) -> Result<Arc<Reach>, BookError> {
+        let known = self.moved.get(&id).map(|(_, now)| Arc::clone(now));
+        if let Some(reach) = known.or_else(|| self.cache.reaches.get(id)) {
+            return Ok(reach);
+        }
+        let reach: Option<Reach> = self.body(&key(REACH, &[&id.0]), "a link")?;
+        let reach = Arc::new(reach.unwrap_or_default());
+        self.cache.reaches.put(id, Arc::clone(&reach));
+        Ok(reach)
+    }
+
+    /// Changes where a position stands, and with it the frontiers in which it waits; both are written when the entry of the
+    /// journal is [settled](Self::settle).
+    pub(crate) fn put_reach(
+        &mut self,
+        id: Id,
+        change: impl FnOnce(&mut Reach),
+    ) -> Result<(), BookError> {
+        if let Some((_, now)) = self.moved.get_mut(&id) {
+            change(Arc::make_mut(now));
+            return Ok(());
+        }
+        let before = self.reach(id)?;
+        let mut now = (*before).clone();
+        change(&mut now);
+        if *before != now {
+            self.moved.insert(id, (before, Arc::new(now)));
+        }
+        Ok(())
+    }
+
+    /// Writes where the position stands now, if that has changed.
+    fn write_reach(&mut self, id: Id) -> Result<(), BookError> {
+        let Some((before, now)) = self.moved.remove(&id) else {
+            return Ok(());
+        };
+        let mut jobs = before.jobs();
+        jobs.extend(now.jobs());
+        jobs.sort_unstable();
+        jobs.dedup();
+        for job in jobs {
+            let (before, now) = (
+                self.waiting(job, id, &before)?,
+                self.waiting(job, id, &now)?,
+            );
+            self.wait(job, id, before, now)?;
+        }
+        let is_there = |reach: &&Reach| **reach != Reach::default();
+        self.put(
+            key(REACH, &[&id.0]),
+            Some(&*before).filter(is_there),
+            Some(&*now).filter(is_there),
+        );
+        self.cache.reaches.put(id, now);
+        Ok(())
+    }
+
+    /// With which priority a position that stands so waits for a job, if it does. One that searches anew what the book has
+    /// waits for what was judged to fall short, and for what is open of that.
+    pub(crate) fn waiting(
+        &mut self,
+        job: u32,
+        id: Id,
+        reach: &Reach,
+    ) -> Result<Option<u64>, BookError> {
+        if self.way(job)?.deepen.is_none() {
+            return Ok(reach.waiting(job));
+        }
+        let Some(is_short) = self.judged(job, id)? else {
+            return Ok(None);
+        };
+        let is_due = is_short || matches!(reach.stage, Stage::Open | Stage::Distrusted);
+        Ok(reach
+            .priority(job)
+            .filter(|_| is_due && !reach.is_aside(job)))
+    }
+
+    /// Whether a position falls short of what a job that searches anew asks for, if it was judged.
+    pub(crate) fn judged(&self, job: u32, id: Id) -> Result<Option<bool>, BookError> {
+        self.body(&key(JUDGED, &[&job.to_be_bytes(), &id.0]), "a judgement")
+    }
+
+    /// Writes whether a position falls short.
+    pub(crate) fn judge(&mut self, job: u32, id: Id, is_short: bool) -> Result<(), BookError> {
+        // It waits as it was judged before until that is written.
+        self.write_reach(id)?;
+        let reach = self.reach(id)?;
+        let (known, before) = (self.judged(job, id)?, self.waiting(job, id, &reach)?);
+        self.put(
+            key(JUDGED, &[&job.to_be_bytes(), &id.0]),
+            known.as_ref(),
+            Some(&is_short),
+        );
+        let now = self.waiting(job, id, &reach)?;
+        self.wait(job, id, before, now)
+    }
+
+    /// What a job was told after it was made.
+    pub(crate) fn account(&self, job: u32) -> Result<Account, BookError> {
+        Ok(self
+            .body(&key(ACCOUNT, &[&job.to_be_bytes()]), "a job's limits")?
+            .unwrap_or_default())
+    }
+
+    /// Changes it.
+    pub(crate) fn put_account(
+        &mut self,
+        job: u32,
+        change: impl FnOnce(&mut Account),
+    ) -> Result<(), BookError> {
+        let key = key(ACCOUNT, &[&job.to_be_bytes()]);
+        let before: Option<Account> = self.body(&key, "a job's limits")?;
+        let mut now = before.clone().unwrap_or_default();
+        change(&mut now);
+        if before.is_some() || now != Account::default() {
+            self.put(key, before.as_ref(), Some(&now));
+        }
+        // It may be over now.
+        self.job(job).map(drop)
+    }
+
+    /// A root has this value now: whether its choice is another than when it last was.
+    pub(crate) fn has_turned(
+        &mut self,
+        job: u32,
+        root: Id,
+        value: Derived,
+    ) -> Result<bool, BookError> {
+        let key = key(HELD, &[&job.to_be_bytes(), &root.0]);
+        let before: Option<Held> = self.body(&key, "a choice")?;
+        let now = Held {
+            best: value.best.map(Move::code),
+            score: value.score.raw(),
+        };
+        if before.is_some_and(|before| before.is_still(now)) {
+            return Ok(false);
+        }
+        self.put(key, before.as_ref(), Some(&now));
+        Ok(true)
+    }
+
+    /// Moves a position in a job's frontier.
+    fn wait(
+        &mut self,
+        job: u32,
+        id: Id,
+        before: Option<u64>,
+        now: Option<u64>,
+    ) -> Result<(), BookError> {
+        if before == now {
+            return Ok(());
+        }
+        if let Some(before) = before {
+            self.put_bytes(queue_key(FRONTIER, job, before, id), Some(Vec::new()), None);
+            self.job(job)?.frontier -= 1;
+        }
+        if let Some(now) = now {
+            self.put_bytes(queue_key(FRONTIER, job, now, id), None, Some(Vec::new()));
+            self.job(job)?.frontier += 1;
+        }
+        Ok(())
+    }
+
+    /// A job's state, to be changed.
+    pub(crate) fn job(&mut self, id: u32) -> Result<&mut JobBody, BookError> {
+        if !self.jobs.contains_key(&id) {
+            let body: Option<JobBody> = self.body(&key(JOB, &[&id.to_be_bytes()]), "a job")?;
+            let body = body.ok_or(BookError::Store("a job"))?;
+            self.jobs.insert(id, (Some(body.clone()), body));
+        }
+        self.jobs
+            .get_mut(&id)
+            .map(|(_, now)| now)
+            .ok_or(BookError::Store("a job"))
+    }
+
+    /// All is written that follows from an entry of the journal. Jobs that were changed and have come to their end are done.
+    pub(crate) fn settle(&mut self) -> Result<(), BookError> {
+        while let Some((&id, _)) = self.moved.first_key_value() {
+            self.write_reach(id)?;
+        }
+        let jobs: Vec<u32> = self.jobs.keys().copied().collect();
+        for id in jobs {
+            let account = self.account(id)?;
+            self.job(id)?.settle(&account);
+        }
+        Ok(())
+    }
+
+    /// A new job's number.
+    pub(crate) fn add_job(
+        &mut self,
+        spec: &SpecBody,
+        settings: &[Setting],
+    ) -> Result<u32, BookError> {
+        let number = match self.cache.jobs {
+            Some(known) => known,
+            None => u32::try_from(self.first(&[SPEC], usize::MAX)?.len())
+                .map_err(|_| BookError::JobSpec("fewer jobs before it"))?,
+        };
+        self.cache.jobs = Some(
+            number
+                .checked_add(1)
+                .ok_or(BookError::JobSpec("fewer jobs before it"))?,
+        );
+        self.put(key(SPEC, &[&number.to_be_bytes()]), None, Some(spec));
+        if !settings.is_empty() {
+            self.put(
+                key(SETTINGS, &[&number.to_be_bytes()]),
+                None,
+                Some(&settings.to_vec()),
+            );
+        }
+        self.jobs.insert(number, (None, JobBody::new(spec)));
+        Ok(number)
+    }
+
+    pub(crate) fn spec(&self, id: u32) -> Result<Option<SpecBody>, BookError> {
+        self.body(&key(SPEC, &[&id.to_be_bytes()]), "a job")
+    }
+
+    /// What a job was told beyond its spec.
+    pub(crate) fn settings(&self, id: u32) -> Result<Vec<Setting>, BookError> {
+        Ok(self
+            .body(&key(SETTINGS, &[&id.to_be_bytes()]), "a job")?
+            .unwrap_or_default())
+    }
+
+    /// Which moves a job follows.
+    pub(crate) fn way(&mut self, job: u32) -> Result<Arc<Way>, BookError> {
+        if let Some(way) = self.cache.ways.get(&job) {
+            return Ok(Arc::clone(way));
+        }
+        let variant = self.spec(job)?.ok_or(BookError::Store("a job"))?.variant;
+        let way = Arc::new(Way::new(variant, &self.settings(job)?)?);
+        self.cache.ways.insert(job, Arc::clone(&way));
+        Ok(way)
+    }
+
+    /// All jobs as they are in the store.
+    pub(crate) fn jobs(&self) -> Result<Vec<(u32, JobBody)>, BookError> {
+        let body = |(key, value): &Pair| {
+            let id = key.last_chunk().map(|bytes| u32::from_be_bytes(*bytes));
+            id.zip(unseal(key, value)).ok_or(BookError::Store("a job"))
+        };
+        self.first(&[JOB], usize::MAX)?.iter().map(body).collect()
+    }
+
+    /// The names of all engines, by number.
+    pub(crate) fn engines(&mut self) -> Result<&[Arc<str>], BookError> {
+        if self.cache.engines.is_empty() {
+            let name =
+                |(key, value): &Pair| unseal(key, value).ok_or(BookError::Store("an engine"));
+            let names: Vec<String> = self
+                .first(&[ENGINE], usize::MAX)?
+                .iter()
+                .map(name)
+                .collect::<Result<_, _>>()?;
+            self.cache.engines = names.into_iter().map(Into::into).collect();
+        }
+        Ok(&self.cache.engines)
+    }
+
+    /// The number of an engine; a new one where it has none.
+    fn engine_number(&mut self, name: &Arc<str>) -> Result<u32, BookError> {
+        let engines = self.engines()?;
+        let known = engines.iter().position(|known| known == name);
+        let number = u32::try_from(known.unwrap_or(engines.len()))
+            .map_err(|_| BookError::Store("the engines"))?;
+        if known.is_none() {
+            self.put(
+                key(ENGINE, &[&number.to_be_bytes()]),
+                None,
+                Some(&name.to_string()),
+            );
+            self.cache.engines.push(Arc::clone(name));
+        }
+        Ok(number)
+    }
+
+    /// A job has yet to walk on from a known position.
+    pub(crate) fn walk_later(&mut self, job: u32, priority: u64, id: Id) -> Result<(), BookError> {
+        let key = queue_key(WALK, job, priority, id);
+        if self.get(&key)?.is_none() {
+            self.put_bytes(key, None, Some(Vec::new()));
+            self.marker.walking += 1;
+            self.job(job)?.walking += 1;
+        }
+        Ok(())
+    }
+
+    /// The first `most` positions that a job goes on without.
+    pub(crate) fn asides(&self, job: u32, most: usize) -> Result<Vec<(Id, AsideBody)>, BookError> {
+        let body = |(key, value): Pair| {
+            Id::at_end(&key)
+                .zip(unseal(&key, &value))
+                .ok_or(BookError::Store("a reason"))
+        };
+        self.first(&key(ASIDE, &[&job.to_be_bytes()]), most)?
+            .into_iter()
+            .map(body)
+            .collect()
+    }
+
+    /// Writes why a job goes on without a position; `None`: it does not any more.
+    pub(crate) fn put_aside(
+        &mut self,
+        job: u32,
+        id: Id,
+        now: Option<&AsideBody>,
+    ) -> Result<(), BookError> {
+        let key = key(ASIDE, &[&job.to_be_bytes(), &id.0]);
+        let before: Option<AsideBody> = self.body(&key, "a reason")?;
+        self.put(key, before.as_ref(), now);
+        Ok(())
+    }
+
+    /// Takes the most urgent position that a job has yet to walk on from.
+    pub(crate) fn next_walk(&mut self, job: u32) -> Result<Option<Id>, BookError> {
+        let Some((key, value)) = self.first(&key(WALK, &[&job.to_be_bytes()]), 1)?.pop() else {
+            return Ok(None);
+        };
+        let (_, _, id) = queued(&key).ok_or(BookError::Store("a walk"))?;
+        self.put_bytes(key, Some(value), None);
+        self.marker.walking -= 1;
+        self.job(job)?.walking -= 1;
+        Ok(Some(id))
+    }
+}
+
+/// The node of the record under this key.
+pub(crate) fn read_node(
+    id: Id,
+    key: &[u8],
+    bytes: &[u8],
+    engines: &[Arc<str>],
+) -> Result<Node, BookError> {
+    let damaged = || BookError::Record(id.key());
+    let record: Record = unseal(key, bytes).ok_or_else(damaged)?;
+    let position = unpack(id.variant(), &record.packed)?;
+    let facts = record::read(&record.groups, |number| {
+        engines.get(number as usize).cloned()
+    });
+    facts
+        .and_then(|facts| Node::new(position, facts).ok())
+        .ok_or_else(damaged)
+}

@@ -1,0 +1,109 @@
+use serde::{Deserialize, Serialize};
+
+use crate::jobs::job::{JobChange, JobState};
+use crate::journal::entry::SpecBody;
+
+/// How far a job is, and what growing it asks of its spec; apart from the spec, which may be long and never changes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct JobBody {
+    pub(crate) state: JobState,
+    pub(crate) target: u64,
+    pub(crate) positions: u64,
+    pub(crate) set_aside: u64,
+    /// Positions that wait to be searched.
+    pub(crate) frontier: u64,
+    /// Known positions that it has yet to walk on from.
+    pub(crate) walking: u64,
+    pub(crate) alpha_millis: u32,
+    /// Stones beyond which nothing is followed.
+    pub(crate) most_stones: u16,
+}
+
+/// What a job was told after it was made, and what it has spent since; a job that was told nothing has none. Apart from
+/// [`JobBody`], the bytes of which are frozen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Account {
+    pub(crate) priority: i8,
+    /// Nodes after which it ends.
+    pub(crate) most_nodes: Option<u64>,
+    /// Nodes of its answers, counted while there is a limit.
+    pub(crate) nodes: u64,
+    /// Positions without a change at the roots after which it ends.
+    pub(crate) stretch: Option<u64>,
+    /// Its positions when a root changed last.
+    pub(crate) changed_at: u64,
+}
+
+impl Account {
+    fn is_spent(&self, positions: u64) -> bool {
+        let is_still = |stretch| positions.saturating_sub(self.changed_at) >= stretch;
+        self.most_nodes.is_some_and(|most| self.nodes >= most) || self.stretch.is_some_and(is_still)
+    }
+}
+
+/// The choice at a root as it was when it changed last.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Held {
+    pub(crate) best: Option<u16>,
+    pub(crate) score: i16,
+}
+
+impl Held {
+    /// Centi-units within which a value is the same.
+    const SAME: u16 = 10;
+
+    pub(crate) fn is_still(self, now: Self) -> bool {
+        self.best == now.best && self.score.abs_diff(now.score) <= Self::SAME
+    }
+}
+
+impl JobBody {
+    pub(crate) fn new(spec: &SpecBody) -> Self {
+        Self {
+            state: JobState::Running,
+            target: spec.target,
+            positions: 0,
+            set_aside: 0,
+            frontier: 0,
+            walking: 0,
+            alpha_millis: spec.alpha_millis,
+            most_stones: spec.most_stones,
+        }
+    }
+
+    pub(crate) fn change(&mut self, change: &JobChange) {
+        match change {
+            JobChange::Pause if self.state == JobState::Running => self.state = JobState::Paused,
+            JobChange::Resume if matches!(self.state, JobState::Paused | JobState::Failed(_)) => {
+                self.state = JobState::Running;
+            }
+            JobChange::Cancel => self.state = JobState::Cancelled,
+            JobChange::Fail(reason) => self.state = JobState::Failed(reason.clone()),
+            JobChange::Target(target) => {
+                self.target = *target;
+                self.reopen();
+            }
+            JobChange::Retry | JobChange::Limit(..) => self.reopen(),
+            JobChange::Finish => self.state = JobState::Done,
+            JobChange::Count(positions) => self.positions = *positions,
+            JobChange::Pause | JobChange::Resume | JobChange::Priority(_) => {}
+        }
+    }
+
+    /// There may be more for it to do.
+    pub(crate) fn reopen(&mut self) {
+        if self.state == JobState::Done {
+            self.state = JobState::Running;
+        }
+    }
+
+    /// A running job that has all its positions, can have no more, or has spent what it may, is done.
+    pub(crate) fn settle(&mut self, account: &Account) {
+        let is_exhausted = self.frontier == 0 && self.walking == 0;
+        let is_over =
+            self.positions >= self.target || is_exhausted || account.is_spent(self.positions);
+        if self.state == JobState::Running && is_over {
+            self.state = JobState::Done;
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! A journal that takes another's place, whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::BookError;
+use crate::journal::entry::LogEntry;
+use crate::journal::file;
+use crate::journal::manifest::Manifest;
+
+/// The new journal of a book that nobody else has open.
+pub(crate) struct Rewrite {
+    book: PathBuf,
+    path: PathBuf,
+    file: BufWriter<File>,
+    entries: u64,
+}
+
+impl Rewrite {
+    /// Begins one, empty.
+    pub(crate) fn begin(book: &Path) -> Result<Self, BookError> {
+        let path = file::file_of(&book.join("journal")).with_extension("new");
+        let file = File::create(&path).map_err(BookError::io("cannot write to", &path))?;
+        let mut new = Self {
+            book: book.to_path_buf(),
+            path,
+            file: BufWriter::with_capacity(1 << 20, file),
+            entries: 0,
+        };
+        new.write(&file::header())?;
+        Ok(new)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), BookError> {
+        self.file
+            .write_all(bytes)
+            .map_err(BookError::io("cannot write to", &self.path))
+    }
+
+    /// Entries so far.
+    pub(crate) fn len(&self) -> u64 {
+        self.entries
+    }
+
+    pub(crate) fn add(&mut self, entry: &LogEntry) -> Result<(), BookError> {
+        let bytes = postcard::to_allocvec(entry).expect("plain data, and memory grows");
+        self.add_bytes(&bytes)
+    }
+
+    pub(crate) fn add_bytes(&mut self, entry: &[u8]) -> Result<(), BookError> {
+        let frame = file::frame(self.entries + 1, entry)?;
+        self.write(&frame)?;
+        self.entries += 1;
+        Ok(())
+    }
+
+    /// Takes the old journal's place, which stays as a file of this extension where one is given. The store goes: it is made
+    /// anew from what the journal now says.
+    pub(crate) fn finish(self, keep: Option<&str>) -> Result<u64, BookError> {
+        let Self {
+            book,
+            path,
+            file,
+            entries,
+        } = self;
+        let fail = |error| BookError::io("cannot write to", &path)(error);
+        let file = file
+            .into_inner()
+            .map_err(|error| fail(error.into_error()))?;
+        file.sync_all().map_err(fail)?;
+        let old = path.with_extension("journal");
+        if let Some(extension) = keep {
+            let kept = path.with_extension(extension);
+            let _ = fs::remove_file(&kept);
+            fs::hard_link(&old, &kept).map_err(BookError::io("cannot keep", &old))?;
+        }
+        // From here to the end every moment leaves a whole journal, of which no more is expected than it has, and no store that
+        // is another's.
+        let mut manifest = Manifest::open(&book)?;
+        manifest.write_durably(0)?;
+        let store = book.join("store");
+        if store.exists() {
+            fs::remove_dir_all(&store).map_err(BookError::io("cannot remove", &store))?;
+        }
+        fs::rename(&path, &old).map_err(fail)?;
+        let folder = book.join("journal");
+        File::open(&folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(BookError::io("cannot write to", &folder))?;
+        manifest.write_durably(entries)?;
+        Ok(entries)
+    }
+}

@@ -1,0 +1,517 @@
+//! Proves a book whole.
+//!
+//! The store is read twice, in pieces and on all cores. First all of it, for its sums, and for the values and what leads where;
+//! then the records, from which all that must follow again. What belongs together but lies far apart in the store, as a link and
+//! the record that it comes from, is compared as two sums of hashes over all: where they are equal nothing is missing and nothing
+//! is too much. Only where they are not is each looked up, to name it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::BookError;
+use crate::book::Book;
+use crate::graph::derive::derive;
+use crate::graph::id::Id;
+use crate::graph::index::read_node;
+use crate::graph::keys::{FRONTIER, Marker, REACH, RECORD, queue_key, queued};
+use crate::graph::links::Stage;
+use crate::graph::node::Node;
+use crate::maintenance::check_report::CheckReport;
+use crate::maintenance::full_scan::{ByJob, Known, Many, Said, survey};
+use crate::store::partitions::{Piece, on_all_cores, own};
+
+/// What follows from the records of a piece.
+#[derive(Default)]
+struct Followed {
+    links: Many,
+    level: u64,
+    report: CheckReport,
+}
+
+impl Book {
+    /// Examines everything: checksums, keys, canonical forms, links, derived values (computed again from the leaves up),
+    /// the frontier of every job, and the counts. `progress` hears how many positions are done. Takes some 100 bytes of memory
+    /// for each position.
+    ///
+    /// # Errors
+    /// If the store cannot be read at all; what is wrong in it is in the report.
+    pub fn check(&self, progress: &mut dyn FnMut(u64)) -> Result<CheckReport, BookError> {
+        let (said, known) = survey(&*self.store)?;
+        let mut report = said.report.clone();
+        report.hold(
+            said.found
+                == Marker {
+                    applied: 0,
+                    ..self.marker
+                },
+            || {
+                format!(
+                    "the store holds {:?}, its marker says {:?}",
+                    said.found, self.marker
+                )
+            },
+        );
+        let engines = self.index().engines()?.to_vec();
+        let mut done = 0;
+        let mut each = |followed: &Followed| {
+            done += followed.report.positions;
+            progress(done);
+        };
+        let records = Piece::all(&*self.store, Some(RECORD));
+        let followed = on_all_cores(
+            &records,
+            |piece| self.followed(piece, &known, &engines),
+            &mut each,
+        )?;
+        let (mut links, mut level) = (Many::default(), 0);
+        for part in followed {
+            links.add(part.links);
+            level += part.level;
+            report.positions += part.report.positions;
+            report.add(part.report);
+        }
+        let values = known
+            .positions
+            .values()
+            .filter(|(_, value)| value.is_some())
+            .count() as u64;
+        report.hold(values == report.positions, || {
+            format!("{values} values for {} positions", said.found.positions)
+        });
+        let known_count = known
+            .positions
+            .values()
+            .filter(|(stage, _)| *stage != Stage::Unknown)
+            .count() as u64;
+        let positions = report.positions;
+        report.hold(known_count == positions, || {
+            format!("{known_count} positions are said to be known, {positions} are")
+        });
+        let found_level = known
+            .level
+            .values()
+            .map(|above| above.len() as u64)
+            .sum::<u64>();
+        report.links = said.links.count + found_level;
+        if (links, level) != (said.links, found_level) {
+            self.name_links(&mut report)?;
+        }
+        let circle = circle(known.level);
+        report.hold(circle.is_none(), || {
+            format!("links lead from {circle:?} back to it")
+        });
+        self.check_jobs(&said, &mut report)?;
+        Ok(report)
+    }
+
+    /// Every value is derived again from the values behind it. Links never lead back to where they come from, and so in the end
+    /// to facts alone: where each is right, all are.
+    fn followed(
+        &self,
+        piece: &Piece,
+        known: &Known,
+        engines: &[Arc<str>],
+    ) -> Result<Followed, BookError> {
+        let engines = own(engines);
+        let mut followed = Followed::default();
+        for pair in piece.entries(&*self.store) {
+            let (key, bytes) = pair?;
+            let id = Id::at_end(&key).ok_or(BookError::Store("a key"))?;
+            match read_node(id, &key, &bytes, &engines) {
+                Ok(node) => followed.position(id, &node, known)?,
+                Err(error) => followed
+                    .report
+                    .fault(format!("position {}: {error}", id.key())),
+            }
+            followed.report.positions += 1;
+        }
+        Ok(followed)
+    }
+
+    /// Names the links that are missing, and those that no record has.
+    fn name_links(&self, report: &mut CheckReport) -> Result<(), BookError> {
+        let before = report.count;
+        let mut index = self.index();
+        for id in self.ids() {
+            let id = id?;
+            let Ok(Some(node)) = index.node(id) else {
+                continue;
+            };
+            for child in node
+                .followed
+                .iter()
+                .map(|(_, child)| *child)
+                .collect::<BTreeSet<_>>()
+            {
+                let reach = index.reach(child)?;
+                let may_lead_back = reach.is_known() && child.stones() == id.stones();
+                let is_right = reach.is_from(id) || may_lead_back;
+                report.hold(is_right, || {
+                    format!(
+                        "position {}: a link to {} is missing",
+                        id.key(),
+                        child.key()
+                    )
+                });
+            }
+        }
+        for pair in self.store.scan(&[REACH], Some(&[REACH + 1])) {
+            let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
+            for parent in index.reach(id)?.parents() {
+                let is_followed = index
+                    .node(parent)
+                    .is_ok_and(|node| node.is_some_and(|node| node.leads_to(id)));
+                report.hold(is_followed, || {
+                    format!(
+                        "position {}: no record leads there from {}",
+                        id.key(),
+                        parent.key()
+                    )
+                });
+            }
+        }
+        report.hold(report.count > before, || {
+            "the links are not those of the records".into()
+        });
+        Ok(())
+    }
+
+    /// Each position that a job comes to waits in its place, if anything is left to search there; and no other waits.
+    fn check_jobs(&self, said: &Said, report: &mut CheckReport) -> Result<(), BookError> {
+        let of = |many: &ByJob, job: u32| many.get(&job).copied().unwrap_or_default();
+        for (job, state) in self.index().jobs()? {
+            let [mut due, waiting] = [&said.due, &said.waiting].map(|many| of(many, job));
+            if self.index().way(job)?.deepen.is_some() {
+                due = self.due_again(job)?;
+            }
+            let [aside, walking] = [&said.aside, &said.walking].map(|many| of(many, job).count);
+            report.frontier += waiting.count;
+            let told = [
+                (aside, state.set_aside, "positions are set aside"),
+                (walking, state.walking, "positions are to be walked on from"),
+                (waiting.count, state.frontier, "positions wait"),
+            ];
+            for (found, told, what) in told {
+                report.hold(found == told, || {
+                    format!("job {job}: {found} {what}, it says {told}")
+                });
+            }
+            if waiting != due {
+                self.name_waiting(job, (waiting.count, due.count), report)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What should wait for a job that searches anew: that depends on what it has judged, too.
+    fn due_again(&self, job: u32) -> Result<Many, BookError> {
+        let (mut due, mut index) = (Many::default(), self.index());
+        for pair in self.store.scan(&[REACH], Some(&[REACH + 1])) {
+            let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
+            let reach = index.reach(id)?;
+            if let Some(priority) = index.waiting(job, id, &reach)? {
+                due.put((priority, id));
+            }
+        }
+        Ok(due)
+    }
+
+    /// Names what should wait and does not, and what should not and does.
+    fn name_waiting(
+        &self,
+        job: u32,
+        counts: (u64, u64),
+        report: &mut CheckReport,
+    ) -> Result<(), BookError> {
+        report.fault(format!(
+            "job {job}: {} positions wait, {} should",
+            counts.0, counts.1
+        ));
+        let mut index = self.index();
+        for pair in self.store.scan(&[REACH], Some(&[REACH + 1])) {
+            let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
+            let reach = index.reach(id)?;
+            let Some(priority) = index.waiting(job, id, &reach)? else {
+                continue;
+            };
+            let waits = self
+                .store
+                .get(&queue_key(FRONTIER, job, priority, id))?
+                .is_some();
+            report.hold(waits, || {
+                format!("position {} does not wait in job {job}", id.key())
+            });
+        }
+        for pair in self.store.scan(&[FRONTIER], Some(&[FRONTIER + 1])) {
+            let Some((at, priority, id)) = queued(&pair?.0) else {
+                return Err(BookError::Store("the frontier"));
+            };
+            let reach = index.reach(id)?;
+            let should = at != job || index.waiting(job, id, &reach)? == Some(priority);
+            report.hold(should, || {
+                format!("position {} should not wait in job {job}", id.key())
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Followed {
+    fn position(&mut self, id: Id, node: &Node, known: &Known) -> Result<(), BookError> {
+        let (report, name) = (&mut self.report, id.key());
+        let canonical = node.position.canonical();
+        report.hold(Id::of(id.variant(), &canonical) == id, || {
+            format!("position {name}: its key is another")
+        });
+        let is_canonical = node.position.setup() == Some(&canonical.packed);
+        report.hold(is_canonical, || {
+            format!("position {name}: it is not canonical")
+        });
+        let value = derive(node, |m| {
+            Ok(node.child(m).and_then(|child| known.value_after(id, child)))
+        })?;
+        let (stage, said) = known.positions.get(&id).copied().unwrap_or_default();
+        report.hold(said == Some(value), || {
+            format!("position {name}: its value is not what follows")
+        });
+        let should = if value.is_open {
+            Stage::Open
+        } else {
+            Stage::Closed
+        };
+        report.hold(stage == should || stage == Stage::Distrusted, || {
+            format!("position {name}: its stage is another")
+        });
+        let mut children: Vec<Id> = node.followed.iter().map(|(_, child)| *child).collect();
+        children.sort_unstable();
+        children.dedup();
+        for child in children {
+            if child.stones() != id.stones() {
+                self.links.put((child, id));
+                continue;
+            }
+            let is_linked = known.leads(id, child);
+            self.level += u64::from(is_linked);
+            // A link that would lead back is left out, and only from known positions anything leads on.
+            let is_right = is_linked || known.stage(child) != Stage::Unknown;
+            self.report.hold(is_right, || {
+                format!("position {name}: a link to {} is missing", child.key())
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A position that its own links lead back to, of those whose parents with as many stones are given.
+fn circle(mut above: HashMap<Id, Vec<Id>>) -> Option<kagetsu_game::Key> {
+    let mut children: BTreeMap<Id, usize> = BTreeMap::new();
+    above
+        .values()
+        .flatten()
+        .for_each(|parent| *children.entry(*parent).or_default() += 1);
+    let mut ends: Vec<Id> = above
+        .keys()
+        .copied()
+        .filter(|id| !children.contains_key(id))
+        .collect();
+    // What leads nowhere is no part of a circle.
+    while let Some(id) = ends.pop() {
+        for parent in above.remove(&id).unwrap_or_default() {
+            let left = children.entry(parent).or_default();
+            *left -= 1;
+            if *left == 0 {
+                ends.push(parent);
+            }
+        }
+    }
+    children
+        .into_iter()
+        .find(|(_, left)| *left > 0)
+        .map(|(id, _)| id.key())
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_game::{
+        Answer, Bound, Effort, Move, Position, Provenance, Score, Variant, Verdict,
+    };
+
+    use super::*;
+    use crate::graph::keys::{VALUE, key};
+    use crate::graph::links::Reach;
+    use crate::graph::value::DerivedBody;
+    use crate::store::Batch;
+    use crate::store::bytes::{seal, unseal};
+    use crate::{BookOptions, Bounds, Derived, JobSpec, Policy};
+
+    /// The first moves of a position, each a little worse than the one before.
+    fn answer(position: &Position) -> Answer {
+        let by = Provenance {
+            engine: "test".into(),
+            day: 0,
+        };
+        let verdict = |(rank, m): (usize, Move)| {
+            let score = Score::opinion(-10 * rank as i32);
+            (
+                m,
+                Verdict {
+                    score,
+                    bound: Bound::Exact,
+                    depth: 2,
+                    nodes: 1,
+                    line: vec![m],
+                    proof: None,
+                    by: by.clone(),
+                },
+            )
+        };
+        position
+            .distinct_moves()
+            .into_iter()
+            .take(3)
+            .enumerate()
+            .map(verdict)
+            .collect()
+    }
+
+    fn grown(folder: &std::path::Path) -> Book {
+        let variant: Variant = "freestyle-7".parse().expect("a variant");
+        let (mut book, _) = Book::open(
+            folder,
+            &BookOptions {
+                create: true,
+                cache_bytes: 0,
+            },
+        )
+        .expect("opens");
+        let spec = JobSpec {
+            name: "test".into(),
+            variant,
+            roots: [Position::start(variant)].into(),
+            policy: Policy::DropOut { alpha: 1.0 },
+            bounds: Bounds::default(),
+            effort: Effort::depth(2),
+            width: 3,
+            max_ply: None,
+            target: 12,
+            split: false,
+        };
+        let job = book.create_job(&spec).expect("a job");
+        while let Some(work) = book.next_work(job, 1).expect("readable").first() {
+            book.finish(work, &answer(&work.question.position))
+                .expect("room");
+        }
+        book
+    }
+
+    /// The entry of this kind in the middle of all.
+    fn middle(book: &Book, kind: u8) -> (Vec<u8>, Vec<u8>) {
+        let all: Vec<_> = book
+            .store
+            .scan(&[kind], Some(&[kind + 1]))
+            .collect::<Result<_, _>>()
+            .expect("readable");
+        all[all.len() / 2].clone()
+    }
+
+    /// Changes what is under the key of the middle entry.
+    fn reached(book: &Book, change: impl FnOnce(&mut Reach)) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
+        let (key, bytes) = middle(book, REACH);
+        let mut reach: Reach = unseal(&key, &bytes).expect("written");
+        change(&mut reach);
+        vec![(key.clone(), Some(seal(&key, &reach)))]
+    }
+
+    type Damage = fn(&Book) -> Vec<(Vec<u8>, Option<Vec<u8>>)>;
+
+    #[test]
+    fn whatever_is_wrong_is_named() {
+        let damages: [(&str, Damage); 11] = [
+            ("its marker says", |book| {
+                vec![(middle(book, VALUE).0, None)]
+            }),
+            ("its value is not what follows", |book| {
+                vec![(middle(book, VALUE).0, None)]
+            }),
+            ("its value is not what follows", |book| {
+                let (key, _) = middle(book, VALUE);
+                let wrong = Derived {
+                    score: Score::opinion(77),
+                    proof: None,
+                    best: None,
+                    depth: 3,
+                    is_open: false,
+                };
+                vec![(key.clone(), Some(seal(&key, &DerivedBody::from(wrong))))]
+            }),
+            ("the entry 'v' of", |book| {
+                let (key, mut bytes) = middle(book, VALUE);
+                bytes[2] ^= 1;
+                vec![(key, Some(bytes))]
+            }),
+            ("a link to", |book| {
+                reached(book, |reach| {
+                    let parent = reach.parents().next().expect("it is reached");
+                    reach.unlink(parent);
+                })
+            }),
+            ("no record leads there from", |book| {
+                let stranger = Id::at_end(&middle(book, RECORD).0).expect("a key");
+                let last = book
+                    .store
+                    .scan(&[REACH], Some(&[REACH + 1]))
+                    .last()
+                    .expect("some")
+                    .expect("readable");
+                let mut reach: Reach = unseal(&last.0, &last.1).expect("written");
+                reach.link(stranger);
+                vec![(last.0.clone(), Some(seal(&last.0, &reach)))]
+            }),
+            ("its stage is another", |book| {
+                let (record, _) = middle(book, RECORD);
+                let key = key(REACH, &[&record[1..]]);
+                let bytes = book
+                    .store
+                    .get(&key)
+                    .expect("readable")
+                    .expect("it is known");
+                let mut reach: Reach = unseal(&key, &bytes).expect("written");
+                reach.stage = Stage::Open;
+                vec![(key.clone(), Some(seal(&key, &reach)))]
+            }),
+            ("does not wait in job 0", |book| {
+                vec![(middle(book, FRONTIER).0, None)]
+            }),
+            ("should not wait in job 0", |book| {
+                let (_, priority, id) = queued(&middle(book, FRONTIER).0).expect("a place");
+                vec![(queue_key(FRONTIER, 0, priority + 1, id), Some(Vec::new()))]
+            }),
+            ("position", |book| {
+                let (key, mut bytes) = middle(book, RECORD);
+                *bytes.last_mut().expect("a checksum") ^= 1;
+                vec![(key, Some(bytes))]
+            }),
+            ("its key is another", |book| {
+                let (from, bytes) = middle(book, RECORD);
+                let mut to = from.clone();
+                *to.last_mut().expect("an id") ^= 1;
+                let record: crate::journal::record::Record =
+                    unseal(&from, &bytes).expect("written");
+                vec![(from, None), (to.clone(), Some(seal(&to, &record)))]
+            }),
+        ];
+        for (text, damage) in damages {
+            let folder = tempfile::tempdir().expect("a folder");
+            let mut book = grown(folder.path());
+            assert!(book.check(&mut |_| {}).expect("readable").is_clean());
+            let changes = damage(&book);
+            book.store.apply(Batch(changes)).expect("room");
+            let report = book.check(&mut |_| {}).expect("readable");
+            assert!(
+                report.faults.iter().any(|fault| fault.contains(text)),
+                "{text}: {:#?}",
+                report.faults
+            );
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! What a store says apart from its records, read in pieces and on all cores.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::graph::id::Id;
+use crate::graph::keys::{ASIDE, FRONTIER, Marker, REACH, VALUE, WALK, queued};
+use crate::graph::links::{Reach, Stage};
+use crate::graph::value::DerivedBody;
+use crate::store::Store;
+use crate::store::bytes::unseal;
+use crate::store::partitions::{Piece, on_all_cores};
+use crate::{BookError, CheckReport, Derived};
+
+/// Things without an order: how many, and a hash over all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Many {
+    pub(crate) count: u64,
+    sum: u64,
+}
+
+impl Many {
+    pub(crate) fn put(&mut self, thing: impl Hash) {
+        let mut hasher = DefaultHasher::new();
+        thing.hash(&mut hasher);
+        self.add(Self {
+            count: 1,
+            sum: hasher.finish(),
+        });
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        *self = Self {
+            count: self.count + other.count,
+            sum: self.sum.wrapping_add(other.sum),
+        };
+    }
+}
+
+/// Of each job something.
+pub(crate) type ByJob = BTreeMap<u32, Many>;
+
+/// What a piece of the store says, but for its records.
+#[derive(Default)]
+pub(crate) struct Said {
+    pub(crate) found: Marker,
+    values: Vec<(Id, Derived)>,
+    stages: Vec<(Id, Stage)>,
+    /// From positions with more stones, or with less.
+    pub(crate) links: Many,
+    /// Of a position, those that lead there and have as many stones.
+    level: Vec<(Id, Vec<Id>)>,
+    /// What should wait, what does, what is to be walked on from, and what is set aside.
+    pub(crate) due: ByJob,
+    pub(crate) waiting: ByJob,
+    pub(crate) walking: ByJob,
+    pub(crate) aside: ByJob,
+    pub(crate) report: CheckReport,
+}
+
+/// All that the second reading asks of the first.
+#[derive(Default)]
+pub(crate) struct Known {
+    pub(crate) positions: HashMap<Id, (Stage, Option<Derived>)>,
+    pub(crate) level: HashMap<Id, Vec<Id>>,
+}
+
+impl Known {
+    pub(crate) fn stage(&self, id: Id) -> Stage {
+        self.positions
+            .get(&id)
+            .map_or(Stage::Unknown, |(stage, _)| *stage)
+    }
+
+    pub(crate) fn value(&self, id: Id) -> Option<Derived> {
+        self.positions.get(&id)?.1
+    }
+
+    pub(crate) fn leads(&self, from: Id, to: Id) -> bool {
+        from.stones() != to.stones()
+            || self
+                .level
+                .get(&to)
+                .is_some_and(|above| above.contains(&from))
+    }
+
+    pub(crate) fn value_after(&self, id: Id, child: Id) -> Option<Derived> {
+        let (stage, value) = self.positions.get(&child)?;
+        value.filter(|value| {
+            value.has_value() && *stage != Stage::Distrusted && self.leads(id, child)
+        })
+    }
+}
+
+/// What all entries say but for the records, and what is wrong with them.
+///
+/// # Errors
+/// If the store cannot be read.
+pub(crate) fn survey(store: &dyn Store) -> Result<(Said, Known), BookError> {
+    let pieces = on_all_cores(
+        &Piece::all(store, None),
+        |piece| said(store, piece),
+        &mut |_| {},
+    )?;
+    Ok(gathered(pieces))
+}
+
+/// What is known of every position.
+///
+/// # Errors
+/// If the store cannot be read, or one of its entries is damaged.
+pub(crate) fn known(store: &dyn Store) -> Result<Known, BookError> {
+    let (said, known) = survey(store)?;
+    if said.report.is_clean() {
+        Ok(known)
+    } else {
+        Err(BookError::Store("an entry"))
+    }
+}
+
+/// What the entries of a piece say.
+fn said(store: &dyn Store, piece: &Piece) -> Result<Said, BookError> {
+    let mut said = Said::default();
+    for pair in piece.entries(store) {
+        let (key, value) = pair?;
+        said.found.count(&key, &value);
+        if !said.entry(&key, &value) {
+            let name =
+                Id::at_end(&key).map_or_else(|| format!("{key:02x?}"), |id| id.key().to_string());
+            let kind = key.first().map_or('?', |kind| char::from(*kind));
+            said.report
+                .fault(format!("the entry '{kind}' of {name} is damaged"));
+        }
+    }
+    Ok(said)
+}
+
+impl Said {
+    /// `false` for bytes that nobody wrote.
+    fn entry(&mut self, key: &[u8], value: &[u8]) -> bool {
+        match key.first() {
+            Some(&VALUE) => {
+                let known = unseal::<DerivedBody>(key, value).and_then(DerivedBody::derived);
+                Id::at_end(key)
+                    .zip(known)
+                    .map(|known| self.values.push(known))
+                    .is_some()
+            }
+            Some(&REACH) => {
+                let reach = unseal::<Reach>(key, value);
+                Id::at_end(key)
+                    .zip(reach)
+                    .map(|(id, reach)| self.reach(id, &reach))
+                    .is_some()
+            }
+            Some(&FRONTIER) => queued(key)
+                .map(|(job, priority, id)| self.waiting.entry(job).or_default().put((priority, id)))
+                .is_some(),
+            Some(&WALK) => queued(key)
+                .map(|(job, ..)| self.walking.entry(job).or_default().count += 1)
+                .is_some(),
+            Some(&ASIDE) => {
+                let job = key
+                    .get(1..)
+                    .and_then(|rest| rest.first_chunk())
+                    .map(|job| u32::from_be_bytes(*job));
+                job.map(|job| self.aside.entry(job).or_default().count += 1)
+                    .is_some()
+            }
+            _ => true,
+        }
+    }
+
+    fn reach(&mut self, id: Id, reach: &Reach) {
+        if reach.is_known() {
+            self.stages.push((id, reach.stage));
+        }
+        let (level, others): (Vec<Id>, Vec<Id>) = reach
+            .parents()
+            .partition(|parent| parent.stones() == id.stones());
+        if !level.is_empty() {
+            self.level.push((id, level));
+        }
+        others
+            .into_iter()
+            .for_each(|parent| self.links.put((id, parent)));
+        for (job, priority) in reach
+            .jobs()
+            .into_iter()
+            .filter_map(|job| Some((job, reach.waiting(job)?)))
+        {
+            self.due.entry(job).or_default().put((priority, id));
+        }
+    }
+}
+
+/// All pieces as one.
+fn gathered(pieces: Vec<Said>) -> (Said, Known) {
+    let (mut all, mut known) = (Said::default(), Known::default());
+    known
+        .positions
+        .reserve(pieces.iter().map(|said| said.values.len()).sum());
+    for said in pieces {
+        all.found.add(&said.found);
+        all.links.add(said.links);
+        let of_jobs = [
+            (&mut all.due, said.due),
+            (&mut all.waiting, said.waiting),
+            (&mut all.walking, said.walking),
+            (&mut all.aside, said.aside),
+        ];
+        for (sums, jobs) in of_jobs {
+            jobs.into_iter()
+                .for_each(|(job, many)| sums.entry(job).or_default().add(many));
+        }
+        said.values
+            .into_iter()
+            .for_each(|(id, value)| known.positions.entry(id).or_default().1 = Some(value));
+        said.stages
+            .into_iter()
+            .for_each(|(id, stage)| known.positions.entry(id).or_default().0 = stage);
+        known.level.extend(said.level);
+        all.report.add(said.report);
+    }
+    (all, known)
+}

@@ -1,0 +1,11 @@
+//! Care of a whole book: checks, statistics, backup, repair, pruning, compaction.
+
+pub(crate) mod backup;
+pub(crate) mod check;
+pub(crate) mod check_report;
+pub(crate) mod compaction;
+pub(crate) mod full_scan;
+pub(crate) mod prune;
+pub(crate) mod quality;
+pub(crate) mod repair;
+pub(crate) mod stats;

@@ -1,0 +1,223 @@
+use std::collections::{BTreeSet, HashSet, VecDeque};
+
+use kagetsu_game::{Answer, Bound, Move, Position, Variant};
+
+use crate::book::believed;
+use crate::graph::derive::value_after;
+use crate::graph::id::Id;
+use crate::graph::id::unpack;
+use crate::graph::index::Index;
+use crate::jobs::job::{JobChange, JobId, JobState};
+use crate::journal::entry::LogEntry;
+use crate::journal::file::{Journal, Sequence};
+use crate::journal::rewrite::Rewrite;
+use crate::{Book, BookError, BookOptions, Notice};
+
+/// What of a book is kept: what its roots lead to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pruning {
+    /// Positions of other variants are kept; where there is none, those that no root is of, or no others where there are no roots.
+    pub variant: Option<Variant>,
+    /// Where it begins; where there are none, what no other position of the book leads to and what its jobs begin with.
+    pub roots: Vec<Position>,
+    /// Plies from the nearest root.
+    pub max_ply: Option<u16>,
+    /// Centi-units by which a move may be worse than the best of its position; a worse one is not followed.
+    pub max_loss: Option<u16>,
+}
+
+/// What pruning did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PruneReport {
+    /// Positions that the book still has.
+    pub kept: u64,
+    /// Positions that it has no more.
+    pub removed: u64,
+    /// Jobs that were done, and wait to be resumed because positions of theirs were removed.
+    pub paused: Vec<String>,
+    /// What the opening of the book had to say.
+    pub notices: Vec<Notice>,
+}
+
+impl Pruning {
+    /// Whether a position may be removed.
+    fn is_about(&self, id: Id) -> bool {
+        match self.variant {
+            Some(variant) => id.variant() == variant.code(),
+            None => {
+                self.roots.is_empty()
+                    || self
+                        .roots
+                        .iter()
+                        .any(|root| id.variant() == root.variant().code())
+            }
+        }
+    }
+}
+
+impl Book {
+    /// Removes positions for good, and opens the book anew. Jobs stay, with the positions that are left to them.
+    ///
+    /// # Errors
+    /// A root that leads to nothing the book holds; then nothing is removed. A damaged record, or what the disk says; then the book
+    /// is as it was, or as it should be.
+    pub fn prune(
+        self,
+        pruning: &Pruning,
+        options: &BookOptions,
+    ) -> Result<(Self, PruneReport), BookError> {
+        let kept = self.kept(pruning)?;
+        let before = self.len();
+        if kept.len() as u64 == before {
+            let report = PruneReport {
+                kept: before,
+                removed: 0,
+                paused: Vec::new(),
+                notices: Vec::new(),
+            };
+            return Ok((self, report));
+        }
+        let done: BTreeSet<JobId> = self
+            .jobs()?
+            .into_iter()
+            .filter(|job| job.state == JobState::Done)
+            .map(|job| job.id)
+            .collect();
+        self.syncer().sync()?;
+        let mut new = Rewrite::begin(&self.path)?;
+        Journal::scan(
+            &self.path.join("journal"),
+            None,
+            &mut |Sequence(number), bytes| {
+                let entry: LogEntry =
+                    postcard::from_bytes(bytes).map_err(|_| BookError::Unreadable(number))?;
+                let is_kept = match entry.packed() {
+                    Some((variant, packed)) => {
+                        kept.contains(&Id::of(variant, &unpack(variant, packed)?.canonical()))
+                    }
+                    None => true,
+                };
+                if is_kept {
+                    new.add_bytes(bytes)
+                } else {
+                    Ok(())
+                }
+            },
+        )?;
+        let path = self.path.clone();
+        new.finish(None)?;
+        drop(self);
+        let (mut book, notices) = Self::open(&path, options)?;
+        let mut paused = Vec::new();
+        for job in book
+            .jobs()?
+            .into_iter()
+            .filter(|job| job.state == JobState::Running && done.contains(&job.id))
+        {
+            book.change_job(job.id, JobChange::Pause)?;
+            paused.push(job.spec.name);
+        }
+        book.syncer().sync()?;
+        let kept = book.len();
+        Ok((
+            book,
+            PruneReport {
+                kept,
+                removed: before - kept,
+                paused,
+                notices,
+            },
+        ))
+    }
+
+    /// The positions that the roots lead to, each on a shortest way, and those of variants that are not pruned.
+    fn kept(&self, pruning: &Pruning) -> Result<HashSet<Id>, BookError> {
+        let mut index = self.index();
+        let mut left: VecDeque<(Id, u16, Option<Position>)> = VecDeque::new();
+        for root in &pruning.roots {
+            let canonical = root.canonical();
+            let position = Position::unpack(root.variant(), canonical.packed.clone())?;
+            let id = Id::of(root.variant().code(), &canonical);
+            if index.node(id)?.is_none()
+                && (pruning.max_ply == Some(0)
+                    || followed(&mut index, &position, None, None)?.is_empty())
+            {
+                return Err(BookError::NoRoot(root.clone()));
+            }
+            left.push_back((id, 0, Some(position)));
+        }
+        let mut kept = HashSet::new();
+        for id in self.ids() {
+            let id = id?;
+            if !pruning.is_about(id) {
+                kept.insert(id);
+            } else if pruning.roots.is_empty() {
+                let reach = index.reach(id)?;
+                if reach.root().is_some() || reach.parents().next().is_none() {
+                    left.push_back((id, 0, None));
+                }
+            }
+        }
+        let mut seen = left.iter().map(|(id, ..)| *id).collect::<HashSet<_>>();
+        while let Some((id, ply, root)) = left.pop_front() {
+            let node = index.node(id)?;
+            let (position, answer) = match (&node, root) {
+                (Some(node), _) => (
+                    node.position.clone(),
+                    Some(believed(node, |m| value_after(&mut index, id, node, m))?),
+                ),
+                // The book may begin beyond a root.
+                (None, Some(root)) => (root, None),
+                (None, None) => continue,
+            };
+            if node.is_some() {
+                kept.insert(id);
+            }
+            if pruning.max_ply.is_some_and(|most| ply >= most) {
+                continue;
+            }
+            for child in followed(&mut index, &position, answer.as_ref(), pruning.max_loss)? {
+                if seen.insert(child) {
+                    left.push_back((child, ply + 1, None));
+                }
+            }
+        }
+        Ok(kept)
+    }
+}
+
+/// The positions of the book that a position leads to.
+fn followed(
+    index: &mut Index,
+    position: &Position,
+    answer: Option<&Answer>,
+    max_loss: Option<u16>,
+) -> Result<Vec<Id>, BookError> {
+    let best = answer.and_then(|answer| {
+        answer
+            .verdicts()
+            .iter()
+            .find(|(_, v)| v.bound == Bound::Exact)
+    });
+    let moves: Vec<Move> = match (answer, best, max_loss) {
+        (Some(answer), Some((_, best)), Some(most)) => {
+            let least = best.score.raw().saturating_sub_unsigned(most);
+            answer
+                .verdicts()
+                .iter()
+                .filter(|(_, v)| v.score.raw() >= least)
+                .map(|(m, _)| *m)
+                .collect()
+        }
+        _ => position.distinct_moves(),
+    };
+    let code = position.variant().code();
+    let mut found = Vec::new();
+    for child in position.children(&moves) {
+        let id = Id::of(code, &child);
+        if index.node(id)?.is_some() {
+            found.push(id);
+        }
+    }
+    Ok(found)
+}

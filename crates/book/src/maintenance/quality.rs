@@ -1,0 +1,206 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kagetsu_game::{Claim, Game, Move, Position, with_game};
+
+use crate::graph::id::Id;
+use crate::graph::index::read_node;
+use crate::graph::keys::RECORD;
+use crate::graph::links::Stage;
+use crate::graph::node::Node;
+use crate::maintenance::full_scan::{Known, known};
+use crate::store::partitions::{Piece, on_all_cores, own};
+use crate::{Book, BookError, Derived, Stats};
+
+/// Holes that are told one by one.
+const TOLD: usize = 10;
+
+/// How well a book knows what it holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Grades {
+    /// What there is.
+    pub stats: Stats,
+    /// By stones on the board.
+    pub by_stones: BTreeMap<u16, Grade>,
+    /// Moves by the engine that searched them.
+    pub engines: BTreeMap<String, u64>,
+    /// The holes nearest to the start by the stones that came or were taken since, of those as near the ones that lose least.
+    pub holes: Vec<Hole>,
+}
+
+/// The positions with so many stones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Grade {
+    /// How many.
+    pub positions: u64,
+    /// The depths of their searches, added up.
+    pub depths: u64,
+    /// Proven won, lost and drawn for the side to move.
+    pub wins: u64,
+    /// See [`Grade::wins`].
+    pub losses: u64,
+    /// See [`Grade::wins`].
+    pub draws: u64,
+    /// Positions where a move without a value may be the best.
+    pub open: u64,
+    /// Moves with a value that lead to no position of the book, where no win is proven.
+    pub holes: u64,
+}
+
+/// A move with a value that leads to no position of the book.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hole {
+    /// Where, in canonical orientation.
+    pub position: Position,
+    /// The move.
+    pub at: Move,
+    /// Centi-units by which it is worse than the position's value.
+    pub loss: u32,
+}
+
+impl Grade {
+    fn count(&mut self, node: &Node, value: &Derived) {
+        self.positions += 1;
+        self.depths += u64::from(node.facts.best().map_or(0, |(_, v)| v.depth));
+        self.open += u64::from(value.is_open);
+        match value.proof.map(|proof| proof.claim) {
+            Some(Claim::Win) => self.wins += 1,
+            Some(Claim::Loss) => self.losses += 1,
+            Some(Claim::Draw) => self.draws += 1,
+            None => {}
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.positions += other.positions;
+        self.depths += other.depths;
+        self.wins += other.wins;
+        self.losses += other.losses;
+        self.draws += other.draws;
+        self.open += other.open;
+        self.holes += other.holes;
+    }
+}
+
+/// The grades of a piece of the book, its holes by how near they are to the start and then by how little they lose.
+#[derive(Default)]
+struct Graded {
+    grades: Grades,
+    nearest: Vec<((u16, u32), Hole)>,
+}
+
+impl Graded {
+    /// Adds the grades of the positions that come after these.
+    fn add(&mut self, other: Self) {
+        let (
+            all,
+            Grades {
+                stats,
+                by_stones,
+                engines,
+                ..
+            },
+        ) = (&mut self.grades, other.grades);
+        all.stats.add(&stats);
+        by_stones
+            .iter()
+            .for_each(|(stones, grade)| all.by_stones.entry(*stones).or_default().add(grade));
+        engines
+            .into_iter()
+            .for_each(|(engine, moves)| *all.engines.entry(engine).or_default() += moves);
+        other
+            .nearest
+            .into_iter()
+            .for_each(|(place, hole)| self.tell(place, || hole));
+    }
+
+    /// Keeps a hole, if it is one of the nearest.
+    fn tell(&mut self, place: (u16, u32), hole: impl FnOnce() -> Hole) {
+        if self.nearest.len() < TOLD || self.nearest.last().is_some_and(|(last, _)| place < *last) {
+            let at = self.nearest.partition_point(|(known, _)| *known <= place);
+            self.nearest.insert(at, (place, hole()));
+            self.nearest.truncate(TOLD);
+        }
+    }
+
+    fn position(&mut self, id: Id, node: &Node, value: &Derived, known: &Known) {
+        self.grades.stats.count(id, node, value);
+        let mut grade = Grade::default();
+        grade.count(node, value);
+        for (_, verdict) in node.facts.verdicts() {
+            match self.grades.engines.get_mut(&*verdict.by.engine) {
+                Some(moves) => *moves += 1,
+                None => drop(self.grades.engines.insert(verdict.by.engine.to_string(), 1)),
+            }
+        }
+        // Who has a proven win needs no other move.
+        let is_won = value.proof.is_some_and(|proof| proof.claim == Claim::Win);
+        let variant = node.position.variant();
+        let at_start = || with_game!(variant, G => G::start(variant).stones());
+        let unknown = node
+            .followed
+            .iter()
+            .filter(|(_, child)| known.stage(*child) == Stage::Unknown);
+        for (m, _) in unknown.filter(|_| !is_won) {
+            grade.holes += 1;
+            let score = node
+                .facts
+                .get(*m)
+                .map_or(value.score, |verdict| verdict.score);
+            let loss = (i32::from(value.score.raw()) - i32::from(score.raw()))
+                .max(0)
+                .unsigned_abs();
+            let far = id.stones().abs_diff(at_start());
+            self.tell((far, loss), || Hole {
+                position: node.position.clone(),
+                at: *m,
+                loss,
+            });
+        }
+        self.grades
+            .by_stones
+            .entry(id.stones())
+            .or_default()
+            .add(&grade);
+    }
+}
+
+impl Book {
+    /// How well the book knows what it holds; reads it whole. Takes some 100 bytes of memory for each position.
+    ///
+    /// # Errors
+    /// A damaged record.
+    pub fn grades(&self) -> Result<Grades, BookError> {
+        let known = known(&*self.store)?;
+        let engines = self.index().engines()?.to_vec();
+        let records = Piece::all(&*self.store, Some(RECORD));
+        let parts = on_all_cores(
+            &records,
+            |piece| self.graded(piece, &known, &engines),
+            &mut |_| {},
+        )?;
+        let mut all = Graded::default();
+        all.grades.stats.entries = self.marker.applied;
+        parts.into_iter().for_each(|part| all.add(part));
+        Ok(Grades {
+            holes: all.nearest.into_iter().map(|(_, hole)| hole).collect(),
+            ..all.grades
+        })
+    }
+
+    fn graded(
+        &self,
+        piece: &Piece,
+        known: &Known,
+        engines: &[Arc<str>],
+    ) -> Result<Graded, BookError> {
+        let (mut graded, engines) = (Graded::default(), own(engines));
+        for pair in piece.entries(&*self.store) {
+            let (key, bytes) = pair?;
+            let id = Id::at_end(&key).ok_or(BookError::Store("a key"))?;
+            let value = known.value(id).ok_or(BookError::Store("a value"))?;
+            graded.position(id, &read_node(id, &key, &bytes, &engines)?, &value, known);
+        }
+        Ok(graded)
+    }
+}
