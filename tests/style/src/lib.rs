@@ -4,6 +4,7 @@
 
 mod folders;
 mod imports;
+mod links;
 mod markdown;
 mod names;
 mod sentences;
@@ -11,6 +12,7 @@ mod sources;
 
 pub use folders::{MAX_ENTRIES, crowded_folders};
 pub use imports::import_cycles;
+pub use links::{broken_links, links};
 pub use markdown::{long_markdown_lines, markdown_sentences};
 pub use names::{repeated_types, test_names, vague_constants};
 pub use sentences::{DocBlock, Fault, doc_blocks, long_comment_lines, sentence_faults};
