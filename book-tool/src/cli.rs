@@ -4,11 +4,12 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 use kagetsu_program::{Exit, LogFormat, start_log};
 
-use crate::{
-    analyze, backup, bench, bottlenecks, brain, build, certs, check, compact, compile, diff,
-    exchange, explore, jobs, merge, moves, perft, pick, prune, query, repair, serve, stats, token,
-    tree, verify, workers,
-};
+use crate::commands::analysis::{analyze, moves, perft};
+use crate::commands::cluster::{certs, serve, token, workers};
+use crate::commands::jobs::{grow, manage};
+use crate::commands::lookup::{bottlenecks, explore, pick, query, stats, tree};
+use crate::commands::maintenance::{backup, check, compact, compile, diff, merge, prune, repair};
+use crate::commands::{bench, brain, exchange, verify};
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
 ///
@@ -42,8 +43,8 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Analyze(analyze::Args),
-    Build(build::Args),
-    Jobs(jobs::Args),
+    Build(grow::Args),
+    Jobs(manage::Args),
     Query(query::Args),
     Pick(pick::Args),
     Tree(tree::Args),
@@ -92,8 +93,8 @@ impl Cli {
         start_log(&self.log_level, self.log_format)?;
         match self.command {
             Command::Analyze(args) => analyze::run(args, out),
-            Command::Build(args) => build::run(args, out),
-            Command::Jobs(args) => jobs::run(args, out),
+            Command::Build(args) => grow::run(args, out),
+            Command::Jobs(args) => manage::run(args, out),
             Command::Query(args) => query::run(&args, out),
             Command::Pick(args) => pick::run(&args, out),
             Command::Tree(args) => tree::run(&args, out),
@@ -133,25 +134,4 @@ impl Cli {
             }
         }
     }
-}
-
-/// The runtime for talking to servers.
-///
-/// # Errors
-/// If the system has no more threads.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
-    Ok(tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?)
-}
-
-/// Writes one JSON object on a line of its own.
-///
-/// # Errors
-/// If nobody reads it.
-pub(crate) fn write_json(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<()> {
-    serde_json::to_writer(&mut *out, value)?;
-    writeln!(out)?;
-    out.flush()?;
-    Ok(())
 }

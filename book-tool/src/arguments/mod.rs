@@ -1,0 +1,6 @@
+//! Arguments that several commands take.
+
+pub(crate) mod effort;
+pub(crate) mod position;
+pub(crate) mod roots;
+pub(crate) mod split;

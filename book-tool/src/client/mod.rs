@@ -1,0 +1,429 @@
+//! Talking to a coordinator.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow, bail};
+use kagetsu_game::{Answer, Question};
+use kagetsu_proto::v1::Split;
+use kagetsu_proto::v1::analysis_client::AnalysisClient;
+use kagetsu_proto::v1::books_client::BooksClient;
+use kagetsu_proto::v1::builds_client::BuildsClient;
+use kagetsu_proto::v1::workers_client::WorkersClient;
+use kagetsu_proto::{Caller, ConnectError, Connector, HERE, explain, is_lost, pushback, v1};
+use tonic::Status;
+
+use crate::output::progress::{Live, Shown};
+
+/// How long a coordinator may be away before nobody waits for it any more.
+const ABSENCE: Duration = Duration::from_secs(600);
+/// How long to wait before it is looked for: at first, and at most.
+const RETURN: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(10));
+
+/// How an analysis on a cluster ended.
+pub(crate) enum End {
+    /// With its last word, which is kept where that was asked for.
+    Final,
+    /// By Ctrl-C.
+    Stopped,
+    /// Its time passed while it waited for this.
+    Waited(String),
+}
+
+/// Has a question answered by a cluster, and kept in its book if that is asked for. Ctrl-C ends it with what is known by then, and the
+/// cluster stops thinking; so does the question's time, where nobody is there who searches. The answer is empty if nobody was.
+///
+/// # Errors
+/// If the coordinator is not there, or refuses.
+pub(crate) async fn analyze(
+    connector: &Connector,
+    question: &Question,
+    split: Split,
+    keep: bool,
+    live: &mut Live<'_>,
+) -> Result<(Answer, End)> {
+    let begun = Instant::now();
+    let is_late = || {
+        question
+            .effort
+            .time
+            .is_some_and(|time| begun.elapsed() >= time)
+    };
+    let mut client = AnalysisClient::new(connector.connect().await?);
+    let url = connector.name();
+    let request = v1::AnalyzeRequest {
+        question: Some(question.into()),
+        split: split.into(),
+        keep,
+    };
+    let refused = |status| anyhow!(explain(url, &status));
+    let mut updates = loop {
+        match client.analyze(request.clone()).await {
+            Ok(updates) => break updates.into_inner(),
+            // It is busy, and says when to come again.
+            Err(status) => match pushback(&status) {
+                Some(_) if is_late() => {
+                    return Ok((Answer::new(), End::Waited(explain(url, &status))));
+                }
+                Some(wait) => {
+                    eprintln!("{}", explain(url, &status));
+                    tokio::time::sleep(wait).await;
+                }
+                None => return Err(refused(status)),
+            },
+        }
+    };
+    let (mut last, mut is_begun) = (Answer::new(), false);
+    // One listener for the whole time: a signal between two updates must not be missed.
+    let interrupted = tokio::signal::ctrl_c();
+    tokio::pin!(interrupted);
+    loop {
+        let update = tokio::select! {
+            biased;
+            _ = &mut interrupted => return Ok((last, End::Stopped)),
+            update = updates.message() => update.map_err(refused)?,
+        };
+        let Some(update) = update else {
+            bail!("the coordinator at {url} ended without an answer; see its log")
+        };
+        let answer = update
+            .answer
+            .unwrap_or_default()
+            .about(&question.position)?;
+        let time = Duration::from_millis(update.time_ms);
+        let who = match update.workers {
+            _ if !update.waits_for.is_empty() => Err(update.waits_for),
+            0 => Err("no worker is connected".into()),
+            1 => Ok("1 worker".into()),
+            workers => Ok(format!("{workers} workers")),
+        };
+        is_begun |= who.is_ok();
+        let waits_for = who.clone().err();
+        live.show(&Shown {
+            answer: answer.clone(),
+            nodes: update.nodes,
+            time,
+            who,
+        })?;
+        if update.is_final {
+            return Ok((answer, End::Final));
+        }
+        if let Some(why) = waits_for.filter(|_| is_late()) {
+            // Before anybody has searched there is but the 2-ply search, which nobody asked for.
+            let found = if is_begun { answer } else { Answer::new() };
+            return Ok((found, End::Waited(why)));
+        }
+        last = answer;
+    }
+}
+
+/// The workers of a cluster.
+///
+/// # Errors
+/// If the coordinator is not there, or refuses.
+pub(crate) async fn workers(connector: &Connector) -> Result<Vec<v1::Worker>> {
+    let mut client = WorkersClient::new(connector.connect().await?);
+    let listed = client
+        .list(v1::ListWorkersRequest { with_absent: true })
+        .await
+        .map_err(|status| anyhow!(explain(connector.name(), &status)))?;
+    Ok(listed.into_inner().workers)
+}
+
+/// Ends the quarantine of all workers of a name; how many were in one.
+///
+/// # Errors
+/// If the coordinator is not there, or refuses.
+pub(crate) async fn release(connector: &Connector, name: &str) -> Result<u32> {
+    let mut client = WorkersClient::new(connector.connect().await?);
+    let released = client
+        .release(v1::ReleaseRequest { name: name.into() })
+        .await;
+    Ok(released
+        .map_err(|status| anyhow!(explain(connector.name(), &status)))?
+        .into_inner()
+        .released)
+}
+
+/// What the book of a coordinator knows of up to 1,024 positions, the `top` best moves of each; 0: all moves.
+///
+/// # Errors
+/// If the coordinator is not there, or refuses.
+pub(crate) async fn lookup(
+    connector: &Connector,
+    positions: &[v1::Position],
+    top: u32,
+) -> Result<Vec<v1::Found>> {
+    let mut client = BooksClient::new(connector.connect().await?);
+    let found = client
+        .lookup_many(v1::LookupManyRequest {
+            positions: positions.to_vec(),
+            top,
+        })
+        .await;
+    Ok(found
+        .map_err(|status| anyhow!(explain(connector.name(), &status)))?
+        .into_inner()
+        .found)
+}
+
+/// The build jobs of a coordinator.
+pub(crate) struct Builds {
+    name: String,
+    client: BuildsClient<Caller>,
+}
+
+impl Builds {
+    /// # Errors
+    /// If the coordinator is not there.
+    pub(crate) async fn connect(connector: &Connector) -> Result<Self> {
+        let client = BuildsClient::new(connector.connect().await?);
+        Ok(Self {
+            name: connector.name().to_string(),
+            client,
+        })
+    }
+
+    fn refused(&self) -> impl Fn(tonic::Status) -> anyhow::Error + use<> {
+        let name = self.name.clone();
+        move |status| anyhow!(explain(&name, &status))
+    }
+
+    /// Starts or resumes a job. A coordinator that goes away before it has said that it did is waited for, which is told, and
+    /// asked once more: who starts the same job twice has it once.
+    ///
+    /// # Errors
+    /// If the coordinator refuses, stays away, or is lost again.
+    pub(crate) async fn start(
+        &mut self,
+        connector: &Connector,
+        request: v1::StartRequest,
+        mut tell: impl FnMut(String),
+    ) -> Result<v1::Job> {
+        let lost = match self.client.start(request.clone()).await {
+            Ok(job) => return Ok(job.into_inner()),
+            Err(status) => self.unless_refused(&status)?,
+        };
+        *self = Self::found_again(connector, &request.name, &lost, &mut tell).await?;
+        let refused = self.refused();
+        Ok(self
+            .client
+            .start(request)
+            .await
+            .map_err(refused)?
+            .into_inner())
+    }
+
+    /// # Errors
+    /// If the coordinator refuses.
+    pub(crate) async fn list(&mut self) -> Result<Vec<v1::Job>> {
+        let refused = self.refused();
+        Ok(self
+            .client
+            .list(v1::ListJobsRequest {})
+            .await
+            .map_err(refused)?
+            .into_inner()
+            .jobs)
+    }
+
+    /// # Errors
+    /// If there is no such job.
+    pub(crate) async fn get(&mut self, name: &str) -> Result<v1::Job> {
+        let refused = self.refused();
+        Ok(self
+            .client
+            .get(v1::JobName { name: name.into() })
+            .await
+            .map_err(refused)?
+            .into_inner())
+    }
+
+    /// Shows a job whenever it has moved on; how it stands at the end.
+    ///
+    /// # Errors
+    /// If there is no such job, or the coordinator goes away.
+    pub(crate) async fn watch(
+        &mut self,
+        name: &str,
+        shown: impl FnMut(&v1::Job),
+    ) -> Result<v1::Job> {
+        self.attend(name, shown)
+            .await?
+            .map_err(|lost| anyhow!(lost))
+    }
+
+    /// Shows a job until it is over, or until the coordinator is lost; why it was.
+    ///
+    /// # Errors
+    /// If the coordinator refuses.
+    async fn attend(
+        &mut self,
+        name: &str,
+        mut shown: impl FnMut(&v1::Job),
+    ) -> Result<Result<v1::Job, String>> {
+        let mut jobs = match self.client.watch(v1::JobName { name: name.into() }).await {
+            Ok(jobs) => jobs.into_inner(),
+            Err(status) => return self.unless_refused(&status).map(Err),
+        };
+        let mut last = None;
+        loop {
+            match jobs.message().await {
+                Ok(Some(job)) => {
+                    shown(&job);
+                    last = Some(job);
+                }
+                Ok(None) => break,
+                Err(status) => return self.unless_refused(&status).map(Err),
+            }
+        }
+        let is_over =
+            |job: &v1::Job| !matches!(job.state(), v1::JobState::Running | v1::JobState::Paused);
+        Ok(last
+            .filter(is_over)
+            .ok_or_else(|| format!("{} stopped before the job was done; see its log", self.name)))
+    }
+
+    /// Why the coordinator was lost.
+    ///
+    /// # Errors
+    /// If it is not lost, but has refused: what is said of the coordinator or of the line may be otherwise soon; what is said
+    /// of the job will not, nor what a coordinator in this process says.
+    fn unless_refused(&self, status: &Status) -> Result<String> {
+        let said = explain(&self.name, status);
+        let may_pass = is_lost(status) || pushback(status).is_some();
+        if may_pass && self.name != HERE {
+            Ok(said)
+        } else {
+            Err(anyhow!(said))
+        }
+    }
+
+    /// Shows a job whenever it has moved on; how it stands at the end. A coordinator that goes away is waited for, which is
+    /// told.
+    ///
+    /// # Errors
+    /// If there is no such job, or not any more; and if the coordinator stays away.
+    pub(crate) async fn follow(
+        mut self,
+        connector: &Connector,
+        name: &str,
+        mut shown: impl FnMut(&v1::Job),
+        mut tell: impl FnMut(String),
+    ) -> Result<v1::Job> {
+        loop {
+            let lost = match self.attend(name, &mut shown).await? {
+                Ok(job) => return Ok(job),
+                Err(lost) => lost,
+            };
+            self = Self::found_again(connector, name, &lost, &mut tell).await?;
+        }
+    }
+
+    /// Waits for a coordinator that was lost while it had a job, and says so.
+    ///
+    /// # Errors
+    /// If it stays away.
+    async fn found_again(
+        connector: &Connector,
+        name: &str,
+        lost: &str,
+        tell: &mut impl FnMut(String),
+    ) -> Result<Self> {
+        let (at, absence) = (connector.name(), humantime::format_duration(ABSENCE));
+        tell(format!(
+            "{lost}; waiting for it to come back, up to {absence}"
+        ));
+        let Ok(back) = tokio::time::timeout(ABSENCE, Self::come_back(connector)).await else {
+            bail!(
+                "the coordinator at {at} did not come back within {absence}; its book has the job, which goes on when it is \
+                 started again: `kagetsu jobs watch {name} --coordinator {at}` shows it"
+            )
+        };
+        let builds = back?;
+        tell(format!("the coordinator at {at} is back"));
+        Ok(builds)
+    }
+
+    /// Connects to a coordinator that is not there now, as soon as it is.
+    async fn come_back(connector: &Connector) -> Result<Self> {
+        let (mut wait, longest) = RETURN;
+        loop {
+            tokio::time::sleep(wait).await;
+            match Self::connect(connector).await {
+                Err(error) if is_nobody(&error) => wait = (wait * 2).min(longest),
+                connected => return connected,
+            }
+        }
+    }
+
+    /// # Errors
+    /// If there is no such job.
+    pub(crate) async fn pause(&mut self, name: &str) -> Result<v1::Job> {
+        let refused = self.refused();
+        Ok(self
+            .client
+            .pause(v1::JobName { name: name.into() })
+            .await
+            .map_err(refused)?
+            .into_inner())
+    }
+
+    /// # Errors
+    /// If there is no such job.
+    pub(crate) async fn resume(&mut self, name: &str) -> Result<v1::Job> {
+        let refused = self.refused();
+        Ok(self
+            .client
+            .resume(v1::JobName { name: name.into() })
+            .await
+            .map_err(refused)?
+            .into_inner())
+    }
+
+    /// # Errors
+    /// If there is no such job.
+    pub(crate) async fn retry(&mut self, name: &str) -> Result<v1::Job> {
+        let refused = self.refused();
+        Ok(self
+            .client
+            .retry(v1::JobName { name: name.into() })
+            .await
+            .map_err(refused)?
+            .into_inner())
+    }
+
+    /// # Errors
+    /// If there is no such job, or no such priority.
+    pub(crate) async fn prioritize(&mut self, name: &str, priority: i8) -> Result<v1::Job> {
+        let refused = self.refused();
+        let request = v1::PrioritizeRequest {
+            name: name.into(),
+            priority: priority.into(),
+        };
+        Ok(self
+            .client
+            .prioritize(request)
+            .await
+            .map_err(refused)?
+            .into_inner())
+    }
+
+    /// # Errors
+    /// If there is no such job.
+    pub(crate) async fn cancel(&mut self, name: &str) -> Result<v1::Job> {
+        let refused = self.refused();
+        Ok(self
+            .client
+            .cancel(v1::JobName { name: name.into() })
+            .await
+            .map_err(refused)?
+            .into_inner())
+    }
+}
+
+/// Whether nobody answers, which may be otherwise soon.
+fn is_nobody(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref()
+        .is_some_and(|error: &ConnectError| !error.is_lasting())
+}

@@ -1,0 +1,5 @@
+//! Positions without a book: `analyze`, `moves`, `perft`.
+
+pub(crate) mod analyze;
+pub(crate) mod moves;
+pub(crate) mod perft;

@@ -1,0 +1,66 @@
+use std::io::Write;
+
+use anyhow::Result;
+use kagetsu_game::Position;
+use kagetsu_program::Exit;
+use serde::Serialize;
+
+use crate::arguments::position::Place;
+use crate::output::json::write_json;
+
+/// Lists the legal moves of a position, and for renju the forbidden points with their reasons
+///
+/// Example: kagetsu moves --variant renju-15 --moves "h8 h9 i8"
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    place: Place,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct MovesJson {
+    legal: Vec<String>,
+    forbidden: Vec<ForbiddenJson>,
+}
+
+#[derive(Serialize)]
+struct ForbiddenJson {
+    r#move: String,
+    reason: String,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    let position = args.place.position()?;
+    let moves = moves(&position);
+    if args.json {
+        write_json(out, &moves)?;
+        return Ok(Exit::Done);
+    }
+    writeln!(
+        out,
+        "{} legal: {}",
+        moves.legal.len(),
+        moves.legal.join(" ")
+    )?;
+    for ForbiddenJson { r#move, reason } in &moves.forbidden {
+        writeln!(out, "{move} is forbidden: {reason}")?;
+    }
+    Ok(Exit::Done)
+}
+
+fn moves(position: &Position) -> MovesJson {
+    let name = |m| position.write_move(m);
+    let forbidden = position.forbidden_moves().into_iter();
+    MovesJson {
+        legal: position.legal_moves().into_iter().map(name).collect(),
+        forbidden: forbidden
+            .map(|(m, reason)| ForbiddenJson {
+                r#move: name(m),
+                reason: reason.to_string(),
+            })
+            .collect(),
+    }
+}

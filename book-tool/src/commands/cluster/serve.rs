@@ -1,0 +1,88 @@
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Result;
+use kagetsu_coordinator::{Protection, Reader, Shelf};
+use kagetsu_http::Access;
+use kagetsu_program::Exit;
+use tokio_util::sync::CancellationToken;
+
+use crate::runtime::runtime;
+
+/// Serves a book to others, who can only read it
+///
+/// gRPC for programs, with the same names as a coordinator's (`query`, `pick`, `tree` and `brain` take the URL in place of a
+/// book); HTTP for the explorer page and the JSON API. Prints "listening on ADDRESS" and "http on ADDRESS" when it is ready;
+/// ends cleanly on Ctrl-C and on SIGTERM.
+///
+/// Example: kagetsu serve --book h8.kbk
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A book's folder, or a compiled book
+    #[arg(long, value_name = "BOOK")]
+    book: PathBuf,
+    /// Where gRPC is; port 0 lets the system choose
+    #[arg(long, default_value = "127.0.0.1:7615", value_name = "ADDRESS")]
+    listen: SocketAddr,
+    /// Where the explorer page and the JSON API are
+    #[arg(long, default_value = "127.0.0.1:7616", value_name = "ADDRESS")]
+    http: SocketAddr,
+    /// Pages of this origin, as in https://example.org, may read the JSON API; may be given more than once
+    #[arg(long, value_name = "ORIGIN")]
+    http_origin: Vec<String>,
+    #[command(flatten)]
+    protection: Protection,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    let shelf = Shelf::open(&args.book)?;
+    runtime()?.block_on(serve(args, shelf, out))?;
+    Ok(Exit::Done)
+}
+
+async fn serve(args: &Args, shelf: Shelf, out: &mut dyn Write) -> Result<()> {
+    let protected = args.protection.read()?;
+    protected.reload_on_hangup()?;
+    let (grpc, http) = (
+        protected.listen(args.listen).await?,
+        protected.listen_http(args.http).await?,
+    );
+    let shutdown = CancellationToken::new();
+    stop_on_signals(shutdown.clone())?;
+    let reader = Reader::new(shelf, Arc::clone(&protected.guard), shutdown.clone());
+    let access = Access {
+        may_change: false,
+        origins: args.http_origin.clone(),
+        ..Access::at(http.address())
+    };
+    writeln!(
+        out,
+        "listening on {}\nhttp on {}",
+        grpc.address(),
+        http.address()
+    )?;
+    out.flush()?;
+    let pages = tokio::spawn(kagetsu_http::serve(
+        http,
+        reader.door(access),
+        shutdown.clone(),
+    ));
+    let served = reader.listen(grpc).await;
+    shutdown.cancel();
+    pages.await?;
+    served
+}
+
+fn stop_on_signals(shutdown: CancellationToken) -> Result<()> {
+    let mut term = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = tokio::signal::ctrl_c() => {}
+        }
+        shutdown.cancel();
+    });
+    Ok(())
+}

@@ -1,0 +1,109 @@
+use std::io::Write;
+
+use anyhow::Result;
+use clap::Subcommand;
+use kagetsu_http::WorkerJson;
+use kagetsu_program::Exit;
+use kagetsu_proto::Access;
+
+use crate::client as remote;
+use crate::output::json::write_json;
+use crate::output::table;
+use crate::runtime::runtime;
+
+/// Who works for a coordinator
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Who works, how fast, on how much, and why one is idle
+    ///
+    /// Example: kagetsu workers list --coordinator http://127.0.0.1:7615
+    List {
+        #[command(flatten)]
+        at: Where,
+        /// Prints one JSON array
+        #[arg(long)]
+        json: bool,
+    },
+    /// Ends the quarantine of the workers of a name, once what was wrong with them is mended; those that are connected are
+    /// examined anew. Where the coordinator has tokens this needs the role admin
+    ///
+    /// Example: kagetsu workers release node-7 --coordinator http://127.0.0.1:7615
+    Release {
+        /// The worker's name
+        name: String,
+        #[command(flatten)]
+        at: Where,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Where {
+    /// The coordinator
+    #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
+    coordinator: String,
+    #[command(flatten)]
+    access: Access,
+}
+
+pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
+    let (at, json) = match args.command {
+        Action::List { at, json } => (at, json),
+        Action::Release { name, at } => return release(&at, &name, out),
+    };
+    let connector = at.access.connector(&at.coordinator)?;
+    let workers = runtime()?.block_on(remote::workers(&connector))?;
+    let workers: Vec<WorkerJson> = workers.into_iter().map(WorkerJson::from).collect();
+    if json {
+        write_json(out, &workers)?;
+        return Ok(Exit::Done);
+    }
+    let mut heads = vec![
+        "name", "engine", "slots", "threads", "tasks", "done", "nodes/s", "idle",
+    ];
+    // Only where tokens are needed.
+    let has_tokens = workers.iter().any(|w| w.token.is_some());
+    heads.extend(has_tokens.then_some("token"));
+    let mut rows = table::plain(&heads);
+    for w in &workers {
+        let numbers = [
+            w.slots.into(),
+            w.threads.into(),
+            w.tasks.into(),
+            w.done,
+            w.speed,
+        ]
+        .map(|n: u64| n.to_string());
+        let idle = match &w.quarantine {
+            Some(reason) if w.is_connected => format!("in quarantine: {reason}"),
+            Some(reason) => format!("in quarantine, and not connected: {reason}"),
+            None => w.idle.clone().unwrap_or_default(),
+        };
+        let token = has_tokens.then(|| w.token.clone().unwrap_or_default());
+        let about = vec![w.name.clone(), w.engine.clone()];
+        table::add(
+            &mut rows,
+            [about, numbers.to_vec(), vec![idle], Vec::from_iter(token)].concat(),
+        );
+    }
+    table::align_right(&mut rows, &[2, 3, 4, 5, 6]);
+    table::write(out, &rows)?;
+    Ok(Exit::Done)
+}
+
+fn release(at: &Where, name: &str, out: &mut dyn Write) -> Result<Exit> {
+    let connector = at.access.connector(&at.coordinator)?;
+    let released = runtime()?.block_on(remote::release(&connector, name))?;
+    let count = if released == 1 {
+        String::new()
+    } else {
+        format!(" ({released} of that name)")
+    };
+    writeln!(out, "{name}{count} is no longer in quarantine")?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,289 @@
+//! Lists with a line for each game or position: lines of moves, openings of Gomocup, FENs.
+
+use anyhow::{Context, Result, bail};
+use kagetsu_book::Book;
+use kagetsu_game::{Bound, Claim, Move, Position, Proof, ProofKind, Score, Side, Variant};
+
+use super::colours::{as_they_come_up, others};
+use super::games::{Ending, Games, Said, after, bare};
+use super::losses::{BEYOND, Detail, Losses, NO_SUCH_END, lose, lose_details};
+use crate::arguments::roots;
+
+/// Balanced openings have so many stones.
+const OPENING_STONES: std::ops::RangeInclusive<u16> = 2..=12;
+/// And are worth no more than this many centi-units to either side.
+const BALANCED: i16 = 60;
+/// What a line with a FEN has no place for.
+const NO_PLACE: [Detail; 5] = [
+    Detail::Nodes,
+    Detail::Line,
+    Detail::Engine,
+    Detail::Date,
+    Detail::ProofKind,
+];
+
+/// Lines of moves, or offsets of stones from the centre, as `build --roots` takes them.
+///
+/// # Errors
+/// The first line that is none, by its number.
+pub(super) fn openings(text: &str, variant: Variant) -> Result<(Games, u64, Losses)> {
+    let roots = if text.trim_start().starts_with('{') {
+        roots::of_json(text, variant)?
+    } else {
+        roots::of_lines(text, variant)?
+    };
+    let mut games = Games::default();
+    for root in &roots {
+        games.play(&Position::start(variant), root.moves(), Ending::Unknown);
+    }
+    Ok((games, roots.len() as u64, Losses::new()))
+}
+
+/// The balanced openings of a book, as offsets of stones from the centre; how many, and how many positions are none.
+///
+/// # Errors
+/// A damaged record.
+pub(super) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u64, Losses)> {
+    let Variant::Gomoku { size, .. } = variant else {
+        bail!("openings by offsets are of gomoku, not of {variant}")
+    };
+    let size = i32::from(size);
+    let (mut text, mut count, mut losses) = (String::new(), 0, Losses::new());
+    for entry in book.positions() {
+        let entry = entry?;
+        let derived = entry.derived;
+        let is_one = OPENING_STONES.contains(&entry.position.canonical().stones)
+            && derived.proof.is_none()
+            && !derived.is_open
+            && derived.score.raw().abs() <= BALANCED;
+        if entry.position.variant() != variant {
+            // They are counted below.
+            continue;
+        }
+        let Some(line) = entry.position.line().filter(|_| is_one) else {
+            lose(&mut losses, "positions_that_are_no_balanced_openings", 1);
+            continue;
+        };
+        let offset = |m: &Move| {
+            let (row, column) = (i32::from(m.code()) / size, i32::from(m.code()) % size);
+            format!("{},{}", column - size / 2, size - 1 - row - size / 2)
+        };
+        text += &line.iter().map(offset).collect::<Vec<_>>().join(", ");
+        text.push('\n');
+        count += 1;
+    }
+    lose(
+        &mut losses,
+        "positions_of_other_games",
+        others(book, variant)?,
+    );
+    Ok((text, count, losses))
+}
+
+/// A game a line: its moves in any notation that a command takes, with a FEN and a `|` before them where it does not begin at the
+/// start, and `1-0`, `0-1` or `1/2-1/2` behind them where somebody knows the end. Blank lines and what follows `#` are left out.
+///
+/// # Errors
+/// The first line that is none, by its number.
+pub(super) fn games(text: &str, variant: Variant) -> Result<(Games, u64, Losses)> {
+    let (mut games, mut count) = (Games::default(), 0);
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = roots::bare(line);
+        if line.is_empty() {
+            continue;
+        }
+        let about = || format!("line {number}");
+        let (start, line) = match line.split_once('|') {
+            Some((fen, line)) => (
+                Position::from_fen(variant, fen.trim()).with_context(about)?,
+                line.trim(),
+            ),
+            None => (Position::start(variant), line),
+        };
+        let (line, ending) = match line.rsplit_once(char::is_whitespace).unwrap_or(("", line)) {
+            (rest, "1-0") => (rest, Ending::Won(Side::First)),
+            (rest, "0-1") => (rest, Ending::Won(Side::Second)),
+            (rest, "1/2-1/2") => (rest, Ending::Drawn),
+            _ => (line, Ending::Unknown),
+        };
+        let moves = match start.play_line(line) {
+            Ok(end) => end.moves()[start.moves().len()..].to_vec(),
+            Err(error) => played_on(&start, line).ok_or(error).with_context(about)?,
+        };
+        games.play(&start, &moves, ending);
+        count += 1;
+    }
+    Ok((games, count, Losses::new()))
+}
+
+/// The moves of a line whose players went on where the game was over by repetition, as they do in other programs.
+fn played_on(start: &Position, line: &str) -> Option<Vec<Move>> {
+    let (mut at, mut moves) = (start.clone(), Vec::new());
+    for word in line
+        .split(|c: char| c.is_whitespace() || c == ',')
+        .filter(|word| !word.is_empty())
+    {
+        let m = at
+            .parse_move(word)
+            .ok()
+            .or_else(|| bare(&at)?.parse_move(word).ok())?;
+        at = after(&at, m)?;
+        moves.push(m);
+    }
+    Some(moves)
+}
+
+/// A position a line: a FEN, and behind a semicolon each what is said of its best move: `bm h2e2`, and `ce 34` (centi-units) or `win 7`
+/// or `loss 8` (plies). What else stands there (`acd`, `id`), and a value that cannot be, is passed over and told.
+///
+/// # Errors
+/// The first line that is none, by its number.
+pub(super) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Losses)> {
+    let (mut games, mut count, mut losses) = (Games::default(), 0, Losses::new());
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let about = || format!("line {number}");
+        let mut parts = line.split(';').map(str::trim);
+        let fen = parts.next().unwrap_or_default();
+        let position = Position::from_fen(variant, fen).with_context(about)?;
+        let (mut best, mut said) = (None, None);
+        for (name, value) in parts.filter_map(|part| part.split_once(' ')) {
+            let value = value.trim();
+            match name {
+                "bm" => best = Some(position.parse_move(value).with_context(about)?),
+                "ce" => {
+                    let centi = value.parse::<i32>().with_context(about)?;
+                    let most = i32::from(Score::OPINION_MAX.raw());
+                    let is_one = (-most..=most).contains(&centi);
+                    lose(&mut losses, BEYOND, u64::from(!is_one));
+                    said = is_one
+                        .then(|| Said {
+                            score: Score::opinion(centi),
+                            proof: None,
+                        })
+                        .or(said);
+                }
+                "win" | "loss" => {
+                    let proof = proven(
+                        if name == "win" {
+                            Claim::Win
+                        } else {
+                            Claim::Loss
+                        },
+                        value,
+                    );
+                    lose(&mut losses, NO_SUCH_END, u64::from(proof.is_none()));
+                    said = proof
+                        .map(|proof| Said {
+                            score: proof.score(),
+                            proof: Some(proof),
+                        })
+                        .or(said);
+                }
+                _ => lose(&mut losses, "other_operations", 1),
+            }
+        }
+        match (best, said) {
+            (Some(m), Some(said)) => games.say(&position, m, said),
+            (Some(m), None) => games.add(&position, m, Ending::Unknown, 1),
+            (None, _) => lose(&mut losses, "positions_without_a_move", 1),
+        }
+        count += 1;
+    }
+    Ok((games, count, losses))
+}
+
+/// A win or a loss of who makes a move, which is the first of so many plies; the winner makes the last.
+fn proven(claim: Claim, plies: &str) -> Option<Proof> {
+    let plies = plies
+        .parse()
+        .ok()
+        .filter(|plies| (1..=Score::MAX_PLIES).contains(plies))?;
+    ((plies % 2 == 1) == (claim == Claim::Win)).then_some(Proof {
+        claim,
+        kind: ProofKind::Manual,
+        plies,
+    })
+}
+
+/// The positions of a variant with their best moves, as [`fens`] reads them: each as the moves of the book lead to it.
+///
+/// # Errors
+/// A damaged record.
+pub(super) fn write_fens(book: &Book, variant: Variant) -> Result<(String, u64, Losses)> {
+    let (mut text, mut count, mut losses) = (String::new(), 0, Losses::new());
+    for position in as_they_come_up(book, variant)? {
+        let Some(entry) = book.lookup(&position)? else {
+            continue;
+        };
+        text += &position.fen()?;
+        let best = entry
+            .answer
+            .verdicts()
+            .iter()
+            .find(|(_, v)| v.bound != Bound::Upper || v.proof.is_some());
+        if let Some((m, verdict)) = best {
+            text += &format!("; bm {}", entry.position.write_move(*m));
+            text += &match (verdict.score.win_plies(), verdict.score.loss_plies()) {
+                (Some(plies), _) => format!("; win {plies}"),
+                (_, Some(plies)) => format!("; loss {plies}"),
+                _ => format!("; ce {}", verdict.score.raw()),
+            };
+            text += &format!("; acd {}", verdict.depth);
+            lose(
+                &mut losses,
+                "moves_behind_the_best",
+                entry.answer.len() as u64 - 1,
+            );
+            lose_details(&mut losses, verdict, &NO_PLACE);
+        }
+        text.push('\n');
+        count += 1;
+    }
+    lose(
+        &mut losses,
+        "positions_of_other_games",
+        others(book, variant)?,
+    );
+    Ok((text, count, losses))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_cannot_be_is_told_and_a_move_stays() {
+        let fen = Position::start(Variant::XIANGQI).fen().expect("pieces");
+        for (said, score, lost) in [
+            ("ce 34", Some(Score::opinion(34)), None),
+            ("win 7", Some(Score::win_in(7)), None),
+            ("loss 8", Some(Score::loss_in(8)), None),
+            ("ce 99999", None, Some(BEYOND)),
+            ("win 8", None, Some(NO_SUCH_END)),
+            ("loss 7", None, Some(NO_SUCH_END)),
+            ("win 0", None, Some(NO_SUCH_END)),
+            ("loss 2000", None, Some(NO_SUCH_END)),
+            ("acd 5", None, Some("other_operations")),
+        ] {
+            let (games, _, mut losses) =
+                fens(&format!("{fen}; bm h2e2; {said}\n"), Variant::XIANGQI).expect("a line");
+            losses.retain(|_, lost| *lost > 0);
+            assert_eq!(
+                losses.into_keys().collect::<Vec<_>>(),
+                Vec::from_iter(lost),
+                "{said}"
+            );
+            let answers = games.answers("fen");
+            let verdict = &answers[0].1.verdicts()[0].1;
+            assert_eq!(
+                (!verdict.is_silent()).then_some(verdict.score),
+                score,
+                "{said}"
+            );
+        }
+    }
+}

@@ -1,0 +1,376 @@
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use kagetsu_coordinator::Server;
+use kagetsu_game::{Position, Side};
+use kagetsu_http::{JobJson, state};
+use kagetsu_program::Exit;
+use kagetsu_proto::{Connector, v1};
+use serde::Serialize;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use super::arguments::Args;
+use super::proofs::{self, ProofJson};
+use crate::books::{BY_FLAG, Room, or_ask};
+use crate::client::{self as remote, Builds};
+use crate::output::json::write_json;
+use crate::output::progress::waiting;
+use crate::output::terminal::Unechoed;
+use crate::runtime::runtime;
+
+/// Roots that a coordinator is asked about at a time.
+const AT_ONCE: usize = 1_024;
+
+/// How the build ended.
+struct Ended {
+    job: v1::Job,
+    /// By Ctrl-C, or because the time is up; else the job is over.
+    is_stopped: bool,
+    /// Of each root, where its win is to be proven.
+    proofs: Option<Vec<ProofJson>>,
+}
+
+#[derive(Serialize)]
+struct BuildJson {
+    #[serde(flatten)]
+    job: JobJson,
+    book: String,
+    /// Of each root, with `--policy prove`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proofs: Option<Vec<ProofJson>>,
+    time_ms: u64,
+}
+
+pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
+    let request = args.request()?;
+    if let (Some(url), Some(book)) = (&args.coordinator, &args.book) {
+        let book = book.display();
+        writeln!(
+            std::io::stderr(),
+            "kagetsu: --book {book} is not used: the build goes into the book of {url}"
+        )?;
+    }
+    let begun = Instant::now();
+    let ended = match &args.coordinator {
+        Some(url) => runtime()?.block_on(there(&args, url, request))?,
+        None => runtime()?.block_on(here(&args, request))?,
+    };
+    if ended.is_stopped {
+        let goes_on = if args.coordinator.is_some() && args.time.is_none() {
+            "the job goes on in the cluster; `kagetsu jobs watch` shows it"
+        } else {
+            "run the same command again to go on"
+        };
+        writeln!(std::io::stderr(), "stopped; {goes_on}")?;
+    }
+    let Ended { job, proofs, .. } = ended;
+    write_end(out, &args, &job, proofs, begun.elapsed())?;
+    if job.state() == v1::JobState::Failed {
+        bail!("the job failed: {}", job.reason);
+    }
+    Ok(Exit::Done)
+}
+
+impl Args {
+    /// The workers of this process: one for each core, or one with a process of somebody else's engine for each.
+    fn workers(&self) -> Vec<kagetsu_worker::Config> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = self.threads.map_or(cores, usize::from);
+        let config = |name: String| kagetsu_worker::Config::embedded(name, self.table_mib);
+        if self.engine.engine.is_none() {
+            return (0..threads)
+                .map(|n| config(format!("worker-{n}")))
+                .collect();
+        }
+        let slots = threads as u32;
+        vec![kagetsu_worker::Config {
+            slots,
+            table_mib: self.table_mib.saturating_mul(slots.into()),
+            engine: self.engine.clone(),
+            variant: vec![self.variant],
+            ..config("worker-0".into())
+        }]
+    }
+}
+
+/// Builds with a cluster inside this process.
+async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
+    if let Some(path) = args
+        .book
+        .as_ref()
+        .filter(|path| args.deepen && !path.join("journal").exists())
+    {
+        bail!(
+            "there is no book at {}, and --deepen searches anew what a book has; build one without it",
+            path.display()
+        );
+    }
+    let room = args.book.as_deref().map(Room::at);
+    let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
+    let book = args.book.clone();
+    let config = kagetsu_coordinator::Config {
+        book,
+        cache_mib: 128,
+        trusts_workers: true,
+        ..Default::default()
+    };
+    let started = Server::start(&config, shutdown.clone()).map_err(|error| or_ask(error, BY_FLAG));
+    let coordinator = started?.embed();
+    let mut workers = JoinSet::new();
+    for config in args.workers() {
+        workers.spawn(kagetsu_worker::run(
+            config,
+            coordinator.connector().clone(),
+            retire.clone(),
+        ));
+    }
+    let built = tokio::select! {
+        built = follow(args, coordinator.connector(), request, true) => built,
+        // None ends before it is told to, but for an engine that cannot play.
+        Some(ended) = workers.join_next() => ended?.and_then(|()| bail!("a worker ended before the build did")),
+    };
+    retire.cancel();
+    while let Some(ended) = workers.join_next().await {
+        let ended = ended?;
+        // What went wrong first says why.
+        if built.is_ok() {
+            ended?;
+        }
+    }
+    shutdown.cancel();
+    // The coordinator's end says why, where the book could not be written.
+    coordinator.end().await?;
+    if let (Err(_), Some(room)) = (&built, room) {
+        room.tidy();
+    }
+    built
+}
+
+/// Builds on a cluster.
+async fn there(args: &Args, url: &str, request: v1::StartRequest) -> Result<Ended> {
+    follow(
+        args,
+        &args.access.connector(url)?,
+        request,
+        args.time.is_some(),
+    )
+    .await
+}
+
+/// Refuses to search anew from roots of which the book has none.
+async fn has_one_of(connector: &Connector, roots: &[v1::Position]) -> Result<()> {
+    for some in roots.chunks(AT_ONCE) {
+        if remote::lookup(connector, some, 1)
+            .await?
+            .iter()
+            .any(|found| found.answer.is_some())
+        {
+            return Ok(());
+        }
+    }
+    let first = roots.first().context("a root is needed")?;
+    let first = Position::try_from(first)?;
+    let others = if roots.len() > 1 {
+        format!(", nor any of the {} other roots", roots.len() - 1)
+    } else {
+        String::new()
+    };
+    bail!(
+        "the book does not hold the root {first}{others}, and --deepen searches anew what it has; build from it first"
+    )
+}
+
+/// Starts the job and watches it to its end, or until it is to stop; then `pauses` it, or leaves it at work.
+async fn follow(
+    args: &Args,
+    connector: &Connector,
+    request: v1::StartRequest,
+    pauses: bool,
+) -> Result<Ended> {
+    let (name, to_prove) = (request.name.clone(), to_prove(&request)?);
+    if request.deepen.is_some() {
+        has_one_of(connector, &request.roots).await?;
+    }
+    let mut builds = Builds::connect(connector).await?;
+    // Who has closed stderr does not want to know.
+    let told = |line: String| drop(writeln!(std::io::stderr(), "{line}"));
+    let first = builds.start(connector, request, told).await?;
+    let (bar, _keys) = (progress_bar(&first), Unechoed::new());
+    let stop = stopped(args.time);
+    let (mut waits, mut last) = (String::new(), first);
+    let mut shown = |job: &v1::Job| {
+        job.clone_into(&mut last);
+        // In this process the workers come by themselves.
+        let why = if args.coordinator.is_some() {
+            job.waits_for.as_str()
+        } else {
+            ""
+        };
+        show(&bar, job, why);
+        // A build that waits must not do it in silence where there is no bar, unless a program reads along.
+        if bar.is_hidden() && !args.json && why != waits {
+            why.clone_into(&mut waits);
+            if !why.is_empty() {
+                // Who has closed stderr does not want to know.
+                let _ = writeln!(std::io::stderr(), "{name}: {}", waiting(why));
+            }
+        }
+    };
+    let tell = |line: String| bar.suspend(|| told(line));
+    let watch = async {
+        match &args.coordinator {
+            Some(_) => builds.follow(connector, &name, &mut shown, tell).await,
+            None => builds.watch(&name, &mut shown).await,
+        }
+    };
+    let ended = tokio::select! {
+        job = watch => Some(job),
+        () = stop => None,
+    };
+    bar.finish_and_clear();
+    let (job, is_stopped) = match ended {
+        Some(job) => (job?, false),
+        None if pauses => (Builds::connect(connector).await?.pause(&name).await?, true),
+        // Who stops does not wait for a coordinator that is away.
+        None => match Builds::connect(connector).await {
+            Ok(mut builds) => (builds.get(&name).await?, true),
+            Err(error) => {
+                writeln!(std::io::stderr(), "{error:#}")?;
+                return Ok(Ended {
+                    job: last,
+                    is_stopped: true,
+                    proofs: None,
+                });
+            }
+        },
+    };
+    let proofs = match to_prove {
+        Some((roots, attacker)) => Some(proofs::of(connector, &roots, attacker).await?),
+        None => None,
+    };
+    Ok(Ended {
+        job,
+        is_stopped,
+        proofs,
+    })
+}
+
+/// The roots of a build that is to prove something, and whose win.
+fn to_prove(request: &v1::StartRequest) -> Result<Option<(Vec<Position>, Side)>> {
+    if request.policy() != v1::Policy::Prove {
+        return Ok(None);
+    }
+    let roots = request
+        .roots
+        .iter()
+        .map(Position::try_from)
+        .collect::<Result<_, _>>()?;
+    Ok(Some((
+        roots,
+        if request.side() == v1::Side::Second {
+            Side::Second
+        } else {
+            Side::First
+        },
+    )))
+}
+
+/// Waits for Ctrl-C, or until the time is up.
+async fn stopped(time: Option<Duration>) {
+    let time_is_up = async {
+        match time {
+            Some(time) => tokio::time::sleep(time).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = time_is_up => {}
+    }
+}
+
+fn progress_bar(job: &v1::Job) -> ProgressBar {
+    let (bar, style) = match job.target {
+        Some(target) => (
+            ProgressBar::new(target),
+            "{bar:30} {pos}/{len} positions, {msg}",
+        ),
+        None => (ProgressBar::no_length(), "{spinner} {pos} positions, {msg}"),
+    };
+    bar.set_style(ProgressStyle::with_template(style).expect("a fixed template"));
+    bar
+}
+
+/// `why`: what it waits for, if it does.
+fn show(bar: &ProgressBar, job: &v1::Job, why: &str) {
+    bar.set_position(job.positions);
+    let left = job
+        .target
+        .map(|target| target.saturating_sub(job.positions))
+        .filter(|_| job.rate > 0.0);
+    let left = left.map(|left| Duration::from_secs((left as f64 / job.rate) as u64));
+    let left = left.map_or_else(String::new, |left| {
+        format!(", {} left", humantime::format_duration(left))
+    });
+    bar.set_message(match why {
+        "" => format!("{:.1}/s, {} waiting{left}", job.rate, job.frontier),
+        _ => waiting(why),
+    });
+}
+
+/// Where the job is, as `kagetsu jobs` takes it.
+fn place(args: &Args) -> String {
+    match (&args.coordinator, &args.book) {
+        (Some(url), _) => format!("--coordinator {url}"),
+        (None, Some(book)) => format!("--book {}", book.display()),
+        (None, None) => String::new(),
+    }
+}
+
+fn write_end(
+    out: &mut dyn Write,
+    args: &Args,
+    job: &v1::Job,
+    proofs: Option<Vec<ProofJson>>,
+    time: Duration,
+) -> Result<()> {
+    let folder = args.book.as_ref().map(|path| path.display().to_string());
+    let book = args.coordinator.clone().or(folder).unwrap_or_default();
+    if args.json {
+        let json = BuildJson {
+            job: job.into(),
+            book,
+            proofs,
+            time_ms: time.as_millis() as u64,
+        };
+        return write_json(out, &json);
+    }
+    let target = job
+        .target
+        .map_or_else(String::new, |target| format!(" of {target}"));
+    let aside = if job.set_aside > 0 {
+        format!(", {} set aside", job.set_aside)
+    } else {
+        String::new()
+    };
+    let (state, seconds) = (state(job.state()), time.as_secs_f64());
+    writeln!(
+        out,
+        "{book}: job {} {state}, {}{target} positions{aside}",
+        job.name, job.positions
+    )?;
+    writeln!(out, "{} positions wait; {seconds:.1} s", job.frontier)?;
+    proofs::write(out, proofs.as_deref().unwrap_or_default())?;
+    if let Some(aside) = job.asides.first().filter(|_| job.set_aside > 0) {
+        let (at, name) = (place(args), &job.name);
+        writeln!(
+            out,
+            "set aside: {}; `kagetsu jobs show {name} {at}` lists all, `jobs retry` tries again",
+            aside.reason
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,454 @@
+use std::cell::RefCell;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::{Args as Flags, Subcommand};
+use kagetsu_book::{Book, JobChange};
+use kagetsu_http::{AsideJson, JobJson, SettingsJson, WorkerJson, settings};
+use kagetsu_program::Exit;
+use kagetsu_proto::{Access, Connector, v1};
+
+use super::dashboard::Dashboard;
+use crate::books::{BY_FLAG, open_book, or_ask};
+use crate::client::{self as remote, Builds};
+use crate::output::json::write_json;
+use crate::output::progress::waiting;
+use crate::output::table;
+use crate::runtime::runtime;
+
+/// Build jobs: of a coordinator, or of a book that nobody has open
+///
+/// Example: kagetsu jobs list --book h8.book
+#[derive(Debug, Flags)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// All jobs
+    List(Where),
+    /// One job, with what it was started with, and the positions that it has set aside, and why
+    Show(Named),
+    /// One job until it is over: drawn in place with its workers on a terminal, else a line whenever it has moved on
+    Watch(Named),
+    /// No new positions until it is resumed
+    Pause(Named),
+    /// Go on
+    Resume(Named),
+    /// Give it up; the book keeps what it has. A job that is done stays done
+    Cancel(Named),
+    /// Try again what was set aside; a job that was done goes on
+    Retry(Named),
+    /// Another turn among the jobs of the book: those with a greater priority go before the others
+    Priority(Turn),
+}
+
+#[derive(Debug, Flags)]
+struct Where {
+    /// The coordinator
+    #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
+    coordinator: String,
+    #[command(flatten)]
+    access: Access,
+    /// The folder of a book that nobody has open
+    #[arg(long, value_name = "DIR", conflicts_with = "coordinator")]
+    book: Option<PathBuf>,
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Flags)]
+struct Named {
+    /// The job's name
+    name: String,
+    #[command(flatten)]
+    at: Where,
+}
+
+#[derive(Debug, Flags)]
+struct Turn {
+    #[command(flatten)]
+    named: Named,
+    /// Its priority, -100 to 100
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i8).range(-100..=100))]
+    priority: i8,
+}
+
+/// Positions set aside that are named.
+const MOST_ASIDES: usize = 20;
+
+pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
+    match args.action {
+        Action::List(at) => {
+            let jobs = match &at.book {
+                Some(path) => open_folder(path)?
+                    .jobs()?
+                    .iter()
+                    .map(JobJson::from)
+                    .collect(),
+                None => runtime()?.block_on(async {
+                    let jobs = Builds::connect(&at.connector()?).await?.list().await?;
+                    anyhow::Ok(jobs.iter().map(JobJson::from).collect::<Vec<_>>())
+                })?,
+            };
+            if at.json {
+                write_json(out, &jobs)?
+            } else {
+                write_table(out, &jobs)?
+            }
+        }
+        Action::Show(named) => {
+            let job = named.ask(None, async |builds, name| builds.get(name).await)?;
+            named.write(out, &job)?;
+            if !named.at.json {
+                write_settings(out, &job)?;
+                write_limits(out, &job)?;
+                write_asides(out, &job)?;
+            }
+        }
+        Action::Watch(named) => watch(&named, out)?,
+        Action::Pause(named) => {
+            let job = named.ask(Some(JobChange::Pause), async |builds, name| {
+                builds.pause(name).await
+            })?;
+            named.write(out, &job)?;
+        }
+        Action::Resume(named) => {
+            let job = named.ask(Some(JobChange::Resume), async |builds, name| {
+                builds.resume(name).await
+            })?;
+            named.write(out, &job)?;
+        }
+        Action::Cancel(named) => {
+            let job = named.ask(Some(JobChange::Cancel), async |builds, name| {
+                builds.cancel(name).await
+            })?;
+            named.write(out, &job)?;
+            if job.state == "done" {
+                writeln!(
+                    std::io::stderr(),
+                    "{} was done already: there is nothing to cancel",
+                    named.name
+                )?;
+            }
+        }
+        Action::Retry(named) => {
+            let job = named.ask(Some(JobChange::Retry), async |builds, name| {
+                builds.retry(name).await
+            })?;
+            named.write(out, &job)?;
+        }
+        Action::Priority(Turn { named, priority }) => {
+            let change = Some(JobChange::Priority(priority));
+            let job = named.ask(change, async |builds, name| {
+                builds.prioritize(name, priority).await
+            })?;
+            named.write(out, &job)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+impl Where {
+    fn connector(&self) -> Result<Connector> {
+        Ok(self.access.connector(&self.coordinator)?)
+    }
+}
+
+impl Named {
+    /// Changes or reads the job, in its folder or at its coordinator.
+    fn ask(
+        &self,
+        change: Option<JobChange>,
+        ask: impl AsyncFnOnce(&mut Builds, &str) -> Result<v1::Job>,
+    ) -> Result<JobJson> {
+        if let Some(path) = &self.at.book {
+            return in_folder(path, &self.name, change);
+        }
+        runtime()?.block_on(async {
+            let mut builds = Builds::connect(&self.at.connector()?).await?;
+            Ok(JobJson::from(&ask(&mut builds, &self.name).await?))
+        })
+    }
+
+    fn write(&self, out: &mut dyn Write, job: &JobJson) -> Result<()> {
+        if self.at.json {
+            write_json(out, job)
+        } else {
+            write_table(out, std::slice::from_ref(job))
+        }
+    }
+}
+
+/// The book, or that its coordinator is to be asked.
+fn open_folder(path: &Path) -> Result<Book> {
+    open_book(path, false).map_err(|error| or_ask(error, BY_FLAG))
+}
+
+fn in_folder(path: &Path, name: &str, change: Option<JobChange>) -> Result<JobJson> {
+    let mut book = open_folder(path)?;
+    let find = |book: &Book| {
+        let job = book.jobs()?.into_iter().find(|job| job.spec.name == name);
+        job.with_context(|| {
+            format!("the book has no job '{name}'; `kagetsu jobs list` shows those it has")
+        })
+    };
+    let job = find(&book)?;
+    if let Some(change) = change {
+        book.change_job(job.id, change)?;
+    }
+    let asides = book.asides(job.id, MOST_ASIDES)?;
+    let asides = asides.iter().map(AsideJson::from).collect();
+    let job = find(&book)?;
+    let settings = Some(SettingsJson::from(&settings(&job.spec)));
+    let job = JobJson {
+        asides,
+        settings,
+        ..JobJson::from(&job)
+    };
+    book.close()?;
+    Ok(job)
+}
+
+fn watch(named: &Named, out: &mut dyn Write) -> Result<()> {
+    if named.at.book.is_some() {
+        let job = named.ask(None, async |builds, name| builds.get(name).await)?;
+        return named.write(out, &job);
+    }
+    let dashboard = (!named.at.json && std::io::stdout().is_terminal()).then(Dashboard::new);
+    if let Some(dashboard) = dashboard.filter(Dashboard::is_seen) {
+        let job = runtime()?.block_on(watch_in_place(named, dashboard))?;
+        return named.write(out, &job);
+    }
+    runtime()?.block_on(async {
+        let (mut written, mut last) = (Ok(()), None);
+        let shown = |job: &v1::Job| {
+            let line = JobJson::from(job);
+            let news = still(&line);
+            if written.is_ok() && last.as_ref() != Some(&news) {
+                written = write_line(out, line, named.at.json);
+                last = Some(news);
+            }
+        };
+        // Who has closed stderr does not want to know.
+        let tell = |line: String| drop(writeln!(std::io::stderr(), "{line}"));
+        let connector = named.at.connector()?;
+        Builds::connect(&connector)
+            .await?
+            .follow(&connector, &named.name, shown, tell)
+            .await?;
+        written
+    })
+}
+
+/// Draws the job and its workers until it is over or Ctrl-C; how it stands then.
+async fn watch_in_place(named: &Named, dashboard: Dashboard) -> Result<JobJson> {
+    let connector = named.at.connector()?;
+    let dashboard = RefCell::new(dashboard);
+    let shown = |job: &v1::Job| dashboard.borrow_mut().job(job.into());
+    let watched = async {
+        let builds = Builds::connect(&connector).await?;
+        builds
+            .follow(&connector, &named.name, shown, |line| {
+                dashboard.borrow().tell(line)
+            })
+            .await
+    };
+    let workers = async {
+        loop {
+            // Without the list of workers there is still the job.
+            let workers = remote::workers(&connector).await.unwrap_or_default();
+            dashboard
+                .borrow_mut()
+                .workers(workers.into_iter().map(WorkerJson::from).collect());
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    };
+    let ended = tokio::select! {
+        job = watched => Some(job),
+        () = workers => None,
+        _ = tokio::signal::ctrl_c() => None,
+    };
+    dashboard.into_inner().clear();
+    let job = match ended {
+        Some(job) => job?,
+        None => Builds::connect(&connector).await?.get(&named.name).await?,
+    };
+    Ok(JobJson::from(&job))
+}
+
+/// The job without its rate, which changes while nothing happens.
+fn still(job: &JobJson) -> JobJson {
+    JobJson {
+        rate: 0.0,
+        ..job.clone()
+    }
+}
+
+fn write_line(out: &mut dyn Write, line: JobJson, json: bool) -> Result<()> {
+    if json {
+        return write_json(out, &line);
+    }
+    let target = line
+        .target
+        .map_or_else(String::new, |target| format!(" of {target}"));
+    let JobJson {
+        name,
+        state,
+        positions,
+        rate,
+        frontier,
+        waits_for,
+        ..
+    } = line;
+    let waits = waits_for.map_or_else(String::new, |why| format!("; {}", waiting(&why)));
+    let name = table::one_line(&name);
+    writeln!(
+        out,
+        "{name} {state}: {positions}{target} positions, {rate:.1}/s, {frontier} waiting{waits}"
+    )?;
+    out.flush()?;
+    Ok(())
+}
+
+/// What the job was started with, as `kagetsu build` takes it.
+fn write_settings(out: &mut dyn Write, job: &JobJson) -> Result<()> {
+    let Some(settings) = &job.settings else {
+        return Ok(());
+    };
+    let list = |flag: &str, lines: &[String]| {
+        lines
+            .iter()
+            .map(|line| format!("{flag} \"{line}\""))
+            .collect::<Vec<_>>()
+    };
+    let mut said = list("--moves", &settings.roots);
+    said.push(format!("--policy {}", settings.policy));
+    let value = |flag: &str, value: Option<String>| value.map(|value| format!("--{flag} {value}"));
+    let text = |number: Option<u64>| number.map(|number| number.to_string());
+    let has_noise = settings.noise > 0.0;
+    let limits = [
+        value("side", settings.side.clone()),
+        value("alpha", settings.alpha.map(|alpha| alpha.to_string())),
+        value("depth", text(settings.depth.map(Into::into))),
+        value("nodes", text(settings.nodes)),
+        value("top", Some(settings.top.to_string())),
+        value("max-ply", text(settings.max_ply.map(Into::into))),
+        value("margin", text(settings.margin.map(Into::into))),
+        value("noise", has_noise.then(|| settings.noise.to_string())),
+        value("seed", has_noise.then(|| settings.seed.to_string())),
+        settings.deepen.as_ref().map(|_| "--deepen".into()),
+        value(
+            "before",
+            settings
+                .deepen
+                .as_ref()
+                .and_then(|deepen| deepen.before.clone()),
+        ),
+        settings.split.then(|| "--share-positions".into()),
+    ];
+    said.extend(limits.into_iter().flatten());
+    said.extend(list("--exclude", &settings.exclude));
+    writeln!(out, "started with {}", said.join(" "))?;
+    let untold = |count: u64, told: &[String]| count.saturating_sub(told.len() as u64);
+    let more = [
+        (untold(settings.root_count, &settings.roots), "roots"),
+        (
+            untold(settings.exclude_count, &settings.exclude),
+            "excluded positions",
+        ),
+    ];
+    more.iter()
+        .filter(|(count, _)| *count > 0)
+        .try_for_each(|(count, of)| Ok(writeln!(out, "and {count} more {of}")?))
+}
+
+/// When the job ends before it has its positions.
+fn write_limits(out: &mut dyn Write, job: &JobJson) -> Result<()> {
+    if let Some(most) = job.total_nodes {
+        writeln!(
+            out,
+            "ends when its searches have visited {most} positions; {} so far",
+            job.nodes
+        )?;
+    }
+    if let Some(stretch) = job.until_stable {
+        writeln!(
+            out,
+            "ends when {stretch} positions in a row change nothing at the roots"
+        )?;
+    }
+    Ok(())
+}
+
+/// The positions that were set aside, a line each.
+fn write_asides(out: &mut dyn Write, job: &JobJson) -> Result<()> {
+    for AsideJson { position, reason } in &job.asides {
+        writeln!(out, "set aside: {position}: {}", table::one_line(reason))?;
+    }
+    let more = job.set_aside.saturating_sub(job.asides.len() as u64);
+    if more > 0 {
+        writeln!(out, "{more} more are set aside")?;
+    }
+    if job.set_aside > 0 {
+        writeln!(out, "`kagetsu jobs retry {}` tries them again", job.name)?;
+    }
+    Ok(())
+}
+
+fn write_table(out: &mut dyn Write, jobs: &[JobJson]) -> Result<()> {
+    let mut rows = table::plain(&[
+        "name",
+        "variant",
+        "state",
+        "positions",
+        "target",
+        "rate/s",
+        "frontier",
+        "set aside",
+        "priority",
+    ]);
+    for job in jobs {
+        let cells = [
+            job.name.clone(),
+            job.variant.clone(),
+            job.reason.as_ref().or(job.waits_for.as_ref()).map_or_else(
+                || job.state.clone(),
+                |reason| format!("{}: {reason}", job.state),
+            ),
+            job.positions.to_string(),
+            job.target
+                .map_or_else(|| "-".into(), |target| target.to_string()),
+            format!("{:.1}", job.rate),
+            job.frontier.to_string(),
+            job.set_aside.to_string(),
+            job.priority.to_string(),
+        ];
+        table::add(&mut rows, cells);
+    }
+    table::align_right(&mut rows, &[3, 4, 5, 6, 7, 8]);
+    table::write(out, &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_whose_rate_alone_decays_has_not_moved() {
+        let job = |rate, positions| {
+            JobJson::from(&v1::Job {
+                rate,
+                positions,
+                ..v1::Job::default()
+            })
+        };
+        assert_eq!(still(&job(2.0, 7)), still(&job(1.0, 7)));
+        assert_ne!(still(&job(2.0, 7)), still(&job(2.0, 8)));
+    }
+}

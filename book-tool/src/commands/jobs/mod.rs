@@ -1,0 +1,7 @@
+//! Build jobs: `build` grows a book, `jobs` shows and steers the jobs of a book or a coordinator.
+
+pub(crate) mod arguments;
+mod dashboard;
+pub(crate) mod grow;
+pub(crate) mod manage;
+mod proofs;

@@ -1,0 +1,167 @@
+//! Whether a build has proven what it was to prove.
+
+use std::io::Write;
+
+use anyhow::Result;
+use kagetsu_book::Choice;
+use kagetsu_game::{Claim, Position, Proof, Side, Verdict};
+use kagetsu_proto::{Connector, v1};
+use serde::Serialize;
+
+use crate::client as remote;
+use crate::json::ValueJson;
+
+/// Roots that are looked up at a time, with all their moves.
+const AT_ONCE: usize = 16;
+
+/// What is known of a root that is to be won.
+#[derive(Debug, Serialize)]
+pub(crate) struct ProofJson {
+    moves: Vec<String>,
+    /// Who moves there: the value is from its view.
+    side: String,
+    /// Whose win is to be proven.
+    attacker: String,
+    /// Whether it is.
+    proven: bool,
+    #[serde(flatten)]
+    value: ValueJson,
+    /// All that for people.
+    #[serde(skip)]
+    said: String,
+}
+
+impl ProofJson {
+    fn new(root: &Position, attacker: Side, best: Option<&Verdict>) -> Self {
+        let proof = best.and_then(|verdict| verdict.proof);
+        let winner = proof.and_then(|proof| match proof.claim {
+            Claim::Win => Some(root.side()),
+            Claim::Loss => Some(root.side().other()),
+            Claim::Draw => None,
+        });
+        let said = match (proof, winner) {
+            (None, _) => "not proven yet".into(),
+            (Some(Proof { plies, .. }), Some(winner)) if winner == attacker => {
+                format!("{attacker} wins in {plies}, proven")
+            }
+            (Some(Proof { plies, .. }), Some(winner)) => {
+                format!("{winner} wins in {plies}, proven: {attacker} cannot")
+            }
+            (Some(_), None) => format!("a draw, proven: {attacker} cannot win"),
+        };
+        let moves: Vec<String> = root.moves().iter().map(|&m| root.write_move(m)).collect();
+        let name = if moves.is_empty() {
+            root.to_string()
+        } else {
+            moves.join(" ")
+        };
+        Self {
+            moves,
+            side: root.side().to_string(),
+            attacker: attacker.to_string(),
+            proven: winner == Some(attacker),
+            value: best.map_or_else(ValueJson::unknown, ValueJson::of),
+            said: format!("{name}: {said}"),
+        }
+    }
+}
+
+/// What the book of a coordinator knows of these roots.
+///
+/// # Errors
+/// If the coordinator is gone, or refuses.
+pub(crate) async fn of(
+    connector: &Connector,
+    roots: &[Position],
+    attacker: Side,
+) -> Result<Vec<ProofJson>> {
+    let mut proofs = Vec::with_capacity(roots.len());
+    for some in roots.chunks(AT_ONCE) {
+        let asked: Vec<v1::Position> = some.iter().map(Into::into).collect();
+        for (root, found) in some.iter().zip(remote::lookup(connector, &asked, 0).await?) {
+            let answer = found.answer.unwrap_or_default().about(root)?;
+            let best = Choice::default().pick(&answer).map(|(_, verdict)| verdict);
+            proofs.push(ProofJson::new(root, attacker, best));
+        }
+    }
+    Ok(proofs)
+}
+
+/// A line for each root.
+///
+/// # Errors
+/// If nobody reads it.
+pub(crate) fn write(out: &mut dyn Write, proofs: &[ProofJson]) -> Result<()> {
+    proofs
+        .iter()
+        .try_for_each(|proof| Ok(writeln!(out, "{}", proof.said)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use kagetsu_game::{Bound, ProofKind, Provenance, Score, Variant};
+
+    use super::*;
+
+    #[test]
+    fn whose_win_is_proven_is_said() {
+        let rows = [
+            (
+                "h8",
+                Side::First,
+                Some((Claim::Loss, 8)),
+                true,
+                "h8: first wins in 8, proven",
+            ),
+            (
+                "h8",
+                Side::Second,
+                Some((Claim::Win, 7)),
+                true,
+                "h8: second wins in 7, proven",
+            ),
+            (
+                "h8",
+                Side::First,
+                Some((Claim::Win, 7)),
+                false,
+                "h8: second wins in 7, proven: first cannot",
+            ),
+            (
+                "h8",
+                Side::First,
+                Some((Claim::Draw, 0)),
+                false,
+                "h8: a draw, proven: first cannot win",
+            ),
+            ("h8 a1", Side::First, None, false, "h8 a1: not proven yet"),
+            ("", Side::First, None, false, "freestyle-15: not proven yet"),
+        ];
+        for (line, attacker, claim, proven, said) in rows {
+            let root = Position::from_line(Variant::FREESTYLE_15, line).expect("legal");
+            let proof = claim.map(|(claim, plies)| Proof {
+                claim,
+                kind: ProofKind::Tree,
+                plies,
+            });
+            let score = proof.map_or(Score::opinion(12), Proof::score);
+            let by = Provenance {
+                engine: "test".into(),
+                day: 0,
+            };
+            let verdict = Verdict {
+                score,
+                bound: Bound::Exact,
+                depth: 4,
+                nodes: 1,
+                line: vec![],
+                proof,
+                by,
+            };
+            let json = ProofJson::new(&root, attacker, Some(&verdict));
+            assert_eq!((json.proven, &*json.said), (proven, said));
+        }
+        let unknown = ProofJson::new(&Position::start(Variant::FREESTYLE_15), Side::First, None);
+        assert!(!unknown.proven);
+    }
+}

@@ -1,0 +1,238 @@
+use anyhow::Result;
+use kagetsu_book::Choice;
+use kagetsu_game::{Answer, Move, Position, Verdict};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use crate::books::Source;
+use crate::commands::lookup::branches::branches;
+
+/// Whether it goes on after a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It does.
+    On,
+    /// The person has seen enough.
+    End,
+}
+
+/// Lines of the tree that are shown at most.
+const MOST_LINES: usize = 60;
+/// How deep the tree goes, and how wide it is.
+const PLIES: usize = 6;
+const WIDTH: usize = 2;
+/// How many rows a page has.
+const PAGE: usize = 10;
+
+/// A line of the tree: how deep it is indented, and a move with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Branch {
+    pub(crate) ply: usize,
+    pub(crate) name: String,
+    pub(crate) verdict: Verdict,
+}
+
+/// Where a person is in a book, and what is known there.
+pub(crate) struct Walk {
+    source: Source,
+    /// The whole line, and how much of it is on the board.
+    line: Vec<Position>,
+    at: usize,
+    pub(crate) answer: Option<Answer>,
+    /// Which of the answer's moves is chosen.
+    pub(crate) chosen: usize,
+    pub(crate) tree: Vec<Branch>,
+    /// What is being typed, if anything is.
+    pub(crate) typed: Option<String>,
+    /// What went wrong with it.
+    pub(crate) complaint: Option<String>,
+    pub(crate) shows_keys: bool,
+}
+
+impl Walk {
+    /// Begins at a position; the way there from the start can be gone back.
+    ///
+    /// # Errors
+    /// If the book cannot be read.
+    pub(crate) fn new(source: Source, position: Position) -> Result<Self> {
+        let moves = position.moves();
+        let before = |count: usize| {
+            Position::new(
+                position.variant(),
+                position.setup().cloned(),
+                &moves[..count],
+            )
+        };
+        let line: Vec<Position> = (0..=moves.len()).map(before).collect::<Result<_, _>>()?;
+        let at = line.len() - 1;
+        let mut walk = Self {
+            source,
+            line,
+            at,
+            answer: None,
+            chosen: 0,
+            tree: Vec::new(),
+            typed: None,
+            complaint: None,
+            shows_keys: false,
+        };
+        walk.look()?;
+        Ok(walk)
+    }
+
+    /// The position on the board.
+    pub(crate) fn position(&self) -> &Position {
+        &self.line[self.at]
+    }
+
+    /// The moves that can be chosen, best first.
+    pub(crate) fn verdicts(&self) -> &[(Move, Verdict)] {
+        self.answer.as_ref().map_or(&[], Answer::verdicts)
+    }
+
+    /// The book's own choice.
+    pub(crate) fn best(&self) -> Option<&(Move, Verdict)> {
+        self.answer
+            .as_ref()
+            .and_then(|answer| Choice::default().pick(answer))
+    }
+
+    fn look(&mut self) -> Result<()> {
+        let position = self.position().clone();
+        self.answer = self.source.lookup(&position, false)?;
+        self.chosen = 0;
+        self.grow()
+    }
+
+    /// The lines behind the chosen move.
+    fn grow(&mut self) -> Result<()> {
+        self.tree.clear();
+        let Some(&(m, _)) = self.verdicts().get(self.chosen) else {
+            return Ok(());
+        };
+        let Ok(next) = self.position().play(m) else {
+            return Ok(());
+        };
+        let mut tree = Vec::new();
+        self.branch(&next, 0, &mut tree)?;
+        self.tree = tree;
+        Ok(())
+    }
+
+    fn branch(&mut self, position: &Position, ply: usize, tree: &mut Vec<Branch>) -> Result<()> {
+        if ply == PLIES {
+            return Ok(());
+        }
+        let Some(answer) = self.source.lookup(position, false)? else {
+            return Ok(());
+        };
+        for (m, verdict) in branches(&mut self.source, position, &answer, WIDTH)? {
+            if tree.len() == MOST_LINES {
+                break;
+            }
+            tree.push(Branch {
+                ply,
+                name: position.write_move(m),
+                verdict,
+            });
+            if let Ok(next) = position.play(m) {
+                self.branch(&next, ply + 1, tree)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn choose(&mut self, chosen: usize) -> Result<()> {
+        self.chosen = chosen.min(self.verdicts().len().saturating_sub(1));
+        self.grow()
+    }
+
+    fn go(&mut self, at: usize) -> Result<()> {
+        self.at = at.min(self.line.len() - 1);
+        self.look()
+    }
+
+    fn play(&mut self, m: Move) -> Result<()> {
+        let next = match self.position().play(m) {
+            Ok(next) => next,
+            Err(error) => {
+                self.complaint = Some(error.to_string());
+                return Ok(());
+            }
+        };
+        if self.line.get(self.at + 1) != Some(&next) {
+            self.line.truncate(self.at + 1);
+            self.line.push(next);
+        }
+        self.go(self.at + 1)
+    }
+
+    fn play_typed(&mut self, text: &str) -> Result<()> {
+        let played = match self.position().play_line(text) {
+            Ok(played) => played,
+            Err(error) => {
+                self.complaint = Some(error.to_string());
+                return Ok(());
+            }
+        };
+        let new = played.moves()[self.position().moves().len()..].to_vec();
+        new.into_iter().try_for_each(|m| self.play(m))
+    }
+
+    /// Does what a key asks for.
+    ///
+    /// # Errors
+    /// If the book cannot be read.
+    pub(crate) fn press(&mut self, key: KeyEvent) -> Result<Step> {
+        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        if is_control && key.code == KeyCode::Char('c') {
+            return Ok(Step::End);
+        }
+        if let Some(mut typed) = self.typed.take() {
+            match key.code {
+                KeyCode::Enter => self.play_typed(&typed)?,
+                KeyCode::Esc => {}
+                KeyCode::Backspace => {
+                    typed.pop();
+                    self.typed = Some(typed);
+                }
+                KeyCode::Char(c) if !is_control => {
+                    typed.push(c);
+                    self.typed = Some(typed);
+                }
+                _ => self.typed = Some(typed),
+            }
+            return Ok(Step::On);
+        }
+        self.complaint = None;
+        let was_shown = std::mem::take(&mut self.shows_keys);
+        match key.code {
+            KeyCode::Char('q') => return Ok(Step::End),
+            KeyCode::Esc if was_shown => {}
+            KeyCode::Esc => return Ok(Step::End),
+            KeyCode::Char('?') => self.shows_keys = !was_shown,
+            KeyCode::Char('/') => self.typed = Some(String::new()),
+            KeyCode::Up | KeyCode::Char('k') => self.choose(self.chosen.saturating_sub(1))?,
+            KeyCode::Down | KeyCode::Char('j') => self.choose(self.chosen + 1)?,
+            KeyCode::PageUp => self.choose(self.chosen.saturating_sub(PAGE))?,
+            KeyCode::PageDown => self.choose(self.chosen + PAGE)?,
+            KeyCode::Enter | KeyCode::Right | KeyCode::Char('l') => {
+                if let Some(&(m, _)) = self.verdicts().get(self.chosen) {
+                    self.play(m)?;
+                }
+            }
+            KeyCode::Left | KeyCode::Backspace | KeyCode::Char('h') => {
+                self.go(self.at.saturating_sub(1))?
+            }
+            KeyCode::Char('f') => self.go(self.at + 1)?,
+            KeyCode::Home => self.go(0)?,
+            KeyCode::End => self.go(usize::MAX)?,
+            KeyCode::Char('b') => {
+                if let Some(&(m, _)) = self.best() {
+                    self.play(m)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(Step::On)
+    }
+}

@@ -1,0 +1,9 @@
+//! Reading a book: `query`, `pick`, `tree`, `explore`, `bottlenecks`, `stats`.
+
+pub(crate) mod bottlenecks;
+mod branches;
+pub(crate) mod explore;
+pub(crate) mod pick;
+pub(crate) mod query;
+pub(crate) mod stats;
+pub(crate) mod tree;

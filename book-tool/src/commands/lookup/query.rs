@@ -1,0 +1,68 @@
+use std::io::Write;
+
+use anyhow::Result;
+use kagetsu_book::Choice;
+use kagetsu_program::Exit;
+
+use crate::books::Asked;
+use crate::json::AnswerJson;
+use crate::output::json::write_json;
+use crate::output::table;
+
+/// Shows what a book knows of a position
+///
+/// Never changes the book, never starts work. Values are from the view of the side to move; where a move leads to a
+/// position of the book, its value comes from there. Exit code 1 if the book does not hold the position.
+///
+/// Example: kagetsu query --book h8.book --variant freestyle-15 --moves h8
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    asked: Asked,
+    /// Shows values as they were searched, not what follows from the positions behind the moves
+    #[arg(long)]
+    searched: bool,
+    /// How many moves to show
+    #[arg(long, default_value_t = 10, value_name = "K")]
+    top: usize,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    let (position, mut source) = args.asked.open()?;
+    let Some(answer) = source.lookup(&position, args.searched)? else {
+        writeln!(std::io::stderr(), "the book does not hold {position}")?;
+        return Ok(Exit::No);
+    };
+    if args.json {
+        write_json(out, &AnswerJson::new(&position, &answer, 0))?;
+        return Ok(Exit::Done);
+    }
+    writeln!(out, "{position}, {} to move", position.side())?;
+    if let Some((best, verdict)) = Choice::default().pick(&answer) {
+        let best = position.write_move(*best);
+        let rivals = Choice::default().rivals(&answer).len();
+        let doubt = if rivals > 0 {
+            format!("; {rivals} with an upper bound above it")
+        } else {
+            String::new()
+        };
+        if verdict.is_silent() {
+            writeln!(
+                out,
+                "made most often {best}, {} times; no value is known",
+                verdict.nodes
+            )?;
+        } else {
+            writeln!(
+                out,
+                "best {best}, {}, depth {}{doubt}",
+                verdict.score, verdict.depth
+            )?;
+        }
+    }
+    table::write_answer(out, &position, &answer, args.top)?;
+    Ok(Exit::Done)
+}

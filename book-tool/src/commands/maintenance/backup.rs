@@ -1,0 +1,113 @@
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use kagetsu_book::BackupReport;
+use kagetsu_program::Exit;
+use serde::Serialize;
+
+use crate::books::open_book;
+use crate::output::json::write_json;
+
+/// Copies a book, also while it is being built
+///
+/// The copy has all that was acknowledged when it began. Where the folder has an earlier copy, only what came since is written. The
+/// copy is a book that lacks its store, which the first opening makes: it can be asked as it is, or brought back by restore.
+///
+/// Example: kagetsu backup --book h8.book --to /mnt/backup/h8.book
+#[derive(Debug, clap::Args)]
+pub(crate) struct BackupArgs {
+    /// The book's folder
+    #[arg(long, value_name = "DIR")]
+    book: PathBuf,
+    /// The folder of the copy: new, empty, or with an earlier copy of the same book
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Makes a book out of a backup
+///
+/// The folder is new or empty, or holds an earlier part of the same book, which then comes to where the backup is. One that was
+/// interrupted is run again.
+///
+/// Example: kagetsu restore --from /mnt/backup/h8.book --book h8.book
+#[derive(Debug, clap::Args)]
+pub(crate) struct RestoreArgs {
+    /// The folder of the backup
+    #[arg(long, value_name = "DIR")]
+    from: PathBuf,
+    /// The folder of the book
+    #[arg(long, value_name = "DIR")]
+    book: PathBuf,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct CopyJson {
+    entries: u64,
+    bytes: u64,
+    copied: u64,
+    /// After a restore.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    positions: Option<u64>,
+}
+
+impl CopyJson {
+    fn new(
+        BackupReport {
+            entries,
+            bytes,
+            copied,
+        }: BackupReport,
+        positions: Option<u64>,
+    ) -> Self {
+        Self {
+            entries,
+            bytes,
+            copied,
+            positions,
+        }
+    }
+}
+
+pub(crate) fn backup(args: &BackupArgs, out: &mut dyn Write) -> Result<Exit> {
+    let report = kagetsu_book::backup(&args.book, &args.to)?;
+    if args.json {
+        write_json(out, &CopyJson::new(report, None))?;
+        return Ok(Exit::Done);
+    }
+    let BackupReport {
+        entries,
+        bytes,
+        copied,
+    } = report;
+    writeln!(
+        out,
+        "{}: {entries} journal entries in {bytes} bytes, {copied} of them new",
+        args.to.display()
+    )?;
+    Ok(Exit::Done)
+}
+
+pub(crate) fn restore(args: &RestoreArgs, out: &mut dyn Write) -> Result<Exit> {
+    let report = kagetsu_book::backup(&args.from, &args.book)?;
+    let book = open_book(&args.book, false)?;
+    let positions = book.len();
+    book.close()?;
+    if args.json {
+        write_json(out, &CopyJson::new(report, Some(positions)))?;
+        return Ok(Exit::Done);
+    }
+    writeln!(
+        out,
+        "{}: {positions} positions of {} journal entries",
+        args.book.display(),
+        report.entries
+    )?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,95 @@
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+use kagetsu_program::Exit;
+use serde::Serialize;
+
+use crate::books::{Any, open_any};
+use crate::output::json::write_json;
+
+/// Proves a book whole: every checksum, key, canonical form, link, derived value and count
+///
+/// Exit code 1 if something is wrong.
+///
+/// Example: kagetsu check --book h8.book
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The book's folder, or a compiled book, of which every byte is held against its checksum
+    #[arg(long, value_name = "DIR|FILE")]
+    book: PathBuf,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct CheckJson {
+    clean: bool,
+    positions: u64,
+    links: u64,
+    frontier: u64,
+    faults: Vec<String>,
+    fault_count: u64,
+    time_ms: u64,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    let book = open_any(&args.book)?;
+    let bar = ProgressBar::new(match &book {
+        Any::Folder(book) => book.len(),
+        Any::File(compiled) => compiled.len(),
+    });
+    bar.set_style(ProgressStyle::with_template(
+        "{bar:40} {pos}/{len} positions, {eta} left",
+    )?);
+    let begun = Instant::now();
+    let mut progress = |done| bar.set_position(done);
+    let report = match &book {
+        Any::Folder(book) => book.check(&mut progress)?,
+        Any::File(compiled) => compiled.check(&mut progress),
+    };
+    bar.finish_and_clear();
+    let exit = if report.is_clean() {
+        Exit::Done
+    } else {
+        Exit::No
+    };
+    let json = CheckJson {
+        clean: report.is_clean(),
+        positions: report.positions,
+        links: report.links,
+        frontier: report.frontier,
+        fault_count: report.count,
+        faults: report.faults,
+        time_ms: begun.elapsed().as_millis() as u64,
+    };
+    if args.json {
+        write_json(out, &json)?;
+        return Ok(exit);
+    }
+    let CheckJson {
+        positions,
+        links,
+        frontier,
+        faults,
+        fault_count,
+        time_ms,
+        ..
+    } = &json;
+    for fault in faults {
+        writeln!(out, "{fault}")?;
+    }
+    let faults = if *fault_count == 0 {
+        "nothing is wrong".into()
+    } else {
+        format!("{fault_count} faults")
+    };
+    writeln!(
+        out,
+        "{positions} positions, {links} links, {frontier} waiting: {faults} ({time_ms} ms)"
+    )?;
+    Ok(exit)
+}

@@ -1,0 +1,143 @@
+use std::cmp::Ordering;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use kagetsu_book::{Entry, Place};
+use kagetsu_game::{Move, Score};
+use kagetsu_program::Exit;
+use serde::Serialize;
+
+use crate::arguments::position::named;
+use crate::books::open_book;
+use crate::output::json::write_json;
+
+/// Tells in what two books differ
+///
+/// One line for each position that only one of them has, or whose best move or value they see differently. Exit code 1 if there
+/// is any.
+///
+/// Example: kagetsu diff h8.book copy.book
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A book's folder
+    a: PathBuf,
+    /// Another's
+    b: PathBuf,
+    /// Lines to print
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    top: usize,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct DiffJson {
+    same: u64,
+    only_a: u64,
+    only_b: u64,
+    different: u64,
+    lines: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    let (a, b) = (open_book(&args.a, false)?, open_book(&args.b, false)?);
+    let (mut left, mut right) = (a.positions().peekable(), b.positions().peekable());
+    let mut found = DiffJson::default();
+    loop {
+        // Both are in the same order.
+        let order = match (left.peek(), right.peek()) {
+            (None, None) => break,
+            (Some(Ok(one)), Some(Ok(other))) => {
+                Place::of(&one.position).cmp(&Place::of(&other.position))
+            }
+            (Some(_), None) | (Some(Err(_)), _) => Ordering::Less,
+            (None, Some(_)) | (_, Some(Err(_))) => Ordering::Greater,
+        };
+        let one = if order.is_le() {
+            left.next().transpose()?
+        } else {
+            None
+        };
+        let other = if order.is_ge() {
+            right.next().transpose()?
+        } else {
+            None
+        };
+        let line = match (one, other) {
+            (Some(one), None) => {
+                found.only_a += 1;
+                format!("{}: only in {}", name(&one), args.a.display())
+            }
+            (None, Some(other)) => {
+                found.only_b += 1;
+                format!("{}: only in {}", name(&other), args.b.display())
+            }
+            (Some(one), Some(other)) if believes(&one) == believes(&other) => {
+                found.same += 1;
+                continue;
+            }
+            (Some(one), Some(other)) => {
+                found.different += 1;
+                format!("{}: {} against {}", name(&one), say(&one), say(&other))
+            }
+            (None, None) => continue,
+        };
+        if found.lines.len() < args.top {
+            found.lines.push(line);
+        }
+    }
+    let differences = found.only_a + found.only_b + found.different;
+    let exit = if differences == 0 {
+        Exit::Done
+    } else {
+        Exit::No
+    };
+    if args.json {
+        write_json(out, &found)?;
+        return Ok(exit);
+    }
+    for line in &found.lines {
+        writeln!(out, "{line}")?;
+    }
+    if differences > found.lines.len() as u64 {
+        writeln!(
+            out,
+            "and {} more; --top shows more",
+            differences - found.lines.len() as u64
+        )?;
+    }
+    let DiffJson {
+        same,
+        only_a,
+        only_b,
+        different,
+        ..
+    } = &found;
+    writeln!(
+        out,
+        "{same} positions alike, {different} different, {only_a} only in the first, {only_b} only in the second"
+    )?;
+    Ok(exit)
+}
+
+fn name(entry: &Entry) -> String {
+    format!("{} {}", entry.position.variant(), named(&entry.position))
+}
+
+fn believes(entry: &Entry) -> (Option<Move>, Score, u16) {
+    let derived = &entry.derived;
+    (derived.best, derived.score, derived.depth)
+}
+
+fn say(entry: &Entry) -> String {
+    let best = entry
+        .derived
+        .best
+        .map_or_else(|| "no move".into(), |m| entry.position.write_move(m));
+    format!(
+        "{best} {} at depth {}",
+        entry.derived.score, entry.derived.depth
+    )
+}

@@ -1,0 +1,119 @@
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use kagetsu_book::Book;
+use kagetsu_program::Exit;
+use serde::Serialize;
+
+use crate::books::{fill, open_book};
+use crate::commands::maintenance::conflicts::Conflicts;
+use crate::output::json::write_json;
+
+/// Answers between two times that all is made durable.
+const SYNC_EVERY: u64 = 1_000;
+/// Brings what was searched for other books into one
+///
+/// Of each move the stronger evidence stays: a proof, then the deeper search. The order of the books makes no difference, and
+/// doing it twice changes nothing. Where two books prove the contrary of each other, both proofs are told, the stronger one
+/// stays, and the exit code is 1. Jobs are left where they are.
+///
+/// Example: kagetsu merge --into all.book h8.book h9.book
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The folder of the book that grows; it is made where it is not there
+    #[arg(long, value_name = "DIR")]
+    into: PathBuf,
+    /// The folders of the others; they stay as they are
+    #[arg(value_name = "BOOK", required = true)]
+    books: Vec<PathBuf>,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct MergeJson {
+    read: u64,
+    new: u64,
+    changed: u64,
+    positions: u64,
+    #[serde(flatten)]
+    conflicts: Conflicts,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    let mut done = MergeJson {
+        read: 0,
+        new: 0,
+        changed: 0,
+        positions: 0,
+        conflicts: Conflicts::default(),
+    };
+    if let Some(path) = args.books.iter().find(|path| is_same(path, &args.into)) {
+        bail!(
+            "{} is the book {} itself, and no book can be merged into itself",
+            path.display(),
+            args.into.display()
+        );
+    }
+    // What was brought before an error stays.
+    fill(&args.into, |into| {
+        for path in &args.books {
+            let book = open_book(path, false)?;
+            bring(&book, into, &mut done).with_context(|| format!("merging {}", path.display()))?;
+        }
+        done.positions = into.len();
+        Ok(())
+    })?;
+    let exit = done.conflicts.exit();
+    if args.json {
+        write_json(out, &done)?;
+        return Ok(exit);
+    }
+    let MergeJson {
+        read,
+        new,
+        changed,
+        positions,
+        conflicts,
+    } = &done;
+    conflicts.write(out)?;
+    let name = args.into.display();
+    writeln!(
+        out,
+        "{name}: {read} positions read, {new} new, {changed} changed; {positions} in all"
+    )?;
+    Ok(exit)
+}
+
+/// Whether two paths lead to one folder.
+fn is_same(one: &Path, other: &Path) -> bool {
+    one.canonicalize()
+        .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
+/// Brings everything that was searched for `book` into another.
+fn bring(book: &Book, into: &mut Book, done: &mut MergeJson) -> Result<()> {
+    for entry in book.positions() {
+        let entry = entry?;
+        done.read += 1;
+        let known = into.lookup(&entry.position)?.map(|known| known.facts);
+        let mut merged = known.clone().unwrap_or_default();
+        done.conflicts.look(&entry.position, &merged, &entry.facts);
+        merged.merge(entry.facts.clone());
+        if entry.facts.is_empty() || known.as_ref() == Some(&merged) {
+            continue;
+        }
+        if known.is_some() {
+            done.changed += 1
+        } else {
+            done.new += 1
+        }
+        into.learn(&entry.position, &entry.facts)?;
+        if (done.new + done.changed).is_multiple_of(SYNC_EVERY) {
+            into.syncer().sync()?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use kagetsu_book::{BookOptions, RepairReport};
+use kagetsu_program::Exit;
+use serde::Serialize;
+
+use crate::output::json::write_json;
+
+/// Saves what can be read of a damaged book
+///
+/// A damaged store is made anew whenever a book is opened. This is for a damaged journal, which every other command refuses: its whole
+/// entries become a new journal, and the damaged one stays beside it as 000001.damaged. Where a backup is at hand, restore it
+/// instead: it has what is lost here. Exit code 1 if something was lost.
+///
+/// Example: kagetsu repair --book h8.book
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The book's folder
+    #[arg(long, value_name = "DIR")]
+    book: PathBuf,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct RepairJson {
+    whole: bool,
+    positions: u64,
+    kept: u64,
+    lost_bytes: u64,
+    left_out: u64,
+    missing: u64,
+    notices: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
+    let (book, report) = kagetsu_book::repair(&args.book, &BookOptions::default())?;
+    let positions = book.len();
+    book.close()?;
+    let whole = report.is_whole();
+    let exit = if whole { Exit::Done } else { Exit::No };
+    let RepairReport {
+        kept,
+        lost_bytes,
+        left_out,
+        missing,
+        notices,
+    } = report;
+    let notices = notices.iter().map(ToString::to_string).collect();
+    let json = RepairJson {
+        whole,
+        positions,
+        kept,
+        lost_bytes,
+        left_out,
+        missing,
+        notices,
+    };
+    if args.json {
+        write_json(out, &json)?;
+        return Ok(exit);
+    }
+    let name = args.book.display();
+    json.notices
+        .iter()
+        .try_for_each(|notice| writeln!(out, "{name}: {notice}"))?;
+    if whole {
+        writeln!(out, "{name}: the journal is whole, {positions} positions")?;
+        return Ok(exit);
+    }
+    writeln!(
+        out,
+        "{name}: {kept} journal entries kept, {positions} positions"
+    )?;
+    writeln!(
+        out,
+        "lost: {lost_bytes} bytes that cannot be read, {missing} entries from the end, {left_out} entries about jobs; build \
+         again to have them searched"
+    )?;
+    Ok(exit)
+}

@@ -1,0 +1,11 @@
+//! The commands, a file or a folder each, by theme.
+
+pub(crate) mod analysis;
+pub(crate) mod bench;
+pub(crate) mod brain;
+pub(crate) mod cluster;
+pub(crate) mod exchange;
+pub(crate) mod jobs;
+pub(crate) mod lookup;
+pub(crate) mod maintenance;
+pub(crate) mod verify;

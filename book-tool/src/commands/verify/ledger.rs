@@ -1,0 +1,423 @@
+//! What a book claims to be proven, held against the rules.
+
+use std::collections::HashMap;
+
+use anyhow::Result;
+use kagetsu_book::{Book, Entry};
+use kagetsu_game::{
+    Claim, Effort, Key, Move, Outcome, Position, Proof, ProofKind, Variant, Verdict,
+};
+use kagetsu_search::Control;
+use kagetsu_search::threats::Threats;
+use kagetsu_verify::{Gap, Grove, Tree, check};
+use serde::Serialize;
+
+use super::win_tree::plant;
+use crate::arguments::position::named;
+
+/// What came of a claim; a later one is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Status {
+    /// The rules speak against it, or the book itself does.
+    Failed,
+    /// Nothing in the book lets it be replayed, or what it rests on.
+    Open,
+    /// It was replayed.
+    Holds,
+}
+
+/// How many claims there are, and what came of them.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(super) struct Count {
+    pub(super) claims: u64,
+    pub(super) hold: u64,
+    /// Neither hold nor fail: the book has no line or tree that could be replayed.
+    pub(super) open: u64,
+    pub(super) failed: u64,
+}
+
+impl Findings {
+    /// Whether there are claims, and none of them holds.
+    pub(super) fn has_nothing_to_show(&self) -> bool {
+        let Self {
+            positions, moves, ..
+        } = self;
+        positions.claims + moves.claims > 0 && positions.hold + moves.hold == 0
+    }
+
+    /// Whether nothing fails, and of what is claimed something holds.
+    pub(super) fn holds(&self) -> bool {
+        self.positions.failed + self.moves.failed == 0 && !self.has_nothing_to_show()
+    }
+}
+
+impl Count {
+    fn add(&mut self, status: Status) {
+        self.claims += 1;
+        *match status {
+            Status::Failed => &mut self.failed,
+            Status::Open => &mut self.open,
+            Status::Holds => &mut self.hold,
+        } += 1;
+    }
+}
+
+/// A claim that does not hold, and why.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Told {
+    pub(super) variant: String,
+    /// Moves, or a FEN.
+    pub(super) position: String,
+    /// The move of which it speaks; none: the position.
+    #[serde(rename = "move")]
+    pub(super) at: Option<String>,
+    pub(super) claim: String,
+    pub(super) proof_kind: String,
+    pub(super) plies: u16,
+    pub(super) why: String,
+}
+
+/// What was found.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Findings {
+    pub(super) positions: Count,
+    /// Of moves that were searched.
+    pub(super) moves: Count,
+    /// Claims that fail, the first ones.
+    pub(super) failed: Vec<Told>,
+    /// Claims that cannot be replayed by themselves, the first ones; what merely rests on them is counted.
+    pub(super) open: Vec<Told>,
+}
+
+/// Plays what a book claims, each claim once.
+pub(super) struct Ledger<'a> {
+    book: &'a Book,
+    /// Of each kind so many claims are told.
+    most: usize,
+    /// Finds the wins again that the book has no line of, with so many positions for each.
+    player: Option<(Threats, u64)>,
+    positions: HashMap<(u32, Key), Status>,
+    pub(super) findings: Findings,
+}
+
+impl<'a> Ledger<'a> {
+    pub(super) fn new(book: &'a Book, most: usize, player: Option<(Threats, u64)>) -> Self {
+        Self {
+            book,
+            most,
+            player,
+            positions: HashMap::new(),
+            findings: Findings::default(),
+        }
+    }
+
+    /// Replays what is claimed of a position and of its moves; what was replayed before is not replayed again. The position
+    /// stands in canonical orientation.
+    pub(super) fn replay(&mut self, entry: &Entry) -> Result<()> {
+        self.position(entry).map(drop)
+    }
+
+    fn position(&mut self, entry: &Entry) -> Result<Status> {
+        let key = (entry.position.variant().code(), entry.position.key());
+        if let Some(status) = self.positions.get(&key) {
+            return Ok(*status);
+        }
+        // What rests on itself in the end rests on nothing.
+        if entry.derived.proof.is_some() {
+            self.positions.insert(key, Status::Open);
+        }
+        let mut moves = HashMap::new();
+        for (m, verdict) in entry.facts.verdicts() {
+            let Some(proof) = verdict.proof else { continue };
+            let status = self.searched(entry, *m, verdict, proof)?;
+            self.findings.moves.add(status);
+            moves.insert(*m, (proof, status));
+        }
+        let Some(proof) = entry.derived.proof else {
+            return Ok(Status::Open);
+        };
+        let status = self.derived(entry, proof, &moves)?;
+        if status == Status::Failed {
+            self.tell(
+                entry,
+                None,
+                proof,
+                status,
+                "its moves do not prove it".into(),
+            );
+        }
+        self.findings.positions.add(status);
+        self.positions.insert(key, status);
+        Ok(status)
+    }
+
+    /// A claim of a position, from what is known of its moves.
+    fn derived(
+        &mut self,
+        entry: &Entry,
+        proof: Proof,
+        moves: &HashMap<Move, (Proof, Status)>,
+    ) -> Result<Status> {
+        let position = &entry.position;
+        if let (Claim::Win | Claim::Draw, best) = (proof.claim, entry.derived.best) {
+            let Some(m) = best else {
+                return Ok(Status::Failed);
+            };
+            let status = self.after(entry, m, &[proof], moves)?;
+            if proof.claim == Claim::Win || status == Status::Failed {
+                return Ok(status);
+            }
+        }
+        // Every move is lost within so many plies, or no better than a draw.
+        let lost = |plies| Proof {
+            claim: Claim::Loss,
+            plies,
+            ..proof
+        };
+        let enough = if proof.claim == Claim::Loss {
+            vec![proof]
+        } else {
+            vec![proof, lost(u16::MAX)]
+        };
+        let known: Vec<Move> = entry.facts.verdicts().iter().map(|(m, _)| *m).collect();
+        let mut by_child: HashMap<Key, Vec<Move>> = HashMap::new();
+        for (m, child) in known.iter().zip(position.children(&known)) {
+            by_child.entry(child.key).or_default().push(*m);
+        }
+        let distinct = position.distinct_moves();
+        let mut least = Status::Holds;
+        for (m, child) in distinct.iter().zip(position.children(&distinct)) {
+            let mut best = Status::Failed;
+            for m in by_child
+                .get(&child.key)
+                .map_or(std::slice::from_ref(m), Vec::as_slice)
+            {
+                best = best.max(self.after(entry, *m, &enough, moves)?);
+            }
+            least = least.min(best);
+        }
+        Ok(least)
+    }
+
+    /// Whether a move is worth one of these, from the view of the side that makes it: by the rules, by the position that it
+    /// leads to, or by what was searched.
+    fn after(
+        &mut self,
+        entry: &Entry,
+        m: Move,
+        enough: &[Proof],
+        moves: &HashMap<Move, (Proof, Status)>,
+    ) -> Result<Status> {
+        let is_enough = |proof: Proof| {
+            enough.iter().any(|one| {
+                one.claim == proof.claim && (proof.claim == Claim::Draw || proof.plies <= one.plies)
+            })
+        };
+        let Ok(next) = entry.position.play(m) else {
+            return Ok(Status::Failed);
+        };
+        if let Some(claim) = claim_after(&entry.position, &next) {
+            let proof = Proof {
+                claim,
+                kind: ProofKind::Terminal,
+                plies: u16::from(claim != Claim::Draw),
+            };
+            return Ok(if is_enough(proof) {
+                Status::Holds
+            } else {
+                Status::Failed
+            });
+        }
+        let searched = moves
+            .get(&m)
+            .filter(|(proof, _)| is_enough(*proof))
+            .map(|(_, status)| *status);
+        if searched == Some(Status::Holds) {
+            return Ok(Status::Holds);
+        }
+        let behind = self.behind(&next, is_enough)?;
+        Ok(behind.max(searched).unwrap_or(Status::Failed))
+    }
+
+    /// What came of the claim of the position that a move leads to, if the book has one that is enough for the move.
+    fn behind(
+        &mut self,
+        next: &Position,
+        is_enough: impl Fn(Proof) -> bool,
+    ) -> Result<Option<Status>> {
+        let next = Position::unpack(next.variant(), next.canonical().packed)?;
+        let Some(child) = self.book.lookup(&next)? else {
+            return Ok(None);
+        };
+        if child
+            .derived
+            .proof
+            .is_some_and(|proof| is_enough(proof.before()))
+        {
+            return self.position(&child).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// What a search has claimed of a move.
+    fn searched(
+        &mut self,
+        entry: &Entry,
+        m: Move,
+        verdict: &Verdict,
+        proof: Proof,
+    ) -> Result<Status> {
+        let position = &entry.position;
+        let Ok(next) = position.play(m) else {
+            self.tell(
+                entry,
+                Some(m),
+                proof,
+                Status::Failed,
+                "the move is not legal".into(),
+            );
+            return Ok(Status::Failed);
+        };
+        if let Some(claim) = claim_after(position, &next) {
+            if claim == proof.claim {
+                return Ok(Status::Holds);
+            }
+            let why = format!("the game is over after it: a {claim}");
+            self.tell(entry, Some(m), proof, Status::Failed, why);
+            return Ok(Status::Failed);
+        }
+        let ruled = by_the_rules(&next, proof);
+        let replayed = match ruled {
+            Some(ruled) => ruled.map_err(|why| Gap::Wrong(why.into())),
+            None => self.line(position, &next, m, verdict, proof)?,
+        };
+        let why = match replayed {
+            Ok(()) => return Ok(Status::Holds),
+            Err(Gap::Wrong(why)) => {
+                self.tell(entry, Some(m), proof, Status::Failed, why);
+                return Ok(Status::Failed);
+            }
+            Err(Gap::Open(why)) => why,
+        };
+        let is_enough = |other: Proof| other.claim == proof.claim && other.plies <= proof.plies;
+        if let Some(status) = self
+            .behind(&next, is_enough)?
+            .filter(|status| *status != Status::Failed)
+        {
+            return Ok(status);
+        }
+        self.tell(entry, Some(m), proof, Status::Open, why);
+        Ok(Status::Open)
+    }
+
+    /// Replays the line of a move, or what is found again in its place.
+    fn line(
+        &mut self,
+        position: &Position,
+        next: &Position,
+        m: Move,
+        verdict: &Verdict,
+        proof: Proof,
+    ) -> Result<Result<(), Gap>> {
+        let open = |why: &str| Ok(Err(Gap::Open(why.into())));
+        match proof.kind {
+            ProofKind::Manual => return open("it was only said"),
+            _ if verdict.line.first() != Some(&m) && self.player.is_none() => {
+                return open("it has no line");
+            }
+            _ => {}
+        }
+        // Whoever wins tells how.
+        let (from, line, plies) = match proof.claim {
+            Claim::Win => (position, &verdict.line[..], proof.plies),
+            Claim::Loss => (
+                next,
+                verdict.line.get(1..).unwrap_or_default(),
+                proof.plies.saturating_sub(1),
+            ),
+            Claim::Draw => return open("no line shows a draw"),
+        };
+        let replayed = match Tree::of_line(from, Claim::Win, line) {
+            Ok(tree) => within(&tree, plies),
+            Err(gap) => Err(gap),
+        };
+        let (Err(Gap::Open(_)), Some((threats, nodes))) = (&replayed, &mut self.player) else {
+            return Ok(replayed);
+        };
+        if !matches!(from.variant(), Variant::Gomoku { .. }) {
+            return Ok(replayed);
+        }
+        let Some(plan) = threats.plan(from, Effort::nodes(*nodes), &Control::new())? else {
+            return Ok(Err(Gap::Open(format!(
+                "its win was not found again in {nodes} positions"
+            ))));
+        };
+        let mut grove = Grove::default();
+        let root = plant(&mut grove, &plan);
+        if proof.claim == Claim::Win && grove.node(root).at != Some(m) {
+            return Ok(replayed);
+        }
+        Ok(within(&grove.tree(root, from.clone(), Claim::Win), plies))
+    }
+
+    fn tell(&mut self, entry: &Entry, m: Option<Move>, proof: Proof, status: Status, why: String) {
+        let list = if status == Status::Failed {
+            &mut self.findings.failed
+        } else {
+            &mut self.findings.open
+        };
+        if list.len() < self.most {
+            let position = &entry.position;
+            list.push(Told {
+                variant: position.variant().to_string(),
+                position: named(position),
+                at: m.map(|m| position.write_move(m)),
+                claim: proof.claim.to_string(),
+                proof_kind: proof.kind.to_string(),
+                plies: proof.plies,
+                why,
+            });
+        }
+    }
+}
+
+/// How the game has ended after a move, from the view of who made it in `position`.
+fn claim_after(position: &Position, next: &Position) -> Option<Claim> {
+    Some(match next.outcome()? {
+        Outcome::Draw => Claim::Draw,
+        Outcome::Win(side) if side == position.side() => Claim::Win,
+        Outcome::Win(_) => Claim::Loss,
+    })
+}
+
+/// What the rules alone say of a claim of a move after which the game goes on: that it ends at once, or is lost to one that ends it.
+fn by_the_rules(next: &Position, proof: Proof) -> Option<Result<(), &'static str>> {
+    let is_at_once = proof.claim != Claim::Draw && proof.plies <= 1;
+    if is_at_once || (proof.kind == ProofKind::Terminal && proof.claim != Claim::Loss) {
+        return Some(Err("the game goes on after it"));
+    }
+    let ends = |m: Move| {
+        next.play(m)
+            .is_ok_and(|after| claim_after(next, &after) == Some(Claim::Win))
+    };
+    let is_lost = || next.distinct_moves().into_iter().any(ends);
+    (proof.kind == ProofKind::Terminal).then(|| {
+        if is_lost() {
+            Ok(())
+        } else {
+            Err("no reply to it ends the game")
+        }
+    })
+}
+
+/// Plays the tree; it must end the game within so many plies.
+fn within(tree: &Tree, plies: u16) -> Result<(), Gap> {
+    let checked = check(tree, &mut |_| {}).map_err(|fault| Gap::Open(fault.to_string()))?;
+    if checked.plies > plies {
+        return Err(Gap::Open(format!(
+            "what can be replayed takes {} plies",
+            checked.plies
+        )));
+    }
+    Ok(())
+}

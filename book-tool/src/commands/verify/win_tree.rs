@@ -1,0 +1,274 @@
+//! Win trees out of a book: what it has proven, with the wins that a search found played out.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::Write;
+
+use anyhow::{Context, Result, bail};
+use kagetsu_book::Book;
+use kagetsu_game::{
+    Claim, Effort, Key, Move, Outcome, Position, Proof, Question, Variant, with_game,
+};
+use kagetsu_search::threats::{Plan, Threats};
+use kagetsu_search::{Control, Engine, EngineOptions};
+use kagetsu_verify::{Grove, Node, Reference};
+
+/// Bytes of what the searches for threats remember.
+const TABLE: usize = 256 << 20;
+/// Plans that are tried as an answer to a reply before one is searched for.
+const TRIED: usize = 6;
+
+/// Which win, for `--format proof`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProofArgs {
+    /// For --format proof: the position that is proven, as its moves [default: the start]
+    #[arg(long, value_name = "LINE", requires = "variant")]
+    moves: Option<String>,
+    /// For --format proof: positions to visit in each search for a win that the book has found and that is played out
+    #[arg(long, default_value_t = 20_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: u64,
+}
+
+impl ProofArgs {
+    /// # Errors
+    /// If they are given for another format.
+    pub(crate) fn fits(&self, is_proof: bool) -> Result<()> {
+        if self.moves.is_some() && !is_proof {
+            bail!("--moves is for --format proof; the other formats write a whole book");
+        }
+        Ok(())
+    }
+}
+
+/// Writes the win tree of a position; gives the number of its nodes.
+pub(crate) fn write(
+    book: &Book,
+    variant: Option<Variant>,
+    args: &ProofArgs,
+    out: &mut dyn Write,
+) -> Result<u64> {
+    let variant =
+        variant.context("a win tree begins at a position: name it by --variant and --moves")?;
+    let line = args.moves.as_deref().unwrap_or_default();
+    let position =
+        Position::from_line(variant, line).with_context(|| format!("--moves \"{line}\""))?;
+    let engine = Engine::new(EngineOptions::default())?;
+    let (grove, threats) = (Grove::default(), Threats::new(TABLE));
+    let mut forester = Forester {
+        book,
+        grove,
+        threats,
+        engine,
+        nodes: args.nodes,
+        known: HashMap::new(),
+        plans: BTreeSet::new(),
+    };
+    let tree = forester.tree(&position)?;
+    tree.write(out)?;
+    Ok(tree.nodes().len() as u64)
+}
+
+/// Grows the tree.
+struct Forester<'a> {
+    book: &'a Book,
+    grove: Grove,
+    threats: Threats,
+    engine: Engine,
+    nodes: u64,
+    /// Nodes of canonical positions of gomoku where the winner is to move.
+    known: HashMap<Key, u32>,
+    /// Nodes that answer threats alone: cheap to try at another position.
+    plans: BTreeSet<u32>,
+}
+
+impl Forester<'_> {
+    fn tree(&mut self, position: &Position) -> Result<kagetsu_verify::Tree> {
+        let proof = self.proof(position)?;
+        let claim = proof.map(|proof| proof.claim);
+        let root = match claim {
+            Some(Claim::Win) => self.node(position)?,
+            Some(Claim::Loss) => {
+                let root = self.answers(None, position)?;
+                self.grove.add(root)
+            }
+            Some(Claim::Draw) | None => {
+                bail!(
+                    "the book has proven no win of {position}; `kagetsu build --policy prove` looks for one"
+                )
+            }
+        };
+        Ok(self
+            .grove
+            .tree(root, position.clone(), claim.unwrap_or(Claim::Win)))
+    }
+
+    /// What the book has proven; what was only said is no proof.
+    fn proof(&self, position: &Position) -> Result<Option<Proof>> {
+        let entry = self.book.lookup(position)?;
+        Ok(entry
+            .and_then(|entry| entry.derived.proof)
+            .filter(|proof| proof.kind != kagetsu_game::ProofKind::Manual))
+    }
+
+    /// How the winner goes on after a reply at `before`, which leads to `position`. A position of gomoku stands for all its images.
+    fn winner(&mut self, before: &Position, reply: Move, position: &Position) -> Result<Reference> {
+        let variant = position.variant();
+        if !matches!(variant, Variant::Gomoku { .. }) {
+            return Ok(Reference::to(self.node(position)?));
+        }
+        let canonical = position.canonical();
+        let turn = variant.inverse(canonical.symmetry);
+        if let Some(&node) = self.known.get(&canonical.key) {
+            return Ok(Reference { node, turn });
+        }
+        // Where nothing is in the book, the moves are found as they stand: so like positions have like trees.
+        if self.proof(position)?.is_none() {
+            return match self
+                .threats
+                .refute(before, reply, self.nodes, &Control::new())?
+            {
+                Some(plan) => Ok(Reference::to(self.add(&plan))),
+                None => Ok(Reference::to(self.search(position)?)),
+            };
+        }
+        let node = self.node(&Position::unpack(variant, canonical.packed)?)?;
+        self.known.insert(canonical.key, node);
+        Ok(Reference { node, turn })
+    }
+
+    /// The node of a position that its side to move wins, in the position's own orientation.
+    fn node(&mut self, position: &Position) -> Result<u32> {
+        let entry = self.book.lookup(position)?.map(|entry| entry.derived);
+        let best =
+            entry.filter(|derived| derived.proof.is_some_and(|proof| proof.claim == Claim::Win));
+        let Some(m) = best.and_then(|derived| derived.best) else {
+            return self.search(position);
+        };
+        let next = position.play(m)?;
+        if next.outcome().is_some() {
+            return Ok(self.grove.add(Node {
+                at: Some(m),
+                ..Node::default()
+            }));
+        }
+        if self
+            .proof(&next)?
+            .is_none_or(|proof| proof.claim != Claim::Loss)
+        {
+            return self.search(position);
+        }
+        let node = self.answers(Some(m), &next)?;
+        Ok(self.grove.add(node))
+    }
+
+    /// The node of a move `at` that leads to a position, with an answer to every legal move of the loser there.
+    fn answers(&mut self, at: Option<Move>, position: &Position) -> Result<Node> {
+        let mut answers: Vec<(Move, Reference)> = Vec::new();
+        let mut counts: BTreeMap<Reference, usize> = BTreeMap::new();
+        // What the book knows comes first: a search for the others then stays at this position.
+        let (mut known, mut open) = (Vec::new(), Vec::new());
+        for reply in position.legal_moves() {
+            let next = position.play(reply)?;
+            if next.outcome() == Some(Outcome::Win(position.side().other())) {
+                continue;
+            }
+            if self.proof(&next)?.is_some() {
+                known.push((reply, next))
+            } else {
+                open.push((reply, next))
+            }
+        }
+        for (reply, next) in known.into_iter().chain(open) {
+            let answer = match self.answered(&next, &counts) {
+                Some(answer) => answer,
+                None => self.winner(position, reply, &next)?,
+            };
+            *counts.entry(answer).or_default() += 1;
+            answers.push((reply, answer));
+        }
+        answers.sort_by_key(|(reply, _)| *reply);
+        let most = counts
+            .into_iter()
+            .max_by_key(|(_, count)| *count)
+            .map(|(answer, _)| answer);
+        answers.retain(|(_, answer)| Some(*answer) != most);
+        Ok(Node {
+            at,
+            replies: answers,
+            otherwise: most,
+        })
+    }
+
+    /// What answers other replies and answers this one too, the most used first.
+    fn answered(&self, next: &Position, counts: &BTreeMap<Reference, usize>) -> Option<Reference> {
+        let mut tried: Vec<_> = counts
+            .iter()
+            .filter(|(answer, _)| self.plans.contains(&answer.node))
+            .collect();
+        tried.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let wins = |answer: &Reference| with_game!(next.variant(), G => self.grove.wins(&mut next.game::<G>(), *answer));
+        tried
+            .into_iter()
+            .take(TRIED)
+            .map(|(answer, _)| *answer)
+            .find(wins)
+    }
+
+    /// The node of a position that a search has won: by threats, or by the engine where there are none.
+    fn search(&mut self, position: &Position) -> Result<u32> {
+        let effort = Effort::nodes(self.nodes);
+        if matches!(position.variant(), Variant::Gomoku { .. })
+            && let Some(plan) = self.threats.plan(position, effort, &Control::new())?
+        {
+            return Ok(self.add(&plan));
+        }
+        let answer = self.engine.answer(
+            &Question::new(position.clone(), effort),
+            &Control::new(),
+            &mut |_| {},
+        )?;
+        let won = answer
+            .best()
+            .filter(|(_, verdict)| verdict.proof.is_some_and(|proof| proof.claim == Claim::Win));
+        let Some((m, _)) = won else {
+            bail!(
+                "the win of {position} was not found again in {} positions; give more --nodes",
+                self.nodes
+            );
+        };
+        let next = position.play(m)?;
+        if next.outcome().is_some() {
+            return Ok(self.grove.add(Node {
+                at: Some(m),
+                ..Node::default()
+            }));
+        }
+        let node = self.answers(Some(m), &next)?;
+        Ok(self.grove.add(node))
+    }
+
+    fn add(&mut self, plan: &Plan) -> u32 {
+        let first = plant(&mut self.grove, plan);
+        self.plans.insert(first);
+        first
+    }
+}
+
+/// Steps of a plan as nodes; gives the number of its first.
+pub(crate) fn plant(grove: &mut Grove, plan: &Plan) -> u32 {
+    let mut numbers: Vec<u32> = Vec::with_capacity(plan.steps.len());
+    for step in &plan.steps {
+        let to = |step: u32| Reference::to(numbers[step as usize]);
+        let replies = step
+            .replies
+            .iter()
+            .map(|(m, next)| (*m, to(*next)))
+            .collect();
+        let node = Node {
+            at: Some(step.at),
+            replies,
+            otherwise: step.otherwise.map(to),
+        };
+        numbers.push(grove.add(node));
+    }
+    numbers.last().copied().unwrap_or_default()
+}
