@@ -14,4 +14,3 @@ mod runtime;
 pub use cli::Cli;
 pub use commands::brain::{PlayArgs, gomocup};
 pub use commands::exchange::understand;
-use kagetsu_http::json;

@@ -5,8 +5,8 @@ use axum::extract::rejection::JsonRejection;
 use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
+use kagetsu_api::ErrorJson;
 use kagetsu_proto::pushback;
-use serde_json::json;
 use tonic::{Code, Status};
 
 /// The longest accepted request body, in bytes.
@@ -77,7 +77,7 @@ impl From<JsonRejection> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let body = json!({"error": {"code": self.code, "message": self.message}});
+        let body = ErrorJson::new(self.code, self.message);
         let mut answer = (self.status, Json(body)).into_response();
         if let Some(wait) = self.retry_after {
             let seconds = u64::try_from(wait.as_millis())

@@ -3,33 +3,24 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use kagetsu_api::HistoryPoint;
 use kagetsu_proto::v1;
-use serde::Serialize;
 
 /// Points of one job; when there are more every second one is left out, and fewer are taken from then on.
 const MOST_POINTS: usize = 512;
 /// Jobs that are followed; of more, those that were first seen.
 const MOST_JOBS: usize = 256;
 
-/// A job at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Point {
-    /// Milliseconds since 1970.
-    at_ms: u64,
-    positions: u64,
-    frontier: u64,
-}
-
 #[derive(Debug, Default)]
 struct Track {
-    points: Vec<Point>,
+    points: Vec<HistoryPoint>,
     /// Of how many points one is kept.
     every: usize,
     seen: usize,
 }
 
 impl Track {
-    fn add(&mut self, point: Point) {
+    fn add(&mut self, point: HistoryPoint) {
         // A job that stands still needs no more points than its last two.
         if let [.., before, last] = self.points[..]
             && (before.positions, before.frontier) == (last.positions, last.frontier)
@@ -61,7 +52,7 @@ pub(crate) struct JobHistory(Mutex<BTreeMap<String, Track>>);
 
 impl JobHistory {
     /// The points of a job, oldest first.
-    pub(crate) fn of(&self, name: &str) -> Vec<Point> {
+    pub(crate) fn of(&self, name: &str) -> Vec<HistoryPoint> {
         let tracks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tracks
             .get(name)
@@ -72,7 +63,7 @@ impl JobHistory {
         let mut tracks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for job in jobs {
             if tracks.len() < MOST_JOBS || tracks.contains_key(&job.name) {
-                let point = Point {
+                let point = HistoryPoint {
                     at_ms,
                     positions: job.positions,
                     frontier: job.frontier,
@@ -91,7 +82,7 @@ mod tests {
     fn a_long_job_keeps_its_whole_shape_in_few_points() {
         let mut track = Track::default();
         for at in 0..100_000 {
-            track.add(Point {
+            track.add(HistoryPoint {
                 at_ms: at,
                 positions: at,
                 frontier: 0,
@@ -112,7 +103,7 @@ mod tests {
     fn a_job_that_stands_still_takes_no_room() {
         let mut track = Track::default();
         for at in 0..1_000 {
-            track.add(Point {
+            track.add(HistoryPoint {
                 at_ms: at,
                 positions: 7,
                 frontier: 1,

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use anyhow::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use kagetsu_api::{date, is_unknown};
 use kagetsu_game::{Answer, Move, Position, Proof, Verdict};
 
-use crate::json::{date, is_unknown};
 use crate::output::colours::Paint;
 
 /// An empty table without rulings; its right columns are for numbers.

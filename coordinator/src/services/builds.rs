@@ -4,9 +4,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kagetsu_api::settings;
 use kagetsu_book::{Aside, BookError, Bounds, Deepen, Job, JobChange, JobSpec, JobState, Policy};
 use kagetsu_game::{Position, Side};
-use kagetsu_http::settings;
 use kagetsu_proto::v1::builds_server::Builds;
 use kagetsu_proto::{MOST_ROOTS, check_name, v1};
 use tokio::sync::mpsc;

@@ -6,16 +6,15 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use kagetsu_api::{AnswerJson, ForbiddenJson, PickJson, PositionJson, ValueJson};
 use kagetsu_game::{Answer, Outcome, Position};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_server::Books as _;
-use serde::Serialize;
 use tonic::Request;
 
 use crate::error::ApiError;
 use crate::extract::Params;
 use crate::extract::position;
-use crate::json::{AnswerJson, ValueJson};
 use crate::services::Services;
 use crate::state::AppState;
 
@@ -70,17 +69,6 @@ pub(crate) async fn book<S: Services>(
     let answer = app.lookup(&position, params.flag("searched")?).await?;
     let answer = answer.ok_or_else(|| not_held(&position))?;
     Ok(Json(AnswerJson::new(&position, &answer, 0)).into_response())
-}
-
-/// One book move.
-#[derive(Serialize)]
-struct PickJson {
-    r#move: String,
-    #[serde(flatten)]
-    value: ValueJson,
-    depth: u32,
-    /// Moves that may be better: only an upper bound of them is known.
-    rivals: Vec<String>,
 }
 
 /// `GET /api/v1/pick`.
@@ -141,28 +129,6 @@ pub(crate) async fn pick<S: Services>(
         rivals,
     };
     Ok(Json(pick).into_response())
-}
-
-/// A position by the rules alone: what a page must know to draw it and to offer its moves.
-#[derive(Serialize)]
-struct PositionJson {
-    variant: String,
-    moves: Vec<String>,
-    side: String,
-    key: String,
-    /// Where the game has one.
-    fen: Option<String>,
-    /// `first`, `second` or `draw` where the game is over.
-    outcome: Option<String>,
-    legal: Vec<String>,
-    forbidden: Vec<ForbiddenJson>,
-}
-
-/// A point that renju forbids.
-#[derive(Serialize)]
-struct ForbiddenJson {
-    r#move: String,
-    reason: String,
 }
 
 /// `GET /api/v1/position`.

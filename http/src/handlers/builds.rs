@@ -8,162 +8,21 @@ use axum::http::StatusCode;
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use kagetsu_book::{Aside, Job};
+use kagetsu_api::{EffortJson, JobJson, PriorityJson, day};
 use kagetsu_game::Position;
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::builds_server::Builds as _;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tokio_stream::StreamExt;
 use tonic::Request;
 
 use crate::error::ApiError;
 use crate::extract::Params;
 use crate::extract::position;
-use crate::handlers::analyses::EffortJson;
 use crate::handlers::events::{self, told};
-use crate::json::day;
 use crate::server::Client;
 use crate::services::Services;
-use crate::settings::SettingsJson;
 use crate::state::AppState;
-
-/// A job, in the words of every list of jobs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct JobJson {
-    /// Its name in the book.
-    pub name: String,
-    /// What is played.
-    pub variant: String,
-    /// `running`, `paused`, `done`, `cancelled` or `failed`.
-    pub state: String,
-    /// Positions that it has added.
-    pub positions: u64,
-    /// How many it is to add, if there is an end.
-    pub target: Option<u64>,
-    /// Positions a second, of late.
-    pub rate: f64,
-    /// Positions that wait.
-    pub frontier: u64,
-    /// Positions that could not be searched.
-    pub set_aside: u64,
-    /// Why it failed.
-    pub reason: Option<String>,
-    /// Of the jobs of a book those with more go first.
-    pub priority: i32,
-    /// Positions that its searches have visited, counted while there is a limit.
-    #[serde(skip_serializing_if = "is_none")]
-    pub nodes: u64,
-    /// Ends when those are so many.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total_nodes: Option<u64>,
-    /// Ends when so many positions in a row change nothing at the roots.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub until_stable: Option<u64>,
-    /// What a running job waits for before anybody can work on it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub waits_for: Option<String>,
-    /// The first positions that could not be searched.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub asides: Vec<AsideJson>,
-    /// What it was started with, where one job is asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub settings: Option<SettingsJson>,
-}
-
-fn is_none(nodes: &u64) -> bool {
-    *nodes == 0
-}
-
-/// A position that a job goes on without.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AsideJson {
-    /// Variant and moves, or the stones, for people.
-    pub position: String,
-    /// What went wrong the last time.
-    pub reason: String,
-}
-
-impl From<&Aside> for AsideJson {
-    fn from(aside: &Aside) -> Self {
-        Self {
-            position: aside.position.to_string(),
-            reason: aside.reason.clone(),
-        }
-    }
-}
-
-/// A later coordinator may have positions that this program does not know.
-fn aside(aside: &v1::Aside) -> Option<AsideJson> {
-    let position = Position::try_from(aside.position.as_ref()?).ok()?;
-    Some(AsideJson {
-        position: position.to_string(),
-        reason: aside.reason.clone(),
-    })
-}
-
-impl From<&v1::Job> for JobJson {
-    fn from(job: &v1::Job) -> Self {
-        Self {
-            name: job.name.clone(),
-            variant: job.variant.clone(),
-            state: state(job.state()).into(),
-            positions: job.positions,
-            target: job.target,
-            rate: (job.rate * 100.0).round() / 100.0,
-            frontier: job.frontier,
-            set_aside: job.set_aside,
-            reason: (!job.reason.is_empty()).then(|| job.reason.clone()),
-            priority: job.priority,
-            nodes: job.nodes,
-            total_nodes: job.total_nodes,
-            until_stable: job.until_stable,
-            waits_for: (!job.waits_for.is_empty()).then(|| job.waits_for.clone()),
-            asides: job.asides.iter().filter_map(aside).collect(),
-            settings: job.settings.as_ref().map(Into::into),
-        }
-    }
-}
-
-impl From<&Job> for JobJson {
-    /// Nobody works on the job of a book in its folder: its rate is 0.
-    fn from(job: &Job) -> Self {
-        let reason = match &job.state {
-            kagetsu_book::JobState::Failed(reason) => Some(reason.clone()),
-            _ => None,
-        };
-        Self {
-            name: job.spec.name.clone(),
-            variant: job.spec.variant.to_string(),
-            state: job.state.to_string(),
-            positions: job.positions,
-            target: (job.spec.target != u64::MAX).then_some(job.spec.target),
-            rate: 0.0,
-            frontier: job.frontier,
-            set_aside: job.set_aside,
-            reason,
-            priority: job.spec.bounds.priority.into(),
-            nodes: job.nodes,
-            total_nodes: job.spec.bounds.nodes,
-            until_stable: job.spec.bounds.stable,
-            waits_for: None,
-            asides: Vec::new(),
-            settings: None,
-        }
-    }
-}
-
-/// The word for a state.
-#[must_use]
-pub fn state(state: v1::JobState) -> &'static str {
-    match state {
-        v1::JobState::Unspecified => "unknown",
-        v1::JobState::Running => "running",
-        v1::JobState::Paused => "paused",
-        v1::JobState::Done => "done",
-        v1::JobState::Cancelled => "cancelled",
-        v1::JobState::Failed => "failed",
-    }
-}
 
 /// `GET /api/v1/jobs`.
 pub(crate) async fn list<S: Services>(
@@ -370,12 +229,12 @@ pub(crate) async fn start<S: Services>(
             "the game is over in the root {over}: there is nothing to search"
         )));
     }
-    let mut effort = EffortJson {
+    let mut effort: v1::Effort = EffortJson {
         depth: start.depth,
         nodes: start.nodes,
         time_ms: start.time_ms,
     }
-    .message();
+    .into();
     if effort == v1::Effort::default() {
         match start.policy {
             PolicyJson::DropOut | PolicyJson::OneSide => effort.depth = Some(DEPTH),
@@ -434,20 +293,13 @@ pub(crate) async fn resume<S: Services>(
     Ok(shown(app.services.builds().resume(named(name)).await?))
 }
 
-/// A job's turn among the others.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct TurnJson {
-    priority: i32,
-}
-
 /// `POST /api/v1/jobs/{name}/priority`.
 pub(crate) async fn prioritize<S: Services>(
     State(app): State<Arc<AppState<S>>>,
     Path(name): Path<String>,
-    body: Result<Json<TurnJson>, JsonRejection>,
+    body: Result<Json<PriorityJson>, JsonRejection>,
 ) -> Result<Response, ApiError> {
-    let Json(TurnJson { priority }) = body?;
+    let Json(PriorityJson { priority }) = body?;
     Ok(shown(
         app.services
             .builds()

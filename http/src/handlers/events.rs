@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::Extension;
 use axum::http::StatusCode;
 use axum::response::sse::Event;
+use kagetsu_api::ErrorJson;
 use kagetsu_proto::{Full, Share, Shares};
 use serde::Serialize;
 use tonic::Status;
@@ -55,6 +56,9 @@ pub(crate) fn told<T: Serialize>(name: &str, what: Result<T, Status>) -> Result<
 
 /// An event without an answer must not be lost: it ends the stream, and says why.
 fn refused(refusal: &ApiError) -> Event {
-    let body = serde_json::json!({"error": {"code": refusal.code, "message": refusal.message}});
-    Event::default().event("error").data(body.to_string())
+    let body = ErrorJson::new(refusal.code, &refusal.message);
+    Event::default()
+        .event("error")
+        .json_data(body)
+        .expect("text serializes")
 }

@@ -6,28 +6,12 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use serde::Serialize;
+use kagetsu_api::StatusJson;
 
 use crate::access::Rights;
 use crate::error::ApiError;
 use crate::services::Services;
 use crate::state::AppState;
-
-#[derive(Serialize)]
-struct StatusJson {
-    version: &'static str,
-    /// Whether it has a book, and how many positions that holds.
-    has_book: bool,
-    positions: u64,
-    epoch: Option<u64>,
-    /// Whether it can analyse and build.
-    is_cluster: bool,
-    /// Whether you may start, pause, resume and cancel builds, and have positions analysed.
-    may_change: bool,
-    may_analyse: bool,
-    /// Whether tokens say who may.
-    takes_tokens: bool,
-}
 
 /// `GET /api/v1/status`.
 pub(crate) async fn status<S: Services>(

@@ -6,45 +6,20 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use kagetsu_api::{ParentJson, SuccessorJson, TranspositionsJson, ValueJson};
 use kagetsu_game::{Move, Position};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_server::Books as _;
-use serde::Serialize;
 use tonic::Request;
 
 use crate::error::ApiError;
 use crate::extract::Params;
 use crate::extract::position;
-use crate::json::ValueJson;
 use crate::services::Services;
 use crate::state::AppState;
 
 /// Moves of a position, and of a line, that are looked up.
 const MOST: usize = 400;
-
-#[derive(Serialize)]
-struct TranspositionsJson {
-    /// Moves that lead to a position of the book, those that lead to the same one together.
-    behind: Vec<BehindJson>,
-    /// Other ways to this position.
-    before: Vec<BeforeJson>,
-}
-
-#[derive(Serialize)]
-struct BehindJson {
-    key: String,
-    moves: Vec<String>,
-}
-
-/// A position of the book from which one move leads here.
-#[derive(Serialize)]
-struct BeforeJson {
-    moves: Vec<String>,
-    r#move: String,
-    /// What the book says of the move there, where it says anything.
-    #[serde(flatten)]
-    value: Option<ValueJson>,
-}
 
 /// `GET /api/v1/transpositions`.
 pub(crate) async fn transpositions<S: Services>(
@@ -78,7 +53,7 @@ impl<S: Services> AppState<S> {
     }
 
     /// The moves whose positions the book holds, by position.
-    async fn behind(&self, position: &Position) -> Result<Vec<BehindJson>, ApiError> {
+    async fn behind(&self, position: &Position) -> Result<Vec<SuccessorJson>, ApiError> {
         let moves: Vec<Move> = position.legal_moves().into_iter().take(MOST).collect();
         let mut alike: BTreeMap<_, Vec<Move>> = BTreeMap::new();
         for (m, child) in moves.iter().zip(position.children(&moves)) {
@@ -93,7 +68,7 @@ impl<S: Services> AppState<S> {
             .zip(found)
             .filter(|(_, found)| found.answer.is_some());
         let behind =
-            |((key, moves), _): ((&kagetsu_game::Key, &Vec<Move>), v1::Found)| BehindJson {
+            |((key, moves), _): ((&kagetsu_game::Key, &Vec<Move>), v1::Found)| SuccessorJson {
                 key: key.to_string(),
                 moves: moves.iter().map(|&m| position.write_move(m)).collect(),
             };
@@ -102,7 +77,7 @@ impl<S: Services> AppState<S> {
 
     /// The positions of the book that another order of the moves comes through last: an earlier move of the side that moved
     /// may have been its last, where the others can be made without it.
-    async fn before(&self, position: &Position) -> Result<Vec<BeforeJson>, ApiError> {
+    async fn before(&self, position: &Position) -> Result<Vec<ParentJson>, ApiError> {
         let last = position.moves().len().saturating_sub(1);
         let others = (0..last).rev().filter(|at| at % 2 == last % 2);
         let ways: Vec<(Position, Move)> = others
@@ -116,7 +91,7 @@ impl<S: Services> AppState<S> {
             let Some(answer) = crate::handlers::books::read(found.answer.as_ref())? else {
                 continue;
             };
-            all.push(BeforeJson {
+            all.push(ParentJson {
                 moves: before
                     .moves()
                     .iter()

@@ -6,38 +6,17 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use kagetsu_api::{BranchJson, TreeJson, ValueJson};
 use kagetsu_game::{Answer, Position};
-use serde::Serialize;
 
 use crate::error::ApiError;
 use crate::extract::Params;
 use crate::extract::position;
-use crate::json::ValueJson;
 use crate::services::Services;
 use crate::state::AppState;
 
 /// Positions that one tree may look up.
 const MOST_LOOKED_UP: usize = 2_000;
-
-/// A move of the tree; its value is from the view of the side that makes it.
-#[derive(Serialize)]
-struct BranchJson {
-    r#move: String,
-    #[serde(flatten)]
-    value: ValueJson,
-    depth: u8,
-    /// What the book knows behind it, best first; empty where it knows nothing, or the tree ends.
-    branches: Vec<BranchJson>,
-}
-
-#[derive(Serialize)]
-struct TreeJson {
-    variant: String,
-    moves: Vec<String>,
-    branches: Vec<BranchJson>,
-    /// Whether the book knows more than was looked up.
-    is_cut: bool,
-}
 
 /// `GET /api/v1/tree`.
 pub(crate) async fn tree<S: Services>(

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use kagetsu_api::AnswerJson;
 use kagetsu_book::Book;
 use kagetsu_game::{Answer, Effort, Move, Position, Question};
 use kagetsu_program::Exit;
@@ -16,7 +17,6 @@ use crate::arguments::position::Place;
 use crate::arguments::split::Sharing;
 use crate::books::{BY_FLAG, open_book, or_ask};
 use crate::client::{self as remote, End};
-use crate::json::AnswerJson;
 use crate::output::colours::Paint;
 use crate::output::json::write_json;
 use crate::output::progress::{Live, Shown, waiting};

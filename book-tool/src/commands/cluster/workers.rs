@@ -2,7 +2,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Subcommand;
-use kagetsu_http::WorkerJson;
+use kagetsu_api::WorkerJson;
 use kagetsu_program::Exit;
 use kagetsu_proto::Access;
 

@@ -1,6 +1,7 @@
 use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail};
+use kagetsu_api::date;
 use kagetsu_game::{
     Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Score, Side, Variant,
     Verdict,
@@ -8,8 +9,6 @@ use kagetsu_game::{
 use serde::{Deserialize, Serialize};
 use time::Date;
 use time::macros::{date, format_description};
-
-use crate::json::date;
 
 /// A position and what was searched there, as one line.
 #[derive(Debug, Deserialize, Serialize)]

@@ -178,7 +178,7 @@ fn noise(text: &str) -> Result<f64, String> {
 
 /// A day as days since 1970-01-01.
 fn day(text: &str) -> Result<u32, String> {
-    crate::json::day(text).ok_or_else(|| "no day; write it as in 2026-11-21".into())
+    kagetsu_api::day(text).ok_or_else(|| "no day; write it as in 2026-11-21".into())
 }
 
 /// Tells jobs that search anew from those that grow, and by what they ask for from each other.
@@ -189,7 +189,7 @@ fn suffix(deepen: &v1::Deepen) -> String {
     let parts = [
         (*depth > 0).then(|| format!("-depth-{depth}")),
         (*nodes > 0).then(|| format!("-nodes-{nodes}")),
-        (*day > 0).then(|| format!("-before-{}", crate::json::date(*day))),
+        (*day > 0).then(|| format!("-before-{}", kagetsu_api::date(*day))),
     ];
     "-deepen".to_string() + &parts.into_iter().flatten().collect::<String>()
 }

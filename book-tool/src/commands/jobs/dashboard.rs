@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use console::{Term, truncate_str};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
-use kagetsu_http::{JobJson, WorkerJson};
+use kagetsu_api::{JobJson, WorkerJson};
 
 use crate::output::table::one_line;
 use crate::output::terminal::Unechoed;

@@ -3,9 +3,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use kagetsu_api::{JobJson, job_state};
 use kagetsu_coordinator::Server;
 use kagetsu_game::{Position, Side};
-use kagetsu_http::{JobJson, state};
 use kagetsu_program::Exit;
 use kagetsu_proto::{Connector, v1};
 use serde::Serialize;
@@ -356,7 +356,7 @@ fn write_end(
     } else {
         String::new()
     };
-    let (state, seconds) = (state(job.state()), time.as_secs_f64());
+    let (state, seconds) = (job_state(job.state()), time.as_secs_f64());
     writeln!(
         out,
         "{book}: job {} {state}, {}{target} positions{aside}",

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Args as Flags, Subcommand};
+use kagetsu_api::{AsideJson, JobJson, SettingsJson, WorkerJson, settings};
 use kagetsu_book::{Book, JobChange};
-use kagetsu_http::{AsideJson, JobJson, SettingsJson, WorkerJson, settings};
 use kagetsu_program::Exit;
 use kagetsu_proto::{Access, Connector, v1};
 

@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use anyhow::Result;
+use kagetsu_api::ValueJson;
 use kagetsu_book::Choice;
 use kagetsu_game::{Claim, Position, Proof, Side, Verdict};
 use kagetsu_proto::{Connector, v1};
 use serde::Serialize;
 
 use crate::client as remote;
-use crate::json::ValueJson;
 
 /// Roots that are looked up at a time, with all their moves.
 const AT_ONCE: usize = 16;

@@ -1,13 +1,13 @@
 use std::io::Write;
 
 use anyhow::{Context, Result};
+use kagetsu_api::ValueJson;
 use kagetsu_book::Choice;
 use kagetsu_game::{Move, Position};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
 use crate::books::{Asked, Source};
-use crate::json::ValueJson;
 use crate::output::json::write_json;
 
 /// Chooses one book move, as an engine would

@@ -1,11 +1,11 @@
 use std::io::Write;
 
 use anyhow::Result;
+use kagetsu_api::AnswerJson;
 use kagetsu_book::Choice;
 use kagetsu_program::Exit;
 
 use crate::books::Asked;
-use crate::json::AnswerJson;
 use crate::output::json::write_json;
 use crate::output::table;
 

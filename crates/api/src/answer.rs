@@ -1,57 +1,79 @@
-//! The JSON of one answer, as in every command and server.
-
 use kagetsu_book::Choice;
 use kagetsu_game::{Answer, Bound, Move, Position, Proof, Score, Verdict};
 use serde::Serialize;
-use time::macros::format_description;
-use time::{Date, Duration};
 
-/// What is known of one position. Values are from the side to move's view.
+use crate::date::date;
+
+/// What is known about a position. Values are from the view of the side to move.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Answer))]
 pub struct AnswerJson {
+    /// The game.
     variant: String,
+    /// The moves to this position.
     moves: Vec<String>,
+    /// The side to move: `first` or `second`.
     side: String,
+    /// 32 hex digits, the same for every order of moves and every symmetry of the board.
     key: String,
+    /// The best move; null where no move has more than an upper bound.
     best: Option<String>,
     #[serde(flatten)]
     value: ValueJson,
+    /// The moves, best first.
     answers: Vec<VerdictJson>,
+    /// Positions visited by the searches of all moves.
     nodes: u64,
+    /// Time of the search in milliseconds; 0 for a look-up.
     time_ms: u64,
+    /// Plies of the best move's search.
     depth: u8,
 }
 
-/// A value: a score in centi-units, or the plies to a forced win or loss.
+/// A value: a score, or the plies to a forced win or loss.
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Value))]
 pub struct ValueJson {
+    /// Centi-units from the view of the side to move; null for a forced win or loss.
     score: Option<i16>,
+    /// Plies to a forced win.
     win_in: Option<u16>,
+    /// Plies to a forced loss.
     loss_in: Option<u16>,
+    /// `none`, `win`, `loss` or `draw`.
     proof: String,
+    /// `terminal`, `vcf`, `vct`, `search`, `tree` or `manual`; null without a proof.
     proof_kind: Option<String>,
 }
 
-/// What is known of one move.
+/// What is known about one move.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Verdict))]
 pub struct VerdictJson {
+    /// The move.
     r#move: String,
+    /// Its value.
     #[serde(flatten)]
     value: ValueJson,
+    /// `exact`, `lower` or `upper`.
     bound: String,
+    /// Plies of its search.
     depth: u8,
+    /// Positions visited by its search.
     nodes: u64,
+    /// The expected play, this move first.
     line: Vec<String>,
+    /// The engine that valued it, with its version.
     engine: String,
+    /// The day of the search, as in 2026-11-21.
     date: String,
 }
 
 impl AnswerJson {
-    /// `time_ms` is the time that the answer took; 0 for one that was only looked up.
+    /// The JSON of an answer that took `time_ms`; 0 for a look-up.
     #[must_use]
     pub fn new(position: &Position, answer: &Answer, time_ms: u64) -> Self {
         let names = |moves: &[Move]| moves.iter().map(|&m| position.write_move(m)).collect();
-        // What is only bounded from above may stand first, and is no choice.
         let best = Choice::default().pick(answer);
         let verdict = |(m, v): &(Move, Verdict)| VerdictJson {
             r#move: position.write_move(*m),
@@ -77,7 +99,7 @@ impl AnswerJson {
         }
     }
 
-    /// The same with the positions that all workers have visited so far.
+    /// Replaces the number of visited positions.
     #[must_use]
     pub fn with_nodes(self, nodes: u64) -> Self {
         Self { nodes, ..self }
@@ -85,7 +107,7 @@ impl AnswerJson {
 }
 
 impl ValueJson {
-    /// Nothing is known.
+    /// The value of a position about which nothing is known.
     #[must_use]
     pub fn unknown() -> Self {
         Self {
@@ -94,7 +116,7 @@ impl ValueJson {
         }
     }
 
-    /// The value of a move, where a search has found out something of it.
+    /// The value of a move; [`ValueJson::unknown`] where no search valued it.
     #[must_use]
     pub fn of(verdict: &Verdict) -> Self {
         if is_unknown(verdict) {
@@ -104,7 +126,7 @@ impl ValueJson {
         }
     }
 
-    /// A score, and what is proven of it.
+    /// A score with its proof.
     #[must_use]
     pub fn new(score: Score, proof: Option<Proof>) -> Self {
         Self {
@@ -117,8 +139,8 @@ impl ValueJson {
     }
 }
 
-/// Whether a verdict says nothing of the value but that it is no forced loss, or no forced win: so it is with the moves of which
-/// a search for a proof was only asked whether they lose.
+/// Whether a verdict says no more than that the move is not a forced loss, or not a forced win. A
+/// search for a proof leaves such verdicts on the moves that it only tests for losing.
 #[must_use]
 pub fn is_unknown(verdict: &Verdict) -> bool {
     verdict.proof.is_none()
@@ -129,26 +151,6 @@ pub fn is_unknown(verdict: &Verdict) -> bool {
         }
 }
 
-/// `2026-11-21` from days since 1970-01-01; empty for a day that no calendar has.
-#[must_use]
-pub fn date(day: u32) -> String {
-    let first = Date::from_ordinal_date(1970, 1).expect("a date");
-    let date = first.checked_add(Duration::days(i64::from(day)));
-    date.and_then(|date| {
-        date.format(format_description!("[year]-[month]-[day]"))
-            .ok()
-    })
-    .unwrap_or_default()
-}
-
-/// Days since 1970-01-01 of `2026-11-21`.
-#[must_use]
-pub fn day(text: &str) -> Option<u32> {
-    let date = Date::parse(text, format_description!("[year]-[month]-[day]")).ok()?;
-    let first = Date::from_ordinal_date(1970, 1).expect("a date");
-    u32::try_from((date - first).whole_days()).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use kagetsu_game::{Claim, ProofKind, Provenance, Variant};
@@ -156,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_says_no_more_than_that_nothing_is_forced_has_no_value() {
+    fn a_bound_that_excludes_only_mates_has_no_value() {
         let by = Provenance {
             engine: "kagetsu 0.1.0".into(),
             day: 20_778,
@@ -190,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_has_the_fields_of_the_contract() {
+    fn answer_has_the_documented_fields() {
         let position = Position::from_line(Variant::FREESTYLE_15, "h8 i9").expect("legal");
         let by = Provenance {
             engine: "kagetsu 0.1.0".into(),

@@ -5,13 +5,14 @@ use kagetsu_game::{Position, Side};
 use kagetsu_proto::v1;
 use serde::Serialize;
 
-use crate::json::date;
+use crate::date::date;
 
 /// Roots, and excluded positions, that are told.
 const TOLD: usize = 100;
 
 /// The settings of a job, in the words by which it is started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Settings))]
 pub struct SettingsJson {
     /// Where it begins: the first of them, as moves or FEN.
     pub roots: Vec<String>,
@@ -55,6 +56,7 @@ pub struct SettingsJson {
 
 /// What is searched anew.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Deepening))]
 pub struct DeepenJson {
     /// Searched with fewer plies than this.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,0 +1,32 @@
+use serde::Serialize;
+
+/// Why a request failed: `{"error": {"code": "...", "message": "..."}}`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Error))]
+pub struct ErrorJson {
+    /// The error itself.
+    pub error: ErrorBody,
+}
+
+/// The content of an [`ErrorJson`].
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ErrorBody {
+    /// The kind of error, for programs.
+    pub code: String,
+    /// What happened and what to do about it, for people.
+    pub message: String,
+}
+
+impl ErrorJson {
+    /// An error of the kind `code`.
+    #[must_use]
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            error: ErrorBody {
+                code: code.into(),
+                message: message.into(),
+            },
+        }
+    }
+}

@@ -1,0 +1,167 @@
+use kagetsu_book::{Aside, Job, JobState};
+use kagetsu_game::Position;
+use kagetsu_proto::v1;
+use serde::{Deserialize, Serialize};
+
+use crate::settings::SettingsJson;
+
+/// A build job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Job))]
+pub struct JobJson {
+    /// Its name in the book.
+    pub name: String,
+    /// The game.
+    pub variant: String,
+    /// `running`, `paused`, `done`, `cancelled` or `failed`.
+    pub state: String,
+    /// Positions that it has added.
+    pub positions: u64,
+    /// The number of positions at which it ends; null without an end.
+    pub target: Option<u64>,
+    /// Positions added a second, recently.
+    pub rate: f64,
+    /// Positions that wait for a search.
+    pub frontier: u64,
+    /// Positions that could not be searched.
+    pub set_aside: u64,
+    /// Why it failed.
+    pub reason: Option<String>,
+    /// Jobs with a greater priority go first.
+    pub priority: i32,
+    /// Nodes that its searches have visited; counted only with `total_nodes`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub nodes: u64,
+    /// The number of nodes at which it ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_nodes: Option<u64>,
+    /// It ends after this many positions in a row that change nothing at the roots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until_stable: Option<u64>,
+    /// What a running job waits for while no worker can work on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
+    /// The first positions that could not be searched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub asides: Vec<AsideJson>,
+    /// The settings that it was started with; only in the answer about one job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<SettingsJson>,
+}
+
+fn is_zero(nodes: &u64) -> bool {
+    *nodes == 0
+}
+
+/// A position that a job has set aside because its searches failed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Aside))]
+pub struct AsideJson {
+    /// The variant and the moves, or the stones, as text for people.
+    pub position: String,
+    /// Why the last search failed.
+    pub reason: String,
+}
+
+impl From<&Aside> for AsideJson {
+    fn from(aside: &Aside) -> Self {
+        Self {
+            position: aside.position.to_string(),
+            reason: aside.reason.clone(),
+        }
+    }
+}
+
+/// A position that this program cannot read, as from a newer coordinator, gives `None`.
+fn aside(aside: &v1::Aside) -> Option<AsideJson> {
+    let position = Position::try_from(aside.position.as_ref()?).ok()?;
+    Some(AsideJson {
+        position: position.to_string(),
+        reason: aside.reason.clone(),
+    })
+}
+
+impl From<&v1::Job> for JobJson {
+    fn from(job: &v1::Job) -> Self {
+        Self {
+            name: job.name.clone(),
+            variant: job.variant.clone(),
+            state: job_state(job.state()).into(),
+            positions: job.positions,
+            target: job.target,
+            rate: (job.rate * 100.0).round() / 100.0,
+            frontier: job.frontier,
+            set_aside: job.set_aside,
+            reason: (!job.reason.is_empty()).then(|| job.reason.clone()),
+            priority: job.priority,
+            nodes: job.nodes,
+            total_nodes: job.total_nodes,
+            until_stable: job.until_stable,
+            waits_for: (!job.waits_for.is_empty()).then(|| job.waits_for.clone()),
+            asides: job.asides.iter().filter_map(aside).collect(),
+            settings: job.settings.as_ref().map(Into::into),
+        }
+    }
+}
+
+impl From<&Job> for JobJson {
+    /// A job read from a folder is not running, so its rate is 0.
+    fn from(job: &Job) -> Self {
+        let reason = match &job.state {
+            JobState::Failed(reason) => Some(reason.clone()),
+            _ => None,
+        };
+        Self {
+            name: job.spec.name.clone(),
+            variant: job.spec.variant.to_string(),
+            state: job.state.to_string(),
+            positions: job.positions,
+            target: (job.spec.target != u64::MAX).then_some(job.spec.target),
+            rate: 0.0,
+            frontier: job.frontier,
+            set_aside: job.set_aside,
+            reason,
+            priority: job.spec.bounds.priority.into(),
+            nodes: job.nodes,
+            total_nodes: job.spec.bounds.nodes,
+            until_stable: job.spec.bounds.stable,
+            waits_for: None,
+            asides: Vec::new(),
+            settings: None,
+        }
+    }
+}
+
+/// Returns the name of a state.
+#[must_use]
+pub fn job_state(state: v1::JobState) -> &'static str {
+    match state {
+        v1::JobState::Unspecified => "unknown",
+        v1::JobState::Running => "running",
+        v1::JobState::Paused => "paused",
+        v1::JobState::Done => "done",
+        v1::JobState::Cancelled => "cancelled",
+        v1::JobState::Failed => "failed",
+    }
+}
+
+/// A point of a job's history.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Point))]
+pub struct HistoryPoint {
+    /// Milliseconds since 1970.
+    pub at_ms: u64,
+    /// Positions added until then.
+    pub positions: u64,
+    /// Positions that waited then.
+    pub frontier: u64,
+}
+
+/// The new priority of a job.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Priority))]
+pub struct PriorityJson {
+    /// Jobs with a greater priority go first; from -100 to 100.
+    pub priority: i32,
+}

@@ -1,0 +1,30 @@
+//! The JSON types of Kagetsu: one answer has the same shape in every command and in the HTTP API.
+//!
+//! Each type is made from the messages of the wire or from the book, and knows how to serialize
+//! itself. The feature `openapi` derives the schemas of the API's description from the same types.
+//!
+//! What this crate refuses: reading books, connecting to servers, and any decision.
+#![forbid(unsafe_code)]
+
+mod analysis;
+mod answer;
+mod date;
+mod error;
+mod job;
+mod lookup;
+mod settings;
+mod status;
+mod worker;
+
+pub use analysis::{EffortJson, QuestionJson, UpdateJson};
+pub use answer::{AnswerJson, ValueJson, VerdictJson, is_unknown};
+pub use date::{date, day};
+pub use error::{ErrorBody, ErrorJson};
+pub use job::{AsideJson, HistoryPoint, JobJson, PriorityJson, job_state};
+pub use lookup::{
+    BranchJson, ForbiddenJson, ParentJson, PickJson, PositionJson, SuccessorJson,
+    TranspositionsJson, TreeJson,
+};
+pub use settings::{DeepenJson, SettingsJson, settings};
+pub use status::StatusJson;
+pub use worker::WorkerJson;
