@@ -1,0 +1,420 @@
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use kagetsu_game::{Answer, Move, Position};
+use kagetsu_schedule::{QuestionId, WorkerId};
+
+use crate::check::{Check, Held, Opinion, demote};
+use crate::compare::{Tolerance, difference};
+use crate::machine::{Pending, Verification};
+use crate::worker::{Standing, Unverified};
+use crate::{CheckId, Class, Effect, Replay, Scope, Ticket};
+
+/// Unconfirmed answers of one worker that are asked again when it turns out to be wrong.
+const MAX_UNVERIFIED: usize = 16_384;
+
+/// Answers: claims and cross-checks.
+impl Verification {
+    /// A question is answered, by these workers together.
+    pub fn answered(&mut self, now: Duration, ticket: Ticket, answer: Answer, by: Vec<WorkerId>) {
+        let id = ticket.id;
+        if self.options.trusts_all {
+            return self.effects.push_back(Effect::Accept { id, answer });
+        }
+        if self.is_any_quarantined(&by) {
+            return self.effects.push_back(Effect::Reject { id });
+        }
+        let has_claims = answer.verdicts().iter().any(|(_, v)| v.proof.is_some());
+        if !has_claims {
+            return self.accept(now, ticket, answer, &by);
+        }
+        self.effects.push_back(Effect::Replay {
+            id,
+            question: ticket.question.clone(),
+            answer: answer.clone(),
+        });
+        self.pending.insert(id, Pending { ticket, answer, by });
+    }
+
+    /// The claims of an answer are replayed.
+    pub fn replayed(&mut self, now: Duration, id: QuestionId, replay: Replay) {
+        let Some(Pending {
+            ticket,
+            mut answer,
+            by,
+        }) = self.pending.remove(&id)
+        else {
+            return;
+        };
+        if self.is_any_quarantined(&by) {
+            return self.effects.push_back(Effect::Reject { id });
+        }
+        if !replay.refuted.is_empty() {
+            if let [worker] = by[..] {
+                let position = &ticket.question.position;
+                let m = position.write_move(replay.refuted[0]);
+                let reason = format!("wrong about {position}: the rules refute its proof of {m}");
+                self.refute(now, worker, reason);
+                return self.effects.push_back(Effect::Reject { id });
+            }
+            // The guilty one of several is unknown.
+            answer.retain(|m, _| !replay.refuted.contains(&m));
+            if answer.is_empty() {
+                return self.effects.push_back(Effect::Reject { id });
+            }
+        }
+        if replay.unproven.is_empty() {
+            return self.accept(now, ticket, answer, &by);
+        }
+        self.weigh_claims(now, ticket, answer, by, replay.unproven);
+    }
+
+    /// Claims that the coordinator did not find: a second opinion tells a deep search from a lie.
+    fn weigh_claims(
+        &mut self,
+        now: Duration,
+        ticket: Ticket,
+        mut answer: Answer,
+        by: Vec<WorkerId>,
+        unproven: Vec<Move>,
+    ) {
+        let is_volunteers = self.has_volunteer(&by);
+        if ticket.job.is_none() {
+            // A client waits for this answer.
+            if is_volunteers {
+                answer.retain(|m, _| !unproven.contains(&m));
+            }
+            demote(&mut answer, &unproven);
+            return self.accept(now, ticket, answer, &by);
+        }
+        let check = Check {
+            question: ticket.question.clone(),
+            job: ticket.job,
+            priority: ticket.priority,
+            opinions: vec![Opinion {
+                by: by.clone(),
+                answer: answer.clone(),
+            }],
+            held: Some(Held {
+                id: ticket.id,
+                unproven: unproven.clone(),
+            }),
+            is_volunteers,
+        };
+        if is_volunteers || self.has_confirmer(now, &check) {
+            self.ask(now, check);
+        } else {
+            demote(&mut answer, &unproven);
+            self.accept(now, ticket, answer, &by);
+        }
+    }
+
+    /// Puts an answer into the book, and has a share of them checked.
+    fn accept(&mut self, now: Duration, ticket: Ticket, answer: Answer, by: &[WorkerId]) {
+        self.note(by, ticket.job, &ticket.question.position);
+        self.effects.push_back(Effect::Accept {
+            id: ticket.id,
+            answer: answer.clone(),
+        });
+        if !self.is_sampled(ticket.id) || answer.is_empty() {
+            return;
+        }
+        let check = Check {
+            question: ticket.question,
+            job: ticket.job,
+            priority: ticket.priority,
+            opinions: vec![Opinion {
+                by: by.to_vec(),
+                answer,
+            }],
+            held: None,
+            is_volunteers: self.has_volunteer(by),
+        };
+        self.ask(now, check);
+    }
+
+    /// A worker has answered the question of a check.
+    pub fn second_opinion(
+        &mut self,
+        now: Duration,
+        id: CheckId,
+        answer: Answer,
+        by: Vec<WorkerId>,
+    ) {
+        let Some(mut check) = self.checks.remove(&id) else {
+            return;
+        };
+        if self.is_any_quarantined(&by) || by.is_empty() {
+            return self.ask(now, check);
+        }
+        check.opinions.push(Opinion { by, answer });
+        self.weigh(now, check);
+    }
+
+    /// The coordinator's engine has answered the question of a check; `None` if it could not.
+    pub fn searched(&mut self, now: Duration, id: CheckId, answer: Option<Answer>) {
+        let Some(mut check) = self.checks.remove(&id) else {
+            return;
+        };
+        match answer.filter(|answer| !answer.is_empty()) {
+            Some(answer) => {
+                let by = Vec::new();
+                check.opinions.push(Opinion { by, answer });
+                self.weigh(now, check);
+            }
+            None => self.leave_open(check),
+        }
+    }
+
+    /// No worker could answer the question of a check, or its job was stopped.
+    pub fn unanswered(&mut self, id: CheckId) {
+        if let Some(check) = self.checks.remove(&id) {
+            self.leave_open(check);
+        }
+    }
+
+    /// A job was stopped: its checks end.
+    pub fn stop_job(&mut self, job: u32) {
+        let stopped: Vec<CheckId> = self
+            .checks
+            .iter()
+            .filter(|(_, check)| check.job == Some(job))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in stopped {
+            self.effects.push_back(Effect::Withdraw { check: id });
+            self.unanswered(id);
+        }
+    }
+
+    /// Asks a worker that has not given an opinion, else the coordinator's own engine.
+    fn ask(&mut self, now: Duration, check: Check) {
+        if !self.has_confirmer(now, &check) {
+            return self.search_or_drop(check);
+        }
+        let id = self.add_check(check.clone());
+        self.effects.push_back(Effect::Ask {
+            check: id,
+            question: check.question.clone(),
+            priority: check.priority,
+            except: check.asked(),
+        });
+    }
+
+    /// The coordinator searches where something depends on it: an answer that waits, a
+    /// disagreement, or a volunteer's answer.
+    pub(crate) fn search_or_drop(&mut self, check: Check) {
+        if check.held.is_none() && check.opinions.len() < 2 && !check.is_volunteers {
+            return;
+        }
+        if check.opinions.iter().any(Opinion::is_own) {
+            return self.leave_open(check);
+        }
+        let question = check.question.clone();
+        let id = self.add_check(check);
+        self.effects.push_back(Effect::Search {
+            check: id,
+            question,
+        });
+    }
+
+    fn add_check(&mut self, check: Check) -> CheckId {
+        self.next_check += 1;
+        let id = CheckId(self.next_check);
+        self.checks.insert(id, check);
+        id
+    }
+
+    /// Compares the opinions of a check: two that agree settle it, else a third decides.
+    fn weigh(&mut self, now: Duration, check: Check) {
+        let position = &check.question.position;
+        let tolerance = self.tolerance(&check);
+        let differ = |one: usize, other: usize| {
+            let (one, other) = (&check.opinions[one].answer, &check.opinions[other].answer);
+            difference(position, tolerance, one, other)
+        };
+        if check.opinions.len() == 2 {
+            return match differ(0, 1) {
+                None => self.settle(&check, 0, &[0, 1]),
+                // Against a volunteer the coordinator's own search decides alone.
+                Some(reason) if check.is_volunteers && check.opinions[1].is_own() => {
+                    self.settle_against(now, &check, 0, &[1], &reason);
+                }
+                Some(_) => self.ask(now, check),
+            };
+        }
+        match (differ(0, 2), differ(1, 2)) {
+            (None, Some(reason)) => self.settle_against(now, &check, 1, &[0, 2], &reason),
+            (Some(reason), None) => self.settle_against(now, &check, 0, &[1, 2], &reason),
+            (None, None) => self.settle(&check, 2, &[]),
+            (Some(_), Some(_)) => self.leave_open(check),
+        }
+    }
+
+    /// One opinion is wrong; the first of the `right` ones counts.
+    fn settle_against(
+        &mut self,
+        now: Duration,
+        check: &Check,
+        wrong: usize,
+        right: &[usize],
+        reason: &str,
+    ) {
+        let position = &check.question.position;
+        // The guilty one of several is unknown.
+        if let [worker] = check.opinions[wrong].by[..] {
+            self.refute(now, worker, format!("wrong about {position}: {reason}"));
+        }
+        if wrong == 0 && check.held.is_none() {
+            self.retract(check);
+        }
+        self.settle(check, right[0], right);
+    }
+
+    /// One opinion counts, and the workers of the `right` ones were right.
+    fn settle(&mut self, check: &Check, counts: usize, right: &[usize]) {
+        let key = check.question.position.key();
+        for opinion in right.iter().map(|index| &check.opinions[*index]) {
+            for worker in &opinion.by {
+                if let Some(record) = self.records.get_mut(worker) {
+                    record.verified += 1;
+                    record.unverified.retain(|answer| answer.key != key);
+                }
+            }
+        }
+        let Some(held) = &check.held else { return };
+        if !right.contains(&counts) {
+            let by = check.opinions[counts].by.clone();
+            self.note(&by, check.job, &check.question.position);
+        }
+        self.effects.push_back(Effect::Accept {
+            id: held.id,
+            answer: check.answer_for_book(counts),
+        });
+    }
+
+    /// The check ends without a result. A volunteer's answer does not stay: the question is asked
+    /// anew. The operator's worker keeps its word, but not its unproven claims.
+    fn leave_open(&mut self, check: Check) {
+        let own = check.opinions.iter().position(Opinion::is_own);
+        match &check.held {
+            Some(held) if check.is_volunteers && own.is_none() => {
+                self.effects.push_back(Effect::Reject { id: held.id });
+            }
+            Some(_) => self.settle(&check, own.unwrap_or(0), &[]),
+            None if check.is_volunteers && check.opinions.len() > 1 => self.retract(&check),
+            None => {}
+        }
+    }
+
+    fn retract(&mut self, check: &Check) {
+        self.effects.push_back(Effect::Retract {
+            answers: vec![(check.job, check.question.position.clone())],
+        });
+    }
+
+    pub(crate) fn refute(&mut self, now: Duration, worker: WorkerId, reason: String) {
+        if let Some(record) = self.records.get_mut(&worker) {
+            record.refuted += 1;
+        }
+        self.quarantine(now, worker, reason, Scope::Principal);
+    }
+
+    /// Remembers an answer in the book that nothing has confirmed.
+    fn note(&mut self, by: &[WorkerId], job: Option<u32>, position: &Position) {
+        if by.is_empty() {
+            return;
+        }
+        let answer = Unverified {
+            job,
+            variant: position.variant(),
+            key: position.key(),
+            packed: position.canonical().packed,
+        };
+        for worker in by {
+            if let Some(record) = self.records.get_mut(worker) {
+                if record.unverified.len() == MAX_UNVERIFIED {
+                    record.unverified.pop_front();
+                }
+                record.unverified.push_back(answer.clone());
+            }
+        }
+    }
+
+    /// Whether one of the operator's workers can answer the check, or will when it is calibrated.
+    pub(crate) fn has_confirmer(&self, now: Duration, check: &Check) -> bool {
+        let variant = check.question.position.variant();
+        let except = check.asked();
+        let timeout = self.options.calibration_timeout;
+        self.records.iter().any(|(id, record)| {
+            let is_ready = match record.standing {
+                Standing::Admitted => true,
+                Standing::Calibrating(since) => now < since.saturating_add(timeout),
+                Standing::Quarantined(_) => false,
+            };
+            is_ready
+                && record.is_connected
+                && record.profile.class == Class::Operator
+                && record.profile.plays.contains(&variant)
+                && !except.contains(id)
+        })
+    }
+
+    fn tolerance(&self, check: &Check) -> Tolerance {
+        let own = (&self.options.own_engine, 1);
+        let mut engines = check
+            .opinions
+            .iter()
+            .flat_map(|opinion| -> Vec<(&Arc<str>, u32)> {
+                if opinion.is_own() {
+                    return vec![own];
+                }
+                let profile = |worker| self.records.get(worker).map(|record| &record.profile);
+                opinion
+                    .by
+                    .iter()
+                    .filter_map(profile)
+                    .map(|profile| (&profile.engine, profile.threads))
+                    .collect()
+            });
+        let Some((engine, threads)) = engines.next() else {
+            return Tolerance::OtherEngine;
+        };
+        let mut tolerance = if threads == 1 && check.question.effort.time.is_none() {
+            Tolerance::SameSearch
+        } else {
+            Tolerance::SameEngine
+        };
+        for (other, threads) in engines {
+            if other != engine {
+                return Tolerance::OtherEngine;
+            }
+            if threads != 1 {
+                tolerance = Tolerance::SameEngine;
+            }
+        }
+        tolerance
+    }
+
+    fn has_volunteer(&self, by: &[WorkerId]) -> bool {
+        by.iter()
+            .any(|worker| self.class(*worker) == Class::Volunteer)
+    }
+
+    fn is_any_quarantined(&self, by: &[WorkerId]) -> bool {
+        by.iter().any(|worker| self.is_quarantined(*worker))
+    }
+
+    /// Whether an answer is asked again. Workers cannot predict it without the seed.
+    fn is_sampled(&self, id: QuestionId) -> bool {
+        // SplitMix64 (Steele, Lea, Flood 2014).
+        let mut bits = (id.0 ^ self.options.seed).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (bits ^ (bits >> 31)) % 1_000_000 < u64::from(self.options.share)
+    }
+}

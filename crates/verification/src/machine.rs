@@ -1,0 +1,104 @@
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use kagetsu_game::Answer;
+use kagetsu_schedule::{QuestionId, WorkerId};
+
+use crate::check::Check;
+use crate::worker::Record;
+use crate::{CheckId, Effect, Ticket};
+
+/// Settings of a [`Verification`].
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whether every answer is accepted as it is: the workers run in the coordinator's process.
+    pub trusts_all: bool,
+    /// Answers in a million that are asked again.
+    pub share: u32,
+    /// Seed of the choice of these answers; workers must not know it.
+    pub seed: u64,
+    /// Name and version of the coordinator's own engine.
+    pub own_engine: Arc<str>,
+    /// Checks wait so long for a worker that answers its calibration questions; default 2 min.
+    pub calibration_timeout: Duration,
+    /// Tasks that a worker may fail one after another before it is quarantined; default 16.
+    pub max_failures_in_a_row: u32,
+}
+
+impl Options {
+    /// Settings with the share in percent and the defaults for the rest.
+    #[must_use]
+    pub fn new(share_percent: f64, seed: u64, own_engine: &str) -> Self {
+        let per_million = share_percent.clamp(0.0, 100.0) * 1e4;
+        Self {
+            trusts_all: false,
+            share: (per_million + 0.5) as u32,
+            seed,
+            own_engine: own_engine.into(),
+            calibration_timeout: Duration::from_secs(120),
+            max_failures_in_a_row: 16,
+        }
+    }
+}
+
+/// An answer whose claims are being replayed.
+#[derive(Clone, Debug)]
+pub(crate) struct Pending {
+    pub(crate) ticket: Ticket,
+    pub(crate) answer: Answer,
+    pub(crate) by: Vec<WorkerId>,
+}
+
+/// The state machine. After every call, drain [`Verification::poll`].
+///
+/// Every answered question ends in exactly one [`Effect::Accept`] or [`Effect::Reject`].
+#[derive(Debug)]
+pub struct Verification {
+    pub(crate) options: Options,
+    pub(crate) records: BTreeMap<WorkerId, Record>,
+    pub(crate) pending: BTreeMap<QuestionId, Pending>,
+    pub(crate) checks: BTreeMap<CheckId, Check>,
+    pub(crate) next_check: u64,
+    pub(crate) effects: VecDeque<Effect>,
+    pub(crate) quarantines: u64,
+}
+
+impl Verification {
+    /// A machine that knows no worker.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            records: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            checks: BTreeMap::new(),
+            next_check: 0,
+            effects: VecDeque::new(),
+            quarantines: 0,
+        }
+    }
+
+    /// Returns the next instruction, in order; `None` when all are done.
+    pub fn poll(&mut self) -> Option<Effect> {
+        self.effects.pop_front()
+    }
+
+    /// Looks for checks that no worker can answer any more. Call it now and then: a worker that
+    /// does not finish its calibration counts for a while only.
+    pub fn tick(&mut self, now: Duration) {
+        let stranded: Vec<CheckId> = self
+            .checks
+            .iter()
+            .filter(|(_, check)| !self.has_confirmer(now, check))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in stranded {
+            self.effects.push_back(Effect::Withdraw { check: id });
+            if let Some(check) = self.checks.remove(&id) {
+                self.search_or_drop(check);
+            }
+        }
+    }
+}

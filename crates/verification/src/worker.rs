@@ -1,0 +1,166 @@
+use alloc::collections::{BTreeSet, VecDeque};
+use alloc::string::String;
+use alloc::sync::Arc;
+use core::time::Duration;
+
+use kagetsu_game::{Key, Packed, Variant};
+
+use crate::Quarantine;
+
+/// The two kinds of workers, told apart by the role of their token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// The operator's own. Without tokens every worker is one.
+    Operator,
+    /// A stranger's. Its answers are confirmed by the operator's workers or the coordinator alone.
+    Volunteer,
+}
+
+/// A worker's introduction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// Its name, for people.
+    pub name: String,
+    /// Name and version of its engine.
+    pub engine: Arc<str>,
+    /// Threads of each search.
+    pub threads: u32,
+    /// Name of its token; `None` where no token is needed.
+    pub token: Option<Arc<str>>,
+    /// Class of its token.
+    pub class: Class,
+    /// Variants that its engine plays.
+    pub plays: Arc<BTreeSet<Variant>>,
+}
+
+/// The state in which a worker enters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It gets tasks.
+    Admitted,
+    /// It must answer the calibration questions first.
+    Calibrating,
+    /// It gets nothing until it is released.
+    Quarantined,
+}
+
+/// A volunteer whose answers nothing here could verify.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Its engine.
+    pub engine: Arc<str>,
+}
+
+impl core::fmt::Display for Refused {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(
+            out,
+            "a volunteer must run an engine that the coordinator or one of the operator's workers \
+             runs, so that its answers can be verified; '{}' is not one",
+            self.engine
+        )
+    }
+}
+
+impl core::error::Error for Refused {}
+
+/// A worker's record for lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkerTrust {
+    /// Tasks that it answered.
+    pub done: u64,
+    /// Answers that another worker or the coordinator confirmed.
+    pub verified: u64,
+    /// Answers that were found wrong.
+    pub refuted: u64,
+    /// Tasks that it failed.
+    pub failed: u64,
+    /// Why it gets no tasks; `None` if it gets some.
+    pub quarantine: Option<String>,
+    /// Whether it has yet to answer calibration questions.
+    pub is_calibrating: bool,
+    /// Whether it is a volunteer.
+    pub is_volunteer: bool,
+}
+
+/// An answer in the book that nothing has confirmed.
+#[derive(Clone, Debug)]
+pub(crate) struct Unverified {
+    pub(crate) job: Option<u32>,
+    pub(crate) variant: Variant,
+    pub(crate) key: Key,
+    pub(crate) packed: Packed,
+}
+
+/// A worker's standing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It has passed its calibration.
+    Admitted,
+    /// It is answering calibration questions since this time.
+    Calibrating(Duration),
+    Quarantined(Quarantine),
+}
+
+/// All that is known of one worker.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    pub(crate) profile: Profile,
+    pub(crate) is_connected: bool,
+    pub(crate) standing: Standing,
+    pub(crate) done: u64,
+    pub(crate) verified: u64,
+    pub(crate) refuted: u64,
+    pub(crate) failed: u64,
+    /// Failures since its last answer.
+    pub(crate) failures_in_a_row: u32,
+    /// Its last answers in the book that nothing has confirmed, the oldest first.
+    pub(crate) unverified: VecDeque<Unverified>,
+}
+
+impl Record {
+    pub(crate) fn new(profile: Profile, standing: Standing) -> Self {
+        Self {
+            profile,
+            is_connected: true,
+            standing,
+            done: 0,
+            verified: 0,
+            refuted: 0,
+            failed: 0,
+            failures_in_a_row: 0,
+            unverified: VecDeque::new(),
+        }
+    }
+
+    pub(crate) fn quarantine(&self) -> Option<&Quarantine> {
+        match &self.standing {
+            Standing::Quarantined(quarantine) => Some(quarantine),
+            Standing::Admitted | Standing::Calibrating(_) => None,
+        }
+    }
+
+    /// Whether a quarantine of scope [`Principal`](crate::Scope::Principal) of this worker covers
+    /// a worker of the other profile.
+    pub(crate) fn is_same_principal(&self, other: &Profile) -> bool {
+        match (self.profile.class, other.class) {
+            (Class::Volunteer, Class::Volunteer) => self.profile.token == other.token,
+            (Class::Operator, Class::Operator) => self.profile.name == other.name,
+            _ => false,
+        }
+    }
+
+    pub(crate) fn trust(&self) -> WorkerTrust {
+        WorkerTrust {
+            done: self.done,
+            verified: self.verified,
+            refuted: self.refuted,
+            failed: self.failed,
+            quarantine: self
+                .quarantine()
+                .map(|quarantine| quarantine.reason.clone()),
+            is_calibrating: matches!(self.standing, Standing::Calibrating(_)),
+            is_volunteer: self.profile.class == Class::Volunteer,
+        }
+    }
+}

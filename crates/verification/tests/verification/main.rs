@@ -1,0 +1,8 @@
+//! The state machine under virtual time, with honest and lying workers.
+
+mod claims;
+mod conforming;
+mod scenarios;
+mod standing;
+mod values;
+mod world;

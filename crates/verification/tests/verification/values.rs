@@ -1,0 +1,156 @@
+//! Cross-checks of values.
+
+use std::time::Duration;
+
+use kagetsu_schedule::WorkerId;
+use kagetsu_verification::{CheckId, Class, Effect, Tolerance, difference};
+
+use crate::world::{Lie, Worker, World, answer_with, position, profile, truth};
+
+#[test]
+fn wrong_value_is_found_and_taken_back() {
+    for bias in [-500, -100, 100, 350, 2_500] {
+        let mut world = World::new(100.0);
+        world.operator(2, Worker::HONEST);
+        world.operator(3, Worker::HONEST);
+        world.volunteer(7, "stranger", Worker::liar(Lie::Bias(bias), 100));
+        world.answer(7, &position(1), Lie::Bias(bias));
+        world.run();
+        assert!(world.is_quarantined(7), "{bias}");
+        assert_eq!((world.false_values(), world.book.len()), (0, 1), "{bias}");
+    }
+}
+
+#[test]
+fn earlier_and_later_answers_of_a_liar_are_asked_again() {
+    let mut world = World::new(0.0);
+    world.operator(2, Worker::HONEST);
+    world.volunteer(7, "stranger", Worker::liar(Lie::Bias(300), 100));
+    (0..1_000).for_each(|n| _ = world.answer(7, &position(n), Lie::Bias(300)));
+    assert_eq!(world.false_values(), 1_000, "none was checked");
+    world.answer(7, &position(1_000), Lie::Claim);
+    assert!(world.is_quarantined(7));
+    world.run();
+    assert_eq!((world.false_values(), world.book.len()), (0, 1_001));
+}
+
+#[test]
+fn volunteers_do_not_confirm_each_other() {
+    let mut world = World::new(100.0);
+    world.volunteer(7, "one", Worker::liar(Lie::Bias(300), 100));
+    world.volunteer(8, "two", Worker::liar(Lie::Bias(300), 100));
+    world.answer(7, &position(1), Lie::Bias(300));
+    // The coordinator searches, and its own search decides.
+    assert_eq!((world.searches, world.false_values()), (1, 0));
+    assert!(world.is_quarantined(7) && !world.is_quarantined(8));
+}
+
+#[test]
+fn honest_answers_are_confirmed() {
+    let mut world = World::new(100.0);
+    world.operator(1, Worker::HONEST);
+    world.operator(2, Worker::HONEST);
+    world.volunteer(7, "stranger", Worker::HONEST);
+    (0..30).for_each(|n| _ = world.answer(1 + n % 2, &position(n), Lie::None));
+    (30..40).for_each(|n| _ = world.answer(7, &position(n), Lie::None));
+    let verified = |id| world.verification.trust(WorkerId(id)).verified;
+    assert_eq!((verified(1) + verified(2), verified(7)), (70, 10));
+    assert_eq!((world.searches, world.false_values()), (0, 0));
+}
+
+#[test]
+fn only_a_share_is_asked_again() {
+    let mut world = World::new(10.0);
+    world.operator(1, Worker::HONEST);
+    world.operator(2, Worker::HONEST);
+    (0..2_000).for_each(|n| _ = world.answer(1, &position(n), Lie::None));
+    let verified = world.verification.trust(WorkerId(1)).verified;
+    assert!((150..250).contains(&verified), "{verified}");
+}
+
+#[test]
+fn checks_wait_for_a_worker_in_calibration() {
+    let mut world = World::new(0.0);
+    world.operator(1, Worker::liar(Lie::Claim, 100));
+    let beginner = profile("beginner", None, Class::Operator);
+    world
+        .verification
+        .connect(world.now, WorkerId(2), beginner)
+        .expect("a known engine");
+    world.answer(1, &position(1), Lie::Claim);
+    assert_eq!((world.asked.len(), world.book.len()), (1, 0));
+    // It never finishes.
+    world.now += Duration::from_secs(121);
+    world.verification.tick(world.now);
+    world.carry_out();
+    assert_eq!((world.asked.len(), world.searches), (0, 1));
+}
+
+#[test]
+fn check_whose_worker_leaves_goes_to_the_coordinator() {
+    let mut world = World::new(0.0);
+    world.operator(1, Worker::HONEST);
+    world.volunteer(7, "stranger", Worker::HONEST);
+    world.asked.clear();
+    // The operator's worker has the question of a check when it leaves.
+    world.workers.remove(&WorkerId(1));
+    world.answer(7, &position(1), Lie::Claim);
+    assert_eq!((world.asked.len(), world.searches), (1, 0));
+    world.verification.disconnect(world.now, WorkerId(1));
+    world.carry_out();
+    assert_eq!((world.asked.len(), world.searches), (0, 1));
+}
+
+#[test]
+fn stopped_job_ends_its_checks() {
+    let mut world = World::new(0.0);
+    world.operator(1, Worker::HONEST);
+    world.operator(2, Worker::HONEST);
+    world.workers.remove(&WorkerId(2));
+    world.answer(1, &position(1), Lie::Claim);
+    assert_eq!(world.asked.len(), 1);
+    world.verification.stop_job(1);
+    world.carry_out();
+    assert_eq!((world.asked.len(), world.book.len()), (0, 1));
+    assert_eq!(world.proofs(), 0);
+    world.verification.unanswered(CheckId(1));
+    assert_eq!(world.verification.poll(), None::<Effect>);
+}
+
+#[test]
+fn tolerance_depends_on_engines_and_threads() {
+    let position = position(1);
+    let honest = truth(&position);
+    for (bias, tolerance, differs) in [
+        (50, Tolerance::SameSearch, false),
+        (70, Tolerance::SameSearch, true),
+        (190, Tolerance::SameEngine, false),
+        (210, Tolerance::SameEngine, true),
+        (390, Tolerance::OtherEngine, false),
+        (410, Tolerance::OtherEngine, true),
+    ] {
+        let biased = answer_with(&position, Lie::Bias(bias));
+        for (one, other) in [(&honest, &biased), (&biased, &honest)] {
+            let found = difference(&position, tolerance, one, other);
+            assert_eq!(found.is_some(), differs, "{bias} {tolerance:?} {found:?}");
+        }
+    }
+}
+
+#[test]
+fn lower_depth_is_no_way_out_of_comparison() {
+    let position = position(1);
+    let mut shallow = answer_with(&position, Lie::Bias(1_000));
+    let (m, said) = shallow.best().map(|(m, v)| (m, v.clone())).expect("one");
+    shallow = [(m, kagetsu_game::Verdict { depth: 1, ..said })]
+        .into_iter()
+        .collect();
+    for tolerance in [
+        Tolerance::SameSearch,
+        Tolerance::SameEngine,
+        Tolerance::OtherEngine,
+    ] {
+        let found = difference(&position, tolerance, &truth(&position), &shallow);
+        assert!(found.is_some(), "{tolerance:?}");
+    }
+}
