@@ -1,11 +1,11 @@
 use kagetsu_game::gomoku::{Freestyle, Renju, Standard};
 use kagetsu_game::{Answer, Bound, Claim, Proof, Question, RuleName, Variant, Verdict};
 
+use crate::alphabeta::table::Table;
 use crate::gomoku::Board;
+use crate::root::provenance::provenance;
 use crate::root::{Part, Search};
-use crate::table::Table;
 use crate::threats::{Class, Found, Outcome, Threats};
-use crate::verdicts::provenance;
 use crate::{Control, EngineError, EngineOptions, Progress, surakarta, xiangqi};
 
 /// Memory of one search for threats.
@@ -32,7 +32,7 @@ pub struct Branch {
 
 impl Engine {
     /// Name and version, as verdicts carry it.
-    pub const NAME: &'static str = concat!("kagetsu ", env!("CARGO_PKG_VERSION"));
+    pub const NAME: &'static str = crate::root::provenance::NAME;
 
     /// An engine with its table and threads.
     ///

@@ -40,36 +40,28 @@ mod alphabeta;
 mod control;
 mod engine;
 mod error;
-mod exchange;
 mod gomoku;
 mod heuristics;
-mod history;
-mod kth;
-mod limits;
-mod mechanisms;
 #[cfg(test)]
+#[path = "../tests/internal/minimax.rs"]
 mod minimax;
 mod options;
-mod refute;
 mod root;
 pub mod seeds;
-mod selection;
-mod settings;
 mod shallow;
 #[cfg(test)]
-mod small;
+#[path = "../tests/internal/small_boards.rs"]
+mod small_boards;
 mod surakarta;
-mod table;
 pub mod threats;
 pub mod tuning;
-mod verdicts;
 mod xiangqi;
 
+pub use control::exchange::Note;
 pub use control::{Control, Progress};
 pub use engine::{Branch, Engine};
 pub use error::EngineError;
-pub use exchange::Note;
-pub use mechanisms::{Mechanism, Mechanisms};
+pub use options::features::{Mechanism, Mechanisms};
+pub use options::text::OptionsError;
 pub use options::{Constants, EngineOptions, Neighbourhood, Split};
-pub use settings::OptionsError;
 pub use shallow::shallow;

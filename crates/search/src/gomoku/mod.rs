@@ -20,22 +20,17 @@ macro_rules! with_rule {
     };
 }
 
-mod assault;
 mod board;
 mod cells;
-mod fitted;
-mod fours;
-mod kind;
 #[cfg(test)]
+#[path = "../../tests/internal/gomoku.rs"]
 mod laws;
+mod patterns;
 mod places;
-mod shape;
-mod vcf;
-mod vct;
-mod weights;
+mod threats;
 
-pub(crate) use assault::{Assault, Candidate, Won};
 pub(crate) use board::Board;
-pub(crate) use fitted::{CLASSES, FLAGS, Fitted};
-pub(crate) use vct::{Decision, Sketch, Table as ProofTable, Vct};
+pub(crate) use patterns::fitted::{CLASSES, FLAGS, Fitted};
+pub(crate) use threats::lambda::{Assault, Candidate, Won};
+pub(crate) use threats::vct::{Decision, Sketch, Table as ProofTable, Vct};
 pub(crate) use with_rule;

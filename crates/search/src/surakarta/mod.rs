@@ -3,6 +3,7 @@
 mod board;
 mod heuristics;
 #[cfg(test)]
+#[path = "../../tests/internal/surakarta.rs"]
 pub(crate) mod laws;
 #[cfg(test)]
 mod opening;

@@ -5,6 +5,7 @@ mod evaluation;
 mod exchange;
 mod heuristics;
 #[cfg(test)]
+#[path = "../../tests/internal/xiangqi.rs"]
 pub(crate) mod laws;
 mod mate;
 mod values;

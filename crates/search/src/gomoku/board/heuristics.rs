@@ -1,11 +1,11 @@
 use kagetsu_game::gomoku::{Gomoku, Rule};
 use kagetsu_game::{Effort, Move, ProofKind, Score, Side};
 
-use super::super::kind::Kind;
-use super::super::vcf::Vcf;
-use super::super::vct::{Decision, Table as ProofTable, Vct};
-use super::super::weights::Weights;
 use super::{Board, is_judged};
+use crate::gomoku::patterns::kind::Kind;
+use crate::gomoku::patterns::weights::Weights;
+use crate::gomoku::threats::vcf::Vcf;
+use crate::gomoku::threats::vct::{Decision, Table as ProofTable, Vct};
 use crate::heuristics::{Attack, Force, Heuristics, Late, Moves, Situation, Style};
 use crate::{Control, EngineOptions};
 

@@ -3,16 +3,16 @@
 use kagetsu_game::gomoku::Rule;
 use kagetsu_game::{Move, zobrist};
 
-use super::super::cells::Cells;
-use super::super::kind::Kind;
-use super::super::places::empty;
-use super::super::shape::CENTRE;
-use super::super::vcf::Vcf;
 use super::Board;
+use crate::gomoku::cells::Cells;
+use crate::gomoku::patterns::kind::Kind;
+use crate::gomoku::patterns::shape::CENTRE;
+use crate::gomoku::places::empty;
+use crate::gomoku::threats::vcf::Vcf;
 
 impl<R: Rule> Board<R> {
     /// How the opponent would win by fours if it were his move, trying at most `budget` of them.
-    pub(in super::super) fn find_threat(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
+    pub(in crate::gomoku) fn find_threat(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
         if !self.may_threaten() {
             return None;
         }
@@ -24,7 +24,7 @@ impl<R: Rule> Board<R> {
     }
 
     /// Whether the opponent has fours enough to win by them.
-    pub(in super::super) fn may_threaten(&self) -> bool {
+    pub(in crate::gomoku) fn may_threaten(&self) -> bool {
         let count = |kind| self.count(self.side.other(), kind);
         let fours = [Kind::Tangle, Kind::Four, Kind::FourThree, Kind::Winning].map(count);
         count(Kind::FourThree) + count(Kind::Winning) > 0 || fours.iter().sum::<u16>() > 1
@@ -32,7 +32,7 @@ impl<R: Rule> Board<R> {
 
     /// The legal moves after which the opponent's line of fours may not win as it stands. Every other move loses in one ply
     /// more than the line has.
-    pub(in super::super) fn replies_to(&mut self, line: &[Move]) -> Cells {
+    pub(in crate::gomoku) fn replies_to(&mut self, line: &[Move]) -> Cells {
         let near = self.touching(line).and(&self.empty);
         let legal: Cells = near
             .iter()
@@ -94,7 +94,7 @@ impl<R: Rule> Board<R> {
     /// before, and none of the answers makes a five or a four that the next move does not stop.
     ///
     /// Then the move loses in one ply more than the line has: nothing else is assumed of the mover.
-    pub(in super::super) fn still_wins(&mut self, m: Move, line: &[Move]) -> bool {
+    pub(in crate::gomoku) fn still_wins(&mut self, m: Move, line: &[Move]) -> bool {
         self.play_cell(m.index());
         let wins = self.follow(line);
         self.undo_cell();
@@ -142,7 +142,7 @@ impl<R: Rule> Board<R> {
     }
 
     /// Lets the other side move, or takes that back.
-    pub(in super::super) fn pass(&mut self) {
+    pub(in crate::gomoku) fn pass(&mut self) {
         self.side = self.side.other();
         self.hash ^= zobrist::SECOND_TO_MOVE as u64;
     }

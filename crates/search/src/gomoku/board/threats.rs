@@ -3,15 +3,15 @@
 use kagetsu_game::Side;
 use kagetsu_game::gomoku::{Lines, Rule};
 
-use super::super::cells::Cells;
-use super::super::kind::Kind;
-use super::super::places::{Geometry, Line};
-use super::super::shape::Shape;
 use super::{Board, NUMBERS, ROOM, half};
+use crate::gomoku::cells::Cells;
+use crate::gomoku::patterns::kind::Kind;
+use crate::gomoku::patterns::shape::Shape;
+use crate::gomoku::places::{Geometry, Line};
 
 impl<R: Rule> Board<R> {
     /// Empty cells that may make a four or an open three of `side`, or both; those that win at once are among them.
-    pub(in super::super) fn threats(&self, side: Side) -> Cells {
+    pub(in crate::gomoku) fn threats(&self, side: Side) -> Cells {
         self.cells_of(side, |kind| {
             !matches!(kind, Kind::Quiet | Kind::Forbidden | Kind::Five)
         })
@@ -19,7 +19,7 @@ impl<R: Rule> Board<R> {
 
     /// Empty cells that make neither a four nor an open three of `side`, but on some line a sleeping three (`XOOO__`), or a two
     /// if so little is wanted by `least`.
-    pub(in super::super) fn hidden_threats(&self, side: Side, least: Shape) -> Cells {
+    pub(in crate::gomoku) fn hidden_threats(&self, side: Side, least: Shape) -> Cells {
         let makes = |cell: usize| {
             let cross = half(self.crosses[cell % ROOM], side.index());
             let mut shapes =
@@ -33,48 +33,48 @@ impl<R: Rule> Board<R> {
     }
 
     /// Whether the side to move has a four to make.
-    pub(in super::super) fn has_four(&self) -> bool {
+    pub(in crate::gomoku) fn has_four(&self) -> bool {
         let fours = [Kind::Tangle, Kind::Four, Kind::FourThree, Kind::Winning];
         fours.iter().any(|&kind| self.count(self.side, kind) > 0)
     }
 
     /// An empty cell of the kind for `side`.
-    pub(in super::super) fn one(&self, side: Side, kind: Kind) -> Option<usize> {
+    pub(in crate::gomoku) fn one(&self, side: Side, kind: Kind) -> Option<usize> {
         self.cells_of(side, |other| other == kind).first()
     }
 
     /// Rows, columns and diagonals, by the numbers of [`Geometry::places`].
-    pub(in super::super) const fn lines(&self) -> &[Line; 256] {
+    pub(in crate::gomoku) const fn lines(&self) -> &[Line; 256] {
         &self.lines
     }
 
-    pub(in super::super) const fn geometry(&self) -> &'static Geometry {
+    pub(in crate::gomoku) const fn geometry(&self) -> &'static Geometry {
         self.geometry
     }
 
     /// Black's stones and the empty cells, for the judge of renju.
-    pub(in super::super) const fn judged(&self) -> &(Lines, Lines) {
+    pub(in crate::gomoku) const fn judged(&self) -> &(Lines, Lines) {
         &self.judged
     }
 
     /// What a stone of the side on the cell adds to the hash.
     #[inline]
-    pub(in super::super) fn number(side: Side, cell: usize) -> u64 {
+    pub(in crate::gomoku) fn number(side: Side, cell: usize) -> u64 {
         NUMBERS[side.index()][cell] as u64
     }
 
     /// A hash of stones and side to move.
-    pub(in super::super) const fn hash_now(&self) -> u64 {
+    pub(in crate::gomoku) const fn hash_now(&self) -> u64 {
         self.hash
     }
 
     /// Cells without a stone, forbidden ones among them.
-    pub(in super::super) const fn empties(&self) -> Cells {
+    pub(in crate::gomoku) const fn empties(&self) -> Cells {
         self.empty
     }
 
     /// Some legal move of the side to move.
-    pub(in super::super) fn any_legal(&self) -> Option<usize> {
+    pub(in crate::gomoku) fn any_legal(&self) -> Option<usize> {
         self.empty
             .iter()
             .find(|&cell| !self.is_forbidden(self.side, cell))

@@ -1,0 +1,642 @@
+pub(crate) mod history;
+mod leaf;
+pub(crate) mod selection;
+pub(crate) mod table;
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+use arrayvec::ArrayVec;
+use kagetsu_game::{Bound, Move, Score};
+
+use self::selection::Node;
+use crate::alphabeta::history::History;
+use crate::alphabeta::table::{Entry, Table};
+use crate::control::exchange::Exchange;
+use crate::control::limits::Limits;
+use crate::heuristics::{Heuristics, Moves, Situation};
+use crate::{EngineOptions, Mechanism};
+
+/// Plies from the root beyond which nothing is searched, however forced.
+const DEEPEST: usize = 120;
+
+/// What a value rests on that rests on no earlier position.
+const NOTHING: i32 = i32::MAX;
+
+/// Principal variation search (Marsland and Campbell, "Parallel search of strongly ordered game trees", 1982) of one
+/// thread: the first move with the whole window, the others with a null window, and again where that fails high.
+///
+/// Scores are for the side to move, mates from the node. See the crate's documentation for why every mate is a proof.
+pub(crate) struct AlphaBeta<'a, H> {
+    pub(crate) board: H,
+    table: &'a Table,
+    limits: &'a Limits<'a>,
+    options: &'a EngineOptions,
+    history: History,
+    /// The engines that search the same.
+    exchange: Option<&'a Exchange>,
+    /// Whether this thread only fills the table for another.
+    is_helper: bool,
+    /// Positions visited by this thread.
+    pub(crate) nodes: u64,
+    /// The moves made, from the root.
+    path: Vec<Move>,
+    /// The best line from each ply, the last searched.
+    lines: Vec<Vec<Move>>,
+    /// The ply of the earliest position that the last value rests on by a repetition, below 0 before the root; or
+    /// [`NOTHING`]. A value that rests on a position above its own holds on this path only.
+    since: i32,
+    /// Plies from the root up to which checks are searched deeper.
+    horizon: usize,
+    /// Whether a null move is being verified.
+    is_verifying: bool,
+}
+
+/// What a search of a root move has found.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    /// For the side that makes it.
+    pub(crate) score: Score,
+    /// It and what follows.
+    pub(crate) line: Vec<Move>,
+    /// Whether the score rests on what was played before, so that it holds on this path only.
+    pub(crate) is_bound_to_path: bool,
+}
+
+impl<H> Drop for AlphaBeta<'_, H> {
+    fn drop(&mut self) {
+        self.limits.finish(self.nodes);
+    }
+}
+
+impl<'a, H: Heuristics> AlphaBeta<'a, H> {
+    pub(crate) fn new(
+        board: H,
+        table: &'a Table,
+        limits: &'a Limits<'a>,
+        options: &'a EngineOptions,
+    ) -> Self {
+        Self {
+            board,
+            table,
+            limits,
+            options,
+            history: History::new(DEEPEST + 2, H::STYLE.codes),
+            exchange: limits
+                .control()
+                .exchange()
+                .filter(|exchange| !exchange.is_alone()),
+            is_helper: false,
+            nodes: 0,
+            path: Vec::with_capacity(DEEPEST + 2),
+            lines: vec![Vec::new(); DEEPEST + 2],
+            since: NOTHING,
+            horizon: 0,
+            is_verifying: false,
+        }
+    }
+
+    /// The same as a helper, which ends when it is dismissed.
+    pub(crate) fn helping(self) -> Self {
+        let mut helper = self;
+        helper.is_helper = true;
+        helper
+    }
+
+    /// The value of a root move. `None` if the search must end.
+    pub(crate) fn root_move(
+        &mut self,
+        m: Move,
+        depth: u8,
+        alpha: Score,
+        beta: Score,
+    ) -> Option<Found> {
+        self.horizon = 2 * usize::from(depth);
+        self.play(m);
+        let score = self.search(beta.after(), alpha.after(), i32::from(depth) - 1, 1);
+        self.undo();
+        let score = score?.before();
+        let is_bound_to_path = self.since <= 0;
+        let mut line = vec![m];
+        line.extend(&self.lines[1]);
+        if self.exchange.is_some() && score > alpha {
+            self.prolong(&mut line, depth.into());
+        }
+        Some(Found {
+            score,
+            line,
+            is_bound_to_path,
+        })
+    }
+
+    /// What others have told of a line is its value and its next move: what follows is in the table, but for answers to fours. Who
+    /// fails low knows no best move.
+    fn prolong(&mut self, line: &mut Vec<Move>, most: usize) {
+        line.iter().for_each(|&m| self.play(m));
+        while line.len() < most {
+            let known = self
+                .table
+                .get(self.board.hash())
+                .filter(|entry| entry.bound != Bound::Upper);
+            let next = match self.board.situation() {
+                situation @ Situation::Forced { otherwise: 2 } => {
+                    self.board.moves(&situation).take().map(|(_, m)| m)
+                }
+                _ => known.map(|entry| entry.best),
+            };
+            let Some(next) = next.filter(|next| self.board.legal().contains(next)) else {
+                break;
+            };
+            line.push(next);
+            self.play(next);
+        }
+        line.iter().for_each(|_| self.undo());
+    }
+
+    fn play(&mut self, m: Move) {
+        self.path.push(m);
+        self.board.play(m);
+    }
+
+    fn undo(&mut self) {
+        self.path.pop();
+        self.board.undo();
+    }
+
+    fn search(&mut self, alpha: Score, beta: Score, depth: i32, ply: usize) -> Option<Score> {
+        self.lines[ply].clear();
+        self.since = NOTHING;
+        if self.limits.count(&mut self.nodes, 1) || self.is_helper && self.limits.is_dismissed() {
+            return None;
+        }
+        let situation = self.board.situation();
+        match situation {
+            Situation::Over(score) => return Some(score),
+            Situation::Repeated { score, plies } => {
+                self.since = ply as i32 - plies as i32;
+                return Some(score);
+            }
+            Situation::Known(score) => {
+                self.lines[ply].extend(self.board.urgent().first());
+                return Some(score);
+            }
+            // The only answer to a four costs no depth.
+            Situation::Forced { otherwise: 2 } if ply < DEEPEST => {
+                let node = Node {
+                    situation,
+                    is_quiet: false,
+                    opinion: Score::ZERO,
+                    alpha,
+                    beta,
+                    depth: depth.max(0),
+                    ply,
+                };
+                let mut moves = self.board.moves(&situation);
+                return self.expand(&mut moves, Score::loss_in(2), node);
+            }
+            Situation::Forced { .. } | Situation::Free => {}
+        }
+        // Who cannot win any more can hold no more than a draw.
+        let (mine, his) = self.board.hopes();
+        if !mine && alpha >= Score::ZERO || !his && beta <= Score::ZERO {
+            return Some(Score::ZERO);
+        }
+        // An answer to a check costs no depth.
+        let is_check = self.board.is_check();
+        let extends = is_check && self.selects(Mechanism::CheckExtension) && ply < self.horizon;
+        let depth = depth.max(0) + i32::from(extends);
+        if depth == 0 || ply >= DEEPEST {
+            return self.leaf(alpha, beta, ply);
+        }
+        let opinion = self.board.evaluate();
+        let is_quiet = situation == Situation::Free && !is_check;
+        self.probe(Node {
+            situation,
+            is_quiet,
+            opinion,
+            alpha,
+            beta,
+            depth,
+            ply,
+        })
+    }
+
+    /// Searches with the help of the table.
+    fn probe(&mut self, mut node: Node) -> Option<Score> {
+        let Node {
+            situation,
+            alpha,
+            beta,
+            depth,
+            ply,
+            ..
+        } = node;
+        let hash = self.board.hash();
+        if let Some(exchange) = self.exchange {
+            exchange.listen(self.table);
+        }
+        let known = self.table.get(hash);
+        if let Some(entry) =
+            known.filter(|entry| self.is_enough(entry, &node) && self.cuts(entry, &node))
+        {
+            if entry.best != Move::NONE {
+                self.lines[ply].push(entry.best);
+            }
+            return Some(entry.score);
+        }
+        if self.options.selective {
+            if let ControlFlow::Break(score) = self.forego(&node) {
+                return score;
+            }
+            if known.is_none() {
+                node.depth = selection::without_a_table_move(depth);
+            }
+        }
+        let mut moves = self.board.moves(&situation);
+        if self.options.selective {
+            moves.adjust(|m| {
+                self.earned(m) / 16
+                    + if self.is_known(ply, m) {
+                        H::STYLE.killer
+                    } else {
+                        0
+                    }
+            });
+        }
+        if let Some(entry) = known.filter(|_| self.has(Mechanism::TableMove)) {
+            moves.promote(entry.best);
+        }
+        // What the moves that are left out are worth: nothing is called lost because a choice of moves is.
+        let floor = match situation {
+            Situation::Forced { otherwise } => Score::loss_in(otherwise),
+            _ if moves.complete => Score::MIN,
+            _ => -Score::OPINION_MAX,
+        };
+        let score = self.expand(&mut moves, floor, node)?;
+        let best = self.lines[ply].first().copied().unwrap_or(Move::NONE);
+        // What holds on this path only is no value of the position, but its best move may be the best.
+        if self.since < ply as i32 {
+            self.table.put(
+                hash,
+                Entry {
+                    score: Score::MIN,
+                    bound: Bound::Lower,
+                    depth: 0,
+                    best,
+                },
+            );
+            return Some(score);
+        }
+        self.since = NOTHING;
+        let bound = match score {
+            _ if score >= beta => Bound::Lower,
+            _ if score <= alpha => Bound::Upper,
+            _ => Bound::Exact,
+        };
+        let entry = Entry {
+            score,
+            bound,
+            depth: depth as u8,
+            best,
+        };
+        // What was heard is not said again.
+        if let Some(exchange) = self.exchange.filter(|exchange| depth >= exchange.least())
+            && self.table.get(hash) != Some(entry)
+        {
+            exchange.learned(hash, entry);
+        }
+        self.table.put(hash, entry);
+        Some(score)
+    }
+
+    /// Whether what the table says of a node may stand for a search of it.
+    fn is_enough(&self, entry: &Entry, node: &Node) -> bool {
+        let depth = i32::from(entry.depth);
+        // Who is alone searches the first line itself; of several one does, and tells its value.
+        let stands = !node.is_pv() || self.exchange.is_some() && entry.bound == Bound::Exact;
+        entry.is_proof()
+            || if self.options.selective {
+                depth >= node.depth && stands
+            } else {
+                depth == node.depth
+            }
+    }
+
+    /// The value of a node that is so far beyond the window that its moves need no search; `Break(None)` if the search must
+    /// end.
+    fn forego(&mut self, node: &Node) -> ControlFlow<Option<Score>> {
+        let &Node {
+            is_quiet,
+            opinion,
+            alpha,
+            beta,
+            ply,
+            ..
+        } = node;
+        if !is_quiet || node.is_pv() {
+            return ControlFlow::Continue(());
+        }
+        if selection::is_far_above(node, H::STYLE.ply) && !self.board.is_threatened() {
+            return ControlFlow::Break(Some(opinion));
+        }
+        if selection::is_far_below(node, H::STYLE.ply) {
+            match self.leaf(alpha, beta, ply) {
+                Some(score) if score > alpha && !score.is_mate() => {}
+                score => return ControlFlow::Break(score),
+            }
+        }
+        self.skip(node)
+    }
+
+    /// Null move (Donninger, "Null move and deep search", ICCA Journal 16(3), 1993): who stands above the window even after
+    /// leaving the move to the other side needs no search. Never twice in a row; deep ones are verified without it.
+    fn skip(&mut self, node: &Node) -> ControlFlow<Option<Score>> {
+        let &Node {
+            opinion,
+            beta,
+            depth,
+            ply,
+            ..
+        } = node;
+        let reduced = depth - selection::null_reduction(node);
+        if depth < selection::LEAST_NULL
+            || opinion < beta
+            || beta.is_mate()
+            || self.before() == Move::NONE
+            || self.is_verifying
+            || !self.has(Mechanism::NullMove)
+            || !self.board.pass()
+        {
+            return ControlFlow::Continue(());
+        }
+        self.path.push(Move::NONE);
+        let (below, above) = (Score::from_raw(beta.raw() - 1).unwrap_or(Score::MIN), beta);
+        let score = self
+            .search(above.after(), below.after(), reduced, ply + 1)
+            .map(Score::before);
+        self.undo();
+        let Some(score) = score else {
+            return ControlFlow::Break(None);
+        };
+        self.lines[ply].clear();
+        if score < beta {
+            return ControlFlow::Continue(());
+        }
+        let score = score.min(Score::OPINION_MAX);
+        if depth < selection::LEAST_VERIFIED {
+            return ControlFlow::Break(Some(score));
+        }
+        self.is_verifying = true;
+        let verified = self.probe(Node {
+            alpha: below,
+            depth: reduced,
+            ..*node
+        });
+        self.is_verifying = false;
+        match verified {
+            Some(verified) if verified < beta => ControlFlow::Continue(()),
+            verified => ControlFlow::Break(verified),
+        }
+    }
+
+    /// Whether a part of the search is not left out.
+    pub(crate) fn has(&self, mechanism: Mechanism) -> bool {
+        !self.options.without.has(mechanism)
+    }
+
+    /// The same of one that only a selective search has.
+    pub(crate) fn selects(&self, mechanism: Mechanism) -> bool {
+        self.options.selective && self.has(mechanism)
+    }
+
+    /// Names the search of the position to so many plies.
+    pub(crate) fn key(&self, depth: i32) -> u64 {
+        (self.board.hash() ^ depth as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1
+    }
+
+    fn is_busy(&mut self, m: Move, depth: i32) -> bool {
+        let Some(exchange) = self.exchange else {
+            return false;
+        };
+        self.play(m);
+        let key = self.key(depth);
+        self.undo();
+        exchange.is_busy(key)
+    }
+
+    /// The value of a node, if another engine has said enough of it since its search began.
+    fn told(&mut self, exchange: &Exchange, hash: u64, node: &Node) -> Option<Score> {
+        exchange.listen(self.table);
+        let entry = self
+            .table
+            .get(hash)
+            .filter(|entry| self.is_enough(entry, node) && self.cuts(entry, node))?;
+        self.since = NOTHING;
+        self.lines[node.ply].clear();
+        self.lines[node.ply].extend(Some(entry.best).filter(|best| *best != Move::NONE));
+        Some(entry.score)
+    }
+
+    /// Whether an entry ends the search of a node.
+    fn cuts(&self, entry: &Entry, node: &Node) -> bool {
+        match entry.bound {
+            Bound::Exact => true,
+            Bound::Lower => entry.score >= node.beta,
+            Bound::Upper => entry.score <= node.alpha,
+        }
+    }
+
+    fn side(&self) -> usize {
+        self.path.len() % 2
+    }
+
+    fn is_known(&self, ply: usize, m: Move) -> bool {
+        self.has(Mechanism::Killers) && self.history.is_known(self.side(), ply, self.before(), m)
+    }
+
+    /// What the side to move has seen of the move elsewhere.
+    fn earned(&self, m: Move) -> i32 {
+        if self.has(Mechanism::History) {
+            self.history.value(self.side(), m)
+        } else {
+            0
+        }
+    }
+
+    fn before(&self) -> Move {
+        self.path.last().copied().unwrap_or(Move::NONE)
+    }
+
+    /// The best of the moves, but no less than `floor`, which is what the moves that are left out are worth.
+    fn expand(&mut self, moves: &mut Moves, mut floor: Score, node: Node) -> Option<Score> {
+        let Node {
+            mut alpha,
+            beta,
+            depth,
+            ply,
+            ..
+        } = node;
+        let mut best = Score::MIN;
+        // The answer to a four keeps its depth; every other move costs one.
+        let next = if floor == Score::loss_in(2) {
+            depth
+        } else {
+            depth - 1
+        };
+        let mut searched: ArrayVec<Move, 64> = ArrayVec::new();
+        let mut deferred: VecDeque<(Move, i32)> = VecDeque::new();
+        let (mut since, mut of_best) = (NOTHING, NOTHING);
+        let exchange = self.exchange.filter(|exchange| depth > exchange.least());
+        let hash = self.board.hash();
+        loop {
+            // What another is at work on comes last, the first that has ended before the others.
+            let (m, again) = match moves.take() {
+                Some((_, m)) => (m, None),
+                None => {
+                    let ended = deferred
+                        .iter()
+                        .position(|&(m, reduction)| !self.is_busy(m, next - reduction));
+                    let Some((m, reduction)) = deferred.remove(ended.unwrap_or(0)) else {
+                        break;
+                    };
+                    (m, Some(reduction))
+                }
+            };
+            // Another may have found out meanwhile.
+            if let Some(score) = exchange
+                .filter(|_| !searched.is_empty())
+                .and_then(|e| self.told(e, hash, &node))
+            {
+                return Some(score);
+            }
+            let mut reduction = again.unwrap_or(0);
+            if again.is_none()
+                && self.selects(Mechanism::LateMoves)
+                && node.is_quiet
+                && best > -Score::OPINION_MAX
+            {
+                let force = self.board.force(m);
+                if selection::is_hopeless(&node, alpha, searched.len(), force, &H::STYLE) {
+                    floor = floor.max(-Score::OPINION_MAX);
+                    continue;
+                }
+                reduction =
+                    selection::reduction(&node, searched.len(), force, self.earned(m), &H::STYLE);
+            }
+            self.play(m);
+            let own = exchange
+                .filter(|e| !searched.is_empty() && next - reduction >= e.least())
+                .map(|exchange| (exchange, self.key(next - reduction)));
+            if let Some((exchange, key)) = own {
+                if again.is_none() && exchange.is_busy(key) {
+                    self.undo();
+                    deferred.push_back((m, reduction));
+                    continue;
+                }
+                exchange.begun(key);
+            }
+            let score = self.child(searched.is_empty(), alpha, beta, next, reduction, ply + 1);
+            self.undo();
+            if let Some((exchange, key)) = own {
+                exchange.ended(key);
+            }
+            let score = score?;
+            since = since.min(self.since);
+            // Beyond the first 64 moves nothing is learned.
+            let _ = searched.try_push(m);
+            if score > best {
+                (best, of_best) = (score, self.since);
+                if score > floor {
+                    self.lead(m, ply);
+                }
+                alpha = alpha.max(score);
+            }
+            if alpha >= beta {
+                // The others do not matter for this.
+                since = self.since;
+                if self.options.selective && node.is_quiet {
+                    let (side, before) = (self.side(), self.before());
+                    self.history.learn(side, ply, before, &searched, depth);
+                }
+                break;
+            }
+        }
+        // One win is enough, whatever the other moves rest on.
+        self.since = if best.win_plies().is_some() {
+            of_best
+        } else {
+            since
+        };
+        // What was chosen is lost: perhaps the rest is so too.
+        if best.loss_plies().is_some()
+            && floor == -Score::OPINION_MAX
+            && selection::is_worth_a_proof(&node)
+            && let Some(plies) = self.refuted(&searched)
+        {
+            floor = Score::loss_in(plies);
+        }
+        Some(best.max(floor))
+    }
+
+    /// The best line from `ply` is now this move and the line after it.
+    fn lead(&mut self, m: Move, ply: usize) {
+        let (line, rest) = self.lines.split_at_mut(ply + 1);
+        line[ply].clear();
+        line[ply].push(m);
+        line[ply].extend(&rest[0]);
+    }
+
+    /// The plies within which every legal move but those searched loses, if one line of fours refutes them all.
+    fn refuted(&mut self, searched: &[Move]) -> Option<u16> {
+        let mut left = selection::THREATS;
+        let threat = self.board.threat(&mut left);
+        // A search that is over is so at the next position.
+        self.limits
+            .count(&mut self.nodes, selection::THREATS - left);
+        let threat = threat?;
+        let mut rest = self
+            .board
+            .legal()
+            .into_iter()
+            .filter(|m| !searched.contains(m));
+        let all = rest.all(|m| !self.board.force(m).is_four && self.board.is_refuted(m, &threat));
+        all.then_some(threat.len() as u16 + 1)
+    }
+
+    /// The value of the move just played, for the side that played it.
+    fn child(
+        &mut self,
+        is_first: bool,
+        alpha: Score,
+        beta: Score,
+        depth: i32,
+        reduction: i32,
+        ply: usize,
+    ) -> Option<Score> {
+        let above = if self.has(Mechanism::NullWindow) {
+            Score::from_raw(alpha.raw() + 1)
+        } else {
+            Some(beta)
+        };
+        if !is_first && let Some(above) = above.filter(|&above| above <= beta) {
+            if reduction > 0 {
+                let score = self
+                    .search(above.after(), alpha.after(), depth - reduction, ply)?
+                    .before();
+                if score <= alpha {
+                    return Some(score);
+                }
+            }
+            let score = self
+                .search(above.after(), alpha.after(), depth, ply)?
+                .before();
+            if score <= alpha || score >= beta || above == beta {
+                return Some(score);
+            }
+        }
+        Some(
+            self.search(beta.after(), alpha.after(), depth, ply)?
+                .before(),
+        )
+    }
+}

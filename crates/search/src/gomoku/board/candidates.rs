@@ -1,0 +1,121 @@
+//! Which cells of a board are to be searched, and what they promise.
+
+use arrayvec::ArrayVec;
+use kagetsu_game::Move;
+use kagetsu_game::Side;
+use kagetsu_game::gomoku::Rule;
+
+use super::Board;
+use crate::gomoku::cells::Cells;
+use crate::gomoku::patterns::kind::Kind;
+use crate::gomoku::patterns::shape::{CENTRE, completions};
+use crate::heuristics::Moves;
+
+impl<R: Rule> Board<R> {
+    /// The one point that stops a five.
+    pub(super) fn stop(&self) -> Moves {
+        self.listed(
+            self.cells_of(self.side.other(), |kind| kind == Kind::Five)
+                .iter(),
+            true,
+        )
+    }
+
+    /// The moves against an opponent who can make two completion points.
+    pub(super) fn answers(&self) -> Moves {
+        self.listed(self.defences().iter(), true)
+    }
+
+    /// The cells against an opponent who can make two completion points: those that answer each of his ways to do it, and
+    /// every four of one's own. Some may be forbidden.
+    pub(in crate::gomoku) fn defences(&self) -> Cells {
+        let (me, other) = (self.side, self.side.other());
+        let mut common: Option<Cells> = None;
+        for threat in self.cells_of(other, |kind| kind == Kind::Winning).iter() {
+            let answers: Cells = self
+                .completions(other, threat)
+                .into_iter()
+                .chain([threat])
+                .collect();
+            common = Some(common.map_or(answers, |common| common.and(&answers)));
+        }
+        let mut cells = common.unwrap_or_default();
+        cells.add(&self.cells_of(me, Kind::is_four), self.geometry.words());
+        cells
+    }
+
+    /// The cells worth a thought.
+    pub(super) fn candidates(&self) -> Moves {
+        let near = if self.most == usize::MAX {
+            self.empty
+        } else {
+            self.near.and(&self.empty)
+        };
+        let mut moves = self.listed(near.iter(), false);
+        let is_all = if moves.is_empty() {
+            moves = self.central();
+            true
+        } else {
+            near == self.empty
+        };
+        moves.complete = is_all && moves.len() <= self.most;
+        moves.limit(self.most);
+        moves
+    }
+
+    /// The legal ones among empty cells, each with its worth.
+    fn listed(&self, cells: impl Iterator<Item = usize>, complete: bool) -> Moves {
+        let mut moves = Moves::new(complete);
+        for cell in cells.filter(|&cell| !self.is_forbidden(self.side, cell)) {
+            moves.push(self.worth(cell), Move::new(cell as u16));
+        }
+        moves
+    }
+
+    /// Worth of a stone on an empty cell, for whoever moves: what it makes, and what it takes from the opponent.
+    #[inline]
+    fn worth(&self, cell: usize) -> i32 {
+        let grades = self.grades[cell];
+        let (mine, his) = (grades[self.side.index()], grades[self.side.other().index()]);
+        let defence = self.weights[0].defence;
+        let defended = if defence == 100 {
+            his.promise()
+        } else {
+            his.promise() * defence / 100
+        };
+        2 * mine.promise() + defended + 4_000 * mine.kind().rank() + 2_000 * his.kind().rank()
+    }
+
+    /// Where there is nothing to be near to: the empty cells nearest to the centre.
+    fn central(&self) -> Moves {
+        let (size, middle) = (self.geometry.size, self.geometry.size as isize - 1);
+        let distance = |cell: usize| {
+            let (x, y) = ((cell % size) as isize, (cell / size) as isize);
+            (2 * x - middle).abs().max((2 * y - middle).abs())
+        };
+        let mut moves = Moves::new(false);
+        for cell in self
+            .empty
+            .iter()
+            .filter(|&cell| !self.is_forbidden(self.side, cell))
+        {
+            moves.push(-distance(cell) as i32, Move::new(cell as u16));
+        }
+        moves
+    }
+
+    /// The cells that complete five together with a stone of `side` on `cell`.
+    pub(in crate::gomoku) fn completions(&self, side: Side, cell: usize) -> ArrayVec<usize, 40> {
+        let mut found = ArrayVec::new();
+        for (at, stride) in self.geometry.places[cell]
+            .into_iter()
+            .zip(self.geometry.strides)
+        {
+            let window = self.lines[usize::from(at.line)].window(at.place.into());
+            for place in completions::<R>(side, window) {
+                found.push((cell as isize + (place as isize - CENTRE as isize) * stride) as usize);
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,426 @@
+mod candidates;
+mod heuristics;
+mod refute;
+mod threats;
+
+use std::marker::PhantomData;
+
+use kagetsu_game::gomoku::{Gomoku, Lines, MAX_CELLS, Point, Rule, forbidden};
+use kagetsu_game::{Game, Move, Outcome, Side, Symmetry, zobrist};
+
+use crate::EngineOptions;
+use crate::gomoku::cells::Cells;
+use crate::gomoku::patterns::kind::{Cross, KINDS, Kind};
+use crate::gomoku::patterns::shape::{CENTRE, Shapes, reach};
+use crate::gomoku::patterns::weights::{Grade, Weights};
+use crate::gomoku::places::{Geometry, Line, empty};
+
+/// One number for each side and cell.
+static NUMBERS: [[u128; MAX_CELLS]; 2] = [zobrist::table(0), zobrist::table(MAX_CELLS as u64)];
+
+/// What a move changed, to take it back.
+#[derive(Clone, Debug)]
+struct Played {
+    cell: u16,
+    /// Length of the log before the move.
+    log: u32,
+    live: [u16; 2],
+    sums: [i32; 2],
+    kinds: [[u16; KINDS]; 2],
+    near: Cells,
+    five: Option<Side>,
+}
+
+/// What a cell was before a stone was put near it.
+#[derive(Clone, Copy, Debug)]
+struct Was {
+    cell: u16,
+    cross: u32,
+    grades: [Grade; 2],
+}
+
+/// Room for every cell, and no more to check where a number is taken modulo it.
+const ROOM: usize = MAX_CELLS.next_power_of_two();
+
+/// A gomoku board that knows, for every empty cell, what a stone of either side would make there. Kept up to date by
+/// play and undo.
+///
+/// Everything has a fixed size: a board is copied to every thread, and nothing is asked of the allocator in a search.
+#[derive(Clone, Debug)]
+pub(crate) struct Board<R> {
+    side: Side,
+    /// Empty cells.
+    left: usize,
+    hash: u64,
+    /// Who has five.
+    five: Option<Side>,
+    /// By the number of the line; most of them, of a smaller board, are none.
+    lines: [Line; 256],
+    empty: Cells,
+    /// By cell, the second side's in the high half; of cells with a stone, as they were.
+    crosses: [u32; ROOM],
+    grades: [[Grade; 2]; ROOM],
+    /// Empty cells by side and kind.
+    kinds: [[u16; KINDS]; 2],
+    /// The same cells; quiet ones are left out.
+    sets: [[Cells; KINDS]; 2],
+    /// Empty cells that can still be part of a five, by side.
+    live: [u16; 2],
+    /// Worth of all empty cells, by side.
+    sums: [i32; 2],
+    /// Cells near a stone, taken ones among them.
+    near: Cells,
+    history: Vec<Played>,
+    log: Vec<Was>,
+    /// Black's stones and the empty cells as the judge of renju wants them; unused by other rules.
+    judged: (Lines, Lines),
+    weights: [&'static Weights; 2],
+    shapes: &'static Shapes,
+    geometry: &'static Geometry,
+    most: usize,
+    rule: PhantomData<R>,
+}
+
+impl<R: Rule> Board<R> {
+    /// The board of a game, whose moves are forgotten.
+    fn of_game(game: &Gomoku<R>, options: &EngineOptions) -> Self {
+        let geometry = Geometry::of(game.size(), options.neighbourhood);
+        let mut board = Self {
+            side: game.side(),
+            left: geometry.cells(),
+            hash: game.zobrist(Symmetry::IDENTITY) as u64,
+            five: match game.outcome() {
+                Some(Outcome::Win(side)) => Some(side),
+                _ => None,
+            },
+            lines: [Line::BEYOND; 256],
+            empty: (0..geometry.cells()).collect(),
+            crosses: [0; ROOM],
+            grades: [[Grade::default(); 2]; ROOM],
+            kinds: [[0; KINDS]; 2],
+            sets: [[Cells::NONE; KINDS]; 2],
+            live: [0; 2],
+            sums: [0; 2],
+            near: Cells::NONE,
+            history: Vec::with_capacity(128),
+            log: Vec::with_capacity(2_048),
+            judged: (Lines::NONE, Lines::full(game.size())),
+            weights: [Side::First, Side::Second]
+                .map(|side| Weights::of(options.constants, R::NAME, side)),
+            shapes: Shapes::of::<R>(),
+            geometry,
+            most: options.candidates.max(1),
+            rule: PhantomData,
+        };
+        for (cell, stone) in game.cells().iter().enumerate() {
+            for at in geometry.places[cell] {
+                board.lines[usize::from(at.line)].flip(at.place, 3);
+            }
+            if let Some(side) = stone {
+                board.put(cell, *side);
+            }
+        }
+        for cell in board.empty.iter() {
+            for (direction, at) in geometry.places[cell].into_iter().enumerate() {
+                let window = board.lines[usize::from(at.line)].window(at.place.into());
+                let made = board.shapes.get::<R>(window);
+                board.crosses[cell] |= spread(made) << (4 * direction);
+            }
+            for side in 0..2 {
+                let grade =
+                    board.weights[side].grades[usize::from(half(board.crosses[cell], side))];
+                board.grades[cell][side] = grade;
+                board.count_in(side, cell, grade);
+            }
+        }
+        board
+    }
+
+    /// Whether the side may not play everywhere.
+    #[expect(clippy::unused_self, reason = "the rule is the board's")]
+    pub(in crate::gomoku) const fn is_judged(&self, side: Side) -> bool {
+        is_judged::<R>(side)
+    }
+
+    pub(in crate::gomoku) const fn side(&self) -> Side {
+        self.side
+    }
+
+    #[inline]
+    pub(in crate::gomoku) const fn count(&self, side: Side, kind: Kind) -> u16 {
+        self.kinds[side.index()][kind as usize]
+    }
+
+    #[inline]
+    pub(in crate::gomoku) const fn kind(&self, side: Side, cell: usize) -> Kind {
+        self.grades[cell % ROOM][side.index()].kind()
+    }
+
+    /// Empty cells that are of such a kind for `side`; quiet ones are in no set.
+    #[inline]
+    pub(in crate::gomoku) fn cells_of(&self, side: Side, wanted: impl Fn(Kind) -> bool) -> Cells {
+        let sets = &self.sets[side.index()];
+        let words = self.geometry.words();
+        let mut cells = Cells::NONE;
+        let kinds =
+            (1..KINDS).filter(|&kind| self.kinds[side.index()][kind] > 0 && wanted(Kind::of(kind)));
+        kinds.for_each(|kind| cells.add(&sets[kind], words));
+        cells
+    }
+
+    /// Which threats there are, a bit each: of the side to move three, double three, four, four and three; of the opponent
+    /// the same and, the highest, two completion points. Below [`super::FLAGS`].
+    #[inline]
+    pub(crate) fn flags(&self) -> usize {
+        let threats = [
+            Kind::Three,
+            Kind::DoubleThree,
+            Kind::Four,
+            Kind::FourThree,
+            Kind::Winning,
+        ];
+        let of = |side: Side| {
+            let has = |at: usize| usize::from(self.count(side, threats[at]) > 0) << at;
+            has(0) | has(1) | has(2) | has(3) | has(4)
+        };
+        of(self.side) & 0xf | of(self.side.other()) << 4
+    }
+
+    /// The classes of the empty cells, for `side`; dead ones are left out.
+    pub(crate) fn classes(&self, side: Side) -> Vec<u16> {
+        let classes = self.empty.iter().map(|cell| {
+            crate::gomoku::patterns::fitted::class(half(self.crosses[cell], side.index())) as u16
+        });
+        classes.filter(|&class| class > 0).collect()
+    }
+
+    /// Whether renju forbids the empty cell to `side`.
+    pub(in crate::gomoku) fn is_forbidden(&self, side: Side, cell: usize) -> bool {
+        if !is_judged::<R>(side) {
+            return false;
+        }
+        match self.kind(side, cell) {
+            Kind::Forbidden => true,
+            Kind::DoubleThree | Kind::Tangle => {
+                let point = Point::of(Move::new(cell as u16), self.geometry.size as u8);
+                forbidden(&self.judged.0, &self.judged.1, point).is_some()
+            }
+            _ => false,
+        }
+    }
+
+    /// Counts an empty cell among those of its kind.
+    #[inline]
+    fn count_in(&mut self, side: usize, cell: usize, grade: Grade) {
+        self.live[side] += u16::from(half(self.crosses[cell], side) != 0);
+        self.sums[side] += grade.value();
+        self.kinds[side][grade.kind() as usize] += 1;
+        self.flip(side, cell, grade.kind());
+    }
+
+    #[inline]
+    fn count_out(&mut self, side: usize, cell: usize, grade: Grade) {
+        self.live[side] -= u16::from(half(self.crosses[cell], side) != 0);
+        self.sums[side] -= grade.value();
+        self.kinds[side][grade.kind() as usize] -= 1;
+        self.flip(side, cell, grade.kind());
+    }
+
+    /// Puts a cell into the set of its kind, or takes it out.
+    #[inline]
+    fn flip(&mut self, side: usize, cell: usize, kind: Kind) {
+        if kind != Kind::Quiet {
+            self.sets[side][kind as usize].flip(cell);
+        }
+    }
+
+    /// Sees again what can be made on the empty cells of the four lines through a cell that has changed.
+    fn refresh(&mut self, cell: usize) {
+        let (geometry, shapes, reach) = (self.geometry, self.shapes, reach::<R>());
+        // Of the window's 11 places, those within reach.
+        let within = ((1u32 << (2 * (2 * reach + 1))) - 1) << (2 * (CENTRE - reach));
+        for (direction, at) in geometry.places[cell].into_iter().enumerate() {
+            let line = self.lines[usize::from(at.line)];
+            let mut seen = empty(line.window(at.place.into())) & within;
+            while seen != 0 {
+                let step = seen.trailing_zeros() / 2;
+                seen &= seen - 1;
+                // Not below 0: what is beyond the edge is not empty.
+                let made = shapes.get::<R>(line.window(u32::from(at.place) + step - CENTRE));
+                let other =
+                    cell as isize + (step as isize - CENTRE as isize) * geometry.strides[direction];
+                self.reshape(other as usize, direction, made);
+            }
+        }
+    }
+
+    /// A stone on the cell would now make these shapes in this direction.
+    #[inline]
+    fn reshape(&mut self, cell: usize, direction: usize, made: u8) {
+        let (slot, shift) = (cell % ROOM, 4 * direction);
+        let before = self.crosses[slot];
+        let after = before & !(0x000f_000f << shift) | spread(made) << shift;
+        if before == after {
+            return;
+        }
+        self.log.push(Was {
+            cell: cell as u16,
+            cross: before,
+            grades: self.grades[slot],
+        });
+        self.crosses[slot] = after;
+        for side in 0..2 {
+            let (was, is) = (half(before, side), half(after, side));
+            if was == is {
+                continue;
+            }
+            let (old, new) = (
+                self.grades[slot][side],
+                self.weights[side].grades[usize::from(is)],
+            );
+            self.grades[slot][side] = new;
+            self.sums[side] += new.value() - old.value();
+            self.live[side] += u16::from(was == 0);
+            self.live[side] -= u16::from(is == 0);
+            if old.kind() != new.kind() {
+                self.kinds[side][old.kind() as usize] -= 1;
+                self.kinds[side][new.kind() as usize] += 1;
+                self.flip(side, cell, old.kind());
+                self.flip(side, cell, new.kind());
+            }
+        }
+    }
+
+    /// Takes back a reshaping, all but the sums and counts.
+    #[inline]
+    fn restore(&mut self, was: Was) {
+        let cell = usize::from(was.cell) % ROOM;
+        for side in 0..2 {
+            let (now, then) = (self.grades[cell][side].kind(), was.grades[side].kind());
+            if now != then {
+                self.flip(side, cell, now);
+                self.flip(side, cell, then);
+            }
+        }
+        self.crosses[cell] = was.cross;
+        self.grades[cell] = was.grades;
+    }
+
+    /// Puts a stone on an empty cell, or takes it off again.
+    #[inline]
+    fn turn_over(&mut self, cell: usize, side: Side) {
+        let content = side.index() as u64 + 1;
+        for at in self.geometry.places[cell] {
+            self.lines[usize::from(at.line)].flip(at.place, content);
+        }
+        self.empty.flip(cell);
+        if R::FORBIDS {
+            let point = Point::of(Move::new(cell as u16), self.geometry.size as u8);
+            if side == Side::First {
+                self.judged.0.flip(point);
+            }
+            self.judged.1.flip(point);
+        }
+    }
+
+    fn put(&mut self, cell: usize, side: Side) {
+        self.turn_over(cell, side);
+        self.left -= 1;
+        self.near
+            .add(&self.geometry.near[cell], self.geometry.words());
+    }
+
+    fn hand_over(&mut self, cell: usize, side: Side) {
+        self.hash ^= NUMBERS[side.index()][cell] as u64 ^ zobrist::SECOND_TO_MOVE as u64;
+    }
+
+    pub(in crate::gomoku) fn play_cell(&mut self, cell: usize) {
+        let side = self.side;
+        self.history.push(Played {
+            cell: cell as u16,
+            log: self.log.len() as u32,
+            live: self.live,
+            sums: self.sums,
+            kinds: self.kinds,
+            near: self.near,
+            five: self.five,
+        });
+        if self.kind(side, cell) == Kind::Five {
+            self.five = Some(side);
+        }
+        for side in 0..2 {
+            self.count_out(side, cell, self.grades[cell][side]);
+        }
+        self.put(cell, side);
+        self.hand_over(cell, side);
+        self.side = side.other();
+        self.refresh(cell);
+    }
+
+    pub(in crate::gomoku) fn undo_cell(&mut self) {
+        let Played {
+            cell,
+            log,
+            live,
+            sums,
+            kinds,
+            near,
+            five,
+        } = self.history.pop().expect("a move to take back");
+        let cell = usize::from(cell);
+        self.side = self.side.other();
+        self.turn_over(cell, self.side);
+        self.hand_over(cell, self.side);
+        self.left += 1;
+        while self.log.len() > log as usize {
+            let Some(was) = self.log.pop() else { break };
+            self.restore(was);
+        }
+        for side in 0..2 {
+            self.flip(side, cell, self.grades[cell][side].kind());
+        }
+        (self.live, self.sums, self.kinds, self.near, self.five) = (live, sums, kinds, near, five);
+    }
+}
+
+/// One side's half of two crosses.
+#[inline]
+const fn half(crosses: u32, side: usize) -> Cross {
+    (crosses >> (16 * side)) as Cross
+}
+
+/// The shapes of both sides in one direction, each in its half.
+#[inline]
+const fn spread(made: u8) -> u32 {
+    made as u32 & 0xf | (made as u32 >> 4) << 16
+}
+
+/// Whether the side may not play everywhere.
+const fn is_judged<R: Rule>(side: Side) -> bool {
+    R::FORBIDS && matches!(side, Side::First)
+}
+
+#[cfg(test)]
+impl<R: Rule> Board<R> {
+    pub(in crate::gomoku) const fn empty(&self) -> Cells {
+        self.empty
+    }
+
+    /// All that is kept up to date about empty cells: shapes, nearness, counts, sets and worth.
+    pub(in crate::gomoku) fn facts(&self) -> impl PartialEq + std::fmt::Debug + use<R> {
+        let cells: Vec<_> = self
+            .empty
+            .iter()
+            .map(|cell| (cell, self.crosses[cell], self.near.contains(cell)))
+            .collect();
+        (
+            cells,
+            self.left,
+            self.live,
+            self.kinds,
+            self.sets,
+            self.sums,
+            self.judged.clone(),
+        )
+    }
+}

@@ -1,0 +1,164 @@
+use std::sync::OnceLock;
+
+use super::fitted::{self, Fitted};
+use super::kind::{Cross, Kind, shapes};
+use super::shape::{SHAPES, Shape};
+use crate::Constants;
+use kagetsu_game::{RuleName, Side};
+
+/// What a cross is, in 32 bits: its kind, its promise (how good a move there looks, 0 to 4,095), and its value, in
+/// centi-units, for the player who may put a stone there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::gomoku) struct Grade(u32);
+
+impl Grade {
+    fn new(value: i32, promise: i32, kind: Kind) -> Self {
+        let value = value.clamp(i16::MIN.into(), i16::MAX.into()) as u32;
+        let promise = promise.clamp(0, 0xfff) as u32;
+        Self(value << 16 | promise << 4 | kind as u32)
+    }
+
+    #[inline]
+    pub(in crate::gomoku) const fn kind(self) -> Kind {
+        Kind::of((self.0 & 0xf) as usize)
+    }
+
+    #[inline]
+    pub(in crate::gomoku) const fn promise(self) -> i32 {
+        (self.0 >> 4 & 0xfff) as i32
+    }
+
+    #[inline]
+    pub(in crate::gomoku) const fn value(self) -> i32 {
+        self.0 as i32 >> 16
+    }
+}
+
+/// What crosses are worth to one side by one set of constants.
+#[derive(Debug)]
+pub(in crate::gomoku) struct Weights {
+    /// By cross.
+    pub(in crate::gomoku) grades: Box<[Grade; 1 << 16]>,
+    /// By the threats of both sides, in centi-units for the side to move; see [`super::board::Board::flags`].
+    pub(in crate::gomoku) threats: Box<[i16]>,
+    /// Percent by which the opponent's values are taken: more than 100 defends first.
+    pub(in crate::gomoku) defence: i32,
+}
+
+/// Values of the shapes that one more stone makes, in their order; what is forbidden is worth nothing.
+const fn line_values(constants: Constants) -> [i32; SHAPES] {
+    match constants {
+        Constants::Paper => [0, 1, 2, 5, 20, 15, 200, 200, 1_000_000, 9_999_999, 0, 0],
+        Constants::Patent => [0, 1, 1, 1, 10, 10, 100, 100, 1_000, 10_000, 0, 0],
+        Constants::Blog => [0, 1, 10, 10, 100, 100, 1_000, 1_000, 10_000, 100_000, 0, 0],
+        _ => [0, 1, 3, 5, 12, 14, 45, 50, 160, 400, 0, 0],
+    }
+}
+
+/// What a compound threat is worth beyond its lines, by [`Kind`]. The paper's "killer" is `10000 * (1 + fours)`.
+const fn compound(constants: Constants, kind: Kind) -> i32 {
+    match (constants, kind) {
+        (Constants::Own, Kind::DoubleThree) => 60,
+        (Constants::Own, Kind::FourThree) => 110,
+        (Constants::Own, Kind::Winning) => 100,
+        (Constants::Paper, Kind::DoubleThree) => 10_000,
+        (Constants::Paper, Kind::FourThree) => 20_000,
+        (Constants::Paper, Kind::Winning) => 30_000,
+        _ => 0,
+    }
+}
+
+impl Weights {
+    /// The weights of a set for one side, made once; of Kagetsu's own where the set is of another game.
+    pub(in crate::gomoku) fn of(constants: Constants, rule: RuleName, side: Side) -> &'static Self {
+        static SETS: [[[OnceLock<Weights>; 2]; 3]; 4] =
+            [const { [const { [const { OnceLock::new() }; 2] }; 3] }; 4];
+        let constants = match constants {
+            Constants::Paper | Constants::Patent | Constants::Blog => constants,
+            _ => Constants::Own,
+        };
+        let set = &SETS[constants as usize][rule as usize][side.index()];
+        set.get_or_init(|| Self::new(constants, rule, side))
+    }
+
+    fn new(constants: Constants, rule: RuleName, side: Side) -> Self {
+        let is_judged = rule == RuleName::Renju && side == Side::First;
+        let fitted = (constants == Constants::Own).then(|| Fitted::of(rule, side));
+        let line = line_values(constants);
+        let grade = |cross: Cross| {
+            let kind = Kind::of_cross(cross, is_judged);
+            let shapes = shapes(cross).filter(|_| kind != Kind::Forbidden);
+            let made = shapes.map_or(0, |shapes| {
+                shapes
+                    .map(|shape: Shape| line[shape as usize])
+                    .iter()
+                    .sum::<i32>()
+                    + compound(constants, kind)
+            });
+            let value = fitted
+                .as_ref()
+                .map_or(made, |fitted| fitted.value(cross).into());
+            Grade::new(value, made, kind)
+        };
+        let threats = fitted
+            .as_ref()
+            .map_or_else(|| vec![0; fitted::FLAGS], |fitted| fitted.threats.to_vec());
+        let defence = if matches!(constants, Constants::Patent) {
+            110
+        } else {
+            100
+        };
+        let grades = (0..=Cross::MAX).map(grade).collect::<Box<[Grade]>>();
+        Self {
+            grades: grades.try_into().expect("one for each cross"),
+            threats: threats.into(),
+            defence,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stronger_shape_is_never_worth_less_than_a_weaker_one_of_its_sort() {
+        use Shape::{Five, Four, OpenFour, OpenThree, OpenTwo, SleepingThree, SleepingTwo};
+        for constants in [
+            Constants::Own,
+            Constants::Paper,
+            Constants::Patent,
+            Constants::Blog,
+        ] {
+            let value = |shape: Shape| line_values(constants)[shape as usize];
+            let order = [
+                (Five, OpenFour),
+                (OpenFour, Four),
+                (Four, SleepingThree),
+                (OpenThree, OpenTwo),
+            ];
+            let order = order
+                .into_iter()
+                .chain([(OpenTwo, SleepingTwo), (OpenThree, SleepingThree)]);
+            for (more, less) in order {
+                assert!(
+                    value(more) > value(less),
+                    "{constants:?}: {more:?} over {less:?}"
+                );
+            }
+            assert_eq!(value(Shape::Dead), 0);
+        }
+    }
+
+    #[test]
+    fn a_grade_keeps_what_it_is_made_of() {
+        for (value, promise) in [(0, 0), (-32_768, 4_095), (32_767, 17), (-1, 1)] {
+            let grade = Grade::new(value, promise, Kind::FourThree);
+            assert_eq!(
+                (grade.value(), grade.promise(), grade.kind()),
+                (value, promise, Kind::FourThree)
+            );
+        }
+        assert_eq!(Grade::new(9_999_999, 9_999_999, Kind::Five).value(), 32_767);
+    }
+}

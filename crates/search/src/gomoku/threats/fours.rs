@@ -1,0 +1,264 @@
+use arrayvec::ArrayVec;
+use kagetsu_game::gomoku::{Lines, Point, Rule, forbidden};
+use kagetsu_game::{Move, RuleName, Side};
+
+use crate::gomoku::board::Board;
+use crate::gomoku::places::{Geometry, Line};
+
+/// A board that knows only what makes and completes a four, for the search that plays nothing else: all the places of a
+/// line are judged at once, by counting stones in its windows of five.
+#[derive(Debug)]
+pub(in crate::gomoku) struct Fours<R> {
+    attacker: Side,
+    lines: [Line; 256],
+    hash: u64,
+    /// Black's stones and the empty cells, for the judge of renju.
+    judged: Option<(Lines, Lines)>,
+    geometry: &'static Geometry,
+    rule: std::marker::PhantomData<R>,
+}
+
+/// The cells that complete five after a four.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gomoku) enum Completion {
+    /// None: it was no four.
+    None,
+    /// The one that the defender must take.
+    One(u16),
+    /// More than one; this is one of them, and this another.
+    Two(u16, u16),
+}
+
+impl<R: Rule> Fours<R> {
+    /// The board as it stands, the side to move attacking.
+    pub(in crate::gomoku) fn new(board: &Board<R>) -> Self {
+        let attacker = board.side();
+        Self {
+            attacker,
+            lines: *board.lines(),
+            hash: board.hash_now(),
+            judged: R::FORBIDS.then(|| board.judged().clone()),
+            geometry: board.geometry(),
+            rule: std::marker::PhantomData,
+        }
+    }
+
+    /// Whether renju forbids the cell to the side.
+    #[inline]
+    pub(in crate::gomoku) fn is_forbidden(&self, side: Side, cell: usize) -> bool {
+        let is_judged = R::FORBIDS && side == Side::First;
+        let mut judged = self.judged.iter().filter(|_| is_judged);
+        judged.any(|(black, empty)| forbidden(black, empty, self.point(cell)).is_some())
+    }
+
+    /// What the defender does against a four that is completed on one point: he takes it, or plays elsewhere, if it is
+    /// forbidden to him. `None` if all that he could play is.
+    #[inline]
+    pub(in crate::gomoku) fn answer(&mut self, four: usize, point: usize) -> Option<u16> {
+        let defender = self.attacker.other();
+        if !self.judges_defender() {
+            return Some(point as u16);
+        }
+        self.judge(four, self.attacker);
+        let answer = if self.is_forbidden(defender, point) {
+            self.elsewhere(point)
+        } else {
+            Some(point as u16)
+        };
+        self.judge(four, self.attacker);
+        answer
+    }
+
+    /// Whether the defender may not play everywhere.
+    pub(in crate::gomoku) fn judges_defender(&self) -> bool {
+        R::FORBIDS && self.attacker == Side::Second
+    }
+
+    /// A cell other than `point` that is not forbidden to the defender.
+    fn elsewhere(&self, point: usize) -> Option<u16> {
+        let (_, empty) = self.judged.as_ref()?;
+        let cells = empty
+            .points()
+            .map(|point| point.as_move(self.geometry.size as u8).index());
+        let mut legal =
+            cells.filter(|&cell| cell != point && !self.is_forbidden(self.attacker.other(), cell));
+        legal.next().map(|cell| cell as u16)
+    }
+
+    /// Lets the judge of renju know of a stone, or of its being taken off.
+    #[inline]
+    fn judge(&mut self, cell: usize, side: Side) {
+        let point = self.point(cell);
+        if let Some((black, empty)) = self.judged.as_mut().filter(|_| R::FORBIDS) {
+            if side == Side::First {
+                black.flip(point);
+            }
+            empty.flip(point);
+        }
+    }
+
+    fn point(&self, cell: usize) -> Point {
+        Point::of(Move::new(cell as u16), self.geometry.size as u8)
+    }
+
+    /// What completes five after the attacker's stone on an empty cell.
+    #[inline]
+    pub(in crate::gomoku) fn completion(&self, cell: usize) -> Completion {
+        let content = self.attacker.index() as u64 + 1;
+        let mut found = Completion::None;
+        for (at, stride) in self.geometry.places[cell]
+            .into_iter()
+            .zip(self.geometry.strides)
+        {
+            let mut line = self.lines[usize::from(at.line)];
+            line.flip(at.place, content);
+            let mut points = completions::<R>(self.attacker, line);
+            while points != 0 {
+                let point = beside(cell, at.place, points, stride);
+                points &= points - 1;
+                found = match found {
+                    Completion::None => Completion::One(point),
+                    Completion::One(other) if other != point => {
+                        return Completion::Two(other, point);
+                    }
+                    same => same,
+                };
+            }
+        }
+        found
+    }
+
+    /// What completes five for the defender in the lines through a cell, where he has a stone.
+    #[inline]
+    pub(in crate::gomoku) fn counter(&self, cell: usize) -> Completion {
+        let side = self.attacker.other();
+        let mut found = Completion::None;
+        for (at, stride) in self.geometry.places[cell]
+            .into_iter()
+            .zip(self.geometry.strides)
+        {
+            let mut points = completions::<R>(side, self.lines[usize::from(at.line)]);
+            while points != 0 {
+                let point = beside(cell, at.place, points, stride);
+                points &= points - 1;
+                found = match found {
+                    Completion::None => Completion::One(point),
+                    Completion::One(other) if other != point => {
+                        return Completion::Two(other, point);
+                    }
+                    same => same,
+                };
+            }
+        }
+        found
+    }
+
+    /// Whether the attacker's stone on a cell may have taken a four from him that another cell made before: he makes no five
+    /// there any more, but six.
+    #[inline]
+    pub(in crate::gomoku) fn may_spoil(&self, cell: usize, four: usize) -> bool {
+        let [cell, four] = [cell, four].map(|cell| &self.geometry.places[cell]);
+        is_exact::<R>(self.attacker)
+            && cell
+                .iter()
+                .zip(four)
+                .any(|(cell, four)| cell.line == four.line)
+    }
+
+    /// Puts a four and its answer on empty cells, or takes them off again.
+    #[inline]
+    pub(in crate::gomoku) fn put(&mut self, four: usize, answer: usize) {
+        self.turn_over(four, self.attacker);
+        self.turn_over(answer, self.attacker.other());
+    }
+
+    /// The hash after a four and its answer.
+    #[inline]
+    pub(in crate::gomoku) fn hash_after(&self, four: usize, answer: usize) -> u64 {
+        self.hash
+            ^ Board::<R>::number(self.attacker, four)
+            ^ Board::<R>::number(self.attacker.other(), answer)
+    }
+
+    /// Cells where the attacker makes a four along one of the lines through a cell.
+    #[inline]
+    pub(in crate::gomoku) fn cells_beside(&self, cell: usize) -> ArrayVec<usize, 40> {
+        let mut cells = ArrayVec::new();
+        for (at, stride) in self.geometry.places[cell]
+            .into_iter()
+            .zip(self.geometry.strides)
+        {
+            let mut makers = makers::<R>(self.attacker, self.lines[usize::from(at.line)]);
+            while makers != 0 {
+                cells.push(beside(cell, at.place, makers, stride).into());
+                makers &= makers - 1;
+            }
+        }
+        cells
+    }
+
+    /// Puts a stone on an empty cell, or takes it off again.
+    #[inline]
+    fn turn_over(&mut self, cell: usize, side: Side) {
+        let content = side.index() as u64 + 1;
+        for at in self.geometry.places[cell] {
+            self.lines[usize::from(at.line)].flip(at.place, content);
+        }
+        self.hash ^= Board::<R>::number(side, cell);
+        self.judge(cell, side);
+    }
+}
+
+/// The cell of the lowest place in `places`, of the line on which `cell` has the place `place`.
+#[inline]
+const fn beside(cell: usize, place: u8, places: u64, stride: isize) -> u16 {
+    let steps = Line::place_of(places.trailing_zeros()) - place as isize;
+    (cell as isize + steps * stride) as u16
+}
+
+/// Whether more than five in a row are no five of the side's.
+const fn is_exact<R: Rule>(side: Side) -> bool {
+    match R::NAME {
+        RuleName::Freestyle => false,
+        RuleName::Standard => true,
+        RuleName::Renju => matches!(side, Side::First),
+    }
+}
+
+/// The windows of five that hold no stone of the other side nor leave the board, and where exactly five wins are not next
+/// to a stone of one's own: a bit at the first place of each. And in how many of their places there are own stones, as
+/// three bits: ones, twos, fours.
+#[inline]
+fn windows<R: Rule>(side: Side, line: Line) -> (u64, [u64; 3]) {
+    let (own, empty) = (line.stones(side), line.empty());
+    let free = own | empty;
+    let mut open = free & free >> 2 & free >> 4 & free >> 6 & free >> 8;
+    if is_exact::<R>(side) {
+        open &= !(own << 2) & !(own >> 10);
+    }
+    let add = |a: u64, b: u64, c: u64| (a ^ b ^ c, a & b | c & (a ^ b));
+    let (ones, carry) = add(own, own >> 2, own >> 4);
+    let (ones, more) = add(ones, own >> 6, own >> 8);
+    (open, [ones, carry ^ more, carry & more])
+}
+
+/// All places of the windows that begin at `starts`.
+#[inline]
+const fn spread(starts: u64) -> u64 {
+    let two = starts | starts << 2;
+    two | two << 4 | starts << 8
+}
+
+/// The empty places where a stone makes a four: in a window with three of one's own.
+#[inline]
+fn makers<R: Rule>(side: Side, line: Line) -> u64 {
+    let (open, [ones, twos, _]) = windows::<R>(side, line);
+    spread(open & ones & twos) & line.empty()
+}
+
+/// The empty places that complete five: in a window with four of one's own.
+#[inline]
+fn completions<R: Rule>(side: Side, line: Line) -> u64 {
+    let (open, [ones, _, fours]) = windows::<R>(side, line);
+    spread(open & fours & !ones) & line.empty()
+}

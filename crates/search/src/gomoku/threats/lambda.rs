@@ -1,0 +1,205 @@
+//! Wins by moves that threaten to win by continuous threats: what the attacker would do if the defender passed shows which
+//! replies could stand in his way (Thomsen, "Lambda-search in game trees", 2000), and all others lose to the very same
+//! (Kawano, "Using similar positions to search game trees", 1996).
+
+use kagetsu_game::gomoku::{Gomoku, Rule};
+use kagetsu_game::{Effort, Move};
+
+use super::vct::{Decision, Sketch, Table, Vct};
+use crate::gomoku::board::Board;
+use crate::gomoku::patterns::kind::Kind;
+use crate::heuristics::{Heuristics, Situation};
+use crate::threats::Plan;
+use crate::{Control, EngineOptions};
+
+/// Positions visited to see whether what won elsewhere wins here.
+const REPEAT: u64 = 400;
+
+/// Ways to win that are tried where others have won.
+const TRIED: usize = 6;
+
+/// Of the replies to a quiet move that the first way to win leaves open most lose to another: one in so many counts.
+const QUIET: u32 = 4;
+
+/// What a four or a three costs more: the threat is spent, and the replies are few whether it wins or not.
+const FOUR: u32 = 24;
+const THREE: u32 = 16;
+
+/// A board on which wins by threats are sought and repeated.
+pub(crate) struct Assault<'a, R> {
+    board: Board<R>,
+    table: &'a mut Table,
+    control: &'a Control,
+    /// How replies at this position were refuted, the latest success last.
+    pub(crate) sketches: Vec<Sketch>,
+    /// Positions visited.
+    pub(crate) nodes: u64,
+}
+
+/// A move of the attacker.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) at: Move,
+    /// How much seems to be left to prove after it, more for a move that spends a threat; `None` where it threatens no win.
+    pub(crate) cost: Option<u32>,
+}
+
+/// A win by threats.
+pub(crate) struct Won {
+    /// The game ends within so many plies.
+    pub(crate) plies: u16,
+    /// How it begins.
+    pub(crate) line: Vec<Move>,
+}
+
+impl<'a, R: Rule> Assault<'a, R> {
+    /// What `table` knows is used and added to; it must be one of the same rule and size of board.
+    pub(crate) fn new(game: &Gomoku<R>, table: &'a mut Table, control: &'a Control) -> Self {
+        let board = Board::new(game, &EngineOptions::default());
+        Self {
+            board,
+            table,
+            control,
+            sketches: Vec::new(),
+            nodes: 0,
+        }
+    }
+
+    /// How the side to move wins by continuous threats.
+    pub(crate) fn find(&mut self, nodes: u64) -> Option<Won> {
+        self.search(nodes).map(|(won, _)| won)
+    }
+
+    fn search(&mut self, nodes: u64) -> Option<(Won, Option<Sketch>)> {
+        let mut vct = Vct::new(&mut self.board, self.table, self.control);
+        let found = match vct.find_any(Effort::nodes(nodes)) {
+            Decision::Win { plies, line } => {
+                let sketch = vct.sketch(plies);
+                Some((Won { plies, line }, sketch))
+            }
+            Decision::NoWin { .. } | Decision::Unknown => None,
+        };
+        self.nodes += vct.nodes;
+        found
+    }
+
+    /// Whether the side that is not to move would win by continuous threats if the other passed; how is remembered, and
+    /// nothing else.
+    pub(crate) fn threaten(&mut self, nodes: u64) -> bool {
+        self.sketches.clear();
+        self.board.pass();
+        let found = self.search(nodes);
+        self.board.pass();
+        let is_threatened = found.is_some();
+        self.sketches.extend(found.and_then(|(_, sketch)| sketch));
+        is_threatened
+    }
+
+    /// How a move loses to what has beaten the pass, or another move.
+    pub(crate) fn loses_alike(&mut self, cell: usize) -> Option<Won> {
+        self.board.play_cell(cell);
+        let won = self.wins_alike(|_, plies, line| Won {
+            plies: plies + 1,
+            line,
+        });
+        self.board.undo_cell();
+        won
+    }
+
+    /// Tries to win by what has won elsewhere; `then` makes of the search, the plies of the win and its beginning what is asked for.
+    fn wins_alike<T>(&mut self, then: impl FnOnce(&mut Vct<R>, u16, Vec<Move>) -> T) -> Option<T> {
+        for at in (0..self.sketches.len()).rev().take(TRIED) {
+            let mut vct = Vct::new(&mut self.board, self.table, self.control);
+            let won = vct.repeat(&self.sketches[at], REPEAT);
+            self.nodes += vct.nodes;
+            if let Some((plies, line)) = won {
+                let found = then(&mut vct, plies, line);
+                let sketch = self.sketches.remove(at);
+                self.sketches.push(sketch);
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// How a move loses to continuous threats; that is remembered.
+    pub(crate) fn loses(&mut self, cell: usize, nodes: u64) -> Option<Won> {
+        self.board.play_cell(cell);
+        let found = self.search(nodes);
+        self.board.undo_cell();
+        let (won, sketch) = found?;
+        self.sketches.extend(sketch);
+        Some(Won {
+            plies: won.plies + 1,
+            line: won.line,
+        })
+    }
+
+    /// How a move loses, against every legal answer of the side that makes it: by what has beaten the pass or another move, or
+    /// by a win that is searched for; that is remembered.
+    pub(crate) fn plan(&mut self, cell: usize, nodes: u64) -> Option<Plan> {
+        self.board.play_cell(cell);
+        let plan = match self.wins_alike(|vct, plies, _| vct.plan(plies)) {
+            Some(plan) => plan,
+            None => self.plan_found(nodes),
+        };
+        self.board.undo_cell();
+        plan
+    }
+
+    fn plan_found(&mut self, nodes: u64) -> Option<Plan> {
+        let mut vct = Vct::new(&mut self.board, self.table, self.control);
+        let Decision::Win { plies, .. } = vct.find_short(Effort::nodes(nodes)) else {
+            return None;
+        };
+        let plan = vct.plan(plies);
+        self.sketches.extend(vct.sketch(plies));
+        plan
+    }
+
+    /// What the side to move may play where it has no win by continuous threats, and what it threatens by that.
+    pub(crate) fn candidates(&mut self, nodes: u64) -> Vec<Candidate> {
+        let situation = self.board.situation();
+        let moves = match situation {
+            Situation::Forced { .. } | Situation::Free => self.board.moves(&situation).sorted(),
+            _ => Vec::new(),
+        };
+        moves
+            .into_iter()
+            .map(|m| Candidate {
+                at: m,
+                cost: self.cost(m.index(), nodes),
+            })
+            .collect()
+    }
+
+    fn cost(&mut self, cell: usize, nodes: u64) -> Option<u32> {
+        let forces = match self.board.kind(self.board.side(), cell) {
+            Kind::Three | Kind::DoubleThree => Some(THREE),
+            kind => kind.is_four().then_some(FOUR),
+        };
+        self.board.play_cell(cell);
+        let cost = self.threaten(nodes).then(|| {
+            let open = self.open_replies();
+            forces.map_or(open.div_ceil(QUIET), |more| open + more)
+        });
+        self.board.undo_cell();
+        cost
+    }
+
+    /// Replies near the threat that its first way to win leaves open.
+    fn open_replies(&mut self) -> u32 {
+        let side = self.board.side();
+        let mut near = self.board.cells_of(side, Kind::is_four);
+        self.sketches
+            .iter()
+            .for_each(|sketch| near.add(sketch.cells(), usize::MAX));
+        let mut open = 0;
+        for cell in near.and(&self.board.empties()).iter() {
+            if !self.board.is_forbidden(side, cell) && self.loses_alike(cell).is_none() {
+                open += 1;
+            }
+        }
+        open
+    }
+}

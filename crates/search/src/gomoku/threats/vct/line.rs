@@ -1,0 +1,77 @@
+use kagetsu_game::Move;
+use kagetsu_game::gomoku::Rule;
+
+use super::search::Search;
+use super::value::INFINITE;
+use crate::gomoku::patterns::kind::Kind;
+
+impl<R: Rule> Search<'_, R> {
+    /// A line from a position that is won within `plies`: the attacker's quickest known win, the defender's longest known
+    /// defence. Shorter than the whole, if the search must end before it is found again.
+    pub(super) fn line(&mut self, mut plies: u16) -> Vec<Move> {
+        let mut line = Vec::new();
+        while let Some((cell, rest)) = self.next_move(plies) {
+            line.push(Move::new(cell as u16));
+            let is_five = self.board.kind(self.board.side(), cell) == Kind::Five;
+            self.board.play_cell(cell);
+            if is_five {
+                break;
+            }
+            plies = rest;
+        }
+        line.iter().for_each(|_| self.board.undo_cell());
+        line
+    }
+
+    /// The next move of the line and the plies that are left after it; `None` where nothing is to be played.
+    pub(super) fn next_move(&mut self, plies: u16) -> Option<(usize, u16)> {
+        let side = self.board.side();
+        let attacks = side == self.attacker;
+        if attacks && let Some(five) = self.board.one(side, Kind::Five) {
+            return Some((five, 0));
+        }
+        let mut best: Option<(usize, u16)> = None;
+        let (moves, _) = self.moves();
+        let legal: Vec<usize> = moves
+            .iter()
+            .filter(|&cell| !self.board.is_forbidden(side, cell))
+            .collect();
+        for cell in legal {
+            self.board.play_cell(cell);
+            let value = if attacks {
+                self.look(plies - 1)
+            } else {
+                self.decide(plies - 1)
+            };
+            self.board.undo_cell();
+            let is_better = best.is_none_or(|(_, known)| {
+                if attacks {
+                    value.won < known
+                } else {
+                    value.won > known
+                }
+            });
+            if value.is_won() && is_better {
+                best = Some((cell, value.won));
+            }
+        }
+        match best {
+            None if attacks => {
+                let (value, cell) = self.expand(plies, INFINITE, INFINITE)?;
+                value.is_won().then_some((cell, plies - 1))
+            }
+            // Every reply loses at once: one that at least stands in the way.
+            None => {
+                let cell = self
+                    .board
+                    .one(side.other(), Kind::Winning)
+                    .or_else(|| self.board.one(side.other(), Kind::Five));
+                let cell = cell
+                    .filter(|&cell| !self.board.is_forbidden(side, cell))
+                    .or_else(|| self.board.any_legal());
+                Some((cell?, plies - 1))
+            }
+            found => found,
+        }
+    }
+}

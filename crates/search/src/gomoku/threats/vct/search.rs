@@ -1,0 +1,464 @@
+use kagetsu_game::Side;
+use kagetsu_game::gomoku::Rule;
+
+use super::table::Table;
+use super::value::{INFINITE, NEVER, Value};
+use crate::control::limits::Limits;
+use crate::gomoku::board::Board;
+use crate::gomoku::cells::Cells;
+use crate::gomoku::patterns::kind::Kind;
+use crate::gomoku::patterns::shape::Shape;
+use crate::gomoku::threats::vcf::Vcf;
+use crate::heuristics::Heuristics;
+use kagetsu_game::Move;
+
+/// Fours tried at a new position of the attacker.
+const FOURS: u32 = 64;
+
+/// Fours tried to see whether a move threatens to win by them: fewer, so that what is threatened is found when it is done.
+const THREAT: u32 = 32;
+
+/// Replies to such a threat, before they are known.
+const REPLIES: u32 = 6;
+
+/// The hash of a position with the second side attacking.
+const SECOND: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The hash of a position in which sleeping threes are made, too.
+const SLEEPING: u64 = 0xc2b2_ae3d_27d4_eb4f;
+
+/// The hash of a position in which whatever may threaten is tried.
+const ALL: u64 = 0x1656_67b1_9e37_79f9;
+
+/// What the attacker may play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attacks {
+    /// Fours and open threes.
+    Threes,
+    /// Moves that make a sleeping three, too, where that threatens to win by fours.
+    Sleeping,
+    /// Moves that make but a two, too, where that threatens to win by fours.
+    All,
+}
+
+impl Attacks {
+    /// From the cheapest on.
+    pub(super) const EACH: [Self; 3] = [Self::Threes, Self::Sleeping, Self::All];
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Child {
+    cell: u16,
+    value: Value,
+}
+
+/// One search, for one attacker. See the module's documentation.
+pub(super) struct Search<'a, R> {
+    pub(super) board: &'a mut Board<R>,
+    pub(super) attacker: Side,
+    attacks: Attacks,
+    table: &'a mut Table,
+    limits: &'a Limits<'a>,
+    nodes: u64,
+    /// The children of the nodes on the way from the root, those of the root first.
+    children: Vec<Child>,
+}
+
+impl<'a, R: Rule> Search<'a, R> {
+    pub(super) fn new(
+        board: &'a mut Board<R>,
+        attacks: Attacks,
+        table: &'a mut Table,
+        limits: &'a Limits<'a>,
+    ) -> Self {
+        let attacker = board.side();
+        Self {
+            board,
+            attacker,
+            attacks,
+            table,
+            limits,
+            nodes: 0,
+            children: Vec::with_capacity(1_024),
+        }
+    }
+
+    pub(super) const fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    pub(super) const fn attacks(&self) -> Attacks {
+        self.attacks
+    }
+
+    /// Counts a position that is looked at without a search; whether the search must end.
+    pub(super) fn visit(&mut self) -> bool {
+        self.limits.count(&mut self.nodes, 1)
+    }
+
+    /// Remembers that the attacker wins within so many plies.
+    pub(super) fn learn(&mut self, plies: u16) {
+        self.table.put(self.hash(), Value::won(plies), 1);
+    }
+
+    /// Whether the attacker, who has no five, may move there, and stops a five by it if there is one to stop.
+    pub(super) fn may_attack(&self, cell: usize) -> bool {
+        let (me, other) = (self.attacker, self.attacker.other());
+        let stops = match self.board.count(other, Kind::Five) {
+            0 => true,
+            1 => self.board.kind(other, cell) == Kind::Five,
+            _ => false,
+        };
+        stops && self.board.empties().contains(cell) && !self.board.is_forbidden(me, cell)
+    }
+
+    fn hash(&self) -> u64 {
+        let attacker = if self.attacker == Side::Second {
+            SECOND
+        } else {
+            0
+        };
+        let attacks = match self.attacks {
+            Attacks::Threes => 0,
+            Attacks::Sleeping => SLEEPING,
+            Attacks::All => ALL,
+        };
+        self.board.hash() ^ attacker ^ attacks
+    }
+
+    /// Searches until the position is decided within `rest` plies; open if the search had to end.
+    pub(super) fn decide(&mut self, rest: u16) -> Value {
+        let value = self.look(rest);
+        if !value.is_open() {
+            return value;
+        }
+        self.expand(rest, INFINITE, INFINITE)
+            .map_or(Value::UNKNOWN, |(value, _)| value)
+    }
+
+    /// What is known of the position without searching it.
+    pub(super) fn look(&mut self, rest: u16) -> Value {
+        let value = if self.board.side() == self.attacker {
+            self.look_ahead(rest)
+        } else {
+            self.look_out(rest)
+        };
+        debug_assert!(value.won != NEVER || !value.is_won());
+        value
+    }
+
+    /// The attacker is to move.
+    fn look_ahead(&mut self, rest: u16) -> Value {
+        let (me, other) = (self.attacker, self.attacker.other());
+        let fives = self.board.count(other, Kind::Five);
+        let wins = |plies: u16| Value::exactly(plies).within(rest, || (1, 1));
+        match fives {
+            _ if self.board.count(me, Kind::Five) > 0 => return wins(1),
+            0 if self.board.count(me, Kind::Winning) > 0 => return wins(3),
+            0 => {}
+            1 => {
+                let stop = self
+                    .board
+                    .one(other, Kind::Five)
+                    .filter(|&cell| !self.board.is_forbidden(me, cell));
+                match stop.map(|cell| self.board.kind(me, cell)) {
+                    None => return Value::REFUTED,
+                    Some(Kind::Winning) => return wins(3),
+                    Some(_) => {}
+                }
+            }
+            _ => return Value::REFUTED,
+        }
+        let threats = || self.threats().iter().count() as u32;
+        let count = if fives == 1 { 1 } else { threats() };
+        match () {
+            () if count == 0 => return Value::REFUTED,
+            // What wins in 3 was seen, but for a four that a forbidden point leaves without an answer.
+            () if rest < 5 && !self.board.is_judged(other) => return Value::lost(4),
+            () if rest < 3 => return Value::lost(2),
+            () => {}
+        }
+        if let Some(known) = self.table.get(self.hash()) {
+            return known.within(rest, || (1, count));
+        }
+        if self.board.has_four() {
+            let mut budget = FOURS;
+            if let Some(line) = Vcf::new(&*self.board, &mut budget).find(u32::from(rest / 2)) {
+                let value = Value::won(line.len() as u16);
+                self.table.put(self.hash(), value, 1);
+                return value.within(rest, || (1, 1));
+            }
+        }
+        Value {
+            pn: 1,
+            dn: count,
+            ..Value::UNKNOWN
+        }
+    }
+
+    /// The defender is to move.
+    fn look_out(&mut self, rest: u16) -> Value {
+        let (me, other) = (self.attacker, self.attacker.other());
+        if self.board.count(other, Kind::Five) > 0 {
+            return Value::REFUTED;
+        }
+        let wins = |plies: u16| Value::exactly(plies).within(rest, || (1, 1));
+        let replies = match self.board.count(me, Kind::Five) {
+            0 => match () {
+                () if !self.has_open_threat() => return self.look_for_line(rest),
+                () if rest < 4 => return Value::lost(3),
+                () => self.board.defences().iter().count() as u32,
+            },
+            1 => match self.board.one(me, Kind::Five) {
+                Some(point) if self.board.is_forbidden(other, point) => return wins(2),
+                _ => 1,
+            },
+            _ => return wins(2),
+        };
+        match self.table.get(self.hash()) {
+            Some(known) => known.within(rest, || (replies, 1)),
+            None if replies == 0 => wins(4),
+            None => Value {
+                pn: replies,
+                dn: 1,
+                ..Value::UNKNOWN
+            },
+        }
+    }
+
+    /// The same, where nothing but a line of fours can be threatened.
+    fn look_for_line(&mut self, rest: u16) -> Value {
+        if self.attacks == Attacks::Threes || !self.board.may_threaten() {
+            return Value::REFUTED;
+        }
+        if let Some(known) = self.table.get(self.hash()) {
+            return known.within(rest, || (REPLIES, 1));
+        }
+        match self.threat() {
+            None => {
+                self.table.put(self.hash(), Value::REFUTED, 1);
+                Value::REFUTED
+            }
+            Some(line) if line.len() as u16 >= rest => Value::lost(line.len() as u16),
+            Some(_) => Value {
+                pn: REPLIES,
+                dn: 1,
+                ..Value::UNKNOWN
+            },
+        }
+    }
+
+    /// The defender is to move: how the attacker would win by fours if he were.
+    pub(super) fn threat(&mut self) -> Option<Vec<Move>> {
+        let mut left = THREAT;
+        let line = self.board.find_threat(&mut left);
+        // A search that is over is so at the next position.
+        self.limits.count(&mut self.nodes, (THREAT - left) / 4);
+        line
+    }
+
+    /// Whether the attacker threatens two completion points, and the defender does not.
+    pub(super) fn has_open_threat(&self) -> bool {
+        let has = |side: Side| self.board.count(side, Kind::Winning) > 0;
+        has(self.attacker) && !has(self.attacker.other())
+    }
+
+    /// What the attacker may play where nothing is forced.
+    fn threats(&self) -> Cells {
+        let mut cells = self.board.threats(self.attacker);
+        let least = match self.attacks {
+            Attacks::Threes => return cells,
+            Attacks::Sleeping => Shape::SleepingThree,
+            // Where there is no four to be made, a two makes none.
+            Attacks::All if self.board.has_four() => Shape::SleepingTwo,
+            Attacks::All => Shape::SleepingThree,
+        };
+        cells.add(&self.board.hidden_threats(self.attacker, least), usize::MAX);
+        cells
+    }
+
+    /// The moves that decide: the attacker's threats, or the replies that do not lose at once. And the plies within which
+    /// other replies lose; 0 where there are none such.
+    pub(super) fn moves(&mut self) -> (Cells, u16) {
+        let (side, other) = (self.board.side(), self.board.side().other());
+        match self.board.count(other, Kind::Five) {
+            0 if side == self.attacker => (self.threats(), 0),
+            0 if self.has_open_threat() => (self.board.defences(), 4),
+            0 => match self.threat() {
+                Some(line) => (self.board.replies_to(&line), line.len() as u16 + 1),
+                // Not where a search comes to.
+                None => (self.board.defences(), u16::MAX),
+            },
+            _ => (
+                self.board.cells_of(other, |kind| kind == Kind::Five),
+                if side == self.attacker { 0 } else { 2 },
+            ),
+        }
+    }
+
+    /// Appends the children, the strongest first, with what is known of them.
+    fn add_children(&mut self, cells: &Cells, rest: u16) {
+        let side = self.board.side();
+        let first = self.children.len();
+        for cell in cells
+            .iter()
+            .filter(|&cell| !self.board.is_forbidden(side, cell))
+        {
+            self.children.push(Child {
+                cell: cell as u16,
+                value: Value::UNKNOWN,
+            });
+        }
+        let board = &*self.board;
+        self.children[first..].sort_by_key(|child| -board.kind(side, child.cell.into()).rank());
+        for at in first..self.children.len() {
+            self.board.play_cell(self.children[at].cell.into());
+            let value = self.look(rest - 1);
+            self.board.undo_cell();
+            self.children[at].value = value;
+            let decides = if side == self.attacker {
+                value.is_won()
+            } else {
+                value.is_lost()
+            };
+            if decides {
+                self.children.swap(first, at);
+                self.children.truncate(first + 1);
+                return;
+            }
+        }
+    }
+
+    /// Searches below an open node until its proof number reaches `pn` or its disproof number `dn`; gives the child that
+    /// decides, too. `None` if the search must end.
+    pub(super) fn expand(&mut self, rest: u16, pn: u32, dn: u32) -> Option<(Value, usize)> {
+        if self.limits.count(&mut self.nodes, 1) {
+            return None;
+        }
+        let before = self.nodes;
+        let attacks = self.board.side() == self.attacker;
+        let (cells, otherwise) = self.moves();
+        if otherwise > rest {
+            let value = Value::lost(otherwise - 1);
+            self.table.put(self.hash(), value, 1);
+            return Some((value, 0));
+        }
+        let first = self.children.len();
+        self.add_children(&cells, rest);
+        let found = loop {
+            let sum = Sum::of(&self.children[first..], attacks, otherwise);
+            let value = sum.value;
+            if !value.is_open() || value.pn >= pn || value.dn >= dn {
+                break Some((value, sum.best));
+            }
+            let child = self.children[first + sum.best];
+            let more = sum.next.saturating_add(sum.next / 4).saturating_add(1);
+            let (child_pn, child_dn) = if attacks {
+                (pn.min(more), dn - sum.others)
+            } else {
+                (pn - sum.others, dn.min(more))
+            };
+            self.board.play_cell(child.cell.into());
+            let found = self.expand(rest - 1, child_pn, child_dn);
+            self.board.undo_cell();
+            match found {
+                Some((value, _)) => self.children[first + sum.best].value = value,
+                None => break None,
+            }
+        };
+        let cell = found
+            .and_then(|(_, best)| self.children.get(first + best))
+            .map(|child| usize::from(child.cell));
+        self.children.truncate(first);
+        let (value, _) = found?;
+        self.table
+            .put(self.hash(), value, (self.nodes - before) as u32 + 1);
+        Some((value, cell.unwrap_or_default()))
+    }
+}
+
+/// What the children say of their parent.
+struct Sum {
+    value: Value,
+    /// The child that decides, or that is to be searched next.
+    best: usize,
+    /// The least number of the other children, of the one that the parent minimises.
+    next: u32,
+    /// What the number of open children adds to the other number.
+    others: u32,
+}
+
+impl Sum {
+    fn of(children: &[Child], attacks: bool, otherwise: u16) -> Self {
+        // The number that is minimised, the one that is added up, and the facts that one child alone decides.
+        let view = |value: Value| {
+            if attacks {
+                (value.pn, value.dn)
+            } else {
+                (value.dn, value.pn)
+            }
+        };
+        let (mut least, mut next, mut best) = (INFINITE, INFINITE, 0);
+        let (mut greatest, mut open) = (0, 0u32);
+        for (at, child) in children.iter().enumerate() {
+            let (minimised, added) = view(child.value);
+            if minimised < least {
+                (least, next, best) = (minimised, least, at);
+            } else {
+                next = next.min(minimised);
+            }
+            if child.value.is_open() {
+                greatest = greatest.max(added);
+                open += 1;
+            }
+        }
+        let others = open.saturating_sub(1);
+        let facts = |wanted: fn(Value) -> bool| {
+            children
+                .iter()
+                .map(|child| child.value)
+                .filter(move |&value| wanted(value))
+        };
+        let value = match (least, attacks) {
+            (0, true) => Value::won(
+                facts(Value::is_won)
+                    .map(|value| value.won + 1)
+                    .min()
+                    .unwrap_or(NEVER),
+            ),
+            (0, false) => Value::lost(
+                facts(Value::is_lost)
+                    .map(Value::lost_before)
+                    .max()
+                    .unwrap_or_default(),
+            ),
+            (INFINITE, true) => Value::lost(
+                facts(Value::is_lost)
+                    .map(Value::lost_before)
+                    .min()
+                    .unwrap_or(NEVER),
+            ),
+            (INFINITE, false) => Value::won(
+                facts(Value::is_won)
+                    .map(|value| value.won + 1)
+                    .fold(otherwise, u16::max),
+            ),
+            (pn, true) => Value {
+                pn,
+                dn: greatest + others,
+                ..Value::UNKNOWN
+            },
+            (dn, false) => Value {
+                pn: greatest + others,
+                dn,
+                ..Value::UNKNOWN
+            },
+        };
+        Self {
+            value,
+            best,
+            next,
+            others,
+        }
+    }
+}

@@ -1,0 +1,210 @@
+use std::collections::{BTreeMap, HashMap};
+
+use kagetsu_game::Move;
+use kagetsu_game::gomoku::Rule;
+
+use super::search::Search;
+use crate::gomoku::patterns::kind::Kind;
+use crate::heuristics::Heuristics;
+use crate::threats::{Plan, Step};
+
+/// A plan that is written, step after step.
+#[derive(Default)]
+struct Draft {
+    steps: Vec<Step>,
+    known: HashMap<Step, u32>,
+    /// The steps of positions where the attacker is to move, by hash.
+    reached: HashMap<u64, u32>,
+}
+
+impl Draft {
+    fn add(&mut self, step: Step) -> u32 {
+        if let Some(known) = self.known.get(&step) {
+            return *known;
+        }
+        let number = self.steps.len() as u32;
+        self.known.insert(step.clone(), number);
+        self.steps.push(step);
+        number
+    }
+
+    fn add_last(&mut self, cell: usize) -> u32 {
+        self.add(Step {
+            at: Move::new(cell as u16),
+            replies: Vec::new(),
+            otherwise: None,
+        })
+    }
+}
+
+/// How all replies of the defender are answered, as in a [`Step`].
+struct Answers {
+    replies: Vec<(Move, u32)>,
+    otherwise: Option<u32>,
+}
+
+impl<R: Rule> Search<'_, R> {
+    /// How a position is won that is known to be won within `plies`: an answer to every legal reply, those among them that
+    /// need no search. `None` if the search must end before all of it is found again.
+    pub(super) fn plan(&mut self, plies: u16) -> Option<Plan> {
+        let mut draft = Draft::default();
+        if !self.decide(plies).is_won() {
+            return None;
+        }
+        self.attack(plies, &mut draft)?;
+        Some(Plan { steps: draft.steps })
+    }
+
+    /// The step of a position where the attacker is to move.
+    fn attack(&mut self, plies: u16, draft: &mut Draft) -> Option<u32> {
+        let me = self.attacker;
+        if let Some(five) = self.board.one(me, Kind::Five) {
+            return Some(draft.add_last(five));
+        }
+        let hash = self.board.hash();
+        if let Some(known) = draft.reached.get(&hash) {
+            return Some(*known);
+        }
+        let must = self.board.one(me.other(), Kind::Five);
+        let at_once = match must {
+            None => self.board.one(me, Kind::Winning),
+            Some(stop) => (self.board.kind(me, stop) == Kind::Winning).then_some(stop),
+        };
+        let (cell, rest) = match at_once {
+            Some(cell) => (cell, 2),
+            None => self.next_move(plies)?,
+        };
+        let step = self.make(cell, rest, draft)?;
+        draft.reached.insert(hash, step);
+        Some(step)
+    }
+
+    /// The step that makes a move which leaves the attacker a win within `rest` plies.
+    fn make(&mut self, cell: usize, rest: u16, draft: &mut Draft) -> Option<u32> {
+        self.board.play_cell(cell);
+        let replies = self.answer_all(rest, draft);
+        self.board.undo_cell();
+        let Answers { replies, otherwise } = replies?;
+        Some(draft.add(Step {
+            at: Move::new(cell as u16),
+            replies,
+            otherwise,
+        }))
+    }
+
+    /// The defender is to move: how each of his replies is answered.
+    fn answer_all(&mut self, rest: u16, draft: &mut Draft) -> Option<Answers> {
+        let (me, other) = (self.attacker, self.attacker.other());
+        if self.board.count(me, Kind::Five) > 0 {
+            return self.answer_five(draft, |search, draft| {
+                search.attack(rest.saturating_sub(1), draft)
+            });
+        }
+        let line = if self.has_open_threat() {
+            None
+        } else {
+            Some(self.threat()?)
+        };
+        let defences = match &line {
+            None => self.board.defences(),
+            Some(line) => self.board.replies_to(line),
+        };
+        // Where a line of fours is threatened, there is no such cell.
+        let threat = if line.is_none() {
+            self.board.one(me, Kind::Winning)?
+        } else {
+            usize::MAX
+        };
+        let replies: Vec<usize> = self
+            .board
+            .empties()
+            .iter()
+            .filter(|&cell| !self.board.is_forbidden(other, cell))
+            .collect();
+        let mut answers: Vec<(Move, u32)> = Vec::with_capacity(replies.len());
+        for reply in replies {
+            let answer = self.after(reply, |search| {
+                if defences.contains(reply) {
+                    return search.attack(rest.saturating_sub(1), draft);
+                }
+                if let Some(line) = &line {
+                    return search.follow(line, draft);
+                }
+                let is_left = reply != threat && search.board.kind(me, threat) == Kind::Winning;
+                let four = if is_left {
+                    threat
+                } else {
+                    search.board.one(me, Kind::Winning)?
+                };
+                search.make(four, 2, draft)
+            })?;
+            answers.push((Move::new(reply as u16), answer));
+        }
+        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+        answers
+            .iter()
+            .for_each(|(_, answer)| *counts.entry(*answer).or_default() += 1);
+        let otherwise = counts
+            .into_iter()
+            .max_by_key(|(_, count)| *count)
+            .map(|(answer, _)| answer);
+        answers.retain(|(_, answer)| Some(*answer) != otherwise);
+        Some(Answers {
+            replies: answers,
+            otherwise,
+        })
+    }
+
+    /// The attacker has made a four: a five answers all replies but the one on its point; after that he goes on by `next`,
+    /// if he has no other five.
+    fn answer_five(
+        &mut self,
+        draft: &mut Draft,
+        next: impl FnOnce(&mut Self, &mut Draft) -> Option<u32>,
+    ) -> Option<Answers> {
+        let (me, other) = (self.attacker, self.attacker.other());
+        let fives = self.board.cells_of(me, |kind| kind == Kind::Five);
+        let first = fives.first()?;
+        let otherwise = Some(draft.add_last(first));
+        if self.board.is_forbidden(other, first) {
+            return Some(Answers {
+                replies: Vec::new(),
+                otherwise,
+            });
+        }
+        let answer = match fives.iter().nth(1) {
+            Some(second) => draft.add_last(second),
+            None => self.after(first, |search| next(search, draft))?,
+        };
+        Some(Answers {
+            replies: vec![(Move::new(first as u16), answer)],
+            otherwise,
+        })
+    }
+
+    /// The step that begins a line of fours and their answers, which wins as it stands.
+    fn follow(&mut self, line: &[Move], draft: &mut Draft) -> Option<u32> {
+        if let Some(five) = self.board.one(self.attacker, Kind::Five) {
+            return Some(draft.add_last(five));
+        }
+        let &[four, _, ref rest @ ..] = line else {
+            return None;
+        };
+        self.board.play_cell(four.index());
+        let answers = self.answer_five(draft, |search, draft| search.follow(rest, draft));
+        self.board.undo_cell();
+        let Answers { replies, otherwise } = answers?;
+        Some(draft.add(Step {
+            at: four,
+            replies,
+            otherwise,
+        }))
+    }
+
+    fn after<T>(&mut self, cell: usize, look: impl FnOnce(&mut Self) -> T) -> T {
+        self.board.play_cell(cell);
+        let found = look(self);
+        self.board.undo_cell();
+        found
+    }
+}

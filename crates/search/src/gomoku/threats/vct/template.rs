@@ -1,0 +1,174 @@
+use std::collections::HashMap;
+
+use kagetsu_game::gomoku::Rule;
+
+use super::LONGEST;
+use super::search::{Attacks, Search};
+use crate::gomoku::cells::Cells;
+use crate::gomoku::patterns::kind::Kind;
+
+/// How a position was won: the attacker's moves, and how he goes on after each reply that was searched. Enough to try the
+/// same in a position that differs in a stone.
+#[derive(Clone, Debug)]
+pub(crate) struct Sketch {
+    /// With which moves it was found.
+    pub(super) attacks: Attacks,
+    /// No step goes on to itself or to a later one; the last is the first to be made.
+    steps: Vec<Step>,
+    /// The cells of all moves, and of the replies that were searched.
+    cells: Cells,
+}
+
+/// A move of the attacker.
+#[derive(Clone, Debug)]
+struct Step {
+    cell: u16,
+    /// The replies searched, and the step after each; `None` where what follows is seen without a search.
+    replies: Vec<(u16, Option<u32>)>,
+}
+
+impl Sketch {
+    /// The cells of all moves, and of the replies that were searched.
+    pub(in crate::gomoku) const fn cells(&self) -> &Cells {
+        &self.cells
+    }
+
+    /// The first move.
+    pub(crate) fn first(&self) -> Option<usize> {
+        self.steps.last().map(|step| step.cell.into())
+    }
+}
+
+impl<R: Rule> Search<'_, R> {
+    /// How a position is won that is known to be won within `plies`. `None` if the search must end before all of it is found
+    /// again.
+    pub(super) fn sketch(&mut self, plies: u16) -> Option<Sketch> {
+        let mut sketch = Sketch {
+            attacks: self.attacks(),
+            steps: Vec::new(),
+            cells: Cells::NONE,
+        };
+        self.draw(plies, &mut sketch, &mut HashMap::new())?;
+        Some(sketch)
+    }
+
+    /// The step of a position where the attacker is to move.
+    fn draw(
+        &mut self,
+        plies: u16,
+        sketch: &mut Sketch,
+        known: &mut HashMap<u64, u32>,
+    ) -> Option<u32> {
+        let hash = self.board.hash_now();
+        if let Some(step) = known.get(&hash) {
+            return Some(*step);
+        }
+        let (cell, rest) = self.next_move(plies)?;
+        self.board.play_cell(cell);
+        let replies = self.draw_replies(rest, sketch, known);
+        self.board.undo_cell();
+        sketch.cells.insert(cell);
+        sketch.steps.push(Step {
+            cell: cell as u16,
+            replies: replies?,
+        });
+        let step = sketch.steps.len() as u32 - 1;
+        known.insert(hash, step);
+        Some(step)
+    }
+
+    fn draw_replies(
+        &mut self,
+        rest: u16,
+        sketch: &mut Sketch,
+        known: &mut HashMap<u64, u32>,
+    ) -> Option<Vec<(u16, Option<u32>)>> {
+        if rest < 4 {
+            // Five, or two completion points.
+            sketch.cells.add(
+                &self
+                    .board
+                    .cells_of(self.attacker, |kind| kind == Kind::Five),
+                usize::MAX,
+            );
+            return Some(Vec::new());
+        }
+        let (cells, _) = self.moves();
+        let mut replies = Vec::new();
+        for cell in cells.iter() {
+            if self.board.is_forbidden(self.board.side(), cell) {
+                continue;
+            }
+            sketch.cells.insert(cell);
+            self.board.play_cell(cell);
+            let next = self.draw(rest - 1, sketch, known);
+            self.board.undo_cell();
+            replies.push((cell as u16, Some(next?)));
+        }
+        Some(replies)
+    }
+
+    /// Tries to win in the same way; where that leads nowhere a little search is to find another. The plies within which the
+    /// attacker, who is to move, wins then.
+    pub(super) fn repeat(&mut self, sketch: &Sketch) -> Option<u16> {
+        self.retrace(
+            sketch,
+            sketch.steps.len().checked_sub(1).map(|last| last as u32),
+        )
+    }
+
+    /// Whether the attacker, who is to move, is known to win.
+    pub(super) fn is_known(&mut self) -> bool {
+        self.look(LONGEST).is_won()
+    }
+
+    fn retrace(&mut self, sketch: &Sketch, step: Option<u32>) -> Option<u16> {
+        if self.visit() {
+            return None;
+        }
+        let known = self.look(LONGEST);
+        if !known.is_open() {
+            return known.is_won().then_some(known.won);
+        }
+        let step = &sketch.steps[step? as usize];
+        let cell = usize::from(step.cell);
+        if !self.may_attack(cell) {
+            return None;
+        }
+        self.board.play_cell(cell);
+        let won = self.retrace_replies(sketch, step);
+        self.board.undo_cell();
+        let won = won?.saturating_add(1);
+        self.learn(won);
+        Some(won)
+    }
+
+    /// The defender is to move.
+    fn retrace_replies(&mut self, sketch: &Sketch, step: &Step) -> Option<u16> {
+        let known = self.look(LONGEST);
+        if !known.is_open() {
+            return known.is_won().then_some(known.won);
+        }
+        let (cells, otherwise) = self.moves();
+        if otherwise > LONGEST {
+            return None;
+        }
+        let mut won = otherwise;
+        for cell in cells.iter() {
+            if self.board.is_forbidden(self.board.side(), cell) {
+                continue;
+            }
+            let next = step
+                .replies
+                .iter()
+                .find(|(reply, _)| usize::from(*reply) == cell)
+                .and_then(|(_, next)| *next);
+            self.board.play_cell(cell);
+            let after = self.retrace(sketch, next);
+            self.board.undo_cell();
+            won = won.max(after?.saturating_add(1));
+        }
+        self.learn(won);
+        Some(won)
+    }
+}

@@ -1,0 +1,147 @@
+//! What a search has found, said as verdicts.
+
+use std::collections::BTreeSet;
+
+use kagetsu_game::{
+    Answer, Bound, Claim, Move, Outcome, Proof, ProofKind, Provenance, Score, Verdict,
+};
+
+use crate::root::provenance::provenance;
+use crate::root::{Root, RootMove, Search};
+
+impl Search<'_> {
+    /// The best `width` moves exactly, the others by the bound that follows; every mate with its proof.
+    pub(crate) fn answer(&self, known: &[RootMove], root: &Root) -> Answer {
+        let by = provenance();
+        let width = self.width();
+        let exact = known.iter().filter(|found| found.bound != Bound::Upper);
+        let bound = exact
+            .clone()
+            .nth(width - 1)
+            .map_or(Score::MIN, |found| found.score);
+        let kept: BTreeSet<Move> = exact.take(width).map(|found| found.m).collect();
+        let mut verdicts: Vec<(Move, Verdict)> = Vec::with_capacity(known.len());
+        for found in known {
+            let proof = self.proof(found);
+            let (score, bound, line) = match () {
+                // A mate by what was played before is no more than the best opinion.
+                () if found.is_bound_to_path && found.score.is_mate() => {
+                    let most = Score::OPINION_MAX;
+                    (
+                        found.score.clamp(-most, most),
+                        found.bound,
+                        found.line.clone(),
+                    )
+                }
+                () if proof.is_some() => (found.score, Bound::Exact, found.line.clone()),
+                () if kept.contains(&found.m) || found.bound == Bound::Lower => {
+                    (found.score, found.bound, found.line.clone())
+                }
+                // Nothing is known of a move beside a proven win, but that it wins no sooner.
+                () if found.score.max(bound) > Score::OPINION_MAX => continue,
+                () => (found.score.max(bound), Bound::Upper, Vec::new()),
+            };
+            let (depth, nodes, by) = (found.depth, found.nodes, by.clone());
+            verdicts.push((
+                found.m,
+                Verdict {
+                    score,
+                    bound,
+                    depth,
+                    nodes,
+                    line,
+                    proof,
+                    by,
+                },
+            ));
+        }
+        verdicts.extend(root.fouls.iter().map(|&m| (m, foul(m, &by))));
+        if let Some(plies) = root
+            .otherwise
+            .filter(|_| verdicts.iter().all(|(_, v)| is_loss(v)))
+        {
+            verdicts.extend(self.lost(plies, &verdicts, &by));
+        }
+        verdicts.into_iter().collect()
+    }
+
+    /// A mate score is a proof; see the crate's documentation. An upper bound proves a loss only.
+    /// What rests on a repetition is none.
+    fn proof(&self, found: &RootMove) -> Option<Proof> {
+        if found.is_bound_to_path {
+            return None;
+        }
+        let (claim, plies) = match (found.score.win_plies(), found.score.loss_plies()) {
+            (Some(plies), _) if found.bound != Bound::Upper => (Claim::Win, plies),
+            (_, Some(plies)) if found.bound != Bound::Lower => (Claim::Loss, plies),
+            _ => return self.draw(found),
+        };
+        let kind = if plies == 1 {
+            ProofKind::Terminal
+        } else {
+            ProofKind::Search
+        };
+        Some(Proof { claim, kind, plies })
+    }
+
+    fn draw(&self, found: &RootMove) -> Option<Proof> {
+        let ends = found.score == Score::ZERO
+            && self
+                .question
+                .position
+                .play(found.m)
+                .is_ok_and(|next| next.outcome() == Some(Outcome::Draw));
+        ends.then_some(Proof {
+            claim: Claim::Draw,
+            kind: ProofKind::Terminal,
+            plies: 0,
+        })
+    }
+
+    /// The moves that do not answer a threat when even those that do are lost.
+    fn lost(&self, plies: u16, known: &[(Move, Verdict)], by: &Provenance) -> Vec<(Move, Verdict)> {
+        let searched: Vec<Move> = known.iter().map(|(m, _)| *m).collect();
+        let proof = Proof {
+            claim: Claim::Loss,
+            kind: ProofKind::Search,
+            plies,
+        };
+        let verdict = |m| Verdict {
+            score: proof.score(),
+            bound: Bound::Exact,
+            depth: u8::try_from(plies).unwrap_or(u8::MAX),
+            nodes: 0,
+            line: vec![m],
+            proof: Some(proof),
+            by: by.clone(),
+        };
+        self.others(&searched)
+            .into_iter()
+            .map(|m| (m, verdict(m)))
+            .collect()
+    }
+}
+
+/// A move that the rules forbid loses as it is made.
+fn foul(m: Move, by: &Provenance) -> Verdict {
+    let proof = Proof {
+        claim: Claim::Loss,
+        kind: ProofKind::Terminal,
+        plies: 1,
+    };
+    Verdict {
+        score: proof.score(),
+        bound: Bound::Exact,
+        depth: 1,
+        nodes: 0,
+        line: vec![m],
+        proof: Some(proof),
+        by: by.clone(),
+    }
+}
+
+fn is_loss(verdict: &Verdict) -> bool {
+    verdict
+        .proof
+        .is_some_and(|proof| proof.claim == Claim::Loss)
+}

@@ -1,0 +1,251 @@
+use std::time::{Duration, Instant};
+
+use kagetsu_game::gomoku::{Gomoku, Rule};
+use kagetsu_game::{Effort, Game, Move, Position, ProofKind, RuleName, Variant};
+
+use super::strategy::Plan;
+use crate::gomoku::{Assault, Board, Decision, ProofTable, Sketch, Vct, with_rule};
+use crate::heuristics::Heuristics;
+use crate::{Control, EngineError, EngineOptions};
+
+/// Which threats the attacker may make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Fours alone: victory by continuous fours.
+    Vcf,
+    /// Open threes and whatever else threatens to win by fours, too: victory by continuous threats.
+    Vct,
+}
+
+/// What is known when the search ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The side to move wins, whatever the defender does.
+    Win {
+        /// The game ends within so many plies.
+        plies: u16,
+        /// [`ProofKind::Vcf`] or [`ProofKind::Vct`]; [`ProofKind::Terminal`] for a five at once.
+        kind: ProofKind,
+        /// How it goes if the defence is long; it may be shorter than `plies`.
+        line: Vec<Move>,
+    },
+    /// There is no win of the class within the plies asked for; of any length if none were. Others may win all the same.
+    NoWin,
+    /// The search ended before it knew.
+    Unknown,
+}
+
+/// What one search has found, and what it took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The answer.
+    pub outcome: Outcome,
+    /// Positions searched; for fours, the fours tried.
+    pub nodes: u64,
+    /// Wall-clock time, the making of the board left out.
+    pub time: Duration,
+}
+
+/// Searches for wins by continuous threats, one after another. Keeps what it has learned of one variant for the next
+/// search of the same variant.
+#[derive(Debug)]
+pub struct Threats {
+    table: ProofTable,
+    variant: Option<Variant>,
+    /// How replies to the last position asked about were refuted.
+    refuted: Option<(Position, Vec<Sketch>)>,
+}
+
+impl Threats {
+    /// With a table of at most `bytes`, or of the least size.
+    #[must_use]
+    pub fn new(bytes: usize) -> Self {
+        Self {
+            table: ProofTable::new(bytes),
+            variant: None,
+            refuted: None,
+        }
+    }
+
+    /// Forgets what it has learned.
+    pub fn clear(&mut self) {
+        self.table.clear();
+        self.refuted = None;
+    }
+
+    /// Looks for a win of the side to move; `effort.depth` is the most plies of the win.
+    ///
+    /// # Errors
+    /// [`EngineError::Unsupported`] for what is no gomoku.
+    pub fn search(
+        &mut self,
+        position: &Position,
+        class: Class,
+        effort: Effort,
+        control: &Control,
+    ) -> Result<Found, EngineError> {
+        let rule = self.enter(position)?;
+        Ok(with_rule!(rule, R => self.run::<R>(position, class, effort, control)))
+    }
+
+    /// Looks for a win of the side to move by continuous threats, the shortest where that is soon found, and how it is won
+    /// against every legal reply; `None` where none is found within the effort, or found again.
+    ///
+    /// # Errors
+    /// [`EngineError::Unsupported`] for what is no gomoku.
+    pub fn plan(
+        &mut self,
+        position: &Position,
+        effort: Effort,
+        control: &Control,
+    ) -> Result<Option<Plan>, EngineError> {
+        let rule = self.enter(position)?;
+        Ok(with_rule!(rule, R => self.run_plan::<R>(position, effort, control)))
+    }
+
+    /// Looks for a win by continuous threats after `reply`, of the side that is not to move at `position`, and how it is won
+    /// against every legal answer. What has won after other replies to the last position asked about is
+    /// tried first, so that many replies to one position cost little more than a few. `None` as for [`Threats::plan`].
+    ///
+    /// # Errors
+    /// [`EngineError::Unsupported`] for what is no gomoku, [`EngineError::IllegalMove`].
+    pub fn refute(
+        &mut self,
+        position: &Position,
+        reply: Move,
+        nodes: u64,
+        control: &Control,
+    ) -> Result<Option<Plan>, EngineError> {
+        let rule = self.enter(position)?;
+        with_rule!(rule, R => {
+            let game: Gomoku<R> = position.game();
+            if game.check(reply).is_err() {
+                return Err(EngineError::IllegalMove(position.write_move(reply)));
+            }
+            Ok(self.run_refute(position, &game, reply, nodes, control))
+        })
+    }
+
+    /// The rule of a position, which the table is of from now on.
+    fn enter(&mut self, position: &Position) -> Result<RuleName, EngineError> {
+        let variant = position.variant();
+        let Variant::Gomoku { rule, .. } = variant else {
+            return Err(EngineError::Unsupported(variant));
+        };
+        if self.variant.replace(variant) != Some(variant) {
+            self.clear();
+        }
+        Ok(rule)
+    }
+
+    fn run_refute<R: Rule>(
+        &mut self,
+        position: &Position,
+        game: &Gomoku<R>,
+        reply: Move,
+        nodes: u64,
+        control: &Control,
+    ) -> Option<Plan> {
+        if position.play(reply).ok()?.outcome().is_some() {
+            return None;
+        }
+        let mut assault = Assault::new(game, &mut self.table, control);
+        assault.sketches = self
+            .refuted
+            .take()
+            .filter(|(of, _)| of == position)
+            .map(|(_, known)| known)
+            .unwrap_or_default();
+        let plan = assault.plan(reply.index(), nodes);
+        self.refuted = Some((position.clone(), assault.sketches));
+        plan
+    }
+
+    fn run_plan<R: Rule>(
+        &mut self,
+        position: &Position,
+        effort: Effort,
+        control: &Control,
+    ) -> Option<Plan> {
+        let game: Gomoku<R> = position.game();
+        if game.outcome().is_some() {
+            return None;
+        }
+        let mut board = Board::<R>::new(&game, &EngineOptions::default());
+        let mut vct = Vct::new(&mut board, &mut self.table, control);
+        match vct.find_short(effort) {
+            Decision::Win { plies, .. } => vct.plan(plies),
+            Decision::NoWin { .. } | Decision::Unknown => None,
+        }
+    }
+
+    fn run<R: Rule>(
+        &mut self,
+        position: &Position,
+        class: Class,
+        effort: Effort,
+        control: &Control,
+    ) -> Found {
+        let game: Gomoku<R> = position.game();
+        if game.outcome().is_some() {
+            return Found {
+                outcome: Outcome::NoWin,
+                nodes: 0,
+                time: Duration::ZERO,
+            };
+        }
+        let mut board = Board::<R>::new(&game, &EngineOptions::default());
+        let begun = Instant::now();
+        let (outcome, nodes) = match class {
+            Class::Vcf => fours(&mut board, effort),
+            Class::Vct => {
+                let mut vct = Vct::new(&mut board, &mut self.table, control);
+                let outcome = match vct.find(effort) {
+                    Decision::Win { plies, line } => Outcome::Win {
+                        plies,
+                        kind: kind(plies, ProofKind::Vct),
+                        line,
+                    },
+                    Decision::NoWin { .. } => Outcome::NoWin,
+                    Decision::Unknown => Outcome::Unknown,
+                };
+                (outcome, vct.nodes)
+            }
+        };
+        Found {
+            outcome,
+            nodes,
+            time: begun.elapsed(),
+        }
+    }
+}
+
+fn kind(plies: u16, kind: ProofKind) -> ProofKind {
+    if plies == 1 {
+        ProofKind::Terminal
+    } else {
+        kind
+    }
+}
+
+fn fours<R: Rule>(board: &mut Board<R>, effort: Effort) -> (Outcome, u64) {
+    let all = effort
+        .nodes
+        .and_then(|nodes| u32::try_from(nodes).ok())
+        .unwrap_or(u32::MAX);
+    let mut budget = all;
+    let line = board.kill(&mut budget, u32::from(effort.depth.unwrap_or(u8::MAX) / 2));
+    let outcome = match line {
+        Some(line) => {
+            let plies = line.len() as u16;
+            Outcome::Win {
+                plies,
+                kind: kind(plies, ProofKind::Vcf),
+                line,
+            }
+        }
+        None if budget == 0 => Outcome::Unknown,
+        None => Outcome::NoWin,
+    };
+    (outcome, u64::from(all - budget))
+}

@@ -1,0 +1,326 @@
+//! Whether every move loses, or which wins by threatening to: what a proof asks of either side.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use kagetsu_game::gomoku::{Gomoku, Rule};
+use kagetsu_game::{
+    Answer, Bound, Claim, Effort, Game, Move, Outcome, Position, Proof, ProofKind, Question,
+    RuleName, Score, Variant, Verdict, Window, with_game,
+};
+
+use crate::gomoku::{Assault, Candidate, ProofTable, Won, with_rule};
+use crate::root::provenance::provenance;
+use crate::{Control, Engine, EngineError, Progress};
+
+/// Bytes of what the searches for threats of a question remember.
+const TABLE: usize = 8 << 20;
+/// Positions of the searches after each move, one round after the other, and how many moves may stand a round before it ends:
+/// most moves lose to an attack that is soon found, and where several stand the dear searches the position is far from lost.
+const ROUNDS: [(u64, usize); 3] = [(1_000, usize::MAX), (5_000, 12), (u64::MAX, 4)];
+/// With more moves left after a round the rest of the effort is saved.
+const MANY: usize = 24;
+/// So many that are left one after the other say the same.
+const HOPELESS: usize = 16;
+/// Plies to which the moves that are left are compared.
+const DEPTH: u8 = 2;
+/// Positions for each move, where the effort does not tell.
+const NODES: u64 = 20_000;
+/// Positions to see what a move of the attacker threatens.
+const GLANCE: u64 = 2_000;
+/// The part of the effort that a search for the attacker's own win has.
+const OWN: u64 = 10;
+/// Plies to which the attacker's moves are compared where none threatens anything.
+const GUESS: u8 = 6;
+/// What the best of such moves is worth, in centi-units.
+const SILENT: i32 = -2_000;
+
+impl Engine {
+    /// The answer to a question of gomoku with a window in which nothing but a proof matters: whether all moves lose, or which
+    /// one wins. `None` for any other question.
+    pub(crate) fn settle(
+        &mut self,
+        question: &Question,
+        control: &Control,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Option<Answer>, EngineError> {
+        let Variant::Gomoku { rule, .. } = question.position.variant() else {
+            return Ok(None);
+        };
+        if question.window.beta <= -Score::OPINION_MAX {
+            self.refute(rule, question, control, progress).map(Some)
+        } else if question.window.alpha >= Score::OPINION_MAX {
+            self.assault(rule, question, control).map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// A search for a win by continuous threats after each move, within the same share of the effort. What is not lost by
+    /// that is compared as always, so that every legal move, up to symmetry, has an exact value or a proof.
+    fn refute(
+        &mut self,
+        rule: RuleName,
+        question: &Question,
+        control: &Control,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Answer, EngineError> {
+        let position = &question.position;
+        let moves = if question.moves.is_empty() {
+            position.distinct_moves()
+        } else {
+            question.moves.clone()
+        };
+        check_all(position, &moves)?;
+        if position.outcome().is_some() || moves.is_empty() {
+            return Ok(Answer::new());
+        }
+        let share = question
+            .effort
+            .nodes
+            .map_or(NODES, |nodes| (nodes / moves.len() as u64).max(1));
+        let (mut answer, left) =
+            with_rule!(rule, R => defend::<R>(position, moves, share, control));
+        if !left.is_empty() {
+            let width = u16::try_from(left.len()).unwrap_or(u16::MAX);
+            let effort = Effort {
+                depth: Some(DEPTH),
+                ..Effort::default()
+            };
+            let rest = Question {
+                moves: left,
+                window: Window::FULL,
+                effort,
+                width,
+                ..question.clone()
+            };
+            answer.merge(self.answer(&rest, control, progress)?);
+        }
+        Ok(answer)
+    }
+
+    /// A search for a win by continuous threats; where there is none, for moves that threaten one. An opinion says how much
+    /// seems to be left to prove after a move: 10 centi-units for each reply, and from [`SILENT`] on that it threatens nothing.
+    fn assault(
+        &mut self,
+        rule: RuleName,
+        question: &Question,
+        control: &Control,
+    ) -> Result<Answer, EngineError> {
+        let position = &question.position;
+        check_all(position, &question.moves)?;
+        if position.outcome().is_some() {
+            return Ok(Answer::new());
+        }
+        let nodes = question
+            .effort
+            .nodes
+            .map_or(NODES, |nodes| (nodes / OWN).max(1));
+        let (answer, silent) =
+            with_rule!(rule, R => attack::<R>(position, &question.moves, nodes, control));
+        if !answer.is_empty() {
+            return Ok(answer);
+        }
+        let moves = if silent.is_empty() {
+            question.moves.clone()
+        } else {
+            silent
+        };
+        let effort = Effort {
+            depth: Some(GUESS),
+            nodes: question.effort.nodes,
+            ..Effort::default()
+        };
+        let compared = Question {
+            moves,
+            window: Window::FULL,
+            effort,
+            ..question.clone()
+        };
+        let mut answer = self.answer(&compared, control, &mut |_| {})?;
+        answer.retain(|_, verdict| verdict.is_exact());
+        let ranked = answer
+            .verdicts()
+            .iter()
+            .zip(0..)
+            .map(|((m, verdict), rank)| match verdict.proof {
+                Some(_) => (*m, verdict.clone()),
+                None => (
+                    *m,
+                    ordered(SILENT - 100 * rank, verdict.nodes, verdict.line.clone()),
+                ),
+            });
+        Ok(ranked.collect())
+    }
+}
+
+/// What an attack finds: one move that wins, or what each move threatens; and the moves that threaten nothing.
+fn attack<R: Rule>(
+    position: &Position,
+    asked: &[Move],
+    nodes: u64,
+    control: &Control,
+) -> (Answer, Vec<Move>) {
+    let game: Gomoku<R> = position.game();
+    let mut table = ProofTable::new(TABLE);
+    let mut assault = Assault::new(&game, &mut table, control);
+    if let Some(Won { plies, line }) = assault.find(nodes)
+        && let Some(&m) = line
+            .first()
+            .filter(|m| asked.is_empty() || asked.contains(m))
+    {
+        let kind = if plies == 1 {
+            ProofKind::Terminal
+        } else {
+            ProofKind::Vct
+        };
+        let won = verdict(
+            Proof {
+                claim: Claim::Win,
+                kind,
+                plies,
+            },
+            assault.nodes,
+            line,
+        );
+        return ([(m, won)].into_iter().collect(), Vec::new());
+    }
+    let mut found = assault.candidates(GLANCE);
+    found.retain(|found| asked.is_empty() || asked.contains(&found.at));
+    // One move of each set that leads to the same position up to symmetry.
+    let moves: Vec<Move> = found.iter().map(|found| found.at).collect();
+    let mut seen = BTreeSet::new();
+    let mut children = position.children(&moves).into_iter();
+    found.retain(|_| children.next().is_some_and(|child| seen.insert(child.key)));
+    let share = assault.nodes / found.len().max(1) as u64;
+    let threat = |(found, rank): (&Candidate, i32)| {
+        let score = |cost: u32| -10 * cost.min(100) as i32 - rank.min(9);
+        found
+            .cost
+            .map(|cost| (found.at, ordered(score(cost), share, vec![found.at])))
+    };
+    let threats = found.iter().zip(0..).filter_map(threat).collect();
+    let silent = found
+        .iter()
+        .filter(|found| found.cost.is_none())
+        .map(|found| found.at)
+        .collect();
+    (threats, silent)
+}
+
+/// The place of a move in an order, as an opinion that no search stands behind: whatever was searched is stronger.
+fn ordered(centi: i32, nodes: u64, line: Vec<Move>) -> Verdict {
+    let score = Score::opinion(centi);
+    Verdict {
+        score,
+        bound: Bound::Exact,
+        depth: 0,
+        nodes,
+        line,
+        proof: None,
+        by: provenance(),
+    }
+}
+
+fn defend<R: Rule>(
+    position: &Position,
+    moves: Vec<Move>,
+    share: u64,
+    control: &Control,
+) -> (Answer, Vec<Move>) {
+    let game: Gomoku<R> = position.game();
+    let mut table = ProofTable::new(TABLE);
+    let mut assault = Assault::new(&game, &mut table, control);
+    let mut answer = Answer::new();
+    let (mut left, mut is_over) = (Vec::new(), false);
+    for m in moves {
+        match position.play(m).ok().and_then(|next| next.outcome()) {
+            Some(Outcome::Win(side)) if side != position.side() => {
+                let proof = Proof {
+                    claim: Claim::Loss,
+                    kind: ProofKind::Terminal,
+                    plies: 1,
+                };
+                answer.extend([(m, verdict(proof, 0, vec![m]))]);
+            }
+            outcome => {
+                is_over |= outcome.is_some();
+                left.push(m);
+            }
+        }
+    }
+    if is_over || !assault.threaten(share) {
+        return (answer, left);
+    }
+    let mut lose = |assault: &Assault<R>, m: Move, won: Won, before: u64| {
+        let proof = Proof {
+            claim: Claim::Loss,
+            kind: ProofKind::Vct,
+            plies: won.plies,
+        };
+        let line = std::iter::once(m).chain(won.line).collect();
+        answer.extend([(m, verdict(proof, assault.nodes - before, line))]);
+    };
+    left.retain(|m| {
+        let before = assault.nodes;
+        assault
+            .loses_alike(m.index())
+            .map(|won| lose(&assault, *m, won, before))
+            .is_none()
+    });
+    for (budget, most) in ROUNDS {
+        let mut still = Vec::new();
+        let mut waiting: VecDeque<Move> = left.into();
+        let mut fails = 0;
+        while let Some(m) = waiting.pop_front() {
+            let before = assault.nodes;
+            let is_worth_it = fails < HOPELESS && still.len() < most;
+            let found = if is_worth_it {
+                assault.loses(m.index(), budget.min(share))
+            } else {
+                None
+            };
+            let Some(won) = found else {
+                still.push(m);
+                fails += 1;
+                continue;
+            };
+            fails = 0;
+            lose(&assault, m, won, before);
+            waiting.retain(|m| {
+                let before = assault.nodes;
+                assault
+                    .loses_alike(m.index())
+                    .map(|won| lose(&assault, *m, won, before))
+                    .is_none()
+            });
+        }
+        left = still;
+        if left.is_empty() || left.len() > MANY || budget >= share || control.is_stopped() {
+            break;
+        }
+    }
+    (answer, left)
+}
+
+fn check_all(position: &Position, moves: &[Move]) -> Result<(), EngineError> {
+    with_game!(position.variant(), G => {
+        let game = position.game::<G>();
+        match moves.iter().find(|m| game.check(**m).is_err()) {
+            Some(m) => Err(EngineError::IllegalMove(position.write_move(*m))),
+            None => Ok(()),
+        }
+    })
+}
+
+fn verdict(proof: Proof, nodes: u64, line: Vec<Move>) -> Verdict {
+    let depth = u8::try_from(proof.plies).unwrap_or(u8::MAX);
+    Verdict {
+        score: proof.score(),
+        bound: Bound::Exact,
+        depth,
+        nodes,
+        line,
+        proof: Some(proof),
+        by: provenance(),
+    }
+}

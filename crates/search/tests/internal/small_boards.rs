@@ -1,0 +1,182 @@
+//! Small boards, whose truth is known, solved by the same code: (m, n, k) is k in a row on a board of m by n
+//! (Uiterwijk and van den Herik, "The advantage of the initiative", 2000).
+
+use kagetsu_game::gomoku::{Gomoku, Rule};
+use kagetsu_game::{Effort, Game, Move, RuleName, Score, Side, Symmetry, Variant};
+
+use crate::alphabeta::AlphaBeta;
+use crate::alphabeta::table::Table;
+use crate::control::limits::Limits;
+use crate::gomoku::Board;
+use crate::heuristics::{Attack, Force, Heuristics, Moves, Situation, Style};
+use crate::{Control, EngineOptions};
+
+/// So many in a row, or more, win.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Row<const K: usize>;
+
+impl<const K: usize> Rule for Row<K> {
+    const NAME: RuleName = RuleName::Freestyle;
+    const ROW: usize = K;
+
+    fn is_five(_: Side, run: usize) -> bool {
+        run >= K
+    }
+}
+
+/// A board whose images are one position, as they are in a book.
+#[derive(Clone, Debug)]
+struct Folded<R> {
+    board: Board<R>,
+    game: Gomoku<R>,
+}
+
+impl<R: Rule> Heuristics for Folded<R> {
+    type Rules = Gomoku<R>;
+
+    const STYLE: Style = <Board<R> as Heuristics>::STYLE;
+
+    fn new(game: &Gomoku<R>, options: &EngineOptions) -> Self {
+        Self {
+            board: Board::new(game, options),
+            game: game.clone(),
+        }
+    }
+
+    fn play(&mut self, m: Move) {
+        self.board.play(m);
+        self.game.play(m);
+    }
+
+    fn undo(&mut self) {
+        self.board.undo();
+        self.game.undo();
+    }
+
+    fn hash(&self) -> u64 {
+        (0..8)
+            .map(|number| self.game.zobrist(Symmetry::new(number)) as u64)
+            .min()
+            .unwrap_or_default()
+    }
+
+    fn evaluate(&self) -> Score {
+        self.board.evaluate()
+    }
+
+    fn situation(&self) -> Situation {
+        self.board.situation()
+    }
+
+    fn moves(&self, situation: &Situation) -> Moves {
+        self.board.moves(situation)
+    }
+
+    fn force(&self, m: Move) -> Force {
+        self.board.force(m)
+    }
+
+    fn is_threatened(&self) -> bool {
+        self.board.is_threatened()
+    }
+
+    fn attack(&mut self, effort: Effort, control: &Control) -> Attack {
+        self.board.attack(effort, control)
+    }
+
+    fn threat(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
+        self.board.threat(budget)
+    }
+
+    fn is_refuted(&mut self, m: Move, threat: &[Move]) -> bool {
+        self.board.is_refuted(m, threat)
+    }
+
+    fn legal(&self) -> Vec<Move> {
+        self.board.legal()
+    }
+
+    fn urgent(&self) -> Vec<Move> {
+        self.board.urgent()
+    }
+
+    fn hopes(&self) -> (bool, bool) {
+        self.board.hopes()
+    }
+
+    fn has_kill(&self) -> bool {
+        self.board.has_kill()
+    }
+
+    fn kill(&mut self, budget: &mut u32, length: u32) -> Option<Vec<Move>> {
+        self.board.kill(budget, length)
+    }
+}
+
+/// Whether the first side wins, by a search that goes to the end of the game and leaves nothing out.
+fn first_wins<const K: usize>(size: u8) -> bool {
+    let game = Gomoku::<Row<K>>::start(Variant::Gomoku {
+        rule: RuleName::Freestyle,
+        size,
+    });
+    let options = EngineOptions {
+        candidates: usize::MAX,
+        selective: false,
+        ..EngineOptions::default()
+    };
+    let board = Folded::new(&game, &options);
+    let (control, mut table) = (Control::new(), Table::new(options.table_bytes));
+    table.begin();
+    let limits = Limits::new(&control, Effort::default());
+    let mut search = AlphaBeta::new(board.clone(), &table, &limits, &options);
+    let above = Score::from_raw(1).expect("a score");
+    let most = size.pow(2);
+    let mut depth = 2;
+    // Deeper and deeper: a win that is short is found soon.
+    let found = loop {
+        let mut moves = board.moves(&board.situation());
+        let mut best = Score::MIN;
+        while let Some((_, m)) = moves.take() {
+            let score = search
+                .root_move(m, depth, Score::ZERO, above)
+                .expect("nobody stops it")
+                .score;
+            best = best.max(score);
+            if score.win_plies().is_some() {
+                break;
+            }
+        }
+        if best.win_plies().is_some() || depth == most {
+            break best.win_plies().is_some();
+        }
+        depth = if depth < 10.min(most) {
+            depth + 2
+        } else {
+            most
+        };
+    };
+    println!(
+        "({size},{size},{K}): {} after {} positions",
+        if found { "win" } else { "no win" },
+        search.nodes
+    );
+    found
+}
+
+#[test]
+fn three_in_a_row() {
+    assert!(!first_wins::<3>(3));
+    assert!(first_wins::<3>(4));
+}
+
+#[test]
+fn four_in_a_row() {
+    assert!(!first_wins::<4>(4));
+    assert!(!first_wins::<4>(5));
+    assert!(first_wins::<4>(6));
+}
+
+#[test]
+fn five_in_a_row() {
+    assert!(!first_wins::<5>(5));
+}
