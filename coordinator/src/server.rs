@@ -244,8 +244,6 @@ impl Server {
         let clock = Arc::clone(&hub);
         let clock = tokio::spawn(async move { clock.keep_time().await });
         let guarding = tokio::spawn(async move { guard.watch().await });
-        let finder = Arc::clone(&hub);
-        let finder = tokio::spawn(async move { finder.find_replies().await });
         let mut serving = tokio::spawn(router.serve_with_incoming_shutdown(incoming, stop));
         let ended = tokio::select! {
             ended = &mut serving => Some(ended),
@@ -267,7 +265,6 @@ impl Server {
         };
         clock.abort();
         guarding.abort();
-        finder.abort();
         let prover = hub.dismiss();
         if let Some(keeper) = keeper {
             keeper.stop();

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use kagetsu_game::{Question, Window};
+use kagetsu_game::Question;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::{EXAM, v1};
-use kagetsu_search::{Branch, Control, Note, Progress};
+use kagetsu_search::{Control, Note, Progress};
 use prost::Message;
 use tokio::sync::Notify;
 
@@ -47,8 +47,6 @@ struct Waiting {
 pub(crate) enum Role {
     /// A question of its own.
     Whole,
-    /// A part of a tree.
-    Branch(Branch),
     /// All of a question that others search too.
     Member {
         /// Which of them, from 0.
@@ -56,8 +54,6 @@ pub(crate) enum Role {
         /// How many there are.
         of: u32,
     },
-    /// A search for a win by threats.
-    Threats,
 }
 
 /// For a slot: a task to begin.
@@ -93,8 +89,6 @@ struct Done {
     /// What was asked, if there is an answer.
     question: Option<Question>,
     outcome: Outcome,
-    /// How long the task was here.
-    held: Duration,
 }
 
 #[derive(Default)]
@@ -161,7 +155,6 @@ impl Desk {
                     },
                     question,
                     outcome,
-                    held: Duration::ZERO,
                 },
             );
         }
@@ -292,22 +285,6 @@ impl Desk {
         }
         let epoch = papers.epoch.unwrap_or_default();
         self.forget(&mut papers, |name| name.task == task && name.epoch != epoch);
-    }
-
-    /// Less is wanted of a task than was asked for.
-    pub(crate) fn narrow(&self, task: u64, window: Window) {
-        let mut papers = self.lock();
-        let epoch = papers.epoch.unwrap_or_default();
-        let is_it = |name: Name| name.task == task && name.epoch == epoch;
-        if let Some(waiting) = papers
-            .waiting
-            .values_mut()
-            .find(|waiting| is_it(waiting.name))
-        {
-            waiting.question.window = window;
-        } else if let Some(running) = papers.running.values().find(|running| is_it(running.name)) {
-            running.control.narrow(window);
-        }
     }
 
     /// What another member of a task has found.
@@ -450,8 +427,8 @@ impl Desk {
             .any(|running| running.so_far.is_some() && !running.is_revoked)
     }
 
-    /// For a slot: a task is done, or was stopped. An answer is on disk, where there is a spool, before it is sent; but not
-    /// a branch of a tree: it is soon done again, and worth nothing to another life of the coordinator.
+    /// For a slot: a task is done, or was stopped. With a spool, the answer is on disk before it is sent.
+    /// A shared search is not spooled: a restarted coordinator has no use for its answer.
     pub(crate) fn end(&self, number: u64, outcome: Outcome) {
         let ended = {
             let papers = self.lock();
@@ -500,7 +477,6 @@ impl Desk {
                 task: name.task,
                 attempt: name.attempt,
                 outcome: Some(outcome.clone()),
-                held_us: 0,
             };
             spool.keep(
                 number,
@@ -517,7 +493,6 @@ impl Desk {
             question,
             is_revoked,
             role,
-            since,
             ..
         }) = papers.running.remove(&number)
         else {
@@ -532,7 +507,6 @@ impl Desk {
                     name,
                     question,
                     outcome,
-                    held: since.elapsed(),
                 },
             );
             papers.unsent.push(number);
@@ -606,21 +580,14 @@ impl Desk {
         };
         let unsent = std::mem::take(&mut papers.unsent);
         let report = |number| {
-            let Done {
-                name,
-                outcome,
-                held,
-                ..
-            } = papers
+            let Done { name, outcome, .. } = papers
                 .done
                 .get(&number)
                 .filter(|done| done.name.epoch == epoch)?;
-            let held_us = held.as_micros() as u64;
             Some(v1::Report {
                 task: name.task,
                 attempt: name.attempt,
                 outcome: Some(outcome.clone()),
-                held_us,
             })
         };
         unsent.into_iter().filter_map(report).collect()
@@ -684,7 +651,6 @@ impl Papers {
                 name,
                 question: None,
                 outcome,
-                held: Duration::ZERO,
             },
         );
         self.unsent.push(self.arrivals);

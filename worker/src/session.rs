@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Error, anyhow};
-use kagetsu_game::{Question, Variant, Window};
+use kagetsu_game::{Question, Variant};
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{
     Caller, Connector, MESSAGE_LIMIT, OLDEST_PROTOCOL, PROTOCOL, explain, pushback, v1,
 };
-use kagetsu_search::{Branch, Note};
+use kagetsu_search::Note;
 use tokio::sync::mpsc;
 use tokio::time::Interval;
 use tokio_stream::wrappers::ReceiverStream;
@@ -260,12 +260,6 @@ impl Session<'_> {
                         .refuse(task, attempt, "a task without a question".into()),
                 }
             }
-            // One that cannot be read is no harm: the task goes on as it was asked.
-            Some(Heard::Narrow(narrow)) => {
-                if let Ok(window) = Window::try_from(&narrow) {
-                    self.desk.narrow(narrow.task, window);
-                }
-            }
             Some(Heard::Notes(notes)) => {
                 let (all, _) = notes.notes.as_chunks();
                 self.desk.hear(
@@ -304,12 +298,7 @@ impl Session<'_> {
 fn part(role: Option<v1::task::Role>) -> Role {
     match role {
         None => Role::Whole,
-        Some(v1::task::Role::Threats(v1::Threats {})) => Role::Threats,
         Some(v1::task::Role::Member(v1::Member { number, of })) => Role::Member { number, of },
-        Some(v1::task::Role::Branch(v1::Branch { family, rank })) => {
-            let rank = rank.map(|rank| u16::try_from(rank).unwrap_or(u16::MAX));
-            Role::Branch(Branch { family, rank })
-        }
     }
 }
 

@@ -90,9 +90,7 @@ fn search(
 ) -> Result<Outcome, String> {
     let answered = catch_unwind(AssertUnwindSafe(|| match role {
         Role::Whole => thinker.answer(question, control, told),
-        Role::Branch(branch) => thinker.branch(question, *branch, control, told),
         Role::Member { number, of } => thinker.share(question, (*number, *of), control, told),
-        Role::Threats => Ok(thinker.threats(question, control)),
     }));
     match answered {
         Ok(Ok(answer)) => Ok(outcome::answered(&question.position, &answer)),

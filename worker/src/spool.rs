@@ -152,7 +152,6 @@ mod tests {
                 task,
                 attempt: 1,
                 outcome: Some(failed),
-                held_us: 0,
             }),
         }
     }

@@ -1,7 +1,7 @@
 use anyhow::{Result, anyhow, bail};
 use kagetsu_engines::{External, Settings};
 use kagetsu_game::{Answer, Question, Variant};
-use kagetsu_search::{Branch, Control, Engine, EngineOptions, Progress};
+use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
 /// Who answers questions: our own engine, or somebody else's.
 pub enum Thinker {
@@ -47,21 +47,6 @@ impl Thinker {
         }
     }
 
-    /// A part of a question that several search together, see [`Engine::branch`]; to somebody else's engine it is a question
-    /// like any other.
-    pub(crate) fn branch(
-        &mut self,
-        question: &Question,
-        branch: Branch,
-        control: &Control,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<Answer> {
-        match self {
-            Self::Own(engine) => Ok(engine.branch(question, branch, control, progress)?),
-            Self::External(engine) => Ok(engine.answer(question, control, progress)?),
-        }
-    }
-
     /// A question that others answer too, see [`Engine::share`]; somebody else's engine hears nothing of them.
     pub(crate) fn share(
         &mut self,
@@ -73,14 +58,6 @@ impl Thinker {
         match self {
             Self::Own(engine) => Ok(engine.share(question, member, control, progress)?),
             Self::External(engine) => Ok(engine.answer(question, control, progress)?),
-        }
-    }
-
-    /// A win by threats, see [`Engine::threats`]; somebody else's engine is not asked.
-    pub(crate) fn threats(&self, question: &Question, control: &Control) -> Answer {
-        match self {
-            Self::Own(engine) => engine.threats(question, control),
-            Self::External(_) => Answer::new(),
         }
     }
 }

@@ -15,8 +15,7 @@ use tonic::Status;
 
 use crate::book::desk::KeeperDesk;
 use crate::cluster::links::{Introduction, Told};
-use crate::cluster::shallow::shallow;
-use crate::cluster::state::{AT_ONCE, Asked, Held, Purpose, State, Unknown, urgency};
+use crate::cluster::state::{AT_ONCE, Held, Purpose, State, urgency};
 use crate::cluster::watched::Watched;
 use crate::telemetry::metrics::Metrics;
 use crate::verification::audit::Check;
@@ -42,7 +41,6 @@ pub(crate) struct Hub {
     /// Rung when the scheduler's deadline has come nearer.
     bell: Notify,
     /// Rung when replies are to be found out.
-    curious: Notify,
     begun: Instant,
     metrics: Arc<Metrics>,
     /// The same as long as this process lives.
@@ -61,7 +59,6 @@ impl Hub {
         Arc::new(Self {
             state: Mutex::new(state),
             bell: Notify::new(),
-            curious: Notify::new(),
             begun: Instant::now(),
             metrics,
             epoch: first_id,
@@ -85,36 +82,12 @@ impl Hub {
         state.now = now;
         let value = change(&mut state, now);
         state.follow();
-        let is_unknown = !state.unknown.is_empty();
         let is_nearer = state.has_nearer_deadline();
         drop(state);
         if is_nearer {
             self.bell.notify_one();
         }
-        if is_unknown {
-            self.curious.notify_one();
-        }
         value
-    }
-
-    /// Finds out the replies in positions of shared questions, off the lock; never ends.
-    pub(crate) async fn find_replies(&self) {
-        loop {
-            let next = self.lock().unknown.pop();
-            let Some(Unknown {
-                question,
-                node,
-                position,
-            }) = next
-            else {
-                self.curious.notified().await;
-                continue;
-            };
-            let found = tokio::task::spawn_blocking(move || shallow(&position)).await;
-            // Where nothing can be told the position is not divided.
-            let replies = found.ok().and_then(Result::ok).unwrap_or_default();
-            self.with(|state, now| state.scheduler.expand(now, question, node, &replies));
-        }
     }
 
     /// Watches the scheduler's clock; never ends.
@@ -280,29 +253,22 @@ impl Hub {
         } else {
             outcome
         };
-        self.with(|state, now| {
-            if let Some(asked) = state.asked.get(&task).filter(|_| report.held_us > 0) {
-                let passed = now.saturating_sub(asked.since);
-                // Who had it before it was asked has not held it for that long.
-                let on_the_way = passed.checked_sub(Duration::from_micros(report.held_us));
-                on_the_way
-                    .into_iter()
-                    .for_each(|round_trip| state.scheduler.observe(round_trip));
-            }
-            state.heard(worker, task, report.attempt, outcome);
-        });
+        self.with(|state, _| state.heard(worker, task, report.attempt, outcome));
     }
 
     /// Holds an answer against the rules, which takes a while and needs no lock.
     fn read_answer(&self, task: TaskId, answer: &v1::Answer) -> Report {
-        let about = |asked: &Asked| (asked.position.clone(), asked.may_be_empty);
-        let asked = self.lock().asked.get(&task).map(about);
+        let asked = self
+            .lock()
+            .asked
+            .get(&task)
+            .map(|asked| asked.position.clone());
         // Nothing will be done with the answer to a task that nobody knows.
-        let Some((position, may_be_empty)) = asked else {
+        let Some(position) = asked else {
             return Report::Done(Answer::new());
         };
         match answer.about(&position) {
-            Ok(answer) if answer.is_empty() && !may_be_empty && position.outcome().is_none() => {
+            Ok(answer) if answer.is_empty() && position.outcome().is_none() => {
                 Report::Failed("an answer without a move".into())
             }
             Ok(answer) => Report::Done(answer),

@@ -39,16 +39,6 @@ pub(crate) struct Asked {
     /// Who has it, or had it last.
     pub(crate) worker: WorkerId,
     pub(crate) position: Position,
-    /// Whether the answer may say nothing.
-    pub(crate) may_be_empty: bool,
-    pub(crate) since: Duration,
-}
-
-/// A position of a shared question whose replies are to be found out.
-pub(crate) struct Unknown {
-    pub(crate) question: QuestionId,
-    pub(crate) node: usize,
-    pub(crate) position: Position,
 }
 
 pub(crate) struct State {
@@ -69,7 +59,6 @@ pub(crate) struct State {
     /// The tasks of each question that are at work, or were.
     tasks: BTreeMap<QuestionId, Vec<TaskId>>,
     /// Positions of which the replies are to be found out.
-    pub(crate) unknown: Vec<Unknown>,
     pub(crate) keeper: Option<KeeperDesk>,
     metrics: Arc<Metrics>,
 }
@@ -105,7 +94,6 @@ impl State {
             purposes: BTreeMap::new(),
             asked: BTreeMap::new(),
             tasks: BTreeMap::new(),
-            unknown: Vec::new(),
             keeper,
             metrics,
         }
@@ -183,7 +171,6 @@ impl State {
     /// Does what the scheduler wants done.
     pub(crate) fn follow(&mut self) {
         let mut is_hungry = false;
-        let now = self.scheduler.now();
         while let Some(effect) = self.scheduler.poll() {
             match effect {
                 Effect::Assign { worker, task } => {
@@ -201,8 +188,6 @@ impl State {
                         question: task.question,
                         worker,
                         position: task.part.position.clone(),
-                        may_be_empty: task.role == Role::Threats,
-                        since: now,
                     };
                     if self.asked.insert(task.id, asked).is_none() {
                         self.tasks.entry(task.question).or_default().push(task.id);
@@ -215,32 +200,6 @@ impl State {
                         role: role(&task),
                     };
                     self.links.send(worker, Message::Task(message));
-                }
-                Effect::Narrow {
-                    worker,
-                    task,
-                    window,
-                } => {
-                    let (alpha, beta) = (window.alpha.raw().into(), window.beta.raw().into());
-                    self.links.send(
-                        worker,
-                        Message::Narrow(v1::Narrow {
-                            task: task.0,
-                            alpha,
-                            beta,
-                        }),
-                    );
-                }
-                Effect::Expand {
-                    question,
-                    node,
-                    position,
-                } => {
-                    self.unknown.push(Unknown {
-                        question,
-                        node,
-                        position,
-                    });
                 }
                 Effect::Revoke { worker, task } => {
                     self.metrics.revoked(task);
@@ -384,11 +343,6 @@ pub(crate) fn urgency(work: &Work) -> u64 {
 fn role(task: &Task) -> Option<v1::task::Role> {
     match task.role {
         Role::Whole => None,
-        Role::Branch { rank } => Some(v1::task::Role::Branch(v1::Branch {
-            family: task.question.0,
-            rank: rank.map(Into::into),
-        })),
-        Role::Threats => Some(v1::task::Role::Threats(v1::Threats {})),
         Role::Member { number, of } => Some(v1::task::Role::Member(v1::Member {
             number: number.into(),
             of: of.into(),

@@ -70,7 +70,6 @@ impl Analysis for AnalysisService {
             _ if shallow.is_empty() => Split::Never,
             v1::Split::Unspecified | v1::Split::Shared => Split::Shared,
             v1::Split::Seeded => Split::Seeded,
-            v1::Split::Tree => Split::Tree,
         };
         let (id, updates) = self
             .hub

@@ -177,7 +177,6 @@ mod tests {
             task: EXAM,
             attempt: 1,
             outcome: said,
-            held_us: 0,
         };
         let fault = mark(&about("e"), &report).expect_err("it could not");
         assert!(
@@ -193,7 +192,6 @@ mod tests {
             task,
             attempt: 1,
             outcome: Some(v1::report::Outcome::Answer(answer.into())),
-            held_us: 0,
         }
     }
 
@@ -227,7 +225,6 @@ mod tests {
                 task: task.task,
                 attempt: 1,
                 outcome: Some(failed),
-                held_us: 0,
             };
             assert!(
                 mark(&ours, &failed)

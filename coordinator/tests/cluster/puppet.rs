@@ -123,7 +123,6 @@ impl Puppet {
             task: task.task,
             attempt: task.attempt,
             outcome: Some(outcome),
-            held_us: 0,
         };
         self.out
             .send(v1::FromWorker {
@@ -176,7 +175,6 @@ impl Puppet {
             task: task.task,
             attempt: task.attempt,
             outcome: Some(outcome),
-            held_us: 0,
         };
         self.say(Said::Report(report)).await;
     }

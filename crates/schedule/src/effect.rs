@@ -1,7 +1,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use kagetsu_game::{Answer, Position, Question, Window};
+use kagetsu_game::{Answer, Question};
 
 use crate::{QuestionId, TaskId, WorkerId};
 
@@ -31,26 +31,6 @@ pub enum Effect {
         task: TaskId,
         /// Under which attempt; a report under another one stays to be acknowledged.
         attempt: u32,
-    },
-    /// Less is wanted of a task: only values within this window, which is part of the one that it had. Means nothing to a
-    /// worker that does not have it; one that goes on with the wider window does no harm.
-    Narrow {
-        /// Whom to tell.
-        worker: WorkerId,
-        /// What is narrowed.
-        task: TaskId,
-        /// The values that matter, from the view of the side to move in the task's position.
-        window: Window,
-    },
-    /// Find out which moves are worth a search in a position, the most promising first, and tell
-    /// [`Scheduler::expand`](crate::Scheduler::expand); an answer about nothing where that cannot be told.
-    Expand {
-        /// For which question.
-        question: QuestionId,
-        /// To be named again.
-        node: usize,
-        /// Where.
-        position: Position,
     },
     /// More is known of a question that is split.
     Progress {
@@ -104,12 +84,6 @@ pub enum Role {
     /// All of it, or some of its root moves, to be searched with nothing known before.
     #[default]
     Whole,
-    /// A branch of the tree that several workers search together. What the worker's table has learned from earlier branches
-    /// of the same question is still good.
-    Branch {
-        /// The place of the move among its brothers, the most promising 0; `None` where all moves are asked about.
-        rank: Option<u16>,
-    },
     /// All of it, as others search it too: what the worker's table learns is for them, and what theirs learn for it.
     Member {
         /// Which of them this is, from 0.
@@ -117,8 +91,6 @@ pub enum Role {
         /// How many there are, or may be soon.
         of: u16,
     },
-    /// Only whether the side to move wins by threats alone; an answer without a move says that none was found.
-    Threats,
 }
 
 /// What a worker says about a task that it no longer works on.

@@ -36,13 +36,11 @@ extern crate alloc;
 
 mod effect;
 mod id;
-mod joint;
 mod options;
 mod questions;
 mod scheduler;
 mod status;
 mod tasks;
-mod tree;
 mod workers;
 
 pub use effect::{Effect, Report, Role, Task};

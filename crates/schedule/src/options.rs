@@ -30,9 +30,6 @@ pub struct Options {
     /// Fewest root moves of a part, the seed move not counted; at least 1, default 4. Every part repeats the search of
     /// the seed move, so parts that are too small are mostly repetition.
     pub least_moves: usize,
-    /// How long a message to a worker and its answer take, as long as nobody has [said](crate::Scheduler::observe) better;
-    /// default 1 ms. No task of a [shared](crate::Split::Shared) question is meant to take less than twenty times that.
-    pub round_trip: Duration,
     /// The first number given to a task or a question. A caller that may be restarted passes one above all that it used
     /// before (its clock in microseconds will do): then a report from the life before is unknown, never mistaken.
     pub first_id: u64,
@@ -50,7 +47,6 @@ impl Default for Options {
             max_losses: 10,
             dealing: Dealing::default(),
             least_moves: 4,
-            round_trip: Duration::from_millis(1),
             first_id: 0,
         }
     }

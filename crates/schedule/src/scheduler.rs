@@ -33,12 +33,8 @@ pub struct Scheduler {
     /// What nobody works on, most urgent first, eldest first.
     pub(crate) waiting: BTreeSet<(u64, TaskId)>,
     pub(crate) roster: Roster,
-    /// Questions that workers search as one tree and that are not answered.
-    pub(crate) joint: BTreeSet<QuestionId>,
     /// Questions that every worker searches whole, and that are not answered.
     pub(crate) pools: BTreeSet<QuestionId>,
-    /// How long a message to a worker and its answer take, of late.
-    pub(crate) round_trip: Duration,
     /// How long tasks take.
     pub(crate) forecast: Forecast,
     pub(crate) effects: VecDeque<Effect>,
@@ -59,9 +55,7 @@ impl Scheduler {
             parts: BTreeMap::new(),
             waiting: BTreeSet::new(),
             roster: Roster::new(options.clone()),
-            joint: BTreeSet::new(),
             pools: BTreeSet::new(),
-            round_trip: options.round_trip,
             forecast: Forecast::default(),
             effects: VecDeque::new(),
             totals: Totals::default(),
@@ -88,7 +82,6 @@ impl Scheduler {
         self.inquiries
             .insert(id, Inquiry::new(question.clone(), shallow, split, priority));
         match split {
-            Split::Tree => self.unite(id),
             Split::Shared => self.pool(id),
             Split::Never | Split::Seeded => _ = self.add_part(id, question, priority),
         }
@@ -226,19 +219,13 @@ impl Scheduler {
         while let Some((_, worker)) = self.roster.alarm().filter(|(at, _)| *at <= self.now) {
             self.look_after(worker);
         }
-        self.end_late();
         self.hand_out();
     }
 
     /// When to call [`Scheduler::tick`] if nothing else happens; `None` while there is nothing to wait for.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
-        self.roster
-            .alarm()
-            .map(|(at, _)| at)
-            .into_iter()
-            .chain(self.next_end())
-            .min()
+        self.roster.alarm().map(|(at, _)| at)
     }
 
     /// The next thing to do, in order; `None` when all is done.
@@ -352,7 +339,6 @@ impl Scheduler {
         let Some(inquiry) = self.inquiries.remove(&id) else {
             return;
         };
-        self.joint.remove(&id);
         self.pools.remove(&id);
         for &task in &inquiry.parts {
             self.release(task, None);

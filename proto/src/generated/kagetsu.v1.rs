@@ -446,9 +446,6 @@ pub struct Report {
     pub task: u64,
     #[prost(uint32, tag = "2")]
     pub attempt: u32,
-    /// Microseconds from the task's arrival to this report; 0 where that is not known.
-    #[prost(uint64, tag = "6")]
-    pub held_us: u64,
     #[prost(oneof = "report::Outcome", tags = "3, 4, 5")]
     pub outcome: ::core::option::Option<report::Outcome>,
 }
@@ -484,7 +481,7 @@ pub struct Goodbye {}
 /// One thing that a worker hears.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ToWorker {
-    #[prost(oneof = "to_worker::Message", tags = "1, 2, 3, 4, 5, 6")]
+    #[prost(oneof = "to_worker::Message", tags = "1, 2, 3, 4, 6")]
     pub message: ::core::option::Option<to_worker::Message>,
 }
 /// Nested message and enum types in `ToWorker`.
@@ -500,8 +497,6 @@ pub mod to_worker {
         /// A report is safe: the worker may forget it.
         #[prost(message, tag = "4")]
         Acknowledge(super::Held),
-        #[prost(message, tag = "5")]
-        Narrow(super::Narrow),
         /// What the table of another member has learned.
         #[prost(message, tag = "6")]
         Notes(super::Notes),
@@ -537,7 +532,7 @@ pub struct Task {
     pub priority: u64,
     /// What it is, if several workers search the position. A worker that does not know these words answers the
     /// question as any other, which does no harm.
-    #[prost(oneof = "task::Role", tags = "5, 6, 7")]
+    #[prost(oneof = "task::Role", tags = "7")]
     pub role: ::core::option::Option<task::Role>,
 }
 /// Nested message and enum types in `Task`.
@@ -546,22 +541,9 @@ pub mod task {
     /// question as any other, which does no harm.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Role {
-        #[prost(message, tag = "5")]
-        Branch(super::Branch),
-        #[prost(message, tag = "6")]
-        Threats(super::Threats),
         #[prost(message, tag = "7")]
         Member(super::Member),
     }
-}
-/// What a worker's table has learned from other branches of the same family is still good.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Branch {
-    #[prost(uint64, tag = "1")]
-    pub family: u64,
-    /// The place of the move asked about among its brothers, the most promising 0; absent where all moves are asked about.
-    #[prost(uint32, optional, tag = "2")]
-    pub rank: ::core::option::Option<u32>,
 }
 /// All of the position, as others search it too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -583,19 +565,6 @@ pub struct Notes {
     /// version has them; at most 4,096 of them.
     #[prost(bytes = "bytes", tag = "2")]
     pub notes: ::prost::bytes::Bytes,
-}
-/// Only whether the side to move wins by threats alone; an answer without a verdict says that no such win was found.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Threats {}
-/// Of a task only values within this window matter any more; raw scores, from the view of the side to move.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct Narrow {
-    #[prost(uint64, tag = "1")]
-    pub task: u64,
-    #[prost(sint32, tag = "2")]
-    pub alpha: i32,
-    #[prost(sint32, tag = "3")]
-    pub beta: i32,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Revoke {
@@ -785,8 +754,6 @@ pub enum Split {
     Shared = 1,
     /// The root moves are divided once, each part with the best move of a 2-ply search at its head.
     Seeded = 2,
-    /// What one finds narrows what the others search, branch by branch of one tree.
-    Tree = 3,
 }
 impl Split {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -798,7 +765,6 @@ impl Split {
             Self::Unspecified => "SPLIT_UNSPECIFIED",
             Self::Shared => "SPLIT_SHARED",
             Self::Seeded => "SPLIT_SEEDED",
-            Self::Tree => "SPLIT_TREE",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -807,7 +773,6 @@ impl Split {
             "SPLIT_UNSPECIFIED" => Some(Self::Unspecified),
             "SPLIT_SHARED" => Some(Self::Shared),
             "SPLIT_SEEDED" => Some(Self::Seeded),
-            "SPLIT_TREE" => Some(Self::Tree),
             _ => None,
         }
     }

@@ -146,16 +146,6 @@ impl TryFrom<&v1::Effort> for Effort {
     }
 }
 
-impl TryFrom<&v1::Narrow> for Window {
-    type Error = WireError;
-    fn try_from(message: &v1::Narrow) -> Result<Self, WireError> {
-        Ok(Self {
-            alpha: score("alpha", message.alpha)?,
-            beta: score("beta", message.beta)?,
-        })
-    }
-}
-
 impl From<&Question> for v1::Question {
     fn from(question: &Question) -> Self {
         let Window { alpha, beta } = question.window;

@@ -60,7 +60,6 @@ async fn a_result_outlives_its_worker() {
     call.ask(5, &short()).await;
     // How long it was here is known only to the life that searched it.
     let report = v1::Report {
-        held_us: 0,
         ..call.report().await
     };
     assert_eq!(reports(), 1, "it was on disk before it was sent");

@@ -187,7 +187,7 @@ async fn here(args: &Args, question: &Question, live: &mut Live<'_>) -> Result<A
     let options = EngineOptions {
         threads,
         table_bytes,
-        split: args.split.of_threads()?,
+        split: args.split.into(),
         ..EngineOptions::default()
     };
     let external = args

@@ -113,6 +113,17 @@ impl Scheduler {
             .and_modify(|part| part.role = Role::Member { number, of });
     }
 
+    /// Forgets one part, and tells the workers that have it.
+    fn drop_part(&mut self, id: QuestionId, task: TaskId) {
+        self.release(task, None);
+        if let Some(part) = self.parts.remove(&task) {
+            self.waiting.remove(&(part.priority, task));
+        }
+        self.inquiries
+            .entry(id)
+            .and_modify(|inquiry| inquiry.parts.retain(|part| *part != task));
+    }
+
     /// One has answered: the others need not go on.
     pub(crate) fn agree(&mut self, id: QuestionId, worker: WorkerId, answer: Answer) {
         self.pools.remove(&id);

@@ -16,9 +16,6 @@ pub enum Split {
     /// Every worker searches all of it, and they share what their tables learn; the first answer counts. For a question
     /// that is asked alone.
     Shared,
-    /// What one worker finds narrows what the others search: ply by ply, the best move so far first, the others as scouts
-    /// with its value, the dearest of them divided further. For a question that is asked alone.
-    Tree,
 }
 
 /// How root moves, best first by a shallow search, are dealt to parts.

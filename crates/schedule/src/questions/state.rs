@@ -3,7 +3,6 @@ use core::time::Duration;
 
 use kagetsu_game::{Answer, Question};
 
-use crate::tree::Tree;
 use crate::{Effect, Split, TaskId, WorkerId};
 
 /// A question on its way to its answer.
@@ -14,8 +13,6 @@ pub(crate) struct Inquiry {
     pub(crate) split: Split,
     pub(crate) priority: u64,
     pub(crate) parts: Vec<TaskId>,
-    /// What its workers share.
-    pub(crate) tree: Option<Tree>,
     /// Tasks made so far, where every worker searches all of it.
     pub(crate) members: u16,
     /// When it must end.
@@ -27,9 +24,7 @@ pub(crate) struct Inquiry {
 
 impl Inquiry {
     pub(crate) fn new(question: Question, shallow: Answer, split: Split, priority: u64) -> Self {
-        let tree = (split == Split::Tree).then(|| Tree::new(question.clone()));
         Self {
-            tree,
             members: 0,
             until: None,
             question,
@@ -53,10 +48,7 @@ impl Inquiry {
     }
 
     pub(crate) fn is_finished(&self) -> bool {
-        match &self.tree {
-            Some(tree) => tree.is_over(),
-            None => self.receipts.len() == self.parts.len(),
-        }
+        self.receipts.len() == self.parts.len()
     }
 
     /// What is known so far, where that is of interest.

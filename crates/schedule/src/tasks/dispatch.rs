@@ -5,19 +5,14 @@ use crate::tasks::Part;
 use crate::workers::{Hold, Room, Turn, Worker};
 use crate::{Effect, QuestionId, Role, Scheduler, Split, Task, TaskId, WorkerId, divide};
 
-/// Branches of a tree among which a worker looks for one that it knows.
-const MOST_COMPARED: usize = 32;
-
 /// Who gets what: free slots first, then queues, in turn; the most urgent and eldest task first.
 impl Scheduler {
     pub(crate) fn hand_out(&mut self) {
         if self.is_retired {
             return;
         }
-        self.confer();
         self.recruit();
         self.split_waiting();
-        self.send_home();
         self.fill(Room::Slot);
         self.level();
         self.fill(Room::Queue);
@@ -81,30 +76,10 @@ impl Scheduler {
         }
     }
 
-    /// The most urgent task that is for this worker; of the branches of a tree one that no other worker knows better.
+    /// Returns the most urgent task that this worker may have.
     fn choose(&self, worker: WorkerId) -> Option<TaskId> {
-        let mut fitting = self
-            .waiting
-            .iter()
-            .map(|(_, task)| *task)
-            .filter(|task| !self.avoids(*task, worker));
-        let first = fitting.next()?;
-        let is_known_elsewhere = |task: &TaskId| {
-            self.parts
-                .get(task)
-                .and_then(|part| part.home)
-                .is_some_and(|home| home != worker)
-        };
-        let others = || {
-            fitting
-                .take(MOST_COMPARED)
-                .find(|task| !is_known_elsewhere(task))
-        };
-        if is_known_elsewhere(&first) {
-            others().or(Some(first))
-        } else {
-            Some(first)
-        }
+        let mut waiting = self.waiting.iter().map(|(_, task)| *task);
+        waiting.find(|task| !self.avoids(*task, worker))
     }
 
     fn next_turn(&self, room: Room, last: Option<Turn>) -> Option<Turn> {
@@ -208,12 +183,5 @@ impl Scheduler {
             worker,
             task: assigned,
         });
-        if let Some(tree) = self
-            .inquiries
-            .get_mut(&question)
-            .and_then(|inquiry| inquiry.tree.as_mut())
-        {
-            tree.begin(task, worker);
-        }
     }
 }

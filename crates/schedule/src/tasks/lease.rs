@@ -189,12 +189,8 @@ impl Scheduler {
     /// How long a worker may take over a task before somebody looks how it gets on.
     pub(crate) fn allowance(&self, worker: WorkerId, task: TaskId) -> Option<Duration> {
         let (part, w) = (self.parts.get(&task)?, self.roster.get(worker)?);
-        self.forecast.allowance(
-            &part.ask,
-            part.role,
-            w.pace.among(self.forecast.usual),
-            &self.options,
-        )
+        self.forecast
+            .allowance(&part.ask, w.pace.among(self.forecast.usual), &self.options)
     }
 
     /// A task should be done. If its worker has fallen behind, others may have it too: whoever is first counts. If the task

@@ -44,7 +44,7 @@ impl Scheduler {
             return;
         };
         part.answered = Some((worker, attempt));
-        self.forecast.learn(&part.ask, part.role, nodes);
+        self.forecast.learn(&part.ask, nodes);
         self.waiting.remove(&(part.priority, task));
         self.totals.done += 1;
         let question = part.question;
@@ -58,15 +58,6 @@ impl Scheduler {
                 attempt,
             });
             return self.agree(question, worker, answer);
-        }
-        if inquiry.tree.is_some() {
-            self.effects.push_back(Effect::Acknowledge {
-                worker,
-                task,
-                attempt,
-            });
-            self.grow(question, task, answer);
-            return;
         }
         inquiry.learn(
             answer,

@@ -12,8 +12,6 @@ pub(crate) struct Part {
     pub(crate) question: QuestionId,
     pub(crate) ask: Question,
     pub(crate) role: Role,
-    /// Whose table knows most of it.
-    pub(crate) home: Option<WorkerId>,
     pub(crate) priority: u64,
     /// How often it was handed out; the number of the last attempt.
     pub(crate) issued: u32,
@@ -57,12 +55,11 @@ impl State {
 
 impl Part {
     pub(crate) fn new(question: QuestionId, ask: Question, priority: u64) -> Self {
-        let (role, home, barred, attempts) = (Role::Whole, None, Vec::new(), Vec::new());
+        let (role, barred, attempts) = (Role::Whole, Vec::new(), Vec::new());
         Self {
             question,
             ask,
             role,
-            home,
             priority,
             issued: 0,
             answered: None,

@@ -3,7 +3,7 @@ use core::time::Duration;
 
 use kagetsu_game::{Question, Variant};
 
-use crate::{Options, Role};
+use crate::Options;
 
 /// Kinds of task that are told apart.
 const MOST_KINDS: usize = 1_024;
@@ -64,16 +64,14 @@ struct Kind {
     depth: Option<u8>,
     /// Whether only some of the moves are asked about.
     is_partial: bool,
-    is_for_threats: bool,
 }
 
 impl Kind {
-    fn of(ask: &Question, role: Role) -> Self {
+    fn of(ask: &Question) -> Self {
         Self {
             variant: ask.position.variant(),
             depth: ask.effort.depth,
             is_partial: !ask.moves.is_empty(),
-            is_for_threats: role == Role::Threats,
         }
     }
 }
@@ -88,8 +86,8 @@ pub(crate) struct Forecast {
 
 impl Forecast {
     /// A task has taken so many positions.
-    pub(crate) fn learn(&mut self, ask: &Question, role: Role, nodes: u64) {
-        let kind = Kind::of(ask, role);
+    pub(crate) fn learn(&mut self, ask: &Question, nodes: u64) {
+        let kind = Kind::of(ask);
         if self.most.len() >= MOST_KINDS && !self.most.contains_key(&kind) {
             self.most.pop_first();
         }
@@ -110,11 +108,10 @@ impl Forecast {
     pub(crate) fn allowance(
         &self,
         ask: &Question,
-        role: Role,
         pace: u64,
         options: &Options,
     ) -> Option<Duration> {
-        let known = self.most.get(&Kind::of(ask, role)).copied();
+        let known = self.most.get(&Kind::of(ask)).copied();
         let nodes = known
             .into_iter()
             .chain(ask.effort.nodes)

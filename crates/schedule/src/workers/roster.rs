@@ -200,25 +200,6 @@ impl Roster {
             .filter(move |repertoire| has(&repertoire.plays))
     }
 
-    /// Whether a worker has room of this kind.
-    pub(crate) fn has_room(&self, id: WorkerId, kind: Room) -> bool {
-        self.workers
-            .get(&id)
-            .is_some_and(|worker| room(worker, self.options.prefetch) == Some(kind))
-    }
-
-    /// Positions a second of the workers whose speed is known, and their slots. Looks at no more than a few.
-    pub(crate) fn speed(&self) -> (u64, u64) {
-        let known = self
-            .workers
-            .values()
-            .filter(|worker| worker.speed() > 0)
-            .take(16);
-        known.fold((0, 0), |(speed, slots), worker| {
-            (speed + worker.speed(), slots + u64::from(worker.slots))
-        })
-    }
-
     /// When somebody is to be looked after.
     pub(crate) fn alarm(&self) -> Option<(Duration, WorkerId)> {
         self.alarms.first().copied()

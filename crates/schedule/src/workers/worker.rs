@@ -268,11 +268,6 @@ impl Worker {
         self.running().into_iter().filter(is_due).collect()
     }
 
-    /// Positions a second, of late; 0 until it is known.
-    pub(crate) const fn speed(&self) -> u64 {
-        self.meter.speed
-    }
-
     pub(crate) fn is_overdue(&self, now: Duration, lease: Duration) -> bool {
         !self.is_silent && self.last_sign.saturating_add(lease) <= now
     }

@@ -8,7 +8,6 @@ mod deadlines;
 mod desk;
 mod dispatch;
 mod engine;
-mod joint;
 mod leases;
 mod merging;
 mod nonsense;

@@ -1,22 +1,21 @@
 //! Whatever the world says, in whatever order: nothing panics, the books balance, and no task is lost.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use kagetsu_game::{Answer, Effort, Question, Verdict};
+use kagetsu_game::Answer;
 use kagetsu_schedule::{
-    Bar, Effect, Options, QuestionId, Report, Role, Scheduler, Split, Task, TaskId, WorkerId,
+    Bar, Effect, Options, QuestionId, Report, Scheduler, Split, Task, TaskId, WorkerId,
 };
 use proptest::prelude::*;
 
-use crate::desk::{ANN, question};
+use crate::desk::question;
 use crate::engine;
 
 /// Something that the world may do; numbers name workers, tasks and questions that may exist or not.
 #[derive(Clone, Debug)]
 enum Event {
     Submit(usize, Split, u64),
-    Expand(u64, usize, bool),
     Cancel(u64),
     Settle(u64),
     Join(u64, u32, Vec<(u64, u32)>),
@@ -40,7 +39,6 @@ fn events() -> impl Strategy<Value = Event> {
         prop_oneof![2 => Just(None), 1 => Just(Some(Bar::Exam)), 1 => Just(Some(Bar::Quarantine))];
     let splits = prop_oneof![Just(Split::Never), Just(Split::Seeded), Just(Split::Shared)];
     prop_oneof![
-        2 => (id.clone(), 0_usize..30, any::<bool>()).prop_map(|(id, node, some)| Event::Expand(id, node, some)),
         3 => (0_usize..3, splits, 0_u64..3).prop_map(|(n, split, priority)| Event::Submit(n, split, priority)),
         1 => id.clone().prop_map(Event::Cancel),
         1 => id.clone().prop_map(Event::Settle),
@@ -56,14 +54,6 @@ fn events() -> impl Strategy<Value = Event> {
 
 fn happen(scheduler: &mut Scheduler, now: &mut Duration, event: Event) {
     match event {
-        Event::Expand(id, node, some) => {
-            let replies = if some {
-                engine::shallow(&question(0))
-            } else {
-                Answer::new()
-            };
-            scheduler.expand(*now, QuestionId(id), node, &replies);
-        }
         Event::Submit(n, split, priority) => {
             scheduler.submit(
                 *now,
@@ -112,7 +102,6 @@ fn happen(scheduler: &mut Scheduler, now: &mut Duration, event: Event) {
 struct Ledger {
     open: i64,
     held: BTreeMap<(WorkerId, TaskId), Task>,
-    unknown: Vec<(QuestionId, usize)>,
 }
 
 impl Ledger {
@@ -122,8 +111,7 @@ impl Ledger {
                 Effect::Assign { worker, task } => _ = self.held.insert((worker, task.id), task),
                 Effect::Revoke { worker, task } => _ = self.held.remove(&(worker, task)),
                 Effect::Finished { .. } | Effect::Failed { .. } => self.open -= 1,
-                Effect::Expand { question, node, .. } => self.unknown.push((question, node)),
-                Effect::Acknowledge { .. } | Effect::Progress { .. } | Effect::Narrow { .. } => {}
+                Effect::Acknowledge { .. } | Effect::Progress { .. } => {}
             }
         }
     }
@@ -195,9 +183,7 @@ fn finish(scheduler: &mut Scheduler, now: Duration, ledger: &mut Ledger) {
     scheduler.join(now, WorkerId(9), 1, &[]);
     ledger.read(scheduler);
     loop {
-        if let Some((question, node)) = ledger.unknown.pop() {
-            scheduler.expand(now, question, node, &Answer::new());
-        } else if let Some(((worker, _), task)) = ledger.held.pop_first() {
+        if let Some(((worker, _), task)) = ledger.held.pop_first() {
             scheduler.report(
                 now,
                 worker,
@@ -209,80 +195,5 @@ fn finish(scheduler: &mut Scheduler, now: Duration, ledger: &mut Ledger) {
             return;
         }
         ledger.read(scheduler);
-    }
-}
-
-#[test]
-fn a_tree_may_be_said_to_have_cost_more_than_can_be_counted() {
-    for nodes in [3_100_000_000_000_000_000, u64::MAX] {
-        let question = Question {
-            effort: Effort::depth(8),
-            ..question(1)
-        };
-        let mut scheduler = Scheduler::new(Options::default());
-        scheduler.join(Duration::ZERO, ANN, 1, &[]);
-        scheduler.submit(
-            Duration::ZERO,
-            question.clone(),
-            engine::shallow(&question),
-            Split::Tree,
-            0,
-        );
-        let (mut todo, mut steps) = (VecDeque::new(), 0_u32);
-        let is_finished = loop {
-            let mut is_finished = false;
-            while let Some(effect) = scheduler.poll() {
-                match effect {
-                    Effect::Assign { task, .. } => todo.push_back(task),
-                    Effect::Revoke { task, .. } => todo.retain(|at_hand: &Task| at_hand.id != task),
-                    Effect::Expand {
-                        question,
-                        node,
-                        position,
-                    } => {
-                        let replies = engine::shallow(&Question::new(position, Effort::depth(2)));
-                        scheduler.expand(Duration::ZERO, question, node, &replies);
-                    }
-                    Effect::Finished { .. } => is_finished = true,
-                    _ => {}
-                }
-            }
-            let Some(task) = todo.pop_front().filter(|_| !is_finished && steps < 3_000) else {
-                break is_finished;
-            };
-            steps += 1;
-            let mut answer = if task.role == Role::Threats {
-                Answer::new()
-            } else {
-                engine::answer(&task.part)
-            };
-            if steps == 1 {
-                let each = nodes / answer.len() as u64;
-                answer = answer
-                    .verdicts()
-                    .iter()
-                    .map(|(m, v)| {
-                        (
-                            *m,
-                            Verdict {
-                                nodes: each,
-                                ..v.clone()
-                            },
-                        )
-                    })
-                    .collect();
-            }
-            scheduler.report(
-                Duration::ZERO,
-                ANN,
-                task.id,
-                task.attempt,
-                Report::Done(answer),
-            );
-        };
-        assert!(
-            is_finished,
-            "{steps} answers of a tree said to have cost {nodes}"
-        );
     }
 }

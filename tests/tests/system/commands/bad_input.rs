@@ -72,11 +72,11 @@ fn words_that_are_no_position() {
     );
     refused(
         &analyze(&["--split", "other-split"]),
-        &["other-split", "shared, seeded, tree"],
+        &["other-split", "shared, seeded"],
     );
     refused(
         &analyze(&["--variant", "freestyle-15", "--split", "tree"]),
-        &["--split tree", "--coordinator"],
+        &["'tree'", "shared, seeded"],
     );
     refused(
         &analyze(&["--variant", "chess"]),

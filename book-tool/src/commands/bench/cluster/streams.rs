@@ -229,7 +229,6 @@ async fn answer_all(url: String, number: u64, seen: Arc<Seen>) -> Result<Vec<Dur
             task: task.task,
             attempt: task.attempt,
             outcome,
-            held_us: 0,
         };
         reported.push_back(Instant::now());
         say.send(v1::FromWorker {

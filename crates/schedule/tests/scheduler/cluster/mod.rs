@@ -252,8 +252,7 @@ impl Cluster {
                     task,
                     attempt,
                 } => self.tell(worker, Order::Acknowledge(task, attempt)),
-                Effect::Progress { .. } | Effect::Narrow { .. } => {}
-                Effect::Expand { .. } => unreachable!("no question of these is shared"),
+                Effect::Progress { .. } => {}
                 Effect::Finished {
                     question, answer, ..
                 } => {
@@ -301,8 +300,6 @@ fn brief(effect: &Effect) -> String {
             task,
             attempt,
         } => format!("{worker} forget {task} attempt {attempt}"),
-        Effect::Narrow { worker, task, .. } => format!("{worker} narrow {task}"),
-        Effect::Expand { question, node, .. } => format!("{question}: expand {node}"),
         Effect::Progress { question, answer } => {
             format!("{question}: {} moves known", answer.len())
         }

@@ -5,7 +5,7 @@ use std::thread::{Builder, JoinHandle};
 use anyhow::{Context, Result};
 use kagetsu_game::{Answer, Question};
 use kagetsu_schedule::Role;
-use kagetsu_search::{Branch, Control, Engine, EngineError, EngineOptions};
+use kagetsu_search::{Control, Engine, EngineError, EngineOptions};
 
 /// What a search says when it stops for a moment.
 pub(super) enum Word {
@@ -47,13 +47,9 @@ impl Machine {
             {
                 let answer = match role {
                     Role::Whole => engine.answer(&question, &control, &mut |_| {}),
-                    Role::Branch { rank } => {
-                        engine.branch(&question, Branch { family: 1, rank }, &control, &mut |_| {})
-                    }
                     Role::Member { number, of } => {
                         engine.share(&question, (number.into(), of.into()), &control, &mut |_| {})
                     }
-                    Role::Threats => Ok(engine.threats(&question, &control)),
                 };
                 if done.send(Word::Done(answer)).is_err() {
                     return;

@@ -3,17 +3,12 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use kagetsu_game::{Answer, Effort, Position, Question, Score, Window};
-use kagetsu_schedule::{
-    Effect, Options, QuestionId, Report, Scheduler, Split, Task, TaskId, WorkerId,
-};
+use kagetsu_game::{Answer, Effort, Position, Question, Score};
+use kagetsu_schedule::{Effect, Options, Report, Scheduler, Split, Task, TaskId, WorkerId};
 use kagetsu_search::{Control, Engine, EngineOptions, Note, shallow};
 
 use super::clock::Clock;
 use super::machine::{Machine, Word};
-
-/// Positions that the coordinator visits to find out the replies to a move.
-const LOOK: u64 = 800;
 
 /// What a cluster is like.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +66,6 @@ enum Event {
     Told(usize, Order),
     Step(usize),
     Reported(usize, TaskId, u32, Answer),
-    Expanded(QuestionId, usize, Answer),
     Noted(usize, Vec<Note>),
     Tick,
 }
@@ -79,7 +73,6 @@ enum Event {
 enum Order {
     Assign(Task),
     Revoke(TaskId),
-    Narrow(TaskId, Window),
 }
 
 /// One worker: its engine, what it searches, and what waits behind that.
@@ -115,7 +108,6 @@ pub(super) fn together(
     terms: Terms,
 ) -> Result<Run> {
     let options = Options {
-        round_trip: 2 * terms.latency,
         // Nobody dies here.
         lease: Duration::MAX,
         stall: Duration::MAX,
@@ -181,10 +173,6 @@ impl Cluster {
                     .report(now, worker, task, attempt, Report::Done(answer));
                 Ok(())
             }
-            Event::Expanded(question, node, replies) => {
-                self.scheduler.expand(now, question, node, &replies);
-                Ok(())
-            }
             Event::Noted(worker, notes) => {
                 if let Some(running) = &self.workers[worker].running {
                     running.control.hear(&notes);
@@ -211,17 +199,6 @@ impl Cluster {
                 {
                     running.is_revoked = true;
                     running.control.stop();
-                }
-            }
-            Order::Narrow(task, window) => {
-                if let Some(queued) = it.queue.iter_mut().find(|queued| queued.id == task) {
-                    queued.part.window = window;
-                } else if let Some(running) = it
-                    .running
-                    .as_ref()
-                    .filter(|running| running.task.id == task)
-                {
-                    running.control.narrow(window);
                 }
             }
         }
@@ -286,23 +263,6 @@ impl Cluster {
             let (worker, order) = match effect {
                 Effect::Assign { worker, task } => (worker, Order::Assign(task)),
                 Effect::Revoke { worker, task } => (worker, Order::Revoke(task)),
-                Effect::Narrow {
-                    worker,
-                    task,
-                    window,
-                } => (worker, Order::Narrow(task, window)),
-                Effect::Expand {
-                    question,
-                    node,
-                    position,
-                } => {
-                    let replies = shallow(&position)?;
-                    self.clock.after(
-                        self.terms.time(LOOK),
-                        Event::Expanded(question, node, replies),
-                    );
-                    continue;
-                }
                 Effect::Finished { answer, .. } => {
                     self.end = Some((self.clock.now, answer));
                     continue;
