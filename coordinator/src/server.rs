@@ -10,8 +10,8 @@ use kagetsu_proto::v1::books_server::BooksServer;
 use kagetsu_proto::v1::builds_server::BuildsServer;
 use kagetsu_proto::v1::workers_server::WorkersServer;
 use kagetsu_proto::{
-    ConnectError, Connector, DESCRIPTORS, HERE, Listener, MESSAGE_LIMIT, Unread, Versions,
-    keepalive,
+    ConnectError, Connector, DESCRIPTORS, IN_PROCESS, Listener, MESSAGE_LIMIT, ProtocolVersion,
+    ResponseBudget, keepalive,
 };
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
@@ -186,11 +186,11 @@ impl Server {
     #[must_use]
     pub fn embed(self) -> Coordinator {
         let (sender, streams) = mpsc::channel::<DuplexStream>(16);
-        let connector = Connector::by(HERE, move || {
+        let connector = Connector::by(IN_PROCESS, move || {
             let sender = sender.clone();
             async move {
-                let gone = |error: tonic::transport::Error| ConnectError::Nobody {
-                    url: HERE.into(),
+                let gone = |error: tonic::transport::Error| ConnectError::Unreachable {
+                    url: IN_PROCESS.into(),
                     cause: error.to_string(),
                 };
                 let connect = service_fn(move |_| {
@@ -230,7 +230,7 @@ impl Server {
             .layer(InterceptorLayer::new(understood))
             .layer(MeterLayer::new(self.hub.metrics()))
             .layer(GuardLayer::new(Arc::clone(&guard)))
-            .layer(Unread::default().layer());
+            .layer(ResponseBudget::default().layer());
         let router = server.add_routes(routes);
         let (hub, keeper) = (Arc::clone(&self.hub), self.keeper.clone());
         let ends = self.shutdown.clone();
@@ -338,8 +338,8 @@ impl Server {
 
 /// Refuses requests of our programs that speak another protocol, in words; who does not say what it speaks may try.
 fn understood(request: Request<()>) -> Result<Request<()>, Status> {
-    if let Some(theirs) = Versions::of_request(request.metadata()) {
-        Versions::ours().agree(&theirs, "program that asks")?;
+    if let Some(theirs) = ProtocolVersion::from_metadata(request.metadata()) {
+        ProtocolVersion::ours().check(&theirs, "client")?;
     }
     Ok(request)
 }

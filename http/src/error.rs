@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use kagetsu_api::ErrorJson;
-use kagetsu_proto::pushback;
+use kagetsu_proto::retry_after;
 use tonic::{Code, Status};
 
 /// The longest accepted request body, in bytes.
@@ -57,7 +57,7 @@ impl From<Status> for ApiError {
             _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         };
         Self {
-            retry_after: pushback(&status),
+            retry_after: retry_after(&status),
             ..Self::new(http, code, status.message())
         }
     }

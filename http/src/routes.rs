@@ -6,7 +6,7 @@ use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Router, middleware};
-use kagetsu_proto::Shares;
+use kagetsu_proto::PerIpLimiter;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
@@ -89,8 +89,8 @@ pub fn router<S: Services>(services: S, access: Access, shutdown: CancellationTo
         services,
         access,
         history: JobHistory::default(),
-        listeners: Shares::new(MAX_EVENT_STREAMS),
-        analyses: Shares::new(MAX_ANALYSES),
+        listeners: PerIpLimiter::new(MAX_EVENT_STREAMS),
+        analyses: PerIpLimiter::new(MAX_ANALYSES),
         shutdown,
         instance: now.as_millis() as u64,
     });

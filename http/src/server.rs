@@ -10,12 +10,13 @@ use axum::http::header::CONTENT_LENGTH;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use http_body::Body as _;
+use http_body_util::Either;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use kagetsu_proto::{Connection, Listener, Unread};
+use kagetsu_proto::{Connection, Listener, ResponseBudget};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy, sink};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -42,18 +43,21 @@ const REFUSAL: &[u8] =
 pub struct Client(pub SocketAddr);
 
 /// Large answers wait to be read among others that do, and not for ever.
-async fn bound(State(unread): State<Unread>, request: Request<Body>, next: Next) -> Response {
+async fn bound(
+    State(budget): State<ResponseBudget>,
+    request: Request<Body>,
+    next: Next,
+) -> Response {
     let (mut head, body) = next.run(request).await.into_parts();
     // Streams have no length: they are made as they are read.
     let length =
         usize::try_from(body.size_hint().exact().unwrap_or_default()).unwrap_or(usize::MAX);
-    let late = || Err(axum::Error::new(io::Error::from(io::ErrorKind::TimedOut)));
-    match unread.bound(length, body, late).await {
-        Ok(Ok(waiting)) => {
+    match budget.apply(length, body) {
+        Ok(Either::Left(counted)) => {
             head.headers.entry(CONTENT_LENGTH).or_insert(length.into());
-            Response::from_parts(head, Body::new(waiting))
+            Response::from_parts(head, Body::new(counted))
         }
-        Ok(Err(body)) => Response::from_parts(head, body),
+        Ok(Either::Right(small)) => Response::from_parts(head, small),
         Err(refusal) => {
             let mut refusal = ApiError::from(refusal).into_response();
             of_the_browser(&head.headers)
@@ -86,7 +90,7 @@ async fn begin(mut line: Connection) -> io::Result<Option<impl AsyncRead + Async
 /// Serves HTTP/1.1 until the shutdown, large answers among others that are read; streams that do not end by themselves are cut.
 pub async fn serve(mut listener: Listener, router: Router, shutdown: CancellationToken) {
     let mut http = http1::Builder::new();
-    let router = router.layer(from_fn_with_state(Unread::default(), bound));
+    let router = router.layer(from_fn_with_state(ResponseBudget::default(), bound));
     http.timer(TokioTimer::new())
         .header_read_timeout(PATIENCE)
         .max_buf_size(BUFFER);

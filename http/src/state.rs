@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use kagetsu_proto::v1::builds_server::Builds as _;
-use kagetsu_proto::{Shares, v1};
+use kagetsu_proto::{PerIpLimiter, v1};
 use tokio_util::sync::CancellationToken;
 use tonic::Request;
 
@@ -19,9 +19,9 @@ pub(crate) struct AppState<S> {
     pub(crate) access: Access,
     pub(crate) history: JobHistory,
     /// Open streams of job events.
-    pub(crate) listeners: Arc<Shares>,
+    pub(crate) listeners: Arc<PerIpLimiter>,
     /// Open analyses.
-    pub(crate) analyses: Arc<Shares>,
+    pub(crate) analyses: Arc<PerIpLimiter>,
     pub(crate) shutdown: CancellationToken,
     /// Distinguishes the books of two servers that used the same address one after the other.
     pub(crate) instance: u64,

@@ -14,24 +14,22 @@ mod server;
 mod tls_files;
 
 pub use client::{
-    Access, AccessError, Bearer, Caller, ConnectError, Connector, HERE, MESSAGE_LIMIT, explain,
-    is_lost, keepalive,
+    Access, AccessError, AuthenticatedChannel, ConnectError, Connector, Credentials, IN_PROCESS,
+    MESSAGE_LIMIT, explain, is_transient, keepalive,
 };
 pub use messages::{
-    EXAM, MOST_MOVES, MOST_NAME, MOST_ROOTS, NameError, Versions, WireError, check_name,
+    FIRST_CALIBRATION_TASK, MAX_MOVES, MAX_NAME_BYTES, MAX_ROOTS, NameError, ProtocolVersion,
+    WireError, check_name,
 };
-pub use retry_info::{busy, pushback};
+pub use retry_info::{exhausted, retry_after};
 pub use server::{
-    Bounding, Connection, Full, Listener, Seldom, ServerFiles, ServerTls, Share, Shares, Unread,
-    Waiting, Weight,
+    BudgetedBody, Connection, LimitReached, Listener, LogThrottle, PerIpLimiter, PerIpPermit,
+    ResponseBudget, ResponseSize, ServerFiles, ServerTls,
 };
 pub use tls_files::TlsError;
 
 /// The version of the worker's protocol.
 pub const PROTOCOL: u32 = 1;
-
-/// The oldest version that is spoken as well.
-pub const OLDEST_PROTOCOL: u32 = 1;
 
 /// All services as data, for gRPC reflection.
 pub const DESCRIPTORS: &[u8] = include_bytes!("generated/kagetsu.v1.bin");

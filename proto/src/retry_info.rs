@@ -1,38 +1,33 @@
-//! When to come again: a refusal that will not last says so in its metadata.
+//! The time after which a refused request should be retried, in the metadata of its status.
 
 use std::time::Duration;
 
 use tonic::Status;
 
-/// As clients of gRPC know it (proposal A6).
+/// The key that gRPC clients know (proposal A6), in milliseconds.
 const PUSHBACK: &str = "grpc-retry-pushback-ms";
-/// The same in seconds, as HTTP knows it.
+/// The key that HTTP clients know, in seconds.
 const RETRY_AFTER: &str = "retry-after";
+/// The longest wait that a client obeys.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(3_600);
 
-/// A refusal of what is too much just now.
+/// Returns `RESOURCE_EXHAUSTED` with the time after which to retry.
 #[must_use]
-pub fn busy(message: impl Into<String>, wait: Duration) -> Status {
+pub fn exhausted(message: impl Into<String>, retry_after: Duration) -> Status {
     let mut status = Status::resource_exhausted(message);
-    let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-    status.metadata_mut().insert(PUSHBACK, millis.into());
-    status
-        .metadata_mut()
-        .insert(RETRY_AFTER, millis.div_ceil(1_000).into());
+    let millis = u64::try_from(retry_after.as_millis()).unwrap_or(u64::MAX);
+    let metadata = status.metadata_mut();
+    metadata.insert(PUSHBACK, millis.into());
+    metadata.insert(RETRY_AFTER, millis.div_ceil(1_000).into());
     status
 }
 
-/// How long to wait before coming again, if that helps; at most an hour.
+/// Returns how long to wait before a retry, if the status says so; at most an hour.
 #[must_use]
-pub fn pushback(status: &Status) -> Option<Duration> {
-    const MOST: Duration = Duration::from_secs(3_600);
-    let millis: u64 = status
-        .metadata()
-        .get(PUSHBACK)?
-        .to_str()
-        .ok()?
-        .parse()
-        .ok()?;
-    Some(Duration::from_millis(millis).min(MOST))
+pub fn retry_after(status: &Status) -> Option<Duration> {
+    let millis = status.metadata().get(PUSHBACK)?.to_str().ok()?;
+    let wait = Duration::from_millis(millis.parse().ok()?);
+    Some(wait.min(MAX_RETRY_AFTER))
 }
 
 #[cfg(test)]
@@ -40,18 +35,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_says_when_to_come_again() {
+    fn a_refusal_says_when_to_retry() {
         for millis in [0, 1, 2_500, 3_600_000] {
             let wait = Duration::from_millis(millis);
-            assert_eq!(pushback(&busy("too many", wait)), Some(wait));
+            assert_eq!(retry_after(&exhausted("too many", wait)), Some(wait));
         }
-        assert_eq!(
-            pushback(&busy("too many", Duration::MAX)),
-            Some(Duration::from_secs(3_600))
-        );
-        assert_eq!(pushback(&Status::resource_exhausted("too long")), None);
+        let endless = exhausted("too many", Duration::MAX);
+        assert_eq!(retry_after(&endless), Some(MAX_RETRY_AFTER));
+        assert_eq!(retry_after(&Status::resource_exhausted("too long")), None);
         let mut never = Status::resource_exhausted("too many");
         never.metadata_mut().insert(PUSHBACK, (-1_i64).into());
-        assert_eq!(pushback(&never), None, "it does not help");
+        assert_eq!(
+            retry_after(&never),
+            None,
+            "a negative value forbids a retry"
+        );
     }
 }

@@ -6,7 +6,7 @@ use kagetsu_game::{
     Answer, Bound, Claim, Effort, Move, Position, Proof, ProofKind, Provenance, Question, Score,
     Variant, Verdict, Window,
 };
-use kagetsu_proto::{MOST_MOVES, MOST_NAME, WireError, v1};
+use kagetsu_proto::{MAX_MOVES, MAX_NAME_BYTES, WireError, v1};
 use proptest::prelude::*;
 use prost::Message;
 
@@ -220,11 +220,11 @@ fn a_question_that_cannot_be_is_refused() {
             "moves of the question 70000 is out of range",
         ),
         (
-            |q| q.moves = vec![0; MOST_MOVES + 1],
+            |q| q.moves = vec![0; MAX_MOVES + 1],
             "moves of the question: 2049 are more than 2048",
         ),
         (
-            |q| q.position.get_or_insert_default().variant = "x".repeat(MOST_NAME + 1),
+            |q| q.position.get_or_insert_default().variant = "x".repeat(MAX_NAME_BYTES + 1),
             "letters of the variant: 201 are",
         ),
         (
@@ -251,11 +251,11 @@ fn an_answer_that_cannot_be_is_refused() {
         (|v| v.depth = 256, "depth 256 is out of range"),
         (|v| v.score = 40_000, "score 40000 is out of range"),
         (
-            |v| v.engine = "e".repeat(MOST_NAME + 1),
+            |v| v.engine = "e".repeat(MAX_NAME_BYTES + 1),
             "letters of the engine's name: 201 are more than 200",
         ),
         (
-            |v| v.line = vec![1; MOST_MOVES + 1],
+            |v| v.line = vec![1; MAX_MOVES + 1],
             "moves of a line: 2049 are more than 2048",
         ),
         (

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use kagetsu_game::Question;
 use kagetsu_proto::v1::report::Outcome;
-use kagetsu_proto::{EXAM, v1};
+use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
 use kagetsu_search::{Control, Note, Progress};
 use prost::Message;
 use tokio::sync::Notify;
@@ -663,7 +663,8 @@ impl Papers {
             .values()
             .map(|running| running.name)
             .chain(self.done.values().map(|done| done.name));
-        name.task >= EXAM && others.any(|other| other.task < EXAM)
+        name.task >= FIRST_CALIBRATION_TASK
+            && others.any(|other| other.task < FIRST_CALIBRATION_TASK)
     }
 
     fn is_empty(&self) -> bool {

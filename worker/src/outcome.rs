@@ -68,7 +68,7 @@ fn fitted(position: &Position, mut answer: v1::Answer, limit: usize) -> Outcome 
 #[cfg(test)]
 mod tests {
     use kagetsu_game::{Bound, Move, Provenance, Score, Variant, Verdict};
-    use kagetsu_proto::MOST_MOVES;
+    use kagetsu_proto::MAX_MOVES;
 
     use super::*;
 
@@ -77,7 +77,7 @@ mod tests {
         let verdict = |n: usize| {
             let m = Move::new(n as u16);
             let by = Provenance {
-                engine: "e".repeat(kagetsu_proto::MOST_NAME).into(),
+                engine: "e".repeat(kagetsu_proto::MAX_NAME_BYTES).into(),
                 day: 20_000,
             };
             let line = std::iter::once(m)
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn the_longest_answer_that_is_read_is_sent_with_shorter_lines() {
         let position = Position::start(Variant::FREESTYLE_15);
-        let whole = v1::Answer::from(&answer(MOST_MOVES, MOST_MOVES));
+        let whole = v1::Answer::from(&answer(MAX_MOVES, MAX_MOVES));
         let Outcome::Answer(sent) = fitted(&position, whole.clone(), MESSAGE_LIMIT - FRAME) else {
             panic!("it can be sent")
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kagetsu_proto::v1::workers_client::WorkersClient;
-use kagetsu_proto::{Caller, v1};
+use kagetsu_proto::{AuthenticatedChannel, v1};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 use tokio_stream::wrappers::ReceiverStream;
@@ -21,7 +21,7 @@ pub(crate) struct Pulse {
 impl Pulse {
     /// Beats this often for the worker of this instance. Must be called in a tokio runtime.
     pub(crate) fn start(
-        client: WorkersClient<Caller>,
+        client: WorkersClient<AuthenticatedChannel>,
         desk: &Arc<Desk>,
         instance: u64,
         every: Duration,
@@ -51,7 +51,7 @@ impl Drop for Pulse {
 
 /// A stream that ends is opened again; without a connection the other stream has ended too, and this with it.
 async fn beat(
-    mut client: WorkersClient<Caller>,
+    mut client: WorkersClient<AuthenticatedChannel>,
     desk: Arc<Desk>,
     instance: u64,
     every: Duration,

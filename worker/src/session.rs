@@ -10,7 +10,7 @@ use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::v1::workers_client::WorkersClient;
 use kagetsu_proto::{
-    Caller, Connector, MESSAGE_LIMIT, OLDEST_PROTOCOL, PROTOCOL, explain, pushback, v1,
+    AuthenticatedChannel, Connector, MESSAGE_LIMIT, PROTOCOL, explain, retry_after, v1,
 };
 use kagetsu_search::Note;
 use tokio::sync::mpsc;
@@ -95,7 +95,7 @@ impl Session<'_> {
     pub(crate) async fn run(&self, connector: &Connector) -> End {
         let channel = match connector.connect().await {
             Ok(channel) => channel,
-            Err(error) if error.is_lasting() => return End::Misled(error.into()),
+            Err(error) if error.is_permanent() => return End::Misled(error.into()),
             Err(error) => return lost(error.to_string(), false),
         };
         let mut client = WorkersClient::new(channel).max_decoding_message_size(MESSAGE_LIMIT);
@@ -132,7 +132,6 @@ impl Session<'_> {
                 .iter()
                 .map(ToString::to_string)
                 .collect(),
-            oldest: OLDEST_PROTOCOL,
             version: env!("CARGO_PKG_VERSION").into(),
         }
     }
@@ -140,7 +139,7 @@ impl Session<'_> {
     async fn talk(
         &self,
         url: &str,
-        client: WorkersClient<Caller>,
+        client: WorkersClient<AuthenticatedChannel>,
         out: mpsc::Sender<v1::FromWorker>,
         mut tasks: Streaming<v1::ToWorker>,
     ) -> End {
@@ -322,7 +321,7 @@ fn refusal(url: &str, status: &Status, was_welcome: bool) -> End {
         _ => End::Lost {
             reason,
             was_welcome,
-            wait: pushback(status).unwrap_or_default(),
+            wait: retry_after(status).unwrap_or_default(),
         },
     }
 }

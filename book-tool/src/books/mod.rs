@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use kagetsu_book::{Book, BookError, BookOptions, Compiled, Notice, Sequence};
 use kagetsu_game::{Answer, Position};
 use kagetsu_proto::v1::books_client::BooksClient;
-use kagetsu_proto::{Access, Caller, explain, v1};
+use kagetsu_proto::{Access, AuthenticatedChannel, explain, v1};
 use tokio::runtime::Runtime;
 
 use crate::arguments::position::Place;
@@ -51,7 +51,7 @@ pub(crate) enum Source {
 /// A connection to a coordinator.
 pub(crate) struct Server {
     url: String,
-    client: BooksClient<Caller>,
+    client: BooksClient<AuthenticatedChannel>,
     runtime: Runtime,
 }
 

@@ -9,7 +9,10 @@ use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::v1::builds_client::BuildsClient;
 use kagetsu_proto::v1::workers_client::WorkersClient;
-use kagetsu_proto::{Caller, ConnectError, Connector, HERE, explain, is_lost, pushback, v1};
+use kagetsu_proto::{
+    AuthenticatedChannel, ConnectError, Connector, IN_PROCESS, explain, is_transient, retry_after,
+    v1,
+};
 use tonic::Status;
 
 use crate::output::progress::{Live, Shown};
@@ -60,7 +63,7 @@ pub(crate) async fn analyze(
         match client.analyze(request.clone()).await {
             Ok(updates) => break updates.into_inner(),
             // It is busy, and says when to come again.
-            Err(status) => match pushback(&status) {
+            Err(status) => match retry_after(&status) {
                 Some(_) if is_late() => {
                     return Ok((Answer::new(), End::Waited(explain(url, &status))));
                 }
@@ -169,7 +172,7 @@ pub(crate) async fn lookup(
 /// The build jobs of a coordinator.
 pub(crate) struct Builds {
     name: String,
-    client: BuildsClient<Caller>,
+    client: BuildsClient<AuthenticatedChannel>,
 }
 
 impl Builds {
@@ -290,8 +293,8 @@ impl Builds {
     /// of the job will not, nor what a coordinator in this process says.
     fn unless_refused(&self, status: &Status) -> Result<String> {
         let said = explain(&self.name, status);
-        let may_pass = is_lost(status) || pushback(status).is_some();
-        if may_pass && self.name != HERE {
+        let may_pass = is_transient(status) || retry_after(status).is_some();
+        if may_pass && self.name != IN_PROCESS {
             Ok(said)
         } else {
             Err(anyhow!(said))
@@ -425,5 +428,5 @@ impl Builds {
 fn is_nobody(error: &anyhow::Error) -> bool {
     error
         .downcast_ref()
-        .is_some_and(|error: &ConnectError| !error.is_lasting())
+        .is_some_and(|error: &ConnectError| !error.is_permanent())
 }

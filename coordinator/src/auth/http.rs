@@ -9,7 +9,7 @@ use axum::{Json, Router};
 use http::header::{AUTHORIZATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use kagetsu_http::{Client, Rights};
-use kagetsu_proto::Seldom;
+use kagetsu_proto::LogThrottle;
 use serde_json::json;
 
 use super::gate::{Guard, Refusal};
@@ -34,12 +34,12 @@ pub(crate) fn guard_http(router: Router, guard: &Arc<Guard>) -> Router {
 #[derive(Clone)]
 struct Gate {
     guard: Arc<Guard>,
-    told: Arc<Seldom>,
+    told: Arc<LogThrottle>,
 }
 
 impl Gate {
     fn tell(&self, now: Instant, request: &Request, refusal: &Refusal) {
-        let Some(others) = self.told.turn(now) else {
+        let Some(others) = self.told.allow(now) else {
             return;
         };
         let client = request.extensions().get::<Client>();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kagetsu_book::{BookError, Place};
 use kagetsu_game::Position;
 use kagetsu_proto::v1::books_server::Books;
-use kagetsu_proto::{MESSAGE_LIMIT, Weight, v1};
+use kagetsu_proto::{MESSAGE_LIMIT, ResponseSize, v1};
 use prost::Message;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc;
@@ -175,7 +175,7 @@ impl BooksService {
         &self,
         positions: &[v1::Position],
         top: u32,
-    ) -> Result<(Vec<v1::Found>, Weight), Status> {
+    ) -> Result<(Vec<v1::Found>, ResponseSize), Status> {
         let (mut all, mut bytes) = (Vec::with_capacity(positions.len()), 0);
         for part in positions.chunks(PART) {
             let part: Result<Vec<_>, _> = part.iter().map(Position::try_from).collect();
@@ -197,6 +197,6 @@ impl BooksService {
                 all.push(found);
             }
         }
-        Ok((all, Weight(bytes)))
+        Ok((all, ResponseSize(bytes)))
     }
 }

@@ -8,7 +8,7 @@ use kagetsu_api::settings;
 use kagetsu_book::{Aside, BookError, Bounds, Deepen, Job, JobChange, JobSpec, JobState, Policy};
 use kagetsu_game::{Position, Side};
 use kagetsu_proto::v1::builds_server::Builds;
-use kagetsu_proto::{MOST_ROOTS, check_name, v1};
+use kagetsu_proto::{MAX_ROOTS, check_name, v1};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -303,9 +303,9 @@ fn turn(priority: i32) -> Result<i8, Status> {
 fn spec(request: &v1::StartRequest) -> Result<JobSpec, Status> {
     let wrong = |what: String| Status::invalid_argument(what);
     check_name("the job's name", &request.name).map_err(|error| wrong(error.to_string()))?;
-    if request.roots.len() > MOST_ROOTS {
+    if request.roots.len() > MAX_ROOTS {
         return Err(wrong(format!(
-            "{} roots are more than {MOST_ROOTS}",
+            "{} roots are more than {MAX_ROOTS}",
             request.roots.len()
         )));
     }
@@ -335,9 +335,9 @@ fn spec(request: &v1::StartRequest) -> Result<JobSpec, Status> {
         v1::Policy::Prove => Policy::Prove { attacker: side },
         v1::Policy::OneSide => Policy::OneSide { side, alpha },
     };
-    if request.exclude.len() > MOST_ROOTS {
+    if request.exclude.len() > MAX_ROOTS {
         return Err(wrong(format!(
-            "{} excluded positions are more than {MOST_ROOTS}",
+            "{} excluded positions are more than {MAX_ROOTS}",
             request.exclude.len()
         )));
     }

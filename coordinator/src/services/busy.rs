@@ -61,7 +61,7 @@ impl Places {
             let Self {
                 what, most, wait, ..
             } = self;
-            kagetsu_proto::busy(
+            kagetsu_proto::exhausted(
                 format!(
                     "{most} {what} are open, no more at a time; come again in {} s",
                     wait.as_secs()
@@ -74,7 +74,7 @@ impl Places {
 
 #[cfg(test)]
 mod tests {
-    use kagetsu_proto::pushback;
+    use kagetsu_proto::retry_after;
     use tonic::Code;
 
     use super::*;
@@ -104,7 +104,7 @@ mod tests {
             let refusal = places.take().expect_err("all are taken");
             assert_eq!(refusal.code(), Code::ResourceExhausted);
             assert!(refusal.message().starts_with(words), "{refusal}");
-            assert_eq!(pushback(&refusal), Some(Duration::from_secs(5)));
+            assert_eq!(retry_after(&refusal), Some(Duration::from_secs(5)));
             taken.pop();
             assert!(places.take().is_ok(), "one has left");
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use kagetsu_http::{Access, Services, Unimplemented, headed};
 use kagetsu_proto::v1::books_server::BooksServer;
-use kagetsu_proto::{DESCRIPTORS, Listener, MESSAGE_LIMIT, Unread, keepalive};
+use kagetsu_proto::{DESCRIPTORS, Listener, MESSAGE_LIMIT, ResponseBudget, keepalive};
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::{Guard, GuardLayer, guard_http};
@@ -78,7 +78,7 @@ impl Reader {
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
             .layer(GuardLayer::new(Arc::clone(&self.guard)))
-            .layer(Unread::default().layer())
+            .layer(ResponseBudget::default().layer())
             .add_service(healthy)
             .add_service(reflection)
             .add_service(books)

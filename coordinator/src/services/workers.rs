@@ -9,7 +9,9 @@ use kagetsu_book::JobState;
 use kagetsu_game::{Question, Variant, VariantError};
 use kagetsu_proto::v1::from_worker::Message;
 use kagetsu_proto::v1::workers_server::Workers;
-use kagetsu_proto::{MESSAGE_LIMIT, MOST_NAME, PROTOCOL, Seldom, Versions, check_name, v1};
+use kagetsu_proto::{
+    LogThrottle, MAX_NAME_BYTES, MESSAGE_LIMIT, PROTOCOL, ProtocolVersion, check_name, v1,
+};
 use kagetsu_schedule::{Idle, TaskId, WorkerId, WorkerStatus};
 use kagetsu_search::Engine;
 use tokio_stream::wrappers::ReceiverStream;
@@ -44,7 +46,7 @@ pub(crate) struct WorkersService {
     pub(crate) places: Places,
     pub(crate) beats: Places,
     /// What is said of workers that cannot be.
-    pub(crate) refusals: Arc<Seldom>,
+    pub(crate) refusals: Arc<LogThrottle>,
 }
 
 type Tasks = Pin<Box<dyn Stream<Item = Result<v1::ToWorker, Status>> + Send>>;
@@ -78,7 +80,7 @@ impl Workers for WorkersService {
         };
         let worker = WorkerId(hello.instance);
         let told = |refusal: &Status| {
-            if let Some(others) = self.refusals.turn(Instant::now()) {
+            if let Some(others) = self.refusals.allow(Instant::now()) {
                 tracing::warn!(client, others, "a worker is refused: {}", refusal.message());
             }
         };
@@ -251,17 +253,11 @@ fn introduction(
     token: Option<Arc<str>>,
     epoch: u64,
 ) -> Result<(Introduction, Held), Status> {
-    let oldest = if hello.oldest == 0 {
-        hello.protocol
-    } else {
-        hello.oldest
+    let theirs = ProtocolVersion {
+        protocol: hello.protocol,
+        program: hello.version.chars().take(MAX_NAME_BYTES).collect(),
     };
-    let speaks = Versions {
-        oldest,
-        newest: hello.protocol,
-        program: hello.version.chars().take(MOST_NAME).collect(),
-    };
-    Versions::ours().agree(&speaks, "worker")?;
+    ProtocolVersion::ours().check(&theirs, "worker")?;
     if !(1..=MOST_SLOTS).contains(&hello.slots) {
         return Err(Status::invalid_argument(format!(
             "{} slots are not from 1 to {MOST_SLOTS}",

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use kagetsu_game::{Answer, Effort, Position, Question, Variant};
-use kagetsu_proto::{EXAM, v1};
+use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
 use kagetsu_schedule::TaskId;
 use kagetsu_search::{Control, Engine, EngineOptions};
 
@@ -56,13 +56,13 @@ pub(crate) fn prepare() {
 
 /// Whether a task is a question of the exam.
 pub(crate) const fn is_part(task: TaskId) -> bool {
-    task.0 >= EXAM
+    task.0 >= FIRST_CALIBRATION_TASK
 }
 
 /// The questions for a worker, as tasks.
 pub(crate) fn tasks(about: &Introduction) -> Vec<v1::Task> {
     let plays = |paper: &Paper| about.plays.contains(&paper.question.position.variant());
-    let asked = (EXAM..)
+    let asked = (FIRST_CALIBRATION_TASK..)
         .zip(PAPERS.iter())
         .filter(|(_, paper)| plays(paper));
     let task = |(task, paper): (u64, &Paper)| v1::Task {
@@ -95,7 +95,7 @@ pub(crate) fn mark(about: &Introduction, report: &v1::Report) -> Result<(), Stri
 }
 
 fn compare(about: &Introduction, report: &v1::Report) -> Result<(), String> {
-    let index = usize::try_from(report.task - EXAM).unwrap_or(usize::MAX);
+    let index = usize::try_from(report.task - FIRST_CALIBRATION_TASK).unwrap_or(usize::MAX);
     let Some(Paper {
         question,
         answer: known,
@@ -174,7 +174,7 @@ mod tests {
     fn a_reason_without_end_is_cut() {
         let said = Some(v1::report::Outcome::Failed("é".repeat(4_000_000)));
         let report = v1::Report {
-            task: EXAM,
+            task: FIRST_CALIBRATION_TASK,
             attempt: 1,
             outcome: said,
         };
@@ -250,7 +250,11 @@ mod tests {
             ..verdict.clone()
         };
         let lie: Answer = [(best, lie)].into_iter().collect();
-        let fault = mark(&about("pikafish"), &report(EXAM + 1, &lie)).expect_err("a lie");
+        let fault = mark(
+            &about("pikafish"),
+            &report(FIRST_CALIBRATION_TASK + 1, &lie),
+        )
+        .expect_err("a lie");
         assert!(fault.contains("a loss, which is a win"), "{fault}");
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use kagetsu_coordinator::{Config, Server};
-use kagetsu_proto::{Access, Caller, Listener, ServerFiles, ServerTls, TlsError, v1};
+use kagetsu_proto::{Access, AuthenticatedChannel, Listener, ServerFiles, ServerTls, TlsError, v1};
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair,
     KeyUsagePurpose,
@@ -147,7 +147,7 @@ impl Coordinator {
     }
 }
 
-async fn list(caller: Caller) -> Result<(), tonic::Status> {
+async fn list(caller: AuthenticatedChannel) -> Result<(), tonic::Status> {
     let mut client = v1::workers_client::WorkersClient::new(caller);
     client
         .list(v1::ListWorkersRequest::default())
@@ -507,7 +507,7 @@ fn a_server_says_when_nobody_will_believe_its_certificate() {
         };
         ServerTls::new(files, &["h2"])
             .expect("files that can be used")
-            .fault(std::time::SystemTime::now())
+            .validity_fault(std::time::SystemTime::now())
     };
     assert_eq!(fault("server"), None);
     let expired = fault("server-expired").expect("a fault");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use kagetsu_coordinator::{Config, Coordinator, Server};
 use kagetsu_game::{Effort, Position, Variant};
-use kagetsu_proto::Caller;
+use kagetsu_proto::AuthenticatedChannel;
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::v1::builds_client::BuildsClient;
@@ -50,7 +50,7 @@ impl Cluster {
         }
     }
 
-    pub(crate) async fn channel(&self) -> Caller {
+    pub(crate) async fn channel(&self) -> AuthenticatedChannel {
         self.coordinator
             .connector()
             .connect()
@@ -58,11 +58,11 @@ impl Cluster {
             .expect("it serves")
     }
 
-    pub(crate) async fn builds(&self) -> BuildsClient<Caller> {
+    pub(crate) async fn builds(&self) -> BuildsClient<AuthenticatedChannel> {
         BuildsClient::new(self.channel().await)
     }
 
-    pub(crate) async fn books(&self) -> BooksClient<Caller> {
+    pub(crate) async fn books(&self) -> BooksClient<AuthenticatedChannel> {
         BooksClient::new(self.channel().await)
     }
 

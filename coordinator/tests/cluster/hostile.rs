@@ -17,7 +17,6 @@ async fn a_worker_that_cannot_be_is_refused() {
         (
             Said::Hello(v1::Hello {
                 protocol: 0,
-                oldest: 0,
                 ..hello(1)
             }),
             FailedPrecondition,
@@ -26,7 +25,6 @@ async fn a_worker_that_cannot_be_is_refused() {
         (
             Said::Hello(v1::Hello {
                 protocol: 99,
-                oldest: 98,
                 version: "9.9.0".into(),
                 ..hello(1)
             }),
@@ -36,11 +34,10 @@ async fn a_worker_that_cannot_be_is_refused() {
         (
             Said::Hello(v1::Hello {
                 protocol: 0,
-                oldest: 0,
                 ..hello(1)
             }),
             FailedPrecondition,
-            "worker is too old; please upgrade it to kagetsu",
+            "please upgrade the worker to kagetsu",
         ),
         (
             Said::Hello(v1::Hello {

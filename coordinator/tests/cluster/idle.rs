@@ -5,7 +5,7 @@ use kagetsu_game::{Effort, Position, Question, Variant};
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::report::Outcome;
-use kagetsu_proto::{EXAM, v1};
+use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
 use kagetsu_search::Engine;
 
 use crate::cluster::{Cluster, build, within};
@@ -202,7 +202,7 @@ async fn a_worker_in_its_exam_and_one_on_probation_say_so() {
         job(&cluster).await.waits_for,
         "the only worker that plays freestyle-15 is being examined"
     );
-    while task.task >= EXAM {
+    while task.task >= FIRST_CALIBRATION_TASK {
         puppet.answer(&task).await;
         task = puppet.task().await;
     }

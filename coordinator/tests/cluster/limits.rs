@@ -7,7 +7,7 @@ use kagetsu_game::{Effort, Question};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::analysis_client::AnalysisClient;
 use kagetsu_proto::v1::to_worker::Message as Heard;
-use kagetsu_proto::{Caller, MESSAGE_LIMIT, pushback};
+use kagetsu_proto::{AuthenticatedChannel, MESSAGE_LIMIT, retry_after};
 use tonic::{Code, Request, Status, Streaming};
 
 use crate::cluster::{Cluster, build, position, within};
@@ -17,7 +17,7 @@ use crate::slow::{asked, asked_by};
 /// Open analyses of a coordinator.
 const MOST: usize = 128;
 
-async fn analyze(caller: Caller) -> Result<Streaming<v1::AnalyzeUpdate>, Status> {
+async fn analyze(caller: AuthenticatedChannel) -> Result<Streaming<v1::AnalyzeUpdate>, Status> {
     let question = Question::new(position("h8 i9"), Effort::depth(4));
     let request = v1::AnalyzeRequest {
         question: Some((&question).into()),
@@ -44,7 +44,7 @@ async fn who_comes_when_too_many_analyses_are_open_is_told_when_to_come_again() 
         refusal.message().contains("128 analyses are open"),
         "{refusal}"
     );
-    assert_eq!(pushback(&refusal), Some(Duration::from_secs(5)));
+    assert_eq!(retry_after(&refusal), Some(Duration::from_secs(5)));
     assert!(
         refusal
             .metadata()
@@ -72,20 +72,22 @@ async fn a_program_of_another_version_is_told_who_is_to_be_upgraded() {
             .await
             .expect_err("there is no book")
     };
-    let old = ask("0-0 0.0.3").await;
+    let old = ask("0 0.0.3").await;
     assert_eq!(old.code(), Code::FailedPrecondition);
     assert!(
         old.message().contains("(kagetsu 0.0.3)")
-            && old.message().contains("please upgrade it to kagetsu"),
+            && old
+                .message()
+                .contains("please upgrade the client to kagetsu"),
         "{old}"
     );
-    let new = ask("7-9 7.1.0").await;
+    let new = ask("7 7.1.0").await;
     assert!(
         new.message()
             .contains("please upgrade the coordinator to kagetsu 7.1.0"),
         "{new}"
     );
-    for understood in ["0-1 0.0.3", "1-9 9.0.0", "of no meaning"] {
+    for understood in ["1 0.0.3", "of no meaning"] {
         assert!(
             ask(understood).await.message().contains("no book"),
             "{understood}"

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use kagetsu_game::Question;
-use kagetsu_proto::Caller;
+use kagetsu_proto::AuthenticatedChannel;
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::v1::to_worker::Message as Heard;
@@ -39,7 +39,6 @@ pub(crate) fn hello(instance: u64) -> v1::Hello {
         threads: 1,
         held: Vec::new(),
         variants: Vec::new(),
-        oldest: PROTOCOL,
         version: String::new(),
     }
 }
@@ -57,7 +56,10 @@ impl Puppet {
     }
 
     /// Opens a stream that begins with any message.
-    pub(crate) async fn say_first(channel: Caller, first: Said) -> Result<Self, Status> {
+    pub(crate) async fn say_first(
+        channel: AuthenticatedChannel,
+        first: Said,
+    ) -> Result<Self, Status> {
         let (out, messages) = mpsc::channel(64);
         out.send(v1::FromWorker {
             message: Some(first),

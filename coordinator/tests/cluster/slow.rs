@@ -5,7 +5,7 @@ use axum::http::{Request, StatusCode};
 use axum::response::Response;
 use kagetsu_book::{Book, BookOptions};
 use kagetsu_game::{Answer, Bound, Position, Provenance, Score, Variant, Verdict};
-use kagetsu_proto::{pushback, v1};
+use kagetsu_proto::{retry_after, v1};
 use prost::Message;
 use tonic::Code;
 use tonic::client::Grpc;
@@ -295,7 +295,7 @@ async fn of_look_ups_that_nobody_reads_no_more_wait_than_there_is_room_for() {
     };
     assert_eq!(refusal.code(), Code::ResourceExhausted, "{refusal}");
     assert!(
-        pushback(&refusal).is_some() && refusal.message().contains("wait to be read"),
+        retry_after(&refusal).is_some() && refusal.message().contains("wait to be read"),
         "{refusal}"
     );
     // Who reads gets all of it, and makes room.

@@ -11,7 +11,7 @@ use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_proto::v1::to_worker::Message as Heard;
 use kagetsu_proto::v1::workers_client::WorkersClient;
-use kagetsu_proto::{EXAM, v1};
+use kagetsu_proto::{FIRST_CALIBRATION_TASK, v1};
 use kagetsu_search::Engine;
 use tonic::Code;
 
@@ -30,7 +30,7 @@ fn suspicious(folder: &Path, verify_share: f64) -> Cluster {
 }
 
 fn is_exam(task: &v1::Task) -> bool {
-    task.task >= EXAM
+    task.task >= FIRST_CALIBRATION_TASK
 }
 
 /// A puppet that says it is our own engine.

@@ -9,7 +9,7 @@ use axum::Extension;
 use axum::http::StatusCode;
 use axum::response::sse::Event;
 use kagetsu_api::ErrorJson;
-use kagetsu_proto::{Full, Share, Shares};
+use kagetsu_proto::{LimitReached, PerIpLimiter, PerIpPermit};
 use serde::Serialize;
 use tonic::Status;
 
@@ -24,18 +24,18 @@ const COME_AGAIN: Duration = Duration::from_secs(5);
 /// # Errors
 /// If there is none for this client.
 pub(crate) fn reserve(
-    of: &Arc<Shares>,
+    of: &Arc<PerIpLimiter>,
     client: Option<Extension<Client>>,
     what: &str,
-) -> Result<Share, ApiError> {
+) -> Result<PerIpPermit, ApiError> {
     let address = client.map_or(
         IpAddr::V4(Ipv4Addr::LOCALHOST),
         |Extension(Client(client))| client.ip(),
     );
-    of.take(address).map_err(|full| {
+    of.acquire(address).map_err(|full| {
         let message = match full {
-            Full::All(most) => format!("{most} {what} are open, no more at a time; come again later"),
-            Full::OfOne(most) => {
+            LimitReached::Total(most) => format!("{most} {what} are open, no more at a time; come again later"),
+            LimitReached::PerAddress(most) => {
                 format!("your address has {most} {what} open, no more for one: close another page, or come again later")
             }
         };

@@ -1,24 +1,24 @@
-//! How a client shows who it is, and whom it believes.
+//! The command-line options of a client's connection.
 
 use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use super::bearer::Bearer;
 use super::connector::{ConnectError, Connector};
+use super::credentials::Credentials;
 use super::tls;
 use crate::tls_files::TlsError;
 
-/// The environment variable that can hold a token. There is no such flag: every user of a machine can read flags.
-const VARIABLE: &str = "KAGETSU_TOKEN";
+/// The environment variable that can hold a token. There is no such flag, because every user of a machine can read flags.
+const TOKEN_VARIABLE: &str = "KAGETSU_TOKEN";
 
-/// How to speak to a coordinator that is guarded
+/// Options of a connection to a coordinator
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Access {
-    /// The authority that signed the coordinator's certificate, as ca.pem; for https://
+    /// Certificate of the authority that signed the coordinator's certificate, as ca.pem; needed for https://
     #[arg(help_heading = "Connection", long, value_name = "FILE")]
     pub tls_ca: Option<PathBuf>,
-    /// Our own certificate, where the coordinator wants one, as client.pem
+    /// Certificate of this client, as client.pem, where the coordinator wants one
     #[arg(
         help_heading = "Connection",
         long,
@@ -26,7 +26,7 @@ pub struct Access {
         requires = "tls_key"
     )]
     pub tls_cert: Option<PathBuf>,
-    /// Its key, as client.key
+    /// Private key of --tls-cert, as client.key
     #[arg(
         help_heading = "Connection",
         long,
@@ -34,67 +34,67 @@ pub struct Access {
         requires = "tls_cert"
     )]
     pub tls_key: Option<PathBuf>,
-    /// A file with our token, as `kagetsu token new` prints it; the variable KAGETSU_TOKEN can hold it too
+    /// File with the token, as `kagetsu token new` prints it; the variable KAGETSU_TOKEN can hold the token too
     #[arg(help_heading = "Connection", long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// Shows the token to another machine although everybody on the way can read it
+    /// Sends the token to another machine in plain text, where the network can read it
     #[arg(help_heading = "Connection", long)]
     pub insecure: bool,
 }
 
-/// A token that cannot be used.
+/// The reason why the options cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AccessError {
     /// The file cannot be read.
     #[error("cannot read the token file {}: {}; `kagetsu token new` makes a token", .0.display(), .1)]
     Read(PathBuf, io::Error),
-    /// It is none.
-    #[error("{0} holds no token: want one line as `kagetsu token new` prints it")]
+    /// The text is no token.
+    #[error("{0} holds no token: give one line as `kagetsu token new` prints it")]
     Token(String),
-    /// Everybody on the way could read it.
+    /// The network could read the token.
     #[error(
-        "a token must not go to {0} in plain text: everybody on the way could read it; write https://, or give --insecure \
+        "a token must not go to {0} in plain text, where the network can read it; write https://, or give --insecure \
          on a network that you trust"
     )]
     Plain(String),
-    /// The address, or what is needed to speak there.
+    /// The address cannot be used.
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// `https` without an authority.
+    /// An `https` address without an authority.
     #[error(
         "{0} needs --tls-ca FILE: the authority that signed the coordinator's certificate, as ca.pem of `kagetsu certs`"
     )]
     Authority(String),
-    /// A file of TLS.
+    /// A certificate or key cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
 }
 
 impl Access {
-    /// The way to the coordinator at a URL.
+    /// Returns the connector to the coordinator at a URL.
     ///
     /// # Errors
-    /// For text that is no address, files that cannot be used, and a token that would go out in plain text.
+    /// For text that is no address, unusable files, and a token that would be sent in plain text.
     pub fn connector(&self, url: &str) -> Result<Connector, AccessError> {
         let connector = Connector::to_address(url, || self.tls(url))?;
-        let Some(bearer) = self.bearer()? else {
+        let Some(credentials) = self.credentials()? else {
             return Ok(connector);
         };
         if url.starts_with("http:") && !is_loopback(url) && !self.insecure {
             return Err(AccessError::Plain(url.to_string()));
         }
-        Ok(connector.with(bearer))
+        Ok(connector.with(credentials))
     }
 
-    /// The way to the coordinator whose URL is the first line of a file, which is read for every connection: the coordinator
-    /// may come up later, or elsewhere.
+    /// Returns the connector to the coordinator whose URL is the first line of a file. The file is read for every connection,
+    /// so that the coordinator may start later or move.
     ///
     /// # Errors
-    /// For a token that cannot be used; what else is wrong is told when a connection is made.
+    /// For an unusable token. Other faults show when a connection is made.
     pub fn connector_by_file(&self, path: &Path) -> Result<Connector, AccessError> {
         let (access, path) = (self.clone(), path.to_path_buf());
-        let bearer = self.bearer()?.unwrap_or_default();
+        let credentials = self.credentials()?.unwrap_or_default();
         let name = path.display().to_string();
         let connector = Connector::by(name, move || {
             let (access, path) = (access.clone(), path.clone());
@@ -117,7 +117,7 @@ impl Access {
                 connector.channel().await
             }
         });
-        Ok(connector.with(bearer))
+        Ok(connector.with(credentials))
     }
 
     fn tls(&self, url: &str) -> Result<tls::Client, AccessError> {
@@ -129,29 +129,29 @@ impl Access {
         Ok(tls::Client::new(authority, own)?)
     }
 
-    fn bearer(&self) -> Result<Option<Bearer>, AccessError> {
+    fn credentials(&self) -> Result<Option<Credentials>, AccessError> {
         let (text, place) = match &self.token_file {
             Some(path) => (read(path)?, path.display().to_string()),
-            None => match std::env::var(VARIABLE) {
-                Ok(text) if !text.is_empty() => (text, VARIABLE.to_string()),
+            None => match std::env::var(TOKEN_VARIABLE) {
+                Ok(text) if !text.is_empty() => (text, TOKEN_VARIABLE.to_string()),
                 _ => return Ok(None),
             },
         };
-        Bearer::new(text.trim())
+        Credentials::new(text.trim())
             .map(Some)
             .ok_or(AccessError::Token(place))
     }
 }
 
-/// The first line of the file with a coordinator's address.
+/// Reads the first line of the file with a coordinator's address.
 fn first_line(path: &Path) -> Result<String, ConnectError> {
-    let not_yet = |why| ConnectError::NoFile(path.display().to_string(), why);
+    let not_yet = |why| ConnectError::NoAddress(path.display().to_string(), why);
     let text = std::fs::read(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => not_yet("is not there"),
         _ => unusable(path, format!("cannot be read: {error}")),
     })?;
     let text =
-        String::from_utf8(text).map_err(|_| unusable(path, "is no text: give another".into()))?;
+        String::from_utf8(text).map_err(|_| unusable(path, "is no text; give another".into()))?;
     match text.lines().next().map(str::trim) {
         None | Some("") => Err(not_yet("is empty")),
         Some(line) => Ok(line.into()),
@@ -159,7 +159,7 @@ fn first_line(path: &Path) -> Result<String, ConnectError> {
 }
 
 fn unusable(path: &Path, cause: String) -> ConnectError {
-    ConnectError::File {
+    ConnectError::AddressFile {
         file: path.display().to_string(),
         cause,
     }
@@ -169,7 +169,7 @@ fn read(path: &Path) -> Result<String, AccessError> {
     std::fs::read_to_string(path).map_err(|error| AccessError::Read(path.into(), error))
 }
 
-/// Whether a plain URL leads nowhere but to this machine.
+/// Whether a URL names this machine.
 fn is_loopback(url: &str) -> bool {
     let uri = url.parse::<tonic::transport::Uri>().ok();
     let host = uri.as_ref().and_then(|uri| uri.host()).unwrap_or_default();
@@ -218,7 +218,7 @@ mod tests {
                 std::fs::write(&path, bytes).expect("room");
             }
             let error = connector.channel().await.expect_err("nobody is there");
-            said.push((error.is_lasting(), error.to_string()));
+            said.push((error.is_permanent(), error.to_string()));
         }
         let expected = [
             (false, "yet: that file is not there"),
@@ -231,8 +231,8 @@ mod tests {
             ),
             (true, "https://h:1 needs --tls-ca FILE"),
         ];
-        for ((is_lasting, text), (lasts, words)) in said.iter().zip(expected) {
-            assert!(*is_lasting == lasts && text.contains(words), "{text}");
+        for ((is_permanent, text), (lasts, words)) in said.iter().zip(expected) {
+            assert!(*is_permanent == lasts && text.contains(words), "{text}");
         }
     }
 
@@ -245,7 +245,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .contains("it names no port, and so means 80: a coordinator's is usually 7615"),
+                .contains("the URL names no port, which means 80; a coordinator's is usually 7615"),
             "{error}"
         );
     }

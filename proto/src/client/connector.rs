@@ -1,4 +1,4 @@
-//! How connections are made.
+//! Connections to a coordinator.
 
 use std::future::Future;
 use std::io;
@@ -13,36 +13,36 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint, Uri};
 use tower::service_fn;
 
-use super::bearer::Bearer;
-use super::http2_preface::{Stranger, Ungreeted, greet};
+use super::credentials::Credentials;
+use super::http2_preface::{OtherProtocol, PrefaceError, exchange};
 use super::tls;
 
-/// Longest message, in bytes.
+/// The longest message, in bytes.
 pub const MESSAGE_LIMIT: usize = 4 << 20;
 /// How long a connection may take to be made.
-const PATIENCE: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often a silent connection is tried, and how long the answer may take: a lost one is found after both, sooner than a
-/// lease ends, and a machine that stands still for some seconds is not taken for one.
+/// Returns how often a silent connection is probed, and how long the answer may take. A lost connection is found after both,
+/// sooner than a lease ends; a machine that is suspended for some seconds keeps its connection.
 #[must_use]
 pub const fn keepalive() -> (Duration, Duration) {
     (Duration::from_secs(2), Duration::from_secs(8))
 }
 
-/// A connection, with the token that goes with every request.
-pub type Caller = InterceptedService<Channel, Bearer>;
+/// A connection that adds credentials to every request.
+pub type AuthenticatedChannel = InterceptedService<Channel, Credentials>;
 
 type Connecting = Pin<Box<dyn Future<Output = Result<Channel, ConnectError>> + Send>>;
 
-/// A way to a coordinator: over the network, or inside this process.
+/// A way to reach a coordinator, over the network or inside this process.
 #[derive(Clone)]
 pub struct Connector {
     name: Arc<str>,
-    bearer: Bearer,
+    credentials: Credentials,
     connect: Arc<dyn Fn() -> Connecting + Send + Sync>,
 }
 
-/// No connection.
+/// The reason why there is no connection.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -51,232 +51,224 @@ pub enum ConnectError {
         "'{0}' is no address of a coordinator; write it as in http://127.0.0.1:7615 or https://HOST:7615"
     )]
     Url(String),
-    /// Nobody answers.
+    /// There is no answer at the address.
     #[error(
         "no coordinator answers at {url}; start one with `kagetsu-coordinator --book DIR`, or check the address ({cause})"
     )]
-    Nobody {
-        /// Where.
+    Unreachable {
+        /// The address.
         url: String,
-        /// Why not.
+        /// The failure of the network.
         cause: String,
     },
-    /// The file with the address is not there, or holds nothing.
+    /// The file with the address does not exist, or is empty.
     #[error("no coordinator has written its address to {0} yet: that file {1}")]
-    NoFile(String, &'static str),
+    NoAddress(String, &'static str),
     /// The file with the address cannot be used.
-    #[error("{file}, whose first line is to be a coordinator's URL, {cause}")]
-    File {
-        /// Which.
+    #[error("{file}, whose first line must be a coordinator's URL, {cause}")]
+    AddressFile {
+        /// The file.
         file: String,
-        /// Why not, and the way out.
+        /// The fault, and the way out.
         cause: String,
     },
-    /// Somebody answers, and it cannot be talked to.
+    /// A server answers that cannot be used.
     #[error("no connection to the coordinator at {url}: {cause}")]
     Refused {
-        /// Where.
+        /// The address.
         url: String,
-        /// Why not, and the way out.
+        /// The fault, and the way out.
         cause: String,
     },
 }
 
 impl ConnectError {
-    /// Whether it will be the same the next time, unless a person changes something. Who was connected before need not
-    /// believe it: that person may be about to, at the other end.
+    /// Whether a retry fails in the same way until the settings change here or at the coordinator.
     #[must_use]
-    pub const fn is_lasting(&self) -> bool {
+    pub const fn is_permanent(&self) -> bool {
         match self {
-            Self::Url(_) | Self::File { .. } | Self::Refused { .. } => true,
-            Self::Nobody { .. } | Self::NoFile(..) => false,
+            Self::Url(_) | Self::AddressFile { .. } | Self::Refused { .. } => true,
+            Self::Unreachable { .. } | Self::NoAddress(..) => false,
         }
     }
 }
 
 impl Connector {
-    /// To a URL as in `http://127.0.0.1:7615`, in plain text and without a token; [`Access`](crate::Access) knows more ways.
+    /// Connects to a URL as in `http://127.0.0.1:7615`, in plain text and without a token. [`Access`](crate::Access) offers
+    /// TLS and tokens.
     ///
     /// # Errors
-    /// [`ConnectError::Url`] for text that is none.
+    /// [`ConnectError::Url`] for other text.
     pub fn to_url(url: &str) -> Result<Self, ConnectError> {
         Self::to_address(url, || Err(ConnectError::Url(url.to_string())))
     }
 
-    /// To a URL; `https` needs `secure`.
+    /// Connects to a URL. For `https` it takes the client's side of TLS from `tls`.
     ///
     /// # Errors
-    /// [`ConnectError::Url`] for text that is none, and those of `secure`.
-    pub(crate) fn to_address<E: From<ConnectError>>(
+    /// [`ConnectError::Url`] for text that is no URL, and the errors of `tls`.
+    pub(super) fn to_address<E: From<ConnectError>>(
         url: &str,
-        secure: impl FnOnce() -> Result<tls::Client, E>,
+        tls: impl FnOnce() -> Result<tls::Client, E>,
     ) -> Result<Self, E> {
         let no_url = || ConnectError::Url(url.to_string());
-        let endpoint = Endpoint::from_shared(url.to_string()).map_err(|_| no_url())?;
-        let host: Arc<str> = endpoint.uri().host().ok_or_else(no_url)?.into();
-        let tls = match endpoint.uri().scheme_str() {
+        let channel = Endpoint::from_shared(url.to_string()).map_err(|_| no_url())?;
+        let host: Arc<str> = channel.uri().host().ok_or_else(no_url)?.into();
+        let tls = match channel.uri().scheme_str() {
             Some("http") => None,
-            Some("https") => Some(secure()?),
+            Some("https") => Some(tls()?),
             _ => return Err(no_url().into()),
         };
-        let named = endpoint.uri().port_u16();
-        // Of a port that cannot be there is but the text.
-        let after_host = endpoint
-            .uri()
-            .authority()
-            .and_then(|authority| authority.as_str().rsplit_once(':'));
-        if named.is_none()
+        let named_port = channel.uri().port_u16();
+        // The library ignores the text of a port that is out of range.
+        let authority = channel.uri().authority();
+        let after_host = authority.and_then(|authority| authority.as_str().rsplit_once(':'));
+        if named_port.is_none()
             && after_host.is_some_and(|(_, port)| !port.is_empty() && !port.ends_with(']'))
         {
             return Err(no_url().into());
         }
-        let port = named.unwrap_or(if tls.is_some() { 443 } else { 80 });
-        let (every, patience) = keepalive();
-        let endpoint = endpoint
-            .http2_keep_alive_interval(every)
-            .keep_alive_timeout(patience)
+        let (interval, timeout) = keepalive();
+        let channel = channel
+            .http2_keep_alive_interval(interval)
+            .keep_alive_timeout(timeout)
             .keep_alive_while_idle(true);
-        let place = Arc::new(Place {
+        let endpoint = CoordinatorEndpoint {
             url: url.into(),
             host,
-            port,
-            has_port: named.is_some(),
+            port: named_port.unwrap_or(if tls.is_some() { 443 } else { 80 }),
+            has_port: named_port.is_some(),
             tls,
-        });
+        };
+        let endpoint = Arc::new(endpoint);
         Ok(Self::by(url, move || {
-            let (endpoint, place) = (endpoint.clone(), Arc::clone(&place));
-            async move {
-                let first = place.connect().await?;
-                // The line that stands is the first; if it is lost, requests make another.
-                let mut first = Some(first);
-                let dial = service_fn(move |_: Uri| {
-                    let (first, place) = (first.take(), Arc::clone(&place));
-                    async move {
-                        match first {
-                            Some(line) => Ok(TokioIo::new(line)),
-                            None => place.connect().await.map(TokioIo::new),
-                        }
-                    }
-                });
-                let channel = endpoint.connect_with_connector(dial).await;
-                channel.map_err(|error| ConnectError::Nobody {
-                    url: endpoint.uri().to_string(),
-                    cause: innermost(&error),
-                })
-            }
+            open(channel.clone(), Arc::clone(&endpoint))
         }))
     }
 
-    /// By whatever `connect` does, under a name for people.
+    /// Connects by a function of the caller, under a name for messages.
     pub fn by<F>(name: impl Into<Arc<str>>, connect: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<Channel, ConnectError>> + Send + 'static,
     {
         Self {
             name: name.into(),
-            bearer: Bearer::default(),
+            credentials: Credentials::default(),
             connect: Arc::new(move || Box::pin(connect())),
         }
     }
 
-    /// The same way, with a token.
+    /// Adds credentials to every request.
     #[must_use]
-    pub(crate) fn with(self, bearer: Bearer) -> Self {
-        Self { bearer, ..self }
+    pub(super) fn with(self, credentials: Credentials) -> Self {
+        Self {
+            credentials,
+            ..self
+        }
     }
 
-    /// Its name for people.
+    /// Returns its name for messages.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A connection.
+    /// Connects.
     ///
     /// # Errors
-    /// [`ConnectError::Nobody`] and [`ConnectError::Refused`] if there is none to be had now.
-    pub async fn connect(&self) -> Result<Caller, ConnectError> {
-        Ok(InterceptedService::new(
-            self.channel().await?,
-            self.bearer.clone(),
-        ))
+    /// Every [`ConnectError`] but [`ConnectError::Url`].
+    pub async fn connect(&self) -> Result<AuthenticatedChannel, ConnectError> {
+        let channel = self.channel().await?;
+        Ok(InterceptedService::new(channel, self.credentials.clone()))
     }
 
-    /// A connection without the token.
-    pub(crate) async fn channel(&self) -> Result<Channel, ConnectError> {
+    /// Connects without credentials.
+    pub(super) async fn channel(&self) -> Result<Channel, ConnectError> {
         (self.connect)().await
     }
 }
 
-/// Where a coordinator is, and how to speak there.
-struct Place {
+/// Opens a channel whose first connection stands already; when that is lost, requests make another.
+async fn open(
+    channel: Endpoint,
+    endpoint: Arc<CoordinatorEndpoint>,
+) -> Result<Channel, ConnectError> {
+    let mut first = Some(endpoint.connect().await?);
+    let connect = service_fn(move |_: Uri| {
+        let (first, endpoint) = (first.take(), Arc::clone(&endpoint));
+        async move {
+            match first {
+                Some(stream) => Ok(TokioIo::new(stream)),
+                None => endpoint.connect().await.map(TokioIo::new),
+            }
+        }
+    });
+    channel
+        .connect_with_connector(connect)
+        .await
+        .map_err(|error| ConnectError::Unreachable {
+            url: channel.uri().to_string(),
+            cause: root_cause(&error),
+        })
+}
+
+/// A coordinator's address.
+struct CoordinatorEndpoint {
     url: String,
     host: Arc<str>,
     port: u16,
-    /// Whether the URL names it.
+    /// Whether the URL has a port.
     has_port: bool,
     tls: Option<tls::Client>,
 }
 
-trait Line: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Line for S {}
+trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}
 
-impl Place {
-    async fn connect(&self) -> Result<Box<dyn Line>, ConnectError> {
-        let late = |_| {
-            self.nobody(&io::Error::new(
-                io::ErrorKind::TimedOut,
-                "it does not answer in time",
-            ))
+impl CoordinatorEndpoint {
+    async fn connect(&self) -> Result<Box<dyn ByteStream>, ConnectError> {
+        let timed_out = |_| {
+            let error = io::Error::new(io::ErrorKind::TimedOut, "it does not answer in time");
+            self.unreachable(&error)
         };
-        tokio::time::timeout(PATIENCE, self.talk())
+        tokio::time::timeout(CONNECT_TIMEOUT, self.handshake())
             .await
-            .map_err(late)?
+            .map_err(timed_out)?
     }
 
-    /// A line on which both sides have agreed on TLS, if that is wanted, and on HTTP/2.
-    async fn talk(&self) -> Result<Box<dyn Line>, ConnectError> {
-        let bare = self.host.trim_start_matches('[').trim_end_matches(']');
-        let stream = TcpStream::connect((bare, self.port))
-            .await
-            .map_err(|error| self.nobody(&error))?;
+    /// Connects and performs the handshakes of TLS, if wanted, and of HTTP/2.
+    async fn handshake(&self) -> Result<Box<dyn ByteStream>, ConnectError> {
+        let bare_host = self.host.trim_start_matches('[').trim_end_matches(']');
+        let stream = TcpStream::connect((bare_host, self.port)).await;
+        let stream = stream.map_err(|error| self.unreachable(&error))?;
         stream
             .set_nodelay(true)
-            .map_err(|error| self.nobody(&error))?;
-        match &self.tls {
-            None => Ok(Box::new(
-                greet(stream)
-                    .await
-                    .map_err(|failure| self.ungreeted(failure))?,
-            )),
+            .map_err(|error| self.unreachable(&error))?;
+        let stream: Box<dyn ByteStream> = match &self.tls {
+            None => Box::new(stream),
             Some(tls) => {
-                let stream = tls
-                    .secure(&self.host, stream)
-                    .await
-                    .map_err(|error| self.unsafe_line(&error))?;
-                Ok(Box::new(
-                    greet(stream)
-                        .await
-                        .map_err(|failure| self.ungreeted(failure))?,
-                ))
+                let secured = tls.handshake(&self.host, stream).await;
+                Box::new(secured.map_err(|error| self.tls_error(&error))?)
             }
-        }
+        };
+        let stream = exchange(stream)
+            .await
+            .map_err(|error| self.preface_error(error))?;
+        Ok(Box::new(stream))
     }
 
-    fn nobody(&self, error: &io::Error) -> ConnectError {
-        let cause = match error.kind() {
+    fn unreachable(&self, error: &io::Error) -> ConnectError {
+        let mut cause = match error.kind() {
             io::ErrorKind::UnexpectedEof => "it ended the connection at once".into(),
             _ => error.to_string(),
         };
-        let cause = if self.has_port {
-            cause
-        } else {
-            format!(
-                "{cause}; it names no port, and so means {}: a coordinator's is usually 7615",
+        if !self.has_port {
+            cause += &format!(
+                "; the URL names no port, which means {}; a coordinator's is usually 7615",
                 self.port
-            )
-        };
-        ConnectError::Nobody {
+            );
+        }
+        ConnectError::Unreachable {
             url: self.url.clone(),
             cause,
         }
@@ -289,34 +281,35 @@ impl Place {
         }
     }
 
-    fn unsafe_line(&self, error: &io::Error) -> ConnectError {
-        match self
+    fn tls_error(&self, error: &io::Error) -> ConnectError {
+        let cause = self
             .tls
             .as_ref()
-            .and_then(|tls| tls.explain(&self.host, error))
-        {
+            .and_then(|tls| tls.explain(&self.host, error));
+        match cause {
             Some(cause) => self.refused(cause),
-            None => self.nobody(error),
+            None => self.unreachable(error),
         }
     }
 
-    fn ungreeted(&self, failure: Ungreeted) -> ConnectError {
-        match failure {
-            Ungreeted::Stranger(Stranger::Tls) => {
-                self.refused("it speaks TLS: write https:// instead of http://, and give its authority as --tls-ca")
+    fn preface_error(&self, error: PrefaceError) -> ConnectError {
+        match error {
+            PrefaceError::OtherProtocol(OtherProtocol::Tls) => self.refused(
+                "it speaks TLS: write https:// instead of http://, and give its authority as --tls-ca",
+            ),
+            PrefaceError::OtherProtocol(OtherProtocol::Http1) => self.refused(
+                "it speaks HTTP/1: this is no coordinator's gRPC port, which it prints as `listening on`; it is usually 7615",
+            ),
+            PrefaceError::OtherProtocol(OtherProtocol::Unknown) => {
+                self.refused("the server at this address is no coordinator")
             }
-            Ungreeted::Stranger(Stranger::Http1) => {
-                let port = "which it prints as `listening on`; it is usually 7615";
-                self.refused(format!("it speaks HTTP/1: this is no coordinator's gRPC port, {port}"))
-            }
-            Ungreeted::Stranger(Stranger::Other) => self.refused("what answers there is no coordinator"),
-            Ungreeted::Lost(error) => self.unsafe_line(&error),
+            PrefaceError::Io(error) => self.tls_error(&error),
         }
     }
 }
 
-/// The cause that says most: the last of the chain.
-fn innermost(error: &dyn std::error::Error) -> String {
+/// Returns the last cause of the chain, which says most.
+fn root_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(next) = cause.source() {
         cause = next;
@@ -329,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_that_cannot_be_is_refused() {
+    fn invalid_port_is_refused() {
         for url in [
             "http://127.0.0.1:99999",
             "http://[::1]:65536",

@@ -1,145 +1,113 @@
-//! The first bytes of a connection tell who is at the other end.
+//! The first bytes of an HTTP/2 connection, exchanged before the library takes over, so that connecting fails with a reason
+//! where the other side speaks no HTTP/2 or refuses our certificate.
 
-use std::io;
+use std::io::{self, Cursor};
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// What a client of HTTP/2 says first (RFC 9113, section 3.4).
+/// The first bytes of an HTTP/2 client (RFC 9113, section 3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// The head of a frame of HTTP/2; a server's first frame is its settings, type 4.
-const HEAD: usize = 9;
+/// Bytes of a frame's header; its fourth byte is the type.
+const FRAME_HEADER_BYTES: usize = 9;
+/// The type of a server's first frame.
+const SETTINGS_FRAME: u8 = 4;
 
-/// A connection on which both sides have said who they are.
-#[derive(Debug)]
-pub(crate) struct Greeted<S> {
-    stream: S,
-    /// What was heard and not read yet.
-    heard: Vec<u8>,
-    /// Bytes of the preface that will be said again and were said already.
-    said: usize,
-}
-
-/// Who does not speak HTTP/2.
+/// The protocol of a server that does not speak HTTP/2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stranger {
-    /// A record of TLS.
+pub(super) enum OtherProtocol {
     Tls,
-    /// Text of HTTP/1.
     Http1,
-    Other,
+    Unknown,
 }
 
-/// Why a connection could not be greeted.
+/// The reason why the exchange failed.
 #[derive(Debug)]
-pub(crate) enum Ungreeted {
-    Stranger(Stranger),
-    Lost(io::Error),
+pub(super) enum PrefaceError {
+    OtherProtocol(OtherProtocol),
+    Io(io::Error),
 }
 
-/// Says the preface and hears the head of the first frame: what stands in the way of a connection, as a certificate that the
-/// other side does not believe, is known before the first request.
+impl From<io::Error> for PrefaceError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Sends the preface and waits for the header of the server's first frame. The returned stream repeats what was read, and
+/// drops the preface that the library writes.
 ///
 /// # Errors
-/// If the connection is lost, or something else than HTTP/2 answers.
-pub(crate) async fn greet<S: AsyncRead + AsyncWrite + Unpin>(
+/// If the connection is lost, or the server does not speak HTTP/2.
+pub(super) async fn exchange<S: AsyncRead + AsyncWrite + Send + Unpin>(
     mut stream: S,
-) -> Result<Greeted<S>, Ungreeted> {
-    stream.write_all(PREFACE).await.map_err(Ungreeted::Lost)?;
-    stream.flush().await.map_err(Ungreeted::Lost)?;
-    let mut heard = Vec::with_capacity(HEAD);
-    while heard.len() < HEAD {
-        let mut part = [0; HEAD];
-        let room = HEAD - heard.len();
-        let count = stream
-            .read(&mut part[..room])
-            .await
-            .map_err(Ungreeted::Lost)?;
-        heard.extend_from_slice(&part[..count]);
-        if let Some(stranger) = stranger(&heard) {
-            return Err(Ungreeted::Stranger(stranger));
+) -> Result<impl AsyncRead + AsyncWrite + Send + Unpin, PrefaceError> {
+    stream.write_all(PREFACE).await?;
+    stream.flush().await?;
+    let mut received = Vec::with_capacity(FRAME_HEADER_BYTES);
+    while received.len() < FRAME_HEADER_BYTES {
+        let missing = FRAME_HEADER_BYTES - received.len();
+        let count = (&mut stream)
+            .take(missing as u64)
+            .read_buf(&mut received)
+            .await?;
+        if let Some(protocol) = other_protocol(&received) {
+            return Err(PrefaceError::OtherProtocol(protocol));
         }
         if count == 0 {
-            return Err(Ungreeted::Lost(io::ErrorKind::UnexpectedEof.into()));
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         }
     }
-    Ok(Greeted {
-        stream,
-        heard,
-        said: PREFACE.len(),
-    })
+    let (reader, writer) = tokio::io::split(stream);
+    let writer = SkipWriter {
+        writer,
+        skip: PREFACE.len(),
+    };
+    Ok(tokio::io::join(Cursor::new(received).chain(reader), writer))
 }
 
-/// Who begins so and does not speak HTTP/2.
-fn stranger(heard: &[u8]) -> Option<Stranger> {
-    match heard {
-        // An alert of TLS 1.x.
-        [0x15, 3, ..] => Some(Stranger::Tls),
-        [b'H', b'T', b'T', b'P', ..] => Some(Stranger::Http1),
-        [_, _, _, kind, ..] if *kind != 4 => Some(Stranger::Other),
+/// Recognizes the protocol of a server by its first bytes; `None` as long as it may be HTTP/2.
+fn other_protocol(received: &[u8]) -> Option<OtherProtocol> {
+    match received {
+        // An alert of TLS.
+        [0x15, 3, ..] => Some(OtherProtocol::Tls),
+        [b'H', b'T', b'T', b'P', ..] => Some(OtherProtocol::Http1),
+        [_, _, _, kind, ..] if *kind != SETTINGS_FRAME => Some(OtherProtocol::Unknown),
         _ => None,
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Greeted<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        if self.heard.is_empty() {
-            return Pin::new(&mut self.stream).poll_read(context, buffer);
-        }
-        let count = self.heard.len().min(buffer.remaining());
-        buffer.put_slice(&self.heard[..count]);
-        self.heard.drain(..count);
-        Poll::Ready(Ok(()))
-    }
+/// Drops the first bytes that are written.
+struct SkipWriter<W> {
+    writer: W,
+    skip: usize,
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Greeted<S> {
+impl<W: AsyncWrite + Unpin> AsyncWrite for SkipWriter<W> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if self.said == 0 {
-            return Pin::new(&mut self.stream).poll_write(context, bytes);
+        if self.skip == 0 {
+            return Pin::new(&mut self.writer).poll_write(context, bytes);
         }
-        // A library that begins otherwise would be a fault of ours.
-        let count = self.said.min(bytes.len());
+        let count = self.skip.min(bytes.len());
         debug_assert!(
-            PREFACE[PREFACE.len() - self.said..].starts_with(&bytes[..count]),
+            PREFACE[PREFACE.len() - self.skip..].starts_with(&bytes[..count]),
             "a client begins with the preface"
         );
-        self.said -= count;
+        self.skip -= count;
         Poll::Ready(Ok(count))
     }
 
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        parts: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        if self.said == 0 {
-            return Pin::new(&mut self.stream).poll_write_vectored(context, parts);
-        }
-        let first = parts.iter().find(|part| !part.is_empty());
-        self.poll_write(context, first.map_or(&[], |part| part))
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(Pin::new(&mut self.stream).poll_flush(context))?;
-        Poll::Ready(Ok(()))
+        Pin::new(&mut self.writer).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        Pin::new(&mut self.writer).poll_shutdown(context)
     }
 }
 
@@ -147,45 +115,44 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Greeted<S> {
 mod tests {
     use super::*;
 
-    const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
+    const SETTINGS: &[u8] = &[0, 0, 0, SETTINGS_FRAME, 0, 0, 0, 0, 0];
 
     #[tokio::test]
-    async fn nothing_is_lost_and_nothing_is_said_twice() {
+    async fn every_byte_passes_exactly_once() {
         let (near, mut far) = tokio::io::duplex(256);
         far.write_all(SETTINGS).await.expect("room");
         far.write_all(b"more").await.expect("room");
-        let mut greeted = greet(near).await.expect("HTTP/2");
-        // The library says the preface in whatever pieces.
+        let mut stream = exchange(near).await.expect("HTTP/2");
+        // The library writes the preface in pieces of any size.
         for piece in [&PREFACE[..10], &PREFACE[10..], b"request"] {
-            greeted.write_all(piece).await.expect("room");
+            stream.write_all(piece).await.expect("room");
         }
-        drop(greeted.shutdown().await);
-        let mut heard = vec![0; SETTINGS.len() + 4];
-        greeted.read_exact(&mut heard).await.expect("all of it");
-        assert_eq!(heard, [SETTINGS, b"more"].concat());
-        drop(greeted);
-        let mut said = Vec::new();
-        far.read_to_end(&mut said).await.expect("to the end");
-        assert_eq!(said, [&PREFACE[..], b"request"].concat());
+        drop(stream.shutdown().await);
+        let mut received = vec![0; SETTINGS.len() + 4];
+        stream.read_exact(&mut received).await.expect("all of it");
+        assert_eq!(received, [SETTINGS, b"more"].concat());
+        drop(stream);
+        let mut sent = Vec::new();
+        far.read_to_end(&mut sent).await.expect("to the end");
+        assert_eq!(sent, [&PREFACE[..], b"request"].concat());
     }
 
     #[tokio::test]
-    async fn strangers_are_known_by_their_first_bytes() {
-        for (bytes, who) in [
-            (&[0x15, 3, 3, 0, 2, 2, 50][..], Stranger::Tls),
-            (b"HTTP/1.1 400 Bad Request", Stranger::Http1),
-            (b"SSH-2.0-OpenSSH", Stranger::Other),
+    async fn other_protocols_are_recognized() {
+        for (bytes, expected) in [
+            (&[0x15, 3, 3, 0, 2, 2, 50][..], OtherProtocol::Tls),
+            (b"HTTP/1.1 400 Bad Request", OtherProtocol::Http1),
+            (b"SSH-2.0-OpenSSH", OtherProtocol::Unknown),
         ] {
             let (near, mut far) = tokio::io::duplex(256);
             far.write_all(bytes).await.expect("room");
-            let stranger = greet(near).await.map(drop);
-            assert!(
-                matches!(&stranger, Err(Ungreeted::Stranger(found)) if *found == who),
-                "{stranger:?}"
-            );
+            match exchange(near).await.map(drop) {
+                Err(PrefaceError::OtherProtocol(found)) => assert_eq!(found, expected),
+                result => panic!("{result:?}"),
+            }
         }
         let (near, far) = tokio::io::duplex(256);
         drop(far);
-        assert!(matches!(greet(near).await, Err(Ungreeted::Lost(_))));
+        assert!(matches!(exchange(near).await, Err(PrefaceError::Io(_))));
     }
 }

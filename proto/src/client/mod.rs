@@ -1,15 +1,15 @@
 //! The client's side of a connection.
 
 mod access;
-mod bearer;
 mod connector;
+mod credentials;
 mod http2_preface;
 mod status;
 mod tls;
 
 pub use access::{Access, AccessError};
-pub use bearer::Bearer;
-pub use connector::{Caller, ConnectError, Connector, MESSAGE_LIMIT, keepalive};
-pub use status::{HERE, explain, is_lost};
+pub use connector::{AuthenticatedChannel, ConnectError, Connector, MESSAGE_LIMIT, keepalive};
+pub use credentials::Credentials;
+pub use status::{IN_PROCESS, explain, is_transient};
 #[cfg(test)]
 pub(crate) use tls::Client as TlsClient;

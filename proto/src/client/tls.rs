@@ -45,7 +45,7 @@ impl Client {
     ///
     /// # Errors
     /// Those of the library, inside one of the system's.
-    pub(crate) async fn secure(
+    pub(crate) async fn handshake(
         &self,
         host: &str,
         stream: TcpStream,

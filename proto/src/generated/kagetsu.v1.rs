@@ -391,11 +391,8 @@ pub struct Hello {
     /// What its engine plays, as in freestyle-15; none: what the engine of this project plays.
     #[prost(string, repeated, tag = "8")]
     pub variants: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// The oldest version of this protocol that it speaks as well; 0: no other than `protocol`.
-    #[prost(uint32, tag = "9")]
-    pub oldest: u32,
     /// Version of the program, as in 0.1.0.
-    #[prost(string, tag = "10")]
+    #[prost(string, tag = "9")]
     pub version: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -7,7 +7,7 @@ use kagetsu_game::{
     Provenance, Question, Score, Variant, VariantError, Verdict, Window,
 };
 
-use super::limits::{MOST_MOVES, MOST_NAME};
+use super::limits::{MAX_MOVES, MAX_NAME_BYTES};
 use crate::v1;
 
 /// A message that says what cannot be.
@@ -64,7 +64,7 @@ fn narrow<T: TryFrom<i64>>(what: &'static str, value: impl Into<i64>) -> Result<
 }
 
 fn moves(what: &'static str, codes: &[u32]) -> Result<Vec<Move>, WireError> {
-    bounded(what, codes, MOST_MOVES)?;
+    bounded(what, codes, MAX_MOVES)?;
     codes
         .iter()
         .map(|&code| narrow(what, code).map(Move::new))
@@ -99,7 +99,7 @@ impl TryFrom<&v1::Position> for Position {
         bounded(
             "letters of the variant",
             message.variant.as_bytes(),
-            MOST_NAME,
+            MAX_NAME_BYTES,
         )?;
         let variant: Variant = message.variant.parse()?;
         let setup = message.setup.clone().map(Packed);
@@ -282,7 +282,7 @@ impl TryFrom<&v1::Verdict> for (Move, Verdict) {
         bounded(
             "letters of the engine's name",
             message.engine.as_bytes(),
-            MOST_NAME,
+            MAX_NAME_BYTES,
         )?;
         let proof: Option<Proof> = message.proof.as_ref().map(TryInto::try_into).transpose()?;
         let score = score("score", message.score)?;
@@ -320,7 +320,7 @@ impl From<&Answer> for v1::Answer {
 impl TryFrom<&v1::Answer> for Answer {
     type Error = WireError;
     fn try_from(message: &v1::Answer) -> Result<Self, WireError> {
-        bounded("verdicts of an answer", &message.verdicts, MOST_MOVES)?;
+        bounded("verdicts of an answer", &message.verdicts, MAX_MOVES)?;
         message.verdicts.iter().map(TryInto::try_into).collect()
     }
 }

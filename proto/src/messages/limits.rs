@@ -1,12 +1,12 @@
 /// Most moves of a position, a question, an answer or a line.
-pub const MOST_MOVES: usize = 2_048;
+pub const MAX_MOVES: usize = 2_048;
 
 /// Most bytes of a name: a job's, a worker's, an engine's.
-pub const MOST_NAME: usize = 200;
+pub const MAX_NAME_BYTES: usize = 200;
 
 /// Tasks from this number on are questions of a worker's exam, in every life of a coordinator the same; the others count
 /// microseconds and never come near.
-pub const EXAM: u64 = 1 << 63;
+pub const FIRST_CALIBRATION_TASK: u64 = 1 << 63;
 
 /// Most roots of one build.
-pub const MOST_ROOTS: usize = 100_000;
+pub const MAX_ROOTS: usize = 100_000;

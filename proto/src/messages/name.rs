@@ -1,11 +1,11 @@
-use super::limits::MOST_NAME;
+use super::limits::MAX_NAME_BYTES;
 
 /// A name that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
     /// No message holds it.
-    #[error("a name has at most {MOST_NAME} letters; {0} has more")]
+    #[error("a name has at most {MAX_NAME_BYTES} letters; {0} has more")]
     Long(&'static str),
     /// It would not stand on one line, or would draw on a terminal.
     #[error("{whose} '{}' has a character that cannot be printed; choose another", .name.escape_debug())]
@@ -21,9 +21,9 @@ pub enum NameError {
 /// as in `the job's name`.
 ///
 /// # Errors
-/// For one of more than [`MOST_NAME`] bytes, and for line ends, escapes and other control characters.
+/// For one of more than [`MAX_NAME_BYTES`] bytes, and for line ends, escapes and other control characters.
 pub fn check_name(whose: &'static str, name: &str) -> Result<(), NameError> {
-    if name.len() > MOST_NAME {
+    if name.len() > MAX_NAME_BYTES {
         return Err(NameError::Long(whose));
     }
     if name.chars().any(char::is_control) {

@@ -1,103 +1,88 @@
-//! Versions of the protocol: who speaks with whom.
+//! The version of the protocol that a program speaks.
 
 use std::fmt;
 
 use tonic::Status;
 use tonic::metadata::MetadataMap;
 
-use crate::{OLDEST_PROTOCOL, PROTOCOL};
+use crate::PROTOCOL;
 
-/// Where every request of our programs carries the [`Versions`] of its sender.
-const HEADER: &str = "kagetsu-protocol";
+/// The metadata key under which our clients send their [`ProtocolVersion`], as in `1 0.1.0`.
+const METADATA_KEY: &str = "kagetsu-protocol";
 
-/// What a program speaks: versions of the protocol, and its own version, as in `1 to 3 of kagetsu 0.1.0`.
+/// The protocol that a program speaks, and the program's own version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Versions {
-    /// The oldest that it speaks.
-    pub oldest: u32,
-    /// The newest.
-    pub newest: u32,
+pub struct ProtocolVersion {
+    /// The version of the protocol.
+    pub protocol: u32,
     /// The program's version, as in `0.1.0`; empty where it is not known.
     pub program: String,
 }
 
-impl Versions {
-    /// What this program speaks.
+impl ProtocolVersion {
+    /// Returns what this program speaks.
     #[must_use]
     pub fn ours() -> Self {
         Self {
-            oldest: OLDEST_PROTOCOL,
-            newest: PROTOCOL,
+            protocol: PROTOCOL,
             program: env!("CARGO_PKG_VERSION").into(),
         }
     }
 
-    /// What a request's sender speaks; none where it does not say, as programs that are not ours.
+    /// Returns what the sender of a request speaks; `None` where it does not say, as clients of other projects.
     #[must_use]
-    pub fn of_request(metadata: &MetadataMap) -> Option<Self> {
-        let text = metadata.get(HEADER)?.to_str().ok()?;
-        let (range, program) = text.split_once(' ')?;
-        let (oldest, newest) = range.split_once('-')?;
+    pub fn from_metadata(metadata: &MetadataMap) -> Option<Self> {
+        let text = metadata.get(METADATA_KEY)?.to_str().ok()?;
+        let (protocol, program) = text.split_once(' ')?;
         Some(Self {
-            oldest: oldest.parse().ok()?,
-            newest: newest.parse().ok()?,
+            protocol: protocol.parse().ok()?,
             program: program.into(),
         })
     }
 
-    /// Puts them into a request that has none.
-    pub fn put(&self, metadata: &mut MetadataMap) {
-        if metadata.contains_key(HEADER) {
+    /// Adds it to the metadata of a request that has none.
+    pub fn add_to(&self, metadata: &mut MetadataMap) {
+        if metadata.contains_key(METADATA_KEY) {
             return;
         }
-        let text = format!("{}-{} {}", self.oldest, self.newest, self.program);
-        if let Ok(value) = text.parse() {
-            metadata.insert(HEADER, value);
+        if let Ok(value) = format!("{} {}", self.protocol, self.program).parse() {
+            metadata.insert(METADATA_KEY, value);
         }
     }
 
-    /// The newest version that both speak.
+    /// Checks on a coordinator of this version that a client speaks the same protocol. `client` names it, as in "worker".
     ///
     /// # Errors
-    /// `FAILED_PRECONDITION`, which says who is to be upgraded; `other` is as in "worker".
-    pub fn agree(&self, with: &Self, other: &str) -> Result<u32, Status> {
-        let common = self.newest.min(with.newest);
-        if common >= self.oldest.max(with.oldest) {
-            return Ok(common);
+    /// `FAILED_PRECONDITION`, which says which program to upgrade.
+    pub fn check(&self, theirs: &Self, client: &str) -> Result<(), Status> {
+        if self.protocol == theirs.protocol {
+            return Ok(());
         }
-        let (old, new, upgrade) = if with.newest < self.oldest {
-            (other, self, "it")
+        let is_client_older = theirs.protocol < self.protocol;
+        let newer = if is_client_older { self } else { theirs };
+        let older = if is_client_older {
+            client
         } else {
-            ("coordinator", with, "the coordinator")
+            "coordinator"
         };
-        let to = if new.program.is_empty() {
+        let target = if newer.program.is_empty() {
             "the same version".into()
         } else {
-            format!("kagetsu {}", new.program)
+            format!("kagetsu {}", newer.program)
         };
         Err(Status::failed_precondition(format!(
-            "the {other} speaks protocol {with}, this coordinator {self}: the {old} is too old; please upgrade {upgrade} to \
-             {to}"
+            "the {client} speaks protocol {theirs}, this coordinator {self}; please upgrade the {older} to {target}"
         )))
     }
 }
 
-impl fmt::Display for Versions {
+impl fmt::Display for ProtocolVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            oldest,
-            newest,
-            program,
-        } = self;
-        if oldest == newest {
-            write!(f, "{newest}")?
-        } else {
-            write!(f, "{oldest} to {newest}")?
-        }
-        if program.is_empty() {
+        write!(f, "{}", self.protocol)?;
+        if self.program.is_empty() {
             Ok(())
         } else {
-            write!(f, " (kagetsu {program})")
+            write!(f, " (kagetsu {})", self.program)
         }
     }
 }
@@ -106,59 +91,53 @@ impl fmt::Display for Versions {
 mod tests {
     use super::*;
 
-    fn versions(oldest: u32, newest: u32, program: &str) -> Versions {
-        Versions {
-            oldest,
-            newest,
+    fn version(protocol: u32, program: &str) -> ProtocolVersion {
+        ProtocolVersion {
+            protocol,
             program: program.into(),
         }
     }
 
     #[test]
-    fn the_newest_common_version_is_spoken_and_the_older_program_is_to_be_upgraded() {
-        let here = versions(3, 5, "0.5.0");
-        for (with, spoken) in [
-            ((5, 5), 5),
-            ((1, 3), 3),
-            ((4, 9), 5),
-            ((1, 9), 5),
-            ((3, 4), 4),
-        ] {
-            assert_eq!(
-                here.agree(&versions(with.0, with.1, ""), "worker").ok(),
-                Some(spoken),
-                "{with:?}"
-            );
-        }
-        let words = |with: Versions| {
-            here.agree(&with, "worker")
-                .expect_err("nothing in common")
-                .message()
-                .to_string()
+    fn the_older_program_is_to_be_upgraded() {
+        let here = version(3, "0.5.0");
+        assert!(here.check(&version(3, "0.4.9"), "worker").is_ok());
+        let message = |theirs| {
+            let refused = here.check(&theirs, "worker").expect_err("another protocol");
+            refused.message().to_string()
         };
-        let old = words(versions(1, 2, "0.2.0"));
-        assert!(
-            old.contains("please upgrade it to kagetsu 0.5.0") && old.contains("worker is too old"),
-            "{old}"
-        );
-        assert!(old.contains("1 to 2 (kagetsu 0.2.0)"), "{old}");
-        let new = words(versions(6, 6, "0.9.0"));
-        assert!(
-            new.contains("please upgrade the coordinator to kagetsu 0.9.0"),
-            "{new}"
-        );
-        assert!(words(versions(7, 7, "")).contains("to the same version"));
+        for (theirs, expected) in [
+            (
+                version(2, "0.2.0"),
+                "please upgrade the worker to kagetsu 0.5.0",
+            ),
+            (
+                version(2, "0.2.0"),
+                "the worker speaks protocol 2 (kagetsu 0.2.0)",
+            ),
+            (
+                version(6, "0.9.0"),
+                "please upgrade the coordinator to kagetsu 0.9.0",
+            ),
+            (version(7, ""), "to the same version"),
+        ] {
+            let message = message(theirs);
+            assert!(message.contains(expected), "{message}");
+        }
     }
 
     #[test]
-    fn a_request_carries_them() {
+    fn requests_carry_the_version() {
         let mut metadata = MetadataMap::new();
-        assert_eq!(Versions::of_request(&metadata), None);
-        Versions::ours().put(&mut metadata);
-        assert_eq!(Versions::of_request(&metadata), Some(Versions::ours()));
-        for nonsense in ["", "1", "1-2", "a-b 0.1.0", "1 0.1.0"] {
-            metadata.insert(HEADER, nonsense.parse().expect("plain text"));
-            assert_eq!(Versions::of_request(&metadata), None, "{nonsense}");
+        assert_eq!(ProtocolVersion::from_metadata(&metadata), None);
+        ProtocolVersion::ours().add_to(&mut metadata);
+        assert_eq!(
+            ProtocolVersion::from_metadata(&metadata),
+            Some(ProtocolVersion::ours())
+        );
+        for invalid in ["", "1", "a 0.1.0", "-1 0.1.0"] {
+            metadata.insert(METADATA_KEY, invalid.parse().expect("plain text"));
+            assert_eq!(ProtocolVersion::from_metadata(&metadata), None, "{invalid}");
         }
     }
 }

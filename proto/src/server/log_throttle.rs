@@ -1,35 +1,34 @@
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the same thing is said.
-const EVERY: Duration = Duration::from_secs(1);
+use parking_lot::Mutex;
 
-/// Keeps what others can make us say from flooding the log.
+/// The shortest time between two log lines of the same kind.
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Keeps log lines that a client can cause from flooding the log.
 #[derive(Debug, Default)]
-pub struct Seldom(Mutex<Said>);
+pub struct LogThrottle(Mutex<State>);
 
 #[derive(Debug, Default)]
-struct Said {
+struct State {
     last: Option<Instant>,
-    /// Times it was not said since.
-    others: u64,
+    suppressed: u64,
 }
 
-impl Seldom {
-    /// Whether it may be said now; then how many times it was not, since it was said last.
+impl LogThrottle {
+    /// Returns how many lines were suppressed since the last one if a line may be written now, else `None`.
     #[must_use]
-    pub fn turn(&self, now: Instant) -> Option<u64> {
-        // Two numbers that are whole between calls.
-        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if said
+    pub fn allow(&self, now: Instant) -> Option<u64> {
+        let mut state = self.0.lock();
+        if state
             .last
-            .is_some_and(|last| now.saturating_duration_since(last) < EVERY)
+            .is_some_and(|last| now.saturating_duration_since(last) < MIN_INTERVAL)
         {
-            said.others += 1;
+            state.suppressed += 1;
             return None;
         }
-        said.last = Some(now);
-        Some(std::mem::take(&mut said.others))
+        state.last = Some(now);
+        Some(std::mem::take(&mut state.suppressed))
     }
 }
 
@@ -38,10 +37,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn once_a_second_and_how_often_it_was_left_out() {
-        let (seldom, begin) = (Seldom::default(), Instant::now());
-        let turns = [0, 1, 999, 1_000, 1_500, 5_000]
-            .map(|ms| seldom.turn(begin + Duration::from_millis(ms)));
-        assert_eq!(turns, [Some(0), None, None, Some(2), None, Some(1)]);
+    fn one_line_a_second_and_the_number_suppressed() {
+        let throttle = LogThrottle::default();
+        let begin = Instant::now();
+        let allowed = [0, 1, 999, 1_000, 1_500, 5_000]
+            .map(|ms| throttle.allow(begin + Duration::from_millis(ms)));
+        assert_eq!(allowed, [Some(0), None, None, Some(2), None, Some(1)]);
     }
 }

@@ -1,41 +1,44 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use thiserror::Error;
 
-/// So many places, of which one client's address has at most half: nobody takes them all.
+/// A bound on concurrent uses of something. One client address gets at most half of them, so that no client excludes all
+/// others.
 #[derive(Debug)]
-pub struct Shares {
-    most: usize,
-    taken: Mutex<Taken>,
+pub struct PerIpLimiter {
+    max: usize,
+    used: Mutex<Used>,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
-    all: usize,
-    by: HashMap<IpAddr, usize>,
+struct Used {
+    total: usize,
+    by_network: HashMap<IpAddr, usize>,
 }
 
-/// A place, until it is dropped.
+/// One use, which ends when the permit is dropped.
 #[derive(Debug)]
-pub struct Share {
-    of: Arc<Shares>,
-    by: IpAddr,
+pub struct PerIpPermit {
+    limiter: Arc<PerIpLimiter>,
+    network: IpAddr,
 }
 
-/// Why there is no place.
+/// The bound that is reached.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-pub enum Full {
-    /// Somebody must leave first.
+pub enum LimitReached {
+    /// All uses together.
     #[error("all {0} places are taken")]
-    All(usize),
-    /// Others still find one.
-    #[error("its address has {0} places, no more for one")]
-    OfOne(usize),
+    Total(usize),
+    /// Those of one address; other addresses still get a permit.
+    #[error("its address has {0} places, the maximum for one address")]
+    PerAddress(usize),
 }
 
-/// Those who can take any address of a network are one: the last 64 bits of IPv6 are everybody's own choice.
+/// Returns the network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, because its
+/// owner chooses the other 64 freely.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
@@ -43,57 +46,57 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-impl Shares {
-    /// So many.
+impl PerIpLimiter {
+    /// Creates a limiter of `max` concurrent uses.
     #[must_use]
-    pub fn new(most: usize) -> Arc<Self> {
+    pub fn new(max: usize) -> Arc<Self> {
         Arc::new(Self {
-            most,
-            taken: Mutex::default(),
+            max,
+            used: Mutex::default(),
         })
     }
 
-    /// How many.
+    /// Returns the bound on all uses together.
     #[must_use]
-    pub const fn most(&self) -> usize {
-        self.most
+    pub const fn max(&self) -> usize {
+        self.max
     }
 
-    /// A place for who comes from an address.
+    /// Takes a permit for a client.
     ///
     /// # Errors
-    /// If there is none for it.
-    pub fn take(self: &Arc<Self>, address: IpAddr) -> Result<Share, Full> {
-        let (by, each) = (network(address), self.most.div_ceil(2));
-        let mut taken = self.lock();
-        if taken.all >= self.most {
-            return Err(Full::All(self.most));
+    /// If one of the two bounds is reached.
+    pub fn acquire(self: &Arc<Self>, address: IpAddr) -> Result<PerIpPermit, LimitReached> {
+        let network = network(address);
+        let max_per_address = self.max.div_ceil(2);
+        let mut used = self.used.lock();
+        if used.total >= self.max {
+            return Err(LimitReached::Total(self.max));
         }
-        if taken.by.get(&by).is_some_and(|held| *held >= each) {
-            return Err(Full::OfOne(each));
+        if used
+            .by_network
+            .get(&network)
+            .is_some_and(|held| *held >= max_per_address)
+        {
+            return Err(LimitReached::PerAddress(max_per_address));
         }
-        taken.all += 1;
-        *taken.by.entry(by).or_default() += 1;
-        Ok(Share {
-            of: Arc::clone(self),
-            by,
+        used.total += 1;
+        *used.by_network.entry(network).or_default() += 1;
+        Ok(PerIpPermit {
+            limiter: Arc::clone(self),
+            network,
         })
-    }
-
-    /// Numbers that are whole between calls.
-    fn lock(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Share {
+impl Drop for PerIpPermit {
     fn drop(&mut self) {
-        let mut taken = self.of.lock();
-        taken.all -= 1;
-        if let Some(held) = taken.by.get_mut(&self.by) {
+        let mut used = self.limiter.used.lock();
+        used.total -= 1;
+        if let Some(held) = used.by_network.get_mut(&self.network) {
             *held -= 1;
             if *held == 0 {
-                taken.by.remove(&self.by);
+                used.by_network.remove(&self.network);
             }
         }
     }
@@ -103,46 +106,48 @@ impl Drop for Share {
 mod tests {
     use super::*;
 
-    fn at(address: &str) -> IpAddr {
+    fn ip(address: &str) -> IpAddr {
         address.parse().expect("an address")
     }
 
     #[test]
-    fn one_has_at_most_half_and_all_have_no_more_than_there_are() {
-        let shares = Shares::new(5);
-        let take = |address| shares.take(at(address));
-        let mut held: Vec<Share> = (0..3).map(|_| take("192.0.2.1").expect("free")).collect();
+    fn one_address_gets_half_and_all_get_the_total() {
+        let limiter = PerIpLimiter::new(5);
+        let acquire = |address| limiter.acquire(ip(address));
+        let mut permits: Vec<PerIpPermit> = (0..3)
+            .map(|_| acquire("192.0.2.1").expect("free"))
+            .collect();
+        for same_client in ["192.0.2.1", "::ffff:192.0.2.1"] {
+            assert_eq!(
+                acquire(same_client).expect_err("more than half"),
+                LimitReached::PerAddress(3)
+            );
+        }
+        permits.push(acquire("192.0.2.2").expect("another client"));
+        permits.push(acquire("192.0.2.3").expect("a third client"));
         assert_eq!(
-            take("192.0.2.1").expect_err("more than half"),
-            Full::OfOne(3)
+            acquire("192.0.2.4").expect_err("all are used"),
+            LimitReached::Total(5)
         );
-        assert_eq!(
-            take("::ffff:192.0.2.1").expect_err("the same"),
-            Full::OfOne(3)
-        );
-        held.push(take("192.0.2.2").expect("another"));
-        held.push(take("192.0.2.3").expect("a third"));
-        assert_eq!(take("192.0.2.4").expect_err("all"), Full::All(5));
-        held.remove(0);
-        held.push(take("192.0.2.1").expect("one has left"));
-        held.clear();
-        let taken = shares.lock();
+        permits.remove(0);
+        permits.push(acquire("192.0.2.1").expect("one was returned"));
+        permits.clear();
+        let used = limiter.used.lock();
+        assert_eq!(used.total, 0);
         assert!(
-            taken.all == 0 && taken.by.is_empty(),
-            "who has left is not remembered"
+            used.by_network.is_empty(),
+            "clients without a permit are not remembered"
         );
     }
 
     #[test]
-    fn a_network_of_addresses_is_one() {
-        let shares = Shares::new(4);
-        let near =
-            ["2001:db8::1", "2001:db8::2", "2001:db8::3"].map(|address| shares.take(at(address)));
-        assert_eq!(near.map(|share| share.is_ok()), [true, true, false]);
-        let _near = ["2001:db8::1", "2001:db8::2"]
-            .map(|address| shares.take(at(address)).expect("they have left"));
+    fn an_ipv6_network_counts_as_one_client() {
+        let limiter = PerIpLimiter::new(4);
+        let near = ["2001:db8::1", "2001:db8::2", "2001:db8::3"]
+            .map(|address| limiter.acquire(ip(address)));
+        assert_eq!(near.each_ref().map(Result::is_ok), [true, true, false]);
         assert!(
-            shares.take(at("2001:db8:0:1::1")).is_ok(),
+            limiter.acquire(ip("2001:db8:0:1::1")).is_ok(),
             "another network"
         );
     }

@@ -1,14 +1,15 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use parking_lot::Mutex;
 use rustls::ServerConfig;
 use rustls::server::WebPkiClientVerifier;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::write_timeout::Paced;
+use super::connection::TimedTcp;
 use crate::tls_files::{TlsError, certificates, key, provider, refused, roots, validity};
 
 /// The files of a server's side of TLS.
@@ -67,7 +68,7 @@ impl ServerTls {
     pub fn reload(&self) -> Result<bool, TlsError> {
         let sum = self.files.sum();
         {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.state.lock();
             if state.sum == sum {
                 return Ok(false);
             }
@@ -77,19 +78,15 @@ impl ServerTls {
             self.files.acceptor(&self.protocols)?,
             validity(&self.files.certificate)?,
         );
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         (state.acceptor, state.validity) = (acceptor, validity);
         Ok(true)
     }
 
     /// Why no client will believe the certificate at this time, and the way out; none where it is valid.
     #[must_use]
-    pub fn fault(&self, now: SystemTime) -> Option<String> {
-        let (from, until) = self
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .validity;
+    pub fn validity_fault(&self, now: SystemTime) -> Option<String> {
+        let (from, until) = self.state.lock().validity;
         let now = now
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs().cast_signed());
@@ -122,13 +119,8 @@ impl ServerTls {
     ///
     /// # Errors
     /// Those of the library, inside one of the system's.
-    pub(super) async fn secure(&self, stream: Paced) -> std::io::Result<TlsStream<Paced>> {
-        let acceptor = self
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .acceptor
-            .clone();
+    pub(super) async fn handshake(&self, stream: TimedTcp) -> std::io::Result<TlsStream<TimedTcp>> {
+        let acceptor = self.state.lock().acceptor.clone();
         acceptor.accept(stream).await
     }
 }

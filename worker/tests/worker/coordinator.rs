@@ -123,7 +123,7 @@ impl Coordinator {
                     Ok::<_, std::io::Error>(TokioIo::new(near))
                 }
             });
-            let nobody = |cause: tonic::transport::Error| ConnectError::Nobody {
+            let nobody = |cause: tonic::transport::Error| ConnectError::Unreachable {
                 url: "the test".into(),
                 cause: cause.to_string(),
             };

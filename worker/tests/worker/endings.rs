@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kagetsu_proto::EXAM;
+use kagetsu_proto::FIRST_CALIBRATION_TASK;
 use kagetsu_proto::v1::from_worker::Message as Said;
 use kagetsu_proto::v1::report::Outcome;
 use kagetsu_worker::Config;
@@ -91,10 +91,10 @@ async fn who_has_an_answer_to_give_answers_its_exam_before_it_ends() {
             break;
         }
     }
-    call.ask(EXAM, &short()).await;
+    call.ask(FIRST_CALIBRATION_TASK, &short()).await;
     let report = call.report().await;
     assert!(
-        report.task == EXAM && matches!(report.outcome, Some(Outcome::Answer(_))),
+        report.task == FIRST_CALIBRATION_TASK && matches!(report.outcome, Some(Outcome::Answer(_))),
         "{report:?}"
     );
     call.acknowledge(&report).await;

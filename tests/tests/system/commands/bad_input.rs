@@ -204,7 +204,7 @@ fn a_server_that_has_no_work_is_told_to_the_worker() {
         "127.0.0.1:0",
     ]);
     let url = server.address();
-    let words = [&*url, "does not know what it is asked"];
+    let words = [&*url, "does not know this request"];
     refused(
         &Program::Worker.run(&["--coordinator", &url, "--slots", "1"]),
         &words,

@@ -103,7 +103,6 @@ impl Life {
             engine: Engine::NAME.into(),
             slots: 1,
             threads: 1,
-            oldest: PROTOCOL,
             ..v1::Hello::default()
         };
         say(Said::Hello(hello)).await;

@@ -36,7 +36,6 @@ impl Liar {
             engine: Engine::NAME.into(),
             slots: 1,
             threads: 1,
-            oldest: PROTOCOL,
             ..v1::Hello::default()
         };
         let (connector, ends) = (Connector::to_url(url).expect("an address"), stop.clone());

@@ -22,7 +22,7 @@ use crate::runtime::runtime;
 /// How often an idle worker gives a sign of life, as the coordinator asks for it.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 /// Tasks from this number on are an examination.
-const EXAM: u64 = 1 << 63;
+const FIRST_CALIBRATION_TASK: u64 = 1 << 63;
 /// Moves in the answer to a task.
 const MOVES: usize = 8;
 
@@ -159,7 +159,6 @@ pub(super) fn idle(streams: u16, length: Duration, out: &mut dyn Write) -> Resul
 fn hello(number: u64) -> v1::FromWorker {
     let hello = v1::Hello {
         protocol: PROTOCOL,
-        oldest: PROTOCOL,
         name: format!("stream {number}"),
         instance: 1 + number,
         engine: "none".into(),
@@ -214,7 +213,7 @@ async fn answer_all(url: String, number: u64, seen: Arc<Seen>) -> Result<Vec<Dur
                 .context("a task without a question")?,
         )?;
         // Before it gets a task of the build a worker is examined.
-        let answer = if task.task >= EXAM {
+        let answer = if task.task >= FIRST_CALIBRATION_TASK {
             Engine::new(EngineOptions {
                 table_bytes: 1 << 20,
                 ..EngineOptions::default()
