@@ -5,28 +5,14 @@
 //! It is no part of the workspace, so that a build of the book has no other store than sled; the book's own files stand in it by
 //! their paths.
 
-#[path = "../../src/bytes.rs"]
-#[allow(dead_code)]
-mod bytes;
 #[path = "../../src/error.rs"]
 #[allow(dead_code)]
 mod error;
-#[path = "../../src/filter.rs"]
-#[allow(dead_code)]
-mod filter;
-#[path = "../../src/layers/mod.rs"]
-#[allow(dead_code)]
-mod layers;
-#[path = "../../src/sealed/mod.rs"]
-#[allow(dead_code)]
-mod sealed;
-#[path = "../../src/sled_store.rs"]
-mod sled_store;
-#[path = "../../src/store.rs"]
+#[path = "../../src/store/mod.rs"]
 #[allow(dead_code)]
 mod store;
 
-use std::collections::VecDeque;
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Instant;
@@ -35,17 +21,14 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use redb::ReadableDatabase;
 
-use crate::error::BookError;
-use crate::layers::Layers;
-use crate::sled_store::SledStore;
-use crate::store::{Batch, Pair, Store};
+pub(crate) use crate::error::BookError;
+use crate::store::layers::Layers;
+use crate::store::sled_store::SledStore;
+use crate::store::{Batch, Store};
 
 /// What growing a book asks of a store.
-trait Held {
+trait Candidate {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError>;
-
-    /// The entries from `from` on whose keys begin with `prefix`.
-    fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Found<'a>;
 
     fn apply(&mut self, batch: Batch) -> Result<(), BookError>;
 
@@ -53,11 +36,9 @@ trait Held {
     fn flush(&mut self) -> Result<(), BookError>;
 }
 
-/// What the keys of a book begin with.
-const RECORD: u8 = b'p';
-const VALUE: u8 = b'v';
-const REACH: u8 = b'r';
-const FRONTIER: u8 = b'f';
+/// First bytes of the keys of a book.
+const POSITION: u8 = b'p';
+const JOB: u8 = b'j';
 const MARKER: &[u8] = b"m";
 
 /// Memory that each may take for its cache.
@@ -66,15 +47,14 @@ const CACHE: u64 = 64 << 20;
 const FLUSH_EVERY: u64 = 2_000;
 /// Moves of a position that lead on.
 const CHILDREN: usize = 5;
-/// Bytes of a record of a search of 40 moves, of a value, and of where a position stands.
-const SIZES: [usize; 3] = [300, 14, 64];
+/// Bytes of the links of a position, and of the whole row of a position that was searched.
+const LINK_BYTES: usize = 38;
+const ROW_BYTES: usize = 290;
 const READS: usize = 100_000;
 
 fn other(error: impl std::fmt::Display) -> BookError {
     BookError::io("cannot use", Path::new("the store"))(std::io::Error::other(error.to_string()))
 }
-
-type Found<'a> = Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a>;
 
 const TABLE: redb::TableDefinition<'static, &[u8], &[u8]> = redb::TableDefinition::new("all");
 
@@ -99,13 +79,9 @@ impl Own {
     }
 }
 
-impl Held for Own {
+impl Candidate for Own {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
         self.layers.get(key)
-    }
-
-    fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Found<'a> {
-        self.layers.range(prefix, from)
     }
 
     fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
@@ -132,18 +108,9 @@ impl Drop for Own {
     }
 }
 
-impl Held for SledStore {
+impl Candidate for SledStore {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
         Self::get(self, key)
-    }
-
-    fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Found<'a> {
-        let prefix = prefix.to_vec();
-        let pairs = Self::range(self, from.max(&prefix));
-        Box::new(pairs.take_while(move |pair| {
-            pair.as_ref()
-                .map_or(true, |(key, _)| key.starts_with(&prefix))
-        }))
     }
 
     fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
@@ -175,7 +142,7 @@ impl Redb {
     }
 }
 
-impl Held for Redb {
+impl Candidate for Redb {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
         let table = self
             .db
@@ -187,25 +154,6 @@ impl Held for Redb {
             .get(key)
             .map_err(other)?
             .map(|value| value.value().to_vec()))
-    }
-
-    fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Found<'a> {
-        let table = self
-            .db
-            .begin_read()
-            .expect("opens")
-            .open_table(TABLE)
-            .expect("opens");
-        let pairs = table.range(from.max(prefix)..).expect("opens");
-        let prefix = prefix.to_vec();
-        let pairs = pairs.map(|pair| {
-            pair.map(|(key, value)| (key.value().to_vec(), value.value().to_vec()))
-                .map_err(other)
-        });
-        Box::new(pairs.take_while(move |pair| {
-            pair.as_ref()
-                .map_or(true, |(key, _)| key.starts_with(&prefix))
-        }))
     }
 
     fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
@@ -236,24 +184,24 @@ impl Held for Redb {
 }
 
 struct Fjall {
-    keyspace: fjall::Keyspace,
-    all: fjall::PartitionHandle,
+    db: fjall::Database,
+    all: fjall::Keyspace,
 }
 
 impl Fjall {
     fn open(path: &Path) -> Self {
-        let keyspace = fjall::Config::new(path.join("fjall"))
+        let db = fjall::Database::builder(path.join("fjall"))
             .cache_size(CACHE)
             .open()
             .expect("opens");
-        let all = keyspace
-            .open_partition("all", fjall::PartitionCreateOptions::default())
+        let all = db
+            .keyspace("all", fjall::KeyspaceCreateOptions::default)
             .expect("opens");
-        Self { keyspace, all }
+        Self { db, all }
     }
 }
 
-impl Held for Fjall {
+impl Candidate for Fjall {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
         Ok(self
             .all
@@ -262,21 +210,8 @@ impl Held for Fjall {
             .map(|value| value.to_vec()))
     }
 
-    fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Found<'a> {
-        let prefix_of = prefix.to_vec();
-        let pairs = self.all.range(from.max(prefix).to_vec()..);
-        let pairs = pairs.map(|pair| {
-            pair.map(|(key, value)| (key.to_vec(), value.to_vec()))
-                .map_err(other)
-        });
-        Box::new(pairs.take_while(move |pair| {
-            pair.as_ref()
-                .map_or(true, |(key, _)| key.starts_with(&prefix_of))
-        }))
-    }
-
     fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
-        let mut all = self.keyspace.batch();
+        let mut all = self.db.batch();
         for (key, value) in batch.0 {
             match value {
                 Some(value) => all.insert(&self.all, key, value),
@@ -287,7 +222,7 @@ impl Held for Fjall {
     }
 
     fn flush(&mut self) -> Result<(), BookError> {
-        self.keyspace
+        self.db
             .persist(fjall::PersistMode::SyncAll)
             .map_err(other)
     }
@@ -318,33 +253,10 @@ impl Lmdb {
     }
 }
 
-impl Held for Lmdb {
+impl Candidate for Lmdb {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
         let read = self.env.read_txn().map_err(other)?;
         Ok(self.all.get(&read, key).map_err(other)?.map(<[u8]>::to_vec))
-    }
-
-    fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Found<'a> {
-        let read = self.env.read_txn().expect("opens");
-        let bounds = (
-            std::ops::Bound::Included(from.max(prefix)),
-            std::ops::Bound::Unbounded,
-        );
-        let pairs = self.all.range(&read, &bounds).expect("opens");
-        let prefix = prefix.to_vec();
-        let pairs = pairs.take_while(|pair| {
-            pair.as_ref()
-                .map_or(true, |(key, _)| key.starts_with(&prefix))
-        });
-        // As many as are asked for here at a time: a transaction does not outlive this call.
-        let pairs: Vec<_> = pairs
-            .take(64)
-            .map(|pair| {
-                pair.map(|(key, value)| (key.to_vec(), value.to_vec()))
-                    .map_err(other)
-            })
-            .collect();
-        Box::new(pairs.into_iter())
     }
 
     fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
@@ -363,7 +275,7 @@ impl Held for Lmdb {
     }
 }
 
-fn open(name: &str, path: &Path) -> Box<dyn Held> {
+fn open(name: &str, path: &Path) -> Box<dyn Candidate> {
     match name {
         "layers" | "settled" => Box::new(Own::open(path, name == "settled")),
         "sled" => Box::new(SledStore::open(&path.join("sled"), CACHE).expect("opens")),
@@ -432,49 +344,46 @@ fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
     [&[kind], &parts.concat()[..]].concat()
 }
 
-fn queue_key(priority: u64, id: Id) -> Vec<u8> {
-    key(FRONTIER, &[&[0; 4], &priority.to_be_bytes(), &id])
+fn random_bytes(random: &mut StdRng, count: usize) -> Vec<u8> {
+    (0..count).map(|_| random.random::<u8>() & 15).collect()
 }
 
-/// The next position of the frontier becomes one of the book.
+/// The next position of the frontier becomes one of the book: its whole row is written, the links of its children, and now and
+/// then the row of a position above it, whose value changed. Returns its id.
 fn learn(
-    store: &mut dyn Held,
-    frontier: &mut VecDeque<(u64, Id)>,
+    store: &mut dyn Candidate,
+    frontier: &mut BTreeSet<(u64, Id)>,
+    known: &[Id],
     at: u64,
-    chance: &mut StdRng,
+    random: &mut StdRng,
 ) -> Result<Id, BookError> {
-    let (priority, own) = frontier.pop_front().expect("it grows");
-    let mut batch = vec![(queue_key(priority, own), None)];
-    let bytes = |chance: &mut StdRng, size: usize| {
-        Some(
-            (0..size)
-                .map(|_| chance.random::<u8>() & 15)
-                .collect::<Vec<u8>>(),
-        )
-    };
-    for (kind, size) in [RECORD, VALUE, REACH].into_iter().zip(SIZES) {
-        let key = key(kind, &[&own]);
+    let (_, own) = frontier.pop_first().expect("it grows");
+    let mut batch = Vec::new();
+    let mut put = |store: &dyn Candidate, id: Id, bytes: Vec<u8>| {
+        let key = key(POSITION, &[&id]);
         store.get(&key)?;
-        batch.push((key, bytes(chance, size)));
+        batch.push((key, Some(bytes)));
+        Ok::<_, BookError>(())
+    };
+    put(store, own, random_bytes(random, ROW_BYTES))?;
+    if random.random_bool(0.3) && !known.is_empty() {
+        let above = known[random.random_range(0..known.len())];
+        put(store, above, random_bytes(random, ROW_BYTES))?;
     }
     for _ in 0..CHILDREN {
-        // Some are come to by more than one way.
-        let known = chance
-            .random_bool(0.2)
-            .then(|| frontier.get(chance.random_range(0..frontier.len().max(1))))
-            .flatten();
-        let (is_new, child) = known.map_or_else(|| (true, id(chance)), |(_, id)| (false, *id));
-        let key = key(REACH, &[&child]);
-        store.get(&key)?;
-        batch.push((key, bytes(chance, SIZES[2])));
-        if is_new {
-            let priority = 1_000_000 * at + chance.random_range(0..1_000_000);
-            batch.push((queue_key(priority, child), Some(Vec::new())));
-            frontier.push_back((priority, child));
+        // One in five is reached in another way already.
+        let from = (random.random_range(0..1_000_000 * at), [0; 22]);
+        let reached = frontier.range(from..).next().copied();
+        let reached = reached.filter(|_| random.random_bool(0.2));
+        let child = reached.map_or_else(|| id(random), |(_, id)| id);
+        put(store, child, random_bytes(random, LINK_BYTES))?;
+        if reached.is_none() {
+            frontier.insert((1_000_000 * at + random.random_range(0..1_000_000), child));
         }
     }
     batch.sort();
-    batch.push((MARKER.to_vec(), bytes(chance, 40)));
+    batch.push((key(JOB, &[&[0; 4]]), Some(random_bytes(random, 21))));
+    batch.push((MARKER.to_vec(), Some(random_bytes(random, 23))));
     store.apply(Batch(batch))?;
     Ok(own)
 }
@@ -488,20 +397,13 @@ fn main() {
     let folder = tempfile::tempdir().expect("a folder");
     let chance = &mut StdRng::seed_from_u64(1);
     let mut store = open(&name, folder.path());
-    let mut frontier = VecDeque::from([(0, id(chance))]);
+    let mut frontier = BTreeSet::from([(0, id(chance))]);
     let mut known = Vec::new();
     let (begun, before) = (Instant::now(), cpu());
     for at in 1..=positions {
-        let own = learn(&mut *store, &mut frontier, at, chance).expect("room");
+        let own = learn(&mut *store, &mut frontier, &known, at, chance).expect("room");
         if known.len() < READS {
             known.push(own);
-        }
-        if at % 64 == 0 {
-            let prefix = key(FRONTIER, &[&0_u32.to_be_bytes()]);
-            assert_eq!(
-                store.range(&prefix, &prefix).take(64).count(),
-                64.min(frontier.len())
-            );
         }
         if at % FLUSH_EVERY == 0 {
             store.flush().expect("room");
@@ -517,8 +419,8 @@ fn main() {
     );
     let before = cpu();
     for id in &known {
-        let found = store.get(&key(RECORD, &[id])).expect("readable");
-        assert_eq!(found.map(|value| value.len()), Some(SIZES[0]));
+        let found = store.get(&key(POSITION, &[id])).expect("readable");
+        assert_eq!(found.map(|value| value.len()), Some(ROW_BYTES));
     }
     println!(
         "{name}: {:.1} us of CPU a look-up",
