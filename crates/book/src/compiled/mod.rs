@@ -6,5 +6,4 @@ pub(crate) mod key_tail;
 pub(crate) mod map;
 pub(crate) mod reader;
 pub(crate) mod simd;
-pub(crate) mod v1_layout;
 pub(crate) mod writer;

@@ -8,7 +8,6 @@ use crate::compiled::buckets::Buckets;
 use crate::compiled::encoding::Compact;
 use crate::compiled::key_tail::Tail;
 use crate::compiled::map::Map;
-use crate::compiled::v1_layout::Scanned;
 use crate::{BookError, CheckReport, Derived, Stats};
 
 pub(crate) const MAGIC: [u8; 8] = *b"kagetsub";
@@ -32,10 +31,8 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Bytes of the header of a version: the buckets' directory begins at a line of the processor's.
-    fn length(version: u32) -> usize {
-        if version == 1 { 52 } else { 64 }
-    }
+    /// Bytes of the header: the directory of the buckets begins at a cache line.
+    const LENGTH: usize = 64;
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = [&MAGIC[..], &VERSION.to_le_bytes(), &self.day.to_le_bytes()].concat();
@@ -45,13 +42,13 @@ impl Header {
         bytes.extend(self.data_bytes.to_le_bytes());
         bytes.extend(self.summary_bytes.to_le_bytes());
         bytes.extend(self.summary.to_le_bytes());
-        bytes.resize(Self::length(VERSION) - 4, 0);
+        bytes.resize(Self::LENGTH - 4, 0);
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         bytes
     }
 
-    fn read(bytes: &[u8], version: u32) -> Option<Self> {
-        let (body, sum) = bytes.get(..Self::length(version))?.split_last_chunk()?;
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (body, sum) = bytes.get(..Self::LENGTH)?.split_last_chunk()?;
         let u32_at = |at: usize| {
             body.get(at..)?
                 .first_chunk()
@@ -84,16 +81,9 @@ pub struct Compiled {
     path: PathBuf,
     map: Map,
     header: Header,
-    layout: Layout,
+    buckets: Buckets,
     by: Provenance,
     stats: Stats,
-}
-
-/// How positions lie in the file, by its version.
-#[derive(Debug)]
-enum Layout {
-    Scanned(Scanned),
-    Buckets(Buckets),
 }
 
 impl Compiled {
@@ -122,33 +112,25 @@ impl Compiled {
             path: path.into(),
             what,
         };
-        let header =
-            Header::read(&map, version).ok_or(damaged("its header is not what was written"))?;
-        let (begin, buckets, bytes) = (Header::length(version), header.buckets, header.data_bytes);
-        let (layout, of_directory, end) = if version == 1 {
-            let scanned = Scanned::new(begin, buckets);
-            (
-                Layout::Scanned(scanned),
-                [begin..scanned.data(), 0..0],
-                (scanned.data() as u64).checked_add(bytes),
-            )
-        } else {
-            let long = damaged("it has not the length that it was written with");
-            if bytes > map.len() as u64 {
-                return Err(long);
-            }
-            let buckets = Buckets::new(begin, buckets, bytes).ok_or(long)?;
-            let (directory, sums) = (buckets.directory(), buckets.sums());
-            let end = Some(sums.end as u64);
-            (Layout::Buckets(buckets), [directory, sums], end)
+        if version < VERSION {
+            return Err(damaged("its format is older than any that was released"));
+        }
+        let header = Header::read(&map).ok_or(damaged("its header is not what was written"))?;
+        let long = damaged("it has not the length that it was written with");
+        if header.data_bytes > map.len() as u64 {
+            return Err(long);
+        }
+        let buckets = Buckets::new(Header::LENGTH, header.buckets, header.data_bytes);
+        let Some(buckets) = buckets else {
+            return Err(long);
         };
-        if end.and_then(|end| end.checked_add(header.summary_bytes.into()))
-            != Some(map.len() as u64)
-        {
-            return Err(damaged("it has not the length that it was written with"));
+        let sums = buckets.sums();
+        let length = (sums.end as u64).checked_add(header.summary_bytes.into());
+        if length != Some(map.len() as u64) {
+            return Err(long);
         }
         let mut sum = crc32fast::Hasher::new();
-        of_directory
+        [buckets.directory(), sums]
             .into_iter()
             .filter_map(|part| map.get(part))
             .for_each(|part| sum.update(part));
@@ -167,7 +149,7 @@ impl Compiled {
             path: path.into(),
             map,
             header,
-            layout,
+            buckets,
             by,
             stats,
         })
@@ -211,10 +193,7 @@ impl Compiled {
     /// If the bytes there are not those that were written.
     #[inline]
     pub fn find(&self, key: Key) -> Result<Option<Compact<'_>>, BookError> {
-        let found = match &self.layout {
-            Layout::Buckets(buckets) => buckets.find(&self.map, key),
-            Layout::Scanned(scanned) => scanned.find(&self.map, key),
-        };
+        let found = self.buckets.find(&self.map, key);
         match found {
             Ok(None) => Ok(None),
             Ok(Some(bytes)) => Compact::read(bytes)
@@ -226,19 +205,7 @@ impl Compiled {
 
     /// The positions of a bucket.
     fn bucket(&self, number: u32) -> Result<Vec<(Tail, &[u8])>, BookError> {
-        let positions = match &self.layout {
-            Layout::Buckets(buckets) => buckets.bucket(&self.map, number),
-            Layout::Scanned(scanned) => {
-                let whole = |entry: Option<(&Tail, _)>| {
-                    entry
-                        .map(|(tail, bytes)| (*tail, bytes))
-                        .ok_or("a bucket is torn")
-                };
-                scanned
-                    .bucket(&self.map, number)
-                    .and_then(|bucket| bucket.map(whole).collect())
-            }
-        };
+        let positions = self.buckets.bucket(&self.map, number);
         positions.map_err(|what| self.damaged(what))
     }
 
