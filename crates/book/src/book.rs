@@ -6,6 +6,7 @@ use kagetsu_game::{Answer, Bound, Move, Position, Verdict};
 
 use crate::graph::cache::Cache;
 use crate::graph::derive::{Seen, value_after};
+use crate::graph::frontier::Frontiers;
 use crate::graph::growth::apply;
 use crate::graph::id::{Id, Place};
 use crate::graph::index::Index;
@@ -47,6 +48,7 @@ pub struct Book {
     pub(crate) store: Box<dyn Store>,
     pub(crate) marker: Marker,
     cache: Cache,
+    pub(crate) frontiers: Frontiers,
     /// A write has failed half way: the journal has an entry that the store lacks.
     is_broken: bool,
     pub(crate) next_work: u64,
@@ -95,6 +97,7 @@ impl Book {
             store: opened.store,
             marker: opened.marker,
             cache: Cache::default(),
+            frontiers: Frontiers::default(),
             is_broken: false,
             next_work: 0,
             at_hand: BTreeMap::new(),
@@ -237,13 +240,14 @@ impl Book {
         let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
         apply(&mut index, entry)?;
         let changed: Vec<JobId> = index.changed_jobs().map(JobId).collect();
-        let (batch, marker, cache) = index.into_parts();
+        let (changes, cache) = index.into_parts();
         let bytes = postcard::to_allocvec(entry).expect("plain data, and memory grows");
         let sequence = self.journal.append(&bytes)?;
         // From here on the entry counts; where the store fails, the next opening applies it.
         self.is_broken = true;
-        self.store.apply(batch)?;
-        (self.marker, self.cache) = (marker, cache);
+        self.store.apply(changes.batch)?;
+        (self.marker, self.cache) = (changes.marker, cache);
+        self.frontiers.apply(changes.frontier);
         self.changed_jobs.extend(changed);
         self.tell_provers(entry)?;
         if self.store.is_full() {
@@ -268,7 +272,7 @@ impl Book {
                 None => prover.forget_all(),
             }
         }
-        self.cache = index.into_parts().2;
+        self.cache = index.into_parts().1;
         Ok(())
     }
 
@@ -276,7 +280,7 @@ impl Book {
     pub(crate) fn cached<T>(&mut self, look: impl FnOnce(&mut Index) -> T) -> T {
         let mut index = Index::new(&*self.store, self.marker, mem::take(&mut self.cache));
         let found = look(&mut index);
-        self.cache = index.into_parts().2;
+        self.cache = index.into_parts().1;
         found
     }
 

@@ -250,10 +250,10 @@ impl Replay<'_> {
         for entry in self.pending.drain(..) {
             apply(&mut index, &entry)?;
         }
-        let (batch, after, read) = index.into_parts();
-        self.unsealed += batch.0.len();
-        self.store.apply(batch)?;
-        (*self.marker, self.cache) = (after, read);
+        let (changes, cache) = index.into_parts();
+        self.unsealed += changes.batch.0.len();
+        self.store.apply(changes.batch)?;
+        (*self.marker, self.cache) = (changes.marker, cache);
         if self.unsealed >= MOST_UNSEALED && self.store.is_full() {
             self.unsealed = 0;
             self.store.settle()?;
@@ -289,8 +289,8 @@ mod tests {
         assert!(matches!(
             with_version(VERSION + 1, 0),
             Err(BookError::Newer {
-                found: 4,
-                known: 3,
+                found: 5,
+                known: 4,
                 ..
             })
         ));

@@ -1,7 +1,8 @@
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::graph::generation_cache::Cells;
+use crate::graph::id::Id;
 use crate::graph::links::Reach;
 use crate::graph::node::Node;
 use crate::graph::value::Derived;
@@ -18,6 +19,8 @@ pub(crate) struct Cache {
     pub(crate) ways: HashMap<u32, Arc<Way>>,
     /// How many there are.
     pub(crate) jobs: Option<u32>,
+    /// Positions that jobs have yet to walk on from, in order of job and priority, once they were asked for.
+    pub(crate) walks: Option<BTreeSet<(u32, u64, Id)>>,
 }
 
 /// Of some 4 KiB each.
@@ -34,6 +37,7 @@ impl Default for Cache {
             engines: Vec::new(),
             ways: HashMap::new(),
             jobs: None,
+            walks: None,
         }
     }
 }

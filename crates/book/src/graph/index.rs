@@ -1,6 +1,6 @@
 //! The store's keys, and changes to it that are made together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kagetsu_game::Move;
@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::BookError;
 use crate::graph::cache::Cache;
+use crate::graph::frontier::FrontierChange;
 use crate::graph::id::{Id, unpack};
 use crate::graph::keys::{
-    ACCOUNT, ASIDE, ENGINE, FRONTIER, HELD, JOB, JUDGED, MARKER, Marker, REACH, RECORD, SETTINGS,
-    SPEC, VALUE, WALK, key, queue_key, queued,
+    ACCOUNT, ASIDE, ENGINE, HELD, JOB, JUDGED, MARKER, Marker, REACH, RECORD, SETTINGS, SPEC,
+    VALUE, WALK, key, queue_key, queued,
 };
 use crate::graph::links::{Reach, Stage};
 use crate::graph::node::Node;
@@ -39,8 +40,19 @@ pub(crate) struct Index<'a> {
     jobs: BTreeMap<u32, (Option<JobBody>, JobBody)>,
     /// The same of where positions stand.
     moved: BTreeMap<Id, (Arc<Reach>, Arc<Reach>)>,
+    frontier: Vec<FrontierChange>,
     cache: Cache,
     pub(crate) marker: Marker,
+}
+
+/// What an [`Index`] is to change.
+pub(crate) struct Changes {
+    /// Rows of the store, the marker among them.
+    pub(crate) batch: Batch,
+    /// The marker once they are written.
+    pub(crate) marker: Marker,
+    /// Positions that wait, or wait no more.
+    pub(crate) frontier: Vec<FrontierChange>,
 }
 
 impl<'a> Index<'a> {
@@ -50,6 +62,7 @@ impl<'a> Index<'a> {
             changes: BTreeMap::new(),
             jobs: BTreeMap::new(),
             moved: BTreeMap::new(),
+            frontier: Vec::new(),
             cache,
             marker,
         }
@@ -60,14 +73,19 @@ impl<'a> Index<'a> {
         self.jobs.keys().copied()
     }
 
-    /// The changes, the marker among them; what the marker says then; and what was read on the way.
-    pub(crate) fn into_parts(mut self) -> (Batch, Marker, Cache) {
+    /// The changes, and what was read on the way.
+    pub(crate) fn into_parts(mut self) -> (Changes, Cache) {
         for (id, (before, now)) in std::mem::take(&mut self.jobs) {
             self.put(key(JOB, &[&id.to_be_bytes()]), before.as_ref(), Some(&now));
         }
         let mut batch: Vec<_> = self.changes.into_iter().collect();
         batch.push((MARKER.to_vec(), Some(seal(MARKER, &self.marker))));
-        (Batch(batch), self.marker, self.cache)
+        let changes = Changes {
+            batch: Batch(batch),
+            marker: self.marker,
+            frontier: self.frontier,
+        };
+        (changes, self.cache)
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
@@ -184,6 +202,13 @@ impl<'a> Index<'a> {
         );
         self.cache.values.put(id, Some(value));
         Ok(())
+    }
+
+    /// The id and the links of a row of the store.
+    pub(crate) fn read_links(key: &[u8], bytes: &[u8]) -> Result<(Id, Reach), BookError> {
+        Id::at_end(key)
+            .zip(unseal(key, bytes))
+            .ok_or(BookError::Store("a link"))
     }
 
     /// Where a position stands; one that was never heard of is unknown, and nothing leads to it.
@@ -339,14 +364,15 @@ impl<'a> Index<'a> {
         if before == now {
             return Ok(());
         }
-        if let Some(before) = before {
-            self.put_bytes(queue_key(FRONTIER, job, before, id), Some(Vec::new()), None);
-            self.job(job)?.frontier -= 1;
-        }
-        if let Some(now) = now {
-            self.put_bytes(queue_key(FRONTIER, job, now, id), None, Some(Vec::new()));
-            self.job(job)?.frontier += 1;
-        }
+        self.frontier.push(FrontierChange {
+            job,
+            id,
+            before,
+            now,
+        });
+        let state = self.job(job)?;
+        state.frontier -= u64::from(before.is_some());
+        state.frontier += u64::from(now.is_some());
         Ok(())
     }
 
@@ -467,11 +493,23 @@ impl<'a> Index<'a> {
         Ok(number)
     }
 
+    /// The positions that jobs have yet to walk on from.
+    fn walks(&mut self) -> Result<&mut BTreeSet<(u32, u64, Id)>, BookError> {
+        let walks = match self.cache.walks.take() {
+            Some(walks) => walks,
+            None => {
+                let rows = self.first(&[WALK], usize::MAX)?;
+                let place = |(key, _): &Pair| queued(key).ok_or(BookError::Store("a walk"));
+                rows.iter().map(place).collect::<Result<_, _>>()?
+            }
+        };
+        Ok(self.cache.walks.insert(walks))
+    }
+
     /// A job has yet to walk on from a known position.
     pub(crate) fn walk_later(&mut self, job: u32, priority: u64, id: Id) -> Result<(), BookError> {
-        let key = queue_key(WALK, job, priority, id);
-        if self.get(&key)?.is_none() {
-            self.put_bytes(key, None, Some(Vec::new()));
+        if self.walks()?.insert((job, priority, id)) {
+            self.put_bytes(queue_key(WALK, job, priority, id), None, Some(Vec::new()));
             self.marker.walking += 1;
             self.job(job)?.walking += 1;
         }
@@ -506,11 +544,13 @@ impl<'a> Index<'a> {
 
     /// Takes the most urgent position that a job has yet to walk on from.
     pub(crate) fn next_walk(&mut self, job: u32) -> Result<Option<Id>, BookError> {
-        let Some((key, value)) = self.first(&key(WALK, &[&job.to_be_bytes()]), 1)?.pop() else {
+        let walks = self.walks()?;
+        let first = walks.range((job, 0, Id([0; Id::LEN]))..).next().copied();
+        let Some((_, priority, id)) = first.filter(|(owner, ..)| *owner == job) else {
             return Ok(None);
         };
-        let (_, _, id) = queued(&key).ok_or(BookError::Store("a walk"))?;
-        self.put_bytes(key, Some(value), None);
+        walks.remove(&(job, priority, id));
+        self.put_bytes(queue_key(WALK, job, priority, id), Some(Vec::new()), None);
         self.marker.walking -= 1;
         self.job(job)?.walking -= 1;
         Ok(Some(id))

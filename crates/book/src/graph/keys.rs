@@ -44,7 +44,6 @@ pub(crate) const MARKER: &[u8] = b"m";
 pub(crate) const RECORD: u8 = b'p';
 pub(crate) const VALUE: u8 = b'v';
 pub(crate) const REACH: u8 = b'r';
-pub(crate) const FRONTIER: u8 = b'f';
 pub(crate) const WALK: u8 = b'w';
 pub(crate) const SPEC: u8 = b's';
 pub(crate) const SETTINGS: u8 = b'x';
@@ -61,7 +60,7 @@ pub(crate) fn key(prefix: u8, parts: &[&[u8]]) -> Vec<u8> {
     key
 }
 
-/// The key of a position that waits (in the frontier, or to be walked on from): a job's come in order of urgency.
+/// The key of a position that a job has yet to walk on from: a job's keys stand in order of urgency.
 pub(crate) fn queue_key(queue: u8, job: u32, priority: u64, id: Id) -> Vec<u8> {
     key(queue, &[&job.to_be_bytes(), &priority.to_be_bytes(), &id.0])
 }

@@ -3,6 +3,7 @@
 pub(crate) mod cache;
 pub(crate) mod choice;
 pub(crate) mod derive;
+pub(crate) mod frontier;
 pub(crate) mod generation_cache;
 pub(crate) mod growth;
 pub(crate) mod id;

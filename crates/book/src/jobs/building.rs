@@ -9,7 +9,6 @@ use crate::book::{Book, answered};
 use crate::graph::id::Id;
 use crate::graph::id::unpack;
 use crate::graph::index::{AsideBody, Index};
-use crate::graph::keys::{FRONTIER, key, queued};
 use crate::graph::node::Node;
 use crate::jobs::job::{Aside, Bounds, Job, JobChange, JobId, JobSpec, JobState, Policy, Work};
 use crate::jobs::prover::Prover;
@@ -93,6 +92,7 @@ impl Book {
             .map_err(|_| BookError::JobSpec("fewer jobs before it"))?;
         let settings = Setting::of(spec);
         let body = SpecBody::from(spec);
+        self.frontiers.begin(id);
         // A job without them is written as it always was.
         self.log(&if settings.is_empty() {
             LogEntry::Job(body)
@@ -416,19 +416,19 @@ impl Book {
     }
 
     /// The first positions of a job's frontier that are not at hand.
-    fn most_urgent(&self, job: JobId, n: usize) -> Result<Vec<(u64, Id)>, BookError> {
-        let prefix = key(FRONTIER, &[&job.0.to_be_bytes()]);
-        let mut found = Vec::new();
-        for pair in self.store.range(&prefix, &prefix) {
-            if found.len() == n {
-                break;
-            }
-            let (_, priority, id) = queued(&pair?.0).ok_or(BookError::Store("the frontier"))?;
-            if !self.at_hand.contains_key(&(job, id)) {
-                found.push((priority, id));
-            }
+    fn most_urgent(&mut self, job: JobId, n: usize) -> Result<Vec<(u64, Id)>, BookError> {
+        if self.frontiers.get(job.0).is_none() {
+            let jobs = self.index().jobs()?;
+            let running = |job| {
+                jobs.iter()
+                    .any(|(id, body)| *id == job && body.state == JobState::Running)
+            };
+            self.frontiers.retain(running);
+            self.frontiers.read(&*self.store, self.marker, job.0)?;
         }
-        Ok(found)
+        let waiting = self.frontiers.get(job.0).into_iter().flatten();
+        let is_free = |(_, id): &&(u64, Id)| !self.at_hand.contains_key(&(job, *id));
+        Ok(waiting.filter(is_free).take(n).copied().collect())
     }
 
     /// Learns the answer to a work, and lets the job grow from it. Durable after a [`Syncer::sync`](crate::Syncer::sync).

@@ -11,9 +11,10 @@ use std::sync::Arc;
 use crate::BookError;
 use crate::book::Book;
 use crate::graph::derive::derive;
+use crate::graph::frontier::Queue;
 use crate::graph::id::Id;
 use crate::graph::index::read_node;
-use crate::graph::keys::{FRONTIER, Marker, REACH, RECORD, queue_key, queued};
+use crate::graph::keys::{Marker, REACH, RECORD};
 use crate::graph::links::Stage;
 use crate::graph::node::Node;
 use crate::maintenance::check_report::CheckReport;
@@ -176,28 +177,33 @@ impl Book {
         Ok(())
     }
 
-    /// Each position that a job comes to waits in its place, if anything is left to search there; and no other waits.
+    /// Each job counts right, and its frontier in memory holds the positions that wait by their links.
     fn check_jobs(&self, said: &Said, report: &mut CheckReport) -> Result<(), BookError> {
         let of = |many: &ByJob, job: u32| many.get(&job).copied().unwrap_or_default();
         for (job, state) in self.index().jobs()? {
-            let [mut due, waiting] = [&said.due, &said.waiting].map(|many| of(many, job));
+            let mut due = of(&said.due, job);
             if self.index().way(job)?.deepen.is_some() {
                 due = self.due_again(job)?;
             }
             let [aside, walking] = [&said.aside, &said.walking].map(|many| of(many, job).count);
-            report.frontier += waiting.count;
+            report.frontier += due.count;
             let told = [
                 (aside, state.set_aside, "positions are set aside"),
                 (walking, state.walking, "positions are to be walked on from"),
-                (waiting.count, state.frontier, "positions wait"),
+                (due.count, state.frontier, "positions wait"),
             ];
             for (found, told, what) in told {
                 report.hold(found == told, || {
                     format!("job {job}: {found} {what}, it says {told}")
                 });
             }
+            let Some(queue) = self.frontiers.get(job) else {
+                continue;
+            };
+            let mut waiting = Many::default();
+            queue.iter().for_each(|place| waiting.put(*place));
             if waiting != due {
-                self.name_waiting(job, (waiting.count, due.count), report)?;
+                self.name_waiting(job, queue, due.count, report)?;
             }
         }
         Ok(())
@@ -220,13 +226,12 @@ impl Book {
     fn name_waiting(
         &self,
         job: u32,
-        counts: (u64, u64),
+        queue: &Queue,
+        due: u64,
         report: &mut CheckReport,
     ) -> Result<(), BookError> {
-        report.fault(format!(
-            "job {job}: {} positions wait, {} should",
-            counts.0, counts.1
-        ));
+        let waiting = queue.len();
+        report.fault(format!("job {job}: {waiting} positions wait, {due} should"));
         let mut index = self.index();
         for pair in self.store.scan(&[REACH], Some(&[REACH + 1])) {
             let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
@@ -234,20 +239,13 @@ impl Book {
             let Some(priority) = index.waiting(job, id, &reach)? else {
                 continue;
             };
-            let waits = self
-                .store
-                .get(&queue_key(FRONTIER, job, priority, id))?
-                .is_some();
-            report.hold(waits, || {
+            report.hold(queue.contains(&(priority, id)), || {
                 format!("position {} does not wait in job {job}", id.key())
             });
         }
-        for pair in self.store.scan(&[FRONTIER], Some(&[FRONTIER + 1])) {
-            let Some((at, priority, id)) = queued(&pair?.0) else {
-                return Err(BookError::Store("the frontier"));
-            };
+        for &(priority, id) in queue {
             let reach = index.reach(id)?;
-            let should = at != job || index.waiting(job, id, &reach)? == Some(priority);
+            let should = index.waiting(job, id, &reach)? == Some(priority);
             report.hold(should, || {
                 format!("position {} should not wait in job {job}", id.key())
             });
@@ -337,9 +335,11 @@ mod tests {
     };
 
     use super::*;
-    use crate::graph::keys::{VALUE, key};
+    use crate::graph::frontier::FrontierChange;
+    use crate::graph::keys::{JOB, VALUE, key};
     use crate::graph::links::Reach;
     use crate::graph::value::DerivedBody;
+    use crate::jobs::state::JobBody;
     use crate::store::Batch;
     use crate::store::bytes::{seal, unseal};
     use crate::{BookOptions, Bounds, Derived, JobSpec, Policy};
@@ -425,8 +425,40 @@ mod tests {
     type Damage = fn(&Book) -> Vec<(Vec<u8>, Option<Vec<u8>>)>;
 
     #[test]
+    fn wrong_frontier_in_memory_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut book = grown(folder.path());
+        let (priority, id) = *book
+            .frontiers
+            .get(0)
+            .and_then(|queue| queue.iter().nth(3))
+            .expect("it waits");
+        let change = |before, now| {
+            vec![FrontierChange {
+                job: 0,
+                id,
+                before,
+                now,
+            }]
+        };
+        book.frontiers.apply(change(Some(priority), None));
+        let report = book.check(&mut |_| {}).expect("readable");
+        let named = |report: &CheckReport, text: &str| {
+            let is_it = |fault: &String| fault.contains(text);
+            assert!(report.faults.iter().any(is_it), "{:#?}", report.faults);
+        };
+        named(&report, "does not wait in job 0");
+        book.frontiers.apply(change(None, Some(priority + 1)));
+        let report = book.check(&mut |_| {}).expect("readable");
+        named(&report, "should not wait in job 0");
+        book.frontiers
+            .apply(change(Some(priority + 1), Some(priority)));
+        assert!(book.check(&mut |_| {}).expect("readable").is_clean());
+    }
+
+    #[test]
     fn whatever_is_wrong_is_named() {
-        let damages: [(&str, Damage); 11] = [
+        let damages: [(&str, Damage); 10] = [
             ("its marker says", |book| {
                 vec![(middle(book, VALUE).0, None)]
             }),
@@ -467,6 +499,12 @@ mod tests {
                 reach.link(stranger);
                 vec![(last.0.clone(), Some(seal(&last.0, &reach)))]
             }),
+            ("positions wait, it says", |book| {
+                let (key, bytes) = middle(book, JOB);
+                let mut job: JobBody = unseal(&key, &bytes).expect("written");
+                job.frontier += 1;
+                vec![(key.clone(), Some(seal(&key, &job)))]
+            }),
             ("its stage is another", |book| {
                 let (record, _) = middle(book, RECORD);
                 let key = key(REACH, &[&record[1..]]);
@@ -478,13 +516,6 @@ mod tests {
                 let mut reach: Reach = unseal(&key, &bytes).expect("written");
                 reach.stage = Stage::Open;
                 vec![(key.clone(), Some(seal(&key, &reach)))]
-            }),
-            ("does not wait in job 0", |book| {
-                vec![(middle(book, FRONTIER).0, None)]
-            }),
-            ("should not wait in job 0", |book| {
-                let (_, priority, id) = queued(&middle(book, FRONTIER).0).expect("a place");
-                vec![(queue_key(FRONTIER, 0, priority + 1, id), Some(Vec::new()))]
             }),
             ("position", |book| {
                 let (key, mut bytes) = middle(book, RECORD);

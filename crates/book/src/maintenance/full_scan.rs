@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::graph::id::Id;
-use crate::graph::keys::{ASIDE, FRONTIER, Marker, REACH, VALUE, WALK, queued};
+use crate::graph::keys::{ASIDE, Marker, REACH, VALUE, WALK, queued};
 use crate::graph::links::{Reach, Stage};
 use crate::graph::value::DerivedBody;
 use crate::store::Store;
@@ -50,9 +50,8 @@ pub(crate) struct Said {
     pub(crate) links: Many,
     /// Of a position, those that lead there and have as many stones.
     level: Vec<(Id, Vec<Id>)>,
-    /// What should wait, what does, what is to be walked on from, and what is set aside.
+    /// What should wait, what is to be walked on from, and what is set aside.
     pub(crate) due: ByJob,
-    pub(crate) waiting: ByJob,
     pub(crate) walking: ByJob,
     pub(crate) aside: ByJob,
     pub(crate) report: CheckReport,
@@ -153,9 +152,6 @@ impl Said {
                     .map(|(id, reach)| self.reach(id, &reach))
                     .is_some()
             }
-            Some(&FRONTIER) => queued(key)
-                .map(|(job, priority, id)| self.waiting.entry(job).or_default().put((priority, id)))
-                .is_some(),
             Some(&WALK) => queued(key)
                 .map(|(job, ..)| self.walking.entry(job).or_default().count += 1)
                 .is_some(),
@@ -205,7 +201,6 @@ fn gathered(pieces: Vec<Said>) -> (Said, Known) {
         all.links.add(said.links);
         let of_jobs = [
             (&mut all.due, said.due),
-            (&mut all.waiting, said.waiting),
             (&mut all.walking, said.walking),
             (&mut all.aside, said.aside),
         ];

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) const VERSION: u8 = 3;
+pub(crate) const VERSION: u8 = 4;
 /// What is said of a store that another version of this program made by other rules.
 pub(crate) const EARLIER: &str = "it was of an earlier format";
 

@@ -26,8 +26,6 @@ pub(super) fn left<'a>(
 /// Parts as one: of entries with one key the first source's counts. Those that are gone are told too.
 pub(super) struct Merged<'a> {
     sources: Vec<Peekable<Source<'a>>>,
-    /// How many are gone so far.
-    pub(super) gone: u32,
 }
 
 impl<'a> Merged<'a> {
@@ -35,7 +33,6 @@ impl<'a> Merged<'a> {
     pub(super) fn of(sources: Vec<Source<'a>>) -> Self {
         Self {
             sources: sources.into_iter().map(Iterator::peekable).collect(),
-            gone: 0,
         }
     }
 }
@@ -56,8 +53,7 @@ impl Iterator for Merged<'_> {
         }
         let (first, _) = least?;
         let told = self.sources[first].next()?;
-        if let Ok((key, value)) = &told {
-            self.gone += u32::from(value.is_none());
+        if let Ok((key, _)) = &told {
             for source in &mut self.sources[first + 1..] {
                 source.next_if(|other| other.as_ref().is_ok_and(|(other, _)| other == key));
             }

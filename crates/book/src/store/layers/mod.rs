@@ -5,7 +5,6 @@
 //! meanwhile is gathered anew; when all is to be durable while it is little, it goes into the tree of sled. What a crash takes
 //! out of memory the journal has.
 
-mod floors;
 mod fresh;
 mod merged;
 #[cfg(test)]
@@ -16,11 +15,10 @@ mod tree;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use self::floors::Floors;
 use self::fresh::Fresh;
 use self::merged::{Merged, Told, here, left};
 use self::parts::{Parts, sealed_path, sync_folder, tree_path};
@@ -55,7 +53,6 @@ pub(crate) struct Layers {
     sealing: Option<Sealing>,
     /// When there is time to seal again; at once, for `None`.
     next_sealing: Option<Instant>,
-    floors: Mutex<Floors>,
 }
 
 /// A sealed file in the making.
@@ -130,7 +127,6 @@ impl Layers {
             sealed,
             sealing: None,
             next_sealing: None,
-            floors: Mutex::default(),
         }
     }
 
@@ -246,10 +242,6 @@ impl Layers {
         );
         Merged::of(sources)
     }
-
-    fn floors(&self) -> MutexGuard<'_, Floors> {
-        self.floors.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Layers {
@@ -283,36 +275,13 @@ impl Store for Layers {
         from: &[u8],
     ) -> Box<dyn Iterator<Item = Result<Pair, BookError>> + 'a> {
         let from = from.max(prefix);
-        let is_all = from == prefix;
-        let floor = self.floors().get(prefix).filter(|_| is_all);
-        let from = floor.as_ref().map_or(from, |floor| &floor.from);
-        let mut merged = self.merged(from, from.is_empty());
+        let merged = left(self.merged(from, from.is_empty()));
         let prefix = prefix.to_vec();
-        let mut is_first = true;
-        let beyond = std::iter::from_fn(move || {
-            loop {
-                let (key, value) = match merged.next()? {
-                    Ok(entry) => entry,
-                    Err(error) => return Some(Err(error)),
-                };
-                let is_in = key.starts_with(&prefix);
-                if is_first && is_all && (!is_in || value.is_some()) {
-                    self.floors().passed(&prefix, merged.gone, &key);
-                }
-                is_first &= is_in && value.is_none();
-                match value {
-                    _ if !is_in => return None,
-                    Some(value) => return Some(Ok((key, value))),
-                    None => {}
-                }
-            }
-        });
-        let before = floor
-            .map(|floor| floor.before)
-            .into_iter()
-            .flatten()
-            .map(Ok);
-        Box::new(before.chain(beyond))
+        let is_in = move |pair: &Result<Pair, BookError>| match pair {
+            Ok((key, _)) => key.starts_with(&prefix),
+            Err(_) => true,
+        };
+        Box::new(merged.take_while(is_in))
     }
 
     fn scan<'a>(
@@ -335,10 +304,6 @@ impl Store for Layers {
     }
 
     fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
-        self.floors
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner)
-            .apply(&batch);
         self.fresh.apply(batch);
         Ok(())
     }
