@@ -8,7 +8,7 @@ use kagetsu_book::Work;
 use kagetsu_game::{Answer, Move, Question, Variant};
 use kagetsu_proto::v1;
 use kagetsu_schedule::{
-    Bar, Capacity, Census, QuestionId, Report, Split, TaskId, WorkerId, WorkerStatus,
+    Capacity, Counts, QuestionId, Report, Split, Suspension, TaskId, WorkerId, WorkerStatus,
 };
 use tokio::sync::{Notify, mpsc, watch};
 use tonic::Status;
@@ -145,7 +145,7 @@ impl Hub {
             state.unheard.take(worker);
             let bar = state.receive(worker, &about);
             // An exam has the same numbers in every life: taking back that of another would take back this one.
-            if bar != Some(Bar::Exam) {
+            if bar != Some(Suspension::Qualification) {
                 exams
                     .into_iter()
                     .for_each(|(task, _)| state.revoke(worker, task));
@@ -153,10 +153,10 @@ impl Hub {
             // What it must not have it must not be given first.
             state
                 .scheduler
-                .join_barred(now, worker, capacity, &held.ours, bar);
+                .join_suspended(now, worker, capacity, &held.ours, bar);
             // Before the keeper hears that there is room: what is at work already goes first.
             match &state.keeper {
-                Some(keeper) if !earlier.is_empty() && bar != Some(Bar::Quarantine) => {
+                Some(keeper) if !earlier.is_empty() && bar != Some(Suspension::Quarantine) => {
                     keeper.reclaim(worker, earlier)
                 }
                 _ => earlier
@@ -384,7 +384,7 @@ impl Hub {
         self.with(|state, now| {
             let is_it = |purpose: &Purpose| matches!(purpose, Purpose::Build(work) if work.question == *question);
             let id = state.purposes.iter().find(|(_, purpose)| is_it(purpose)).map(|(id, _)| *id);
-            if !id.is_some_and(|id| state.scheduler.share(now, id, worker)) {
+            if !id.is_some_and(|id| state.scheduler.also_assign(now, id, worker)) {
                 state.revoke(worker, task);
             }
         });
@@ -424,7 +424,7 @@ impl Hub {
 
     /// How many more positions of the variant the workers could take at once.
     pub(crate) fn appetite(&self, variant: Variant) -> usize {
-        usize::try_from(self.lock().scheduler.appetite_for(variant)).unwrap_or(usize::MAX)
+        usize::try_from(self.lock().scheduler.spare_capacity_for(variant)).unwrap_or(usize::MAX)
     }
 
     /// Workers connected that play the variant.
@@ -465,8 +465,9 @@ impl Hub {
     /// What questions of the variant wait for before anybody can work on them, if nobody can.
     pub(crate) fn waits_for(&self, variant: Variant) -> Option<String> {
         let state = self.lock();
-        let are_examined = || state.scheduler.has_others(variant, &[]);
-        (!state.scheduler.is_played(variant)).then(|| state.links.lack(variant, are_examined()))
+        let are_examined = || state.scheduler.has_other_worker(variant, &[]);
+        (!state.scheduler.has_worker_for(variant))
+            .then(|| state.links.lack(variant, are_examined()))
     }
 
     /// Workers quarantined since the start.
@@ -480,21 +481,21 @@ impl Hub {
     }
 
     /// How much there is of everything.
-    pub(crate) fn census(&self) -> Census {
-        self.lock().scheduler.census()
+    pub(crate) fn census(&self) -> Counts {
+        self.lock().scheduler.counts()
     }
 
     /// Hands out no more tasks.
     pub(crate) fn retire(&self) {
         self.with(|state, _| {
             state.is_retired = true;
-            state.scheduler.retire();
+            state.scheduler.stop_assigning();
         });
     }
 
     /// Whether everything that was handed out is reported, and on disk.
     pub(crate) fn is_done(&self) -> bool {
-        let census = self.lock().scheduler.census();
+        let census = self.lock().scheduler.counts();
         census.leased_tasks == 0 && census.unsettled_questions == 0
     }
 

@@ -8,7 +8,9 @@ use kagetsu_book::Work;
 use kagetsu_game::{Answer, Position, Question};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::to_worker::Message;
-use kagetsu_schedule::{Bar, Effect, Options, QuestionId, Role, Scheduler, Task, TaskId, WorkerId};
+use kagetsu_schedule::{
+    Effect, Options, QuestionId, Role, Scheduler, Suspension, Task, TaskId, WorkerId,
+};
 use prost::bytes::Bytes;
 
 use crate::book::desk::KeeperDesk;
@@ -118,7 +120,7 @@ impl State {
 
     /// A worker that nobody knows yet is examined; one that has work at hand goes on with that meanwhile. One in quarantine
     /// stays there, and so does whoever comes under its name.
-    pub(crate) fn receive(&mut self, worker: WorkerId, about: &Introduction) -> Option<Bar> {
+    pub(crate) fn receive(&mut self, worker: WorkerId, about: &Introduction) -> Option<Suspension> {
         if self.trust.is_blind {
             return None;
         }
@@ -139,14 +141,14 @@ impl State {
                 reason,
                 "a worker of this name is in quarantine: `kagetsu workers release`"
             );
-            return Some(Bar::Quarantine);
+            return Some(Suspension::Quarantine);
         }
         if record.exam.as_ref().is_some_and(BTreeSet::is_empty) {
             return None;
         }
         let tasks = exam::tasks(about);
         record.exam = Some(tasks.iter().map(|task| TaskId(task.task)).collect());
-        let bar = (!tasks.is_empty()).then_some(Bar::Exam);
+        let bar = (!tasks.is_empty()).then_some(Suspension::Qualification);
         tasks
             .into_iter()
             .for_each(|task| self.links.send(worker, Message::Task(task)));
@@ -229,7 +231,7 @@ impl State {
         if let Some(keeper) = self
             .keeper
             .as_ref()
-            .filter(|_| is_hungry || self.scheduler.appetite() > 0)
+            .filter(|_| is_hungry || self.scheduler.spare_capacity() > 0)
         {
             keeper.refill();
         }

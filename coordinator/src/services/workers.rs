@@ -236,7 +236,7 @@ fn idle(status: &WorkerStatus, about: &Introduction, jobs: &[Arc<JobView>]) -> S
     if let Some(spec) = of(JobState::Running).next() {
         return format!(
             "{}: the job {} is of {}",
-            Idle::Foreign,
+            Idle::UnsupportedVariant,
             spec.name,
             spec.variant
         );

@@ -3,7 +3,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use kagetsu_book::JobState;
-use kagetsu_schedule::{Census, Idle, WorkerStatus};
+use kagetsu_schedule::{Counts, Idle, WorkerStatus};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
@@ -18,7 +18,7 @@ use crate::verification::trust::Record;
 /// Everything that can be counted at a moment.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
-    pub(crate) census: Census,
+    pub(crate) census: Counts,
     pub(crate) workers: Vec<(WorkerStatus, Introduction, Record)>,
     /// Workers quarantined since the start.
     pub(crate) quarantines: u64,
@@ -133,7 +133,7 @@ impl Writer<'_> {
 impl Collector for Snapshot {
     fn encode(&self, encoder: DescriptorEncoder) -> fmt::Result {
         let mut out = Writer(encoder);
-        let Census {
+        let Counts {
             slots,
             open_questions,
             unsettled_questions,

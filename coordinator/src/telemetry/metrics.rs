@@ -170,7 +170,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
 
-    use kagetsu_schedule::{Census, Totals, WorkerId, WorkerStatus};
+    use kagetsu_schedule::{Counts, Totals, WorkerId, WorkerStatus};
 
     use super::*;
     use crate::cluster::links::Introduction;
@@ -191,13 +191,13 @@ mod tests {
         metrics.answered_http("POST", "/api/v1/jobs", Duration::from_millis(3));
         metrics.answered_http("WHATEVER", "/api/v1/jobs", Duration::from_millis(3));
         metrics.merge_conflicts.inc();
-        let census = Census {
+        let census = Counts {
             waiting_tasks: 3,
             totals: Totals {
                 reassigned: 5,
                 ..Totals::default()
             },
-            ..Census::default()
+            ..Counts::default()
         };
         let snapshot = Snapshot {
             census,
@@ -268,7 +268,7 @@ mod tests {
                 tasks: Vec::new(),
                 done: 0,
                 speed: 5,
-                last_sign: Duration::ZERO,
+                last_seen: Duration::ZERO,
                 idle: None,
             };
             let workers = vec![(status, about, Record::default())];

@@ -3,7 +3,7 @@
 
 use kagetsu_book::Work;
 use kagetsu_game::{Answer, Bound, Claim, Move, Score, Verdict};
-use kagetsu_schedule::{Bar, QuestionId, TaskId, WorkerId};
+use kagetsu_schedule::{QuestionId, Suspension, TaskId, WorkerId};
 use tonic::Status;
 
 use crate::cluster::state::{Purpose, State, urgency};
@@ -119,7 +119,7 @@ impl State {
             self.accept(id, work, answer, &by);
         } else if self
             .scheduler
-            .has_others(work.question.position.variant(), &by)
+            .has_other_worker(work.question.position.variant(), &by)
         {
             self.check(Check {
                 work,
@@ -140,7 +140,7 @@ impl State {
                 .said(*worker, Some(work.job), &work.question.position)
         });
         let variant = work.question.position.variant();
-        if self.trust.is_sampled(id) && self.scheduler.has_others(variant, by) {
+        if self.trust.is_sampled(id) && self.scheduler.has_other_worker(variant, by) {
             self.check(Check {
                 work: work.clone(),
                 said: vec![(by.to_vec(), answer.clone())],
@@ -168,7 +168,7 @@ impl State {
     fn check(&mut self, check: Check) {
         let work = &check.work;
         let priority = urgency(work);
-        let id = self.scheduler.submit_to_others(
+        let id = self.scheduler.submit_excluding(
             self.now,
             work.question.clone(),
             priority,
@@ -216,7 +216,10 @@ impl State {
                 return self.settled(*check, 0, &[0, 1]);
             };
             tracing::warn!(%position, reason, "two workers differ");
-            if self.scheduler.has_others(position.variant(), &everybody) {
+            if self
+                .scheduler
+                .has_other_worker(position.variant(), &everybody)
+            {
                 return self.check(*check);
             }
             return self.judge(check);
@@ -306,7 +309,7 @@ impl State {
         let is_left = |(id, purpose): (&QuestionId, &Purpose)| match purpose {
             Purpose::Check(check) => {
                 let variant = check.work.question.position.variant();
-                (!self.scheduler.has_others(variant, &check.asked())).then_some(*id)
+                (!self.scheduler.has_other_worker(variant, &check.asked())).then_some(*id)
             }
             _ => None,
         };
@@ -381,7 +384,8 @@ impl State {
         self.unheard.take(worker);
         let unverified = self.trust.refute(worker, reason, is_of_exam);
         self.keep_quarantine();
-        self.scheduler.bar(self.now, worker, Some(Bar::Quarantine));
+        self.scheduler
+            .suspend(self.now, worker, Some(Suspension::Quarantine));
         if let Some(keeper) = self.keeper.as_ref().filter(|_| !unverified.is_empty()) {
             keeper.distrust(unverified);
         }
@@ -394,7 +398,7 @@ impl State {
         for &worker in &released {
             if let Some(about) = self.links.about(worker).cloned() {
                 let bar = self.receive(worker, &about);
-                self.scheduler.bar(self.now, worker, bar);
+                self.scheduler.suspend(self.now, worker, bar);
             }
         }
         if !released.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kagetsu_schedule::{Bar, Report, TaskId, WorkerId};
+use kagetsu_schedule::{Report, Suspension, TaskId, WorkerId};
 
 use crate::cluster::state::State;
 
@@ -51,7 +51,7 @@ fn moves(report: &Report) -> usize {
 impl State {
     /// Whether a worker has questions of its exam to answer.
     pub(crate) fn is_examined(&self, worker: WorkerId) -> bool {
-        self.scheduler.barred(worker) == Some(Bar::Exam)
+        self.scheduler.suspension(worker) == Some(Suspension::Qualification)
     }
 
     /// A worker's report. If it would count it waits for the exam of who has not passed it.
@@ -61,7 +61,7 @@ impl State {
         }
         let is_examined = self.is_examined(worker);
         let would_count =
-            self.scheduler.expects(worker, task, attempt) && !matches!(report, Report::HandedBack);
+            self.scheduler.accepts(worker, task, attempt) && !matches!(report, Report::HandedBack);
         if is_examined && would_count {
             self.unheard.keep(worker, task, attempt, report);
             return self.scheduler.heartbeat(self.now, worker, &[]);
@@ -84,7 +84,7 @@ impl State {
     /// A worker has passed: what it said counts, and it gets tasks.
     pub(crate) fn believe(&mut self, worker: WorkerId) {
         let said = self.unheard.take(worker);
-        self.scheduler.bar(self.now, worker, None);
+        self.scheduler.suspend(self.now, worker, None);
         said.into_iter()
             .for_each(|((task, attempt), report)| self.heard(worker, task, attempt, report));
     }

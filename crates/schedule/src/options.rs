@@ -1,6 +1,6 @@
 use core::time::Duration;
 
-use crate::Dealing;
+use crate::Distribution;
 
 /// How patient, how eager and how generous a [`Scheduler`](crate::Scheduler) is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,13 +10,13 @@ pub struct Options {
     pub lease: Duration,
     /// A task that its worker runs without visiting one more position for so long is taken away, however punctual the
     /// worker's heartbeats are; default 60 s.
-    pub stall: Duration,
+    pub stall_timeout: Duration,
     /// A task whose worker has fallen far behind its own pace is given to another worker too, after so many times what it
     /// should take, and a lease; default 4.
-    pub patience: u32,
-    /// As long as a worker may take over its [exam](crate::Bar::Exam), work that is for [others](crate::Scheduler::has_others)
+    pub overdue_factor: u32,
+    /// As long as a worker may take over its [exam](crate::Suspension::Qualification), work that is for [others](crate::Scheduler::has_other_worker)
     /// waits for it; default 2 min.
-    pub exam: Duration,
+    pub qualification_timeout: Duration,
     /// Tasks that a worker holds beyond its slots, so that it never waits a round trip; default 1.
     pub prefetch: u32,
     /// Workers that fail at a task (that report it, or stand still) before its question is set aside; where there are not so
@@ -26,10 +26,10 @@ pub struct Options {
     /// takes it must not empty the cluster, but a cluster that is being restarted must not lose its questions; default 10.
     pub max_losses: u32,
     /// How root moves are dealt to the parts of a split question.
-    pub dealing: Dealing,
+    pub distribution: Distribution,
     /// Fewest root moves of a part, the seed move not counted; at least 1, default 4. Every part repeats the search of
     /// the seed move, so parts that are too small are mostly repetition.
-    pub least_moves: usize,
+    pub min_moves: usize,
     /// The first number given to a task or a question. A caller that may be restarted passes one above all that it used
     /// before (its clock in microseconds will do): then a report from the life before is unknown, never mistaken.
     pub first_id: u64,
@@ -39,14 +39,14 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             lease: Duration::from_secs(15),
-            stall: Duration::from_secs(60),
-            patience: 4,
-            exam: Duration::from_secs(120),
+            stall_timeout: Duration::from_secs(60),
+            overdue_factor: 4,
+            qualification_timeout: Duration::from_secs(120),
             prefetch: 1,
             max_attempts: 3,
             max_losses: 10,
-            dealing: Dealing::default(),
-            least_moves: 4,
+            distribution: Distribution::default(),
+            min_moves: 4,
             first_id: 0,
         }
     }

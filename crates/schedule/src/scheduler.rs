@@ -9,8 +9,8 @@ use crate::questions::Inquiry;
 use crate::tasks::Part;
 use crate::workers::{Forecast, Roster, Waits, Worker};
 use crate::{
-    Bar, Capacity, Census, Effect, Options, QuestionId, Report, Split, TaskId, Totals, WorkerId,
-    WorkerStatus,
+    Capacity, Counts, Effect, Options, QuestionId, Report, Split, Suspension, TaskId, Totals,
+    WorkerId, WorkerStatus,
 };
 
 /// The state machine. After every call, drain [`Scheduler::poll`]; wake up at [`Scheduler::deadline`] to call
@@ -125,17 +125,17 @@ impl Scheduler {
             .get(worker)
             .and_then(|w| w.bar)
             .map(|(bar, _)| bar);
-        self.join_barred(now, worker, capacity, holding, bar);
+        self.join_suspended(now, worker, capacity, holding, bar);
     }
 
-    /// The same with a [bar](Self::bar) from the beginning, or with none.
-    pub fn join_barred(
+    /// The same with a [bar](Self::suspend) from the beginning, or with none.
+    pub fn join_suspended(
         &mut self,
         now: Duration,
         worker: WorkerId,
         capacity: impl Into<Capacity>,
         holding: &[(TaskId, u32)],
-        bar: Option<Bar>,
+        bar: Option<Suspension>,
     ) {
         let (now, capacity) = (self.advance(now), capacity.into());
         if self.roster.get(worker).is_none() {
@@ -235,14 +235,14 @@ impl Scheduler {
 
     /// Tasks that could be handed out at once if there were more questions: free slots and prefetch, less what waits.
     #[must_use]
-    pub fn appetite(&self) -> u64 {
+    pub fn spare_capacity(&self) -> u64 {
         self.roster.room.saturating_sub(self.waiting.len() as u64)
     }
 
     /// The same of one variant's questions: only workers that play it count, and only what waits of it and is for anybody: what
-    /// is for [others](Self::submit_to_others) may wait for one who gets nothing yet. Looks at all that waits.
+    /// is for [others](Self::submit_excluding) may wait for one who gets nothing yet. Looks at all that waits.
     #[must_use]
-    pub fn appetite_for(&self, variant: Variant) -> u64 {
+    pub fn spare_capacity_for(&self, variant: Variant) -> u64 {
         let is_it = |part: &Part| part.barred.is_empty() && part.ask.position.variant() == variant;
         let is_of_it = |task: &TaskId| self.parts.get(task).is_some_and(is_it);
         let waiting = self
@@ -277,13 +277,13 @@ impl Scheduler {
 
     /// How many there are of everything. Looks at every question.
     #[must_use]
-    pub fn census(&self) -> Census {
+    pub fn counts(&self) -> Counts {
         let unsettled = self
             .inquiries
             .values()
             .filter(|inquiry| inquiry.is_finished())
             .count();
-        Census {
+        Counts {
             workers: self.roster.len(),
             slots: self.roster.slots,
             open_questions: self.inquiries.len() - unsettled,

@@ -18,7 +18,7 @@ pub struct WorkerStatus {
     /// Positions a second over the last few heartbeats, all its slots together; 0 until it is known.
     pub speed: u64,
     /// When it was last heard of, on the caller's clock.
-    pub last_sign: Duration,
+    pub last_seen: Duration,
     /// Why a slot of it is free, if one is.
     pub idle: Option<Idle>,
 }
@@ -37,9 +37,9 @@ pub enum Idle {
     /// What waits has failed here before, and waits for another worker.
     Avoided,
     /// What waits is of variants that its engine does not play.
-    Foreign,
+    UnsupportedVariant,
     /// It has yet to show that its answers are right.
-    Examined,
+    Qualifying,
     /// Its answers were wrong.
     Quarantined,
 }
@@ -52,8 +52,8 @@ impl Idle {
         Self::Draining,
         Self::Probation,
         Self::Avoided,
-        Self::Foreign,
-        Self::Examined,
+        Self::UnsupportedVariant,
+        Self::Qualifying,
         Self::Quarantined,
     ];
 }
@@ -67,8 +67,8 @@ impl fmt::Display for Idle {
             Self::Draining => "draining",
             Self::Probation => "on probation",
             Self::Avoided => "tasks avoid it",
-            Self::Foreign => "no tasks of its variants",
-            Self::Examined => "being examined",
+            Self::UnsupportedVariant => "no tasks of its variants",
+            Self::Qualifying => "being examined",
             Self::Quarantined => "in quarantine",
         })
     }
@@ -76,7 +76,7 @@ impl fmt::Display for Idle {
 
 /// How many there are of everything, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Census {
+pub struct Counts {
     /// Workers that have joined and not left.
     pub workers: usize,
     /// Slots of the workers that are heard of and not about to stop.

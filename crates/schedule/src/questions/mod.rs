@@ -5,5 +5,5 @@ mod split;
 mod state;
 
 pub(crate) use split::most_parts;
-pub use split::{Dealing, Split, divide, ranges};
+pub use split::{Distribution, Split, divide, ranges};
 pub(crate) use state::Inquiry;

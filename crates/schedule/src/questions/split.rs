@@ -20,12 +20,12 @@ pub enum Split {
 
 /// How root moves, best first by a shallow search, are dealt to parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Dealing {
+pub enum Distribution {
     /// In turn, like cards. The default: the moves that are dear to search stand early in the shallow order, and dealing
     /// in turn gives each part its share of them; contiguous ranges give them all to the first part, for which the others
     /// then wait.
     #[default]
-    InTurn,
+    RoundRobin,
     /// Static contiguous ranges, as the seeds of this program divide (see [`ranges`]); kept for comparison.
     Contiguous,
 }
@@ -55,7 +55,7 @@ pub fn divide(
     question: &Question,
     shallow: &Answer,
     parts: usize,
-    dealing: Dealing,
+    distribution: Distribution,
 ) -> Vec<Question> {
     let moves = root_moves(question, shallow);
     let Some((&seed, rest)) = moves.split_first() else {
@@ -74,15 +74,15 @@ pub fn divide(
         effort,
         ..question.clone()
     };
-    deal(&moves, parts, dealing)
+    deal(&moves, parts, distribution)
         .into_iter()
         .map(|hand| part(with_head(seed, hand)))
         .collect()
 }
 
-/// How many parts a question of so many root moves is worth at most, with at least `least_moves` in each.
-pub(crate) fn most_parts(question: &Question, shallow: &Answer, least_moves: usize) -> usize {
-    root_moves(question, shallow).len().saturating_sub(1) / least_moves.max(1)
+/// How many parts a question of so many root moves is worth at most, with at least `min_moves` in each.
+pub(crate) fn most_parts(question: &Question, shallow: &Answer, min_moves: usize) -> usize {
+    root_moves(question, shallow).len().saturating_sub(1) / min_moves.max(1)
 }
 
 /// The moves asked about, each once, in shallow order.
@@ -98,12 +98,12 @@ fn root_moves(question: &Question, shallow: &Answer) -> Vec<Move> {
         .collect()
 }
 
-fn deal(moves: &[Move], parts: usize, dealing: Dealing) -> Vec<Vec<Move>> {
-    match dealing {
-        Dealing::InTurn => (0..parts)
+fn deal(moves: &[Move], parts: usize, distribution: Distribution) -> Vec<Vec<Move>> {
+    match distribution {
+        Distribution::RoundRobin => (0..parts)
             .map(|i| moves.iter().skip(i).step_by(parts).copied().collect())
             .collect(),
-        Dealing::Contiguous => ranges(moves.len(), parts)
+        Distribution::Contiguous => ranges(moves.len(), parts)
             .into_iter()
             .map(|range| moves[range].to_vec())
             .collect(),

@@ -43,16 +43,12 @@ impl Scheduler {
         if inquiry.split != Split::Seeded || inquiry.parts.len() != 1 {
             return;
         }
-        let most = most_parts(
-            &inquiry.question,
-            &inquiry.shallow,
-            self.options.least_moves,
-        );
+        let most = most_parts(&inquiry.question, &inquiry.shallow, self.options.min_moves);
         let parts = divide(
             &inquiry.question,
             &inquiry.shallow,
             share.min(most),
-            self.options.dealing,
+            self.options.distribution,
         );
         if parts.len() < 2 {
             return;

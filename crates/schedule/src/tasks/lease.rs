@@ -172,15 +172,15 @@ impl Scheduler {
         let Some(w) = self.roster.get(worker) else {
             return;
         };
-        let stall = self.options.stall;
-        for task in w.stalled(self.now, stall) {
+        let stall_timeout = self.options.stall_timeout;
+        for task in w.stalled(self.now, stall_timeout) {
             if self.holds(worker, task) {
                 self.totals.stalled += 1;
                 self.effects.push_back(Effect::Revoke { worker, task });
                 self.fail(
                     worker,
                     task,
-                    &format!("no position visited in {} s", stall.as_secs()),
+                    &format!("no position visited in {} s", stall_timeout.as_secs()),
                 );
             }
         }
@@ -208,7 +208,7 @@ impl Scheduler {
             .ask
             .effort
             .time
-            .map(|time| time.saturating_mul(self.options.patience));
+            .map(|time| time.saturating_mul(self.options.overdue_factor));
         let is_late =
             longest.is_some_and(|longest| longest.saturating_add(self.options.lease) <= span);
         if !is_late && !is_behind(nodes, w.pace.among(usual), span) {
@@ -233,7 +233,7 @@ impl Scheduler {
     pub(crate) fn is_quarantined(&self, worker: WorkerId) -> bool {
         self.roster
             .get(worker)
-            .is_some_and(|w| w.is_barred(crate::Bar::Quarantine))
+            .is_some_and(|w| w.is_barred(crate::Suspension::Quarantine))
     }
 
     /// Whether the worker has the task in its hands.

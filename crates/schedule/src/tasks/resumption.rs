@@ -32,7 +32,7 @@ impl Scheduler {
 
     /// A worker has at hand what others were asked meanwhile: it may answer as well, and the first answer counts. Whether
     /// it is so; not of a question that is split, or answered, or not known, nor of a worker in quarantine.
-    pub fn share(&mut self, now: Duration, id: QuestionId, worker: WorkerId) -> bool {
+    pub fn also_assign(&mut self, now: Duration, id: QuestionId, worker: WorkerId) -> bool {
         self.advance(now);
         let Some(&[task]) = self.inquiries.get(&id).map(|inquiry| &inquiry.parts[..]) else {
             return false;

@@ -125,7 +125,7 @@ impl Forecast {
         Some(
             options
                 .lease
-                .saturating_add(longest.saturating_mul(options.patience)),
+                .saturating_add(longest.saturating_mul(options.overdue_factor)),
         )
     }
 }

@@ -9,5 +9,5 @@ mod worker;
 pub use capacity::Capacity;
 pub(crate) use latency::{Forecast, Pace, is_behind};
 pub(crate) use roster::{Room, Roster, Turn};
-pub use suspension::Bar;
+pub use suspension::Suspension;
 pub(crate) use worker::{Hold, Waits, Worker};

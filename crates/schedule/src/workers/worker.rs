@@ -6,7 +6,7 @@ use core::time::Duration;
 use kagetsu_game::Variant;
 
 use crate::workers::Pace;
-use crate::{Bar, Capacity, Idle, Options, TaskId, WorkerId, WorkerStatus};
+use crate::{Capacity, Idle, Options, Suspension, TaskId, WorkerId, WorkerStatus};
 
 /// One worker as the scheduler sees it.
 #[derive(Debug)]
@@ -19,12 +19,12 @@ pub(crate) struct Worker {
     pub(crate) is_silent: bool,
     pub(crate) is_draining: bool,
     /// Why it gets no tasks, if it gets none, and since when.
-    pub(crate) bar: Option<(Bar, Duration)>,
+    pub(crate) bar: Option<(Suspension, Duration)>,
     /// Failures since its last success.
     pub(crate) strikes: u32,
     pub(crate) done: u64,
     held: BTreeMap<TaskId, Hold>,
-    last_sign: Duration,
+    last_seen: Duration,
     meter: Meter,
     pub(crate) pace: Pace,
 }
@@ -94,7 +94,7 @@ impl Worker {
             strikes: 0,
             done: 0,
             held: BTreeMap::new(),
-            last_sign: now,
+            last_seen: now,
             meter: Meter {
                 since: now,
                 nodes: 0,
@@ -106,7 +106,7 @@ impl Worker {
 
     /// It is alive. What is queued behind other tasks has not stood still by its own fault.
     pub(crate) fn sign(&mut self, now: Duration) {
-        self.last_sign = now;
+        self.last_seen = now;
         self.is_silent = false;
         self.meter.read(now);
         for task in self.queued() {
@@ -179,21 +179,21 @@ impl Worker {
     }
 
     /// It gets no tasks any more, or gets some again. A bar that is there already stands since it was put.
-    pub(crate) fn set_bar(&mut self, now: Duration, bar: Option<Bar>) {
+    pub(crate) fn set_bar(&mut self, now: Duration, bar: Option<Suspension>) {
         if self.bar.map(|(bar, _)| bar) != bar {
             self.bar = bar.map(|bar| (bar, now));
         }
     }
 
     /// Whether this is why it gets no tasks.
-    pub(crate) fn is_barred(&self, bar: Bar) -> bool {
+    pub(crate) fn is_barred(&self, bar: Suspension) -> bool {
         self.bar.is_some_and(|(why, _)| why == bar)
     }
 
     /// Whether it gets tasks, or will when it has passed an exam for which it has so long.
     pub(crate) fn is_expected(&self, now: Duration, exam: Duration) -> bool {
         let is_examined = match self.bar {
-            Some((Bar::Exam, since)) => now < since.saturating_add(exam),
+            Some((Suspension::Qualification, since)) => now < since.saturating_add(exam),
             _ => false,
         };
         self.slot_limit() > 0
@@ -257,8 +257,9 @@ impl Worker {
     }
 
     /// Tasks that do not get on.
-    pub(crate) fn stalled(&self, now: Duration, stall: Duration) -> Vec<TaskId> {
-        let is_stalled = |task: &TaskId| self.held[task].progressed.saturating_add(stall) <= now;
+    pub(crate) fn stalled(&self, now: Duration, stall_timeout: Duration) -> Vec<TaskId> {
+        let is_stalled =
+            |task: &TaskId| self.held[task].progressed.saturating_add(stall_timeout) <= now;
         self.running().into_iter().filter(is_stalled).collect()
     }
 
@@ -269,7 +270,7 @@ impl Worker {
     }
 
     pub(crate) fn is_overdue(&self, now: Duration, lease: Duration) -> bool {
-        !self.is_silent && self.last_sign.saturating_add(lease) <= now
+        !self.is_silent && self.last_seen.saturating_add(lease) <= now
     }
 
     /// When to look after it, if it is not heard of before.
@@ -277,17 +278,18 @@ impl Worker {
         if self.is_silent {
             return None;
         }
-        let stalls = self
-            .running()
-            .into_iter()
-            .map(|task| self.held[&task].progressed.saturating_add(options.stall));
+        let stalls = self.running().into_iter().map(|task| {
+            self.held[&task]
+                .progressed
+                .saturating_add(options.stall_timeout)
+        });
         let dues = self
             .running()
             .into_iter()
             .filter_map(|task| self.held[&task].due());
         stalls
             .chain(dues)
-            .chain([self.last_sign.saturating_add(options.lease)])
+            .chain([self.last_seen.saturating_add(options.lease)])
             .min()
     }
 
@@ -305,7 +307,7 @@ impl Worker {
             tasks: self.tasks(),
             done: self.done,
             speed: self.meter.speed,
-            last_sign: self.last_sign,
+            last_seen: self.last_seen,
             idle: if self.load() < self.slots {
                 Some(self.why_idle(waits))
             } else {
@@ -318,12 +320,12 @@ impl Worker {
         match () {
             () if self.is_silent => Idle::Silent,
             () if self.is_draining => Idle::Draining,
-            () if self.is_barred(Bar::Exam) => Idle::Examined,
-            () if self.is_barred(Bar::Quarantine) => Idle::Quarantined,
+            () if self.is_barred(Suspension::Qualification) => Idle::Qualifying,
+            () if self.is_barred(Suspension::Quarantine) => Idle::Quarantined,
             () if self.load() >= self.slot_limit() => Idle::Probation,
             () => waits.map_or(Idle::NoTasks, |waits| match waits {
                 Waits::Playable => Idle::Avoided,
-                Waits::Foreign => Idle::Foreign,
+                Waits::Foreign => Idle::UnsupportedVariant,
             }),
         }
     }

@@ -1,7 +1,7 @@
 //! Workers that get no tasks, and questions that go to others.
 
 use kagetsu_game::Variant;
-use kagetsu_schedule::{Bar, Effect, Idle, Split, WorkerId};
+use kagetsu_schedule::{Effect, Idle, Split, Suspension, WorkerId};
 
 use crate::desk::{ANN, BOB, Desk, done, question, revoke};
 
@@ -11,11 +11,12 @@ fn who_is_examined_gets_nothing_and_keeps_what_it_has() {
     desk.join(ANN, 2);
     desk.ask(1, Split::Never, 0);
     let (_, first) = desk.one_assigned();
-    desk.scheduler.bar(desk.now, ANN, Some(Bar::Exam));
+    desk.scheduler
+        .suspend(desk.now, ANN, Some(Suspension::Qualification));
     desk.ask(2, Split::Never, 0);
     assert_eq!(desk.effects(), []);
-    assert_eq!(desk.status(ANN).idle, Some(Idle::Examined));
-    desk.scheduler.bar(desk.now, ANN, None);
+    assert_eq!(desk.status(ANN).idle, Some(Idle::Qualifying));
+    desk.scheduler.suspend(desk.now, ANN, None);
     let (worker, second) = desk.one_assigned();
     assert_eq!((worker, &second.part), (ANN, &question(2)));
     assert_eq!(desk.status(ANN).tasks, [first.id, second.id]);
@@ -25,17 +26,19 @@ fn who_is_examined_gets_nothing_and_keeps_what_it_has() {
 fn what_who_is_examined_brings_is_expected_whatever_happens_meanwhile() {
     let mut desk = Desk::direct();
     desk.scheduler
-        .join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
+        .join_suspended(desk.now, ANN, 1, &[], Some(Suspension::Qualification));
     let id = desk.scheduler.resume(desk.now, question(1), 0, ANN);
     let (_, task) = desk.one_assigned();
-    let expects = |desk: &Desk, worker| desk.scheduler.expects(worker, task.id, task.attempt);
+    let expects = |desk: &Desk, worker| desk.scheduler.accepts(worker, task.id, task.attempt);
     assert!(expects(&desk, ANN) && !expects(&desk, BOB));
     desk.wait(16);
     assert!(expects(&desk, ANN), "she was silent");
     desk.join(BOB, 1);
     assert_eq!(desk.one_assigned().0, BOB);
-    assert!(expects(&desk, ANN) && desk.scheduler.barred(ANN) == Some(Bar::Exam));
-    desk.scheduler.bar(desk.now, ANN, None);
+    assert!(
+        expects(&desk, ANN) && desk.scheduler.suspension(ANN) == Some(Suspension::Qualification)
+    );
+    desk.scheduler.suspend(desk.now, ANN, None);
     desk.finish(ANN, &task);
     assert!(
         desk.effects()
@@ -50,10 +53,14 @@ fn who_is_examined_again_and_again_is_so_since_the_first_time() {
     let mut desk = Desk::direct();
     for _ in 0..13 {
         desk.scheduler
-            .join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
+            .join_suspended(desk.now, ANN, 1, &[], Some(Suspension::Qualification));
         desk.wait(10);
     }
-    assert!(!desk.scheduler.has_others(Variant::FREESTYLE_15, &[BOB]));
+    assert!(
+        !desk
+            .scheduler
+            .has_other_worker(Variant::FREESTYLE_15, &[BOB])
+    );
 }
 
 #[test]
@@ -61,36 +68,39 @@ fn what_is_for_others_keeps_nobody_from_work() {
     let mut desk = Desk::direct();
     desk.join(ANN, 2);
     desk.scheduler
-        .join_barred(desk.now, BOB, 1, &[], Some(Bar::Exam));
+        .join_suspended(desk.now, BOB, 1, &[], Some(Suspension::Qualification));
     (0..2).for_each(|n| {
         _ = desk
             .scheduler
-            .submit_to_others(desk.now, question(n), 0, vec![ANN])
+            .submit_excluding(desk.now, question(n), 0, vec![ANN])
     });
     assert_eq!(desk.effects(), []);
-    assert_eq!(desk.scheduler.appetite_for(Variant::FREESTYLE_15), 2);
+    assert_eq!(desk.scheduler.spare_capacity_for(Variant::FREESTYLE_15), 2);
 }
 
 #[test]
 fn who_is_examined_is_somebody_for_a_while() {
     let mut desk = Desk::direct();
-    let has_others = |desk: &Desk| desk.scheduler.has_others(Variant::FREESTYLE_15, &[BOB]);
+    let has_other_worker = |desk: &Desk| {
+        desk.scheduler
+            .has_other_worker(Variant::FREESTYLE_15, &[BOB])
+    };
     desk.scheduler
-        .join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
-    assert!(has_others(&desk) && !desk.scheduler.is_played(Variant::FREESTYLE_15));
+        .join_suspended(desk.now, ANN, 1, &[], Some(Suspension::Qualification));
+    assert!(has_other_worker(&desk) && !desk.scheduler.has_worker_for(Variant::FREESTYLE_15));
     for _ in 0..12 {
-        assert!(has_others(&desk), "{:?}", desk.now);
+        assert!(has_other_worker(&desk), "{:?}", desk.now);
         desk.wait(10);
         desk.beat(ANN, &[]);
     }
-    assert!(!has_others(&desk), "it has had its time");
-    desk.scheduler.bar(desk.now, ANN, None);
-    assert!(has_others(&desk) && desk.scheduler.is_played(Variant::FREESTYLE_15));
+    assert!(!has_other_worker(&desk), "it has had its time");
+    desk.scheduler.suspend(desk.now, ANN, None);
+    assert!(has_other_worker(&desk) && desk.scheduler.has_worker_for(Variant::FREESTYLE_15));
     // One that is not heard of is nobody, whatever time it has.
     desk.scheduler
-        .join_barred(desk.now, ANN, 1, &[], Some(Bar::Exam));
+        .join_suspended(desk.now, ANN, 1, &[], Some(Suspension::Qualification));
     desk.wait(16);
-    assert!(!has_others(&desk));
+    assert!(!has_other_worker(&desk));
 }
 
 #[test]
@@ -100,7 +110,8 @@ fn who_is_in_quarantine_loses_what_it_has_to_others() {
     desk.ask(1, Split::Never, 0);
     let (_, task) = desk.one_assigned();
     desk.join(BOB, 1);
-    desk.scheduler.bar(desk.now, ANN, Some(Bar::Quarantine));
+    desk.scheduler
+        .suspend(desk.now, ANN, Some(Suspension::Quarantine));
     let effects = desk.effects();
     let [
         first,
@@ -124,9 +135,13 @@ fn who_is_in_quarantine_loses_what_it_has_to_others() {
 fn a_question_for_others_waits_until_there_are_some() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
-    assert!(!desk.scheduler.has_others(Variant::FREESTYLE_15, &[ANN]));
+    assert!(
+        !desk
+            .scheduler
+            .has_other_worker(Variant::FREESTYLE_15, &[ANN])
+    );
     desk.scheduler
-        .submit_to_others(desk.now, question(1), 0, vec![ANN]);
+        .submit_excluding(desk.now, question(1), 0, vec![ANN]);
     assert_eq!(desk.effects(), []);
     desk.ask(2, Split::Never, 9);
     assert_eq!(
@@ -135,7 +150,10 @@ fn a_question_for_others_waits_until_there_are_some() {
         "what comes behind it does not wait"
     );
     desk.join(BOB, 1);
-    assert!(desk.scheduler.has_others(Variant::FREESTYLE_15, &[ANN]));
+    assert!(
+        desk.scheduler
+            .has_other_worker(Variant::FREESTYLE_15, &[ANN])
+    );
     let (worker, task) = desk.one_assigned();
     assert_eq!((worker, &task.part), (BOB, &question(1)));
     desk.finish(BOB, &task);
@@ -152,7 +170,7 @@ fn a_question_for_others_at_which_the_only_other_fails_ends() {
     desk.join(ANN, 1);
     desk.join(BOB, 1);
     desk.scheduler
-        .submit_to_others(desk.now, question(1), 0, vec![ANN]);
+        .submit_excluding(desk.now, question(1), 0, vec![ANN]);
     let (mut worker, mut task) = desk.one_assigned();
     for failures in 1.. {
         assert_eq!(worker, BOB);
@@ -171,7 +189,7 @@ fn a_question_for_others_at_which_the_only_other_fails_ends() {
         });
         (worker, task) = again.expect("nobody else may have it");
     }
-    assert_eq!(desk.scheduler.census().waiting_tasks, 0);
+    assert_eq!(desk.scheduler.counts().waiting_tasks, 0);
 }
 
 #[test]
@@ -180,7 +198,7 @@ fn nobody_answers_what_is_asked_of_others() {
     desk.join(ANN, 1);
     desk.join(BOB, 1);
     desk.scheduler
-        .submit_to_others(desk.now, question(1), 0, vec![ANN]);
+        .submit_excluding(desk.now, question(1), 0, vec![ANN]);
     let (_, task) = desk.one_assigned();
     let is_finished = |effects: &[Effect]| {
         effects
@@ -212,16 +230,16 @@ fn who_comes_back_into_quarantine_brings_nothing() {
     let (_, task) = desk.one_assigned();
     desk.scheduler.leave(desk.now, ANN, false);
     desk.effects();
-    desk.scheduler.join_barred(
+    desk.scheduler.join_suspended(
         desk.now,
         ANN,
         1,
         &[(task.id, task.attempt)],
-        Some(Bar::Quarantine),
+        Some(Suspension::Quarantine),
     );
     assert_eq!(desk.effects(), [revoke(ANN, &task)]);
     let id = desk.scheduler.resume(desk.now, question(2), 0, ANN);
-    assert!(!desk.scheduler.share(desk.now, id, ANN));
+    assert!(!desk.scheduler.also_assign(desk.now, id, ANN));
     assert_eq!(desk.effects(), []);
     desk.join(BOB, 2);
     assert_eq!(

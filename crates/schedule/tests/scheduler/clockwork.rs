@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kagetsu_game::{Effort, Question};
-use kagetsu_schedule::{Dealing, Options, Split, Totals, WorkerId};
+use kagetsu_schedule::{Distribution, Options, Split, Totals, WorkerId};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
@@ -56,12 +56,12 @@ fn chaos(seed: u64) -> Plan {
     let options = Options {
         prefetch: dice.random_range(0..3),
         max_losses: 1_000,
-        dealing: if dice.random_bool(0.5) {
-            Dealing::InTurn
+        distribution: if dice.random_bool(0.5) {
+            Distribution::RoundRobin
         } else {
-            Dealing::Contiguous
+            Distribution::Contiguous
         },
-        least_moves: dice.random_range(1..6),
+        min_moves: dice.random_range(1..6),
         first_id: seed << 32,
         ..Options::default()
     };
@@ -134,7 +134,7 @@ fn check(plan: &Plan, outcome: &Outcome) {
             "question {index} cannot be answered"
         );
     }
-    let census = outcome.scheduler.census();
+    let census = outcome.scheduler.counts();
     let left = [
         census.open_questions,
         census.unsettled_questions,
@@ -167,7 +167,7 @@ fn checked(plan: Plan) -> Outcome {
 fn every_question_ends_well_whatever_happens() {
     let mut seen = Totals::default();
     for seed in 0..CHAOTIC_SEEDS {
-        let totals = checked(chaos(seed)).scheduler.census().totals;
+        let totals = checked(chaos(seed)).scheduler.counts().totals;
         seen.reassigned += totals.reassigned;
         seen.late += totals.late;
         seen.handed_back += totals.handed_back;
@@ -347,7 +347,7 @@ fn a_worker_that_crawls_does_not_hold_up_the_end() {
     };
     let outcome = checked(plan.clone());
     let [two, longest] = [alone(&questions, 100_000), longest(&questions, 50_000)];
-    let patient = Options::default().lease + longest * (Options::default().patience + 1);
+    let patient = Options::default().lease + longest * (Options::default().overdue_factor + 1);
     // What it has in hand, and what it is given to show that it is sound again.
     assert!(
         outcome.answered_at < two + 2 * patient,
@@ -355,7 +355,7 @@ fn a_worker_that_crawls_does_not_hold_up_the_end() {
         outcome.answered_at
     );
     let for_ever = Options {
-        patience: u32::MAX,
+        overdue_factor: u32::MAX,
         ..Options::default()
     };
     let outcome = checked(Plan {
@@ -376,7 +376,7 @@ fn slow_workers_keep_their_tasks() {
         vec![(1, 50_000), (1, 5_000), (1, 200_000)],
         at_once(200, Split::Never),
     ));
-    let totals = outcome.scheduler.census().totals;
+    let totals = outcome.scheduler.counts().totals;
     assert!(
         totals.overdue <= 1,
         "once, while nobody knows it: {totals:?}"

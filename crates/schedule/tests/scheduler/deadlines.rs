@@ -89,7 +89,7 @@ fn where_nobody_else_is_left_it_goes_on() {
     assert_eq!(desk.status(ANN).tasks, [task.id]);
     desk.finish(ANN, &task);
     assert!(matches!(&desk.effects()[..], [Effect::Finished { .. }]));
-    assert_eq!(desk.scheduler.census().waiting_tasks, 0);
+    assert_eq!(desk.scheduler.counts().waiting_tasks, 0);
 }
 
 /// A third copy is the last.

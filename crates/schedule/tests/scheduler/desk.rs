@@ -93,7 +93,7 @@ impl Desk {
     }
 
     pub(crate) fn totals(&self) -> Totals {
-        self.scheduler.census().totals
+        self.scheduler.counts().totals
     }
 
     pub(crate) fn status(&self, worker: WorkerId) -> WorkerStatus {

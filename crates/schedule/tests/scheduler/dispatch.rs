@@ -109,7 +109,7 @@ fn slots_are_filled_before_queues_and_a_report_brings_the_next() {
         [ANN, BOB, ANN, BOB],
         "two each, and no more"
     );
-    assert_eq!(desk.scheduler.appetite(), 0);
+    assert_eq!(desk.scheduler.spare_capacity(), 0);
     desk.finish(BOB, &assigned[1].1);
     let effects = desk.effects();
     assert!(
@@ -268,11 +268,11 @@ fn a_worker_gets_only_what_its_engine_plays() {
         .submit(desk.now, xiangqi(), Answer::new(), Split::Seeded, 0);
     assert_eq!(
         (desk.effects().len(), desk.status(ANN).idle),
-        (0, Some(Idle::Foreign))
+        (0, Some(Idle::UnsupportedVariant))
     );
     let appetite = |desk: &Desk| {
         [question(1).position.variant(), Variant::XIANGQI]
-            .map(|variant| desk.scheduler.appetite_for(variant))
+            .map(|variant| desk.scheduler.spare_capacity_for(variant))
     };
     assert_eq!(appetite(&desk), [1, 0]);
     desk.ask(1, Split::Never, 9);

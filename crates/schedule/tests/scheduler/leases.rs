@@ -141,7 +141,7 @@ fn a_worker_that_comes_back_keeps_what_it_still_has() {
     (1..=2).for_each(|n| _ = desk.ask(n, Split::Never, 0));
     let had = desk.assigned();
     desk.scheduler.leave(desk.now, ANN, false);
-    assert_eq!(desk.scheduler.census().waiting_tasks, 2);
+    assert_eq!(desk.scheduler.counts().waiting_tasks, 2);
     let stranger = (TaskId(99), 1);
     desk.scheduler
         .join(desk.now, ANN, 1, &[(had[0].1.id, 1), stranger]);
@@ -333,7 +333,7 @@ fn a_worker_that_wakes_up_keeps_what_nobody_else_answered() {
     desk.ask(1, Split::Never, 0);
     let (_, task) = desk.one_assigned();
     desk.wait(20);
-    assert_eq!(desk.scheduler.census().waiting_tasks, 1);
+    assert_eq!(desk.scheduler.counts().waiting_tasks, 1);
     desk.beat(ANN, &[(task.id, 5_000)]);
     assert_eq!(
         (desk.effects(), desk.status(ANN).tasks),
@@ -374,7 +374,7 @@ fn time_that_runs_backwards_stands_still() {
     let mut desk = Desk::direct();
     desk.wait(100);
     desk.scheduler.join(Duration::from_secs(3), ANN, 1, &[]);
-    assert_eq!(desk.status(ANN).last_sign, Duration::from_secs(100));
+    assert_eq!(desk.status(ANN).last_seen, Duration::from_secs(100));
     desk.scheduler.tick(Duration::from_secs(50));
     assert_eq!(desk.status(ANN).idle, Some(Idle::NoTasks));
 }

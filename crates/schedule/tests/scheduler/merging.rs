@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kagetsu_game::{Answer, Effort, Move, Question};
-use kagetsu_schedule::{Dealing, divide, ranges};
+use kagetsu_schedule::{Distribution, divide, ranges};
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
@@ -18,8 +18,11 @@ fn question(n: usize, width: u16) -> Question {
     }
 }
 
-fn dealings() -> impl Strategy<Value = Dealing> {
-    prop_oneof![Just(Dealing::InTurn), Just(Dealing::Contiguous)]
+fn dealings() -> impl Strategy<Value = Distribution> {
+    prop_oneof![
+        Just(Distribution::RoundRobin),
+        Just(Distribution::Contiguous)
+    ]
 }
 
 #[test]
@@ -54,7 +57,7 @@ fn there_are_no_more_ranges_than_moves() {
 fn a_question_without_anything_to_divide_stays_whole() {
     let whole = question(1, 1);
     assert_eq!(
-        divide(&whole, &Answer::new(), 4, Dealing::InTurn),
+        divide(&whole, &Answer::new(), 4, Distribution::RoundRobin),
         std::slice::from_ref(&whole)
     );
     let one_move = Question {
@@ -62,7 +65,12 @@ fn a_question_without_anything_to_divide_stays_whole() {
         ..whole
     };
     assert_eq!(
-        divide(&one_move, &engine::shallow(&one_move), 4, Dealing::InTurn),
+        divide(
+            &one_move,
+            &engine::shallow(&one_move),
+            4,
+            Distribution::RoundRobin
+        ),
         [one_move]
     );
 }
@@ -81,7 +89,7 @@ fn moves_that_the_shallow_search_does_not_know_are_dealt_too() {
         moves: vec![stranger, shallow.verdicts()[3].0, shallow.verdicts()[1].0],
         ..whole
     };
-    let parts = divide(&asked, &shallow, 2, Dealing::Contiguous);
+    let parts = divide(&asked, &shallow, 2, Distribution::Contiguous);
     let moves: Vec<_> = parts.iter().map(|part| part.moves.clone()).collect();
     let [best, second] = [shallow.verdicts()[1].0, shallow.verdicts()[3].0];
     assert_eq!(moves, [vec![best], vec![best, second, stranger]]);
@@ -100,11 +108,11 @@ proptest! {
 
     /// The seed leads every part, every other move stands in exactly one, and the order within a part is the shallow one.
     #[test]
-    fn no_root_move_is_lost(n in 0_usize..100, parts in 2_usize..30, dealing in dealings(), nodes in 1_u64..1_000_000) {
+    fn no_root_move_is_lost(n in 0_usize..100, parts in 2_usize..30, distribution in dealings(), nodes in 1_u64..1_000_000) {
         let whole = Question { effort: Effort::nodes(nodes), ..question(n, 1) };
         let shallow = engine::shallow(&whole);
         let order: Vec<Move> = shallow.verdicts().iter().map(|(m, _)| *m).collect();
-        let divided = divide(&whole, &shallow, parts, dealing);
+        let divided = divide(&whole, &shallow, parts, distribution);
         prop_assert_eq!(divided.len(), parts.min(order.len() - 1));
         let mut others = Vec::new();
         for part in &divided {
@@ -122,11 +130,11 @@ proptest! {
     /// What the parts say together is what one worker says: the best moves and their values, and honest bounds on the rest.
     #[test]
     fn the_parts_together_say_what_the_whole_says(
-        n in 0_usize..100, parts in 2_usize..30, width in 1_u16..6, dealing in dealings(),
+        n in 0_usize..100, parts in 2_usize..30, width in 1_u16..6, distribution in dealings(),
     ) {
         let whole = question(n, width);
         let shallow = engine::shallow(&whole);
-        let answers = divide(&whole, &shallow, parts, dealing).iter().map(engine::answer).collect::<Vec<_>>();
+        let answers = divide(&whole, &shallow, parts, distribution).iter().map(engine::answer).collect::<Vec<_>>();
         assert_same(&whole, &merged(&answers));
     }
 }
@@ -135,7 +143,12 @@ proptest! {
 #[test]
 fn a_thousand_orders_of_completion_give_one_answer() {
     let whole = question(5, 3);
-    let parts = divide(&whole, &engine::shallow(&whole), 8, Dealing::InTurn);
+    let parts = divide(
+        &whole,
+        &engine::shallow(&whole),
+        8,
+        Distribution::RoundRobin,
+    );
     let mut answers: Vec<_> = parts.iter().map(engine::answer).collect();
     let expected = merged(&answers);
     let mut dice = SmallRng::seed_from_u64(1);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kagetsu_game::Answer;
 use kagetsu_schedule::{
-    Bar, Effect, Options, QuestionId, Report, Scheduler, Split, Task, TaskId, WorkerId,
+    Effect, Options, QuestionId, Report, Scheduler, Split, Suspension, Task, TaskId, WorkerId,
 };
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ enum Event {
     Cancel(u64),
     Settle(u64),
     Join(u64, u32, Vec<(u64, u32)>),
-    Bar(u64, Option<Bar>),
+    Suspension(u64, Option<Suspension>),
     Leave(u64, bool),
     Heartbeat(u64, Vec<(u64, u64)>),
     Report(u64, u64, u32, Option<Answer>, bool),
@@ -35,15 +35,14 @@ fn events() -> impl Strategy<Value = Event> {
         (id.clone(), prop_oneof![0_u64..5_000, Just(u64::MAX)]),
         0..4,
     );
-    let bars =
-        prop_oneof![2 => Just(None), 1 => Just(Some(Bar::Exam)), 1 => Just(Some(Bar::Quarantine))];
+    let bars = prop_oneof![2 => Just(None), 1 => Just(Some(Suspension::Qualification)), 1 => Just(Some(Suspension::Quarantine))];
     let splits = prop_oneof![Just(Split::Never), Just(Split::Seeded), Just(Split::Shared)];
     prop_oneof![
         3 => (0_usize..3, splits, 0_u64..3).prop_map(|(n, split, priority)| Event::Submit(n, split, priority)),
         1 => id.clone().prop_map(Event::Cancel),
         1 => id.clone().prop_map(Event::Settle),
         2 => (worker.clone(), slots, holding).prop_map(|(w, slots, holding)| Event::Join(w, slots, holding)),
-        2 => (worker.clone(), bars).prop_map(|(w, bar)| Event::Bar(w, bar)),
+        2 => (worker.clone(), bars).prop_map(|(w, bar)| Event::Suspension(w, bar)),
         1 => (worker.clone(), any::<bool>()).prop_map(|(w, goodbye)| Event::Leave(w, goodbye)),
         3 => (worker.clone(), progress).prop_map(|(w, progress)| Event::Heartbeat(w, progress)),
         6 => (worker, id, attempt, prop::option::of(answers), any::<bool>())
@@ -72,7 +71,7 @@ fn happen(scheduler: &mut Scheduler, now: &mut Duration, event: Event) {
                 .collect();
             scheduler.join(*now, WorkerId(worker), slots, &holding);
         }
-        Event::Bar(worker, bar) => scheduler.bar(*now, WorkerId(worker), bar),
+        Event::Suspension(worker, bar) => scheduler.suspend(*now, WorkerId(worker), bar),
         Event::Leave(worker, goodbye) => scheduler.leave(*now, WorkerId(worker), goodbye),
         Event::Heartbeat(worker, progress) => {
             let progress: Vec<_> = progress
@@ -126,11 +125,11 @@ fn balances(events: Vec<Event>, prefetch: u32) -> Result<(), TestCaseError> {
     let (mut now, mut ledger) = (Duration::ZERO, Ledger::default());
     for event in events {
         ledger.open += i64::from(matches!(event, Event::Submit(..)));
-        let cancelled = scheduler.census().totals.cancelled;
+        let cancelled = scheduler.counts().totals.cancelled;
         happen(&mut scheduler, &mut now, event);
-        ledger.open -= (scheduler.census().totals.cancelled - cancelled) as i64;
+        ledger.open -= (scheduler.counts().totals.cancelled - cancelled) as i64;
         ledger.read(&mut scheduler);
-        let census = scheduler.census();
+        let census = scheduler.counts();
         prop_assert_eq!(census.open_questions as i64, ledger.open);
         prop_assert_eq!(
             census.leased_tasks,
@@ -147,8 +146,8 @@ fn balances(events: Vec<Event>, prefetch: u32) -> Result<(), TestCaseError> {
     prop_assert_eq!(ledger.open, 0);
     prop_assert_eq!(
         (
-            scheduler.census().waiting_tasks,
-            scheduler.census().leased_tasks
+            scheduler.counts().waiting_tasks,
+            scheduler.counts().leased_tasks
         ),
         (0, 0)
     );

@@ -104,7 +104,7 @@ fn all_search_the_whole_question_and_the_first_answer_counts() {
         Report::Done(answer),
     );
     assert_eq!(heard(&mut scheduler), (Vec::new(), Vec::new()));
-    let census = scheduler.census();
+    let census = scheduler.counts();
     assert_eq!(
         (
             census.open_questions,
@@ -124,9 +124,9 @@ fn who_comes_later_joins_and_who_is_lost_is_not_waited_for() {
     assert_eq!(numbers(&heard(&mut scheduler).0, id), [1, 2]);
     scheduler.leave(Duration::ZERO, WorkerId(0), false);
     heard(&mut scheduler);
-    assert_eq!(scheduler.census().leased_tasks, 2);
+    assert_eq!(scheduler.counts().leased_tasks, 2);
     // What nobody has there is nobody for.
-    assert_eq!(scheduler.census().waiting_tasks, 0);
+    assert_eq!(scheduler.counts().waiting_tasks, 0);
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn positions_to_visit_are_for_those_who_can_visit_them() {
         [Some(32_000), Some(32_000)]
     );
     assert_eq!(
-        strangers.census().waiting_tasks,
+        strangers.counts().waiting_tasks,
         0,
         "nobody is expected for whom there is no slot"
     );

@@ -32,7 +32,7 @@ fn a_question_that_fails_three_times_is_set_aside_with_its_reason() {
             reason
         })
     );
-    assert_eq!(desk.scheduler.census().open_questions, 0);
+    assert_eq!(desk.scheduler.counts().open_questions, 0);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn an_unfinished_question_cannot_be_settled() {
     let mut desk = Desk::direct();
     let id = desk.ask(1, Split::Never, 0);
     desk.scheduler.settle(id);
-    assert_eq!(desk.scheduler.census().open_questions, 1);
+    assert_eq!(desk.scheduler.counts().open_questions, 1);
 }
 
 /// Who fails at it, in turn, until it is set aside; with the reason.
@@ -268,8 +268,11 @@ fn who_may_not_be_asked_is_not_waited_for() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
     desk.join(BOB, 1);
-    desk.scheduler
-        .bar(desk.now, BOB, Some(kagetsu_schedule::Bar::Quarantine));
+    desk.scheduler.suspend(
+        desk.now,
+        BOB,
+        Some(kagetsu_schedule::Suspension::Quarantine),
+    );
     desk.ask(1, Split::Never, 0);
     let (tried, reason) = failures(&mut desk);
     assert_eq!(

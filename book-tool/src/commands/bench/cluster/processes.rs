@@ -166,7 +166,7 @@ fn cluster(args: &Args, workers: u16, questions: &mut Vec<Question>) -> Result<V
 /// Waits until so many workers could be given something.
 fn wait_for(url: &str, workers: u16) -> Result<()> {
     let (connector, begun) = (Connector::to_url(url)?, Instant::now());
-    let examined = Idle::Examined.to_string();
+    let examined = Idle::Qualifying.to_string();
     runtime()?.block_on(async {
         loop {
             let all = remote::workers(&connector).await?;

@@ -114,7 +114,7 @@ pub(crate) fn run(plan: Plan) -> Outcome {
             at < LIMIT,
             "seed {}: the cluster does not come to rest: {:?}",
             cluster.plan.seed,
-            cluster.scheduler.census()
+            cluster.scheduler.counts()
         );
         cluster.now = at;
         cluster.happen(event);

@@ -75,7 +75,7 @@ pub(super) fn run(workers: usize, terms: &Terms) -> Result<Run> {
     let question = Question::new(Position::start(Variant::FREESTYLE_15), Effort::depth(10));
     let options = Options {
         lease: Duration::MAX,
-        stall: Duration::MAX,
+        stall_timeout: Duration::MAX,
         ..Options::default()
     };
     let mut cluster = Cluster {
@@ -197,7 +197,7 @@ impl Cluster<'_> {
         let begun = Instant::now();
         let now = self.clock.now;
         decision(&mut self.scheduler);
-        for _ in 0..self.scheduler.appetite() {
+        for _ in 0..self.scheduler.spare_capacity() {
             self.scheduler
                 .submit(now, self.question.clone(), Answer::new(), Split::Never, 1);
         }

@@ -110,7 +110,7 @@ pub(super) fn together(
     let options = Options {
         // Nobody dies here.
         lease: Duration::MAX,
-        stall: Duration::MAX,
+        stall_timeout: Duration::MAX,
         ..Options::default()
     };
     let worker = |_| {
