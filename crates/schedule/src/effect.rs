@@ -5,56 +5,60 @@ use kagetsu_game::{Answer, Question};
 
 use crate::{QuestionId, TaskId, WorkerId};
 
-/// What the caller has to do, in this order; see [`Scheduler::poll`](crate::Scheduler::poll).
+/// An instruction to the caller, to be carried out in the order of
+/// [`Scheduler::poll`](crate::Scheduler::poll).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Send the task to the worker.
     Assign {
-        /// To whom.
+        /// The receiver.
         worker: WorkerId,
-        /// What to do.
+        /// The work.
         task: Task,
     },
-    /// Tell the worker to stop the task: no report is wanted. Means nothing to a worker that does not have it, and nothing
-    /// to one that has reported it: the report is kept until it is acknowledged.
+    /// Tell the worker to stop the task: its report is not needed. A worker without the task
+    /// ignores this. A worker that has already reported the task keeps the report until it is
+    /// acknowledged.
     Revoke {
-        /// Whom to tell.
+        /// The receiver.
         worker: WorkerId,
-        /// What is no longer wanted of it.
+        /// The task to stop.
         task: TaskId,
     },
-    /// Nothing more will be done with what the worker reported about the task: it may forget it.
+    /// The report on the task has been processed: the worker may delete it.
     Acknowledge {
-        /// Whom to tell.
+        /// The receiver.
         worker: WorkerId,
-        /// What it reported.
+        /// The reported task.
         task: TaskId,
-        /// Under which attempt; a report under another one stays to be acknowledged.
+        /// The reported attempt; a report under another attempt is acknowledged separately.
         attempt: u32,
     },
-    /// More is known of a question that is split.
+    /// A task of a split question was answered.
     Progress {
-        /// Which.
+        /// The question.
         question: QuestionId,
-        /// All that its parts have said so far.
+        /// The merged answer of the tasks reported so far.
         answer: Answer,
     },
-    /// A question is answered. Its reports are acknowledged when the caller [settles](crate::Scheduler::settle) it.
+    /// A question is answered. Its reports are acknowledged when the caller
+    /// [settles](crate::Scheduler::settle) it.
     Finished {
-        /// Which.
+        /// The question.
         question: QuestionId,
-        /// The merged answer, the same for every order in which the parts came in.
+        /// The merged answer; it does not depend on the order of the reports.
         answer: Answer,
-        /// Positions visited for it by all parts; more than [`Answer::nodes`] where parts searched the seed move again.
+        /// Positions visited by all tasks; more than [`Answer::nodes`] where tasks repeat the seed
+        /// move.
         nodes: u64,
-        /// Whose answers it was merged from, in the order in which they came.
+        /// The workers whose answers were merged, in the order of their reports.
         by: Vec<WorkerId>,
     },
-    /// A question is set aside: it failed too often. Nothing of it remains.
+    /// A question has failed too often and is dropped. No task of it remains.
     Failed {
-        /// Which.
+        /// The question.
         question: QuestionId,
-        /// What went wrong the last time, and how often it did.
+        /// The last failure, and the number of failures.
         reason: String,
     },
 }
@@ -62,44 +66,47 @@ pub enum Effect {
 /// One piece of work for one worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Its name.
+    /// The task's id.
     pub id: TaskId,
-    /// The how-manieth time it is handed out, from 1. A report repeats it; it tells a stale report from a fresh one. A
-    /// worker that has the task already, under an older attempt, goes on with it and reports under the newer one; a
-    /// worker that has answered it already sends the same answer again.
+    /// Number of this assignment, from 1. The worker repeats it in its report, so that a stale
+    /// report is recognised. A worker that already has the task under an older attempt continues
+    /// and reports under the newer one; a worker that has already answered it sends the same answer
+    /// again.
     pub attempt: u32,
-    /// What it is a part of.
+    /// The question that the task belongs to.
     pub question: QuestionId,
-    /// What to answer: the whole question, or some of its root moves.
+    /// The content: the whole question, or some of its root moves.
     pub part: Question,
-    /// What it is to the question.
+    /// The relation of the task to its question.
     pub role: Role,
-    /// Of the tasks that a worker has not begun, it begins the one of least priority first, then the earliest assigned.
+    /// Of the tasks not begun, a worker begins the one with the lowest number first, then the
+    /// earliest assigned.
     pub priority: u64,
 }
 
-/// What a task is to its question.
+/// The relation of a task to its question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// All of it, or some of its root moves, to be searched with nothing known before.
+    /// The whole question or some of its root moves, searched independently.
     #[default]
     Whole,
-    /// All of it, as others search it too: what the worker's table learns is for them, and what theirs learn for it.
+    /// The whole question, searched by several workers that exchange table entries.
     Member {
-        /// Which of them this is, from 0.
+        /// Number of this member, from 0.
         number: u16,
-        /// How many there are, or may be soon.
+        /// Number of members, present or expected.
         of: u16,
     },
 }
 
-/// What a worker says about a task that it no longer works on.
+/// The end of a worker's work on a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     /// The answer.
     Done(Answer),
-    /// The worker is about to stop and will not do it. It gets no further task until it joins again.
+    /// The worker is about to stop and did not do the task. It gets no more tasks until it joins
+    /// again.
     HandedBack,
-    /// The worker tried and could not, and why.
+    /// The worker could not do the task, with the reason.
     Failed(String),
 }

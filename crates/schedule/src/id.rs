@@ -15,17 +15,18 @@ macro_rules! id {
 }
 
 id!(
-    /// One worker, named by the caller. A worker that comes back under its old number is known again.
+    /// A worker, numbered by the caller. A worker that returns under its old number is recognised.
     WorkerId,
     "worker"
 );
 id!(
-    /// One task, named by the scheduler; never used twice, see [`Options::first_id`](crate::Options::first_id).
+    /// A task, numbered by the scheduler. Ids are never reused; see
+    /// [`Options::first_id`](crate::Options::first_id).
     TaskId,
     "task"
 );
 id!(
-    /// One question, named by the scheduler when it is submitted; never used twice.
+    /// A question, numbered by the scheduler when it is submitted. Ids are never reused.
     QuestionId,
     "question"
 );

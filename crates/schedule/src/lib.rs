@@ -1,11 +1,13 @@
-//! Divides the work: questions become tasks, tasks are leased to workers, reports merge into answers.
+//! Divides the work: questions become tasks, workers lease tasks, and reports merge into answers.
 //!
-//! A [`Scheduler`] is a state machine and nothing else. Events go in (a worker joins, beats, reports, leaves; a question is
-//! submitted; time passes), [`Effect`]s come out, and [`Scheduler::deadline`] says when to call [`Scheduler::tick`] if
-//! nothing happens before. Because [`Answer`](kagetsu_game::Answer)s merge, a task may be handed out twice, reported twice
-//! or reported late, and the result is the same.
+//! A [`Scheduler`] is a pure state machine. Events go in: a worker joins, sends a heartbeat,
+//! reports or leaves; a question is submitted; time passes. [`Effect`]s come out.
+//! [`Scheduler::deadline`] says when to call [`Scheduler::tick`] if no event comes before. Because
+//! [`Answer`](kagetsu_game::Answer)s merge, the result is the same if a task is assigned twice,
+//! reported twice or reported late.
 //!
-//! What this crate refuses: clocks (time is an argument), dice, threads, sockets, disks, and opinions about positions.
+//! This crate has no clock (time is an argument), no randomness, no threads, no sockets, no disk
+//! and no opinion about positions.
 //!
 //! ```
 //! use core::time::Duration;
@@ -19,7 +21,7 @@
 //! let now = Duration::ZERO; // since any fixed moment
 //! scheduler.join(now, WorkerId(1), 1, &[]);
 //! let id = scheduler.submit(now, question, Answer::new(), Split::Never, 0);
-//! let Some(Effect::Assign { worker, task }) = scheduler.poll() else { panic!("somebody must do it") };
+//! let Some(Effect::Assign { worker, task }) = scheduler.poll() else { panic!("one task and one free worker") };
 //!
 //! let now = Duration::from_secs(2); // the worker has answered
 //! scheduler.report(now, worker, task.id, task.attempt, Report::Done(Answer::new()));

@@ -2,36 +2,39 @@ use core::time::Duration;
 
 use crate::Distribution;
 
-/// How patient, how eager and how generous a [`Scheduler`](crate::Scheduler) is.
+/// Timeouts and limits of a [`Scheduler`](crate::Scheduler).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// A worker that gives no sign of life for so long loses its tasks to others. A few heartbeats and a reconnection
-    /// should fit in it; default 15 s.
+    /// Time without a sign of life after which a worker's tasks go to others. It should cover a few
+    /// heartbeats and a reconnection; default 15 s.
     pub lease: Duration,
-    /// A task that its worker runs without visiting one more position for so long is taken away, however punctual the
-    /// worker's heartbeats are; default 60 s.
+    /// Time in which a running task must visit at least one more position, or it is taken from its
+    /// worker; default 60 s.
     pub stall_timeout: Duration,
-    /// A task whose worker has fallen far behind its own pace is given to another worker too, after so many times what it
-    /// should take, and a lease; default 4.
+    /// Multiple of the estimated search time after which, plus one lease, a slow worker's task is
+    /// assigned to a second worker; default 4.
     pub overdue_factor: u32,
-    /// As long as a worker may take over its [exam](crate::Suspension::Qualification), work that is for [others](crate::Scheduler::has_other_worker)
-    /// waits for it; default 2 min.
+    /// Time that a worker may take to [qualify](crate::Suspension::Qualification). Until then, work
+    /// that needs [another worker](crate::Scheduler::has_other_worker) waits for it; default 2 min.
     pub qualification_timeout: Duration,
-    /// Tasks that a worker holds beyond its slots, so that it never waits a round trip; default 1.
+    /// Tasks that a worker holds beyond its slots, so that no slot waits for a round trip; default
+    /// 1.
     pub prefetch: u32,
-    /// Workers that fail at a task (that report it, or stand still) before its question is set aside; where there are not so
-    /// many, failures. At least 1, default 3.
+    /// Number of workers that may fail at a task before its question is dropped; with fewer
+    /// workers, number of failures. A stalled task counts as failed. At least 1, default 3.
     pub max_attempts: u32,
-    /// Workers lost with one task in their hands after which its question is set aside: a question that kills whoever
-    /// takes it must not empty the cluster, but a cluster that is being restarted must not lose its questions; default 10.
+    /// Number of workers that may be lost while they hold a task before its question is dropped. It
+    /// stops a question that crashes workers from emptying the cluster, but survives the restart of
+    /// a cluster; default 10.
     pub max_losses: u32,
-    /// How root moves are dealt to the parts of a split question.
+    /// The distribution of root moves over the parts of a split question.
     pub distribution: Distribution,
-    /// Fewest root moves of a part, the seed move not counted; at least 1, default 4. Every part repeats the search of
-    /// the seed move, so parts that are too small are mostly repetition.
+    /// Minimum number of root moves in a part, without the seed move; at least 1, default 4. Every
+    /// part repeats the search of the seed move, so small parts are mostly repetition.
     pub min_moves: usize,
-    /// The first number given to a task or a question. A caller that may be restarted passes one above all that it used
-    /// before (its clock in microseconds will do): then a report from the life before is unknown, never mistaken.
+    /// The first id of a task or question. A caller that may restart passes a number above all
+    /// earlier ids (its clock in microseconds will do), so that reports of the earlier run are
+    /// unknown.
     pub first_id: u64,
 }
 

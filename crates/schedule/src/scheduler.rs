@@ -5,58 +5,59 @@ use core::time::Duration;
 
 use kagetsu_game::{Answer, Question, Variant};
 
-use crate::questions::Inquiry;
-use crate::tasks::Part;
-use crate::workers::{Forecast, Roster, Waits, Worker};
+use crate::questions::QuestionState;
+use crate::tasks::TaskState;
+use crate::workers::{LatencyEstimate, Roster, WaitingTasks, Worker};
 use crate::{
     Capacity, Counts, Effect, Options, QuestionId, Report, Split, Suspension, TaskId, Totals,
     WorkerId, WorkerStatus,
 };
 
-/// The state machine. After every call, drain [`Scheduler::poll`]; wake up at [`Scheduler::deadline`] to call
-/// [`Scheduler::tick`].
+/// The state machine. Drain [`Scheduler::poll`] after every call, and call [`Scheduler::tick`] at
+/// [`Scheduler::deadline`].
 ///
-/// `now` is the time since any fixed moment; where it runs backwards it is taken to stand still. Every call costs
-/// O(log n) in the number of workers, tasks and questions, times the number of tasks that it concerns.
+/// `now` is the time since any fixed moment; a time before the last one counts as the last one. A
+/// call costs O(log n) in the number of workers, tasks and questions for each task that it
+/// concerns.
 ///
-/// Invariant: every part of an unfinished question is answered, in a worker's hands, or waiting; and a worker holds a
-/// task just when the part's history says that it runs there.
+/// Invariants: every task of an unfinished question is answered, leased or waiting; a worker holds
+/// a lease exactly when the task's history says so.
 #[derive(Debug)]
 pub struct Scheduler {
     pub(crate) options: Options,
     pub(crate) now: Duration,
     next_id: u64,
-    /// Handings-out so far; their order is the workers' turn.
-    pub(crate) turn: u64,
-    pub(crate) inquiries: BTreeMap<QuestionId, Inquiry>,
-    pub(crate) parts: BTreeMap<TaskId, Part>,
-    /// What nobody works on, most urgent first, eldest first.
+    /// Number of assignments so far; orders workers by their last assignment.
+    pub(crate) sequence: u64,
+    pub(crate) questions: BTreeMap<QuestionId, QuestionState>,
+    pub(crate) tasks: BTreeMap<TaskId, TaskState>,
+    /// Tasks without a running lease, by priority, then by age.
     pub(crate) waiting: BTreeSet<(u64, TaskId)>,
     pub(crate) roster: Roster,
-    /// Questions that every worker searches whole, and that are not answered.
-    pub(crate) pools: BTreeSet<QuestionId>,
-    /// How long tasks take.
-    pub(crate) forecast: Forecast,
+    /// Unanswered questions that every worker searches whole.
+    pub(crate) shared_searches: BTreeSet<QuestionId>,
+    /// Estimates how long tasks take.
+    pub(crate) latency: LatencyEstimate,
     pub(crate) effects: VecDeque<Effect>,
     pub(crate) totals: Totals,
-    /// Nothing is handed out any more.
+    /// No more tasks are assigned.
     pub(crate) is_retired: bool,
 }
 
 impl Scheduler {
-    /// A scheduler that knows of no worker and no question.
+    /// Creates a scheduler without workers and questions.
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self {
             now: Duration::ZERO,
             next_id: options.first_id,
-            turn: 0,
-            inquiries: BTreeMap::new(),
-            parts: BTreeMap::new(),
+            sequence: 0,
+            questions: BTreeMap::new(),
+            tasks: BTreeMap::new(),
             waiting: BTreeSet::new(),
             roster: Roster::new(options.clone()),
-            pools: BTreeSet::new(),
-            forecast: Forecast::default(),
+            shared_searches: BTreeSet::new(),
+            latency: LatencyEstimate::default(),
             effects: VecDeque::new(),
             totals: Totals::default(),
             is_retired: false,
@@ -64,11 +65,13 @@ impl Scheduler {
         }
     }
 
-    /// Takes a question in. `shallow` is the 2-ply answer, whose head seeds every part and whose order is the order of
-    /// the root moves; it may be empty where the question is not to be split. The least `priority` is done first, equal
-    /// ones in the order in which they came.
+    /// Accepts a question. `shallow` is the 2-ply answer: its first move is the seed of every part,
+    /// and its order is the order of the root moves. It may be empty if the question is not to be
+    /// split. A lower `priority` is done first; equal priorities are done in the order of
+    /// submission.
     ///
-    /// Ends in exactly one [`Effect::Finished`] or [`Effect::Failed`], unless it is [cancelled](Self::cancel).
+    /// Exactly one [`Effect::Finished`] or [`Effect::Failed`] follows, unless the question is
+    /// [cancelled](Self::cancel).
     pub fn submit(
         &mut self,
         now: Duration,
@@ -78,41 +81,49 @@ impl Scheduler {
         priority: u64,
     ) -> QuestionId {
         self.advance(now);
-        let id = QuestionId(self.fresh_id());
-        self.inquiries
-            .insert(id, Inquiry::new(question.clone(), shallow, split, priority));
+        let id = QuestionId(self.next_task_or_question_id());
+        self.questions.insert(
+            id,
+            QuestionState::new(question.clone(), shallow, split, priority),
+        );
         match split {
-            Split::Shared => self.pool(id),
-            Split::Never | Split::Seeded => _ = self.add_part(id, question, priority),
+            Split::Shared => self.start_shared_search(id),
+            Split::Never | Split::Seeded => _ = self.add_task(id, question, priority),
         }
-        self.hand_out();
+        self.assign_waiting();
         id
     }
 
-    /// Drops a question: its tasks are revoked, its reports acknowledged. Harmless for one that is not known any more.
+    /// Drops a question: revokes its tasks and acknowledges its reports. Ignores an unknown
+    /// question.
     pub fn cancel(&mut self, now: Duration, id: QuestionId) {
         self.advance(now);
         let was_open = self
-            .inquiries
+            .questions
             .get(&id)
-            .is_some_and(|inquiry| !inquiry.is_finished());
+            .is_some_and(|question_state| !question_state.is_finished());
         self.totals.cancelled += u64::from(was_open);
         self.close(id);
-        self.hand_out();
+        self.assign_waiting();
     }
 
-    /// The answer of a finished question is where it will not be lost: acknowledges its reports. Until then a report of
-    /// one of its tasks that comes again stays unanswered, so that its worker keeps it. Harmless for a question that is
-    /// unknown or unfinished.
+    /// Acknowledges the reports of a finished question, once its answer is stored safely. Until
+    /// then a repeated report stays unacknowledged, so that its worker keeps it. Ignores a question
+    /// that is unknown or unfinished.
     pub fn settle(&mut self, id: QuestionId) {
-        if self.inquiries.get(&id).is_some_and(Inquiry::is_finished) {
+        if self
+            .questions
+            .get(&id)
+            .is_some_and(QuestionState::is_finished)
+        {
             self.close(id);
         }
     }
 
-    /// A worker is there, for the first time or again, and can take so much. `holding` names what it
-    /// still has from before, with the attempt: begun, queued, or answered and not acknowledged. It keeps what nobody
-    /// else has answered and is told to forget the rest; what it held before and does not name is given to others.
+    /// Adds a worker, or updates one that reconnects. `holding` names the tasks, with attempts,
+    /// that it still has: begun, queued, or answered and not acknowledged. It keeps those that no
+    /// other worker has answered and is told to drop the rest. Tasks that it held before and does
+    /// not name go to others.
     pub fn join(
         &mut self,
         now: Duration,
@@ -120,22 +131,22 @@ impl Scheduler {
         capacity: impl Into<Capacity>,
         holding: &[(TaskId, u32)],
     ) {
-        let bar = self
+        let suspension = self
             .roster
             .get(worker)
-            .and_then(|w| w.bar)
-            .map(|(bar, _)| bar);
-        self.join_suspended(now, worker, capacity, holding, bar);
+            .and_then(|w| w.suspension)
+            .map(|(suspension, _)| suspension);
+        self.join_suspended(now, worker, capacity, holding, suspension);
     }
 
-    /// The same with a [bar](Self::suspend) from the beginning, or with none.
+    /// Does the same as [`Scheduler::join`], and sets or clears the worker's suspension.
     pub fn join_suspended(
         &mut self,
         now: Duration,
         worker: WorkerId,
         capacity: impl Into<Capacity>,
         holding: &[(TaskId, u32)],
-        bar: Option<Suspension>,
+        suspension: Option<Suspension>,
     ) {
         let (now, capacity) = (self.advance(now), capacity.into());
         if self.roster.get(worker).is_none() {
@@ -144,12 +155,12 @@ impl Scheduler {
         }
         let before = self.roster.with(worker, |w| {
             (w.slots, w.plays, w.is_draining) = (capacity.slots, capacity.plays, false);
-            w.set_bar(now, bar);
-            w.sign(now);
+            w.set_suspension(now, suspension);
+            w.heard_from(now);
             w.tasks()
         });
         for &(task, attempt) in holding {
-            self.regain(worker, task, attempt);
+            self.reclaim(worker, task, attempt);
         }
         for task in before.into_iter().flatten() {
             if !holding
@@ -159,42 +170,43 @@ impl Scheduler {
                 self.lose(worker, task);
             }
         }
-        self.hand_out();
+        self.assign_waiting();
     }
 
-    /// A worker's stream has ended. With a `goodbye` it will not come back and hands back all that it holds; without one
-    /// its tasks are given to others, and it may take up again what is not answered when it [joins](Self::join).
+    /// Removes a worker. With a `goodbye` it returns its tasks for good; without one its tasks go
+    /// to others, and it may reclaim those still unanswered when it [joins](Self::join) again.
     pub fn leave(&mut self, now: Duration, worker: WorkerId, goodbye: bool) {
         self.advance(now);
         for task in self.tasks_of(worker) {
             if goodbye {
-                self.take_back(worker, task)
+                self.return_task(worker, task)
             } else {
                 self.lose(worker, task)
             }
         }
         self.roster.remove(worker);
-        self.hand_out();
+        self.assign_waiting();
     }
 
-    /// A sign of life, with the positions visited so far in the tasks at hand; what is queued may be left out.
+    /// Records a sign of life, with the positions visited so far in the running tasks. Queued tasks
+    /// may be left out.
     pub fn heartbeat(&mut self, now: Duration, worker: WorkerId, progress: &[(TaskId, u64)]) {
         let now = self.advance(now);
-        if self.roster.with(worker, |w| w.sign(now)).is_none() {
+        if self.roster.with(worker, |w| w.heard_from(now)).is_none() {
             return;
         }
         for &(task, nodes) in progress {
             if self.roster.with(worker, |w| w.progress(now, task, nodes)) != Some(true) {
-                self.hear_of(worker, task);
+                self.unexpected_progress(worker, task);
             }
         }
-        self.hand_out();
+        self.assign_waiting();
     }
 
-    /// A worker has ended a task, and is ready for the next. Late, duplicate and unknown reports are harmless.
+    /// Records the end of a task. Late, duplicate and unknown reports are harmless.
     ///
-    /// Every report is acknowledged: at once where nothing more will be done with it, else when its question is
-    /// [settled](Self::settle), [cancelled](Self::cancel) or set aside.
+    /// Every report is acknowledged: at once if it has no further use, else when its question is
+    /// [settled](Self::settle), [cancelled](Self::cancel) or dropped.
     pub fn report(
         &mut self,
         now: Duration,
@@ -204,47 +216,52 @@ impl Scheduler {
         report: Report,
     ) {
         let now = self.advance(now);
-        self.roster.with(worker, |w| w.sign(now));
+        self.roster.with(worker, |w| w.heard_from(now));
         match report {
             Report::Done(answer) => self.done(worker, task, attempt, answer),
             Report::HandedBack => self.handed_back(worker, task, attempt),
             Report::Failed(reason) => self.failed(worker, task, attempt, &reason),
         }
-        self.hand_out();
+        self.assign_waiting();
     }
 
-    /// Time has passed: finds workers that are silent, tasks that do not get on, and such as get on too slowly.
+    /// Advances the time: finds silent workers, stalled tasks and slow tasks.
     pub fn tick(&mut self, now: Duration) {
         self.advance(now);
         while let Some((_, worker)) = self.roster.alarm().filter(|(at, _)| *at <= self.now) {
-            self.look_after(worker);
+            self.check_worker(worker);
         }
-        self.hand_out();
+        self.assign_waiting();
     }
 
-    /// When to call [`Scheduler::tick`] if nothing else happens; `None` while there is nothing to wait for.
+    /// Returns when to call [`Scheduler::tick`] if no other event comes before; `None` if no timer
+    /// runs.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         self.roster.alarm().map(|(at, _)| at)
     }
 
-    /// The next thing to do, in order; `None` when all is done.
+    /// Returns the next effect, in order; `None` when there is none.
     pub fn poll(&mut self) -> Option<Effect> {
         self.effects.pop_front()
     }
 
-    /// Tasks that could be handed out at once if there were more questions: free slots and prefetch, less what waits.
+    /// Returns how many more tasks could be assigned at once: free slots and prefetch, less the
+    /// waiting tasks.
     #[must_use]
     pub fn spare_capacity(&self) -> u64 {
         self.roster.room.saturating_sub(self.waiting.len() as u64)
     }
 
-    /// The same of one variant's questions: only workers that play it count, and only what waits of it and is for anybody: what
-    /// is for [others](Self::submit_excluding) may wait for one who gets nothing yet. Looks at all that waits.
+    /// Returns the spare capacity for questions of one variant: that of the workers that play it,
+    /// less its waiting tasks. Tasks that [exclude](Self::submit_excluding) workers do not count,
+    /// since they may wait for a worker that is not available yet. Costs O(waiting tasks).
     #[must_use]
     pub fn spare_capacity_for(&self, variant: Variant) -> u64 {
-        let is_it = |part: &Part| part.barred.is_empty() && part.ask.position.variant() == variant;
-        let is_of_it = |task: &TaskId| self.parts.get(task).is_some_and(is_it);
+        let is_it = |state: &TaskState| {
+            state.excluded.is_empty() && state.ask.position.variant() == variant
+        };
+        let is_of_it = |task: &TaskId| self.tasks.get(task).is_some_and(is_it);
         let waiting = self
             .waiting
             .iter()
@@ -253,40 +270,41 @@ impl Scheduler {
         self.roster.room_for(variant).saturating_sub(waiting)
     }
 
-    /// All workers that have joined and not left, in the order of their names.
+    /// Returns all workers, by id.
     pub fn workers(&self) -> impl Iterator<Item = WorkerStatus> + '_ {
         self.roster
             .iter()
-            .map(|(id, worker)| worker.status(id, self.waits_for(worker)))
+            .map(|(id, worker)| worker.status(id, self.waiting_tasks_for(worker)))
     }
 
-    /// What a worker with a free slot does not get, if something waits.
-    fn waits_for(&self, worker: &Worker) -> Option<Waits> {
+    /// Classifies the waiting tasks that a worker with a free slot does not get; `None` if no task
+    /// waits.
+    fn waiting_tasks_for(&self, worker: &Worker) -> Option<WaitingTasks> {
         let plays = |task: &TaskId| {
-            self.parts
+            self.tasks
                 .get(task)
-                .is_some_and(|part| worker.has(part.ask.position.variant()))
+                .is_some_and(|state| worker.has(state.ask.position.variant()))
         };
         self.waiting.first()?;
         Some(if self.waiting.iter().any(|(_, task)| plays(task)) {
-            Waits::Playable
+            WaitingTasks::Playable
         } else {
-            Waits::Foreign
+            WaitingTasks::Foreign
         })
     }
 
-    /// How many there are of everything. Looks at every question.
+    /// Counts workers, questions and tasks. Costs O(questions).
     #[must_use]
     pub fn counts(&self) -> Counts {
         let unsettled = self
-            .inquiries
+            .questions
             .values()
-            .filter(|inquiry| inquiry.is_finished())
+            .filter(|question_state| question_state.is_finished())
             .count();
         Counts {
             workers: self.roster.len(),
             slots: self.roster.slots,
-            open_questions: self.inquiries.len() - unsettled,
+            open_questions: self.questions.len() - unsettled,
             unsettled_questions: unsettled,
             waiting_tasks: self.waiting.len(),
             leased_tasks: self.roster.load as usize,
@@ -294,19 +312,19 @@ impl Scheduler {
         }
     }
 
-    /// The time of the last event.
+    /// Returns the time of the last event.
     #[must_use]
     pub const fn now(&self) -> Duration {
         self.now
     }
 
-    /// Moves the clock, never back; the time it is.
+    /// Moves the clock forward, never back, and returns the current time.
     pub(crate) fn advance(&mut self, now: Duration) -> Duration {
         self.now = self.now.max(now);
         self.now
     }
 
-    pub(crate) fn fresh_id(&mut self) -> u64 {
+    pub(crate) fn next_task_or_question_id(&mut self) -> u64 {
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
         id
@@ -319,34 +337,35 @@ impl Scheduler {
             .unwrap_or_default()
     }
 
-    pub(crate) fn add_part(
+    pub(crate) fn add_task(
         &mut self,
         question: QuestionId,
         ask: Question,
         priority: u64,
     ) -> TaskId {
-        let task = TaskId(self.fresh_id());
-        self.parts.insert(task, Part::new(question, ask, priority));
+        let task = TaskId(self.next_task_or_question_id());
+        self.tasks
+            .insert(task, TaskState::new(question, ask, priority));
         self.waiting.insert((priority, task));
-        self.inquiries
+        self.questions
             .entry(question)
-            .and_modify(|inquiry| inquiry.parts.push(task));
+            .and_modify(|question_state| question_state.tasks.push(task));
         task
     }
 
-    /// Forgets a question and all its parts.
+    /// Removes a question and all its tasks.
     fn close(&mut self, id: QuestionId) {
-        let Some(inquiry) = self.inquiries.remove(&id) else {
+        let Some(question_state) = self.questions.remove(&id) else {
             return;
         };
-        self.pools.remove(&id);
-        for &task in &inquiry.parts {
+        self.shared_searches.remove(&id);
+        for &task in &question_state.tasks {
             self.release(task, None);
-            if let Some(part) = self.parts.remove(&task) {
-                self.waiting.remove(&(part.priority, task));
+            if let Some(state) = self.tasks.remove(&task) {
+                self.waiting.remove(&(state.priority, task));
             }
         }
-        self.effects.extend(inquiry.into_receipts());
+        self.effects.extend(question_state.into_acknowledgements());
     }
 
     pub(crate) fn set_aside(&mut self, id: QuestionId, reason: String) {

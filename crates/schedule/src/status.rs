@@ -4,41 +4,41 @@ use core::time::Duration;
 
 use crate::{TaskId, WorkerId};
 
-/// What is known of one worker.
+/// The state of one worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerStatus {
-    /// Which.
+    /// The worker.
     pub id: WorkerId,
-    /// Tasks that it runs at the same time.
+    /// Maximum number of tasks that it runs at a time.
     pub slots: u32,
-    /// Tasks in its hands, begun or not.
+    /// Tasks that it holds, begun or not.
     pub tasks: Vec<TaskId>,
     /// Tasks that it has answered since it first joined.
     pub done: u64,
-    /// Positions a second over the last few heartbeats, all its slots together; 0 until it is known.
+    /// Positions a second over the last few heartbeats, all slots together; 0 while unknown.
     pub speed: u64,
-    /// When it was last heard of, on the caller's clock.
+    /// Time of its last sign of life, on the caller's clock.
     pub last_seen: Duration,
-    /// Why a slot of it is free, if one is.
+    /// The reason for a free slot, if it has one.
     pub idle: Option<Idle>,
 }
 
-/// Why a worker has a free slot.
+/// The reason why a worker has a free slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Idle {
-    /// There is nothing left to hand out.
+    /// No task is waiting.
     NoTasks,
-    /// It has not been heard of for the length of a lease.
+    /// It has given no sign of life for the length of a lease.
     Silent,
-    /// It handed tasks back: it is about to stop.
+    /// It handed tasks back and is about to stop.
     Draining,
-    /// It failed lately, or fell behind, and has a single task until it succeeds.
+    /// It failed or fell behind recently, and gets one task at a time until it succeeds.
     Probation,
-    /// What waits has failed here before, and waits for another worker.
+    /// The waiting tasks have failed on this worker and wait for another one.
     Avoided,
-    /// What waits is of variants that its engine does not play.
+    /// The waiting tasks are of variants that it does not play.
     UnsupportedVariant,
-    /// It has yet to show that its answers are right.
+    /// It has not yet shown that its answers are right.
     Qualifying,
     /// Its answers were wrong.
     Quarantined,
@@ -58,7 +58,7 @@ impl Idle {
     ];
 }
 
-/// `no tasks`, `silent`, ...: one word or two for a table.
+/// Text of one to four words for a table: `no tasks`, `silent`, ...
 impl fmt::Display for Idle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -74,54 +74,54 @@ impl fmt::Display for Idle {
     }
 }
 
-/// How many there are of everything, for metrics.
+/// Current numbers of workers, questions and tasks, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Workers that have joined and not left.
+    /// Connected workers.
     pub workers: usize,
-    /// Slots of the workers that are heard of and not about to stop.
+    /// Slots of the workers that take tasks.
     pub slots: u64,
-    /// Questions that are not answered.
+    /// Unanswered questions.
     pub open_questions: usize,
     /// Questions that are answered and not [settled](crate::Scheduler::settle).
     pub unsettled_questions: usize,
-    /// Tasks that nobody works on.
+    /// Tasks without a running lease.
     pub waiting_tasks: usize,
-    /// Tasks in the hands of workers; one that two hold counts twice.
+    /// Leases; a task that two workers hold counts twice.
     pub leased_tasks: usize,
-    /// What has happened since the scheduler was made.
+    /// Events since the scheduler was created.
     pub totals: Totals,
 }
 
-/// What has happened since the scheduler was made; only grows.
+/// Numbers of events since the scheduler was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Tasks handed out, again ones included.
+    /// Assignments, repeated ones included.
     pub assigned: u64,
-    /// Of these, handed out for the second time or later.
+    /// Assignments of a task that had been assigned before.
     pub reassigned: u64,
-    /// Tasks answered.
+    /// Answered tasks.
     pub done: u64,
-    /// Answers that came after another for the same task, or for a task that is not known any more.
+    /// Answers to tasks that are already answered or no longer known.
     pub late: u64,
     /// Tasks handed back.
     pub handed_back: u64,
-    /// Failures reported by workers.
+    /// Failures that workers reported.
     pub failed: u64,
-    /// Tasks taken away because they did not get on.
+    /// Tasks taken from a worker because they made no progress.
     pub stalled: u64,
-    /// Tasks given to another worker too, because theirs had fallen behind.
+    /// Tasks released to a second worker because the first is slow.
     pub overdue: u64,
     /// Tasks lost with their worker.
     pub lost: u64,
-    /// Lost tasks that their worker still had when it came back.
+    /// Lost tasks that their worker reclaimed.
     pub regained: u64,
-    /// Tasks moved from the end of one worker's queue to a free slot of another.
+    /// Tasks moved from a worker's queue to another worker's free slot.
     pub moved: u64,
-    /// Questions answered.
+    /// Answered questions.
     pub finished: u64,
-    /// Questions set aside.
+    /// Questions dropped after too many failures or losses.
     pub set_aside: u64,
-    /// Questions cancelled.
+    /// Cancelled questions.
     pub cancelled: u64,
 }

@@ -4,6 +4,6 @@ mod shared_search;
 mod split;
 mod state;
 
-pub(crate) use split::most_parts;
+pub(crate) use split::max_parts;
 pub use split::{Distribution, Split, divide, ranges};
-pub(crate) use state::Inquiry;
+pub(crate) use state::QuestionState;

@@ -4,37 +4,39 @@ use core::ops::Range;
 
 use kagetsu_game::{Answer, Effort, Move, Question};
 
-/// Whether a question may be divided among workers.
+/// The way in which a question is divided among workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Split {
-    /// One task, the question as it was asked; the answer does not depend on how many workers there are.
+    /// One task, the question as it was asked. The answer does not depend on the number of workers.
     #[default]
     Never,
-    /// Its root moves are divided when it is begun while there are fewer questions than free slots, each part with the
-    /// best of a 2-ply search at its head, as the documents that this program grew from have it.
+    /// If fewer questions wait than slots are free, the root moves are divided, each part with the
+    /// best move of a 2-ply search (the seed) at its head. This is the division of Kagetsu's
+    /// founding documents.
     Seeded,
-    /// Every worker searches all of it, and they share what their tables learn; the first answer counts. For a question
-    /// that is asked alone.
+    /// Every worker searches the whole question and shares its table entries; the first answer
+    /// counts. For a question that is asked alone.
     Shared,
 }
 
-/// How root moves, best first by a shallow search, are dealt to parts.
+/// The distribution of root moves, best first by a shallow search, over parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Distribution {
-    /// In turn, like cards. The default: the moves that are dear to search stand early in the shallow order, and dealing
-    /// in turn gives each part its share of them; contiguous ranges give them all to the first part, for which the others
-    /// then wait.
+    /// In turn. The expensive moves stand early in the shallow order, so every part gets its share
+    /// of them; contiguous ranges give them all to the first part, and the others wait for it.
     #[default]
     RoundRobin,
-    /// Static contiguous ranges, as the seeds of this program divide (see [`ranges`]); kept for comparison.
+    /// Contiguous ranges, see [`ranges`]; kept for comparison.
     Contiguous,
 }
 
-/// Cuts `len` root moves into `parts` contiguous ranges (fewer, where there are not so many moves), none of them empty.
+/// Cuts `len` root moves into `parts` contiguous, non-empty ranges; fewer ranges if there are fewer
+/// moves.
 ///
-/// 20 moves in 4 parts are 0..5, 5..10, 10..15, 15..20, as in Kou's patent (filed 2021). Where the division leaves a
-/// remainder, the ends are rounded as in the four-way split of Zheng and Kuang's paper: down in the first half, to the
-/// nearest in the second (`L/4`, `L/2`, `(L/2 + 1 + L)/2`, `L`).
+/// 20 moves in 4 parts are 0..5, 5..10, 10..15, 15..20, as in Kou's patent (filed 2021). Where the
+/// division leaves a remainder, the ends are rounded as in the four-way split of Zheng and Kuang's
+/// paper: down in the first half, to the nearest in the second (`L/4`, `L/2`, `(L/2 + 1 + L)/2`,
+/// `L`).
 #[must_use]
 pub fn ranges(len: usize, parts: usize) -> Vec<Range<usize>> {
     let parts = parts.min(len);
@@ -44,12 +46,12 @@ pub fn ranges(len: usize, parts: usize) -> Vec<Range<usize>> {
 
 /// Divides a question into at most `parts` smaller ones whose answers merge into its answer.
 ///
-/// The root moves are those asked about, or all of `shallow` where all were; they are dealt in the order of `shallow`.
-/// Moves that it does not know come last. The best of them, the seed, stands at the head of every part, once: it gives
-/// each part the bound that the single search would have had, and no other move gives way to it. Depth, time, window and
-/// width go to each part as they are; a node limit is shared out.
+/// The root moves are those that the question names, or else all of `shallow`. They are distributed
+/// in the order of `shallow`, moves that it lacks last. The first of them, the seed, stands once at
+/// the head of every part and gives it the bound that a single search would have had. Every part
+/// has the question's depth, time, window and width; a node limit is divided.
 ///
-/// One question, unchanged, where there is nothing to divide.
+/// Returns the question itself if there is nothing to divide.
 #[must_use]
 pub fn divide(
     question: &Question,
@@ -80,12 +82,12 @@ pub fn divide(
         .collect()
 }
 
-/// How many parts a question of so many root moves is worth at most, with at least `min_moves` in each.
-pub(crate) fn most_parts(question: &Question, shallow: &Answer, min_moves: usize) -> usize {
+/// Returns how many parts a question is worth at most, with at least `min_moves` moves in each.
+pub(crate) fn max_parts(question: &Question, shallow: &Answer, min_moves: usize) -> usize {
     root_moves(question, shallow).len().saturating_sub(1) / min_moves.max(1)
 }
 
-/// The moves asked about, each once, in shallow order.
+/// Returns the moves asked about, each once, in shallow order.
 fn root_moves(question: &Question, shallow: &Answer) -> Vec<Move> {
     let known = shallow.verdicts().iter().map(|(m, _)| *m);
     if question.moves.is_empty() {
@@ -110,7 +112,7 @@ fn deal(moves: &[Move], parts: usize, distribution: Distribution) -> Vec<Vec<Mov
     }
 }
 
-/// Inserts the seed move, or leaves it where it is the head already.
+/// Puts the seed move at the head, unless it is there already.
 fn with_head(seed: Move, mut hand: Vec<Move>) -> Vec<Move> {
     if hand.first() != Some(&seed) {
         hand.insert(0, seed);

@@ -5,24 +5,24 @@ use kagetsu_game::{Answer, Question};
 
 use crate::{Effect, Split, TaskId, WorkerId};
 
-/// A question on its way to its answer.
+/// A question and the answers received so far.
 #[derive(Debug)]
-pub(crate) struct Inquiry {
+pub(crate) struct QuestionState {
     pub(crate) question: Question,
     pub(crate) shallow: Answer,
     pub(crate) split: Split,
     pub(crate) priority: u64,
-    pub(crate) parts: Vec<TaskId>,
-    /// Tasks made so far, where every worker searches all of it.
+    pub(crate) tasks: Vec<TaskId>,
+    /// Number of tasks created, for a shared search.
     pub(crate) members: u16,
-    /// When it must end.
+    /// The time at which the search must end.
     pub(crate) until: Option<Duration>,
     answer: Answer,
     nodes: u64,
-    receipts: Vec<Effect>,
+    acknowledgements: Vec<Effect>,
 }
 
-impl Inquiry {
+impl QuestionState {
     pub(crate) fn new(question: Question, shallow: Answer, split: Split, priority: u64) -> Self {
         Self {
             members: 0,
@@ -31,42 +31,45 @@ impl Inquiry {
             shallow,
             split,
             priority,
-            parts: Vec::new(),
+            tasks: Vec::new(),
             answer: Answer::new(),
             nodes: 0,
-            receipts: Vec::new(),
+            acknowledgements: Vec::new(),
         }
     }
 
-    /// Takes in the answer to one part that nobody had answered.
-    ///
-    /// `receipt` is what to do when the answer is safe.
-    pub(crate) fn learn(&mut self, answer: Answer, receipt: Effect) {
+    /// Merges the first answer to one of its tasks. `acknowledgement` is kept until the answer is
+    /// stored.
+    pub(crate) fn learn(&mut self, answer: Answer, acknowledgement: Effect) {
         self.nodes = self.nodes.saturating_add(answer.nodes());
         self.answer.merge(answer);
-        self.receipts.push(receipt);
+        self.acknowledgements.push(acknowledgement);
     }
 
     pub(crate) fn is_finished(&self) -> bool {
-        self.receipts.len() == self.parts.len()
+        self.acknowledgements.len() == self.tasks.len()
     }
 
-    /// What is known so far, where that is of interest.
+    /// Returns the merged answer so far.
     pub(crate) const fn answer(&self) -> &Answer {
         &self.answer
     }
 
-    /// The answer, the positions visited for it, and who found it; what remains only waits to be settled.
+    /// Returns the answer, the positions visited for it, and the workers in the order of their
+    /// reports. The state then only waits to be settled.
     pub(crate) fn take_answer(&mut self) -> (Answer, u64, Vec<WorkerId>) {
-        let by = self.receipts.iter().filter_map(|receipt| match receipt {
-            Effect::Acknowledge { worker, .. } => Some(*worker),
-            _ => None,
-        });
+        let by = self
+            .acknowledgements
+            .iter()
+            .filter_map(|acknowledgement| match acknowledgement {
+                Effect::Acknowledge { worker, .. } => Some(*worker),
+                _ => None,
+            });
         (core::mem::take(&mut self.answer), self.nodes, by.collect())
     }
 
-    /// The acknowledgements that its workers wait for, in the order in which they reported.
-    pub(crate) fn into_receipts(self) -> Vec<Effect> {
-        self.receipts
+    /// Returns the pending acknowledgements, in the order of the reports.
+    pub(crate) fn into_acknowledgements(self) -> Vec<Effect> {
+        self.acknowledgements
     }
 }

@@ -1,24 +1,26 @@
 use alloc::vec::Vec;
 
-use crate::questions::most_parts;
-use crate::tasks::Part;
-use crate::workers::{Hold, Room, Turn, Worker};
+use crate::questions::max_parts;
+use crate::tasks::TaskState;
+use crate::workers::{Candidate, Lease, Vacancy, Worker};
 use crate::{Effect, QuestionId, Role, Scheduler, Split, Task, TaskId, WorkerId, divide};
 
-/// Who gets what: free slots first, then queues, in turn; the most urgent and eldest task first.
+/// Assignment of tasks: free slots first, then queues. The worker served longest ago comes first,
+/// and gets the most urgent and oldest task.
 impl Scheduler {
-    pub(crate) fn hand_out(&mut self) {
+    pub(crate) fn assign_waiting(&mut self) {
         if self.is_retired {
             return;
         }
-        self.recruit();
+        self.balance_members();
         self.split_waiting();
-        self.fill(Room::Slot);
-        self.level();
-        self.fill(Room::Queue);
+        self.fill(Vacancy::Slot);
+        self.rebalance();
+        self.fill(Vacancy::Queue);
     }
 
-    /// Divides fresh questions where fewer tasks wait than slots are free, so that each gets its share of the slots.
+    /// Divides new questions if fewer tasks wait than slots are free, so that each gets its share
+    /// of the slots.
     fn split_waiting(&mut self) {
         let (free, waiting) = (self.roster.free_slots, self.waiting.len() as u64);
         if waiting == 0 || waiting >= free {
@@ -31,44 +33,49 @@ impl Scheduler {
         }
     }
 
-    /// Replaces the only task of a question that nobody has begun by several.
+    /// Replaces the only task of a question, never assigned before, by several.
     fn split(&mut self, task: TaskId, share: usize) {
-        let Some(part) = self.parts.get(&task).filter(|part| part.issued == 0) else {
+        let Some(state) = self.tasks.get(&task).filter(|state| state.issued == 0) else {
             return;
         };
-        let id: QuestionId = part.question;
-        let Some(inquiry) = self.inquiries.get_mut(&id) else {
+        let id: QuestionId = state.question;
+        let Some(question_state) = self.questions.get_mut(&id) else {
             return;
         };
-        if inquiry.split != Split::Seeded || inquiry.parts.len() != 1 {
+        if question_state.split != Split::Seeded || question_state.tasks.len() != 1 {
             return;
         }
-        let most = most_parts(&inquiry.question, &inquiry.shallow, self.options.min_moves);
+        let most = max_parts(
+            &question_state.question,
+            &question_state.shallow,
+            self.options.min_moves,
+        );
         let parts = divide(
-            &inquiry.question,
-            &inquiry.shallow,
+            &question_state.question,
+            &question_state.shallow,
             share.min(most),
             self.options.distribution,
         );
         if parts.len() < 2 {
             return;
         }
-        let priority = inquiry.priority;
-        inquiry.parts.clear();
-        self.parts.remove(&task);
+        let priority = question_state.priority;
+        question_state.tasks.clear();
+        self.tasks.remove(&task);
         self.waiting.remove(&(priority, task));
         parts
             .into_iter()
-            .for_each(|part| _ = self.add_part(id, part, priority));
+            .for_each(|part| _ = self.add_task(id, part, priority));
     }
 
-    fn fill(&mut self, room: Room) {
+    fn fill(&mut self, room: Vacancy) {
         let mut last = None;
-        while let Some(turn) = self.next_turn(room, last) {
-            if let Some(task) = self.choose(turn.1) {
-                self.assign(turn.1, task);
+        while let Some(candidate) = self.next_candidate(room, last) {
+            let (_, worker) = candidate;
+            if let Some(task) = self.choose(worker) {
+                self.assign(worker, task);
             }
-            last = Some(turn);
+            last = Some(candidate);
         }
     }
 
@@ -78,7 +85,7 @@ impl Scheduler {
         waiting.find(|task| !self.avoids(*task, worker))
     }
 
-    fn next_turn(&self, room: Room, last: Option<Turn>) -> Option<Turn> {
+    fn next_candidate(&self, room: Vacancy, last: Option<Candidate>) -> Option<Candidate> {
         if self.waiting.is_empty() {
             None
         } else {
@@ -86,93 +93,95 @@ impl Scheduler {
         }
     }
 
-    /// Whether a task is for somebody else: the worker has it already, must not have it, or does not play its variant; it has
-    /// failed at it, and there is somebody who has not; or it has gone wrong with this worker, or has gone wrong and so has
-    /// the worker, and there is somebody sound who has not tried it.
+    /// Whether a task should go to another worker. This is so if the worker already has the task,
+    /// is excluded, or does not play the variant; if it failed at the task and some worker did not;
+    /// or if the task went wrong here, or has failed and this worker is on probation, and a sound
+    /// worker has not tried it.
     pub(crate) fn avoids(&self, task: TaskId, worker: WorkerId) -> bool {
-        let (Some(part), Some(w)) = (self.parts.get(&task), self.roster.get(worker)) else {
+        let (Some(state), Some(w)) = (self.tasks.get(&task), self.roster.get(worker)) else {
             return false;
         };
-        let variant = part.ask.position.variant();
-        if w.hold(task).is_some()
+        let variant = state.ask.position.variant();
+        if w.lease(task).is_some()
             || !w.has(variant)
-            || part.barred.contains(&worker)
-            || self.is_represented(part, w)
+            || state.excluded.contains(&worker)
+            || self.has_member_per_slot(state, w)
         {
             return true;
         }
-        if part.failures() > 0 {
-            let failed = part.failed_on();
-            if failed.contains(&worker) && self.roster.has_but(&failed, part) {
+        if state.failures() > 0 {
+            let failed = state.failed_on();
+            if failed.contains(&worker) && self.roster.has_worker_except(&failed, state) {
                 return true;
             }
         }
         let is_suspect =
-            (w.strikes > 0 && part.failures() > 0) || part.tried().any(|id| id == worker);
+            (w.failures_in_row > 0 && state.failures() > 0) || state.tried().any(|id| id == worker);
         is_suspect
-            && self
-                .roster
-                .has_sound_but(part.tried().chain(part.barred.iter().copied()), variant)
+            && self.roster.has_sound_worker_except(
+                state.tried().chain(state.excluded.iter().copied()),
+                variant,
+            )
     }
 
-    /// Whether a worker has as many members of a pool as it has slots: another would only wait behind them.
-    fn is_represented(&self, part: &Part, worker: &Worker) -> bool {
-        let Role::Member { .. } = part.role else {
+    /// Whether a worker already has as many members of a shared search as slots.
+    fn has_member_per_slot(&self, state: &TaskState, worker: &Worker) -> bool {
+        let Role::Member { .. } = state.role else {
             return false;
         };
         let parts = self
-            .inquiries
-            .get(&part.question)
-            .map_or(&[][..], |inquiry| &inquiry.parts);
+            .questions
+            .get(&state.question)
+            .map_or(&[][..], |question_state| &question_state.tasks);
         parts
             .iter()
-            .filter(|task| worker.hold(**task).is_some())
+            .filter(|task| worker.lease(**task).is_some())
             .count()
             >= worker.slots as usize
     }
 
-    /// Moves what is not begun from the longest queues to the slots that are still free.
-    fn level(&mut self) {
+    /// Moves queued tasks from the longest queues to slots that are still free.
+    fn rebalance(&mut self) {
         let mut last = None;
-        while let (Some(turn), Some(from)) = (
-            self.roster.next(Room::Slot, last),
+        while let (Some(candidate), Some(from)) = (
+            self.roster.next(Vacancy::Slot, last),
             self.roster.most_loaded(),
         ) {
-            last = Some(turn);
+            last = Some(candidate);
             let queued = self.roster.get(from).and_then(|w| w.last_queued());
-            let Some(task) = queued.filter(|task| !self.avoids(*task, turn.1)) else {
+            let Some(task) = queued.filter(|task| !self.avoids(*task, candidate.1)) else {
                 continue;
             };
-            self.roster.with(from, |w| w.drop_task(task));
-            self.parts
+            self.roster.with(from, |w| w.drop_lease(task));
+            self.tasks
                 .entry(task)
-                .and_modify(|part| part.give_back(from));
+                .and_modify(|state| state.mark_returned(from));
             self.effects
                 .push_back(Effect::Revoke { worker: from, task });
-            self.assign(turn.1, task);
+            self.assign(candidate.1, task);
             self.totals.moved += 1;
         }
     }
 
     pub(crate) fn assign(&mut self, worker: WorkerId, task: TaskId) {
         let allowance = self.allowance(worker, task);
-        let Some(part) = self.parts.get_mut(&task) else {
+        let Some(state) = self.tasks.get_mut(&task) else {
             return;
         };
-        let attempt = part.issue(worker);
-        let (question, priority) = (part.question, part.priority);
+        let attempt = state.issue(worker);
+        let (question, priority) = (state.question, state.priority);
         let assigned = Task {
             id: task,
             attempt,
             question,
-            part: part.ask.clone(),
-            role: part.role,
+            part: state.ask.clone(),
+            role: state.role,
             priority,
         };
         self.waiting.remove(&(priority, task));
-        self.turn += 1;
-        let hold = Hold::new(attempt, priority, self.turn, self.now, allowance);
-        self.roster.with(worker, |w| w.take(task, hold));
+        self.sequence += 1;
+        let lease = Lease::new(attempt, priority, self.sequence, self.now, allowance);
+        self.roster.with(worker, |w| w.take(task, lease));
         self.totals.assigned += 1;
         self.totals.reassigned += u64::from(attempt > 1);
         self.effects.push_back(Effect::Assign {

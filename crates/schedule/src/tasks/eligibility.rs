@@ -3,32 +3,34 @@ use core::time::Duration;
 
 use kagetsu_game::{Answer, Question, Variant};
 
-use crate::questions::Inquiry;
+use crate::questions::QuestionState;
 use crate::workers::Worker;
 use crate::{Effect, QuestionId, Scheduler, Split, Suspension, TaskId, WorkerId};
 
-/// Who is believed, and who is asked to make sure.
+/// Eligibility: suspension of workers, and tasks that exclude workers.
 impl Scheduler {
-    /// Gives a worker no tasks any more, or (`None`) lets it have some again. Who is quarantined loses what it has, and what
-    /// it reports from then on is for the caller to keep out. Harmless for a worker that is not there.
-    pub fn suspend(&mut self, now: Duration, worker: WorkerId, bar: Option<Suspension>) {
+    /// Suspends a worker, or with `None` lets it have tasks again. A quarantined worker loses its
+    /// tasks, and the caller must discard its later reports. Ignores an unknown worker.
+    pub fn suspend(&mut self, now: Duration, worker: WorkerId, suspension: Option<Suspension>) {
         let now = self.advance(now);
-        self.roster.with(worker, |w| w.set_bar(now, bar));
-        if bar == Some(Suspension::Quarantine) {
+        self.roster
+            .with(worker, |w| w.set_suspension(now, suspension));
+        if suspension == Some(Suspension::Quarantine) {
             for task in self.tasks_of(worker) {
-                self.take_back(worker, task);
+                self.return_task(worker, task);
                 self.effects.push_back(Effect::Revoke { worker, task });
             }
         }
-        self.hand_out();
+        self.assign_waiting();
     }
 
-    /// Hands out nothing any more, for good; what is handed out may be reported.
+    /// Stops assigning tasks for good. Running tasks may still be reported.
     pub fn stop_assigning(&mut self) {
         self.is_retired = true;
     }
 
-    /// Asks a question whole, of anybody but these. It waits as long as there is nobody else.
+    /// Submits a question, unsplit, to any worker except `but`. It waits until such a worker is
+    /// available.
     pub fn submit_excluding(
         &mut self,
         now: Duration,
@@ -37,19 +39,21 @@ impl Scheduler {
         but: Vec<WorkerId>,
     ) -> QuestionId {
         self.advance(now);
-        let id = QuestionId(self.fresh_id());
-        self.inquiries.insert(
+        let id = QuestionId(self.next_task_or_question_id());
+        self.questions.insert(
             id,
-            Inquiry::new(question.clone(), Answer::new(), Split::Never, priority),
+            QuestionState::new(question.clone(), Answer::new(), Split::Never, priority),
         );
-        let task = self.add_part(id, question, priority);
-        self.parts.entry(task).and_modify(|part| part.barred = but);
-        self.hand_out();
+        let task = self.add_task(id, question, priority);
+        self.tasks
+            .entry(task)
+            .and_modify(|state| state.excluded = but);
+        self.assign_waiting();
         id
     }
 
-    /// Whether there is somebody who plays the variant, is none of these, and gets tasks, or may when it has passed its
-    /// [exam](crate::Options::qualification_timeout). Looks at every worker.
+    /// Whether a worker outside `but` plays the variant and gets tasks, or may get them after its
+    /// [qualification](crate::Options::qualification_timeout). Costs O(workers).
     #[must_use]
     pub fn has_other_worker(&self, variant: Variant, but: &[WorkerId]) -> bool {
         let is_expected = |w: &Worker| w.is_expected(self.now, self.options.qualification_timeout);
@@ -58,25 +62,28 @@ impl Scheduler {
             .any(|(id, w)| w.has(variant) && !but.contains(&id) && is_expected(w))
     }
 
-    /// Whether somebody gets tasks of the variant now.
+    /// Whether a worker currently gets tasks of the variant.
     #[must_use]
     pub fn has_worker_for(&self, variant: Variant) -> bool {
         self.roster.slots_for(variant).0 > 0
     }
 
-    /// Why a worker gets no tasks, if it is there and barred.
+    /// Returns why a connected worker is suspended, if it is.
     #[must_use]
     pub fn suspension(&self, worker: WorkerId) -> Option<Suspension> {
         self.roster
             .get(worker)
-            .and_then(|w| w.bar)
-            .map(|(bar, _)| bar)
+            .and_then(|w| w.suspension)
+            .map(|(suspension, _)| suspension)
     }
 
-    /// Whether a report of this attempt would count.
+    /// Whether a report of this attempt would be accepted.
     #[must_use]
     pub fn accepts(&self, worker: WorkerId, task: TaskId, attempt: u32) -> bool {
-        let part = self.parts.get(&task).filter(|part| part.answered.is_none());
-        part.is_some_and(|part| part.was_given(attempt, worker))
+        let state = self
+            .tasks
+            .get(&task)
+            .filter(|state| state.answered.is_none());
+        state.is_some_and(|state| state.was_given(attempt, worker))
     }
 }

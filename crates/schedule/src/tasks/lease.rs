@@ -2,50 +2,50 @@ use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
 
-use crate::workers::{Hold, is_behind};
+use crate::workers::{Lease, is_too_slow};
 use crate::{Effect, Scheduler, TaskId, WorkerId};
 
-/// How a task leaves a worker's hands, and how it comes back to them.
+/// The life of a lease: how a worker loses a task, and how it reclaims one.
 impl Scheduler {
-    /// Takes a task from all who have it, and tells them, but not the one who has just ended it.
+    /// Ends all leases of a task and revokes them, except from the worker that has just reported.
     pub(crate) fn release(&mut self, task: TaskId, but: Option<WorkerId>) {
-        let Some(part) = self.parts.get_mut(&task) else {
+        let Some(state) = self.tasks.get_mut(&task) else {
             return;
         };
-        for worker in part.holders() {
-            part.give_back(worker);
-            self.roster.with(worker, |w| w.drop_task(task));
+        for worker in state.holders() {
+            state.mark_returned(worker);
+            self.roster.with(worker, |w| w.drop_lease(task));
             if Some(worker) != but {
                 self.effects.push_back(Effect::Revoke { worker, task });
             }
         }
     }
 
-    /// A worker gives a task back unharmed.
-    pub(crate) fn take_back(&mut self, worker: WorkerId, task: TaskId) {
+    /// Returns a task that its worker hands back.
+    pub(crate) fn return_task(&mut self, worker: WorkerId, task: TaskId) {
         self.totals.handed_back += 1;
-        self.roster.with(worker, |w| w.drop_task(task));
-        self.parts
+        self.roster.with(worker, |w| w.drop_lease(task));
+        self.tasks
             .entry(task)
-            .and_modify(|part| part.give_back(worker));
+            .and_modify(|state| state.mark_returned(worker));
         self.requeue(task);
     }
 
-    /// A worker could not do its task: another shall try, unless enough have.
+    /// Records a failure. The task is assigned again, unless it has failed too often.
     pub(crate) fn fail(&mut self, worker: WorkerId, task: TaskId, reason: &str) {
         self.roster.with(worker, |w| {
-            w.drop_task(task);
-            w.strikes += 1;
+            w.drop_lease(task);
+            w.failures_in_row += 1;
         });
-        let Some(part) = self.parts.get_mut(&task) else {
+        let Some(state) = self.tasks.get_mut(&task) else {
             return;
         };
-        part.fail(worker);
-        let (question, failures, failed) = (part.question, part.failures(), part.failed_on());
-        // Three failures of one worker say more of the worker than of the question, as long as there are others.
+        state.fail(worker);
+        let (question, failures, failed) = (state.question, state.failures(), state.failed_on());
+        // Several failures on one worker say more about the worker than about the question.
         let most = self.options.max_attempts;
         let is_enough = failed.len() >= most as usize
-            || failures >= most && !self.roster.has_but(&failed, part);
+            || failures >= most && !self.roster.has_worker_except(&failed, state);
         if is_enough {
             let others = failed.len();
             let on = if others > 1 {
@@ -62,18 +62,18 @@ impl Scheduler {
         }
     }
 
-    /// A worker is not heard of any more, or does not know of the task.
+    /// Ends the lease of a worker that is silent or no longer knows the task.
     pub(crate) fn lose(&mut self, worker: WorkerId, task: TaskId) {
         if !self.holds(worker, task) {
             return;
         }
         self.totals.lost += 1;
-        self.roster.with(worker, |w| w.drop_task(task));
-        let Some(part) = self.parts.get_mut(&task) else {
+        self.roster.with(worker, |w| w.drop_lease(task));
+        let Some(state) = self.tasks.get_mut(&task) else {
             return;
         };
-        part.lose(worker);
-        let (question, losses) = (part.question, part.losses());
+        state.lose(worker);
+        let (question, losses) = (state.question, state.losses());
         if losses >= self.options.max_losses {
             self.set_aside(
                 question,
@@ -84,78 +84,80 @@ impl Scheduler {
         }
     }
 
-    /// A worker beats for a task that is not in its hands: it is back with one that was lost, or it has not heard yet that
-    /// it is no longer wanted, or its beat and its report have crossed.
-    pub(crate) fn hear_of(&mut self, worker: WorkerId, task: TaskId) {
-        let part = self.parts.get(&task);
-        if part
-            .and_then(|part| part.answered)
+    /// Handles progress on a task without a lease. Either a lost worker is back with it, or the
+    /// worker has not seen the revocation yet, or its heartbeat and report have crossed.
+    pub(crate) fn unexpected_progress(&mut self, worker: WorkerId, task: TaskId) {
+        let state = self.tasks.get(&task);
+        if state
+            .and_then(|state| state.answered)
             .is_none_or(|(by, _)| by != worker)
         {
-            let lost = part.and_then(|part| part.lost_by(worker));
-            self.regain(worker, task, lost.unwrap_or(0));
+            let lost = state.and_then(|state| state.lost_by(worker));
+            self.reclaim(worker, task, lost.unwrap_or(0));
         }
     }
 
-    /// A worker says that it has a task: it keeps it, unless nothing more is wanted of it, or not of this worker, or another
-    /// has it under this attempt that was not given to this one.
-    pub(crate) fn regain(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
+    /// Handles a worker's claim to a task. It keeps the task unless the task is answered, the
+    /// worker may not have it, or another worker holds this attempt and it was not assigned to the
+    /// claimant.
+    pub(crate) fn reclaim(&mut self, worker: WorkerId, task: TaskId, attempt: u32) {
         let allowance = self.allowance(worker, task);
         let is_believed = !self.is_quarantined(worker);
-        let part = self.parts.get_mut(&task);
-        if part
+        let state = self.tasks.get_mut(&task);
+        if state
             .as_ref()
-            .is_some_and(|part| part.answered == Some((worker, attempt)))
+            .is_some_and(|state| state.answered == Some((worker, attempt)))
         {
             return; // its report waits to be acknowledged
         }
-        let wanted = part.filter(|part| {
-            part.answered.is_none() && is_believed && !part.barred.contains(&worker)
+        let wanted = state.filter(|state| {
+            state.answered.is_none() && is_believed && !state.excluded.contains(&worker)
         });
-        let wanted = wanted.and_then(|part| part.owner(attempt).map(|owner| (part, owner)));
+        let wanted = wanted.and_then(|state| state.owner(attempt).map(|owner| (state, owner)));
         let has_it = |owner| {
             self.roster
                 .get(owner)
-                .and_then(|w| w.hold(task))
-                .is_some_and(|hold| hold.attempt == attempt)
+                .and_then(|w| w.lease(task))
+                .is_some_and(|lease| lease.attempt == attempt)
         };
-        let (part, loser) = match wanted {
+        let (state, loser) = match wanted {
             Some((_, owner)) if owner == worker && has_it(owner) => return,
-            // Numbers can be learned: who is there and has it keeps it, but not from whom it was given to.
-            Some((part, owner)) if has_it(owner) && part.was_issued(attempt, worker) => {
-                (part, Some(owner))
+            // Attempt numbers can be guessed, so only the original assignee may take over a held
+            // lease.
+            Some((state, owner)) if has_it(owner) && state.was_issued(attempt, worker) => {
+                (state, Some(owner))
             }
-            Some((part, owner)) if !has_it(owner) => (part, None),
+            Some((state, owner)) if !has_it(owner) => (state, None),
             _ => return self.effects.push_back(Effect::Revoke { worker, task }),
         };
         if let Some(owner) = loser {
-            self.roster.with(owner, |w| w.drop_task(task));
+            self.roster.with(owner, |w| w.drop_lease(task));
             self.effects.push_back(Effect::Revoke {
                 worker: owner,
                 task,
             });
         }
-        part.lose(worker);
-        part.regain(attempt, worker);
-        self.waiting.remove(&(part.priority, task));
-        self.turn += 1;
-        let hold = Hold::new(attempt, part.priority, self.turn, self.now, allowance);
-        self.roster.with(worker, |w| w.take(task, hold));
+        state.lose(worker);
+        state.reclaim(attempt, worker);
+        self.waiting.remove(&(state.priority, task));
+        self.sequence += 1;
+        let lease = Lease::new(attempt, state.priority, self.sequence, self.now, allowance);
+        self.roster.with(worker, |w| w.take(task, lease));
         self.totals.regained += 1;
     }
 
     fn requeue(&mut self, task: TaskId) {
-        if let Some(part) = self
-            .parts
+        if let Some(state) = self
+            .tasks
             .get(&task)
-            .filter(|part| part.answered.is_none() && !part.is_running())
+            .filter(|state| state.answered.is_none() && !state.is_running())
         {
-            self.waiting.insert((part.priority, task));
+            self.waiting.insert((state.priority, task));
         }
     }
 
-    /// A worker's alarm has gone off.
-    pub(crate) fn look_after(&mut self, worker: WorkerId) {
+    /// Handles the timer of a worker: silence, overdue tasks, stalled tasks.
+    pub(crate) fn check_worker(&mut self, worker: WorkerId) {
         let Some(w) = self.roster.get(worker) else {
             return;
         };
@@ -167,7 +169,7 @@ impl Scheduler {
             return;
         }
         for task in w.overdue(self.now) {
-            self.look_at(worker, task);
+            self.check_progress(worker, task);
         }
         let Some(w) = self.roster.get(worker) else {
             return;
@@ -186,69 +188,69 @@ impl Scheduler {
         }
     }
 
-    /// How long a worker may take over a task before somebody looks how it gets on.
+    /// Returns how long a worker may take over a task before its progress is checked.
     pub(crate) fn allowance(&self, worker: WorkerId, task: TaskId) -> Option<Duration> {
-        let (part, w) = (self.parts.get(&task)?, self.roster.get(worker)?);
-        self.forecast
-            .allowance(&part.ask, w.pace.among(self.forecast.usual), &self.options)
+        let (state, w) = (self.tasks.get(&task)?, self.roster.get(worker)?);
+        self.latency
+            .allowance(&state.ask, w.speed.among(self.latency.usual), &self.options)
     }
 
-    /// A task should be done. If its worker has fallen behind, others may have it too: whoever is first counts. If the task
-    /// is only larger than others, it goes on.
-    fn look_at(&mut self, worker: WorkerId, task: TaskId) {
-        let (now, usual) = (self.now, self.forecast.usual);
-        let (Some(part), Some(w)) = (self.parts.get_mut(&task), self.roster.get(worker)) else {
+    /// Checks an overdue task. If its worker is slow, the task may also go to a second worker, and
+    /// the first report counts. If the task is only large, it continues.
+    fn check_progress(&mut self, worker: WorkerId, task: TaskId) {
+        let (now, usual) = (self.now, self.latency.usual);
+        let (Some(state), Some(w)) = (self.tasks.get_mut(&task), self.roster.get(worker)) else {
             return;
         };
-        let Some(&Hold { nodes, began, .. }) = w.hold(task) else {
+        let Some(&Lease { nodes, began, .. }) = w.lease(task) else {
             return;
         };
         let span = now.saturating_sub(began);
-        let longest = part
+        let longest = state
             .ask
             .effort
             .time
             .map(|time| time.saturating_mul(self.options.overdue_factor));
         let is_late =
             longest.is_some_and(|longest| longest.saturating_add(self.options.lease) <= span);
-        if !is_late && !is_behind(nodes, w.pace.among(usual), span) {
+        if !is_late && !is_too_slow(nodes, w.speed.among(usual), span) {
             self.roster
                 .with(worker, |w| w.allow(task, Some(span.saturating_mul(2))));
             return;
         }
-        part.lapse(worker);
-        let has_enough = part.holders().len() >= self.options.max_attempts as usize;
+        state.mark_overdue(worker);
+        let has_enough = state.holders().len() >= self.options.max_attempts as usize;
         self.totals.overdue += 1;
         self.roster.with(worker, |w| {
             w.allow(task, None);
-            w.strikes += 1;
-            w.pace.learn(nodes, span);
+            w.failures_in_row += 1;
+            w.speed.learn(nodes, span);
         });
         if !has_enough {
             self.requeue(task);
         }
     }
 
-    /// Whether nothing that the worker says counts: what it had, others get.
+    /// Whether the worker is in quarantine.
     pub(crate) fn is_quarantined(&self, worker: WorkerId) -> bool {
         self.roster
             .get(worker)
-            .is_some_and(|w| w.is_barred(crate::Suspension::Quarantine))
+            .is_some_and(|w| w.is_suspended_for(crate::Suspension::Quarantine))
     }
 
-    /// Whether the worker has the task in its hands.
+    /// Whether the worker holds a lease on the task.
     #[must_use]
     pub fn holds(&self, worker: WorkerId, task: TaskId) -> bool {
         self.roster
             .get(worker)
-            .is_some_and(|w| w.hold(task).is_some())
+            .is_some_and(|w| w.lease(task).is_some())
     }
 
-    /// Whether a report is about what the worker has in hand just now, and not about an earlier attempt.
+    /// Whether a report is about the worker's current lease, not an earlier attempt.
     pub(crate) fn is_current(&self, worker: WorkerId, task: TaskId, attempt: u32) -> bool {
         self.roster
             .get(worker)
-            .and_then(|w| w.hold(task))
-            .is_some_and(|hold| hold.attempt == attempt)
+            .and_then(|w| w.lease(task))
+            .is_some_and(|lease| lease.attempt == attempt)
     }
 }

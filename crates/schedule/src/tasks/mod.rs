@@ -1,4 +1,4 @@
-//! Tasks: their history, and how they get into a worker's hands and out of them.
+//! Tasks: their history, their assignment, leases and reports.
 
 mod dispatch;
 mod eligibility;
@@ -7,4 +7,4 @@ mod reports;
 mod resumption;
 mod task;
 
-pub(crate) use task::Part;
+pub(crate) use task::TaskState;

@@ -2,16 +2,16 @@ use kagetsu_game::Answer;
 
 use crate::{Effect, Scheduler, Split, TaskId, WorkerId};
 
-/// What follows from a report.
+/// Handling of reports.
 impl Scheduler {
     pub(crate) fn done(&mut self, worker: WorkerId, task: TaskId, attempt: u32, answer: Answer) {
         let known = self
-            .parts
+            .tasks
             .get(&task)
-            .filter(|part| part.was_given(attempt, worker));
-        let Some(part) = known.filter(|part| part.answered.is_none()) else {
+            .filter(|state| state.was_given(attempt, worker));
+        let Some(state) = known.filter(|state| state.answered.is_none()) else {
             self.totals.late += 1;
-            if known.is_none_or(|part| part.answered != Some((worker, attempt))) {
+            if known.is_none_or(|state| state.answered != Some((worker, attempt))) {
                 self.effects.push_back(Effect::Acknowledge {
                     worker,
                     task,
@@ -20,7 +20,7 @@ impl Scheduler {
             }
             return;
         };
-        match part.relevant(answer) {
+        match state.relevant(answer) {
             Some(answer) => self.accept(worker, task, attempt, answer),
             None => self.failed(
                 worker,
@@ -34,32 +34,34 @@ impl Scheduler {
     fn accept(&mut self, worker: WorkerId, task: TaskId, attempt: u32, answer: Answer) {
         let nodes = answer.nodes();
         let now = self.now;
-        let pace = self
+        let speed = self
             .roster
             .with(worker, |w| w.succeed(now, task, nodes))
             .flatten();
-        pace.into_iter().for_each(|pace| self.forecast.notice(pace));
+        speed
+            .into_iter()
+            .for_each(|speed| self.latency.notice(speed));
         self.release(task, Some(worker));
-        let Some(part) = self.parts.get_mut(&task) else {
+        let Some(state) = self.tasks.get_mut(&task) else {
             return;
         };
-        part.answered = Some((worker, attempt));
-        self.forecast.learn(&part.ask, nodes);
-        self.waiting.remove(&(part.priority, task));
+        state.answered = Some((worker, attempt));
+        self.latency.learn(&state.ask, nodes);
+        self.waiting.remove(&(state.priority, task));
         self.totals.done += 1;
-        let question = part.question;
-        let Some(inquiry) = self.inquiries.get_mut(&question) else {
+        let question = state.question;
+        let Some(question_state) = self.questions.get_mut(&question) else {
             return;
         };
-        if inquiry.split == Split::Shared {
+        if question_state.split == Split::Shared {
             self.effects.push_back(Effect::Acknowledge {
                 worker,
                 task,
                 attempt,
             });
-            return self.agree(question, worker, answer);
+            return self.finish_shared_search(question, worker, answer);
         }
-        inquiry.learn(
+        question_state.learn(
             answer,
             Effect::Acknowledge {
                 worker,
@@ -67,8 +69,8 @@ impl Scheduler {
                 attempt,
             },
         );
-        if inquiry.is_finished() {
-            let (answer, nodes, by) = inquiry.take_answer();
+        if question_state.is_finished() {
+            let (answer, nodes, by) = question_state.take_answer();
             self.totals.finished += 1;
             self.effects.push_back(Effect::Finished {
                 question,
@@ -79,7 +81,7 @@ impl Scheduler {
         } else {
             self.effects.push_back(Effect::Progress {
                 question,
-                answer: inquiry.answer().clone(),
+                answer: question_state.answer().clone(),
             });
         }
     }
@@ -92,7 +94,7 @@ impl Scheduler {
         });
         if self.is_current(worker, task, attempt) {
             self.roster.with(worker, |w| w.is_draining = true);
-            self.take_back(worker, task);
+            self.return_task(worker, task);
         }
     }
 

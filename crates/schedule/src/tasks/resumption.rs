@@ -2,13 +2,14 @@ use core::time::Duration;
 
 use kagetsu_game::{Answer, Question};
 
-use crate::questions::Inquiry;
+use crate::questions::QuestionState;
 use crate::{QuestionId, Scheduler, Split, WorkerId};
 
-/// What a worker has at hand from before this scheduler was made.
+/// Tasks that a worker has from before this scheduler was created.
 impl Scheduler {
-    /// Takes in a question that a worker works on already, or has answered: it goes to that worker, however much it has;
-    /// to another, where this one is in quarantine. It is never split; else it is as one that was [submitted](Self::submit).
+    /// Accepts a question that a worker is already working on or has answered, and assigns it to
+    /// that worker regardless of its load; to another if it is in quarantine. The question is never
+    /// split; otherwise it is as if [submitted](Self::submit).
     pub fn resume(
         &mut self,
         now: Duration,
@@ -17,36 +18,41 @@ impl Scheduler {
         worker: WorkerId,
     ) -> QuestionId {
         self.advance(now);
-        let id = QuestionId(self.fresh_id());
-        self.inquiries.insert(
+        let id = QuestionId(self.next_task_or_question_id());
+        self.questions.insert(
             id,
-            Inquiry::new(question.clone(), Answer::new(), Split::Never, priority),
+            QuestionState::new(question.clone(), Answer::new(), Split::Never, priority),
         );
-        let task = self.add_part(id, question, priority);
+        let task = self.add_task(id, question, priority);
         if self.roster.get(worker).is_some() && !self.is_quarantined(worker) {
             self.assign(worker, task);
         }
-        self.hand_out();
+        self.assign_waiting();
         id
     }
 
-    /// A worker has at hand what others were asked meanwhile: it may answer as well, and the first answer counts. Whether
-    /// it is so; not of a question that is split, or answered, or not known, nor of a worker in quarantine.
+    /// Assigns a waiting or running question to one more worker that has it from before; the first
+    /// answer counts. Returns whether it did: not if the question is split, answered or unknown,
+    /// nor to a worker in quarantine.
     pub fn also_assign(&mut self, now: Duration, id: QuestionId, worker: WorkerId) -> bool {
         self.advance(now);
-        let Some(&[task]) = self.inquiries.get(&id).map(|inquiry| &inquiry.parts[..]) else {
+        let Some(&[task]) = self
+            .questions
+            .get(&id)
+            .map(|question_state| &question_state.tasks[..])
+        else {
             return false;
         };
         let is_open = self
-            .parts
+            .tasks
             .get(&task)
-            .is_some_and(|part| part.answered.is_none());
+            .is_some_and(|state| state.answered.is_none());
         let may = is_open
             && !self.is_quarantined(worker)
             && self
                 .roster
                 .get(worker)
-                .is_some_and(|w| w.hold(task).is_none());
+                .is_some_and(|w| w.lease(task).is_none());
         if may {
             self.assign(worker, task);
         }

@@ -6,44 +6,45 @@ use kagetsu_game::{Answer, Question};
 use crate::effect::Role;
 use crate::{QuestionId, WorkerId};
 
-/// One task and its history: what is asked, who tried, who has it now.
+/// One task and its history: content, attempts, current holders.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct TaskState {
     pub(crate) question: QuestionId,
     pub(crate) ask: Question,
     pub(crate) role: Role,
     pub(crate) priority: u64,
-    /// How often it was handed out; the number of the last attempt.
+    /// Number of assignments, which is the number of the last attempt.
     pub(crate) issued: u32,
-    /// Whose answer counts, under which attempt.
+    /// The worker and the attempt whose answer counts.
     pub(crate) answered: Option<(WorkerId, u32)>,
-    /// Who must not have it.
-    pub(crate) barred: Vec<WorkerId>,
+    /// Workers that must not have it.
+    pub(crate) excluded: Vec<WorkerId>,
     attempts: Vec<Attempt>,
 }
 
-/// One handing-out.
+/// One assignment.
 #[derive(Debug)]
 struct Attempt {
     number: u32,
-    /// To whom.
+    /// The worker that it was assigned to.
     to: WorkerId,
-    /// Whose it is: of who named it since.
+    /// The worker that holds it now; another one after a claim.
     worker: WorkerId,
     state: State,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// In the worker's hands.
+    /// The worker holds it.
     Running,
-    /// In the worker's hands for longer than it should be; others may have it too.
+    /// The worker holds it for too long; others may have it too.
     Overdue,
-    /// Not heard of any more; the worker may come back with it.
+    /// The worker is silent; it may return with it.
     Lost,
     /// The worker could not do it.
     Failed,
-    /// The worker gave it back, or it was taken from its queue. Of these only the last of each worker is remembered.
+    /// The worker returned it, or it was taken from its queue. Only the last one of each worker is
+    /// kept.
     Returned,
 }
 
@@ -53,22 +54,21 @@ impl State {
     }
 }
 
-impl Part {
+impl TaskState {
     pub(crate) fn new(question: QuestionId, ask: Question, priority: u64) -> Self {
-        let (role, barred, attempts) = (Role::Whole, Vec::new(), Vec::new());
         Self {
             question,
             ask,
-            role,
+            role: Role::Whole,
             priority,
             issued: 0,
             answered: None,
-            barred,
-            attempts,
+            excluded: Vec::new(),
+            attempts: Vec::new(),
         }
     }
 
-    /// Hands it out; the number of the attempt.
+    /// Records an assignment and returns its attempt number.
     pub(crate) fn issue(&mut self, worker: WorkerId) -> u32 {
         self.issued = self.issued.saturating_add(1);
         self.attempts.push(Attempt {
@@ -80,20 +80,21 @@ impl Part {
         self.issued
     }
 
-    /// Whether this attempt was handed out to this worker, or regained by it, and may still be its own.
+    /// Whether this attempt was assigned to this worker, or claimed by it, and may still be its
+    /// own.
     pub(crate) fn was_given(&self, attempt: u32, worker: WorkerId) -> bool {
         let is_its = |a: &Attempt| a.number == attempt && (a.worker == worker || a.to == worker);
-        !self.barred.contains(&worker) && self.attempts.iter().any(is_its)
+        !self.excluded.contains(&worker) && self.attempts.iter().any(is_its)
     }
 
-    /// Whether this attempt was handed out to this worker.
+    /// Whether this attempt was assigned to this worker.
     pub(crate) fn was_issued(&self, attempt: u32, worker: WorkerId) -> bool {
         self.attempts
             .iter()
             .any(|a| a.number == attempt && a.to == worker)
     }
 
-    /// Who has it in hand.
+    /// Returns the workers that hold it.
     pub(crate) fn holders(&self) -> Vec<WorkerId> {
         self.attempts
             .iter()
@@ -102,7 +103,7 @@ impl Part {
             .collect()
     }
 
-    /// Whether somebody has it in hand who is not behind.
+    /// Whether a worker that is not overdue holds it.
     pub(crate) fn is_running(&self) -> bool {
         self.attempts.iter().any(|a| a.state == State::Running)
     }
@@ -111,7 +112,7 @@ impl Part {
         self.count(State::Failed)
     }
 
-    /// Workers that could not do it, each once.
+    /// Returns the workers that failed at it, each once.
     pub(crate) fn failed_on(&self) -> BTreeSet<WorkerId> {
         self.attempts
             .iter()
@@ -124,7 +125,7 @@ impl Part {
         self.count(State::Lost)
     }
 
-    /// Workers that have not brought it to an end, each as often as it tried.
+    /// Returns the worker of every attempt that was lost or failed.
     pub(crate) fn tried(&self) -> impl Iterator<Item = WorkerId> + '_ {
         self.attempts
             .iter()
@@ -132,20 +133,21 @@ impl Part {
             .map(|a| a.worker)
     }
 
-    /// The last attempt of this worker, if it was lost. What ended any other way does not come back.
+    /// Returns the last attempt of this worker, if that was lost. Attempts that ended otherwise
+    /// cannot be resumed.
     pub(crate) fn lost_by(&self, worker: WorkerId) -> Option<u32> {
         let last = self.attempts.iter().rev().find(|a| a.worker == worker);
         last.filter(|a| a.state == State::Lost).map(|a| a.number)
     }
 
-    /// Whose an attempt is that runs, or may run unseen; none for one that has ended.
+    /// Returns the worker of an attempt that is held or lost; `None` if it has ended.
     pub(crate) fn owner(&self, attempt: u32) -> Option<WorkerId> {
         let may_run =
             |a: &&Attempt| a.number == attempt && (a.state.is_held() || a.state == State::Lost);
         self.attempts.iter().find(may_run).map(|a| a.worker)
     }
 
-    pub(crate) fn regain(&mut self, attempt: u32, worker: WorkerId) {
+    pub(crate) fn reclaim(&mut self, attempt: u32, worker: WorkerId) {
         if let Some(known) = self.attempts.iter_mut().find(|a| a.number == attempt) {
             known.worker = worker;
             known.state = State::Running;
@@ -153,7 +155,7 @@ impl Part {
     }
 
     /// The worker keeps it, and another may have it too.
-    pub(crate) fn lapse(&mut self, worker: WorkerId) {
+    pub(crate) fn mark_overdue(&mut self, worker: WorkerId) {
         self.end(worker, State::Overdue);
     }
 
@@ -165,14 +167,15 @@ impl Part {
         self.end(worker, State::Failed);
     }
 
-    /// The worker gave it back, or it was taken from its queue: nobody's fault.
-    pub(crate) fn give_back(&mut self, worker: WorkerId) {
+    /// Ends an attempt without blame: handed back, or taken from a queue.
+    pub(crate) fn mark_returned(&mut self, worker: WorkerId) {
         self.attempts
             .retain(|a| a.worker != worker || a.state != State::Returned);
         self.end(worker, State::Returned);
     }
 
-    /// The verdicts on moves that were asked about; `None` where none is left although moves were named.
+    /// Returns the verdicts on the moves asked about; `None` if moves were named and no verdict is
+    /// about them.
     pub(crate) fn relevant(&self, mut answer: Answer) -> Option<Answer> {
         if self.ask.moves.is_empty() {
             return Some(answer);

@@ -3,17 +3,17 @@ use alloc::sync::Arc;
 
 use kagetsu_game::Variant;
 
-/// What a worker can take. A number of slots alone stands for a worker that plays everything.
+/// What a worker can take. A plain number of slots means a worker that plays every variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capacity {
-    /// Tasks at the same time.
+    /// Maximum number of tasks at a time.
     pub slots: u32,
-    /// The variants that it can be asked about; `None`: all.
+    /// The variants that it plays; `None`: all.
     pub plays: Option<Arc<BTreeSet<Variant>>>,
 }
 
 impl Capacity {
-    /// Whether it can be asked about the variant.
+    /// Whether it plays the variant.
     #[must_use]
     pub fn has(&self, variant: Variant) -> bool {
         self.plays

@@ -5,56 +5,57 @@ use kagetsu_game::{Question, Variant};
 
 use crate::Options;
 
-/// Kinds of task that are told apart.
-const MOST_KINDS: usize = 1_024;
-/// A worker is taken to be no slower than the others by more than this, however slow it has been.
-const SLOWEST: u64 = 16;
-/// Who has visited less than this part of what it should have is behind.
-const BEHIND: u64 = 4;
+/// Number of task kinds that are told apart.
+const MAX_TASK_KINDS: usize = 1_024;
+/// A worker's speed counts as at least the usual speed divided by this.
+const MAX_SLOWDOWN: u64 = 16;
+/// A search is too slow if it visits less than the expected positions divided by this.
+const TOO_SLOW_FACTOR: u64 = 4;
 
 /// Positions a second of one slot while it searches.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct SearchSpeed {
     value: u64,
-    /// Of searches that were too short to be measured each.
+    /// Positions of searches that were too short to be measured one by one.
     nodes: u64,
     span: Duration,
 }
 
-impl Pace {
+impl SearchSpeed {
     const SHORTEST: Duration = Duration::from_millis(100);
 
-    /// A search has visited so many positions in so long; the pace, where that is long enough to tell.
+    /// Records a search, and returns its speed once the measured time is long enough.
     pub(crate) fn learn(&mut self, nodes: u64, span: Duration) -> Option<u64> {
         self.nodes = self.nodes.saturating_add(nodes);
         self.span = self.span.saturating_add(span);
         if self.span < Self::SHORTEST {
             return None;
         }
-        let pace = u64::try_from(u128::from(self.nodes) * 1_000_000 / self.span.as_micros())
+        let speed = u64::try_from(u128::from(self.nodes) * 1_000_000 / self.span.as_micros())
             .unwrap_or(u64::MAX);
         self.value = if self.value == 0 {
-            pace
+            speed
         } else {
-            self.value - self.value / 4 + pace / 4
+            self.value - self.value / 4 + speed / 4
         };
         (self.nodes, self.span) = (0, Duration::ZERO);
-        Some(pace)
+        Some(speed)
     }
 
-    /// What is to be expected of it, where a slot of the cluster has `usual`; 0 where nobody knows.
+    /// Returns the expected speed, given the `usual` speed of a slot in the cluster; 0 if unknown.
     pub(crate) fn among(self, usual: u64) -> u64 {
         if self.value == 0 {
             usual
         } else {
-            self.value.max(usual / SLOWEST)
+            self.value.max(usual / MAX_SLOWDOWN)
         }
     }
 }
 
-/// Whether a search at this pace should have visited more positions in so long.
-pub(crate) fn is_behind(nodes: u64, pace: u64, span: Duration) -> bool {
-    u128::from(nodes) * u128::from(BEHIND) * 1_000_000 < u128::from(pace) * span.as_micros()
+/// Whether a search of this length is far behind this speed.
+pub(crate) fn is_too_slow(nodes: u64, speed: u64, span: Duration) -> bool {
+    u128::from(nodes) * u128::from(TOO_SLOW_FACTOR) * 1_000_000
+        < u128::from(speed) * span.as_micros()
 }
 
 /// Tasks that take about as long as each other.
@@ -62,7 +63,7 @@ pub(crate) fn is_behind(nodes: u64, pace: u64, span: Duration) -> bool {
 struct Kind {
     variant: Variant,
     depth: Option<u8>,
-    /// Whether only some of the moves are asked about.
+    /// Whether the task asks about some of the moves only.
     is_partial: bool,
 }
 
@@ -76,39 +77,40 @@ impl Kind {
     }
 }
 
-/// What tasks have taken: the most positions of each kind, of late.
+/// Estimates of search effort: the largest recent number of positions for each kind of task.
 #[derive(Debug, Default)]
-pub(crate) struct Forecast {
+pub(crate) struct LatencyEstimate {
     most: BTreeMap<Kind, u64>,
-    /// Positions a second of a slot, over the last searches of all workers; 0 until it is known.
+    /// Recent positions a second of a slot, averaged over all workers; 0 while unknown.
     pub(crate) usual: u64,
 }
 
-impl Forecast {
-    /// A task has taken so many positions.
+impl LatencyEstimate {
+    /// Records the positions visited for a task.
     pub(crate) fn learn(&mut self, ask: &Question, nodes: u64) {
         let kind = Kind::of(ask);
-        if self.most.len() >= MOST_KINDS && !self.most.contains_key(&kind) {
+        if self.most.len() >= MAX_TASK_KINDS && !self.most.contains_key(&kind) {
             self.most.pop_first();
         }
         let most = self.most.entry(kind).or_default();
         *most = nodes.max(*most - *most / 64);
     }
 
-    /// A search of some worker went at this pace.
-    pub(crate) fn notice(&mut self, pace: u64) {
+    /// Records the speed of one search.
+    pub(crate) fn notice(&mut self, speed: u64) {
         self.usual = if self.usual == 0 {
-            pace
+            speed
         } else {
-            self.usual - self.usual / 16 + pace / 16
+            self.usual - self.usual / 16 + speed / 16
         };
     }
 
-    /// How long a task may take a slot of this pace before somebody looks how it gets on; `None` where nothing is known.
+    /// Returns how long a task may run at this speed before its progress is checked; `None` if no
+    /// estimate exists.
     pub(crate) fn allowance(
         &self,
         ask: &Question,
-        pace: u64,
+        speed: u64,
         options: &Options,
     ) -> Option<Duration> {
         let known = self.most.get(&Kind::of(ask)).copied();
@@ -116,9 +118,9 @@ impl Forecast {
             .into_iter()
             .chain(ask.effort.nodes)
             .min()
-            .filter(|_| pace > 0);
+            .filter(|_| speed > 0);
         let search = nodes.map(|nodes| {
-            let micros = u128::from(nodes) * 1_000_000 / u128::from(pace);
+            let micros = u128::from(nodes) * 1_000_000 / u128::from(speed);
             Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
         });
         let longest = search.into_iter().chain(ask.effort.time).min()?;

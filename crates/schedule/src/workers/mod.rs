@@ -1,4 +1,4 @@
-//! Workers: what they can take, what they hold, how fast they are.
+//! Workers: their capacity, leases and speed.
 
 mod capacity;
 mod latency;
@@ -7,7 +7,7 @@ mod suspension;
 mod worker;
 
 pub use capacity::Capacity;
-pub(crate) use latency::{Forecast, Pace, is_behind};
-pub(crate) use roster::{Room, Roster, Turn};
+pub(crate) use latency::{LatencyEstimate, SearchSpeed, is_too_slow};
+pub(crate) use roster::{Candidate, Roster, Vacancy};
 pub use suspension::Suspension;
-pub(crate) use worker::{Hold, Waits, Worker};
+pub(crate) use worker::{Lease, WaitingTasks, Worker};

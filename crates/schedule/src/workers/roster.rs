@@ -5,22 +5,22 @@ use core::time::Duration;
 
 use kagetsu_game::Variant;
 
-use crate::tasks::Part;
+use crate::tasks::TaskState;
 use crate::workers::Worker;
 use crate::{Options, WorkerId};
 
-/// Where a worker has room for one more task.
+/// A place for one more task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Room {
-    /// In a free slot: it would begin at once.
+pub(crate) enum Vacancy {
+    /// A free slot: the task starts at once.
     Slot,
-    /// In its queue: all its slots are taken.
+    /// The queue: all slots are taken.
     Queue,
 }
 
-/// Workers that play the same.
+/// Workers that play the same variants.
 #[derive(Debug)]
-struct Repertoire {
+struct VariantGroup {
     plays: Option<Arc<BTreeSet<Variant>>>,
     workers: u64,
     room: u64,
@@ -28,18 +28,19 @@ struct Repertoire {
     free: u64,
 }
 
-/// When a worker was last served, and which; the order in which workers are served.
-pub(crate) type Turn = (u64, WorkerId);
+/// A worker's last assignment and its id; workers are served in this order.
+pub(crate) type Candidate = (u64, WorkerId);
 
-/// All workers, and who of them has room, is overloaded, is sound, is to be looked after: each found in O(log n).
+/// All workers, with indices of those that have a vacancy, are overloaded, are sound or have a
+/// timer: each found in O(log n).
 ///
-/// Invariant: the indices agree with the workers; [`Roster::with`] is the only way to change one.
+/// Invariant: the indices match the workers; [`Roster::with`] is the only way to change a worker.
 #[derive(Debug)]
 pub(crate) struct Roster {
     options: Options,
     workers: BTreeMap<WorkerId, Worker>,
-    free: BTreeSet<Turn>,
-    hungry: BTreeSet<Turn>,
+    free: BTreeSet<Candidate>,
+    queue_vacancies: BTreeSet<Candidate>,
     loaded: BTreeSet<(u32, WorkerId)>,
     sound: BTreeSet<WorkerId>,
     alarms: BTreeSet<(Duration, WorkerId)>,
@@ -47,13 +48,12 @@ pub(crate) struct Roster {
     pub(crate) free_slots: u64,
     /// Slots of all workers that take tasks.
     pub(crate) slots: u64,
-    /// Tasks that all workers could take, queued ones included.
+    /// Tasks that all workers could take, in slots and queues.
     pub(crate) room: u64,
-    /// Tasks in the hands of all workers.
+    /// Leases of all workers.
     pub(crate) load: u64,
-    /// Workers by what they play, their slots, and the tasks that they could take: of the same list by where it lies, 0 for
-    /// everything.
-    repertoires: BTreeMap<usize, Repertoire>,
+    /// Workers grouped by the address of their list of variants; 0 stands for every variant.
+    variant_groups: BTreeMap<usize, VariantGroup>,
 }
 
 impl Roster {
@@ -62,7 +62,7 @@ impl Roster {
             options,
             workers: BTreeMap::new(),
             free: BTreeSet::new(),
-            hungry: BTreeSet::new(),
+            queue_vacancies: BTreeSet::new(),
             loaded: BTreeSet::new(),
             sound: BTreeSet::new(),
             alarms: BTreeSet::new(),
@@ -70,7 +70,7 @@ impl Roster {
             slots: 0,
             room: 0,
             load: 0,
-            repertoires: BTreeMap::new(),
+            variant_groups: BTreeMap::new(),
         }
     }
 
@@ -86,7 +86,7 @@ impl Roster {
         self.workers.len()
     }
 
-    /// Changes one worker, if it is there.
+    /// Changes a worker, if it is known.
     pub(crate) fn with<R>(
         &mut self,
         id: WorkerId,
@@ -100,10 +100,10 @@ impl Roster {
 
     pub(crate) fn insert(&mut self, id: WorkerId, worker: Worker) {
         self.count(&worker, u64::wrapping_add);
-        let turn = (worker.turn, id);
+        let candidate = (worker.sequence, id);
         match room(&worker, self.options.prefetch) {
-            Some(Room::Slot) => _ = self.free.insert(turn),
-            Some(Room::Queue) => _ = self.hungry.insert(turn),
+            Some(Vacancy::Slot) => _ = self.free.insert(candidate),
+            Some(Vacancy::Queue) => _ = self.queue_vacancies.insert(candidate),
             None => {}
         }
         if worker.surplus() > 0 {
@@ -120,8 +120,8 @@ impl Roster {
     pub(crate) fn remove(&mut self, id: WorkerId) -> Option<Worker> {
         let worker = self.workers.remove(&id)?;
         self.count(&worker, u64::wrapping_sub);
-        self.free.remove(&(worker.turn, id));
-        self.hungry.remove(&(worker.turn, id));
+        self.free.remove(&(worker.sequence, id));
+        self.queue_vacancies.remove(&(worker.sequence, id));
         self.loaded.remove(&(worker.surplus(), id));
         self.sound.remove(&id);
         if let Some(at) = worker.alarm(&self.options) {
@@ -130,25 +130,25 @@ impl Roster {
         Some(worker)
     }
 
-    /// The worker with room that was served longest ago, of those after `last`.
-    pub(crate) fn next(&self, room: Room, last: Option<Turn>) -> Option<Turn> {
-        let turns = match room {
-            Room::Slot => &self.free,
-            Room::Queue => &self.hungry,
+    /// Returns the worker with such a vacancy that was served longest ago, after `last`.
+    pub(crate) fn next(&self, room: Vacancy, last: Option<Candidate>) -> Option<Candidate> {
+        let candidates = match room {
+            Vacancy::Slot => &self.free,
+            Vacancy::Queue => &self.queue_vacancies,
         };
-        turns
+        candidates
             .range((last.map_or(Unbounded, Excluded), Unbounded))
             .next()
             .copied()
     }
 
-    /// The worker with the longest queue.
+    /// Returns the worker with the longest queue.
     pub(crate) fn most_loaded(&self) -> Option<WorkerId> {
         self.loaded.last().map(|(_, id)| *id)
     }
 
-    /// Whether there is a sound worker that plays the variant and is none of `tried`.
-    pub(crate) fn has_sound_but(
+    /// Whether a sound worker outside `tried` plays the variant.
+    pub(crate) fn has_sound_worker_except(
         &self,
         tried: impl Iterator<Item = WorkerId>,
         variant: Variant,
@@ -162,86 +162,87 @@ impl Roster {
         })
     }
 
-    /// Whether somebody gets tasks, may have this one, and is none of these. Looks at every worker, if it must.
-    pub(crate) fn has_but(&self, these: &BTreeSet<WorkerId>, part: &Part) -> bool {
-        let variant = part.ask.position.variant();
+    /// Whether a worker outside `these` gets tasks and may have this one. Costs at most O(workers).
+    pub(crate) fn has_worker_except(&self, these: &BTreeSet<WorkerId>, state: &TaskState) -> bool {
+        let variant = state.ask.position.variant();
         let may = |id: &WorkerId, worker: &Worker| {
-            worker.slot_limit() > 0
+            worker.usable_slots() > 0
                 && worker.has(variant)
-                && !part.barred.contains(id)
+                && !state.excluded.contains(id)
                 && !these.contains(id)
         };
         self.workers.iter().any(|(id, worker)| may(id, worker))
     }
 
-    /// Tasks that the workers that play the variant could take beyond what they have.
+    /// Returns how many more tasks the workers that play the variant could take.
     pub(crate) fn room_for(&self, variant: Variant) -> u64 {
-        self.who_play(variant)
+        self.groups_playing(variant)
             .map(|repertoire| repertoire.room)
             .sum()
     }
 
-    /// Slots of the workers that play the variant and take tasks, and how many of them are free.
+    /// Returns the slots of the workers that play the variant and take tasks, and how many are
+    /// free.
     pub(crate) fn slots_for(&self, variant: Variant) -> (u64, u64) {
         let both = self
-            .who_play(variant)
+            .groups_playing(variant)
             .map(|repertoire| (repertoire.slots, repertoire.free));
         both.fold((0, 0), |(slots, free), (more, are_free)| {
             (slots + more, free + are_free)
         })
     }
 
-    fn who_play(&self, variant: Variant) -> impl Iterator<Item = &Repertoire> {
+    fn groups_playing(&self, variant: Variant) -> impl Iterator<Item = &VariantGroup> {
         let has = move |plays: &Option<Arc<BTreeSet<Variant>>>| {
             plays.as_ref().is_none_or(|plays| plays.contains(&variant))
         };
-        self.repertoires
+        self.variant_groups
             .values()
             .filter(move |repertoire| has(&repertoire.plays))
     }
 
-    /// When somebody is to be looked after.
+    /// Returns the next timer and its worker.
     pub(crate) fn alarm(&self) -> Option<(Duration, WorkerId)> {
         self.alarms.first().copied()
     }
 
     fn count(&mut self, worker: &Worker, add: fn(u64, u64) -> u64) {
         let load = worker.load();
-        let free = worker.slot_limit().saturating_sub(load);
+        let free = worker.usable_slots().saturating_sub(load);
         let room = worker
-            .queue_limit(self.options.prefetch)
+            .usable_queue(self.options.prefetch)
             .saturating_sub(load);
         self.free_slots = add(self.free_slots, u64::from(free));
-        self.slots = add(self.slots, u64::from(worker.slot_limit()));
+        self.slots = add(self.slots, u64::from(worker.usable_slots()));
         self.room = add(self.room, u64::from(room));
         self.load = add(self.load, u64::from(load));
         let key = worker
             .plays
             .as_ref()
             .map_or(0, |plays| Arc::as_ptr(plays).addr());
-        let nobody = || Repertoire {
+        let empty_group = || VariantGroup {
             plays: worker.plays.clone(),
             workers: 0,
             room: 0,
             slots: 0,
             free: 0,
         };
-        let same = self.repertoires.entry(key).or_insert_with(nobody);
+        let same = self.variant_groups.entry(key).or_insert_with(empty_group);
         (same.workers, same.room) = (add(same.workers, 1), add(same.room, u64::from(room)));
         (same.slots, same.free) = (
-            add(same.slots, u64::from(worker.slot_limit())),
+            add(same.slots, u64::from(worker.usable_slots())),
             add(same.free, u64::from(free)),
         );
         if same.workers == 0 {
-            self.repertoires.remove(&key);
+            self.variant_groups.remove(&key);
         }
     }
 }
 
-fn room(worker: &Worker, prefetch: u32) -> Option<Room> {
+fn room(worker: &Worker, prefetch: u32) -> Option<Vacancy> {
     match worker.load() {
-        load if load < worker.slot_limit() => Some(Room::Slot),
-        load if load < worker.queue_limit(prefetch) => Some(Room::Queue),
+        load if load < worker.usable_slots() => Some(Vacancy::Slot),
+        load if load < worker.usable_queue(prefetch) => Some(Vacancy::Queue),
         _ => None,
     }
 }

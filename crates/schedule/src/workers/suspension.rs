@@ -1,8 +1,8 @@
-/// Why a worker gets no tasks although it asks for them.
+/// Why a connected worker gets no tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Suspension {
-    /// It has yet to show that its answers are right. It keeps what it has, and what it [brings](Scheduler::accepts) is for the
-    /// caller to keep until it has.
+    /// It has not yet shown that its answers are right. It keeps its tasks; the caller holds back
+    /// its [reports](Scheduler::accepts) until it has qualified.
     Qualification,
     /// Its answers were wrong.
     Quarantine,

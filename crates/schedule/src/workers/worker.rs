@@ -5,69 +5,69 @@ use core::time::Duration;
 
 use kagetsu_game::Variant;
 
-use crate::workers::Pace;
+use crate::workers::SearchSpeed;
 use crate::{Capacity, Idle, Options, Suspension, TaskId, WorkerId, WorkerStatus};
 
 /// One worker as the scheduler sees it.
 #[derive(Debug)]
 pub(crate) struct Worker {
     pub(crate) slots: u32,
-    /// The variants that it can be asked about; `None`: all.
+    /// The variants that it plays; `None`: all.
     pub(crate) plays: Option<Arc<BTreeSet<Variant>>>,
-    /// When it last was given a task, in assignments; who waits longest is next.
-    pub(crate) turn: u64,
+    /// Number of its last assignment; the lowest is served next.
+    pub(crate) sequence: u64,
     pub(crate) is_silent: bool,
     pub(crate) is_draining: bool,
-    /// Why it gets no tasks, if it gets none, and since when.
-    pub(crate) bar: Option<(Suspension, Duration)>,
+    /// Why it gets no tasks, and since when.
+    pub(crate) suspension: Option<(Suspension, Duration)>,
     /// Failures since its last success.
-    pub(crate) strikes: u32,
+    pub(crate) failures_in_row: u32,
     pub(crate) done: u64,
-    held: BTreeMap<TaskId, Hold>,
+    leases: BTreeMap<TaskId, Lease>,
     last_seen: Duration,
-    meter: Meter,
-    pub(crate) pace: Pace,
+    meter: SpeedMeter,
+    pub(crate) speed: SearchSpeed,
 }
 
-/// What waits, as one worker sees it.
+/// The waiting tasks, from the view of one worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Waits {
-    /// Some of it is of a variant that it plays.
+pub(crate) enum WaitingTasks {
+    /// It plays the variant of at least one of them.
     Playable,
-    /// Nothing of it is.
+    /// It plays none of their variants.
     Foreign,
 }
 
-/// A task in a worker's hands.
+/// A task that a worker holds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Hold {
+pub(crate) struct Lease {
     pub(crate) attempt: u32,
     pub(crate) priority: u64,
-    /// When it was assigned, in assignments.
-    pub(crate) turn: u64,
-    /// Positions visited, as last heard; 0 until it is begun.
+    /// Number of the assignment.
+    pub(crate) sequence: u64,
+    /// Positions visited, as last reported; 0 until the task is begun.
     pub(crate) nodes: u64,
-    /// When it last got on, or last had a reason not to.
+    /// Time of the last progress, or of the last reason to have none.
     pub(crate) progressed: Duration,
-    /// When it was assigned, or last known to wait in the queue.
+    /// Time of the assignment, or when it was last known to be queued.
     pub(crate) began: Duration,
-    /// How long after that somebody looks how it gets on, if ever.
+    /// Time after `began` at which its progress is checked, if ever.
     pub(crate) allowance: Option<Duration>,
 }
 
-impl Hold {
-    /// Fresh in the worker's hands.
+impl Lease {
+    /// A new lease.
     pub(crate) const fn new(
         attempt: u32,
         priority: u64,
-        turn: u64,
+        sequence: u64,
         now: Duration,
         allowance: Option<Duration>,
     ) -> Self {
         Self {
             attempt,
             priority,
-            turn,
+            sequence,
             nodes: 0,
             progressed: now,
             began: now,
@@ -75,7 +75,7 @@ impl Hold {
         }
     }
 
-    /// When somebody is to look how it gets on.
+    /// Returns when its progress is to be checked.
     fn due(&self) -> Option<Duration> {
         self.allowance
             .map(|allowance| self.began.saturating_add(allowance))
@@ -87,167 +87,168 @@ impl Worker {
         Self {
             slots: capacity.slots,
             plays: capacity.plays,
-            turn: 0,
+            sequence: 0,
             is_silent: false,
             is_draining: false,
-            bar: None,
-            strikes: 0,
+            suspension: None,
+            failures_in_row: 0,
             done: 0,
-            held: BTreeMap::new(),
+            leases: BTreeMap::new(),
             last_seen: now,
-            meter: Meter {
+            meter: SpeedMeter {
                 since: now,
                 nodes: 0,
                 speed: 0,
             },
-            pace: Pace::default(),
+            speed: SearchSpeed::default(),
         }
     }
 
-    /// It is alive. What is queued behind other tasks has not stood still by its own fault.
-    pub(crate) fn sign(&mut self, now: Duration) {
+    /// Records a sign of life. Queued tasks count as having progressed, since they wait for others.
+    pub(crate) fn heard_from(&mut self, now: Duration) {
         self.last_seen = now;
         self.is_silent = false;
         self.meter.read(now);
         for task in self.queued() {
-            self.held
+            self.leases
                 .entry(task)
-                .and_modify(|hold| (hold.progressed, hold.began) = (now, now));
+                .and_modify(|lease| (lease.progressed, lease.began) = (now, now));
         }
     }
 
-    /// What it says of a task at hand; whether it is one.
+    /// Records the positions visited for a task; returns whether the worker holds it.
     pub(crate) fn progress(&mut self, now: Duration, task: TaskId, nodes: u64) -> bool {
-        let Some(hold) = self.held.get_mut(&task) else {
+        let Some(lease) = self.leases.get_mut(&task) else {
             return false;
         };
-        if nodes > hold.nodes {
-            self.meter.nodes = self.meter.nodes.saturating_add(nodes - hold.nodes);
-            (hold.nodes, hold.progressed) = (nodes, now);
+        if nodes > lease.nodes {
+            self.meter.nodes = self.meter.nodes.saturating_add(nodes - lease.nodes);
+            (lease.nodes, lease.progressed) = (nodes, now);
         }
         true
     }
 
-    /// A task is answered, with so many positions in all; the pace of it, where that can be told.
+    /// Records an answer with its total of positions; returns the search speed, if it can be
+    /// measured.
     pub(crate) fn succeed(&mut self, now: Duration, task: TaskId, nodes: u64) -> Option<u64> {
-        let hold = self.held.remove(&task);
-        let counted = hold.map_or(0, |hold| hold.nodes);
+        let lease = self.leases.remove(&task);
+        let counted = lease.map_or(0, |lease| lease.nodes);
         self.meter.nodes = self
             .meter
             .nodes
             .saturating_add(nodes.saturating_sub(counted));
-        self.strikes = 0;
+        self.failures_in_row = 0;
         self.done += 1;
-        hold.and_then(|hold| self.pace.learn(nodes, now.saturating_sub(hold.began)))
+        lease.and_then(|lease| self.speed.learn(nodes, now.saturating_sub(lease.began)))
     }
 
-    pub(crate) fn take(&mut self, task: TaskId, hold: Hold) {
-        self.turn = self.turn.max(hold.turn);
-        self.held.insert(task, hold);
+    pub(crate) fn take(&mut self, task: TaskId, lease: Lease) {
+        self.sequence = self.sequence.max(lease.sequence);
+        self.leases.insert(task, lease);
     }
 
-    /// Looks at a task again after so long, or never.
+    /// Sets the time to the next check of a task's progress, or none.
     pub(crate) fn allow(&mut self, task: TaskId, allowance: Option<Duration>) {
-        self.held
+        self.leases
             .entry(task)
-            .and_modify(|hold| hold.allowance = allowance);
+            .and_modify(|lease| lease.allowance = allowance);
     }
 
-    pub(crate) fn drop_task(&mut self, task: TaskId) {
-        self.held.remove(&task);
+    pub(crate) fn drop_lease(&mut self, task: TaskId) {
+        self.leases.remove(&task);
     }
 
-    pub(crate) fn hold(&self, task: TaskId) -> Option<&Hold> {
-        self.held.get(&task)
+    pub(crate) fn lease(&self, task: TaskId) -> Option<&Lease> {
+        self.leases.get(&task)
     }
 
     pub(crate) fn tasks(&self) -> Vec<TaskId> {
-        self.held.keys().copied().collect()
+        self.leases.keys().copied().collect()
     }
 
     pub(crate) fn load(&self) -> u32 {
-        self.held.len() as u32
+        self.leases.len() as u32
     }
 
-    /// Slots that it may fill; a worker that failed shows first that it can.
-    pub(crate) fn slot_limit(&self) -> u32 {
-        match self.strikes {
-            _ if self.is_silent || self.is_draining || self.bar.is_some() => 0,
+    /// Returns how many slots it may use; only one while it has failures since its last success.
+    pub(crate) fn usable_slots(&self) -> u32 {
+        match self.failures_in_row {
+            _ if self.is_silent || self.is_draining || self.suspension.is_some() => 0,
             0 => self.slots,
             _ => self.slots.min(1),
         }
     }
 
-    /// It gets no tasks any more, or gets some again. A bar that is there already stands since it was put.
-    pub(crate) fn set_bar(&mut self, now: Duration, bar: Option<Suspension>) {
-        if self.bar.map(|(bar, _)| bar) != bar {
-            self.bar = bar.map(|bar| (bar, now));
+    /// Sets or clears the suspension. An unchanged suspension keeps its start.
+    pub(crate) fn set_suspension(&mut self, now: Duration, suspension: Option<Suspension>) {
+        if self.suspension.map(|(suspension, _)| suspension) != suspension {
+            self.suspension = suspension.map(|suspension| (suspension, now));
         }
     }
 
-    /// Whether this is why it gets no tasks.
-    pub(crate) fn is_barred(&self, bar: Suspension) -> bool {
-        self.bar.is_some_and(|(why, _)| why == bar)
+    /// Whether it is suspended for this reason.
+    pub(crate) fn is_suspended_for(&self, suspension: Suspension) -> bool {
+        self.suspension.is_some_and(|(why, _)| why == suspension)
     }
 
-    /// Whether it gets tasks, or will when it has passed an exam for which it has so long.
+    /// Whether it gets tasks, or is qualifying and still within `exam`.
     pub(crate) fn is_expected(&self, now: Duration, exam: Duration) -> bool {
-        let is_examined = match self.bar {
+        let is_examined = match self.suspension {
             Some((Suspension::Qualification, since)) => now < since.saturating_add(exam),
             _ => false,
         };
-        self.slot_limit() > 0
+        self.usable_slots() > 0
             || is_examined && self.slots > 0 && !self.is_silent && !self.is_draining
     }
 
-    /// Tasks that it may hold, queued ones included.
-    pub(crate) fn queue_limit(&self, prefetch: u32) -> u32 {
-        let slots = self.slot_limit();
-        if slots == 0 || self.strikes > 0 {
+    /// Returns how many tasks it may hold, queued ones included.
+    pub(crate) fn usable_queue(&self, prefetch: u32) -> u32 {
+        let slots = self.usable_slots();
+        if slots == 0 || self.failures_in_row > 0 {
             slots
         } else {
             slots.saturating_add(prefetch)
         }
     }
 
-    /// Whether it can be asked about the variant.
+    /// Whether it plays the variant.
     pub(crate) fn has(&self, variant: Variant) -> bool {
         self.plays
             .as_ref()
             .is_none_or(|plays| plays.contains(&variant))
     }
 
-    /// Whether it would do well whatever it is given.
+    /// Whether it gets tasks and has no failure since its last success.
     pub(crate) fn is_sound(&self) -> bool {
-        self.slot_limit() > 0 && self.strikes == 0
+        self.usable_slots() > 0 && self.failures_in_row == 0
     }
 
-    /// The tasks in the order in which it runs them: begun ones, then the most urgent, then the first assigned.
+    /// Returns the tasks in running order: begun ones, then by priority, then by assignment.
     fn in_order(&self) -> Vec<TaskId> {
         let mut order: Vec<_> = self
-            .held
+            .leases
             .iter()
-            .map(|(task, hold)| (hold.nodes == 0, hold.priority, hold.turn, *task))
+            .map(|(task, lease)| (lease.nodes == 0, lease.priority, lease.sequence, *task))
             .collect();
         order.sort_unstable();
         order.into_iter().map(|(.., task)| task).collect()
     }
 
-    /// What it cannot have begun: all its slots are taken by others.
+    /// Returns the tasks that cannot have begun, because others take all slots.
     fn queued(&self) -> Vec<TaskId> {
-        if self.held.len() <= self.slots as usize {
+        if self.leases.len() <= self.slots as usize {
             return Vec::new();
         }
         self.in_order().split_off(self.slots as usize)
     }
 
-    /// How many tasks could be taken from it without loss.
+    /// Returns how many tasks can be taken from it without losing work.
     pub(crate) fn surplus(&self) -> u32 {
-        let begun = self.held.values().filter(|hold| hold.nodes > 0).count() as u32;
+        let begun = self.leases.values().filter(|lease| lease.nodes > 0).count() as u32;
         self.load() - self.load().min(self.slots.max(begun))
     }
 
-    /// The task that it would come to last.
+    /// Returns the task that it would begin last, if it can be taken.
     pub(crate) fn last_queued(&self) -> Option<TaskId> {
         if self.surplus() > 0 {
             self.in_order().pop()
@@ -256,16 +257,16 @@ impl Worker {
         }
     }
 
-    /// Tasks that do not get on.
+    /// Returns running tasks that have made no progress for the length of the timeout.
     pub(crate) fn stalled(&self, now: Duration, stall_timeout: Duration) -> Vec<TaskId> {
         let is_stalled =
-            |task: &TaskId| self.held[task].progressed.saturating_add(stall_timeout) <= now;
+            |task: &TaskId| self.leases[task].progressed.saturating_add(stall_timeout) <= now;
         self.running().into_iter().filter(is_stalled).collect()
     }
 
-    /// Tasks that should be done.
+    /// Returns running tasks whose progress check is due.
     pub(crate) fn overdue(&self, now: Duration) -> Vec<TaskId> {
-        let is_due = |task: &TaskId| self.held[task].due().is_some_and(|due| due <= now);
+        let is_due = |task: &TaskId| self.leases[task].due().is_some_and(|due| due <= now);
         self.running().into_iter().filter(is_due).collect()
     }
 
@@ -273,20 +274,20 @@ impl Worker {
         !self.is_silent && self.last_seen.saturating_add(lease) <= now
     }
 
-    /// When to look after it, if it is not heard of before.
+    /// Returns when to check the worker if it gives no sign before.
     pub(crate) fn alarm(&self, options: &Options) -> Option<Duration> {
         if self.is_silent {
             return None;
         }
         let stalls = self.running().into_iter().map(|task| {
-            self.held[&task]
+            self.leases[&task]
                 .progressed
                 .saturating_add(options.stall_timeout)
         });
         let dues = self
             .running()
             .into_iter()
-            .filter_map(|task| self.held[&task].due());
+            .filter_map(|task| self.leases[&task].due());
         stalls
             .chain(dues)
             .chain([self.last_seen.saturating_add(options.lease)])
@@ -299,8 +300,8 @@ impl Worker {
         order
     }
 
-    /// What the world may know; `waits`: the tasks that nobody has.
-    pub(crate) fn status(&self, id: WorkerId, waits: Option<Waits>) -> WorkerStatus {
+    /// Returns its public state; `waits` classifies the waiting tasks.
+    pub(crate) fn status(&self, id: WorkerId, waits: Option<WaitingTasks>) -> WorkerStatus {
         WorkerStatus {
             id,
             slots: self.slots,
@@ -316,16 +317,16 @@ impl Worker {
         }
     }
 
-    fn why_idle(&self, waits: Option<Waits>) -> Idle {
+    fn why_idle(&self, waits: Option<WaitingTasks>) -> Idle {
         match () {
             () if self.is_silent => Idle::Silent,
             () if self.is_draining => Idle::Draining,
-            () if self.is_barred(Suspension::Qualification) => Idle::Qualifying,
-            () if self.is_barred(Suspension::Quarantine) => Idle::Quarantined,
-            () if self.load() >= self.slot_limit() => Idle::Probation,
+            () if self.is_suspended_for(Suspension::Qualification) => Idle::Qualifying,
+            () if self.is_suspended_for(Suspension::Quarantine) => Idle::Quarantined,
+            () if self.load() >= self.usable_slots() => Idle::Probation,
             () => waits.map_or(Idle::NoTasks, |waits| match waits {
-                Waits::Playable => Idle::Avoided,
-                Waits::Foreign => Idle::UnsupportedVariant,
+                WaitingTasks::Playable => Idle::Avoided,
+                WaitingTasks::Foreign => Idle::UnsupportedVariant,
             }),
         }
     }
@@ -333,13 +334,13 @@ impl Worker {
 
 /// Positions a second, smoothed over a few readings.
 #[derive(Debug)]
-struct Meter {
+struct SpeedMeter {
     since: Duration,
     nodes: u64,
     speed: u64,
 }
 
-impl Meter {
+impl SpeedMeter {
     const SHORTEST: Duration = Duration::from_secs(1);
 
     fn read(&mut self, now: Duration) {
