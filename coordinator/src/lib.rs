@@ -17,8 +17,8 @@ mod telemetry;
 mod verification;
 
 pub use auth::{
-    Guard, GuardLayer, Need, Pass, Protected, Protection, Refusal, Role, TokenEntry, Tokens,
-    TokensError,
+    AuthError, AuthLayer, Authenticator, Credentials, Permission, Principal, Protected, Protection,
+    Role, TokenEntry, Tokens, TokensError,
 };
 pub use book::library::Shelf;
 pub use config::Config;

@@ -115,8 +115,8 @@ async fn serve(arguments: Arguments) -> Result<()> {
         Some(address) => Some(protected.listen_http(address).await?),
         None => None,
     };
-    let server =
-        Server::start(&arguments.config, shutdown.clone())?.behind(Arc::clone(&protected.guard));
+    let server = Server::start(&arguments.config, shutdown.clone())?
+        .with_authenticator(Arc::clone(&protected.authenticator));
     if let Some(file) = &arguments.address_file {
         write_whole(file, &format!("{address}\n"), 0o644).with_context(|| cannot_write(file))?;
     }
@@ -138,8 +138,8 @@ async fn serve(arguments: Arguments) -> Result<()> {
         .transpose()?;
     let served = server.listen(listener).await;
     shutdown.cancel();
-    for door in [http, metrics].into_iter().flatten() {
-        door.await?;
+    for task in [http, metrics].into_iter().flatten() {
+        task.await?;
     }
     served
 }
@@ -176,12 +176,12 @@ fn serve_http(
         may_change,
         ..access
     };
-    let door = server.door(access);
+    let router = server.http(access);
     let mut out = std::io::stdout();
     writeln!(out, "http on {address}").and_then(|()| out.flush())?;
     Ok(tokio::spawn(kagetsu_http::serve(
         listener,
-        door,
+        router,
         shutdown.clone(),
     )))
 }

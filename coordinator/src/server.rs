@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow};
 use hyper_util::rt::TokioIo;
 use kagetsu_book::{Book, BookOptions};
+use kagetsu_http::ServerInfo;
 use kagetsu_proto::v1::analysis_server::AnalysisServer;
 use kagetsu_proto::v1::books_server::BooksServer;
 use kagetsu_proto::v1::builds_server::BuildsServer;
@@ -25,7 +26,7 @@ use tonic::transport::server::Connected;
 use tonic::{Request, Status};
 use tower::service_fn;
 
-use crate::auth::{Guard, GuardLayer, guard_http};
+use crate::auth::{AuthLayer, Authenticator, Principal, authenticate_http};
 use crate::book::desk::KeeperDesk;
 use crate::book::keeper::Keeper;
 use crate::book::library::Library;
@@ -35,7 +36,6 @@ use crate::services::analysis::AnalysisService;
 use crate::services::books::BooksService;
 use crate::services::builds::BuildsService;
 use crate::services::busy::Limits;
-use crate::services::door::Door;
 use crate::services::workers::WorkersService;
 use crate::telemetry::monitor::{MeterLayer, Monitor};
 use crate::verification::prover::Prover;
@@ -58,7 +58,7 @@ const PIPE: usize = 64 << 10;
 pub struct Server {
     hub: Arc<Hub>,
     keeper: Option<KeeperDesk>,
-    guard: Arc<Guard>,
+    authenticator: Arc<Authenticator>,
     thread: Option<JoinHandle<Result<()>>>,
     shutdown: CancellationToken,
     /// Cancelled when the keeper ends, for whichever reason.
@@ -85,12 +85,12 @@ impl Server {
         let mut trust = Trust::new(config.trusts_workers, config.verify_share);
         let Some(path) = &config.book else {
             let hub = Hub::new(None, trust);
-            let (guard, drained) = (Guard::open(), CancellationToken::new());
+            let (authenticator, drained) = (Authenticator::open(), CancellationToken::new());
             let (limits, grace) = (Limits::default(), config.grace);
             return Ok(Self {
                 hub,
                 keeper: None,
-                guard,
+                authenticator,
                 thread: None,
                 shutdown,
                 kept,
@@ -122,13 +122,13 @@ impl Server {
         let thread = std::thread::Builder::new()
             .name("keeper".into())
             .spawn(run)?;
-        let (keeper, thread, guard) = (Some(desk), Some(thread), Guard::open());
+        let (keeper, thread, authenticator) = (Some(desk), Some(thread), Authenticator::open());
         let drained = CancellationToken::new();
         let (limits, grace) = (Limits::default(), config.grace);
         Ok(Self {
             hub,
             keeper,
-            guard,
+            authenticator,
             thread,
             shutdown,
             kept,
@@ -138,10 +138,13 @@ impl Server {
         })
     }
 
-    /// Behind a guard; without one everybody may do everything.
+    /// Authenticates callers; by default every caller may do everything.
     #[must_use]
-    pub fn behind(self, guard: Arc<Guard>) -> Self {
-        Self { guard, ..self }
+    pub fn with_authenticator(self, authenticator: Arc<Authenticator>) -> Self {
+        Self {
+            authenticator,
+            ..self
+        }
     }
 
     /// Serves who comes to a listener until the shutdown, or until the book can be written no more.
@@ -159,27 +162,41 @@ impl Server {
 
     /// What it says of itself to those who watch over it; to be served by HTTP.
     pub fn monitor(&self) -> axum::Router {
-        guard_http(
+        authenticate_http(
             self.watch().routes().merge(self.watch().probes()),
-            &self.guard,
+            &self.authenticator,
         )
     }
 
     fn watch(&self) -> Monitor {
-        Monitor::new(&self.hub, self.keeper.as_ref(), &self.guard, &self.shutdown)
-    }
-
-    /// Its door for HTTP, to be served beside it. Must be called in a tokio runtime.
-    pub fn door(&self, access: kagetsu_http::Access) -> axum::Router {
-        let door = Door::new(
+        Monitor::new(
             &self.hub,
             self.keeper.as_ref(),
+            &self.authenticator,
             &self.shutdown,
-            self.limits.clone(),
-        );
-        let router = kagetsu_http::router(door, access.clone(), self.shutdown.clone())
+        )
+    }
+
+    /// Its HTTP API and page, to be served beside it. Must be called in a tokio runtime.
+    pub fn http(&self, access: kagetsu_http::Access) -> axum::Router {
+        let backend = kagetsu_http::Backend {
+            services: self.authorized(self.services()),
+            info: Arc::new(CoordinatorInfo {
+                hub: Arc::clone(&self.hub),
+                keeper: self.keeper.clone(),
+            }),
+            internal: Principal::internal().into(),
+        };
+        let router = kagetsu_http::router(backend, access.clone(), self.shutdown.clone())
             .merge(self.watch().routes());
-        kagetsu_http::headed(guard_http(router, &self.guard), access)
+        let router = authenticate_http(router, &self.authenticator);
+        kagetsu_http::with_browser_headers(router, access)
+    }
+
+    /// Holds every rpc of `routes` to its permission.
+    fn authorized(&self, routes: Routes) -> axum::Router {
+        let layer = AuthLayer::new(Arc::clone(&self.authenticator));
+        routes.into_axum_router().layer(layer)
     }
 
     /// Serves inside this process, over memory.
@@ -221,15 +238,14 @@ impl Server {
         S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Connected + Unpin + Send + 'static,
     {
         let thread = self.thread.take();
-        let routes = self.routes().await?;
-        let guard = Arc::clone(&self.guard);
+        let routes = Routes::from(self.authorized(self.routes().await?));
+        let authenticator = Arc::clone(&self.authenticator);
         let mut server = server
             .max_concurrent_streams(STREAMS)
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
             .layer(InterceptorLayer::new(understood))
             .layer(MeterLayer::new(self.hub.metrics()))
-            .layer(GuardLayer::new(Arc::clone(&guard)))
             .layer(ResponseBudget::default().layer());
         let router = server.add_routes(routes);
         let (hub, keeper) = (Arc::clone(&self.hub), self.keeper.clone());
@@ -243,7 +259,7 @@ impl Server {
         };
         let clock = Arc::clone(&hub);
         let clock = tokio::spawn(async move { clock.keep_time().await });
-        let guarding = tokio::spawn(async move { guard.watch().await });
+        let watching = tokio::spawn(async move { authenticator.watch().await });
         let mut serving = tokio::spawn(router.serve_with_incoming_shutdown(incoming, stop));
         let ended = tokio::select! {
             ended = &mut serving => Some(ended),
@@ -264,7 +280,7 @@ impl Server {
                 .map_or(Ok(()), |_| Ok(())),
         };
         clock.abort();
-        guarding.abort();
+        watching.abort();
         let prover = hub.dismiss();
         if let Some(keeper) = keeper {
             keeper.stop();
@@ -277,7 +293,24 @@ impl Server {
         closed.and(ended)
     }
 
+    /// All gRPC services of this server, with health and reflection.
     async fn routes(&self) -> Result<Routes> {
+        let (health, healthy) = tonic_health::server::health_reporter();
+        health
+            .set_serving::<AnalysisServer<AnalysisService>>()
+            .await;
+        health.set_serving::<BuildsServer<BuildsService>>().await;
+        health.set_serving::<BooksServer<BooksService>>().await;
+        health.set_serving::<WorkersServer<WorkersService>>().await;
+        let reflection = tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+            .build_v1()?;
+        Ok(self.services().add_service(healthy).add_service(reflection))
+    }
+
+    /// The services of `kagetsu.v1`.
+    fn services(&self) -> Routes {
         let (hub, keeper, shutdown) = (&self.hub, &self.keeper, &self.shutdown);
         let hub = || Arc::clone(hub);
         let (keeper, stop) = (|| keeper.clone(), || shutdown.clone());
@@ -316,23 +349,36 @@ impl Server {
             beats,
             refusals: Arc::default(),
         };
-        let (health, healthy) = tonic_health::server::health_reporter();
-        health
-            .set_serving::<AnalysisServer<AnalysisService>>()
-            .await;
-        health.set_serving::<BuildsServer<BuildsService>>().await;
-        health.set_serving::<BooksServer<BooksService>>().await;
-        health.set_serving::<WorkersServer<WorkersService>>().await;
-        let reflection = tonic_reflection::server::Builder::configure()
-            .register_encoded_file_descriptor_set(DESCRIPTORS)
-            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-            .build_v1()?;
-        Ok(Routes::new(healthy)
-            .add_service(reflection)
-            .add_service(AnalysisServer::new(analysis).max_decoding_message_size(MESSAGE_LIMIT))
+        Routes::new(AnalysisServer::new(analysis).max_decoding_message_size(MESSAGE_LIMIT))
             .add_service(BuildsServer::new(builds).max_decoding_message_size(MESSAGE_LIMIT))
             .add_service(BooksServer::new(books).max_decoding_message_size(MESSAGE_LIMIT))
-            .add_service(WorkersServer::new(workers).max_decoding_message_size(MESSAGE_LIMIT)))
+            .add_service(WorkersServer::new(workers).max_decoding_message_size(MESSAGE_LIMIT))
+    }
+}
+
+/// The state of a coordinator, for its HTTP API.
+struct CoordinatorInfo {
+    hub: Arc<Hub>,
+    keeper: Option<KeeperDesk>,
+}
+
+impl ServerInfo for CoordinatorInfo {
+    fn epoch(&self) -> Option<u64> {
+        self.keeper.as_ref().map(|keeper| keeper.extent().entries())
+    }
+
+    fn positions(&self) -> u64 {
+        self.keeper
+            .as_ref()
+            .map_or(0, |keeper| keeper.extent().positions())
+    }
+
+    fn is_cluster(&self) -> bool {
+        true
+    }
+
+    fn record(&self, method: &str, route: &'static str, time: Duration) {
+        self.hub.metrics().answered_http(method, route, time);
     }
 }
 

@@ -12,14 +12,13 @@ use tonic::{Code, Status};
 /// The longest accepted request body, in bytes.
 pub(crate) const MAX_BODY_BYTES: usize = 256 << 10;
 
-/// Why a request gets no answer: `{"error": {"code": "...", "message": "..."}}`. The code is a word for programs, the
-/// message says to a person what happened and what to do.
+/// Why a request fails: the content of an [`ErrorJson`] and the status of the response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     pub(crate) code: &'static str,
     pub(crate) message: String,
-    /// When to come again, where that helps.
+    /// Time after which the same request may succeed; `None` if waiting does not help.
     pub(crate) retry_after: Option<Duration>,
 }
 
@@ -33,13 +32,13 @@ impl ApiError {
         }
     }
 
-    /// A parameter or a body that cannot be.
-    pub(crate) fn wrong(message: impl Into<String>) -> Self {
+    /// An invalid parameter or body.
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad_request", message)
     }
 }
 
-/// The one place where a service's refusal becomes an HTTP status.
+/// Translates gRPC statuses into HTTP statuses.
 impl From<Status> for ApiError {
     fn from(status: Status) -> Self {
         let (http, code) = match status.code() {
@@ -47,6 +46,12 @@ impl From<Status> for ApiError {
             Code::NotFound => (StatusCode::NOT_FOUND, "not_found"),
             Code::AlreadyExists | Code::FailedPrecondition | Code::Aborted => {
                 (StatusCode::CONFLICT, "conflict")
+            }
+            // A server without a cluster lacks the services of one.
+            Code::Unimplemented => {
+                let message = "this server only reads its book: analyses, builds and workers \
+                               need a coordinator";
+                return Self::new(StatusCode::CONFLICT, "conflict", message);
             }
             Code::PermissionDenied => (StatusCode::FORBIDDEN, "forbidden"),
             Code::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated"),

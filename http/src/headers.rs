@@ -20,12 +20,12 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Tells the browser what it may do with the answers, refusals included: it goes around all else that answers.
-pub fn headed(router: Router, access: Access) -> Router {
+pub fn with_browser_headers(router: Router, access: Access) -> Router {
     router.layer(from_fn_with_state(Arc::new(access), head))
 }
 
-/// What of an answer's head [`headed`] has put there.
-pub(crate) fn of_the_browser(
+/// What of an answer's head [`with_browser_headers`] has put there.
+pub(crate) fn browser_headers(
     headers: &HeaderMap,
 ) -> impl Iterator<Item = (HeaderName, HeaderValue)> + '_ {
     const NAMES: [HeaderName; 8] = [

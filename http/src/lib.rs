@@ -19,11 +19,9 @@ mod routes;
 mod server;
 mod services;
 mod state;
-mod unimplemented;
 
 pub use access::{Access, Rights};
-pub use headers::headed;
-pub use routes::router;
+pub use headers::with_browser_headers;
+pub use routes::{Target, router, target};
 pub use server::{Client, serve};
-pub use services::Services;
-pub use unimplemented::Unimplemented;
+pub use services::{Backend, CallerExtensions, ServerInfo};

@@ -9,44 +9,42 @@ use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::services::Services;
 use crate::state::AppState;
 
-/// Lets a request through, or not.
-pub(crate) async fn check_access<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
+/// Rejects requests that the server's [`Access`](crate::Access) does not allow.
+pub(crate) async fn check_access(
+    State(app): State<Arc<AppState>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let is_question =
+    let is_preflight =
         request.method() == Method::OPTIONS && app.access.allowed(request.headers()).is_some();
     match app.access.check(request.method(), request.headers()) {
-        Err(refusal) => refusal.into_response(),
-        Ok(()) if is_question => StatusCode::NO_CONTENT.into_response(),
+        Err(error) => error.into_response(),
+        Ok(()) if is_preflight => StatusCode::NO_CONTENT.into_response(),
         Ok(()) => next.run(request).await,
     }
 }
 
-/// Tells the services how long a route took.
-pub(crate) async fn measure<S: Services>(
-    State((app, route)): State<(Arc<AppState<S>>, &'static str)>,
+/// Records the response time of a route.
+pub(crate) async fn measure(
+    State((app, route)): State<(Arc<AppState>, &'static str)>,
     request: Request,
     next: Next,
 ) -> Response {
     let (begun, method) = (Instant::now(), request.method().clone());
     let answer = next.run(request).await;
-    app.services
-        .answered(method.as_str(), route, begun.elapsed());
+    app.server.record(method.as_str(), route, begun.elapsed());
     answer
 }
 
-/// An answer about the book holds until the book changes: who has it asks whether the book is still the same.
-pub(crate) async fn revalidate<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
+/// Tags answers about the book with its epoch, and confirms a tag that is still current.
+pub(crate) async fn revalidate(
+    State(app): State<Arc<AppState>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let epoch = app.services.epoch().unwrap_or_default();
+    let epoch = app.server.epoch().unwrap_or_default();
     let tag = format!("\"{:x}-{epoch:x}\"", app.instance);
     let seen = request
         .headers()
@@ -58,8 +56,8 @@ pub(crate) async fn revalidate<S: Services>(
     } else {
         next.run(request).await
     };
-    let is_held = response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED;
-    if let Some(tag) = HeaderValue::from_str(&tag).ok().filter(|_| is_held) {
+    let is_tagged = response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED;
+    if let Some(tag) = HeaderValue::from_str(&tag).ok().filter(|_| is_tagged) {
         response.headers_mut().insert(ETAG, tag);
     }
     response

@@ -1,92 +1,200 @@
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::extract::DefaultBodyLimit;
+use axum::handler::Handler;
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodFilter, MethodRouter, get, on};
 use axum::{Router, middleware};
 use kagetsu_proto::PerIpLimiter;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
 use crate::error::{ApiError, MAX_BODY_BYTES};
+use crate::extract::Caller;
 use crate::handlers::{analyses, books, builds, status, transpositions, tree, workers};
 use crate::job_history::JobHistory;
 use crate::middleware::{check_access, measure, revalidate};
 use crate::page;
-use crate::services::Services;
+use crate::services::{Backend, Services};
 use crate::state::AppState;
 
-/// Streams of a job's events open at a time, and analyses: of each one address has at most half.
+/// Open streams of job events; one address may have half of them.
 const MAX_EVENT_STREAMS: usize = 128;
+/// Open analyses; one address may have half of them.
 const MAX_ANALYSES: usize = 64;
 
-/// One row of the API.
-struct Route<S> {
+/// What an HTTP request reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Something that is no secret: the page, its description, whether the server is alive.
+    Public,
+    /// What the rpc of this path reaches.
+    Rpc(&'static str),
+}
+
+/// A method of a path.
+struct Route {
+    method: Method,
     path: &'static str,
-    handler: MethodRouter<Arc<AppState<S>>>,
-    /// Whether the answer holds as long as the book does not change.
-    is_of_the_book: bool,
+    target: Target,
+    handler: MethodRouter<Arc<AppState>>,
+    /// Whether the answer stays valid until the book changes.
+    is_cacheable: bool,
 }
 
-fn about_the_book<S>(path: &'static str, handler: MethodRouter<Arc<AppState<S>>>) -> Route<S> {
-    Route {
-        path,
-        handler,
-        is_of_the_book: true,
+impl Route {
+    fn new<H, T>(method: Method, path: &'static str, target: Target, handler: H) -> Self
+    where
+        H: Handler<T, Arc<AppState>>,
+        T: 'static,
+    {
+        let filter = MethodFilter::try_from(method.clone()).expect("a standard method");
+        Self {
+            method,
+            path,
+            target,
+            handler: on(filter, handler),
+            is_cacheable: false,
+        }
+    }
+
+    fn get<H, T>(path: &'static str, target: Target, handler: H) -> Self
+    where
+        H: Handler<T, Arc<AppState>>,
+        T: 'static,
+    {
+        Self::new(Method::GET, path, target, handler)
+    }
+
+    fn post<H, T>(path: &'static str, target: Target, handler: H) -> Self
+    where
+        H: Handler<T, Arc<AppState>>,
+        T: 'static,
+    {
+        Self::new(Method::POST, path, target, handler)
+    }
+
+    fn cacheable(self) -> Self {
+        Self {
+            is_cacheable: true,
+            ..self
+        }
     }
 }
 
-fn about_now<S>(path: &'static str, handler: MethodRouter<Arc<AppState<S>>>) -> Route<S> {
-    Route {
-        path,
-        handler,
-        is_of_the_book: false,
-    }
-}
-
-fn routes<S: Services>() -> Vec<Route<S>> {
+/// The routes of the API. Each names the rpc that it stands for, whose permission it needs.
+fn routes() -> Vec<Route> {
+    use Target::{Public, Rpc};
+    const LOOKUP: Target = Rpc("/kagetsu.v1.Books/Lookup");
+    const GET_JOB: Target = Rpc("/kagetsu.v1.Builds/Get");
+    const WATCH: Target = Rpc("/kagetsu.v1.Builds/Watch");
     vec![
-        about_the_book("/api/v1/book", get(books::book::<S>)),
-        about_the_book("/api/v1/tree", get(tree::tree::<S>)),
-        about_the_book(
+        Route::get("/api/v1/book", LOOKUP, books::book).cacheable(),
+        Route::get("/api/v1/tree", LOOKUP, tree::tree).cacheable(),
+        Route::get(
             "/api/v1/transpositions",
-            get(transpositions::transpositions::<S>),
-        ),
-        about_now("/api/v1/pick", get(books::pick::<S>)),
-        about_now("/api/v1/position", get(books::position)),
-        about_now("/api/v1/status", get(status::status::<S>)),
-        about_now(
+            Rpc("/kagetsu.v1.Books/LookupMany"),
+            transpositions::transpositions,
+        )
+        .cacheable(),
+        Route::get("/api/v1/pick", Rpc("/kagetsu.v1.Books/Pick"), books::pick),
+        Route::get("/api/v1/position", LOOKUP, books::position),
+        Route::get("/api/v1/status", LOOKUP, status::status),
+        Route::get("/api/v1/jobs", Rpc("/kagetsu.v1.Builds/List"), builds::list),
+        Route::post(
             "/api/v1/jobs",
-            get(builds::list::<S>).post(builds::start::<S>),
+            Rpc("/kagetsu.v1.Builds/Start"),
+            builds::start,
         ),
-        about_now("/api/v1/jobs/{name}", get(builds::get::<S>)),
-        about_now("/api/v1/jobs/{name}/history", get(builds::history::<S>)),
-        about_now("/api/v1/jobs/{name}/events", get(builds::events::<S>)),
-        about_now("/api/v1/jobs/{name}/pause", post(builds::pause::<S>)),
-        about_now("/api/v1/jobs/{name}/resume", post(builds::resume::<S>)),
-        about_now("/api/v1/jobs/{name}/cancel", post(builds::cancel::<S>)),
-        about_now(
+        Route::get("/api/v1/jobs/{name}", GET_JOB, builds::get),
+        Route::get("/api/v1/jobs/{name}/history", GET_JOB, builds::history),
+        Route::get("/api/v1/jobs/{name}/events", WATCH, builds::events),
+        Route::post(
+            "/api/v1/jobs/{name}/pause",
+            Rpc("/kagetsu.v1.Builds/Pause"),
+            builds::pause,
+        ),
+        Route::post(
+            "/api/v1/jobs/{name}/resume",
+            Rpc("/kagetsu.v1.Builds/Resume"),
+            builds::resume,
+        ),
+        Route::post(
+            "/api/v1/jobs/{name}/cancel",
+            Rpc("/kagetsu.v1.Builds/Cancel"),
+            builds::cancel,
+        ),
+        Route::post(
             "/api/v1/jobs/{name}/priority",
-            post(builds::prioritize::<S>),
+            Rpc("/kagetsu.v1.Builds/Prioritize"),
+            builds::prioritize,
         ),
-        about_now("/api/v1/workers", get(workers::list::<S>)),
-        about_now("/api/v1/analyses", post(analyses::analyze::<S>)),
-        about_now("/api/v1/openapi.json", get(status::description)),
-        about_now("/healthz", get(status::health)),
-        about_now("/readyz", get(status::ready::<S>)),
+        Route::get(
+            "/api/v1/workers",
+            Rpc("/kagetsu.v1.Workers/List"),
+            workers::list,
+        ),
+        Route::post(
+            "/api/v1/analyses",
+            Rpc("/kagetsu.v1.Analysis/Analyze"),
+            analyses::analyze,
+        ),
+        Route::get("/api/v1/openapi.json", Public, status::description),
+        Route::get("/healthz", Public, status::health),
+        Route::get("/readyz", Public, status::ready),
     ]
 }
 
-/// All that is behind the door, to be [headed](crate::headed) with the same access. What is learned about the jobs of the services is followed until the shutdown; must be called in a tokio
-/// runtime.
-pub fn router<S: Services>(services: S, access: Access, shutdown: CancellationToken) -> Router {
+/// What a request reaches; `None` if no route takes it. `HEAD` reaches what `GET` reaches. A
+/// browser asks by `OPTIONS`, without a token, whether its page may make a request.
+#[must_use]
+pub fn target(method: &Method, path: &str) -> Option<Target> {
+    static TARGETS: LazyLock<Vec<(Method, &'static str, Target)>> = LazyLock::new(|| {
+        let routes = routes().into_iter();
+        routes
+            .map(|route| (route.method, route.path, route.target))
+            .collect()
+    });
+    let method = if method == Method::HEAD {
+        &Method::GET
+    } else {
+        method
+    };
+    let is_page = method == Method::GET && page::paths().any(|asset| asset == path);
+    if method == Method::OPTIONS || is_page {
+        return Some(Target::Public);
+    }
+    let route = TARGETS
+        .iter()
+        .find(|(m, pattern, _)| m == method && matches(pattern, path));
+    route.map(|(_, _, target)| *target)
+}
+
+/// Whether a path has the segments of a pattern; `{name}` matches any segment.
+fn matches(pattern: &str, path: &str) -> bool {
+    let (mut patterns, mut segments) = (pattern.split('/'), path.split('/'));
+    loop {
+        match (patterns.next(), segments.next()) {
+            (None, None) => return true,
+            (Some(pattern), Some(segment)) if pattern == segment || pattern.starts_with('{') => {}
+            _ => return false,
+        }
+    }
+}
+
+/// The routes of the API and of the page, to be wrapped by [`with_browser_headers`] with the same
+/// access. Records the history of the jobs until the shutdown; must be called in a tokio runtime.
+///
+/// [`with_browser_headers`]: crate::with_browser_headers
+pub fn router(backend: Backend, access: Access, shutdown: CancellationToken) -> Router {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     let app = Arc::new(AppState {
-        services,
+        services: Services::new(&backend.services),
+        server: backend.info,
         access,
         history: JobHistory::default(),
         listeners: PerIpLimiter::new(MAX_EVENT_STREAMS),
@@ -94,22 +202,18 @@ pub fn router<S: Services>(services: S, access: Access, shutdown: CancellationTo
         shutdown,
         instance: now.as_millis() as u64,
     });
-    tokio::spawn(Arc::clone(&app).record_history());
+    if app.has_jobs() {
+        tokio::spawn(Arc::clone(&app).record_history(Caller::from(backend.internal)));
+    }
     let mut router = Router::new();
-    for Route {
-        path,
-        handler,
-        is_of_the_book,
-    } in routes()
-    {
-        let fresh = middleware::from_fn_with_state(Arc::clone(&app), revalidate::<S>);
-        let timed = middleware::from_fn_with_state((Arc::clone(&app), path), measure::<S>);
-        let handler = if is_of_the_book {
-            handler.layer(fresh)
-        } else {
-            handler
-        };
-        router = router.route(path, handler.layer(timed));
+    for route in routes() {
+        let mut handler = route.handler;
+        if route.is_cacheable {
+            handler = handler.layer(middleware::from_fn_with_state(Arc::clone(&app), revalidate));
+        }
+        let state = (Arc::clone(&app), route.path);
+        handler = handler.layer(middleware::from_fn_with_state(state, measure));
+        router = router.route(route.path, handler);
     }
     for path in page::paths() {
         router = router.route(path, get(asset));
@@ -120,16 +224,16 @@ pub fn router<S: Services>(services: S, access: Access, shutdown: CancellationTo
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(middleware::from_fn_with_state(
             Arc::clone(&app),
-            check_access::<S>,
+            check_access,
         ))
         .with_state(app)
 }
 
 async fn asset(uri: Uri) -> Response {
-    page::file(uri.path()).unwrap_or_else(|| refuse_route(&uri).into_response())
+    page::file(uri.path()).unwrap_or_else(|| unknown_route(&uri).into_response())
 }
 
-fn refuse_route(uri: &Uri) -> ApiError {
+fn unknown_route(uri: &Uri) -> ApiError {
     let path = uri.path();
     let message =
         format!("there is nothing at {path}; /api/v1/openapi.json describes what there is");
@@ -137,7 +241,7 @@ fn refuse_route(uri: &Uri) -> ApiError {
 }
 
 async fn no_route(uri: Uri) -> ApiError {
-    refuse_route(&uri)
+    unknown_route(&uri)
 }
 
 async fn no_method(method: Method, uri: Uri) -> ApiError {
@@ -150,16 +254,18 @@ async fn no_method(method: Method, uri: Uri) -> ApiError {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use axum::body::Body;
     use axum::http::Request;
-    use kagetsu_proto::v1::books_server::Books;
+    use kagetsu_proto::DESCRIPTORS;
+    use prost::Message;
+    use prost_types::{FileDescriptorSet, MethodDescriptorProto};
     use serde_json::Value;
     use tower::ServiceExt;
 
     use super::*;
-    use crate::Unimplemented;
+    use crate::services::{CallerExtensions, ServerInfo};
 
     fn description() -> Value {
         serde_json::from_str(include_str!("../openapi.json")).expect("JSON")
@@ -184,28 +290,100 @@ mod tests {
     }
 
     #[test]
-    fn the_description_describes_every_route_and_no_other() {
+    fn description_has_every_route_and_no_other() {
         let description = description();
         check_references(&description, &description);
         let described = description["paths"].as_object().expect("paths");
         let mut described: Vec<&str> = described.keys().map(String::as_str).collect();
-        let mut built: Vec<&str> = routes::<Empty>().iter().map(|route| route.path).collect();
+        let mut built: Vec<&str> = routes().iter().map(|route| route.path).collect();
+        built.dedup();
         described.sort_unstable();
         built.sort_unstable();
         assert_eq!(described, built);
     }
 
-    /// A server of nothing.
+    /// A server without services.
     struct Empty;
 
+    impl ServerInfo for Empty {
+        fn epoch(&self) -> Option<u64> {
+            None
+        }
+
+        fn positions(&self) -> u64 {
+            0
+        }
+
+        fn is_cluster(&self) -> bool {
+            false
+        }
+    }
+
+    fn empty() -> Backend {
+        Backend {
+            services: Router::new(),
+            info: Arc::new(Empty),
+            internal: CallerExtensions::default(),
+        }
+    }
+
+    #[test]
+    fn every_route_stands_for_an_rpc_that_exists() {
+        let descriptors = FileDescriptorSet::decode(DESCRIPTORS).expect("our own");
+        let services = descriptors.file.iter().flat_map(|file| &file.service);
+        let rpcs: BTreeSet<String> = services
+            .flat_map(|service| {
+                let path = |rpc: &MethodDescriptorProto| {
+                    format!("/kagetsu.v1.{}/{}", service.name(), rpc.name())
+                };
+                service.method.iter().map(path)
+            })
+            .collect();
+        for route in routes() {
+            if let Target::Rpc(rpc) = route.target {
+                assert!(rpcs.contains(rpc), "{}: {rpc}", route.path);
+            }
+        }
+    }
+
+    #[test]
+    fn target_follows_the_routes() {
+        let rows = [
+            (
+                Method::GET,
+                "/api/v1/jobs/x",
+                Some(Target::Rpc("/kagetsu.v1.Builds/Get")),
+            ),
+            (
+                Method::HEAD,
+                "/api/v1/jobs",
+                Some(Target::Rpc("/kagetsu.v1.Builds/List")),
+            ),
+            (
+                Method::POST,
+                "/api/v1/jobs",
+                Some(Target::Rpc("/kagetsu.v1.Builds/Start")),
+            ),
+            (Method::OPTIONS, "/api/v1/jobs", Some(Target::Public)),
+            (Method::GET, "/", Some(Target::Public)),
+            (Method::GET, "/healthz", Some(Target::Public)),
+            (Method::DELETE, "/api/v1/jobs/x", None),
+            (Method::GET, "/api/v1/jobs/x/y", None),
+            (Method::GET, "/page/secret", None),
+        ];
+        for (method, path, expected) in rows {
+            assert_eq!(target(&method, path), expected, "{method} {path}");
+        }
+    }
+
     #[tokio::test]
-    async fn the_description_has_the_methods_of_every_route() {
+    async fn description_has_the_methods_of_every_route() {
         let description = description();
         let access = Access {
             may_change: true,
             ..Access::default()
         };
-        let router = router(Empty, access, CancellationToken::new());
+        let router = router(empty(), access, CancellationToken::new());
         let mut taken: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for path in description["paths"].as_object().expect("paths").keys() {
             for method in ["get", "post", "put", "delete", "patch"] {
@@ -229,74 +407,6 @@ mod tests {
                 .keys()
                 .collect();
             assert_eq!(described, methods, "{path}");
-        }
-    }
-
-    impl Services for Empty {
-        type Analysis = Unimplemented;
-        type Books = Unimplemented;
-        type Builds = Unimplemented;
-        type Workers = Unimplemented;
-
-        fn analysis(&self) -> &Unimplemented {
-            &Unimplemented
-        }
-
-        fn books(&self) -> &Unimplemented {
-            &Unimplemented
-        }
-
-        fn builds(&self) -> &Unimplemented {
-            &Unimplemented
-        }
-
-        fn workers(&self) -> &Unimplemented {
-            &Unimplemented
-        }
-
-        fn epoch(&self) -> Option<u64> {
-            None
-        }
-
-        fn positions(&self) -> u64 {
-            0
-        }
-
-        fn is_cluster(&self) -> bool {
-            false
-        }
-    }
-
-    #[tonic::async_trait]
-    impl Books for Unimplemented {
-        type ExportStream = tokio_stream::Empty<Result<kagetsu_proto::v1::Found, tonic::Status>>;
-
-        async fn lookup(
-            &self,
-            _: tonic::Request<kagetsu_proto::v1::Position>,
-        ) -> Result<tonic::Response<kagetsu_proto::v1::Found>, tonic::Status> {
-            Err(tonic::Status::not_found("no book"))
-        }
-
-        async fn lookup_many(
-            &self,
-            _: tonic::Request<kagetsu_proto::v1::LookupManyRequest>,
-        ) -> Result<tonic::Response<kagetsu_proto::v1::LookupManyResponse>, tonic::Status> {
-            Err(tonic::Status::not_found("no book"))
-        }
-
-        async fn pick(
-            &self,
-            _: tonic::Request<kagetsu_proto::v1::PickRequest>,
-        ) -> Result<tonic::Response<kagetsu_proto::v1::Picked>, tonic::Status> {
-            Err(tonic::Status::not_found("no book"))
-        }
-
-        async fn export(
-            &self,
-            _: tonic::Request<kagetsu_proto::v1::ExportRequest>,
-        ) -> Result<tonic::Response<Self::ExportStream>, tonic::Status> {
-            Err(tonic::Status::not_found("no book"))
         }
     }
 }

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::error::ApiError;
-use crate::headers::of_the_browser;
+use crate::headers::browser_headers;
 
 /// How long a connection may wait for the next request, and a request for the end of its head.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -60,7 +60,7 @@ async fn bound(
         Ok(Either::Right(small)) => Response::from_parts(head, small),
         Err(refusal) => {
             let mut refusal = ApiError::from(refusal).into_response();
-            of_the_browser(&head.headers)
+            browser_headers(&head.headers)
                 .for_each(|(name, value)| _ = refusal.headers_mut().insert(name, value));
             refusal
         }
@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
     use crate::access::Access;
-    use crate::headers::headed;
+    use crate::headers::with_browser_headers;
 
     /// A page that may read what is answered.
     const PAGE: &str = "https://example.org";
@@ -166,7 +166,7 @@ mod tests {
         let router = Router::new()
             .route("/large", get(async || vec![7; MANY]))
             .route("/small", get(async || "small"));
-        let router = headed(
+        let router = with_browser_headers(
             router,
             Access {
                 origins: vec![PAGE.into()],

@@ -1,35 +1,75 @@
+//! The gRPC services behind the API, called in this process through their generated clients.
+
+use std::sync::Arc;
 use std::time::Duration;
 
-use kagetsu_proto::v1::analysis_server::Analysis;
-use kagetsu_proto::v1::books_server::Books;
-use kagetsu_proto::v1::builds_server::Builds;
-use kagetsu_proto::v1::workers_server::Workers;
+use axum::Router;
+use axum::http::Extensions;
+use kagetsu_proto::v1::analysis_client::AnalysisClient;
+use kagetsu_proto::v1::books_client::BooksClient;
+use kagetsu_proto::v1::builds_client::BuildsClient;
+use kagetsu_proto::v1::workers_client::WorkersClient;
 
-/// What stands behind the door: the services of the wire, called as functions.
-pub trait Services: Send + Sync + 'static {
-    /// Analyses positions.
-    type Analysis: Analysis;
-    /// Reads the book.
-    type Books: Books;
-    /// Grows the book.
-    type Builds: Builds;
-    /// Knows who works.
-    type Workers: Workers;
+/// The server behind the API.
+pub struct Backend {
+    /// The gRPC services, with the layers that authorize their callers. A service that is missing
+    /// answers `UNIMPLEMENTED`.
+    pub services: Router,
+    /// The server's state.
+    pub info: Arc<dyn ServerInfo>,
+    /// The caller of the rpcs that the API makes on its own account.
+    pub internal: CallerExtensions,
+}
 
-    /// Who analyses positions.
-    fn analysis(&self) -> &Self::Analysis;
-    /// Who reads the book.
-    fn books(&self) -> &Self::Books;
-    /// Who grows the book.
-    fn builds(&self) -> &Self::Builds;
-    /// Who knows the workers.
-    fn workers(&self) -> &Self::Workers;
-    /// The book's epoch: another number after every change of the book. `None` where there is no book.
+/// The state of a server.
+pub trait ServerInfo: Send + Sync + 'static {
+    /// A number that changes whenever the book changes; `None` without a book.
     fn epoch(&self) -> Option<u64>;
-    /// Positions of the book.
+    /// Positions in the book.
     fn positions(&self) -> u64;
-    /// Whether this server can think and build at all.
+    /// Whether the server analyses positions and grows its book.
     fn is_cluster(&self) -> bool;
-    /// A request had the head of its answer after so long; for those who measure that.
-    fn answered(&self, _method: &str, _route: &'static str, _time: Duration) {}
+    /// Records the time until the head of a response, for metrics.
+    fn record(&self, _method: &str, _route: &'static str, _time: Duration) {}
+}
+
+/// The extensions that identify the caller of an rpc. A layer around the API puts them into the
+/// extensions of each HTTP request; the API passes them on to the rpcs that the request makes.
+#[derive(Clone, Debug, Default)]
+pub struct CallerExtensions(pub Extensions);
+
+/// The clients of the services.
+pub(crate) struct Services {
+    analysis: AnalysisClient<Router>,
+    books: BooksClient<Router>,
+    builds: BuildsClient<Router>,
+    workers: WorkersClient<Router>,
+}
+
+impl Services {
+    pub(crate) fn new(services: &Router) -> Self {
+        // In this process a response of any size has been made already.
+        Self {
+            analysis: AnalysisClient::new(services.clone()).max_decoding_message_size(usize::MAX),
+            books: BooksClient::new(services.clone()).max_decoding_message_size(usize::MAX),
+            builds: BuildsClient::new(services.clone()).max_decoding_message_size(usize::MAX),
+            workers: WorkersClient::new(services.clone()).max_decoding_message_size(usize::MAX),
+        }
+    }
+
+    pub(crate) fn analysis(&self) -> AnalysisClient<Router> {
+        self.analysis.clone()
+    }
+
+    pub(crate) fn books(&self) -> BooksClient<Router> {
+        self.books.clone()
+    }
+
+    pub(crate) fn builds(&self) -> BuildsClient<Router> {
+        self.builds.clone()
+    }
+
+    pub(crate) fn workers(&self) -> WorkersClient<Router> {
+        self.workers.clone()
+    }
 }

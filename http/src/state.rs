@@ -1,21 +1,21 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use kagetsu_proto::v1::builds_server::Builds as _;
 use kagetsu_proto::{PerIpLimiter, v1};
 use tokio_util::sync::CancellationToken;
-use tonic::Request;
 
 use crate::access::Access;
+use crate::extract::Caller;
 use crate::job_history::JobHistory;
-use crate::services::Services;
+use crate::services::{ServerInfo, Services};
 
 /// Time between two points of a job's history.
 const HISTORY_INTERVAL: Duration = Duration::from_secs(2);
 
 /// What every handler sees.
-pub(crate) struct AppState<S> {
-    pub(crate) services: S,
+pub(crate) struct AppState {
+    pub(crate) services: Services,
+    pub(crate) server: Arc<dyn ServerInfo>,
     pub(crate) access: Access,
     pub(crate) history: JobHistory,
     /// Open streams of job events.
@@ -27,9 +27,9 @@ pub(crate) struct AppState<S> {
     pub(crate) instance: u64,
 }
 
-impl<S: Services> AppState<S> {
+impl AppState {
     /// Records how the jobs grow, until the shutdown.
-    pub(crate) async fn record_history(self: Arc<Self>) {
+    pub(crate) async fn record_history(self: Arc<Self>, internal: Caller) {
         let mut ticks = tokio::time::interval(HISTORY_INTERVAL);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
@@ -37,21 +37,17 @@ impl<S: Services> AppState<S> {
                 _ = ticks.tick() => {}
                 () = self.shutdown.cancelled() => return,
             }
-            if self.services.epoch().is_none() {
-                continue;
-            }
-            if let Ok(listed) = self
-                .services
-                .builds()
-                .list(Request::new(v1::ListJobsRequest {}))
-                .await
-            {
-                let now = SystemTime::now()
-                    .duration_since(UNIX_EPOCH)
-                    .unwrap_or_default();
-                self.history
-                    .add(now.as_millis() as u64, &listed.into_inner().jobs);
+            let request = internal.request(v1::ListJobsRequest {});
+            if let Ok(listed) = self.services.builds().list(request).await {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH);
+                let at_ms = now.unwrap_or_default().as_millis() as u64;
+                self.history.add(at_ms, &listed.into_inner().jobs);
             }
         }
+    }
+
+    /// Whether the server can have build jobs.
+    pub(crate) fn has_jobs(&self) -> bool {
+        self.server.is_cluster() && self.server.epoch().is_some()
     }
 }

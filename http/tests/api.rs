@@ -1,4 +1,4 @@
-//! The door before a book of one position, and before no book at all.
+//! The API before a book of one position.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,12 +7,13 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response, StatusCode};
 use kagetsu_game::{Answer, Bound, Position, Provenance, Score, Variant, Verdict};
-use kagetsu_http::{Access, Services, Unimplemented, headed, router};
+use kagetsu_http::{Access, Backend, CallerExtensions, ServerInfo, router, with_browser_headers};
 use kagetsu_proto::v1;
-use kagetsu_proto::v1::books_server::Books;
+use kagetsu_proto::v1::books_server::{Books, BooksServer};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
+use tonic::service::Routes;
 use tower::ServiceExt;
 
 /// A book that holds the position after h8: i9 is worth 12, h9 -3.
@@ -98,33 +99,11 @@ impl Books for Shelf {
     }
 }
 
-struct Library {
-    shelf: Shelf,
+struct Server {
     epoch: Arc<AtomicU64>,
 }
 
-impl Services for Library {
-    type Analysis = Unimplemented;
-    type Books = Shelf;
-    type Builds = Unimplemented;
-    type Workers = Unimplemented;
-
-    fn analysis(&self) -> &Unimplemented {
-        &Unimplemented
-    }
-
-    fn books(&self) -> &Shelf {
-        &self.shelf
-    }
-
-    fn builds(&self) -> &Unimplemented {
-        &Unimplemented
-    }
-
-    fn workers(&self) -> &Unimplemented {
-        &Unimplemented
-    }
-
+impl ServerInfo for Server {
     fn epoch(&self) -> Option<u64> {
         Some(self.epoch.load(Ordering::Relaxed))
     }
@@ -138,19 +117,18 @@ impl Services for Library {
     }
 }
 
-fn door(access: Access) -> (Router, Arc<AtomicU64>) {
+fn start(access: Access) -> (Router, Arc<AtomicU64>) {
     let epoch = Arc::new(AtomicU64::new(1));
-    let library = Library {
-        shelf: Shelf,
+    let server = Server {
         epoch: Arc::clone(&epoch),
     };
-    (
-        headed(
-            router(library, access.clone(), CancellationToken::new()),
-            access,
-        ),
-        epoch,
-    )
+    let backend = Backend {
+        services: Routes::new(BooksServer::new(Shelf)).into_axum_router(),
+        info: Arc::new(server),
+        internal: CallerExtensions::default(),
+    };
+    let router = router(backend, access.clone(), CancellationToken::new());
+    (with_browser_headers(router, access), epoch)
 }
 
 fn local() -> Access {
@@ -158,7 +136,7 @@ fn local() -> Access {
 }
 
 async fn ask(
-    door: &Router,
+    api: &Router,
     method: &str,
     path: &str,
     headers: &[(&str, &str)],
@@ -174,7 +152,7 @@ async fn ask(
     let request = request
         .body(Body::from(body.to_string()))
         .expect("a request");
-    door.clone().oneshot(request).await.expect("infallible")
+    api.clone().oneshot(request).await.expect("infallible")
 }
 
 async fn json(response: Response<Body>) -> Value {
@@ -186,11 +164,11 @@ async fn json(response: Response<Body>) -> Value {
 }
 
 #[tokio::test]
-async fn the_book_answers_in_the_words_of_the_contract() {
-    let (door, _) = door(local());
+async fn book_answers_have_the_documented_fields() {
+    let (api, _) = start(local());
     let answer = json(
         ask(
-            &door,
+            &api,
             "GET",
             "/api/v1/book?variant=freestyle-15&moves=h8",
             &[],
@@ -205,7 +183,7 @@ async fn the_book_answers_in_the_words_of_the_contract() {
     assert_eq!(answer["side"], "second");
     let picked = json(
         ask(
-            &door,
+            &api,
             "GET",
             "/api/v1/pick?variant=freestyle-15&moves=h8",
             &[],
@@ -220,7 +198,7 @@ async fn the_book_answers_in_the_words_of_the_contract() {
     );
     let tree = json(
         ask(
-            &door,
+            &api,
             "GET",
             "/api/v1/tree?variant=freestyle-15&moves=h8&plies=3",
             &[],
@@ -232,16 +210,16 @@ async fn the_book_answers_in_the_words_of_the_contract() {
     assert_eq!(tree["branches"][0]["move"], "i9");
     assert_eq!(tree["branches"][0]["branches"], serde_json::json!([]));
     let before = "/api/v1/transpositions?variant=freestyle-15&moves=";
-    let ways = json(ask(&door, "GET", before, &[], "").await).await;
+    let ways = json(ask(&api, "GET", before, &[], "").await).await;
     assert_eq!(
         ways["behind"][0]["moves"],
         serde_json::json!(["h8"]),
         "{ways}"
     );
-    let ways = json(ask(&door, "GET", &format!("{before}a1%20i9%20h8"), &[], "").await).await;
+    let ways = json(ask(&api, "GET", &format!("{before}a1%20i9%20h8"), &[], "").await).await;
     assert_eq!(ways["before"], serde_json::json!([]), "{ways}");
     let position =
-        json(ask(&door, "GET", "/api/v1/position?variant=surakarta", &[], "").await).await;
+        json(ask(&api, "GET", "/api/v1/position?variant=surakarta", &[], "").await).await;
     assert_eq!(
         position["fen"].as_str().map(|fen| &fen[..13]),
         Some("wwwwww/wwwwww")
@@ -250,15 +228,15 @@ async fn the_book_answers_in_the_words_of_the_contract() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_is_refused_with_a_word_and_a_reason() {
-    let (door, _) = door(local());
+async fn invalid_requests_get_a_code_and_a_reason() {
+    let (api, _) = start(local());
     let rows = [
         (
             "GET",
             "/api/v1/book",
             400,
             "bad_request",
-            "variant is missing",
+            "missing field `variant`",
         ),
         (
             "GET",
@@ -293,7 +271,7 @@ async fn what_cannot_be_is_refused_with_a_word_and_a_reason() {
             "/api/v1/book?variant=freestyle-15&movs=a1",
             400,
             "bad_request",
-            "no parameter 'movs'",
+            "unknown field `movs`",
         ),
         (
             "GET",
@@ -307,14 +285,14 @@ async fn what_cannot_be_is_refused_with_a_word_and_a_reason() {
             "/api/v1/book?variant=freestyle-15&variant=renju-15",
             400,
             "bad_request",
-            "given twice",
+            "duplicate field `variant`",
         ),
         (
             "GET",
             "/api/v1/book?variant=freestyle-15&searched=1",
             400,
             "bad_request",
-            "true or false",
+            "`true` or `false`",
         ),
         (
             "GET",
@@ -357,7 +335,7 @@ async fn what_cannot_be_is_refused_with_a_word_and_a_reason() {
     ];
     for (method, path, status, code, message) in rows {
         let response = ask(
-            &door,
+            &api,
             method,
             path,
             &[("content-type", "application/json")],
@@ -379,12 +357,12 @@ async fn what_cannot_be_is_refused_with_a_word_and_a_reason() {
         "a".repeat(40_000)
     );
     assert_eq!(
-        ask(&door, "GET", &long, &[], "").await.status(),
+        ask(&api, "GET", &long, &[], "").await.status(),
         StatusCode::URI_TOO_LONG
     );
     let large = "x".repeat(300 << 10);
     let large = ask(
-        &door,
+        &api,
         "POST",
         "/api/v1/jobs",
         &[("content-type", "application/json")],
@@ -395,8 +373,8 @@ async fn what_cannot_be_is_refused_with_a_word_and_a_reason() {
 }
 
 #[tokio::test]
-async fn an_answer_holds_until_the_book_changes() {
-    let (door, epoch) = door(local());
+async fn tag_is_valid_until_the_book_changes() {
+    let (api, epoch) = start(local());
     let path = "/api/v1/book?variant=freestyle-15&moves=h8";
     let tag = |response: &Response<Body>| {
         response.headers()["etag"]
@@ -404,19 +382,19 @@ async fn an_answer_holds_until_the_book_changes() {
             .expect("text")
             .to_string()
     };
-    let first = tag(&ask(&door, "GET", path, &[], "").await);
-    let again = ask(&door, "GET", path, &[("if-none-match", &first)], "").await;
+    let first = tag(&ask(&api, "GET", path, &[], "").await);
+    let again = ask(&api, "GET", path, &[("if-none-match", &first)], "").await;
     assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
     epoch.fetch_add(1, Ordering::Relaxed);
-    let changed = ask(&door, "GET", path, &[("if-none-match", &first)], "").await;
+    let changed = ask(&api, "GET", path, &[("if-none-match", &first)], "").await;
     assert_eq!(changed.status(), StatusCode::OK);
     assert_ne!(tag(&changed), first);
 }
 
 #[tokio::test]
-async fn pages_of_other_origins_read_only_where_they_may() {
-    let (closed, _) = door(local());
-    let (open, _) = door(Access {
+async fn other_origins_read_only_where_allowed() {
+    let (closed, _) = start(local());
+    let (open, _) = start(Access {
         origins: vec!["https://example.org".into()],
         ..local()
     });
@@ -442,9 +420,9 @@ async fn pages_of_other_origins_read_only_where_they_may() {
 }
 
 #[tokio::test]
-async fn the_page_loads_from_its_own_server_alone() {
-    let (door, _) = door(local());
-    let page = ask(&door, "GET", "/", &[], "").await;
+async fn page_loads_from_its_own_server_alone() {
+    let (api, _) = start(local());
+    let page = ask(&api, "GET", "/", &[], "").await;
     assert_eq!(page.status(), StatusCode::OK);
     let policy = page.headers()["content-security-policy"]
         .to_str()
@@ -463,7 +441,7 @@ async fn the_page_loads_from_its_own_server_alone() {
     assert!(links.len() >= 3, "{links:?}");
     for link in links {
         assert_eq!(
-            ask(&door, "GET", link, &[], "").await.status(),
+            ask(&api, "GET", link, &[], "").await.status(),
             StatusCode::OK,
             "{link}"
         );
@@ -471,15 +449,15 @@ async fn the_page_loads_from_its_own_server_alone() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_too_long_is_refused_with_the_limit() {
-    let (door, _) = door(Access {
+async fn too_long_body_is_rejected_with_the_limit() {
+    let (api, _) = start(Access {
         may_change: true,
         ..local()
     });
     let body = format!("{{\"name\": \"{}\"}}", "x".repeat(256 << 10));
     for path in ["/api/v1/jobs", "/api/v1/analyses"] {
         let headers = [("content-type", "application/json")];
-        let refused = ask(&door, "POST", path, &headers, &body).await;
+        let refused = ask(&api, "POST", path, &headers, &body).await;
         assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE, "{path}");
         let said = json(refused).await;
         assert_eq!(said["error"]["code"], "too_long", "{said}");

@@ -1,112 +1,118 @@
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use http::header::{AUTHORIZATION, RETRY_AFTER, WWW_AUTHENTICATE};
-use http::{HeaderValue, StatusCode};
-use kagetsu_http::{Client, Rights};
+use http::{HeaderValue, Method, StatusCode};
+use kagetsu_api::ErrorJson;
+use kagetsu_http::{CallerExtensions, Client, Rights, Target};
 use kagetsu_proto::LogThrottle;
-use serde_json::json;
 
-use super::gate::{Guard, Refusal};
-use super::layer::{End, Lasting};
-use super::role::Need;
+use super::authenticator::{Authenticator, Credentials, Principal};
+use super::error::AuthError;
+use super::permission::Permission;
 
-/// Puts a guard before HTTP.
-pub(crate) fn guard_http(router: Router, guard: &Arc<Guard>) -> Router {
-    if guard.is_open() {
+/// Authenticates the callers of HTTP routes. A route needs the permission of the rpc that it
+/// stands for; the rpc itself is checked again by [`AuthLayer`](super::AuthLayer).
+pub(crate) fn authenticate_http(router: Router, authenticator: &Arc<Authenticator>) -> Router {
+    if authenticator.is_open() {
         return router;
     }
-    router.layer(from_fn_with_state(
-        Gate {
-            guard: Arc::clone(guard),
-            told: Arc::default(),
-        },
-        ask,
-    ))
+    let layer = HttpAuth {
+        authenticator: Arc::clone(authenticator),
+        log: Arc::default(),
+    };
+    router.layer(from_fn_with_state(layer, authenticate))
 }
 
-/// The guard, and what it says of those that it sends away.
 #[derive(Clone)]
-struct Gate {
-    guard: Arc<Guard>,
-    told: Arc<LogThrottle>,
+struct HttpAuth {
+    authenticator: Arc<Authenticator>,
+    log: Arc<LogThrottle>,
 }
 
-impl Gate {
-    fn tell(&self, now: Instant, request: &Request, refusal: &Refusal) {
-        let Some(others) = self.told.allow(now) else {
+impl HttpAuth {
+    fn authorize(&self, request: &Request) -> Result<Principal, AuthError> {
+        let client = request.extensions().get::<Client>();
+        let client = client.map(|Client(address)| *address);
+        let shown = request.headers().get(AUTHORIZATION);
+        let credentials = Credentials {
+            authorization: shown.and_then(|value| value.to_str().ok()),
+            address: client.map(|client| client.ip()),
+        };
+        let permission = permission(request.method(), request.uri().path());
+        let authorized = self.authenticator.authorize(credentials, permission);
+        authorized.inspect_err(|error| self.log_rejection(request, client, error))
+    }
+
+    fn log_rejection(&self, request: &Request, client: Option<SocketAddr>, error: &AuthError) {
+        let Some(others) = self.log.allow(Instant::now()) else {
             return;
         };
-        let client = request.extensions().get::<Client>();
-        let client = client.map_or_else(
-            || "unknown".to_string(),
-            |Client(client)| client.to_string(),
-        );
+        let client = client.map_or_else(|| "unknown".into(), |client| client.to_string());
         let (method, path) = (request.method().as_str(), request.uri().path());
+        let reason = error.code();
         tracing::warn!(
             client,
             method,
             path,
             others,
-            reason = refusal.word(),
-            "a request is refused: {refusal}"
+            reason,
+            "rejected a request: {error}"
         );
     }
 }
 
-async fn ask(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
-    let need = Need::of_http(request.method().as_str(), request.uri().path());
-    let shown = request
-        .headers()
-        .get(AUTHORIZATION)
-        .and_then(|value| value.to_str().ok());
-    let now = Instant::now();
-    match gate.guard.admit(now, shown, need) {
-        Err(refusal) => {
-            gate.tell(now, &request, &refusal);
-            refused(&refusal)
-        }
-        Ok(pass) => {
+/// The permission that a request needs. Only an administrator asks for what no route declares.
+fn permission(method: &Method, path: &str) -> Permission {
+    let is_read = matches!(*method, Method::GET | Method::HEAD);
+    if is_read && path == "/metrics" {
+        return Permission::Read;
+    }
+    match kagetsu_http::target(method, path) {
+        Some(Target::Public) => Permission::Public,
+        Some(Target::Rpc(rpc)) => Permission::of_rpc(rpc).unwrap_or(Permission::Admin),
+        // A reader may learn that a path does not exist.
+        None if is_read && path.starts_with("/api/v1/") => Permission::Read,
+        None => Permission::Admin,
+    }
+}
+
+async fn authenticate(State(auth): State<HttpAuth>, mut request: Request, next: Next) -> Response {
+    match auth.authorize(&request) {
+        Err(error) => rejection(&error),
+        Ok(principal) => {
             request.headers_mut().remove(AUTHORIZATION);
-            let (analyse, build) = (pass.may(Need::Analyse), pass.may(Need::Build));
-            request.extensions_mut().insert(Rights {
-                analyse,
-                build,
+            let rights = Rights {
+                analyse: principal.has(Permission::Analyse),
+                build: principal.has(Permission::Build),
                 by_token: true,
-            });
-            let answer = next.run(request).await;
-            answer.map(|body| {
-                Body::new(Lasting::new(
-                    tonic::body::Body::new(body),
-                    &pass.revoked,
-                    End::Silence,
-                ))
-            })
+            };
+            request.extensions_mut().insert(rights);
+            request
+                .extensions_mut()
+                .insert(CallerExtensions::from(principal));
+            next.run(request).await
         }
     }
 }
 
-/// In the form of every refusal of the API.
-fn refused(refusal: &Refusal) -> Response {
-    let code = StatusCode::from_u16(refusal.http_code()).unwrap_or(StatusCode::FORBIDDEN);
-    let body = json!({"error": {"code": refusal.word(), "message": refusal.to_string()}});
-    let mut answer = (code, Json(body)).into_response();
+/// An error in the form of every error of the API.
+fn rejection(error: &AuthError) -> Response {
+    let code = StatusCode::from_u16(error.http_code()).unwrap_or(StatusCode::FORBIDDEN);
+    let body = ErrorJson::new(error.code(), error.to_string());
+    let mut response = (code, Json(body)).into_response();
+    let headers = response.headers_mut();
     if code == StatusCode::UNAUTHORIZED {
-        answer
-            .headers_mut()
-            .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
-    if let Some(wait) = refusal.retry_after() {
-        let seconds = u64::try_from(wait.as_millis())
-            .unwrap_or(u64::MAX)
-            .div_ceil(1_000)
-            .max(1);
-        answer.headers_mut().insert(RETRY_AFTER, seconds.into());
+    if let Some(wait) = error.retry_after() {
+        let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        headers.insert(RETRY_AFTER, millis.div_ceil(1_000).max(1).into());
     }
-    answer
+    response
 }

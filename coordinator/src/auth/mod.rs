@@ -1,20 +1,26 @@
-//! Who may ask what: tokens with roles, and how much of it.
+//! Authentication and authorisation: tokens with roles, and limits of requests.
 //!
-//! The [`Guard`] decides, whatever the request came in by; [`GuardLayer`] asks it for gRPC. Without a tokens file everybody
-//! who reaches the coordinator may do everything.
+//! The [`Authenticator`] identifies callers. [`AuthLayer`] holds every rpc to its [`Permission`],
+//! for gRPC and for HTTP, which calls the same services in this process. Without a tokens file
+//! every caller may do everything.
 
-mod bucket;
-mod files;
-mod gate;
+mod authenticator;
+mod connections;
+mod error;
 mod http;
 mod layer;
+mod permission;
 mod protection;
+mod rate;
+mod revocable;
 mod role;
 mod tokens;
 
-pub use gate::{Guard, Pass, Refusal};
-pub(crate) use http::guard_http;
-pub use layer::GuardLayer;
+pub use authenticator::{Authenticator, Credentials, Principal};
+pub use error::AuthError;
+pub(crate) use http::authenticate_http;
+pub use layer::AuthLayer;
+pub use permission::Permission;
 pub use protection::{Protected, Protection};
-pub use role::{Need, Role};
+pub use role::Role;
 pub use tokens::{TokenEntry, Tokens, TokensError};

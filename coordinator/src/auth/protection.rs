@@ -8,8 +8,8 @@ use kagetsu_proto::{Listener, ServerFiles, ServerTls};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::files::Connections;
-use super::gate::{Guard, RATE};
+use super::authenticator::{Authenticator, DEFAULT_RATE};
+use super::connections::Connections;
 
 /// Who may come, and whether others can listen
 #[derive(clap::Args, Clone, Debug)]
@@ -45,7 +45,7 @@ pub struct Protection {
     #[arg(help_heading = "Protection", long, requires = "tokens")]
     pub public: bool,
     /// Requests a second that each token may make which has no rate of its own; twice as many at once
-    #[arg(help_heading = "Protection", long, default_value_t = RATE, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(help_heading = "Protection", long, default_value_t = DEFAULT_RATE, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub token_rate: u32,
     /// Listens beyond this machine although others may listen in, or come without being known
     #[arg(help_heading = "Protection", long)]
@@ -58,7 +58,7 @@ pub struct Protected {
     /// For gRPC and for HTTP; none: in plain text.
     tls: Option<[Arc<ServerTls>; 2]>,
     /// Decides who may ask what.
-    pub guard: Arc<Guard>,
+    pub authenticator: Arc<Authenticator>,
     is_insecure: bool,
     connections: Connections,
 }
@@ -88,14 +88,14 @@ impl Protection {
             ]
             .map(Arc::new))
         });
-        let guard = match &self.tokens {
-            Some(file) => Guard::with_tokens(file, self.token_rate, self.public)?,
-            None => Guard::open(),
+        let authenticator = match &self.tokens {
+            Some(file) => Authenticator::with_tokens(file, self.token_rate, self.public)?,
+            None => Authenticator::open(),
         };
         let connections = Connections::of_system();
         Ok(Protected {
             tls: tls.transpose()?,
-            guard,
+            authenticator,
             is_insecure: self.insecure,
             connections,
         })
@@ -106,7 +106,7 @@ impl Protected {
     /// Whether clients must show who they are.
     #[must_use]
     pub fn knows_clients(&self) -> bool {
-        !self.guard.is_open()
+        !self.authenticator.is_open()
             || self
                 .tls
                 .as_ref()
@@ -199,7 +199,7 @@ impl Protected {
                 tracing::info!(
                     "SIGHUP: certificates and tokens are read again if they have changed"
                 );
-                all.guard.reload_and_tell();
+                all.authenticator.reload_and_log();
                 for tls in all.tls.iter().flatten() {
                     if let Err(error) = tls.reload() {
                         tracing::warn!("the certificates of before are still used: {error}");

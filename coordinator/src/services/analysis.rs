@@ -14,7 +14,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
-use crate::auth::{Need, Pass};
+use crate::auth::{Permission, Principal};
 use crate::cluster::hub::{Hub, Update};
 use crate::cluster::shallow::shallow;
 use crate::cluster::watched::deeper;
@@ -37,11 +37,12 @@ impl Analysis for AnalysisService {
         &self,
         request: Request<v1::AnalyzeRequest>,
     ) -> Result<Response<Self::AnalyzeStream>, Status> {
-        let pass = request.extensions().get::<Pass>().cloned();
+        let principal = request.extensions().get::<Principal>().cloned();
         let request = request.into_inner();
         let split = request.split();
         if request.keep {
-            pass.map_or(Ok(()), |pass| pass.require(Need::Build))
+            principal
+                .map_or(Ok(()), |principal| principal.require(Permission::Build))
                 .map_err(|refusal| refusal.status())?;
             if !self.hub.has_book() {
                 let no_book =

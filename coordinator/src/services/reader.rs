@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use kagetsu_http::{Access, Services, Unimplemented, headed};
+use kagetsu_http::{Access, Backend, ServerInfo, with_browser_headers};
 use kagetsu_proto::v1::books_server::BooksServer;
 use kagetsu_proto::{DESCRIPTORS, Listener, MESSAGE_LIMIT, ResponseBudget, keepalive};
 use tokio_util::sync::CancellationToken;
+use tonic::service::Routes;
 
-use crate::auth::{Guard, GuardLayer, guard_http};
+use crate::auth::{AuthLayer, Authenticator, Principal, authenticate_http};
 use crate::book::library::{Library, Shelf};
 use crate::server::{CONNECTION_WINDOW, STREAM_WINDOW, STREAMS};
 use crate::services::books::BooksService;
@@ -17,18 +18,22 @@ use crate::services::busy::Limits;
 /// A server of a book that does not change: the service of books over gRPC, and the same HTTP door as a coordinator's.
 pub struct Reader {
     shelf: Arc<Shelf>,
-    guard: Arc<Guard>,
+    authenticator: Arc<Authenticator>,
     shutdown: CancellationToken,
     limits: Limits,
 }
 
 impl Reader {
-    /// Of a book, behind a guard, until the shutdown.
+    /// A server of a book until the shutdown.
     #[must_use]
-    pub fn new(shelf: Shelf, guard: Arc<Guard>, shutdown: CancellationToken) -> Self {
+    pub fn new(
+        shelf: Shelf,
+        authenticator: Arc<Authenticator>,
+        shutdown: CancellationToken,
+    ) -> Self {
         Self {
             shelf: Arc::new(shelf),
-            guard,
+            authenticator,
             shutdown,
             limits: Limits::default(),
         }
@@ -47,14 +52,27 @@ impl Reader {
         }
     }
 
-    /// Its door for HTTP. Must be called in a tokio runtime.
-    pub fn door(&self, access: Access) -> axum::Router {
-        let services = ReaderDoor {
-            books: self.books(),
-            positions: self.shelf.positions(),
+    /// Its HTTP API and page. Must be called in a tokio runtime.
+    pub fn http(&self, access: Access) -> axum::Router {
+        let backend = Backend {
+            services: self.authorized(Routes::new(self.service())),
+            info: Arc::new(ReaderInfo {
+                positions: self.shelf.positions(),
+            }),
+            internal: Principal::internal().into(),
         };
-        let router = kagetsu_http::router(services, access.clone(), self.shutdown.clone());
-        headed(guard_http(router, &self.guard), access)
+        let router = kagetsu_http::router(backend, access.clone(), self.shutdown.clone());
+        with_browser_headers(authenticate_http(router, &self.authenticator), access)
+    }
+
+    fn service(&self) -> BooksServer<BooksService> {
+        BooksServer::new(self.books()).max_decoding_message_size(MESSAGE_LIMIT)
+    }
+
+    /// Holds every rpc of `routes` to its permission.
+    fn authorized(&self, routes: Routes) -> axum::Router {
+        let layer = AuthLayer::new(Arc::clone(&self.authenticator));
+        routes.into_axum_router().layer(layer)
     }
 
     /// Serves gRPC to who comes to a listener until the shutdown.
@@ -69,7 +87,9 @@ impl Reader {
             .register_encoded_file_descriptor_set(DESCRIPTORS)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
             .build_v1()?;
-        let books = BooksServer::new(self.books()).max_decoding_message_size(MESSAGE_LIMIT);
+        let routes = Routes::new(self.service())
+            .add_service(healthy)
+            .add_service(reflection);
         let serving = tonic::transport::Server::builder()
             .http2_keepalive_interval(Some(every))
             .http2_keepalive_timeout(Some(patience))
@@ -77,49 +97,24 @@ impl Reader {
             .max_concurrent_streams(STREAMS)
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
-            .layer(GuardLayer::new(Arc::clone(&self.guard)))
             .layer(ResponseBudget::default().layer())
-            .add_service(healthy)
-            .add_service(reflection)
-            .add_service(books)
+            .add_routes(Routes::from(self.authorized(routes)))
             .serve_with_incoming_shutdown(listener, self.shutdown.cancelled());
         tokio::select! {
             served = serving => served.context("cannot serve"),
-            () = self.guard.watch() => Ok(()),
+            () = self.authenticator.watch() => Ok(()),
         }
     }
 }
 
-/// The services of a reader, as its HTTP door calls them.
-struct ReaderDoor {
-    books: BooksService,
+/// The state of a reader, for its HTTP API.
+struct ReaderInfo {
     positions: u64,
 }
 
-impl Services for ReaderDoor {
-    type Analysis = Unimplemented;
-    type Books = BooksService;
-    type Builds = Unimplemented;
-    type Workers = Unimplemented;
-
-    fn analysis(&self) -> &Unimplemented {
-        &Unimplemented
-    }
-
-    fn books(&self) -> &BooksService {
-        &self.books
-    }
-
-    fn builds(&self) -> &Unimplemented {
-        &Unimplemented
-    }
-
-    fn workers(&self) -> &Unimplemented {
-        &Unimplemented
-    }
-
+impl ServerInfo for ReaderInfo {
     fn epoch(&self) -> Option<u64> {
-        // It does not change.
+        // The book does not change.
         Some(0)
     }
 

@@ -19,7 +19,7 @@ use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Request, Response, Status, Streaming};
 
-use crate::auth::Pass;
+use crate::auth::Principal;
 use crate::book::desk::{JobView, KeeperDesk};
 use crate::cluster::hub::Hub;
 use crate::cluster::links::Introduction;
@@ -64,8 +64,8 @@ impl Workers for WorkersService {
             .map_or_else(|| "unknown".to_string(), |client| client.to_string());
         let token = request
             .extensions()
-            .get::<Pass>()
-            .and_then(|pass| pass.name.clone());
+            .get::<Principal>()
+            .and_then(|principal| principal.name.clone());
         let mut incoming = request.into_inner();
         let first = tokio::time::timeout(HELLO, incoming.message()).await;
         let first =

@@ -12,7 +12,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::auth::Need;
+use crate::auth::Permission;
 use crate::telemetry::census::Snapshot;
 
 /// The type of what is rendered: OpenMetrics, which Prometheus reads.
@@ -126,7 +126,7 @@ impl Metrics {
     /// A request of gRPC had the head of its answer after so long.
     pub(crate) fn answered(&self, path: &str, time: Duration) {
         // Who asks for what there is not must not make names here.
-        let is_known = Need::of_method(path) != Need::Admin;
+        let is_known = Permission::of_rpc(path).is_some();
         let method = if is_known {
             path.trim_start_matches('/')
         } else {

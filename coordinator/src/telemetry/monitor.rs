@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tower::{Layer, Service};
 
-use crate::auth::Guard;
+use crate::auth::Authenticator;
 use crate::book::desk::KeeperDesk;
 use crate::cluster::hub::Hub;
 use crate::telemetry::census::Snapshot;
@@ -27,7 +27,7 @@ use crate::telemetry::metrics::{self, Metrics};
 pub(crate) struct Monitor {
     hub: Arc<Hub>,
     keeper: Option<KeeperDesk>,
-    guard: Arc<Guard>,
+    authenticator: Arc<Authenticator>,
     shutdown: CancellationToken,
 }
 
@@ -35,14 +35,14 @@ impl Monitor {
     pub(crate) fn new(
         hub: &Arc<Hub>,
         keeper: Option<&KeeperDesk>,
-        guard: &Arc<Guard>,
+        authenticator: &Arc<Authenticator>,
         shutdown: &CancellationToken,
     ) -> Self {
         let (keeper, shutdown) = (keeper.cloned(), shutdown.clone());
         Self {
             hub: Arc::clone(hub),
             keeper,
-            guard: Arc::clone(guard),
+            authenticator: Arc::clone(authenticator),
             shutdown,
         }
     }
@@ -83,7 +83,7 @@ impl Monitor {
             quarantines,
             jobs,
             book,
-            refusals: self.guard.refusals(),
+            refusals: self.authenticator.rejections(),
         }
     }
 }

@@ -1,14 +1,14 @@
-//! The same for HTTP: every route of the description, asked with every role and without a token.
+//! Calls every HTTP route with every role and without a token.
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
-use kagetsu_coordinator::{Config, Guard, Role, Server, Tokens};
+use kagetsu_coordinator::{Authenticator, Config, Role, Server, Tokens};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-/// Who may ask what; a new route needs a row.
+/// The roles that may call each route. A new route needs a row.
 const TABLE: &[(&str, &str, &[Role])] = {
     use Role::{Admin, Analyse, Build, Read};
     const LOOK: &[Role] = &[Read, Analyse, Build, Admin];
@@ -37,10 +37,10 @@ const TABLE: &[(&str, &str, &[Role])] = {
     ]
 };
 
-/// Routes that need no token at all.
+/// Routes that need no token.
 const OPEN: &[&str] = &["/healthz", "/readyz", "/api/v1/openapi.json"];
 
-/// A page that may read what is answered.
+/// The origin of a page that may read answers.
 const PAGE: &str = "https://example.org";
 
 async fn ask(
@@ -79,7 +79,7 @@ async fn ask(
 }
 
 #[tokio::test]
-async fn no_role_does_what_is_anothers_over_http() {
+async fn each_role_calls_only_its_routes() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("tokens.toml");
     let tokens = Role::ALL.map(|role| {
@@ -87,17 +87,17 @@ async fn no_role_does_what_is_anothers_over_http() {
         (
             role,
             Tokens::change(&file, |tokens| {
-                tokens.make(role.word(), &[role], rate, String::new())
+                tokens.make(role.name(), &[role], rate, String::new())
             })
             .expect("made"),
         )
     });
-    let guard = Guard::with_tokens(&file, 1, false).expect("sound");
+    let guard = Authenticator::with_tokens(&file, 1, false).expect("sound");
     let shutdown = CancellationToken::new();
     let server = Server::start(&Config::default(), shutdown.clone())
         .expect("no book")
-        .behind(guard);
-    let router = server.door(kagetsu_http::Access {
+        .with_authenticator(guard);
+    let router = server.http(kagetsu_http::Access {
         may_change: true,
         ..kagetsu_http::Access::default()
     });
@@ -135,7 +135,7 @@ async fn no_role_does_what_is_anothers_over_http() {
         assert_eq!(
             status != StatusCode::UNAUTHORIZED,
             is_open,
-            "nobody {method} {path}: {status}"
+            "no token, {method} {path}: {status}"
         );
         if !is_open {
             assert_eq!(body["error"]["code"], "no_token", "{body}");
@@ -161,7 +161,7 @@ async fn no_role_does_what_is_anothers_over_http() {
 }
 
 #[tokio::test]
-async fn who_asks_too_often_over_http_hears_when_to_come_again() {
+async fn excessive_http_requests_get_a_time_to_retry() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("tokens.toml");
     let token = Tokens::change(&file, |tokens| {
@@ -169,11 +169,11 @@ async fn who_asks_too_often_over_http_hears_when_to_come_again() {
     })
     .expect("made");
     let shutdown = CancellationToken::new();
-    let guard = Guard::with_tokens(&file, 1, false).expect("sound");
+    let guard = Authenticator::with_tokens(&file, 1, false).expect("sound");
     let server = Server::start(&Config::default(), shutdown.clone())
         .expect("no book")
-        .behind(guard);
-    let router = server.door(kagetsu_http::Access {
+        .with_authenticator(guard);
+    let router = server.http(kagetsu_http::Access {
         origins: vec![PAGE.into()],
         ..kagetsu_http::Access::default()
     });
@@ -197,5 +197,41 @@ async fn who_asks_too_often_over_http_hears_when_to_come_again() {
             "{header}: {refused:?}"
         );
     }
+    shutdown.cancel();
+}
+
+#[tokio::test]
+async fn unknown_tokens_are_limited_by_address() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("tokens.toml");
+    let valid = Tokens::change(&file, |tokens| {
+        tokens.make("t", &[Role::Read], None, String::new())
+    })
+    .expect("made");
+    let shutdown = CancellationToken::new();
+    let authenticator = Authenticator::with_tokens(&file, 100, false).expect("sound");
+    let server = Server::start(&Config::default(), shutdown.clone())
+        .expect("no book")
+        .with_authenticator(authenticator);
+    let router = server.http(kagetsu_http::Access::default());
+    let ask_from = async |address: [u8; 4], token: &str| {
+        let request = Request::builder()
+            .uri("/api/v1/workers")
+            .header("authorization", format!("Bearer {token}"))
+            .extension(kagetsu_http::Client((address, 5_000).into()));
+        let request = request.body(Body::empty()).expect("a request");
+        let answer = router.clone().oneshot(request).await.expect("an answer");
+        answer.status()
+    };
+    let (attacker, other) = ([192, 0, 2, 1], [192, 0, 2, 2]);
+    let mut rejected = 0;
+    while ask_from(attacker, "kagetsu_0").await == StatusCode::UNAUTHORIZED {
+        rejected += 1;
+        assert!(rejected < 10_000, "unknown tokens are not limited");
+    }
+    let limited = ask_from(attacker, "kagetsu_0").await;
+    assert_eq!(limited, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(ask_from(attacker, &valid).await, StatusCode::OK);
+    assert_eq!(ask_from(other, "kagetsu_0").await, StatusCode::UNAUTHORIZED);
     shutdown.cancel();
 }

@@ -1,4 +1,4 @@
-//! Every method of every service, asked with every role and without a token: nobody does what is not his.
+//! Calls every rpc with every role and without a token: each role does what it may, and no more.
 
 mod http;
 mod tls;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kagetsu_coordinator::{Config, Guard, Need, Role, Server, Tokens};
+use kagetsu_coordinator::{Authenticator, Config, Permission, Role, Server, Tokens};
 use kagetsu_proto::{Access, Connector, Listener, v1};
 use prost::Message;
 use tempfile::TempDir;
@@ -19,9 +19,9 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
 
-/// Who may ask what; the other roles are refused. A new method needs a row.
+/// The roles that may call each rpc. A new rpc needs a row.
 const TABLE: &[(&str, &[Role])] = {
-    use Role::{Admin, Analyse, Build, Read, Work};
+    use Role::{Admin, Analyse, Build, Read, Volunteer, Work};
     const LOOK: &[Role] = &[Read, Analyse, Build, Admin];
     &[
         ("/grpc.health.v1.Health/Check", &Role::ALL),
@@ -44,20 +44,20 @@ const TABLE: &[(&str, &[Role])] = {
         ("/kagetsu.v1.Builds/Prioritize", &[Build, Admin]),
         ("/kagetsu.v1.Builds/Start", &[Build, Admin]),
         ("/kagetsu.v1.Builds/Watch", LOOK),
-        ("/kagetsu.v1.Workers/Beat", &[Work, Admin]),
+        ("/kagetsu.v1.Workers/Beat", &[Work, Volunteer, Admin]),
         ("/kagetsu.v1.Workers/List", LOOK),
         ("/kagetsu.v1.Workers/Release", &[Admin]),
-        ("/kagetsu.v1.Workers/Work", &[Work, Admin]),
+        ("/kagetsu.v1.Workers/Work", &[Work, Volunteer, Admin]),
     ]
 };
 
-/// Methods that need no token at all.
+/// Rpcs that need no token.
 const OPEN: &[&str] = &[
     "/grpc.health.v1.Health/Check",
     "/grpc.health.v1.Health/Watch",
 ];
 
-/// Every method that the coordinator serves, from the descriptors that it serves them by.
+/// Every rpc of the served descriptors.
 fn methods() -> Vec<String> {
     let sets = [
         kagetsu_proto::DESCRIPTORS,
@@ -85,35 +85,35 @@ fn methods() -> Vec<String> {
 }
 
 #[test]
-fn the_table_has_every_method_and_the_guard_knows_it() {
+fn every_rpc_declares_its_permission() {
     let table: BTreeMap<_, _> = TABLE
         .iter()
         .map(|&(method, roles)| (method.to_string(), roles))
         .collect();
     assert_eq!(methods(), table.keys().cloned().collect::<Vec<_>>());
     for (method, roles) in table {
-        let need = Need::of_method(&method);
+        let need = Permission::of_rpc(&method).unwrap_or(Permission::Admin);
         assert_eq!(
             Role::ALL
                 .into_iter()
-                .filter(|role| role.may(need))
+                .filter(|role| role.has(need))
                 .collect::<Vec<_>>(),
             roles,
             "{method}"
         );
         assert_eq!(
-            need == Need::Nothing,
+            need == Permission::Public,
             OPEN.contains(&method.as_str()),
             "{method}"
         );
     }
-    assert_eq!(Need::of_method("/kagetsu.v1.Builds/Erase"), Need::Admin);
+    assert_eq!(Permission::of_rpc("/kagetsu.v1.Builds/Erase"), None);
 }
 
-/// A coordinator with a book behind a guard that knows one token of each role.
+/// A coordinator with a book and one token of each role.
 struct Guarded {
     folder: TempDir,
-    guard: Arc<Guard>,
+    guard: Arc<Authenticator>,
     url: String,
     tokens: Vec<(Role, String)>,
     shutdown: CancellationToken,
@@ -126,12 +126,12 @@ impl Guarded {
         let file = folder.path().join("tokens.toml");
         let make = |role: Role| {
             let token = Tokens::change(&file, |tokens| {
-                tokens.make(role.word(), &[role], None, String::new())
+                tokens.make(role.name(), &[role], None, String::new())
             });
             (role, token.expect("made"))
         };
         let tokens = Role::ALL.map(make).to_vec();
-        let guard = Guard::with_tokens(&file, rate, false).expect("sound");
+        let guard = Authenticator::with_tokens(&file, rate, false).expect("sound");
         let book = Some(folder.path().join("book"));
         let config = Config {
             book,
@@ -142,7 +142,7 @@ impl Guarded {
         let shutdown = CancellationToken::new();
         let server = Server::start(&config, shutdown.clone())
             .expect("a book")
-            .behind(Arc::clone(&guard));
+            .with_authenticator(Arc::clone(&guard));
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let listener = Listener::new(socket, None, 4_096).expect("an address");
         let url = format!("http://{}", listener.address());
@@ -157,7 +157,7 @@ impl Guarded {
         }
     }
 
-    /// The way to it for who has this token.
+    /// A connector that shows this token.
     fn connector(&self, token: Option<&str>) -> Connector {
         let Some(token) = token else {
             return Connector::to_url(&self.url).expect("an address");
@@ -178,25 +178,25 @@ impl Guarded {
     }
 }
 
-/// How long anything may take; only bounds a test that has failed.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// Bounds a test that has failed.
+const TEST_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Asks a method with an empty message, and hears no more than whether it was let in.
+/// Calls an rpc with an empty message; returns only whether it was admitted.
 async fn ask(connector: &Connector, method: &str) -> Result<(), Status> {
     let mut client = Grpc::new(connector.connect().await.expect("it listens"));
     client.ready().await.expect("it listens");
     let path = PathAndQuery::try_from(method.to_string()).expect("a path");
     let codec = ProstCodec::<(), ()>::default();
-    // The head says it: who is let in may wait for the first answer as long as it likes.
+    // The head tells; the first message of an admitted call may take any time.
     let head = tokio::time::timeout(
-        PATIENCE,
+        TEST_TIMEOUT,
         client.server_streaming(Request::new(()), path, codec),
     );
     head.await.expect("a head").map(drop)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_role_does_what_is_anothers() {
+async fn each_role_calls_only_its_rpcs() {
     let guarded = Guarded::start(100_000).await;
     for (method, roles) in TABLE {
         for (role, token) in &guarded.tokens {
@@ -223,7 +223,7 @@ async fn no_role_does_what_is_anothers() {
         assert_eq!(
             code == Code::Unauthenticated,
             !OPEN.contains(method),
-            "nobody {method}: {asked:?}"
+            "no token, {method}: {asked:?}"
         );
         if !OPEN.contains(method) {
             let unknown = ask(&guarded.connector(Some("kagetsu_0123")), method)
@@ -236,15 +236,14 @@ async fn no_role_does_what_is_anothers() {
     guarded.end().await;
 }
 
-/// Requests at a time of a token that may ask once a second.
+/// Concurrent requests of a token with a rate of one a second.
 const CROWD: usize = 200;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_that_asks_too_often_hears_when_to_come_again() {
+async fn excessive_requests_get_a_time_to_retry() {
     let guarded = Guarded::start(1).await;
     let token = &guarded.tokens[0].1;
     let connector = guarded.connector(Some(token));
-    // So many at once that a token of one a second would need minutes for them.
     let mut asked: JoinSet<_> = (0..CROWD)
         .map(|_| {
             let connector = connector.clone();
@@ -274,14 +273,14 @@ async fn a_token_that_asks_too_often_hears_when_to_come_again() {
             .contains("more than 1 times a second: try again in"),
         "{status}"
     );
-    // Others are not held up by it.
-    let other = guarded.connector(Some(&guarded.tokens[4].1));
+    // Other tokens are not affected.
+    let other = guarded.connector(Some(&guarded.tokens[5].1));
     assert!(ask(&other, "/kagetsu.v1.Builds/List").await.is_ok());
     guarded.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_revoked_token_ends_what_goes_on_under_it() {
+async fn revoking_a_token_ends_its_streams() {
     use kagetsu_proto::v1;
     let guarded = Guarded::start(1_000).await;
     let connector = guarded.connector(Some(&guarded.tokens[3].1));
@@ -306,7 +305,7 @@ async fn a_revoked_token_ends_what_goes_on_under_it() {
     })
     .expect("it is there");
     assert!(guarded.guard.reload().expect("sound"));
-    let ended = tokio::time::timeout(PATIENCE, async {
+    let ended = tokio::time::timeout(TEST_TIMEOUT, async {
         loop {
             match tasks.message().await {
                 Ok(Some(_)) => {}
@@ -321,7 +320,7 @@ async fn a_revoked_token_ends_what_goes_on_under_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn to_keep_an_answer_takes_the_rights_to_analyse_and_to_build() {
+async fn keeping_an_answer_needs_two_roles() {
     let guarded = Guarded::start(100_000).await;
     let file = guarded.folder.path().join("tokens.toml");
     let both = Tokens::change(&file, |tokens| {
@@ -348,12 +347,12 @@ async fn to_keep_an_answer_takes_the_rights_to_analyse_and_to_build() {
             .map(drop)
     };
     for (role, token) in &guarded.tokens {
-        let may = role.may(Need::Analyse) && role.may(Need::Build);
+        let may = role.has(Permission::Analyse) && role.has(Permission::Build);
         let refused = asked(token, true)
             .await
             .map_err(|status| (status.code(), status.message().to_string()));
         assert_eq!(refused.is_ok(), may, "{role}: {refused:?}");
-        let need = if role.may(Need::Analyse) {
+        let need = if role.has(Permission::Analyse) {
             "build, admin"
         } else {
             "analyse, admin"
@@ -366,7 +365,7 @@ async fn to_keep_an_answer_takes_the_rights_to_analyse_and_to_build() {
         }
         assert_eq!(
             asked(token, false).await.is_ok(),
-            role.may(Need::Analyse),
+            role.has(Permission::Analyse),
             "{role}"
         );
     }

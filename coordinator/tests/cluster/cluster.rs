@@ -39,7 +39,7 @@ impl Cluster {
     pub(crate) fn start_as(config: &Config) -> Self {
         let shutdown = CancellationToken::new();
         let server = Server::start(config, shutdown.clone()).expect("a book");
-        let door = server.door(kagetsu_http::Access {
+        let door = server.http(kagetsu_http::Access {
             may_change: true,
             ..kagetsu_http::Access::default()
         });

@@ -1,6 +1,8 @@
-//! Reads what a request names: its query parameters and its position.
+//! Reads what a request says: its caller, its query parameters and its position.
 
+mod caller;
 pub(crate) mod position;
 mod query;
 
-pub(crate) use query::Params;
+pub(crate) use caller::Caller;
+pub(crate) use query::{ApiQuery, NoParameters, in_range};

@@ -1,38 +1,46 @@
 use kagetsu_game::{Position, Variant};
+use serde::Deserialize;
 
 use crate::error::ApiError;
-use crate::extract::Params;
 
 /// The parameters that name a position.
-pub(crate) const PARAMETERS: [&str; 3] = ["variant", "moves", "fen"];
-
-/// The position that `variant`, `fen` and `moves` name.
-///
-/// # Errors
-/// The first thing in it that cannot be.
-pub(crate) fn from_query(params: &Params) -> Result<Position, ApiError> {
-    let variant = params
-        .text("variant")
-        .ok_or_else(|| ApiError::wrong("variant is missing, as in freestyle-15"))?;
-    read(
-        variant,
-        params.text("fen"),
-        params.text("moves").unwrap_or_default(),
-    )
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PositionQuery {
+    /// The game, as in freestyle-15, renju-15, xiangqi or surakarta.
+    variant: String,
+    /// Moves from the start or from `fen`, separated by spaces or commas; gomoku also without
+    /// separators.
+    #[serde(default)]
+    moves: String,
+    /// The position before the first move, for xiangqi and surakarta.
+    fen: Option<String>,
 }
 
+impl PositionQuery {
+    /// The named position.
+    ///
+    /// # Errors
+    /// The first part that is not valid.
+    pub(crate) fn position(&self) -> Result<Position, ApiError> {
+        parse(&self.variant, self.fen.as_deref(), &self.moves)
+    }
+}
+
+/// Parses a position. An empty `fen` is the same as none.
+///
 /// # Errors
-/// The first thing in it that cannot be.
-pub(crate) fn read(variant: &str, fen: Option<&str>, moves: &str) -> Result<Position, ApiError> {
+/// The first part that is not valid.
+pub(crate) fn parse(variant: &str, fen: Option<&str>, moves: &str) -> Result<Position, ApiError> {
     let variant: Variant = variant
         .parse()
-        .map_err(|error| ApiError::wrong(format!("{error}")))?;
-    let start = match fen {
+        .map_err(|error| ApiError::bad_request(format!("{error}")))?;
+    let start = match fen.filter(|fen| !fen.is_empty()) {
         Some(fen) => Position::from_fen(variant, fen)
-            .map_err(|error| ApiError::wrong(format!("fen: {error}")))?,
+            .map_err(|error| ApiError::bad_request(format!("fen: {error}")))?,
         None => Position::start(variant),
     };
     start
         .play_line(moves)
-        .map_err(|error| ApiError::wrong(format!("moves: {error}")))
+        .map_err(|error| ApiError::bad_request(format!("moves: {error}")))
 }

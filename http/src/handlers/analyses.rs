@@ -1,4 +1,4 @@
-//! Analyses: `/analyses`, told as they deepen.
+//! Analyses as streams of events: `/analyses`.
 
 use std::sync::Arc;
 
@@ -8,32 +8,33 @@ use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use kagetsu_api::{AnswerJson, QuestionJson, UpdateJson};
+use kagetsu_game::Position;
 use kagetsu_proto::v1;
-use kagetsu_proto::v1::analysis_server::Analysis as _;
 use tokio_stream::StreamExt;
-use tonic::{Request, Status};
+use tonic::Status;
 
 use crate::error::ApiError;
-use crate::extract::position::read as read_position;
-use crate::handlers::books::read;
-use crate::handlers::events::{reserve, told};
+use crate::extract::Caller;
+use crate::extract::position::parse;
+use crate::handlers::books::decode;
+use crate::handlers::events::{event, reserve};
 use crate::server::Client;
-use crate::services::Services;
 use crate::state::AppState;
 
-/// `POST /api/v1/analyses`: events `answer` as the answer grows, the last with `is_final`. Ends when the client goes away.
-pub(crate) async fn analyze<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
+/// `POST /api/v1/analyses`: events `answer` as the analysis deepens, the last with `is_final`. The
+/// analysis ends when the client disconnects.
+pub(crate) async fn analyze(
+    State(app): State<Arc<AppState>>,
     client: Option<Extension<Client>>,
+    caller: Caller,
     body: Result<Json<QuestionJson>, JsonRejection>,
 ) -> Result<Response, ApiError> {
     let Json(asked) = body?;
     let reserved = reserve(&app.analyses, client, "analyses")?;
-    let position = read_position(&asked.variant, asked.fen.as_deref(), &asked.moves)?;
+    let position = parse(&asked.variant, asked.fen.as_deref(), &asked.moves)?;
     if position.outcome().is_some() {
-        return Err(ApiError::wrong(format!(
-            "the game is over in {position}: there is nothing to search"
-        )));
+        let message = format!("the game is over in {position}: there is nothing to search");
+        return Err(ApiError::bad_request(message));
     }
     let question = v1::Question {
         position: Some((&position).into()),
@@ -41,33 +42,30 @@ pub(crate) async fn analyze<S: Services>(
         width: asked.top,
         ..v1::Question::default()
     };
-    let request = v1::AnalyzeRequest {
+    let request = caller.request(v1::AnalyzeRequest {
         question: Some(question),
         split: v1::Split::Unspecified.into(),
         keep: false,
-    };
-    let updates = app
-        .services
-        .analysis()
-        .analyze(Request::new(request))
-        .await?
-        .into_inner();
-    let events = updates.map(move |update| {
+    });
+    let updates = app.services.analysis().analyze(request).await?.into_inner();
+    let events = updates.map(move |result| {
         let _reserved = &reserved;
-        let json = update.and_then(|update| {
-            let answer = read(update.answer.as_ref())
-                .map_err(|refusal| Status::internal(refusal.message))?;
-            let answer = AnswerJson::new(&position, &answer.unwrap_or_default(), update.time_ms);
-            let answer = answer.with_nodes(update.nodes);
-            Ok(UpdateJson {
-                answer,
-                workers: update.workers,
-                is_final: update.is_final,
-            })
-        });
-        told("answer", json)
+        event(
+            "answer",
+            result.and_then(|update| to_json(&position, &update)),
+        )
     });
     Ok(Sse::new(events)
         .keep_alive(KeepAlive::default())
         .into_response())
+}
+
+fn to_json(position: &Position, update: &v1::AnalyzeUpdate) -> Result<UpdateJson, Status> {
+    let answer = decode(update.answer.as_ref()).map_err(|error| Status::internal(error.message))?;
+    let answer = AnswerJson::new(position, &answer.unwrap_or_default(), update.time_ms);
+    Ok(UpdateJson {
+        answer: answer.with_nodes(update.nodes),
+        workers: update.workers,
+        is_final: update.is_final,
+    })
 }

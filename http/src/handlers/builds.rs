@@ -11,40 +11,37 @@ use axum::{Extension, Json};
 use kagetsu_api::{EffortJson, JobJson, PriorityJson, day};
 use kagetsu_game::Position;
 use kagetsu_proto::v1;
-use kagetsu_proto::v1::builds_server::Builds as _;
 use serde::Deserialize;
 use tokio_stream::StreamExt;
 use tonic::Request;
 
 use crate::error::ApiError;
-use crate::extract::Params;
-use crate::extract::position;
-use crate::handlers::events::{self, told};
+use crate::extract::{ApiQuery, Caller, NoParameters, position};
+use crate::handlers::events::{event, reserve};
 use crate::server::Client;
-use crate::services::Services;
 use crate::state::AppState;
 
 /// `GET /api/v1/jobs`.
-pub(crate) async fn list<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
-    params: Params,
+pub(crate) async fn list(
+    State(app): State<Arc<AppState>>,
+    caller: Caller,
+    _: ApiQuery<NoParameters>,
 ) -> Result<Response, ApiError> {
-    params.only(&[])?;
-    if app.services.epoch().is_none() {
+    if !app.has_jobs() {
         return Ok(Json(Vec::<JobJson>::new()).into_response());
     }
     let listed = app
         .services
         .builds()
-        .list(Request::new(v1::ListJobsRequest {}))
+        .list(caller.request(v1::ListJobsRequest {}))
         .await?
         .into_inner();
     let jobs: Vec<JobJson> = listed.jobs.iter().map(Into::into).collect();
     Ok(Json(jobs).into_response())
 }
 
-fn named(name: String) -> Request<v1::JobName> {
-    Request::new(v1::JobName { name })
+fn named(caller: &Caller, name: String) -> Request<v1::JobName> {
+    caller.request(v1::JobName { name })
 }
 
 fn shown(job: tonic::Response<v1::Job>) -> Response {
@@ -52,33 +49,46 @@ fn shown(job: tonic::Response<v1::Job>) -> Response {
 }
 
 /// `GET /api/v1/jobs/{name}`.
-pub(crate) async fn get<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
+pub(crate) async fn get(
+    State(app): State<Arc<AppState>>,
+    caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
-    Ok(shown(app.services.builds().get(named(name)).await?))
+    Ok(shown(
+        app.services.builds().get(named(&caller, name)).await?,
+    ))
 }
 
 /// `GET /api/v1/jobs/{name}/history`.
-pub(crate) async fn history<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
+pub(crate) async fn history(
+    State(app): State<Arc<AppState>>,
+    caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
-    app.services.builds().get(named(name.clone())).await?;
+    app.services
+        .builds()
+        .get(named(&caller, name.clone()))
+        .await?;
     Ok(Json(app.history.of(&name)).into_response())
 }
 
 /// `GET /api/v1/jobs/{name}/events`: the job, now and whenever it has moved on.
-pub(crate) async fn events<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
+pub(crate) async fn events(
+    State(app): State<Arc<AppState>>,
     client: Option<Extension<Client>>,
+    caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
-    let reserved = events::reserve(&app.listeners, client, "streams of events")?;
-    let jobs = app.services.builds().watch(named(name)).await?.into_inner();
+    let reserved = reserve(&app.listeners, client, "streams of events")?;
+    let jobs = app
+        .services
+        .builds()
+        .watch(named(&caller, name))
+        .await?
+        .into_inner();
     let events = jobs.map(move |job| {
         let _reserved = &reserved;
-        told("job", job.map(|job| JobJson::from(&job)))
+        event("job", job.map(|job| JobJson::from(&job)))
     });
     Ok(Sse::new(events)
         .keep_alive(KeepAlive::default())
@@ -162,7 +172,7 @@ impl DeepenJson {
     fn message(self) -> Result<v1::Deepen, ApiError> {
         let day = match &self.before {
             Some(text) => day(text).ok_or_else(|| {
-                ApiError::wrong(format!("deepen.before: {text} is no day as 2026-11-21"))
+                ApiError::bad_request(format!("deepen.before: {text} is no day as 2026-11-21"))
             })?,
             None => 0,
         };
@@ -193,13 +203,14 @@ const THREATS: u64 = 20_000;
 const MARGIN: u32 = 100;
 
 /// `POST /api/v1/jobs`: starts a job, or resumes the one of this name.
-pub(crate) async fn start<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
+pub(crate) async fn start(
+    State(app): State<Arc<AppState>>,
+    caller: Caller,
     body: Result<Json<StartJson>, JsonRejection>,
 ) -> Result<Response, ApiError> {
     let Json(start) = body?;
     if start.name.is_empty() {
-        return Err(ApiError::wrong("name: a job needs a name"));
+        return Err(ApiError::bad_request("name: a job needs a name"));
     }
     let fen = start.fen.as_deref();
     let lines = if start.roots.is_empty() {
@@ -209,15 +220,15 @@ pub(crate) async fn start<S: Services>(
     };
     let roots: Result<Vec<_>, _> = lines
         .iter()
-        .map(|line| position::read(&start.variant, fen, line))
+        .map(|line| position::parse(&start.variant, fen, line))
         .collect();
     let mut roots = roots?;
-    let read = |line: &String| position::read(&start.variant, fen, line);
+    let read = |line: &String| position::parse(&start.variant, fen, line);
     for line in &start.cover {
         let end = read(line)?;
         for plies in 1..=end.moves().len() {
             let on_it = Position::new(end.variant(), end.setup().cloned(), &end.moves()[..plies]);
-            let on_it = on_it.map_err(|error| ApiError::wrong(error.to_string()))?;
+            let on_it = on_it.map_err(|error| ApiError::bad_request(error.to_string()))?;
             if !roots.contains(&on_it) {
                 roots.push(on_it);
             }
@@ -225,7 +236,7 @@ pub(crate) async fn start<S: Services>(
     }
     let exclude: Vec<Position> = start.exclude.iter().map(read).collect::<Result<_, _>>()?;
     if let Some(over) = roots.iter().find(|root| root.outcome().is_some()) {
-        return Err(ApiError::wrong(format!(
+        return Err(ApiError::bad_request(format!(
             "the game is over in the root {over}: there is nothing to search"
         )));
     }
@@ -273,29 +284,36 @@ pub(crate) async fn start<S: Services>(
         until_stable: start.until_stable,
         priority: start.priority,
     };
-    let job = app.services.builds().start(Request::new(request)).await?;
+    let job = app.services.builds().start(caller.request(request)).await?;
     Ok((StatusCode::CREATED, shown(job)).into_response())
 }
 
 /// `POST /api/v1/jobs/{name}/pause`.
-pub(crate) async fn pause<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
+pub(crate) async fn pause(
+    State(app): State<Arc<AppState>>,
+    caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
-    Ok(shown(app.services.builds().pause(named(name)).await?))
+    Ok(shown(
+        app.services.builds().pause(named(&caller, name)).await?,
+    ))
 }
 
 /// `POST /api/v1/jobs/{name}/resume`.
-pub(crate) async fn resume<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
+pub(crate) async fn resume(
+    State(app): State<Arc<AppState>>,
+    caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
-    Ok(shown(app.services.builds().resume(named(name)).await?))
+    Ok(shown(
+        app.services.builds().resume(named(&caller, name)).await?,
+    ))
 }
 
 /// `POST /api/v1/jobs/{name}/priority`.
-pub(crate) async fn prioritize<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
+pub(crate) async fn prioritize(
+    State(app): State<Arc<AppState>>,
+    caller: Caller,
     Path(name): Path<String>,
     body: Result<Json<PriorityJson>, JsonRejection>,
 ) -> Result<Response, ApiError> {
@@ -303,15 +321,18 @@ pub(crate) async fn prioritize<S: Services>(
     Ok(shown(
         app.services
             .builds()
-            .prioritize(Request::new(v1::PrioritizeRequest { name, priority }))
+            .prioritize(caller.request(v1::PrioritizeRequest { name, priority }))
             .await?,
     ))
 }
 
 /// `POST /api/v1/jobs/{name}/cancel`.
-pub(crate) async fn cancel<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
+pub(crate) async fn cancel(
+    State(app): State<Arc<AppState>>,
+    caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
-    Ok(shown(app.services.builds().cancel(named(name)).await?))
+    Ok(shown(
+        app.services.builds().cancel(named(&caller, name)).await?,
+    ))
 }

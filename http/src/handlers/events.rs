@@ -1,4 +1,4 @@
-//! Streams of events: who gets one, and what they say.
+//! Server-sent events: the limit of open streams, and the events themselves.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
@@ -16,13 +16,13 @@ use tonic::Status;
 use crate::error::ApiError;
 use crate::server::Client;
 
-/// When to come again where all places are taken.
-const COME_AGAIN: Duration = Duration::from_secs(5);
+/// Advice to clients that find no stream free.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 
-/// A place among streams of a kind, which are open for long: there are only so many.
+/// Reserves one of the open streams of a kind; `what` names the kind in the plural.
 ///
 /// # Errors
-/// If there is none for this client.
+/// If no stream is free for this client.
 pub(crate) fn reserve(
     of: &Arc<PerIpLimiter>,
     client: Option<Extension<Client>>,
@@ -34,29 +34,36 @@ pub(crate) fn reserve(
     );
     of.acquire(address).map_err(|full| {
         let message = match full {
-            LimitReached::Total(most) => format!("{most} {what} are open, no more at a time; come again later"),
-            LimitReached::PerAddress(most) => {
-                format!("your address has {most} {what} open, no more for one: close another page, or come again later")
+            LimitReached::Total(limit) => {
+                format!("{limit} {what} are open, no more at a time; come again later")
             }
+            LimitReached::PerAddress(limit) => format!(
+                "your address has {limit} {what} open, no more for one: close another page, or \
+                 come again later"
+            ),
         };
-        let retry_after = Some(COME_AGAIN);
-        ApiError { retry_after, ..ApiError::new(StatusCode::TOO_MANY_REQUESTS, "exhausted", message) }
+        ApiError {
+            retry_after: Some(RETRY_AFTER),
+            ..ApiError::new(StatusCode::TOO_MANY_REQUESTS, "exhausted", message)
+        }
     })
 }
 
-/// One event of a stream, or its end with the reason.
-pub(crate) fn told<T: Serialize>(name: &str, what: Result<T, Status>) -> Result<Event, Infallible> {
-    let event = |what: T| Event::default().event(name).json_data(what);
-    Ok(match what.map(event) {
+/// One event of a stream. An error becomes the event `error`, which ends the stream.
+pub(crate) fn event<T: Serialize>(
+    name: &str,
+    result: Result<T, Status>,
+) -> Result<Event, Infallible> {
+    let event = result.map(|content| Event::default().event(name).json_data(content));
+    Ok(match event {
         Ok(Ok(event)) => event,
-        Ok(Err(error)) => refused(&ApiError::from(Status::internal(error.to_string()))),
-        Err(status) => refused(&ApiError::from(status)),
+        Ok(Err(error)) => error_event(&ApiError::from(Status::internal(error.to_string()))),
+        Err(status) => error_event(&ApiError::from(status)),
     })
 }
 
-/// An event without an answer must not be lost: it ends the stream, and says why.
-fn refused(refusal: &ApiError) -> Event {
-    let body = ErrorJson::new(refusal.code, &refusal.message);
+fn error_event(error: &ApiError) -> Event {
+    let body = ErrorJson::new(error.code, &error.message);
     Event::default()
         .event("error")
         .json_data(body)

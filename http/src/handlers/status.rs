@@ -1,4 +1,4 @@
-//! What this server is: `/status`, `/healthz`, `/readyz`; and how long its answers about the book hold.
+//! The server itself: `/status`, `/openapi.json`, `/healthz`, `/readyz`.
 
 use std::sync::Arc;
 
@@ -10,32 +10,26 @@ use kagetsu_api::StatusJson;
 
 use crate::access::Rights;
 use crate::error::ApiError;
-use crate::services::Services;
 use crate::state::AppState;
 
 /// `GET /api/v1/status`.
-pub(crate) async fn status<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
+pub(crate) async fn status(
+    State(app): State<Arc<AppState>>,
     rights: Option<Extension<Rights>>,
-) -> Response {
-    let Rights {
-        analyse,
-        build,
-        by_token,
-    } = rights.map(|Extension(rights)| rights).unwrap_or_default();
-    let is_open = app.access.may_change && app.services.is_cluster();
-    let epoch = app.services.epoch();
+) -> Json<StatusJson> {
+    let rights = rights.map(|Extension(rights)| rights).unwrap_or_default();
+    let is_changeable = app.access.may_change && app.server.is_cluster();
+    let epoch = app.server.epoch();
     Json(StatusJson {
         version: env!("CARGO_PKG_VERSION"),
         has_book: epoch.is_some(),
-        positions: app.services.positions(),
+        positions: app.server.positions(),
         epoch,
-        is_cluster: app.services.is_cluster(),
-        may_change: is_open && build,
-        may_analyse: is_open && analyse,
-        takes_tokens: by_token,
+        is_cluster: app.server.is_cluster(),
+        may_change: is_changeable && rights.build,
+        may_analyse: is_changeable && rights.analyse,
+        takes_tokens: rights.by_token,
     })
-    .into_response()
 }
 
 /// `GET /api/v1/openapi.json`.
@@ -52,20 +46,15 @@ pub(crate) async fn health() -> &'static str {
     "ok\n"
 }
 
-/// `GET /readyz`: it does what it is for.
-pub(crate) async fn ready<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
-) -> Result<&'static str, ApiError> {
-    let unready = || {
-        ApiError::new(
+/// `GET /readyz`: the server is not shutting down.
+pub(crate) async fn ready(State(app): State<Arc<AppState>>) -> Result<&'static str, ApiError> {
+    if app.shutdown.is_cancelled() {
+        let message = "the server is ending";
+        return Err(ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "unavailable",
-            "the server is ending",
-        )
-    };
-    if app.shutdown.is_cancelled() {
-        Err(unready())
-    } else {
-        Ok("ready\n")
+            message,
+        ));
     }
+    Ok("ready\n")
 }

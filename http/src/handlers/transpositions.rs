@@ -1,111 +1,111 @@
-//! Which ways lead to a position, and which moves lead to the same one: `/transpositions`.
+//! The moves and the lines that share a position: `/transpositions`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
 use kagetsu_api::{ParentJson, SuccessorJson, TranspositionsJson, ValueJson};
-use kagetsu_game::{Move, Position};
+use kagetsu_game::{Key, Move, Position};
 use kagetsu_proto::v1;
-use kagetsu_proto::v1::books_server::Books as _;
-use tonic::Request;
 
 use crate::error::ApiError;
-use crate::extract::Params;
-use crate::extract::position;
-use crate::services::Services;
+use crate::extract::position::PositionQuery;
+use crate::extract::{ApiQuery, Caller};
+use crate::handlers::books::decode;
 use crate::state::AppState;
 
-/// Moves of a position, and of a line, that are looked up.
-const MOST: usize = 400;
+/// The moves from a position, and the moves of a line, that are looked up.
+const MAX_MOVES: usize = 400;
 
 /// `GET /api/v1/transpositions`.
-pub(crate) async fn transpositions<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
-    params: Params,
-) -> Result<Response, ApiError> {
-    params.only(&position::PARAMETERS)?;
-    let position = position::from_query(&params)?;
-    let json = TranspositionsJson {
-        behind: app.behind(&position).await?,
-        before: app.before(&position).await?,
-    };
-    Ok(Json(json).into_response())
+pub(crate) async fn transpositions(
+    State(app): State<Arc<AppState>>,
+    caller: Caller,
+    ApiQuery(query): ApiQuery<PositionQuery>,
+) -> Result<Json<TranspositionsJson>, ApiError> {
+    let position = query.position()?;
+    Ok(Json(TranspositionsJson {
+        behind: app.successors(&caller, &position).await?,
+        before: app.parents(&caller, &position).await?,
+    }))
 }
 
-impl<S: Services> AppState<S> {
+impl AppState {
     async fn lookup_all(
         &self,
+        caller: &Caller,
         positions: &[Position],
         top: u32,
     ) -> Result<Vec<v1::Found>, ApiError> {
         let positions = positions.iter().map(Into::into).collect();
-        let request = Request::new(v1::LookupManyRequest { positions, top });
-        Ok(self
-            .services
-            .books()
-            .lookup_many(request)
-            .await?
-            .into_inner()
-            .found)
+        let request = caller.request(v1::LookupManyRequest { positions, top });
+        let found = self.services.books().lookup_many(request).await?;
+        Ok(found.into_inner().found)
     }
 
-    /// The moves whose positions the book holds, by position.
-    async fn behind(&self, position: &Position) -> Result<Vec<SuccessorJson>, ApiError> {
-        let moves: Vec<Move> = position.legal_moves().into_iter().take(MOST).collect();
-        let mut alike: BTreeMap<_, Vec<Move>> = BTreeMap::new();
+    /// The positions of the book that one move leads to, with all moves that lead to each.
+    async fn successors(
+        &self,
+        caller: &Caller,
+        position: &Position,
+    ) -> Result<Vec<SuccessorJson>, ApiError> {
+        let moves: Vec<Move> = position.legal_moves().into_iter().take(MAX_MOVES).collect();
+        let mut by_key: BTreeMap<Key, Vec<Move>> = BTreeMap::new();
         for (m, child) in moves.iter().zip(position.children(&moves)) {
-            alike.entry(child.key).or_default().push(*m);
+            by_key.entry(child.key).or_default().push(*m);
         }
-        let next =
-            |(_, moves): (&_, &Vec<Move>)| moves.first().and_then(|&m| position.play(m).ok());
-        let next: Vec<Position> = alike.iter().filter_map(next).collect();
-        let found = self.lookup_all(&next, 1).await?;
-        let held = alike
-            .iter()
-            .zip(found)
-            .filter(|(_, found)| found.answer.is_some());
-        let behind =
-            |((key, moves), _): ((&kagetsu_game::Key, &Vec<Move>), v1::Found)| SuccessorJson {
-                key: key.to_string(),
-                moves: moves.iter().map(|&m| position.write_move(m)).collect(),
-            };
-        Ok(held.map(behind).collect())
+        let mut groups = Vec::new();
+        let mut positions = Vec::new();
+        for (key, moves) in by_key {
+            if let Ok(next) = position.play(moves[0]) {
+                groups.push((key, moves));
+                positions.push(next);
+            }
+        }
+        let found = self.lookup_all(caller, &positions, 1).await?;
+        let held = groups.into_iter().zip(found);
+        let held = held.filter(|(_, found)| found.answer.is_some());
+        let successor = |((key, moves), _): ((Key, Vec<Move>), v1::Found)| SuccessorJson {
+            key: key.to_string(),
+            moves: moves.iter().map(|&m| position.write_move(m)).collect(),
+        };
+        Ok(held.map(successor).collect())
     }
 
-    /// The positions of the book that another order of the moves comes through last: an earlier move of the side that moved
-    /// may have been its last, where the others can be made without it.
-    async fn before(&self, position: &Position) -> Result<Vec<ParentJson>, ApiError> {
+    /// The positions of the book from which another last move leads to this position: an earlier
+    /// move of the side that moved last is made last, where the other moves are legal without it.
+    async fn parents(
+        &self,
+        caller: &Caller,
+        position: &Position,
+    ) -> Result<Vec<ParentJson>, ApiError> {
         let last = position.moves().len().saturating_sub(1);
         let others = (0..last).rev().filter(|at| at % 2 == last % 2);
-        let ways: Vec<(Position, Move)> = others
-            .take(MOST)
+        let parents: Vec<(Position, Move)> = others
+            .take(MAX_MOVES)
             .filter_map(|at| without(position, at))
             .collect();
-        let positions: Vec<Position> = ways.iter().map(|(before, _)| before.clone()).collect();
-        let found = self.lookup_all(&positions, 0).await?;
-        let mut all = Vec::new();
-        for ((before, m), found) in ways.into_iter().zip(found) {
-            let Some(answer) = crate::handlers::books::read(found.answer.as_ref())? else {
+        let positions: Vec<Position> = parents.iter().map(|(parent, _)| parent.clone()).collect();
+        let found = self.lookup_all(caller, &positions, 0).await?;
+        let mut held = Vec::new();
+        for ((parent, m), found) in parents.into_iter().zip(found) {
+            let Some(answer) = decode(found.answer.as_ref())? else {
                 continue;
             };
-            all.push(ParentJson {
-                moves: before
-                    .moves()
-                    .iter()
-                    .map(|&m| before.write_move(m))
-                    .collect(),
-                r#move: before.write_move(m),
+            let moves = parent.moves().iter();
+            held.push(ParentJson {
+                moves: moves.map(|&m| parent.write_move(m)).collect(),
+                r#move: parent.write_move(m),
                 value: answer.get(m).map(ValueJson::of),
             });
         }
-        Ok(all)
+        Ok(held)
     }
 }
 
-/// The position in which move `at` is still to come, and the move; the side's later moves come earlier.
+/// The position in which move `at` has not been made yet, and that move. The later moves of the
+/// same side are made earlier. `None` if that is not legal or leads elsewhere.
 fn without(position: &Position, at: usize) -> Option<(Position, Move)> {
     let mut moves = position.moves().to_vec();
     let missing = *moves.get(at)?;
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stone_that_comes_last_leads_to_the_same_position() {
+    fn earlier_stone_can_be_played_last() {
         let position =
             Position::from_line(Variant::FREESTYLE_15, "h8 i9 j10 a1 c3").expect("legal");
         let ways: Vec<_> = [2, 0]
@@ -142,8 +142,8 @@ mod tests {
     }
 
     #[test]
-    fn moves_that_need_each_other_stay_in_order() {
-        // A horse and a soldier of Red's in either order; the horse's second leap not before its first.
+    fn dependent_moves_stay_in_order() {
+        // Red's horse and soldier move in either order; the horse's moves keep theirs.
         let position =
             Position::from_line(Variant::XIANGQI, "h0g2 h9g7 g3g4 g6g5 g2e1").expect("legal");
         assert!(without(&position, 0).is_none());

@@ -4,79 +4,80 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use kagetsu_api::{BranchJson, TreeJson, ValueJson};
-use kagetsu_game::{Answer, Position};
+use kagetsu_game::{Answer, Move, Position, Verdict};
+use serde::Deserialize;
 
 use crate::error::ApiError;
-use crate::extract::Params;
-use crate::extract::position;
-use crate::services::Services;
+use crate::extract::position::parse;
+use crate::extract::{ApiQuery, Caller, in_range};
+use crate::handlers::books::not_in_book;
 use crate::state::AppState;
 
-/// Positions that one tree may look up.
-const MOST_LOOKED_UP: usize = 2_000;
+/// The look-ups that one tree may make.
+const MAX_LOOKUPS: usize = 2_000;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TreeQuery {
+    variant: String,
+    #[serde(default)]
+    moves: String,
+    fen: Option<String>,
+    /// The depth of the tree in plies, from 1 to 32; 4 by default.
+    plies: Option<u32>,
+    /// The number of moves from each position, from 1 to 50; 3 by default.
+    top: Option<usize>,
+}
 
 /// `GET /api/v1/tree`.
-pub(crate) async fn tree<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
-    params: Params,
-) -> Result<Response, ApiError> {
-    params.only(&[&position::PARAMETERS[..], &["plies", "top"]].concat())?;
-    let position = position::from_query(&params)?;
-    let plies = params.number("plies", 1..=32)?.unwrap_or(4);
-    let top = params.number("top", 1..=50)?.unwrap_or(3);
-    let mut growing = Growing {
+pub(crate) async fn tree(
+    State(app): State<Arc<AppState>>,
+    caller: Caller,
+    ApiQuery(query): ApiQuery<TreeQuery>,
+) -> Result<Json<TreeJson>, ApiError> {
+    let position = parse(&query.variant, query.fen.as_deref(), &query.moves)?;
+    let plies = in_range("plies", query.plies, 4, 1..=32)?;
+    let top = in_range("top", query.top, 3, 1..=50)?;
+    let mut builder = TreeBuilder {
         app: &app,
+        caller: &caller,
         top,
-        left: MOST_LOOKED_UP,
+        lookups_left: MAX_LOOKUPS,
     };
-    let branches = growing.branches(&position, plies).await?;
-    let not_held = || {
-        ApiError::new(
-            StatusCode::NOT_FOUND,
-            "not_in_book",
-            format!("the book does not hold {position}"),
-        )
-    };
-    let tree = TreeJson {
+    let branches = builder.branches(&position, plies).await?;
+    let write = |&m| position.write_move(m);
+    Ok(Json(TreeJson {
         variant: position.variant().to_string(),
-        moves: position
-            .moves()
-            .iter()
-            .map(|&m| position.write_move(m))
-            .collect(),
-        branches: branches.ok_or_else(not_held)?,
-        is_cut: growing.left == 0,
-    };
-    Ok(Json(tree).into_response())
+        moves: position.moves().iter().map(write).collect(),
+        branches: branches.ok_or_else(|| not_in_book(&position))?,
+        is_cut: builder.lookups_left == 0,
+    }))
 }
 
-struct Growing<'a, S> {
-    app: &'a AppState<S>,
+struct TreeBuilder<'a> {
+    app: &'a AppState,
+    caller: &'a Caller,
     top: usize,
-    left: usize,
+    lookups_left: usize,
 }
 
-impl<S: Services> Growing<'_, S> {
-    /// The best moves of a position with what is behind them; `None` if the book does not hold it.
+impl TreeBuilder<'_> {
+    /// The best moves of a position with the replies to them; `None` if the book does not hold the
+    /// position.
     async fn branches(
         &mut self,
         position: &Position,
         plies: u32,
     ) -> Result<Option<Vec<BranchJson>>, ApiError> {
-        self.left = self.left.saturating_sub(1);
-        let Some(answer) = self.app.lookup(position, false).await? else {
+        self.lookups_left = self.lookups_left.saturating_sub(1);
+        let Some(answer) = self.app.lookup(self.caller, position, false).await? else {
             return Ok(None);
         };
         let mut branches = Vec::new();
-        for (m, verdict) in exact(&answer, self.top) {
-            let next = position
-                .play(*m)
-                .ok()
-                .filter(|_| plies > 1 && self.left > 0);
-            let behind = match next {
+        for (m, verdict) in best_exact(&answer, self.top) {
+            let goes_on = plies > 1 && self.lookups_left > 0;
+            let replies = match position.play(*m).ok().filter(|_| goes_on) {
                 Some(next) => Box::pin(self.branches(&next, plies - 1)).await?,
                 None => None,
             };
@@ -84,7 +85,7 @@ impl<S: Services> Growing<'_, S> {
                 r#move: position.write_move(*m),
                 value: ValueJson::of(verdict),
                 depth: verdict.depth,
-                branches: behind.unwrap_or_default(),
+                branches: replies.unwrap_or_default(),
             });
         }
         Ok(Some(branches))
@@ -92,13 +93,7 @@ impl<S: Services> Growing<'_, S> {
 }
 
 /// The best moves of exact value.
-fn exact(
-    answer: &Answer,
-    top: usize,
-) -> impl Iterator<Item = &(kagetsu_game::Move, kagetsu_game::Verdict)> {
-    answer
-        .verdicts()
-        .iter()
-        .filter(|(_, verdict)| verdict.is_exact())
-        .take(top)
+fn best_exact(answer: &Answer, top: usize) -> impl Iterator<Item = &(Move, Verdict)> {
+    let exact = answer.verdicts().iter().filter(|(_, v)| v.is_exact());
+    exact.take(top)
 }

@@ -1,32 +1,26 @@
-//! Who works: `/workers`.
+//! The workers of the cluster: `/workers`.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
 use kagetsu_api::WorkerJson;
 use kagetsu_proto::v1;
-use kagetsu_proto::v1::workers_server::Workers as _;
-use tonic::Request;
 
 use crate::error::ApiError;
-use crate::extract::Params;
-use crate::services::Services;
+use crate::extract::{ApiQuery, Caller, NoParameters};
 use crate::state::AppState;
 
-/// `GET /api/v1/workers`.
-pub(crate) async fn list<S: Services>(
-    State(app): State<Arc<AppState<S>>>,
-    params: Params,
-) -> Result<Response, ApiError> {
-    params.only(&[])?;
-    let listed = app
-        .services
-        .workers()
-        .list(Request::new(v1::ListWorkersRequest::default()))
-        .await?
-        .into_inner();
-    let workers: Vec<WorkerJson> = listed.workers.into_iter().map(Into::into).collect();
-    Ok(Json(workers).into_response())
+/// `GET /api/v1/workers`. A server without a cluster has none.
+pub(crate) async fn list(
+    State(app): State<Arc<AppState>>,
+    caller: Caller,
+    _: ApiQuery<NoParameters>,
+) -> Result<Json<Vec<WorkerJson>>, ApiError> {
+    if !app.server.is_cluster() {
+        return Ok(Json(Vec::new()));
+    }
+    let request = caller.request(v1::ListWorkersRequest::default());
+    let listed = app.services.workers().list(request).await?.into_inner();
+    Ok(Json(listed.workers.into_iter().map(Into::into).collect()))
 }

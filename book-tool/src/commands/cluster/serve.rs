@@ -51,7 +51,11 @@ async fn serve(args: &Args, shelf: Shelf, out: &mut dyn Write) -> Result<()> {
     );
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;
-    let reader = Reader::new(shelf, Arc::clone(&protected.guard), shutdown.clone());
+    let reader = Reader::new(
+        shelf,
+        Arc::clone(&protected.authenticator),
+        shutdown.clone(),
+    );
     let access = Access {
         may_change: false,
         origins: args.http_origin.clone(),
@@ -66,7 +70,7 @@ async fn serve(args: &Args, shelf: Shelf, out: &mut dyn Write) -> Result<()> {
     out.flush()?;
     let pages = tokio::spawn(kagetsu_http::serve(
         http,
-        reader.door(access),
+        reader.http(access),
         shutdown.clone(),
     ));
     let served = reader.listen(grpc).await;

@@ -88,7 +88,7 @@ impl<'a> From<&'a TokenEntry> for TokenJson<'a> {
         } = entry;
         Self {
             name,
-            roles: roles.iter().map(|role| role.word()).collect(),
+            roles: roles.iter().map(|role| role.name()).collect(),
             rate: *rate,
             created,
         }
