@@ -1,9 +1,9 @@
-// Talks to the server that this page came from, and to no other.
+// Calls the API of the server that this page came from, and no other.
 
 const BASE = "/api/v1";
 
-/** What the server refused: `code` for programs, `message` for people. */
-export class Refused extends Error {
+/** An error of the API: `code` for programs, `message` for people. */
+export class ApiError extends Error {
   constructor(status, code, message) {
     super(message);
     this.status = status;
@@ -11,7 +11,7 @@ export class Refused extends Error {
   }
 }
 
-/** A token for this tab alone, where the server wants one. */
+/** The token of this tab, where the server requires one. */
 export const token = {
   get: () => sessionStorage.getItem("kagetsu.token"),
   set: (text) => sessionStorage.setItem("kagetsu.token", text),
@@ -28,11 +28,11 @@ async function ask(path, options) {
     response = await fetch(BASE + path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refused(0, "offline", "");
+    throw new ApiError(0, "offline", "");
   }
   if (response.ok) return response;
   const body = await response.json().catch(() => null);
-  throw new Refused(response.status, body?.error?.code ?? "http", body?.error?.message ?? response.statusText);
+  throw new ApiError(response.status, body?.error?.code ?? "http", body?.error?.message ?? response.statusText);
 }
 
 export async function get(path, parameters = {}, signal) {
@@ -50,8 +50,8 @@ export async function post(path, body = {}) {
   return response.json();
 }
 
-/** Posts, and hears server-sent events until the stream or `signal` ends: `hear(name, data)`. */
-export async function listen(path, body, hear, signal) {
+/** Posts, and calls `receive(name, data)` for each event until the stream or `signal` ends. */
+export async function listen(path, body, receive, signal) {
   const response = await ask(path, {
     method: "POST",
     headers: headers({ "Content-Type": "application/json" }),
@@ -74,7 +74,7 @@ export async function listen(path, body, hear, signal) {
           .map((line) => line.slice(name.length + 1).trimStart())
           .join("\n");
       const data = field("data");
-      if (data) hear(field("event"), JSON.parse(data));
+      if (data) receive(field("event"), JSON.parse(data));
     }
   }
 }

@@ -1,17 +1,20 @@
-// Draws a board as SVG and hears clicks and keys on it. Knows no rules: what may be played is told to it.
+// Draws a board as SVG and handles clicks and keys on it. It knows no rules: the server says which
+// moves are legal.
 
 import { s } from "./element.js";
 import { pointName, pointOf, pointsOf } from "./games.js";
+import { reasonText } from "./messages.js";
 import { t } from "./words.js";
 
 const CELL = 40;
+const MAX_ARROWS = 6;
 const MARGIN = { gomoku: 44, xiangqi: 44, surakarta: 118 };
 const GLYPHS = {
   K: "帥", A: "仕", B: "相", N: "傌", R: "俥", C: "炮", P: "兵",
   k: "將", a: "士", b: "象", n: "馬", r: "車", c: "砲", p: "卒",
 };
 
-/** A board in an element; `play(from, to)` hears what a person does. */
+/** A board in an element; it calls `play(move)` for each move that the user makes. */
 export class Board {
   constructor(holder, { play, announce }) {
     this.holder = holder;
@@ -23,10 +26,13 @@ export class Board {
     this.selected = null;
     this.state = null;
     holder.addEventListener("keydown", (event) => this.key(event));
+    holder.addEventListener("focus", () => this.focused());
     holder.addEventListener("blur", () => this.walk(null));
+    // After a click the arrow keys belong to the line of moves again.
+    holder.addEventListener("pointerdown", () => { this.cursor = null; });
   }
 
-  /** Shows a state: {shape, board, legal, forbidden, last, marks, line, isOver}. Marks: {move, tone, label, rank}. */
+  /** Shows a state: {shape, board, side, legal, forbidden, last, marks, line}. Marks: {move, tone, label, rank, words}. */
   show(state) {
     const isSame = this.state && this.state.shape.kind === state.shape.kind && this.state.shape.columns === state.shape.columns;
     if (!isSame) this.cursor = null;
@@ -242,17 +248,17 @@ export class Board {
       shown.push(s("path", { class: "forbidden", d: `M${x - 7} ${y - 7}l14 14m0-14l-14 14` }));
     }
     if (shape.moves === "stones") {
-      for (const { move, tone, label, rank, isBound } of marks) {
+      for (const { move, tone, label, rank } of marks) {
         const [cx, cy] = this.at(pointOf(shape, move));
-        const name = `mark ${tone}${rank === 0 ? " best" : ""}${isBound ? " bound" : ""}`;
+        const name = `mark ${tone}${rank === 0 ? " best" : ""}`;
         shown.push(s("g", { class: name, "data-move": move },
           s("circle", { cx, cy, r: rank === 0 ? 17 : 15.5 }),
-          label.length > 0 && s("text", { x: cx, y: cy, class: label.length > 3 ? "long" : null }, label)));
+          s("text", { x: cx, y: cy, class: label.length > 3 ? "long" : null }, label)));
       }
       return s("g", { class: "marks" }, shown);
     }
-    for (const { move, tone, label, rank, isBound } of marks.filter(({ isBound }) => !isBound).slice(0, 6).toReversed()) {
-      shown.push(this.arrow(move, `mark arrow ${tone}${rank === 0 ? " best" : ""}${isBound ? " bound" : ""}`, label, rank));
+    for (const { move, tone, label, rank } of marks.slice(0, MAX_ARROWS).toReversed()) {
+      shown.push(this.arrow(move, `mark arrow ${tone}${rank === 0 ? " best" : ""}`, label, rank));
     }
     return s("g", { class: "marks" }, shown);
   }
@@ -271,8 +277,8 @@ export class Board {
     return s("g", { class: name, "data-move": move },
       s("line", { x1: sx, y1: sy, x2: ex, y2: ey, "stroke-width": width }),
       s("path", { d: head }),
-      rank < 3 && label && s("g", {},
-        s("rect", { class: "plate", x: lx - 15, y: ly - 8.5, width: 30, height: 17, rx: 8.5 }),
+      label && s("g", {},
+        s("rect", { class: "plate", x: lx - 17, y: ly - 8.5, width: 34, height: 17, rx: 8.5 }),
         s("text", { x: lx, y: ly }, label)));
   }
 
@@ -350,7 +356,7 @@ export class Board {
     this.draw();
   }
 
-  /** A point in words. */
+  /** Describes a point, for screen readers. */
   describe(name) {
     const { board, forbidden, marks } = this.state;
     const what = board.get(name);
@@ -358,10 +364,21 @@ export class Board {
     const mark = marks.find(({ move }) => move === name);
     let text = t("pointEmpty", { point: name });
     if (what) text = t("pointPiece", { point: name, piece: t(`piece_${what.piece}`) });
-    else if (isForbidden) text = t("pointForbidden", { point: name, reason: isForbidden.reason });
+    else if (isForbidden) text = t("pointForbidden", { point: name, reason: reasonText(isForbidden.reason) });
     return mark ? `${text}; ${t("bookSays", { value: mark.words })}` : text;
   }
 
+  /** The keyboard has reached the board: its cursor appears. A click shows none. */
+  focused() {
+    if (this.state && !this.cursor && this.holder.matches(":focus-visible")) this.walk(this.middle());
+  }
+
+  middle() {
+    const { columns, rows } = this.state.shape;
+    return [Math.floor(columns / 2), Math.floor(rows / 2)];
+  }
+
+  /** Puts the cursor on a point, or takes it away. */
   walk(point) {
     this.cursor = point;
     this.draw();
@@ -373,10 +390,13 @@ export class Board {
     const { shape } = this.state ?? {};
     if (!shape || event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.key in steps) {
+      const isSideways = event.key === "ArrowLeft" || event.key === "ArrowRight";
+      // Without a cursor these keys walk the line of moves.
+      if (!this.cursor && isSideways) return;
       const [dx, dy] = steps[event.key].map((step) => (this.flipped ? -step : step));
-      const [column, row] = this.cursor ?? [Math.floor(shape.columns / 2), Math.floor(shape.rows / 2)];
-      const within = (value, most) => Math.min(most - 1, Math.max(0, value));
-      this.walk(this.cursor ? [within(column + dx, shape.columns), within(row + dy, shape.rows)] : [column, row]);
+      const within = (value, limit) => Math.min(limit - 1, Math.max(0, value));
+      const next = ([column, row]) => [within(column + dx, shape.columns), within(row + dy, shape.rows)];
+      this.walk(this.cursor ? next(this.cursor) : this.middle());
     } else if ((event.key === "Enter" || event.key === " ") && this.cursor) {
       this.choose(pointName(shape, this.cursor));
     } else if (event.key === "Escape") {

@@ -1,12 +1,19 @@
-// The cluster page: builds with their progress, and who works on them.
+// The cluster page: builds with their progress, and the workers.
 
 import { get, post } from "./api.js";
 import { h, s } from "./element.js";
 import { startForm } from "./start.js";
+import { serverText } from "./messages.js";
 import { duration, language, number, short, t } from "./words.js";
 
-const EVERY = 2000;
+/** Milliseconds between two looks at the server. */
+const REFRESH_INTERVAL = 2000;
 const STATES = { running: "running", paused: "paused", done: "doneState", cancelled: "cancelled", failed: "failed" };
+
+/** Nodes a second; the measured speed of an idle worker only fades. */
+function currentSpeed(worker) {
+  return worker.tasks > 0 ? worker.speed : 0;
+}
 
 export class Cluster {
   constructor(app) {
@@ -21,11 +28,12 @@ export class Cluster {
     this.tiles = h("div", { class: "tiles" });
     this.list = h("div", { class: "jobs" });
     this.table = h("div", { class: "workers" });
+    this.crew = h("section", { "aria-labelledby": "workers-title" }, h("h2", { id: "workers-title" }, t("workersTitle")), this.table);
     this.form = startForm(this.app, () => this.follow());
     this.element = h("main", { class: "cluster", id: "main" },
       this.tiles,
       h("section", { "aria-labelledby": "jobs-title" }, h("h2", { id: "jobs-title" }, t("jobs")), this.list, this.form),
-      h("section", { "aria-labelledby": "workers-title" }, h("h2", { id: "workers-title" }, t("workersTitle")), this.table));
+      this.crew);
     this.render();
   }
 
@@ -33,7 +41,7 @@ export class Cluster {
     return this.element.isConnected;
   }
 
-  /** Reads what is new while the page is in front. */
+  /** Refreshes the page while it is in front. */
   async follow() {
     clearTimeout(this.timer);
     if (!this.isShown) return;
@@ -47,18 +55,20 @@ export class Cluster {
     } catch (error) {
       this.app.complain(error);
     }
-    if (this.isShown) this.timer = setTimeout(() => this.follow(), EVERY);
+    if (this.isShown) this.timer = setTimeout(() => this.follow(), REFRESH_INTERVAL);
   }
 
   render() {
     const { status } = this.app;
     const tile = (label, value) => h("div", { class: "tile" }, h("span", { class: "quiet" }, label), h("strong", {}, value));
-    const speed = this.workers.reduce((sum, worker) => sum + worker.speed, 0);
+    const speed = this.workers.reduce((sum, worker) => sum + currentSpeed(worker), 0);
+    const hasCluster = !status || status.is_cluster;
+    this.crew.hidden = !hasCluster;
     this.tiles.replaceChildren(
       tile(t("bookSize"), number(status?.positions ?? 0)),
-      tile(t("runningJobs"), String(this.jobs.filter(({ state }) => state === "running").length)),
+      ...(hasCluster ? [tile(t("runningJobs"), String(this.jobs.filter(({ state }) => state === "running").length)),
       tile(t("workersTitle"), String(this.workers.length)),
-      tile(t("totalSpeed"), short(speed)));
+      tile(t("totalSpeed"), short(speed))] : []));
     this.list.replaceChildren(...(this.jobs.length > 0
       ? this.jobs.map((job) => this.job(job))
       : [h("p", { class: "quiet" }, t(status && !status.is_cluster ? "notCluster" : "noJobs"))]));
@@ -99,9 +109,9 @@ export class Cluster {
       h("div", { class: "bar", role: "progressbar", "aria-label": name, "aria-valuemin": "0", "aria-valuemax": target ? String(target) : null, "aria-valuenow": String(positions) },
         this.fill(share, state)),
       h("p", { class: "facts" }, facts.join(" · ")),
-      reason && h("p", { class: "complaint" }, reason),
-      job.waits_for && h("p", { class: "quiet small" }, t("waitsFor", { what: job.waits_for })),
-      asides?.map((aside) => h("p", { class: "quiet small" }, `${aside.position}: ${aside.reason}`)),
+      reason && h("p", { class: "complaint" }, serverText(reason, t("anyJobFailed"))),
+      job.waits_for && h("p", { class: "quiet small" }, t("waitsFor", { what: serverText(job.waits_for, t("anyWait")) })),
+      asides?.map((aside) => h("p", { class: "quiet small" }, `${aside.position}: ${serverText(aside.reason, t("anyAside"))}`)),
       this.plot(name, isOpen), buttons);
   }
 
@@ -148,8 +158,8 @@ export class Cluster {
     const head = ["name", "engine", "slots", "doneTasks", "speed", "state"];
     const row = ({ name, engine, slots, tasks, done, speed, idle }) => h("tr", {},
       h("td", {}, name), h("td", { class: "engine" }, engine), h("td", { class: "num" }, `${tasks}/${slots}`),
-      h("td", { class: "num" }, number(done)), h("td", { class: "num" }, t("perSecond", { n: short(speed) })),
-      h("td", {}, idle ? h("span", { class: "quiet" }, idle) : h("span", { class: "state running" }, t("busy"))));
+      h("td", { class: "num" }, number(done)), h("td", { class: "num" }, tasks > 0 ? t("perSecond", { n: short(speed) }) : "–"),
+      h("td", {}, idle ? h("span", { class: "quiet" }, serverText(idle, t("anyIdle"))) : h("span", { class: "state running" }, t("busy"))));
     return h("table", { class: "verdicts" },
       h("thead", {}, h("tr", {}, head.map((name) => h("th", { scope: "col", class: ["slots", "doneTasks", "speed"].includes(name) ? "num" : name === "engine" ? "engine" : null }, t(name))))),
       h("tbody", {}, this.workers.map(row)));

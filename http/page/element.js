@@ -27,7 +27,7 @@ export function remember(name, value) {
   try {
     localStorage.setItem(`kagetsu.${name}`, value);
   } catch {
-    // A browser that remembers nothing is one that starts anew.
+    // Without storage the page starts with its defaults.
   }
 }
 
@@ -47,7 +47,7 @@ const ICONS = {
   dark: "M20 14.5A8.5 8.5 0 1 1 9.5 4a7 7 0 0 0 10.5 10.5z", key: "M14.500 9.500a4.500 4.500 0 1 0-3.200 4.300L13 12h2.500v-2.500H18V7M7.500 9.500h.1", help: "M8 8.4a4 4 0 1 1 5.6 3.7c-1.100.5-1.600 1.300-1.600 2.900M12 19.300v.2",
 };
 
-/** A small drawing for a button. */
+/** An icon for a button. */
 export function icon(name) {
   const isFull = ["start", "back", "forward", "end"].includes(name);
   return s("svg", { viewBox: "0 0 24 24", class: isFull ? "sign full" : "sign", "aria-hidden": "true" }, s("path", { d: ICONS[name] }));

@@ -1,13 +1,19 @@
-// The explorer: a board, what the book knows of its position, and an analysis that deepens.
+// The explorer: a board, what the book knows about its position, and an analysis that deepens.
 
 import { get, listen } from "./api.js";
 import { Board } from "./board.js";
 import { h, icon } from "./element.js";
 import { game, pieces, sideWord, VARIANTS } from "./games.js";
-import { label, rank, sayValue, tone } from "./values.js";
+import { errorText, proofText } from "./messages.js";
+import { isValued, label, rank, sayValue, tone } from "./values.js";
 import { number, short, t } from "./words.js";
 
-const FEW = 12;
+/** Moves of the list before "show all". */
+const SHORT_LIST = 12;
+/** Marks on the board. */
+const MAX_MARKS = 60;
+/** The wheel's way in pixels for one move. */
+const WHEEL_STEP = 40;
 const TIMES = [5, 15, 60, 300, 1800];
 
 export class Explorer {
@@ -21,17 +27,19 @@ export class Explorer {
     this.ways = null;
     this.analysis = null;
     this.showsAll = false;
+    this.showsBounds = false;
     this.cache = new Map();
     this.seconds = 15;
     this.build();
   }
 
-  // The skeleton, made once for each language.
+  // The elements that stay; made anew for each language.
   build() {
     this.holder = h("div", { class: "board-holder", tabindex: "0", id: "board", role: "application", "aria-label": t("boardLabel") });
     const flipped = this.board?.flipped ?? false;
     const numbers = this.board?.numbers ?? false;
     this.board = new Board(this.holder, { play: (move) => this.play(move), announce: (text) => this.app.announce(text) });
+    this.holder.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.board.flipped = flipped;
     this.board.numbers = numbers;
     const step = (name, go) =>
@@ -43,6 +51,7 @@ export class Explorer {
     this.input = h("input", { type: "text", id: "moves", autocomplete: "off", spellcheck: "false", "aria-label": t("type") });
     this.variant = h("select", { id: "variant", "aria-label": t("variant"), onchange: () => this.open({ variant: this.variant.value }) });
     this.balance = h("div", { class: "balance", role: "img" }, h("span", { class: "share" }));
+    this.notice = h("div", { class: "notice", role: "alert", hidden: true });
     this.headline = h("div", { class: "headline", "aria-live": "polite" });
     this.moves = h("ol", { class: "moves", "aria-label": t("line") });
     this.tabs = h("div", { class: "tabs", role: "tablist" });
@@ -59,7 +68,7 @@ export class Explorer {
         h("div", { class: "steps", role: "group" }, Object.values(this.buttons)),
         h("form", { class: "type", onsubmit: (event) => this.typed(event) },
           this.input, h("button", { type: "submit" }, t("play")))),
-      h("section", { class: "knowledge" }, this.headline, this.moves, this.tabs, this.panel));
+      h("section", { class: "knowledge" }, this.notice, this.headline, this.moves, this.tabs, this.panel));
     if (this.position) this.render();
   }
 
@@ -68,7 +77,7 @@ export class Explorer {
     return this.element.isConnected;
   }
 
-  /** Reads a link's part: variant/moves@at/fen. */
+  /** Opens the part of a link after `#/`: variant/moves@at/fen. */
   read(path) {
     const [variant = "", moves = "", fen = ""] = path.split("/").map(decodeURIComponent);
     const [text, at] = moves.split("@");
@@ -83,7 +92,7 @@ export class Explorer {
     return `#/${[variant, place, encodeURIComponent(fen)].join("/").replace(/\/+$/, "")}`;
   }
 
-  /** Goes to another line, and into the browser's history. */
+  /** Opens another line and adds it to the browser's history. */
   open(change) {
     const next = { ...this.line, fen: "", moves: [], at: 0, ...change };
     this.line = next;
@@ -142,17 +151,58 @@ export class Explorer {
       ]);
       if (signal.aborted) return;
       Object.assign(this, { position, known, ways, shown: line });
-      if (isElsewhere) this.showsAll = false;
+      if (isElsewhere) this.notify(null);
+      if (isElsewhere) this.showsAll = this.showsBounds = false;
       if (this.analysis && this.analysis.key !== this.key()) this.stop();
       this.pointed = null;
       this.app.redraw(() => this.render());
       if (!isQuiet) this.app.announce(this.headline.textContent);
     } catch (error) {
       if (error.name === "AbortError") return;
-      this.app.complain(error);
-      // A link that leads nowhere must not leave an empty page; one that only wants a token is followed with it.
-      if (error.status !== 401 && !this.position && line.moves.length > 0) this.open({ variant: "freestyle-15" });
+      // A link that only needs a token is followed once there is one.
+      const isStart = line.moves.length === 0 && !line.fen && line.variant === "freestyle-15";
+      if (error.status === 401 || error.code === "offline" || isStart) {
+        this.app.complain(error);
+        return;
+      }
+      await this.refuseLink(error);
     }
+  }
+
+  /** Says why a link cannot be opened, and shows the start of its game, or of the usual one. */
+  async refuseLink(error) {
+    const { variant } = this.line;
+    const isKnown = await get("/position", { variant }).then(() => true, () => false);
+    const start = { variant: isKnown ? variant : "freestyle-15", fen: "", moves: [], at: 0 };
+    const text = t("badLink", { reason: errorText(error) });
+    this.line = start;
+    history.replaceState(null, "", this.link());
+    await this.load(start);
+    this.notify(text);
+  }
+
+  /** Shows a notice until the user dismisses it or goes elsewhere; without a text it disappears. */
+  notify(text) {
+    this.notice.hidden = !text;
+    const close = h("button", { type: "button", class: "icon", "aria-label": t("dismiss"), onclick: () => this.notify(null) }, "×");
+    this.notice.replaceChildren(...(text ? [h("span", {}, text), close] : []));
+  }
+
+  /** The wheel over the board walks the line; at its ends it scrolls the page. */
+  wheel(event) {
+    if (event.ctrlKey) return;
+    const step = Math.sign(event.deltaY);
+    const next = this.line.at + step;
+    if (step === 0 || next < 0 || next > this.line.moves.length) {
+      this.wheeled = 0;
+      return;
+    }
+    event.preventDefault();
+    const pixels = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? event.deltaY : step * WHEEL_STEP;
+    this.wheeled = Math.sign(this.wheeled ?? 0) === -step ? pixels : (this.wheeled ?? 0) + pixels;
+    if (Math.abs(this.wheeled) < WHEEL_STEP) return;
+    this.wheeled = 0;
+    this.go(next);
   }
 
   key() {
@@ -167,31 +217,33 @@ export class Explorer {
     return t(sideWord(this.shape(), side));
   }
 
+  /** The moves of an answer: first those with a value, best first, then those with only an upper bound. */
+  sorted(answer) {
+    const all = answer?.answers ?? [];
+    return { valued: all.filter(isValued), bounded: all.filter((verdict) => !isValued(verdict)) };
+  }
+
   /** The answer that the board and the list show. */
   answer() {
     return (this.tab === "analysis" && this.analysis?.answer) || this.known;
   }
 
   marks() {
-    const answers = this.answer()?.answers ?? [];
-    const best = answers.find(({ bound }) => bound !== "upper") ?? answers[0];
-    return answers.slice(0, 60).map((verdict, at) => {
-      const isBound = verdict.bound === "upper" && verdict.proof === "none";
-      return {
-        move: verdict.move, tone: tone(verdict, best), label: isBound ? "" : label(verdict), isBound,
-        rank: verdict === best ? 0 : at + 1, words: sayValue(verdict, verdict.bound),
-      };
-    });
+    const { valued } = this.sorted(this.answer());
+    return valued.slice(0, MAX_MARKS).map((verdict, at) => ({
+      move: verdict.move, tone: tone(verdict, valued[0]), label: label(verdict), rank: at,
+      words: sayValue(verdict, verdict.bound),
+    }));
   }
 
-  // Shows the line that was read last; the one asked for may still be on its way.
+  // Shows the line that was loaded last; the one asked for may still be loading.
   render() {
     const { variant, moves, at } = this.shown;
     const shape = this.shape();
     const names = VARIANTS.includes(variant) ? VARIANTS : [...VARIANTS, variant];
     this.variant.replaceChildren(...names.map((name) => h("option", { value: name, selected: name === variant }, name)));
     this.variant.value = variant;
-    this.input.placeholder = t(shape.moves === "stones" ? "typeHint" : "typeHintPieces");
+    this.input.placeholder = t({ xiangqi: "typeHintXiangqi", surakarta: "typeHintSurakarta" }[shape.kind] ?? "typeHint");
     this.buttons.start.disabled = this.buttons.back.disabled = at === 0;
     this.buttons.forward.disabled = this.buttons.end.disabled = at === moves.length;
     this.drawBoard();
@@ -221,17 +273,13 @@ export class Explorer {
       lines.push(h("span", { class: `turn ${this.shape().kind} ${position.side}`, "aria-hidden": "true" }));
       lines.push(h("strong", {}, t("toMove", { side: this.side(position.side) })));
       if (answer?.best) {
-        lines.push(h("span", { class: `value ${tone({ win_in: null, loss_in: null, ...answer }, answer)}` }, `${this.valueOf(answer)}`));
+        lines.push(h("span", { class: `value ${tone({ win_in: null, loss_in: null, ...answer }, answer)}` }, sayValue(answer)));
         lines.push(h("span", { class: "quiet" }, `${t("best", { move: answer.best })} · ${t("depth")} ${answer.depth}`));
-        if (answer.proof !== "none") lines.push(h("span", { class: "seal" }, t("proven", { kind: answer.proof_kind })));
+        if (answer.proof !== "none") lines.push(h("span", { class: "seal" }, t("proven", { kind: proofText(answer.proof_kind) })));
       }
     }
     this.headline.replaceChildren(...lines);
     this.renderBalance(answer);
-  }
-
-  valueOf(answer) {
-    return sayValue(answer);
   }
 
   renderBalance(answer) {
@@ -293,8 +341,9 @@ export class Explorer {
 
   table(answer) {
     const all = answer.answers;
-    const best = all.find(({ bound }) => bound !== "upper") ?? all[0];
-    const rows = this.showsAll ? all : all.slice(0, FEW);
+    const { valued, bounded } = this.sorted(answer);
+    const best = valued[0] ?? all[0];
+    const rows = this.showsAll ? valued : valued.slice(0, SHORT_LIST);
     const hasPlay = all.some(({ line }) => line.length > 1);
     const head = ["move", "value", "bound", "depth", "nodes", "next", "engine", "date"].filter((name) => name !== "next" || hasPlay);
     const groups = new Map((this.ways?.behind ?? []).flatMap(({ moves }) => moves.map((move) => [move, moves])));
@@ -302,16 +351,16 @@ export class Explorer {
       const group = groups.get(verdict.move);
       const same = (group ?? []).filter((move) => move !== verdict.move);
       return h("tr", {
-        class: verdict.move === answer.best ? "best" : null, "data-move": verdict.move,
+        class: isValued(verdict) ? (verdict.move === answer.best ? "best" : null) : "bounded", "data-move": verdict.move,
         onmouseenter: () => this.point(verdict, group), onmouseleave: () => this.point(null),
       },
         h("td", { class: "move" },
           h("button", { type: "button", onclick: () => this.play(verdict.move), onfocus: () => this.point(verdict, group), onblur: () => this.point(null) },
-            h("span", { class: "index", "aria-hidden": "true" }, at < 9 ? String(at + 1) : ""), verdict.move),
+            h("span", { class: "index", "aria-hidden": "true" }, at < 9 && isValued(verdict) ? String(at + 1) : ""), verdict.move),
           group && h("span", { class: "onward", title: t("inBook"), "aria-label": t("inBook"), role: "img" }, "›"),
           same.length > 0 && h("span", { class: "same", title: t("sameAs", { moves: same.join(" ") }), "aria-label": t("sameAs", { moves: same.join(" ") }), role: "img" }, "≡")),
-        h("td", { class: "val" }, h("span", { class: `value ${tone(verdict, best)}` }, sayValue(verdict, verdict.bound)),
-          verdict.proof !== "none" && h("span", { class: "seal", title: t("proven", { kind: verdict.proof_kind }) }, verdict.proof_kind)),
+        h("td", { class: "val" }, h("span", { class: `value ${isValued(verdict) ? tone(verdict, best) : "bound"}` }, sayValue(verdict, verdict.bound)),
+          verdict.proof !== "none" && h("span", { class: "seal", title: t("proven", { kind: proofText(verdict.proof_kind) }) }, proofText(verdict.proof_kind))),
         h("td", { class: "bnd", "data-label": t("bound") }, t(verdict.bound)),
         h("td", { class: "num", "data-label": t("depth") }, String(verdict.depth)),
         h("td", { class: "num", "data-label": t("nodes"), title: number(verdict.nodes) }, short(verdict.nodes)),
@@ -322,13 +371,18 @@ export class Explorer {
     return [
       h("table", { class: "verdicts" },
         h("thead", {}, h("tr", {}, head.map((name) => h("th", { scope: "col", class: { next: "pv", engine: "engine", date: "date", bound: "bnd", depth: "num", nodes: "num" }[name] ?? null }, t(name))))),
-        h("tbody", {}, rows.map(row))),
-      all.length > FEW && h("button", { type: "button", class: "more", onclick: () => { this.showsAll = !this.showsAll; this.renderPanel(); } },
-        this.showsAll ? t("showFew") : t("showAll", { n: number(all.length) })),
+        h("tbody", {}, rows.map(row)),
+        bounded.length > 0 && h("tbody", { class: "bounds" },
+          h("tr", {}, h("td", { colspan: String(head.length) },
+            h("button", { type: "button", class: "fold", "aria-expanded": String(this.showsBounds), onclick: () => { this.showsBounds = !this.showsBounds; this.renderPanel(); } },
+              t(bounded.length === 1 ? "bounded1" : "bounded", { n: number(bounded.length) })))),
+          this.showsBounds && bounded.map(row))),
+      valued.length > SHORT_LIST && h("button", { type: "button", class: "more", onclick: () => { this.showsAll = !this.showsAll; this.renderPanel(); } },
+        this.showsAll ? t("showFew") : t("showAll", { n: number(valued.length) })),
     ];
   }
 
-  /** Shows the expected play of a move that is pointed at: as it was searched, or as the book goes on. */
+  /** Shows the expected play of a move under the pointer: as it was searched, or as the book continues. */
   async point(verdict, isHeld) {
     this.pointed = verdict;
     this.show(verdict?.line ?? null);
@@ -373,10 +427,10 @@ export class Explorer {
     }
     if (!analysis) return [controls, h("p", { class: "quiet" }, t("analysisIdle"))];
     const { answer, workers, log, state } = analysis;
-    const who = workers === 0 ? t("waiting") : workers === 1 ? t("worker") : t("workers", { n: workers });
+    const crew = workers === 0 ? t("waiting") : workers === 1 ? t("worker") : t("workers", { n: workers });
     const word = { thinking: t("thinking"), done: t("done"), stopped: t("stopped") }[state];
     const line = h("p", { class: "progress", "aria-live": "off" },
-      h("span", { class: isThinking ? "pulse" : "dot" }), `${word} · ${who} · ${short(answer?.nodes ?? 0)} ${t("nodes").toLowerCase()} · ${((answer?.time_ms ?? 0) / 1000).toFixed(1)} s`);
+      h("span", { class: isThinking ? "pulse" : "dot" }), `${word} · ${crew} · ${short(answer?.nodes ?? 0)} ${t("nodes").toLowerCase()} · ${((answer?.time_ms ?? 0) / 1000).toFixed(1)} s`);
     const deepened = log.length > 0 && h("details", { class: "deepened", open: !this.isFolded, ontoggle: (event) => { this.isFolded = !event.target.open; } }, h("summary", {}, t("deepened")),
       h("ol", {}, log.toReversed().slice(0, 12).map((entry) => h("li", {},
         h("span", { class: "quiet" }, `${t("depth")} ${entry.depth}`), h("strong", {}, entry.best),
@@ -393,7 +447,7 @@ export class Explorer {
     this.render();
     const body = { ...this.parameters(), time_ms: this.seconds * 1000, top: 5 };
     if (!body.fen) delete body.fen;
-    const hear = (name, data) => {
+    const receive = (name, data) => {
       if (name === "error") throw Object.assign(new Error(data.error.message), { code: data.error.code });
       if (this.analysis !== analysis) return;
       analysis.answer = data;
@@ -406,7 +460,7 @@ export class Explorer {
       if (this.isShown && this.tab === "analysis") this.app.redraw(() => this.render());
     };
     try {
-      await listen("/analyses", body, hear, controller.signal);
+      await listen("/analyses", body, receive, controller.signal);
     } catch (error) {
       if (error.name !== "AbortError") this.app.complain(error);
     }
@@ -414,7 +468,7 @@ export class Explorer {
     if (this.isShown && this.analysis === analysis) this.app.redraw(() => this.render());
   }
 
-  /** Ends the analysis; what it found stays to be looked at if a person ended it. */
+  /** Ends the analysis; its answer stays if the user ended it. */
   stop(isKept = false) {
     this.analysis?.controller.abort();
     if (!isKept) this.analysis = null;
@@ -435,15 +489,17 @@ export class Explorer {
     }
   }
 
-  /** Moves after those on the board, or a FEN. */
+  /** Opens what was typed: a FEN, a whole line, or moves after those on the board. */
   async typed(event) {
     event.preventDefault();
     const text = this.input.value.trim();
     if (!text) return;
     const { variant, fen, moves, at } = this.line;
     const isFen = text.includes("/");
-    const before = isFen ? [] : moves.slice(0, at);
-    const asked = isFen ? { variant, fen: text } : { variant, fen, moves: [...before, text].join(" ") };
+    const continued = { variant, fen, moves: [...moves.slice(0, at), text].join(" ") };
+    let asked = continued;
+    if (isFen) asked = { variant, fen: text };
+    else if (this.isWholeLine(text)) asked = { variant, fen, moves: text };
     try {
       const position = await get("/position", asked);
       this.input.value = "";
@@ -453,10 +509,18 @@ export class Explorer {
     }
   }
 
-  /** A key that no field took. */
+  /** Whether a typed line begins with the moves on the board, and so stands for the whole line. */
+  isWholeLine(text) {
+    const move = this.shape().moves === "stones" ? /[a-z]\d{1,2}/g : /[a-z]\d{1,2}[a-z]\d{1,2}/g;
+    const typed = text.toLowerCase().match(move) ?? [];
+    const before = this.line.moves.slice(0, this.line.at);
+    return before.length > 0 && typed.length >= before.length && before.every((name, at) => typed[at] === name);
+  }
+
+  /** Handles a key that no field took. */
   pressed(event) {
     const at = this.line.at;
-    const row = this.answer()?.answers[Number(event.key) - 1];
+    const row = this.sorted(this.answer()).valued[Number(event.key) - 1];
     const does = {
       ArrowLeft: () => this.go(at - 1), ArrowRight: () => this.go(at + 1), Home: () => this.go(0),
       End: () => this.go(this.line.moves.length), n: () => this.toggleNumbers(), f: () => this.board.turn(),

@@ -1,13 +1,15 @@
-// The page: its head, its two views, and what both need.
+// The page: its header, its two views, and what both need.
 
 import { get, token } from "./api.js";
 import { Cluster } from "./cluster.js";
 import { h, icon, recall, remember } from "./element.js";
 import { Explorer } from "./explorer.js";
+import { errorText } from "./messages.js";
 import { choose, language, number, t } from "./words.js";
 
 const THEMES = ["auto", "light", "dark"];
-const LOOK = 5000;
+/** Milliseconds between two looks at the server's status. */
+const STATUS_INTERVAL = 5000;
 
 class App {
   constructor() {
@@ -19,14 +21,14 @@ class App {
     this.cluster = new Cluster(this);
     this.frame();
     addEventListener("hashchange", () => this.route());
-    // What is drawn anew under a finger that is down would lose its click.
+    // A redraw under a pressed pointer would lose the click.
     addEventListener("pointerdown", () => { this.isPressed = true; }, true);
     for (const end of ["pointerup", "pointercancel", "blur"]) {
       addEventListener(end, () => setTimeout(() => this.release(), 0), true);
     }
     document.addEventListener("keydown", (event) => this.key(event));
     this.look().then(() => this.route());
-    setInterval(() => document.visibilityState === "visible" && this.look(), LOOK);
+    setInterval(() => document.visibilityState === "visible" && this.look(), STATUS_INTERVAL);
   }
 
   paint(theme) {
@@ -35,7 +37,7 @@ class App {
     remember("theme", this.theme);
   }
 
-  // What stands around the views; made anew with every change of language.
+  // The header and the dialogs around the views; made anew for each language.
   frame() {
     document.documentElement.lang = language() === "zh" ? "zh-CN" : "en";
     document.title = language() === "zh" ? "花月 Kagetsu" : "Kagetsu";
@@ -48,7 +50,7 @@ class App {
       theme.setAttribute("aria-label", themeWord());
     });
     this.pill = h("span", { class: "pill" });
-    this.door = h("button", { type: "button", class: "icon", id: "token", title: t("token"), "aria-label": t("token"), onclick: () => this.askToken() }, icon("key"));
+    this.tokenButton = h("button", { type: "button", class: "icon", id: "token", title: t("token"), "aria-label": t("token"), onclick: () => this.askToken() }, icon("key"));
     this.links = {
       explorer: h("a", { href: "#/", id: "to-explorer" }, t("explorer")),
       cluster: h("a", { href: "#/cluster", id: "to-cluster" }, t("cluster")),
@@ -63,7 +65,7 @@ class App {
       h("a", { class: "brand", href: "#/", "aria-label": "Kagetsu" }, h("img", { src: "/page/icon.svg", alt: "", width: "28", height: "28" }), h("span", { lang: "ja" }, "花月"), h("span", { class: "latin" }, "Kagetsu")),
       h("nav", {}, Object.values(this.links)),
       this.pill,
-      this.door,
+      this.tokenButton,
       h("button", { type: "button", class: "icon wide", id: "language", "aria-label": t("languageLabel"), lang: language() === "zh" ? "en" : "zh-CN", onclick: () => this.speak() }, t("language")),
       theme,
       h("button", { type: "button", class: "icon", id: "help", title: t("help"), "aria-label": t("help"), onclick: () => this.keys.showModal() }, icon("help")));
@@ -80,7 +82,7 @@ class App {
     document.getElementById("language").focus();
   }
 
-  /** What the link asks for. */
+  /** Opens what the link names. */
   route() {
     const path = location.hash.replace(/^#\/?/, "");
     this.isCluster = path === "cluster";
@@ -92,7 +94,7 @@ class App {
   /** Puts the view in front that the link names. */
   front() {
     const view = this.isCluster ? this.cluster : this.explorer;
-    // To take it out and put it in again would lose the focus.
+    // Replacing the element by itself would lose the focus.
     if (this.body.firstChild !== view.element) this.body.replaceChildren(view.element);
     for (const [name, link] of Object.entries(this.links)) {
       if ((name === "cluster") === Boolean(this.isCluster)) link.setAttribute("aria-current", "page");
@@ -103,7 +105,7 @@ class App {
     else if (this.explorer.position) this.explorer.render();
   }
 
-  /** Looks at the server; an answer about an older book is forgotten. */
+  /** Asks for the server's status; answers about an older book are dropped. */
   async look() {
     const before = this.status;
     try {
@@ -126,7 +128,7 @@ class App {
     const book = status?.has_book ? t("positions", { n: number(status.positions) }) : t("noBook");
     const nothing = this.needsToken ? t("tokenHint") : t("offline");
     const parts = status ? [book, !status.may_change && !status.may_analyse && t("readOnly")] : [nothing];
-    this.door.hidden = !this.needsToken && !status?.takes_tokens;
+    this.tokenButton.hidden = !this.needsToken && !status?.takes_tokens;
     this.pill.replaceChildren(h("span", { class: "dot", "aria-hidden": "true" }), parts.filter(Boolean).join(" · "));
   }
 
@@ -137,7 +139,7 @@ class App {
     if (waiting) this.redraw(waiting);
   }
 
-  /** Draws anew what has changed by itself: not under a finger, and the focus stays where it was. */
+  /** Redraws after a change of data: not while a pointer is pressed, and the focus stays where it was. */
   redraw(draw) {
     if (this.isPressed) {
       this.waiting = draw;
@@ -168,13 +170,13 @@ class App {
   complain(error) {
     if (error.status === 401) {
       this.needsToken = true;
-      if (!this.hasDeclined) this.askToken(error.code === "no_token" ? null : error.message);
+      if (!this.hasDeclined) this.askToken(error.code === "no_token" ? null : errorText(error));
       return;
     }
-    this.toast(error.code === "offline" ? t("offline") : error.message, "complaint");
+    this.toast(errorText(error), "complaint");
   }
 
-  /** Asks for a token; `trouble` says what was wrong with the one before. */
+  /** Asks for a token; `trouble` says what is wrong with the previous one. */
   askToken(trouble) {
     if (document.querySelector("dialog.token")) return;
     const input = h("input", { type: "password", autocomplete: "off", "aria-label": t("token") });
@@ -194,7 +196,7 @@ class App {
     dialog.showModal();
   }
 
-  /** Asks before something that cannot be undone. */
+  /** Asks for confirmation of what cannot be undone. */
   confirm(text, yes, no) {
     return new Promise((answer) => {
       const dialog = h("dialog", { class: "confirm", "aria-label": text },

@@ -1,40 +1,52 @@
-// Values: in words, in a mark on the board, in one number, in a colour.
+// Values: as text, as a mark on the board, as one number, as a colour.
 
-import { short, t } from "./words.js";
+import { t } from "./words.js";
 
-/** Values in words. `value` has score, win_in, loss_in, proof. */
+/** Whether a move has a value of its own; an upper bound without a proof only limits one. */
+export function isValued(verdict) {
+  return verdict.bound !== "upper" || verdict.proof !== "none";
+}
+
+/** A value as text. `value` has score, win_in, loss_in and proof. */
 export function sayValue(value, bound = "exact") {
-  if (value.win_in !== null && value.win_in !== undefined) return t("winIn", { n: value.win_in });
-  if (value.loss_in !== null && value.loss_in !== undefined) return t("lossIn", { n: value.loss_in });
-  if (value.proof === "draw") return t("drawProven");
+  const mate = forced(value, "winIn", "lossIn", "drawProven");
+  if (mate) return mate;
   if (value.score === null || value.score === undefined) return "–";
   const sign = { upper: "≤ ", lower: "≥ " }[bound] ?? "";
-  return `${sign}${signed(value.score)}`;
+  return `${sign}${signed(value.score, 2)}`;
 }
 
-function signed(score, digits = String(Math.abs(score))) {
-  return `${score > 0 ? "+" : score < 0 ? "−" : ""}${digits}`;
-}
-
+/** A value in few letters, for a mark on the board. */
 export function label(verdict) {
-  if (verdict.win_in !== null) return t("mark_win", { n: verdict.win_in });
-  if (verdict.loss_in !== null) return t("mark_loss", { n: verdict.loss_in });
-  if (verdict.proof === "draw") return t("mark_draw");
+  const mate = forced(verdict, "mark_win", "mark_loss", "mark_draw");
   const score = verdict.score ?? 0;
-  return Math.abs(score) < 1000 ? signed(score) : signed(score, short(Math.abs(score)));
+  return mate ?? signed(score, Math.abs(score) < 1000 ? 2 : 1);
 }
 
-/** One number for all values, to compare them. */
+function forced(value, win, loss, draw) {
+  if (value.win_in !== null && value.win_in !== undefined) return t(win, { n: value.win_in });
+  if (value.loss_in !== null && value.loss_in !== undefined) return t(loss, { n: value.loss_in });
+  return value.proof === "draw" ? t(draw) : null;
+}
+
+/** Centi-units as a signed decimal, as the command line prints them. */
+function signed(score, digits) {
+  const text = (Math.abs(score) / 100).toFixed(digits);
+  return `${score > 0 ? "+" : score < 0 ? "−" : ""}${text}`;
+}
+
+/** One number for every value, to compare them. */
 export function rank(value) {
   if (value.win_in !== null && value.win_in !== undefined) return 32000 - value.win_in;
   if (value.loss_in !== null && value.loss_in !== undefined) return value.loss_in - 32000;
   return value.score ?? 0;
 }
 
+/** The class of a value's colour: how much it loses against the best. */
 export function tone(verdict, best) {
   if (verdict.win_in !== null) return "win";
   if (verdict.loss_in !== null) return "loss";
   const lost = Math.max(0, rank(best) - rank(verdict));
   if (rank(best) > 30000) return "t4";
-  return ["t0", "t1", "t2", "t3", "t4"][[8, 25, 60, 120].filter((most) => lost > most).length];
+  return ["t0", "t1", "t2", "t3", "t4"][[8, 25, 60, 120].filter((limit) => lost > limit).length];
 }

@@ -1,4 +1,4 @@
-// Every word that a person sees, in English and in Chinese.
+// Every text of the page, in English and in Chinese.
 
 import { recall, remember } from "./element.js";
 
@@ -9,7 +9,7 @@ const EN = {
   positions: "{n} positions", noBook: "no book", offline: "The server does not answer. Is it still running?",
   skip: "Skip to the board", variant: "Game", start: "Start", back: "Back", forward: "Forward", end: "End",
   copy: "Copy link", copied: "Link copied", flip: "Turn the board", numbers: "Move numbers", type: "Type moves or a FEN",
-  typeHint: "h8 i9 h9", typeHintPieces: "h2e2 h9g7, or a FEN", play: "Play", line: "Moves", lineEmpty: "No moves yet. Click the board or type.",
+  typeHint: "h8 i9 h9", typeHintXiangqi: "h2e2 h9g7, or a FEN", typeHintSurakarta: "a2a3 b5b4, or a FEN", play: "Play", line: "Moves", lineEmpty: "No moves yet. Click the board or type.",
   first: "Black", second: "White", firstXiangqi: "Red", secondXiangqi: "Black", firstSurakarta: "Black", secondSurakarta: "White",
   toMove: "{side} to move", wins: "{side} has won", drawn: "The game is drawn",
   notInBook: "The book does not hold this position.", notInBookHint: "Go back, or ask for an analysis.",
@@ -17,12 +17,13 @@ const EN = {
   winIn: "wins in {n}", lossIn: "loses in {n}", drawProven: "drawn", proven: "proven by {kind}",
   mark_win: "W{n}", mark_loss: "L{n}", mark_draw: "D",
   move: "Move", value: "Value", bound: "Bound", depth: "Depth", nodes: "Nodes", engine: "Engine", date: "Date", next: "Expected play",
-  exact: "exact", lower: "at least", upper: "at most", showAll: "Show all {n} moves", showFew: "Show fewer",
+  exact: "exact", lower: "at least", upper: "at most", showAll: "Show all {n} moves", showFew: "Show fewer", bounded: "{n} moves with only an upper bound", bounded1: "1 move with only an upper bound",
+  badLink: "The link cannot be opened: {reason}", dismiss: "Dismiss",
   inBook: "leads on in the book", sameAs: "same position as {moves}",
   ways: "Other ways here", waysNone: "No other order of moves leads here through the book.", via: "via {line}",
   analyze: "Analyse", stop: "Stop", effort: "How long", seconds: "{n} s", minutes: "{n} min",
   thinking: "Thinking", done: "Done", stopped: "Stopped", waiting: "Waiting for a worker…", workers: "{n} workers", worker: "1 worker",
-  analysisIdle: "The cluster thinks about this position, and you watch it deepen.",
+  analysisIdle: "The cluster analyses this position; the answer deepens as you watch.",
   analysisReadonly: "This server only reads its book.", analysisForbidden: "You may read here, not start anything.",
   deepened: "How it deepened", noWorkers: "No worker is connected: start kagetsu-worker.",
   jobs: "Builds", noJobs: "No builds yet.", running: "running", paused: "paused", doneState: "done", cancelled: "cancelled", failed: "failed", unknown: "unknown",
@@ -42,9 +43,9 @@ const EN = {
   topMoves: "Moves followed", startJob: "Start", workersTitle: "Workers", noWorkersTitle: "No worker is connected.",
   noWorkersHint: "kagetsu-worker --coordinator URL", slots: "Tasks", doneTasks: "Done", speed: "Speed", state: "State", busy: "at work",
   perSecond: "{n}/s", bookSize: "In the book", totalSpeed: "Nodes a second", runningJobs: "Builds running",
-  notCluster: "This server reads a book. Builds and workers are a coordinator's.", readOnly: "read-only",
+  notCluster: "This server only reads its book. Builds and workers belong to a coordinator: kagetsu-coordinator --book DIR.", readOnly: "read-only",
   token: "Token", tokenHint: "This server wants a token.", tokenMore: "A token may let you do more here.", tokenSet: "Use it", over: "over",
-  keys: [["← →", "back, forward"], ["Home End", "start, end of the line"], ["b", "play the best move"], ["1 … 9", "play that move of the list"], ["a", "analyse, stop"], ["/", "type moves"], ["n", "move numbers"], ["f", "turn the board"], ["Tab, arrows, Enter", "on the board: walk and play"], ["?", "these keys"]],
+  keys: [["← →, wheel", "back, forward"], ["Home End", "start, end of the line"], ["b", "play the best move"], ["1 … 9", "play that move of the list"], ["a", "analyse, stop"], ["/", "type moves"], ["n", "move numbers"], ["f", "turn the board"], ["Tab, arrows, Enter", "on the board: move the cursor and play"], ["?", "these keys"]],
   pointEmpty: "{point}, empty", pointForbidden: "{point}, forbidden: {reason}", pointPiece: "{point}, {piece}", selected: "{point} chosen",
   boardLabel: "Board. Arrow keys walk, Enter plays.", bookSays: "book: {value}",
   piece_K: "red general", piece_A: "red advisor", piece_B: "red elephant", piece_N: "red horse", piece_R: "red chariot", piece_C: "red cannon", piece_P: "red soldier",
@@ -53,13 +54,13 @@ const EN = {
 };
 
 const ZH = {
-  title: "花月", explorer: "棋谱", cluster: "集群", book: "开局库", analysis: "分析",
+  title: "花月", explorer: "局面浏览", cluster: "集群", book: "开局库", analysis: "分析",
   language: "English", languageLabel: "Switch to English", theme: "主题", themeAuto: "主题：跟随系统",
   themeLight: "主题：浅色", themeDark: "主题：深色", help: "快捷键", close: "关闭",
   positions: "{n} 个局面", noBook: "无开局库", offline: "服务器没有应答，它还在运行吗？",
   skip: "跳到棋盘", variant: "棋种", start: "开局", back: "后退", forward: "前进", end: "末尾",
   copy: "复制链接", copied: "链接已复制", flip: "翻转棋盘", numbers: "显示手数", type: "输入着法或 FEN",
-  typeHint: "h8 i9 h9", typeHintPieces: "h2e2 h9g7，或 FEN", play: "走棋", line: "着法", lineEmpty: "尚无着法。点击棋盘或输入着法。",
+  typeHint: "h8 i9 h9", typeHintXiangqi: "h2e2 h9g7，或 FEN", typeHintSurakarta: "a2a3 b5b4，或 FEN", play: "走棋", line: "着法", lineEmpty: "尚无着法。点击棋盘或输入着法。",
   first: "黑方", second: "白方", firstXiangqi: "红方", secondXiangqi: "黑方", firstSurakarta: "黑方", secondSurakarta: "白方",
   toMove: "{side}走棋", wins: "{side}胜", drawn: "和棋",
   notInBook: "开局库中没有这个局面。", notInBookHint: "请后退，或请求分析。",
@@ -67,7 +68,8 @@ const ZH = {
   winIn: "{n} 步胜", lossIn: "{n} 步负", drawProven: "和棋", proven: "由 {kind} 证明",
   mark_win: "胜{n}", mark_loss: "负{n}", mark_draw: "和",
   move: "着法", value: "评分", bound: "界", depth: "深度", nodes: "节点", engine: "引擎", date: "日期", next: "预期变化",
-  exact: "准确", lower: "至少", upper: "至多", showAll: "显示全部 {n} 着", showFew: "收起",
+  exact: "准确", lower: "至少", upper: "至多", showAll: "显示全部 {n} 着", showFew: "收起", bounded: "另有 {n} 着只有上界", bounded1: "另有 1 着只有上界",
+  badLink: "无法打开链接：{reason}", dismiss: "关闭提示",
   inBook: "库中有后续", sameAs: "与 {moves} 局面相同",
   ways: "其他到达次序", waysNone: "库中没有其他次序到达此局面。", via: "经 {line}",
   analyze: "分析", stop: "停止", effort: "时长", seconds: "{n} 秒", minutes: "{n} 分钟",
@@ -92,9 +94,9 @@ const ZH = {
   topMoves: "跟踪着法数", startJob: "开始", workersTitle: "计算节点", noWorkersTitle: "没有连接的计算节点。",
   noWorkersHint: "kagetsu-worker --coordinator URL", slots: "任务", doneTasks: "已完成", speed: "速度", state: "状态", busy: "工作中",
   perSecond: "{n}/秒", bookSize: "库中局面", totalSpeed: "每秒节点", runningJobs: "进行中的任务",
-  notCluster: "此服务器只读取开局库；任务与计算节点属于协调器。", readOnly: "只读",
+  notCluster: "此服务器只读取开局库。建库任务与计算节点属于协调器：kagetsu-coordinator --book DIR。", anyJobFailed: "任务失败；kagetsu jobs show 可查看原因。", anyWait: "计算节点", anyIdle: "空闲", anyAside: "搜索失败", readOnly: "只读",
   token: "令牌", tokenHint: "此服务器需要令牌。", tokenMore: "使用令牌或可获得更多权限。", tokenSet: "使用", over: "终局",
-  keys: [["← →", "后退、前进"], ["Home End", "开局、末尾"], ["b", "走最佳着"], ["1 … 9", "走列表中的第几着"], ["a", "分析、停止"], ["/", "输入着法"], ["n", "显示手数"], ["f", "翻转棋盘"], ["Tab、方向键、Enter", "在棋盘上移动并落子"], ["?", "快捷键"]],
+  keys: [["← →、滚轮", "后退、前进"], ["Home End", "开局、末尾"], ["b", "走最佳着"], ["1 … 9", "走列表中的第几着"], ["a", "分析、停止"], ["/", "输入着法"], ["n", "显示手数"], ["f", "翻转棋盘"], ["Tab、方向键、Enter", "在棋盘上移动并落子"], ["?", "快捷键"]],
   pointEmpty: "{point}，空", pointForbidden: "{point}，禁手：{reason}", pointPiece: "{point}，{piece}", selected: "已选 {point}",
   boardLabel: "棋盘。方向键移动，Enter 落子。", bookSays: "库：{value}",
   piece_K: "红帅", piece_A: "红仕", piece_B: "红相", piece_N: "红马", piece_R: "红车", piece_C: "红炮", piece_P: "红兵",
@@ -114,7 +116,7 @@ export function choose(name) {
   remember("language", name);
 }
 
-/** The words under a name, with `{n}` and the like filled in. */
+/** The text of a name, with `{n}` and the like filled in. */
 export function t(name, values = {}) {
   const words = ALL[language()][name] ?? EN[name] ?? name;
   if (typeof words !== "string") return words;
@@ -125,7 +127,7 @@ export function number(value) {
   return new Intl.NumberFormat(language() === "zh" ? "zh-CN" : "en").format(value);
 }
 
-/** A number in few letters: 51,234 as 51.2k. */
+/** A number in few characters: 51,234 as 51.2k. */
 export function short(value) {
   if (value < 1000) return String(Math.round(value));
   for (const [unit, size] of [["G", 1e9], ["M", 1e6], ["k", 1e3]]) {

@@ -1,4 +1,4 @@
-//! The page of the explorer, which lies in the program.
+//! The files of the explorer page, which the program contains.
 
 use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -63,6 +63,11 @@ const ASSETS: &[Asset] = &[
         "text/javascript; charset=utf-8"
     ),
     asset!(
+        "/page/messages.js",
+        "messages.js",
+        "text/javascript; charset=utf-8"
+    ),
+    asset!(
         "/page/element.js",
         "element.js",
         "text/javascript; charset=utf-8"
@@ -74,7 +79,7 @@ pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
     ASSETS.iter().map(|asset| asset.path)
 }
 
-/// A file of the page. A browser asks anew each time: a new program may bring a new page.
+/// A file of the page. A browser revalidates it each time, because a new program may contain a new page.
 pub(crate) fn file(path: &str) -> Option<Response> {
     let asset = ASSETS.iter().find(|asset| asset.path == path)?;
     let headers = [

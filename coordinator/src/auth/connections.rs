@@ -1,22 +1,26 @@
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-/// Most connections for gRPC, half of them from one address: room for 10,000 workers behind one. Each holds some memory.
-const MOST_GRPC: u64 = 24_576;
-/// Most connections for HTTP, and for metrics.
-const MOST_HTTP: u64 = 2_048;
-/// Files where the system does not say how many there are.
-const FEW: u64 = 1_024;
+/// The largest limit of gRPC connections. One address may have half of them: 10,000 workers fit behind
+/// one.
+const MAX_GRPC: u64 = 24_576;
+/// The largest limit of HTTP connections, and of connections for metrics.
+const MAX_HTTP: u64 = 2_048;
+/// The smallest limit of connections.
+const MIN_CONNECTIONS: u64 = 8;
+/// The assumed limit of open files where the system states none.
+const DEFAULT_OPEN_FILES: u64 = 1_024;
 
-/// How many connections there may be at a time, so that there are always files for the book and for who is known.
+/// Limits of concurrent connections, which leave open files for the book.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Connections {
     pub(crate) grpc: usize,
-    /// The same for metrics.
+    /// For HTTP, and as many again for metrics.
     pub(crate) http: usize,
 }
 
 impl Connections {
-    /// By how many files this process may open. That is raised to what the system lets us: shells give but a thousand.
+    /// The limits for this process. Raises its limit of open files to what the system allows, because
+    /// shells often grant only a thousand.
     pub(crate) fn of_system() -> Self {
         let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| {
             if soft < hard {
@@ -26,17 +30,16 @@ impl Connections {
             }
         });
         if let Err(error) = raised {
-            tracing::warn!("the limit of open files stays as it is: {error}");
+            tracing::warn!("cannot raise the limit of open files: {error}");
         }
-        Self::of(getrlimit(Resource::RLIMIT_NOFILE).map_or(FEW, |(soft, _)| soft))
+        Self::of(getrlimit(Resource::RLIMIT_NOFILE).map_or(DEFAULT_OPEN_FILES, |(soft, _)| soft))
     }
 
     fn of(files: u64) -> Self {
-        let part =
-            |of: u64, most: u64| usize::try_from((files / of).clamp(8, most)).unwrap_or(usize::MAX);
+        let limit = |share: u64| usize::try_from(share).unwrap_or(usize::MAX);
         Self {
-            grpc: part(3, MOST_GRPC),
-            http: part(12, MOST_HTTP),
+            grpc: limit((files / 3).clamp(MIN_CONNECTIONS, MAX_GRPC)),
+            http: limit((files / 12).clamp(MIN_CONNECTIONS, MAX_HTTP)),
         }
     }
 }
@@ -46,10 +49,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fourth_of_the_files_is_for_the_book() {
+    fn book_keeps_a_quarter_of_the_files() {
         for files in [256, 1_024, 4_096, 65_536, 1 << 20, u64::MAX] {
             let Connections { grpc, http } = Connections::of(files);
-            // Half as many again are about to agree on secrets.
+            // Half as many again may be in their TLS handshake.
             assert!((grpc + 2 * http) as u64 / 2 * 3 <= files / 4 * 3, "{files}");
         }
         let many = Connections::of(1 << 20);

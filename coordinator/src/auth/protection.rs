@@ -11,10 +11,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::authenticator::{Authenticator, DEFAULT_RATE};
 use super::connections::Connections;
 
-/// Who may come, and whether others can listen
+/// TLS and authentication
 #[derive(clap::Args, Clone, Debug)]
 pub struct Protection {
-    /// Speaks TLS with this certificate, as coordinator.pem of `kagetsu certs`
+    /// Use TLS with this certificate, such as coordinator.pem of `kagetsu certs`
     #[arg(
         help_heading = "Protection",
         long,
@@ -22,7 +22,7 @@ pub struct Protection {
         requires = "tls_key"
     )]
     pub tls_cert: Option<PathBuf>,
-    /// The certificate's key, as coordinator.key
+    /// Private key of the certificate, such as coordinator.key
     #[arg(
         help_heading = "Protection",
         long,
@@ -30,7 +30,8 @@ pub struct Protection {
         requires = "tls_cert"
     )]
     pub tls_key: Option<PathBuf>,
-    /// Only clients with a certificate of this authority may come, as ca.pem; over HTTP one of --tokens will do instead
+    /// Require client certificates of this authority, such as ca.pem; with --tokens, HTTP clients need
+    /// a token instead
     #[arg(
         help_heading = "Protection",
         long,
@@ -38,33 +39,34 @@ pub struct Protection {
         requires = "tls_cert"
     )]
     pub tls_client_ca: Option<PathBuf>,
-    /// Only clients with one of these tokens may come, each for its roles; `kagetsu token new` makes them
+    /// Require one of the tokens in this file; each token grants its roles. `kagetsu token new` makes
+    /// tokens
     #[arg(help_heading = "Protection", long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
-    /// Who shows no token may look at the book, at jobs and at workers, all together as often as one token
+    /// Allow read-only access without a token; all anonymous clients share one token's rate limit
     #[arg(help_heading = "Protection", long, requires = "tokens")]
     pub public: bool,
-    /// Requests a second that each token may make which has no rate of its own; twice as many at once
+    /// Requests a second of each token without a rate of its own; bursts may be twice as large
     #[arg(help_heading = "Protection", long, default_value_t = DEFAULT_RATE, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub token_rate: u32,
-    /// Listens beyond this machine although others may listen in, or come without being known
+    /// Allow addresses other than loopback without TLS or without authentication
     #[arg(help_heading = "Protection", long)]
     pub insecure: bool,
 }
 
-/// Protection whose files are read.
+/// A [`Protection`] with its files loaded.
 #[derive(Clone)]
 pub struct Protected {
-    /// For gRPC and for HTTP; none: in plain text.
+    /// For gRPC and for HTTP; `None` for plain text.
     tls: Option<[Arc<ServerTls>; 2]>,
-    /// Decides who may ask what.
+    /// Identifies the callers.
     pub authenticator: Arc<Authenticator>,
     is_insecure: bool,
     connections: Connections,
 }
 
 impl Protection {
-    /// Reads the files.
+    /// Loads the files.
     ///
     /// # Errors
     /// If one of them cannot be used.
@@ -76,7 +78,7 @@ impl Protection {
                 key,
                 client_authority: self.tls_client_ca.clone(),
             };
-            // Browsers, probes and collectors of metrics show no certificates; a token will do.
+            // Browsers, probes and metrics collectors rarely have certificates: a token suffices.
             let of_http = self.tls_client_ca.clone().filter(|_| self.tokens.is_none());
             let of_http = ServerFiles {
                 client_authority: of_http,
@@ -103,7 +105,7 @@ impl Protection {
 }
 
 impl Protected {
-    /// Whether clients must show who they are.
+    /// Whether clients must authenticate.
     #[must_use]
     pub fn knows_clients(&self) -> bool {
         !self.authenticator.is_open()
@@ -113,11 +115,11 @@ impl Protected {
                 .is_some_and(|[grpc, _]| grpc.knows_clients())
     }
 
-    /// Listens for gRPC at an address. In plain text, or where nobody needs to be known, other machines can reach it only with
-    /// `--insecure`. Must be called in a tokio runtime.
+    /// Listens for gRPC. Without TLS or authentication only loopback addresses are allowed, unless
+    /// `--insecure` is given. Must be called in a tokio runtime.
     ///
     /// # Errors
-    /// If the address is not to be had, or not safe; with the way out.
+    /// If the address cannot be bound or is not safe; the error says what to do.
     pub async fn listen(&self, address: SocketAddr) -> Result<Listener> {
         self.bind(
             address,
@@ -127,11 +129,11 @@ impl Protected {
         .await
     }
 
-    /// The same for HTTP. On this machine alone it is plain, as browsers know no private authorities; but not where
-    /// certificates are all by which clients are known.
+    /// Listens for HTTP. A loopback address uses plain text, because browsers do not know private
+    /// authorities, except where client certificates are the only authentication.
     ///
     /// # Errors
-    /// If the address is not to be had, or not safe; with the way out.
+    /// If the address cannot be bound or is not safe; the error says what to do.
     pub async fn listen_http(&self, address: SocketAddr) -> Result<Listener> {
         let is_plain = |http: &ServerTls| address.ip().is_loopback() && !http.knows_clients();
         let tls = self
@@ -146,7 +148,7 @@ impl Protected {
         &self,
         address: SocketAddr,
         tls: Option<Arc<ServerTls>>,
-        most: usize,
+        max_connections: usize,
     ) -> Result<Listener> {
         self.check(address)?;
         let socket = TcpListener::bind(address).await.map_err(|error| {
@@ -162,7 +164,8 @@ impl Protected {
             };
             anyhow!("cannot listen on {address}: {why}")
         })?;
-        Listener::new(socket, tls, most).with_context(|| format!("cannot listen on {address}"))
+        Listener::new(socket, tls, max_connections)
+            .with_context(|| format!("cannot listen on {address}"))
     }
 
     fn check(&self, address: SocketAddr) -> Result<()> {
@@ -170,13 +173,13 @@ impl Protected {
             (true, true) => return Ok(()),
             _ if address.ip().is_loopback() => return Ok(()),
             (false, false) => {
-                "give --tls-cert and --tls-key so that nobody listens in (`kagetsu certs` makes them), and --tokens or \
-                 --tls-client-ca so that clients are known"
+                "give --tls-cert and --tls-key to encrypt (`kagetsu certs` makes them), and --tokens or \
+                 --tls-client-ca to authenticate clients"
             }
             (false, true) => {
-                "tokens would go there in plain text; give --tls-cert and --tls-key (`kagetsu certs` makes them)"
+                "tokens would be sent in plain text: give --tls-cert and --tls-key (`kagetsu certs` makes them)"
             }
-            (true, false) => "give --tokens or --tls-client-ca so that clients are known",
+            (true, false) => "give --tokens or --tls-client-ca to authenticate clients",
         };
         if !self.is_insecure {
             bail!(
@@ -187,22 +190,20 @@ impl Protected {
         Ok(())
     }
 
-    /// Reads what has changed of certificates and tokens; from now on on every SIGHUP as well.
+    /// Reloads changed certificates and tokens on every SIGHUP from now on.
     ///
     /// # Errors
-    /// If the system has no room for another signal.
+    /// If the signal handler cannot be installed.
     pub fn reload_on_hangup(&self) -> std::io::Result<()> {
         let mut hangups = signal(SignalKind::hangup())?;
         let all = self.clone();
         tokio::spawn(async move {
             while hangups.recv().await.is_some() {
-                tracing::info!(
-                    "SIGHUP: certificates and tokens are read again if they have changed"
-                );
+                tracing::info!("SIGHUP: reloading changed certificates and tokens");
                 all.authenticator.reload_and_log();
                 for tls in all.tls.iter().flatten() {
                     if let Err(error) = tls.reload() {
-                        tracing::warn!("the certificates of before are still used: {error}");
+                        tracing::warn!("the previous certificates stay in use: {error}");
                     }
                 }
             }

@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::role::Role;
 
-/// How a token begins, so that people and programs that look for lost secrets know one.
-const BEGIN: &str = "kagetsu_";
-/// Longest name of a token, in bytes.
-const MOST_NAME: usize = 100;
-/// What stands at the head of a tokens file.
-const HEAD: &str =
+/// The prefix of every token, by which people and secret scanners recognise one.
+const PREFIX: &str = "kagetsu_";
+/// The longest name of a token, in bytes.
+const MAX_NAME_BYTES: usize = 100;
+/// The first lines of a tokens file.
+const HEADER: &str =
     "# Tokens of a Kagetsu coordinator, by their hashes; `kagetsu token` writes this file.\n\n";
 
 /// The SHA-256 of a token.
@@ -23,39 +23,39 @@ pub(super) type Hash = [u8; 32];
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokensError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read the tokens file {}: {}; `kagetsu token new` makes one", .0.display(), .1)]
     Read(PathBuf, io::Error),
-    /// It cannot be written.
+    /// The file cannot be written.
     #[error("cannot write the tokens file {}: {}", .0.display(), .1)]
     Write(PathBuf, io::Error),
-    /// It is not what `kagetsu token` writes.
-    #[error("the tokens file {} is damaged: {}; mend it, or move it away and make new tokens", .0.display(), .1)]
+    /// The file is not one that `kagetsu token` writes.
+    #[error("the tokens file {} is damaged: {}; repair it, or move it away and make new tokens", .0.display(), .1)]
     Damaged(PathBuf, String),
-    /// Each token has a name of its own.
+    /// Another token has the name.
     #[error("there is a token '{0}' already: choose another name, or revoke it first")]
     Taken(String),
-    /// No such token.
+    /// No token has the name.
     #[error("there is no token '{0}'; `kagetsu token list` shows all")]
     Unknown(String),
-    /// A name that no line of a list can show.
-    #[error("'{0}' is no name for a token: 1 to {MOST_NAME} letters, digits and -_.@")]
+    /// The name has other characters than those of a name.
+    #[error("'{0}' is no name for a token: 1 to {MAX_NAME_BYTES} letters, digits and -_.@")]
     Name(String),
-    /// The system has no random numbers.
-    #[error("the system gives no random numbers")]
+    /// The system provides no random numbers.
+    #[error("the system provides no random numbers")]
     Random,
 }
 
-/// What is known of a token. The token itself is not kept.
+/// A token as the file describes it: by its hash, not by its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenEntry {
     /// Its name, for people and logs.
     pub name: String,
-    /// What it is for.
+    /// Its roles.
     pub roles: Vec<Role>,
-    /// Requests a second; none: as many as the coordinator gives everybody.
+    /// Requests a second; `None` for the coordinator's default.
     pub rate: Option<u32>,
-    /// The day on which it was made, as in 2026-11-21.
+    /// The day of its creation, as in 2026-11-21.
     pub created: String,
     pub(super) hash: Hash,
 }
@@ -122,11 +122,10 @@ impl Tokens {
         Ok(all)
     }
 
-    /// Changes a file, whole or not at all; it is made if it is not there. Nobody else changes it meanwhile, and nobody but
-    /// its owner can read it.
+    /// Changes a file atomically, under a lock; creates it if it is missing. Only its owner can read it.
     ///
     /// # Errors
-    /// If it cannot be read or written, and those of `change`.
+    /// If the file cannot be read or written, and the errors of `change`.
     pub fn change<T>(
         path: &Path,
         change: impl FnOnce(&mut Self) -> Result<T, TokensError>,
@@ -161,13 +160,13 @@ impl Tokens {
             tokens: self.0.iter().map(entry).collect(),
         };
         let text = toml::to_string(&body).map_err(io::Error::other)?;
-        kagetsu_program::write_whole(path, &format!("{HEAD}{text}"), 0o600)
+        kagetsu_program::write_whole(path, &format!("{HEADER}{text}"), 0o600)
     }
 
-    /// Makes a token. Gives its text, which is known nowhere else.
+    /// Makes a token and returns its text, which is stored nowhere.
     ///
     /// # Errors
-    /// For a name that is taken or that is none.
+    /// If the name is taken or invalid.
     pub fn make(
         &mut self,
         name: &str,
@@ -176,7 +175,7 @@ impl Tokens {
         created: String,
     ) -> Result<String, TokensError> {
         let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.@".contains(&b);
-        if !(1..=MOST_NAME).contains(&name.len()) || !name.bytes().all(is_plain) {
+        if !(1..=MAX_NAME_BYTES).contains(&name.len()) || !name.bytes().all(is_plain) {
             return Err(TokensError::Name(name.into()));
         }
         if self.0.iter().any(|entry| entry.name == name) {
@@ -186,7 +185,7 @@ impl Tokens {
         SystemRandom::new()
             .fill(&mut secret)
             .map_err(|_| TokensError::Random)?;
-        let token = format!("{BEGIN}{}", to_hex(&secret));
+        let token = format!("{PREFIX}{}", to_hex(&secret));
         let mut roles = roles.to_vec();
         roles.sort();
         roles.dedup();
@@ -200,7 +199,7 @@ impl Tokens {
         Ok(token)
     }
 
-    /// Takes a token away.
+    /// Removes a token.
     ///
     /// # Errors
     /// [`TokensError::Unknown`].
@@ -211,14 +210,14 @@ impl Tokens {
         Ok(())
     }
 
-    /// All of them, in the order in which they were made.
+    /// All tokens in the order of their creation.
     #[must_use]
     pub fn entries(&self) -> &[TokenEntry] {
         &self.0
     }
 }
 
-/// A token's hash. A token is 256 bits of chance: nobody finds one by its hash, however fast hashes are made.
+/// The hash of a token. A token has 256 random bits, so a fast hash cannot be reversed by guessing.
 pub(super) fn hash(token: &str) -> Hash {
     let mut hash = Hash::default();
     hash.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
@@ -247,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_keeps_hashes_and_no_tokens() {
+    fn file_stores_hashes_and_no_tokens() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("tokens.toml");
         let make = |name: &'static str| {
@@ -264,7 +263,7 @@ mod tests {
         assert_ne!(one, two);
         let text = std::fs::read_to_string(&path).expect("it is there");
         assert!(
-            !text.contains(&one[BEGIN.len()..]) && !text.contains(&two[BEGIN.len()..]),
+            !text.contains(&one[PREFIX.len()..]) && !text.contains(&two[PREFIX.len()..]),
             "{text}"
         );
         assert_eq!(
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn through_a_link_the_file_is_changed_that_it_leads_to() {
+    fn change_follows_a_symbolic_link() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let [file, link] = ["real.toml", "link.toml"].map(|name| folder.path().join(name));
         Tokens::change(&file, |tokens| {
@@ -302,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_refused() {
+    fn damaged_file_is_rejected() {
         let hash = "0".repeat(64);
         let entry = |name: &str, role: &str, hash: &str| {
             format!(

@@ -92,7 +92,7 @@ fn every_rpc_declares_its_permission() {
         .collect();
     assert_eq!(methods(), table.keys().cloned().collect::<Vec<_>>());
     for (method, roles) in table {
-        let need = Permission::of_rpc(&method).unwrap_or(Permission::Admin);
+        let need = Permission::of_rpc(&method).expect("a declared permission");
         assert_eq!(
             Role::ALL
                 .into_iter()
