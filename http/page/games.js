@@ -5,7 +5,10 @@ export function game(variant) {
   const size = Number(/-(\d+)$/.exec(variant)?.[1] ?? 15);
   if (variant.startsWith("xiangqi")) return { kind: "xiangqi", columns: 9, rows: 10, firstRank: 0, moves: "pieces" };
   if (variant.startsWith("surakarta")) return { kind: "surakarta", columns: 6, rows: 6, firstRank: 1, moves: "pieces" };
-  return { kind: "gomoku", columns: size, rows: size, firstRank: 1, moves: "stones" };
+  if (/^(freestyle|standard|renju)-/.test(variant)) {
+    return { kind: "gomoku", columns: size, rows: size, firstRank: 1, moves: "stones" };
+  }
+  throw new Error(`The page cannot draw the board of ${variant}`);
 }
 
 export const VARIANTS = [

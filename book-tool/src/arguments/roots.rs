@@ -47,12 +47,10 @@ pub(crate) fn of_lines(text: &str, variant: Variant) -> Result<Vec<Position>> {
             continue;
         }
         let is_offsets = line.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-        let root = match variant {
-            Variant::Gomoku { size, .. } if is_offsets => of_offsets(&pairs(line), variant, size),
-            // No move is written with a slash, and no board without.
-            Variant::Xiangqi { .. } | Variant::Surakarta { .. } if line.contains('/') => {
-                Position::from_fen(variant, line).map_err(Into::into)
-            }
+        let root = match variant.gomoku() {
+            Some((_, size)) if is_offsets => of_offsets(&pairs(line), variant, size),
+            // A FEN has a slash, a move has none.
+            None if line.contains('/') => Position::from_fen(variant, line).map_err(Into::into),
             _ => Position::from_line(variant, line).map_err(Into::into),
         };
         roots.push(root.with_context(|| format!("line {}", index + 1))?);
@@ -122,8 +120,8 @@ struct Opening {
 /// The first opening that is none, by its id.
 pub(crate) fn of_json(text: &str, variant: Variant) -> Result<Vec<Position>> {
     let file: Openings = serde_json::from_str(text).context("not a list of openings")?;
-    let size = match variant {
-        Variant::Gomoku { size, .. } if size == file.size => size,
+    let size = match variant.gomoku() {
+        Some((_, size)) if size == file.size => size,
         _ => bail!(
             "its openings are for a gomoku board of size {}, not for {variant}",
             file.size

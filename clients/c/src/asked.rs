@@ -69,12 +69,13 @@ impl Asked<'_> {
 /// The gomoku position of these cells, rows from the top.
 pub(crate) fn by_stones(text: Option<&str>, cells: &[u8], side: c_int) -> Result<Position, Fault> {
     let variant = variant(text)?;
-    let Variant::Gomoku { size, .. } = variant else {
+    if !variant.places_stones() {
         return Err(Fault::Position(format!(
             "{variant} has no stones; give a FEN to kagetsu_book_lookup"
         )));
-    };
-    let wanted = usize::from(size).pow(2);
+    }
+    let board = variant.board();
+    let wanted = usize::from(board.columns) * usize::from(board.rows);
     if cells.len() != wanted {
         return Err(Fault::Argument(format!(
             "length: a board of {variant} has {wanted} cells"
@@ -94,9 +95,9 @@ pub(crate) fn by_stones(text: Option<&str>, cells: &[u8], side: c_int) -> Result
         ))),
     };
     let rows = cells
-        .chunks(size.into())
+        .chunks(board.columns.into())
         .map(|row| row.iter().map(drawn).collect::<Result<String, _>>());
-    let board = rows.collect::<Result<Vec<_>, _>>()?.join("\n");
-    Position::from_board(variant, &board, Some(side))
+    let drawing = rows.collect::<Result<Vec<_>, _>>()?.join("\n");
+    Position::from_board(variant, &drawing, Some(side))
         .map_err(|error| Fault::Position(error.to_string()))
 }

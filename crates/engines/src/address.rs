@@ -27,7 +27,7 @@ impl Protocol {
     pub const fn supports(self, variant: Variant) -> bool {
         match self {
             Self::Uci | Self::Ucci => matches!(variant, Variant::Xiangqi { .. }),
-            Self::Gomocup => matches!(variant, Variant::Gomoku { .. }),
+            Self::Gomocup => variant.gomoku().is_some(),
         }
     }
 

@@ -1,18 +1,23 @@
 use std::time::{Duration, Instant};
 
-use kagetsu_game::{Answer, Move, Position, Question, Variant};
+use kagetsu_game::{Answer, Effort, KnownAnswer, Move, Position, Question, Variant};
 use kagetsu_search::{Control, Progress};
 
 use crate::address::{Protocol, Settings};
 use crate::fault::{Fault, Wrong};
 use crate::gomocup;
 use crate::inquiry::Inquiry;
-use crate::known_answers::{EFFORT, Known, known_answers};
 use crate::talk::{Ask, Talk, plain};
 use crate::uci;
 use crate::verdicts;
 use crate::watch::Watch;
 
+/// The effort for a position with a known answer.
+const CHECK_EFFORT: Effort = Effort {
+    depth: Some(3),
+    nodes: None,
+    time: Some(Duration::from_secs(1)),
+};
 /// How often a question is put to it: an engine that fails is started anew.
 const TRIES: u32 = 2;
 /// The wait before an engine is started again after the first failure, and the longest.
@@ -170,12 +175,13 @@ impl External {
         self.supported(variant)?;
         let mut watch = Watch::new(control, self.settings.patience);
         let talk = self.talk(control)?;
-        for Known { position, moves } in known_answers(variant) {
+        let start = KnownAnswer::any_legal_move(Position::start(variant));
+        for KnownAnswer { position, moves } in [start].into_iter().chain(variant.known_answers()) {
             let ask = Ask {
                 position: &position,
                 moves: &[],
                 lines: 1,
-                effort: EFFORT,
+                effort: CHECK_EFFORT,
             };
             let found = talk.search(ask, &mut watch, &mut |_| {})?;
             let best = found.lines.first().map(|line| line.m);
@@ -209,7 +215,7 @@ impl External {
             position: &position,
             moves: &moves,
             lines: 1,
-            effort: EFFORT,
+            effort: CHECK_EFFORT,
         };
         let control = watch.control;
         match self.talk(control)?.search(ask, watch, &mut |_| {}) {

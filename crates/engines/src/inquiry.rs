@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use kagetsu_game::{Answer, Effort, Move, Position, Question, Variant};
+use kagetsu_game::{Answer, Effort, Move, Position, Question};
 use kagetsu_search::{Control, Progress, shallow};
 
 use crate::fault::Wrong;
@@ -283,7 +283,7 @@ impl<'a> Inquiry<'a> {
 /// The moves of which a bound is worth a place in an answer: in gomoku, where nearly every point is legal, those that our
 /// own 2-ply search looks at.
 fn rest(position: &Position, open: &[Move]) -> Vec<Move> {
-    if !matches!(position.variant(), Variant::Gomoku { .. }) {
+    if !position.variant().places_stones() {
         return open.to_vec();
     }
     let looked_at = shallow(position).unwrap_or_default();

@@ -28,7 +28,6 @@ mod fault;
 mod gathered;
 pub mod gomocup;
 mod inquiry;
-mod known_answers;
 mod process;
 mod talk;
 pub mod uci;

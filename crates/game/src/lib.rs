@@ -23,6 +23,7 @@ extern crate alloc;
 
 mod answer;
 pub mod gomoku;
+mod info;
 mod notation;
 mod position;
 mod registry;
@@ -34,9 +35,11 @@ pub mod xiangqi;
 pub use answer::{
     Answer, Bound, Claim, Effort, Proof, ProofKind, Provenance, Question, Score, Verdict, Window,
 };
-pub use notation::FenError;
-pub use position::{Canonical, Key, KeyError, Position, PositionError};
+pub use info::{BoardShape, GameInfo, MoveKind};
+pub use notation::{BoardError, FenError};
+pub use position::{Canonical, Key, KeyError, KnownAnswer, Position, PositionError};
+pub use registry::VariantError;
 pub use rules::{
     Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, divide, perft, zobrist,
 };
-pub use variant::{Chase, RuleName, Variant, VariantError};
+pub use variant::{Chase, RuleName, Variant};

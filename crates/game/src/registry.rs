@@ -1,7 +1,37 @@
-use crate::{Game, Move, Symmetry, Variant};
+use alloc::string::{String, ToString};
+use core::fmt;
+use core::str::FromStr;
 
-/// Runs `$body` with `$G` naming the [`Game`](crate::Game) type that plays `$variant`. The one place where a run-time
-/// variant becomes a type.
+use crate::info::{BoardShape, GameInfo, MoveKind};
+use crate::position::KnownAnswer;
+use crate::{Game, Move, Symmetry, Variant, gomoku, surakarta, xiangqi};
+
+/// Lists the games: the variant's name in [`Variant`], and the module with its [`GameInfo`].
+macro_rules! games {
+    ($($variant:ident => $module:ident),+ $(,)?) => {
+        /// All games, in the order of their codes.
+        static GAMES: &[&GameInfo] = &[$(&$module::GAME),+];
+
+        impl Variant {
+            /// Returns the facts about its game.
+            #[must_use]
+            pub const fn game(self) -> &'static GameInfo {
+                match self {
+                    $(Self::$variant { .. } => &$module::GAME),+
+                }
+            }
+        }
+    };
+}
+
+games! {
+    Gomoku => gomoku,
+    Xiangqi => xiangqi,
+    Surakarta => surakarta,
+}
+
+/// Runs `$body` with `$G` naming the [`Game`](crate::Game) type that plays `$variant`. The one
+/// place where a run-time variant becomes a type.
 #[macro_export]
 macro_rules! with_game {
     ($variant:expr, $G:ident => $body:expr) => {
@@ -39,21 +69,144 @@ macro_rules! with_game {
     };
 }
 
+/// Text or a code that names no variant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VariantError {
+    /// No game has a variant of that name.
+    #[error("unknown variant '{0}'; known are {names}", names = Names)]
+    Unknown(String),
+    /// The number in the name is out of range.
+    #[error("variant '{text}': {reason}")]
+    Number {
+        /// The name.
+        text: String,
+        /// The range.
+        reason: &'static str,
+    },
+    /// No variant has this code.
+    #[error("unknown variant code {0:#010x}: written by a newer version?")]
+    Code(u32),
+}
+
+/// The names of all variants, as a list.
+struct Names;
+
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, game) in GAMES.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}{}", game.variant_names)?;
+        }
+        Ok(())
+    }
+}
+
 impl Variant {
-    /// All ways of turning a board onto itself under which this game is the same game; the identity comes first.
+    /// Returns all variants of all games, in the order of their codes.
+    pub fn all() -> impl Iterator<Item = Self> {
+        GAMES.iter().flat_map(|game| (game.variants)())
+    }
+
+    /// Returns the four bytes that name the variant on disk and in keys: the game, then three of
+    /// the game's own. Frozen.
+    #[must_use]
+    pub const fn code(self) -> u32 {
+        let [a, b, c] = match self {
+            Self::Gomoku { rule, size } => gomoku::code(rule, size),
+            Self::Xiangqi { chase } => xiangqi::code(chase),
+            Self::Surakarta { limit } => surakarta::code(limit),
+        };
+        u32::from_be_bytes([self.game().code, a, b, c])
+    }
+
+    /// Returns the variant with this code.
+    ///
+    /// # Errors
+    /// [`VariantError::Code`] if there is none.
+    pub fn from_code(code: u32) -> Result<Self, VariantError> {
+        let [game, rest @ ..] = code.to_be_bytes();
+        let game = GAMES.iter().find(|info| info.code == game);
+        game.and_then(|game| (game.from_code)(rest))
+            .ok_or(VariantError::Code(code))
+    }
+
+    /// Returns the shape of the board.
+    #[must_use]
+    pub fn board(self) -> BoardShape {
+        (self.game().board)(self)
+    }
+
+    /// Whether a move puts a stone on an empty point, so that the stones tell the number of plies.
+    #[must_use]
+    pub fn places_stones(self) -> bool {
+        self.board().moves == MoveKind::Placement
+    }
+
+    /// Whether a position can come again in a game; see [`GameInfo::has_repetition`].
+    #[must_use]
+    pub const fn has_repetition(self) -> bool {
+        self.game().has_repetition
+    }
+
+    /// Whether the search looks for wins by threats; see [`GameInfo::has_threat_search`].
+    #[must_use]
+    pub const fn has_threat_search(self) -> bool {
+        self.game().has_threat_search
+    }
+
+    /// Whether the game has all symmetries of a square; see [`GameInfo::is_square`].
+    #[must_use]
+    pub const fn is_square(self) -> bool {
+        self.game().is_square
+    }
+
+    /// Returns positions with known answers; may be empty.
+    #[must_use]
+    pub fn known_answers(self) -> alloc::vec::Vec<KnownAnswer> {
+        (self.game().known_answers)(self)
+    }
+
+    /// Returns all symmetries of the board under which this game stays the same, the identity
+    /// first.
     pub fn symmetries(self) -> impl Iterator<Item = Symmetry> + Clone {
         (0..with_game!(self, G => G::SYMMETRIES)).map(Symmetry::new)
     }
 
-    /// Where `symmetry` takes a move.
+    /// Returns the image of a move under `symmetry`.
     #[must_use]
     pub fn image(self, m: Move, symmetry: Symmetry) -> Move {
         with_game!(self, G => G::image(self, m, symmetry))
     }
 
-    /// The symmetry that undoes `symmetry`.
+    /// Returns the symmetry that undoes `symmetry`.
     #[must_use]
     pub fn inverse(self, symmetry: Symmetry) -> Symmetry {
         with_game!(self, G => G::inverse(symmetry))
+    }
+}
+
+/// The name that [`Variant::from_str`] reads.
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&(self.game().write)(*self))
+    }
+}
+
+impl FromStr for Variant {
+    type Err = VariantError;
+
+    /// Reads `freestyle-15`, `standard-15` or `renju-15` with the board size; `xiangqi`, or
+    /// `xiangqi-chase` where a perpetual chase loses; `surakarta`, or `surakarta-40` with another
+    /// limit of plies than 80.
+    fn from_str(text: &str) -> Result<Self, VariantError> {
+        match GAMES.iter().find_map(|game| (game.parse)(text)) {
+            Some(Ok(variant)) => Ok(variant),
+            Some(Err(reason)) => Err(VariantError::Number {
+                text: text.to_string(),
+                reason,
+            }),
+            None => Err(VariantError::Unknown(text.to_string())),
+        }
     }
 }

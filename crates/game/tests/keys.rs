@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kagetsu_game::{Key, Position, Variant, VariantError};
+use kagetsu_game::{Key, KnownAnswer, MoveKind, Outcome, Position, Variant, VariantError};
 
 /// `variant | line | key` on each line of the file.
 #[test]
@@ -102,5 +102,37 @@ fn texts_that_name_no_variant_are_refused() {
         "surakarta-040",
     ] {
         assert!(text.parse::<Variant>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn known_answers_win_or_are_legal() {
+    for variant in Variant::all() {
+        for KnownAnswer { position, moves } in variant.known_answers() {
+            assert_eq!(position.variant(), variant);
+            assert_eq!(position.outcome(), None, "{position}");
+            assert!(!position.legal_moves().is_empty(), "{position}");
+            for m in moves {
+                let end = position.play(m).expect("a legal move").outcome();
+                assert_eq!(end, Some(Outcome::Win(position.side())), "{position}");
+            }
+        }
+    }
+    for text in ["freestyle-5", "standard-22", "renju-15", "xiangqi-chase"] {
+        let variant: Variant = text.parse().expect("a variant");
+        assert!(!variant.known_answers().is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn registry_agrees_with_the_rules() {
+    for variant in Variant::all() {
+        let (board, start) = (variant.board(), Position::start(variant));
+        let has_stones = board.moves == MoveKind::Placement;
+        assert_eq!(start.stones().is_some(), has_stones, "{variant}");
+        assert_eq!(start.fen().is_ok(), !has_stones, "{variant}");
+        let is_square = board.columns == board.rows && variant.symmetries().count() == 8;
+        assert!(is_square || !variant.is_square(), "{variant}");
+        assert!(!(has_stones && variant.has_repetition()), "{variant}");
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use kagetsu_game::{Claim, Game, Move, Outcome, Packed, Side, Symmetry, Variant, with_game};
+use kagetsu_game::{Claim, Game, Move, Outcome, Packed, Side, Symmetry, with_game};
 
 use crate::quick::Quick;
 use crate::tree::{Node, Reference, Tree};
@@ -146,7 +146,7 @@ impl<'a, G: Quick> Walk<'a, G> {
         self.begun.get_or_insert(game.history().len());
         let (variant, nodes) = (game.variant(), self.nodes);
         let node = &nodes[at.node as usize];
-        let has_no_history = matches!(variant, Variant::Gomoku { .. });
+        let has_no_history = !variant.has_repetition();
         let is_long = has_no_history && self.plies[at.node as usize] > BRIEF;
         let seen = is_long.then(|| (at.node, game.pack(G::inverse(at.turn))));
         if seen.as_ref().is_some_and(|seen| self.won.contains(seen)) {

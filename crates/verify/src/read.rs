@@ -265,7 +265,7 @@ impl Reader {
         if self.nodes[number - 1].at.is_none() {
             return Err(format!("node {number} has no move"));
         }
-        let is_square = matches!(self.position.variant(), Variant::Gomoku { .. });
+        let is_square = self.position.variant().is_square();
         let turns = if is_square {
             self.position.variant().symmetries().count()
         } else {

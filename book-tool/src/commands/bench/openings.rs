@@ -1,7 +1,7 @@
 use std::ops::RangeInclusive;
 
 use anyhow::{Context, Result, bail};
-use kagetsu_game::{Effort, Move, Position, Question, Score, Variant};
+use kagetsu_game::{BoardShape, Effort, Move, MoveKind, Position, Question, Score, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 use rand::prelude::*;
 
@@ -85,21 +85,24 @@ impl Balanced {
     }
 
     fn random(&self, dice: &mut StdRng) -> Position {
-        match self.variant {
-            Variant::Gomoku { size, .. } => self.stones(size.into(), dice),
-            Variant::Xiangqi { .. } | Variant::Surakarta { .. } => self.moves(dice),
+        let board = self.variant.board();
+        match board.moves {
+            MoveKind::Placement => self.stones(board, dice),
+            MoveKind::Movement => self.moves(dice),
         }
     }
 
     /// Any stones that the rules allow.
-    fn stones(&self, size: i16, dice: &mut StdRng) -> Position {
+    fn stones(&self, board: BoardShape, dice: &mut StdRng) -> Position {
         let stones = dice.random_range(STONES);
         let mut position = Position::start(self.variant);
         while position.moves().len() < stones {
-            let mut coordinate =
-                || (size / 2 + dice.random_range(-REACH..=REACH)).clamp(0, size - 1);
-            let (column, row) = (coordinate(), coordinate());
-            let m = Move::new((row * size + column) as u16);
+            let mut coordinate = |size: u8| {
+                let size = i16::from(size);
+                (size / 2 + dice.random_range(-REACH..=REACH)).clamp(0, size - 1)
+            };
+            let (column, row) = (coordinate(board.columns), coordinate(board.rows));
+            let m = Move::new((row * i16::from(board.columns) + column) as u16);
             if let Ok(next) = position.play(m) {
                 position = next;
             }

@@ -193,7 +193,7 @@ impl Games {
 /// What is proven of the move that led to a position of gomoku, where all that is known is that who made it wins or loses: this may
 /// take as long as there are points left. `None` if the position shows that it cannot be.
 pub(super) fn longest(after: &Position, claim: Claim) -> Option<Proof> {
-    let Variant::Gomoku { size, .. } = after.variant() else {
+    let Some((_, size)) = after.variant().gomoku() else {
         return None;
     };
     let left = (u16::from(size) * u16::from(size)).checked_sub(after.canonical().stones)?;

@@ -62,8 +62,8 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
 }
 
 fn is_on_its_board(variant: Variant) -> Result<()> {
-    match variant {
-        Variant::Gomoku { size, .. } if usize::from(size) == SIZE => Ok(()),
+    match variant.gomoku() {
+        Some((_, size)) if usize::from(size) == SIZE => Ok(()),
         _ => bail!("a library is of gomoku on a board of 15x15, not of {variant}"),
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn openings(text: &str, variant: Variant) -> Result<(Games, u64, Loss
 /// # Errors
 /// A damaged record.
 pub(super) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u64, Losses)> {
-    let Variant::Gomoku { size, .. } = variant else {
+    let Some((_, size)) = variant.gomoku() else {
         bail!("openings by offsets are of gomoku, not of {variant}")
     };
     let size = i32::from(size);

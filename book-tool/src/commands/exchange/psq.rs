@@ -22,8 +22,8 @@ pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
     else {
         bail!("the first line is not that of a game, as in 'Piskvorky 15x15, 11:11, 0'");
     };
-    let size = match variant {
-        Variant::Gomoku { size, .. } if (width, height) == (size, size) => u16::from(size),
+    let size = match variant.gomoku() {
+        Some((_, size)) if (width, height) == (size, size) => u16::from(size),
         _ => bail!("the game is one of gomoku on a board of {width}x{height}, not of {variant}"),
     };
     let mut losses = Losses::new();

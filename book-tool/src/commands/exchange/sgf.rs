@@ -24,7 +24,7 @@ enum Step {
 /// # Errors
 /// If it is none, or one was played on another board.
 pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses)> {
-    let Variant::Gomoku { size, .. } = variant else {
+    let Some((_, size)) = variant.gomoku() else {
         bail!("this reads games of gomoku, not of {variant}")
     };
     let (mut games, mut losses, mut count) = (Games::default(), Losses::new(), 0);

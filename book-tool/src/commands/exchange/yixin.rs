@@ -211,7 +211,7 @@ fn told(record: &Record, position: &Position) -> (Option<Told>, bool) {
 }
 
 fn position(record: &Record) -> Result<Position> {
-    let Variant::Gomoku { size, .. } = record.variant else {
+    let Some((_, size)) = record.variant.gomoku() else {
         anyhow::bail!("not gomoku")
     };
     let size = usize::from(size);
@@ -243,7 +243,7 @@ pub(super) fn records(book: &Book, only: Option<Variant>) -> Result<(Vec<Record>
     for entry in book.positions() {
         let entry = entry?;
         let variant = entry.position.variant();
-        if !matches!(variant, Variant::Gomoku { .. }) || only.is_some_and(|only| only != variant) {
+        if variant.gomoku().is_none() || only.is_some_and(|only| only != variant) {
             lose(&mut losses, "positions_of_other_games", 1);
             continue;
         }
@@ -307,7 +307,7 @@ fn record(
     bound: Bound,
     depth: u16,
 ) -> Record {
-    let Variant::Gomoku { size, .. } = position.variant() else {
+    let Some((_, size)) = position.variant().gomoku() else {
         unreachable!("only gomoku comes here")
     };
     let size = usize::from(size);

@@ -239,7 +239,7 @@ type Image = fn(u8, u8, u8) -> (u8, u8);
 
 /// The least of the eight images of a position.
 fn key(record: &Record) -> Vec<u8> {
-    let Variant::Gomoku { rule, size } = record.variant else {
+    let Some((rule, size)) = record.variant.gomoku() else {
         return Vec::new();
     };
     let rule = match rule {

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 use kagetsu_book::{Book, Entry};
-use kagetsu_game::{
-    Claim, Effort, Key, Move, Outcome, Position, Proof, ProofKind, Variant, Verdict,
-};
+use kagetsu_game::{Claim, Effort, Key, Move, Outcome, Position, Proof, ProofKind, Verdict};
 use kagetsu_search::Control;
 use kagetsu_search::threats::Threats;
 use kagetsu_verify::{Gap, Grove, Tree, check};
@@ -344,7 +342,7 @@ impl<'a> Ledger<'a> {
         let (Err(Gap::Open(_)), Some((threats, nodes))) = (&replayed, &mut self.player) else {
             return Ok(replayed);
         };
-        if !matches!(from.variant(), Variant::Gomoku { .. }) {
+        if !from.variant().has_threat_search() {
             return Ok(replayed);
         }
         let Some(plan) = threats.plan(from, Effort::nodes(*nodes), &Control::new())? else {

@@ -109,10 +109,10 @@ impl Forester<'_> {
             .filter(|proof| proof.kind != kagetsu_game::ProofKind::Manual))
     }
 
-    /// How the winner goes on after a reply at `before`, which leads to `position`. A position of gomoku stands for all its images.
+    /// How the winner goes on after a reply at `before`, which leads to `position`. A node of a square game stands for all images of its position.
     fn winner(&mut self, before: &Position, reply: Move, position: &Position) -> Result<Reference> {
         let variant = position.variant();
-        if !matches!(variant, Variant::Gomoku { .. }) {
+        if !variant.is_square() {
             return Ok(Reference::to(self.node(position)?));
         }
         let canonical = position.canonical();
@@ -216,7 +216,7 @@ impl Forester<'_> {
     /// The node of a position that a search has won: by threats, or by the engine where there are none.
     fn search(&mut self, position: &Position) -> Result<u32> {
         let effort = Effort::nodes(self.nodes);
-        if matches!(position.variant(), Variant::Gomoku { .. })
+        if position.variant().has_threat_search()
             && let Some(plan) = self.threats.plan(position, effort, &Control::new())?
         {
             return Ok(self.add(&plan));

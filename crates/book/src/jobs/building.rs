@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kagetsu_game::{Answer, Effort, Key, Move, Position, Question, Score, Side, Variant, Window};
+use kagetsu_game::{Answer, Effort, Key, Move, Position, Question, Score, Side, Window};
 
 use crate::BookError;
 use crate::book::{Book, answered};
@@ -70,7 +70,7 @@ impl Book {
                 "another policy to search anew what the book has (--deepen): a proof is looked for, or it is there",
             ),
             (
-                spec.max_ply.is_some() && !matches!(spec.variant, Variant::Gomoku { .. }),
+                spec.max_ply.is_some() && !spec.variant.places_stones(),
                 "a game of stones for a greatest ply (--max-ply): pieces that move do not tell how many plies were played",
             ),
         ];
@@ -608,7 +608,7 @@ fn proving(mut question: Question, attacker: Side) -> Question {
             alpha: Score::MIN,
             beta: -Score::OPINION_MAX,
         };
-    } else if matches!(question.position.variant(), Variant::Gomoku { .. }) {
+    } else if question.position.variant().has_threat_search() {
         question.window = Window {
             alpha: Score::OPINION_MAX,
             beta: Score::MAX,

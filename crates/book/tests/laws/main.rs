@@ -132,7 +132,7 @@ fn turned(position: &Position, symmetry: Symmetry, rotation: usize) -> Option<Po
         .collect();
     let image = Position::new(variant, None, &moves).ok()?;
     // Pieces that take, or move twice, may come to stand elsewhere in another order.
-    let is_stones = matches!(variant, Variant::Gomoku { .. });
+    let is_stones = variant.places_stones();
     let is_same = is_stones || image.canonical().packed == position.canonical().packed;
     is_same.then_some(image)
 }
@@ -172,7 +172,7 @@ proptest! {
             for rotation in [0, rotation] {
                 let Some(image) = turned(&position, symmetry, rotation) else {
                     // Another order may pass a point that is forbidden then; pieces may not begin with the other side.
-                    let is_stones = matches!(position.variant(), Variant::Gomoku { .. });
+                    let is_stones = position.variant().places_stones();
                     prop_assert!(rotation > 0 || !is_stones, "{:?} cannot be played", symmetry);
                     continue;
                 };

@@ -1,8 +1,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use kagetsu_game::gomoku::{Cell, Freestyle, Gomoku, Renju, Standard};
-use kagetsu_game::{Bound, Effort, Move, Position, RuleName, Side, Variant};
+use kagetsu_game::{Bound, Effort, Move, Position, RuleName, Side};
 use kagetsu_search::Control;
 
 use super::from_engine::points;
@@ -277,7 +276,7 @@ impl Talk for Session {
         watch: &mut Watch<'_>,
         told: &mut dyn FnMut(&Found),
     ) -> Result<Found, Wrong> {
-        let Variant::Gomoku { rule, size } = ask.position.variant() else {
+        let Some((rule, size)) = ask.position.variant().gomoku() else {
             return Err(Wrong::Unsupported {
                 variant: ask.position.variant(),
                 reason: "it is no gomoku",
@@ -347,13 +346,8 @@ fn stones(position: &Position) -> Vec<(Move, Side)> {
         let Ok(first) = Position::unpack(position.variant(), packed.clone()) else {
             return all;
         };
-        let of = |stone: Side| {
-            let cells = cells(&first).into_iter().enumerate();
-            cells
-                .filter(move |(_, cell)| *cell == Some(stone))
-                .map(|(code, _)| Move::new(code as u16))
-        };
-        let (mut black, mut white) = (of(Side::First), of(Side::Second));
+        let [black, white] = first.stones().unwrap_or_default();
+        let (mut black, mut white) = (black.into_iter(), white.into_iter());
         loop {
             let (one, other) = (black.next(), white.next());
             all.extend(one.map(|m| (m, Side::First)));
@@ -369,24 +363,6 @@ fn stones(position: &Position) -> Vec<(Move, Side)> {
         side = side.other();
     }
     all
-}
-
-fn cells(position: &Position) -> Vec<Cell> {
-    match position.variant() {
-        Variant::Gomoku {
-            rule: RuleName::Freestyle,
-            ..
-        } => position.game::<Gomoku<Freestyle>>().cells().to_vec(),
-        Variant::Gomoku {
-            rule: RuleName::Standard,
-            ..
-        } => position.game::<Gomoku<Standard>>().cells().to_vec(),
-        Variant::Gomoku {
-            rule: RuleName::Renju,
-            ..
-        } => position.game::<Gomoku<Renju>>().cells().to_vec(),
-        _ => Vec::new(),
-    }
 }
 
 /// What Yixin's engines say, word by word.

@@ -2,10 +2,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-use super::geometry::{Cell, MAX_CELLS, dimensions};
+use super::geometry::{Cell, MAX_CELLS};
 use super::{Forbidden, Lines, Point, Rule, drawing, forbidden, notation, packing};
 use crate::{
-    Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant, zobrist,
+    BoardError, Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant,
+    zobrist,
 };
 
 /// One number for each side and point, by cell code.
@@ -175,7 +176,7 @@ impl<R: Rule> Game for Gomoku<R> {
     const SYMMETRIES: u8 = 8;
 
     fn start(variant: Variant) -> Self {
-        let (rule, size) = dimensions(variant).expect("a gomoku variant");
+        let (rule, size) = variant.gomoku().expect("a gomoku variant");
         assert_eq!(rule, R::NAME, "a board of another rule");
         Self {
             size,
@@ -215,12 +216,12 @@ impl<R: Rule> Game for Gomoku<R> {
         self.outcome
     }
 
-    fn forbidden(&self) -> Vec<(Move, Forbidden)> {
+    fn forbidden(&self) -> Vec<(Move, &'static str)> {
         if !self.has_forbidden_points() {
             return Vec::new();
         }
         self.empty_moves()
-            .filter_map(|m| Some((m, self.forbidden_at(m)?)))
+            .filter_map(|m| Some((m, self.forbidden_at(m)?.name())))
             .collect()
     }
 
@@ -323,6 +324,14 @@ impl<R: Rule> Game for Gomoku<R> {
         notation::write(size(variant), m)
     }
 
+    fn read_board(variant: Variant, text: &str, side: Option<Side>) -> Result<Packed, BoardError> {
+        drawing::read_board(variant, text, side)
+    }
+
+    fn packed_stones(variant: Variant, packed: &Packed) -> Option<[Vec<Move>; 2]> {
+        packing::stones(variant, packed)
+    }
+
     fn draw(&self) -> String {
         self.draw_marked(&[])
     }
@@ -337,7 +346,7 @@ impl<R: Rule> Game for Gomoku<R> {
 }
 
 fn size(variant: Variant) -> u8 {
-    dimensions(variant).expect("a gomoku variant").1
+    variant.gomoku().expect("a gomoku variant").1
 }
 
 /// A move off the board stays what it is.

@@ -21,14 +21,22 @@ pub enum Forbidden {
     DoubleThree,
 }
 
-/// `overline`, `double-four`, `double-three`.
-impl fmt::Display for Forbidden {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Forbidden {
+    /// Returns its name: `overline`, `double-four` or `double-three`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Overline => "overline",
             Self::DoubleFour => "double-four",
             Self::DoubleThree => "double-three",
-        })
+        }
+    }
+}
+
+/// The [name](Forbidden::name).
+impl fmt::Display for Forbidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -3,12 +3,11 @@
 //! [`Gomoku`] is the board; [`forbidden()`] judges renju's forbidden points on any set of stones kept as [`Lines`].
 //!
 //! ```
-//! use kagetsu_game::gomoku::Forbidden;
 //! use kagetsu_game::{Position, Variant};
 //!
 //! let position = Position::from_line(Variant::RENJU_15, "i8 a1 j8 a15 h9 o1 h10 o15")?;
 //! let h8 = position.parse_move("h8")?; // joins the rows h8 i8 j8 and h8 h9 h10
-//! assert_eq!(position.forbidden_moves(), [(h8, Forbidden::DoubleThree)]);
+//! assert_eq!(position.forbidden_moves(), [(h8, "double-three")]);
 //! assert!(!position.legal_moves().contains(&h8));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -18,6 +17,7 @@ mod board;
 mod drawing;
 mod forbidden;
 mod geometry;
+mod info;
 mod lines;
 mod notation;
 mod packing;
@@ -26,11 +26,9 @@ mod rule;
 
 pub use around::Around;
 pub use board::Gomoku;
-pub use drawing::BoardError;
-pub(crate) use drawing::read_board;
 pub use forbidden::{Forbidden, forbidden};
 pub use geometry::{Cell, MAX_CELLS, MAX_SIZE};
+pub(crate) use info::{GAME, code};
 pub use lines::Lines;
-pub(crate) use packing::stones;
 pub use point::Point;
 pub use rule::{Freestyle, Renju, Rule, Standard};

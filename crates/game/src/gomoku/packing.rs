@@ -1,6 +1,5 @@
 use alloc::vec::Vec;
 
-use super::geometry::dimensions;
 use crate::{Move, Packed, Side, UnpackError, Variant};
 
 /// What a packed position says of its board.
@@ -35,7 +34,7 @@ const DIGITS: [[u8; 5]; 243] = {
 };
 
 /// The stones of both sides in a packed position of gomoku, each in the order of their codes; `None` for other games.
-pub(crate) fn stones(variant: Variant, packed: &Packed) -> Option<[Vec<Move>; 2]> {
+pub(super) fn stones(variant: Variant, packed: &Packed) -> Option<[Vec<Move>; 2]> {
     let mut stones = [Vec::new(), Vec::new()];
     unpack(variant, packed)
         .ok()?
@@ -87,9 +86,7 @@ pub(super) fn pack(
 
 pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<Unpacked<'_>, UnpackError> {
     let error = |reason| UnpackError { variant, reason };
-    let size = dimensions(variant)
-        .ok_or_else(|| error("it is no gomoku"))?
-        .1;
+    let size = variant.gomoku().ok_or_else(|| error("it is no gomoku"))?.1;
     let (&state, groups) = packed
         .0
         .split_first()

@@ -1,6 +1,8 @@
-//! Text shared by several games: FEN and lines of moves.
+//! Text formats shared by several games: drawn boards, FEN, lines of moves.
 
+pub(crate) mod board_text;
 pub(crate) mod fen;
 pub(crate) mod line;
 
+pub use board_text::BoardError;
 pub use fen::FenError;

@@ -2,11 +2,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::gomoku::{BoardError, Forbidden};
 use crate::rules::least_zobrist;
 use crate::{
-    Canonical, FenError, Game, Key, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError,
-    Variant, with_game,
+    BoardError, Canonical, FenError, Game, Key, Move, MoveError, Outcome, Packed, Side, Symmetry,
+    UnpackError, Variant, with_game,
 };
 
 /// An address: a variant, where the game began, and the moves since. Checked once, when it is made; replayable anywhere.
@@ -113,7 +112,8 @@ impl Position {
         text: &str,
         side: Option<Side>,
     ) -> Result<Self, PositionError> {
-        Self::unpack(variant, crate::gomoku::read_board(variant, text, side)?)
+        let packed = with_game!(variant, G => G::read_board(variant, text, side))?;
+        Self::unpack(variant, packed)
     }
 
     /// The position that a FEN describes, as `--fen` takes it, without a history. Xiangqi: the usual FEN, in the letters of
@@ -146,10 +146,19 @@ impl Position {
         let Some(packed) = &self.setup else {
             return Some(self.moves.clone());
         };
-        let stones = crate::gomoku::stones(self.variant, packed)?;
-        let mut line = with_game!(self.variant, G => in_turn::<G>(self.variant, stones, packed))?;
+        let mut line = with_game!(self.variant, G => {
+            in_turn::<G>(self.variant, G::packed_stones(self.variant, packed)?, packed)
+        })?;
         line.extend(&self.moves);
         Some(line)
+    }
+
+    /// Returns the stones of each side on the board, by cell code; `None` if the game moves pieces.
+    #[must_use]
+    pub fn stones(&self) -> Option<[Vec<Move>; 2]> {
+        with_game!(self.variant, G => {
+            G::packed_stones(self.variant, &self.game::<G>().pack(Symmetry::IDENTITY))
+        })
     }
 
     /// The position after a further line.
@@ -238,7 +247,7 @@ impl Position {
 
     /// The empty points that the rules forbid the side to move, and why; only renju has such.
     #[must_use]
-    pub fn forbidden_moves(&self) -> Vec<(Move, Forbidden)> {
+    pub fn forbidden_moves(&self) -> Vec<(Move, &'static str)> {
         with_game!(self.variant, G => self.game::<G>().forbidden())
     }
 
@@ -345,7 +354,8 @@ impl fmt::Display for Position {
                 setup: Some(packed.clone()),
                 moves: Vec::new(),
             };
-            match (setup.fen(), crate::gomoku::stones(self.variant, packed)) {
+            let stones = with_game!(self.variant, G => G::packed_stones(self.variant, packed));
+            match (setup.fen(), stones) {
                 (Ok(fen), _) => write!(f, " from \"{fen}\"")?,
                 (Err(_), stones) => {
                     let sides = stones.iter().flatten().zip(["X", "O"]);

@@ -1,8 +1,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::gomoku::Forbidden;
-use crate::{FenError, Key, Move, Outcome, Packed, Side, Symmetry, UnpackError, Variant};
+use crate::{
+    BoardError, FenError, Key, Move, Outcome, Packed, Side, Symmetry, UnpackError, Variant,
+};
 
 /// The rules of one game: what is legal and how it ends, and nothing else.
 ///
@@ -34,9 +35,9 @@ pub trait Game: Clone + Send + Sync + Sized {
     /// How the game ended, if it did.
     fn outcome(&self) -> Option<Outcome>;
 
-    /// The empty points that the rules forbid the side to move, and why; only renju has such. The order is that of
-    /// [`Game::moves`]. Playing one is a loss.
-    fn forbidden(&self) -> Vec<(Move, Forbidden)> {
+    /// Returns the empty points that the rules forbid the side to move, each with the reason's name,
+    /// in the order of [`Game::moves`]. Playing one loses. Only renju has such points.
+    fn forbidden(&self) -> Vec<(Move, &'static str)> {
         Vec::new()
     }
 
@@ -122,6 +123,23 @@ pub trait Game: Clone + Send + Sync + Sized {
 
     /// The position in the game's FEN, if the game has one.
     fn fen(&self) -> Option<String> {
+        None
+    }
+
+    /// Reads a drawn board of stones into bytes for [`Game::unpack`]. Without `side` the numbers of
+    /// stones must tell which side moves.
+    ///
+    /// # Errors
+    /// [`BoardError::NotDrawn`] if the game has no board of stones, else the fault of the text.
+    fn read_board(variant: Variant, text: &str, side: Option<Side>) -> Result<Packed, BoardError> {
+        let _ = (text, side);
+        Err(BoardError::NotDrawn(variant))
+    }
+
+    /// Returns the stones of each side in a packed position, by cell code; `None` if the game moves
+    /// pieces, or for bytes that are no position.
+    fn packed_stones(variant: Variant, packed: &Packed) -> Option<[Vec<Move>; 2]> {
+        let _ = (variant, packed);
         None
     }
 

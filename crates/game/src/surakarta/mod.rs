@@ -20,12 +20,14 @@
 
 mod board;
 mod circuits;
+mod info;
 mod notation;
 mod packing;
 mod rules;
 
 pub use board::{Board, NEIGHBOURS};
 pub use circuits::{CIRCUITS, routes};
+pub(crate) use info::{GAME, code};
 pub use rules::Surakarta;
 
 /// Columns, and rows, of the board.

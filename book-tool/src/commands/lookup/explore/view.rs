@@ -1,4 +1,4 @@
-use kagetsu_game::{Outcome, Score, Variant, Verdict};
+use kagetsu_game::{Outcome, Score, Verdict};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -116,26 +116,26 @@ fn board(walk: &Walk) -> Vec<Line<'static>> {
         let fen = position.fen().unwrap_or_default();
         drawn = fen.split(' ').next().unwrap_or_default().replace('/', "\n");
     }
-    let is_gomoku = matches!(position.variant(), Variant::Gomoku { .. });
+    let has_stones = position.variant().places_stones();
     drawn
         .lines()
         .map(|line| {
             Line::from(
                 line.chars()
-                    .map(|c| point(c, is_gomoku))
+                    .map(|c| point(c, has_stones))
                     .collect::<Vec<_>>(),
             )
         })
         .collect()
 }
 
-fn point(c: char, is_gomoku: bool) -> Span<'static> {
+fn point(c: char, has_stones: bool) -> Span<'static> {
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let colour = |colour| if has_colours() { bold.fg(colour) } else { bold };
     let style = match c {
-        'X' if is_gomoku => colour(Color::Cyan),
-        'O' if is_gomoku => colour(Color::Yellow),
-        '1'..='9' if is_gomoku => colour(Color::Green),
+        'X' if has_stones => colour(Color::Cyan),
+        'O' if has_stones => colour(Color::Yellow),
+        '1'..='9' if has_stones => colour(Color::Green),
         'A'..='Z' => colour(Color::Red),
         '[' | ']' => bold,
         '.' => Style::new().add_modifier(Modifier::DIM),
@@ -231,7 +231,7 @@ fn draw_keys(frame: &mut Frame) {
 #[cfg(test)]
 mod tests {
     use kagetsu_book::{Book, BookOptions};
-    use kagetsu_game::{Answer, Bound, Position, Provenance};
+    use kagetsu_game::{Answer, Bound, Position, Provenance, Variant};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

@@ -1,0 +1,137 @@
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::{Side, Variant};
+
+/// A drawn board that cannot be read. Rows and columns are counted from 1, from the top and from the left.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BoardError {
+    /// The game has no board of stones.
+    #[error("a board of {0} cannot be drawn with X and O; give its FEN instead")]
+    NotDrawn(Variant),
+    /// Not a point.
+    #[error(
+        "row {row}, column {column}: '{found}' is none of X (first player), O (second player) and . (empty)"
+    )]
+    Cell {
+        /// Which row.
+        row: usize,
+        /// Which column.
+        column: usize,
+        /// What stands there.
+        found: char,
+    },
+    /// A row too short or too long.
+    #[error("row {row} has {found} points, a board of {variant} has {expected}")]
+    Columns {
+        /// Which row.
+        row: usize,
+        /// How many points it has.
+        found: usize,
+        /// How many it needs.
+        expected: usize,
+        /// Whose board it is.
+        variant: Variant,
+    },
+    /// Too few or too many rows.
+    #[error("{found} rows are drawn, a board of {variant} has {expected}")]
+    Rows {
+        /// How many there are.
+        found: usize,
+        /// How many it needs.
+        expected: usize,
+        /// Whose board it is.
+        variant: Variant,
+    },
+    /// The stones do not tell whose turn it is.
+    #[error(
+        "{first} stones of the first player and {second} of the second do not tell who moves; say the side"
+    )]
+    Side {
+        /// Stones of the first player.
+        first: usize,
+        /// Stones of the second player.
+        second: usize,
+    },
+}
+
+/// Reads a drawn board of `size` columns and rows: the stones by cell code, from the lowest row up,
+/// and the side to move, which the numbers of stones tell if it is not given.
+pub(crate) fn read_stones(
+    variant: Variant,
+    size: u8,
+    text: &str,
+    side: Option<Side>,
+) -> Result<(Vec<Option<Side>>, Side), BoardError> {
+    let cells = read_cells(variant, size, text)?;
+    let count = |side| cells.iter().filter(|&&cell| cell == Some(side)).count();
+    let (first, second) = (count(Side::First), count(Side::Second));
+    let side = match side {
+        Some(side) => side,
+        None if first == second => Side::First,
+        None if first == second + 1 => Side::Second,
+        None => return Err(BoardError::Side { first, second }),
+    };
+    Ok((cells, side))
+}
+
+/// What is on every point, by cell code.
+fn read_cells(variant: Variant, size: u8, text: &str) -> Result<Vec<Option<Side>>, BoardError> {
+    let expected = usize::from(size);
+    let mut rows = Vec::new();
+    for line in text
+        .lines()
+        .map(bare_row)
+        .filter(|line| !line.is_empty() && !is_letters(line, size))
+    {
+        let row = rows.len() + 1;
+        let cells: Vec<Option<Side>> = line
+            .chars()
+            .zip(1..)
+            .map(|(c, column)| read_cell(c, row, column))
+            .collect::<Result<_, _>>()?;
+        if cells.len() != expected {
+            return Err(BoardError::Columns {
+                row,
+                found: cells.len(),
+                expected,
+                variant,
+            });
+        }
+        rows.push(cells);
+    }
+    if rows.len() != expected {
+        return Err(BoardError::Rows {
+            found: rows.len(),
+            expected,
+            variant,
+        });
+    }
+    Ok(rows.into_iter().rev().flatten().collect())
+}
+
+fn read_cell(found: char, row: usize, column: usize) -> Result<Option<Side>, BoardError> {
+    match found {
+        'X' | 'x' => Ok(Some(Side::First)),
+        'O' | 'o' => Ok(Some(Side::Second)),
+        '.' | '_' | '-' | '+' => Ok(None),
+        _ => Err(BoardError::Cell { row, column, found }),
+    }
+}
+
+/// A row without blanks, brackets and the numbers at its ends.
+fn bare_row(line: &str) -> String {
+    let is_decoration = |c: char| c.is_whitespace() || "[]()".contains(c);
+    let bare: String = line.chars().filter(|&c| !is_decoration(c)).collect();
+    bare.trim_matches(|c: char| c.is_ascii_digit()).to_string()
+}
+
+/// Whether this is the line of column letters, `abcdefghijklmno`; it never is a row, for no stone is an `a`.
+fn is_letters(row: &str, size: u8) -> bool {
+    row.len() == usize::from(size)
+        && row
+            .bytes()
+            .map(|b| b.to_ascii_lowercase())
+            .eq((b'a'..).take(row.len()))
+}
