@@ -1,4 +1,4 @@
-//! Who may come through the door, and do what.
+//! The requests that the server accepts, by the address that it listens on and by their origin.
 
 use std::net::SocketAddr;
 
@@ -7,14 +7,15 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use crate::error::ApiError;
 
-/// What the one who asks may do, where a guard before the door knows that: an extension of the request. Without one, all.
+/// What a caller may do: an extension that an authenticating layer puts into each request. Without
+/// one the caller may do everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rights {
-    /// Have positions analysed.
+    /// Whether it may have positions analysed.
     pub analyse: bool,
-    /// Start, pause, resume and cancel builds.
+    /// Whether it may start, pause, resume and cancel builds.
     pub build: bool,
-    /// Whether another token could mean other rights.
+    /// Whether the rights depend on a token.
     pub by_token: bool,
 }
 
@@ -28,20 +29,20 @@ impl Default for Rights {
     }
 }
 
-/// Who may come through the door, and do what.
+/// The requests that a server accepts.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     /// Whether requests may start an analysis, and start, pause, resume and cancel builds.
     pub may_change: bool,
-    /// Whether the door is on this machine alone. Then only a request to a name of this machine is answered, so that no
-    /// page elsewhere reaches it by a name of its own that leads here.
+    /// Whether the server listens on loopback only. It then rejects requests whose `Host` names
+    /// another machine, as in DNS rebinding.
     pub is_local: bool,
-    /// Pages of these origins, as in `https://example.org`, may read what is answered; by default none.
+    /// The origins, as in `https://example.org`, whose pages may read answers; none by default.
     pub origins: Vec<String>,
 }
 
 impl Access {
-    /// Of a door at this address: everything on this machine, reading alone beyond it.
+    /// The default for an address: everything on loopback, only reading elsewhere.
     #[must_use]
     pub fn at(address: SocketAddr) -> Self {
         let is_local = address.ip().is_loopback();
@@ -52,8 +53,10 @@ impl Access {
         }
     }
 
+    /// Checks the host, the method, the origin and the content type of a request.
+    ///
     /// # Errors
-    /// Why not.
+    /// Why the server rejects it.
     pub(crate) fn check(&self, method: &Method, headers: &HeaderMap) -> Result<(), ApiError> {
         let forbidden =
             |message: &str| Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
@@ -80,7 +83,7 @@ impl Access {
         if text(headers, &ORIGIN).is_some_and(|origin| !is_ours(origin)) {
             return forbidden("a page of another origin may not change anything here");
         }
-        // A page elsewhere can send a form without being asked first, but not this.
+        // A page of another origin can send a form without a preflight, but not JSON.
         let is_json =
             text(headers, &CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/json"));
         if !is_json {
@@ -94,7 +97,7 @@ impl Access {
         Ok(())
     }
 
-    /// The origin of the page that asks, if it may read the answer.
+    /// The request's origin, if pages of that origin may read answers.
     pub(crate) fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let origin = headers.get(ORIGIN)?;
         self.origins
@@ -108,16 +111,16 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// Whether a `Host` names this machine, whatever the port.
+/// Whether a `Host` header names this machine, with any port.
 fn is_this_machine(host: &str) -> bool {
     let name = host
         .rsplit_once(':')
         .filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
     let name = name.map_or(host, |(name, _)| name);
-    name.eq_ignore_ascii_case("localhost") || name == "[::1]" || is_loopback_number(name)
+    name.eq_ignore_ascii_case("localhost") || name == "[::1]" || is_loopback_address(name)
 }
 
-fn is_loopback_number(name: &str) -> bool {
+fn is_loopback_address(name: &str) -> bool {
     name.parse::<std::net::Ipv4Addr>()
         .is_ok_and(|address| address.is_loopback())
 }
@@ -134,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_this_machine() {
+    fn host_headers_that_name_this_machine() {
         for host in [
             "localhost",
             "LOCALHOST:7616",
@@ -158,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_elsewhere_change_nothing() {
+    fn other_origins_cannot_change_anything() {
         let local = Access::at("127.0.0.1:1".parse().expect("an address"));
         let json = (CONTENT_TYPE, "application/json");
         let host = (HOST, "127.0.0.1:1");

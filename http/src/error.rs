@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::Json;
@@ -8,6 +9,8 @@ use axum::response::{IntoResponse, Response};
 use kagetsu_api::ErrorJson;
 use kagetsu_proto::retry_after;
 use tonic::{Code, Status};
+use utoipa::IntoResponses;
+use utoipa::openapi::{self, ContentBuilder, Ref, RefOr, ResponseBuilder};
 
 /// The longest accepted request body, in bytes.
 pub(crate) const MAX_BODY_BYTES: usize = 256 << 10;
@@ -77,6 +80,18 @@ impl From<JsonRejection> for ApiError {
             return Self::new(rejection.status(), "too_long", message);
         }
         Self::new(rejection.status(), "bad_body", rejection.body_text())
+    }
+}
+
+/// Describes errors in the API's description: every error has the same form.
+impl IntoResponses for ApiError {
+    fn responses() -> BTreeMap<String, RefOr<openapi::Response>> {
+        let schema = Ref::from_schema_name("Error");
+        let content = ContentBuilder::new().schema(Some(schema)).build();
+        let response = ResponseBuilder::new()
+            .description("An error: its code for programs, its message for people")
+            .content("application/json", content);
+        BTreeMap::from([("default".into(), response.build().into())])
     }
 }
 

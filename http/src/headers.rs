@@ -15,16 +15,18 @@ use axum::response::Response;
 
 use crate::access::Access;
 
-/// The page loads from its own server alone, and stands in no frame.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-                      manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// The page loads from its own server only, and no other page may frame it.
+const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+                              img-src 'self'; connect-src 'self'; manifest-src 'self'; \
+                              base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Tells the browser what it may do with the answers, refusals included: it goes around all else that answers.
+/// Adds the headers to every response of a router. It must be the outermost layer, so that errors
+/// have the headers too.
 pub fn with_browser_headers(router: Router, access: Access) -> Router {
-    router.layer(from_fn_with_state(Arc::new(access), head))
+    router.layer(from_fn_with_state(Arc::new(access), add_headers))
 }
 
-/// What of an answer's head [`with_browser_headers`] has put there.
+/// The headers of a response that [`with_browser_headers`] has added.
 pub(crate) fn browser_headers(
     headers: &HeaderMap,
 ) -> impl Iterator<Item = (HeaderName, HeaderValue)> + '_ {
@@ -43,11 +45,14 @@ pub(crate) fn browser_headers(
         .filter_map(|name| Some((name.clone(), headers.get(name)?.clone())))
 }
 
-async fn head(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+async fn add_headers(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let origin = access.allowed(request.headers());
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(CONTENT_POLICY),
+    );
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     if let Some(origin) = origin {

@@ -1,4 +1,4 @@
-//! How the jobs grew while this server was up: what their plots are drawn from.
+//! How the jobs have grown since the server started, for the plots of the page.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,22 +6,22 @@ use std::sync::{Mutex, PoisonError};
 use kagetsu_api::HistoryPoint;
 use kagetsu_proto::v1;
 
-/// Points of one job; when there are more every second one is left out, and fewer are taken from then on.
-const MOST_POINTS: usize = 512;
-/// Jobs that are followed; of more, those that were first seen.
-const MOST_JOBS: usize = 256;
+/// Points of one job. Beyond that every second point is dropped, and new ones are taken half as often.
+const MAX_POINTS: usize = 512;
+/// Recorded jobs; later ones have no history.
+const MAX_JOBS: usize = 256;
 
 #[derive(Debug, Default)]
 struct Track {
     points: Vec<HistoryPoint>,
-    /// Of how many points one is kept.
+    /// One of this many points is kept.
     every: usize,
     seen: usize,
 }
 
 impl Track {
     fn add(&mut self, point: HistoryPoint) {
-        // A job that stands still needs no more points than its last two.
+        // Two points suffice for a period without growth: move the second.
         if let [.., before, last] = self.points[..]
             && (before.positions, before.frontier) == (last.positions, last.frontier)
             && (last.positions, last.frontier) == (point.positions, point.frontier)
@@ -35,7 +35,7 @@ impl Track {
         if self.seen.is_multiple_of(self.every.max(1)) {
             self.points.push(point);
         }
-        if self.points.len() > MOST_POINTS {
+        if self.points.len() > MAX_POINTS {
             let mut at = 0;
             self.points.retain(|_| {
                 at += 1;
@@ -46,7 +46,7 @@ impl Track {
     }
 }
 
-/// How the jobs grew.
+/// The history of every job.
 #[derive(Debug, Default)]
 pub(crate) struct JobHistory(Mutex<BTreeMap<String, Track>>);
 
@@ -62,7 +62,7 @@ impl JobHistory {
     pub(crate) fn add(&self, at_ms: u64, jobs: &[v1::Job]) {
         let mut tracks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for job in jobs {
-            if tracks.len() < MOST_JOBS || tracks.contains_key(&job.name) {
+            if tracks.len() < MAX_JOBS || tracks.contains_key(&job.name) {
                 let point = HistoryPoint {
                     at_ms,
                     positions: job.positions,
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_job_keeps_its_whole_shape_in_few_points() {
+    fn long_history_keeps_its_shape_in_few_points() {
         let mut track = Track::default();
         for at in 0..100_000 {
             track.add(HistoryPoint {
@@ -88,7 +88,7 @@ mod tests {
                 frontier: 0,
             });
         }
-        assert!(track.points.len() <= MOST_POINTS);
+        assert!(track.points.len() <= MAX_POINTS);
         assert!(track.points.first().is_some_and(|point| point.at_ms == 0));
         assert!(
             track
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_stands_still_takes_no_room() {
+    fn idle_job_needs_two_points() {
         let mut track = Track::default();
         for at in 0..1_000 {
             track.add(HistoryPoint {

@@ -1,8 +1,9 @@
-//! The HTTP door of Kagetsu: its JSON, its API below `/api/v1`, and the page of the explorer at `/`.
+//! The HTTP API of Kagetsu below `/api/v1`, and the explorer page at `/`.
 //!
-//! The door knows the services of the wire ([`Services`]) and no more: a request becomes a message, the service is called
-//! as a function, and its answer becomes JSON. So a coordinator and a read-only server of a book have the same app.
-//! `openapi.json` describes the API; a test holds it against the routes.
+//! The API calls the gRPC services in this process: a request becomes a message, and the answer
+//! becomes JSON. So a coordinator and a read-only server of a book have the same API. Each route
+//! names the rpc that it stands for, whose permission it needs. The OpenAPI description is made from
+//! the handlers; a test compares it with the routes.
 //!
 //! What this crate refuses: any decision about positions, jobs or workers.
 #![forbid(unsafe_code)]
@@ -14,6 +15,7 @@ mod handlers;
 mod headers;
 mod job_history;
 mod middleware;
+mod openapi;
 mod page;
 mod routes;
 mod server;

@@ -16,9 +16,9 @@ use crate::extract::Caller;
 use crate::handlers::{analyses, books, builds, status, transpositions, tree, workers};
 use crate::job_history::JobHistory;
 use crate::middleware::{check_access, measure, revalidate};
-use crate::page;
 use crate::services::{Backend, Services};
 use crate::state::AppState;
+use crate::{openapi, page};
 
 /// Open streams of job events; one address may have half of them.
 const MAX_EVENT_STREAMS: usize = 128;
@@ -141,7 +141,7 @@ fn routes() -> Vec<Route> {
             Rpc("/kagetsu.v1.Analysis/Analyze"),
             analyses::analyze,
         ),
-        Route::get("/api/v1/openapi.json", Public, status::description),
+        Route::get("/api/v1/openapi.json", Public, openapi::description),
         Route::get("/healthz", Public, status::health),
         Route::get("/readyz", Public, status::ready),
     ]
@@ -263,12 +263,14 @@ mod tests {
     use prost_types::{FileDescriptorSet, MethodDescriptorProto};
     use serde_json::Value;
     use tower::ServiceExt;
+    use utoipa::OpenApi;
 
     use super::*;
+    use crate::openapi::ApiDescription;
     use crate::services::{CallerExtensions, ServerInfo};
 
     fn description() -> Value {
-        serde_json::from_str(include_str!("../openapi.json")).expect("JSON")
+        serde_json::to_value(ApiDescription::openapi()).expect("JSON")
     }
 
     /// Every `$ref` of the description leads somewhere.

@@ -25,113 +25,118 @@ use tower::ServiceExt;
 use crate::error::ApiError;
 use crate::headers::browser_headers;
 
-/// How long a connection may wait for the next request, and a request for the end of its head.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// Bytes of an answer, or of a request's head, that a connection holds.
-const BUFFER: usize = 64 << 10;
-/// How long open streams have to end when the server does.
-const GRACE: Duration = Duration::from_secs(3);
+/// Time for the next request on a connection, and for the end of its head.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+/// Bytes of a response, or of a request's head, that a connection buffers.
+const MAX_BUFFER_BYTES: usize = 64 << 10;
+/// Time for open streams to end at the shutdown.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How no request of HTTP/1 begins, and what is said to who begins so.
-const HTTP_2: &[u8] = b"PRI ";
-const REFUSAL: &[u8] =
+/// The first bytes of an HTTP/2 connection, which no HTTP/1 request has.
+const HTTP2_PREFACE: &[u8] = b"PRI ";
+/// The answer to an HTTP/2 connection.
+const WRONG_PROTOCOL: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n\
     this port speaks HTTP/1.1; gRPC has another, which is printed as `listening on`\n";
 
-/// The other end of a request's connection, an extension of the request.
+/// The client's address, an extension of each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Client(pub SocketAddr);
 
-/// Large answers wait to be read among others that do, and not for ever.
-async fn bound(
+/// Counts large responses against the budget of unread bytes; rejects those that do not fit.
+async fn limit_unread(
     State(budget): State<ResponseBudget>,
     request: Request<Body>,
     next: Next,
 ) -> Response {
     let (mut head, body) = next.run(request).await.into_parts();
-    // Streams have no length: they are made as they are read.
-    let length =
-        usize::try_from(body.size_hint().exact().unwrap_or_default()).unwrap_or(usize::MAX);
+    // A stream has no exact length and is made while it is read, so it counts as empty.
+    let length = body.size_hint().exact().unwrap_or_default();
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
     match budget.apply(length, body) {
         Ok(Either::Left(counted)) => {
             head.headers.entry(CONTENT_LENGTH).or_insert(length.into());
             Response::from_parts(head, Body::new(counted))
         }
         Ok(Either::Right(small)) => Response::from_parts(head, small),
-        Err(refusal) => {
-            let mut refusal = ApiError::from(refusal).into_response();
-            browser_headers(&head.headers)
-                .for_each(|(name, value)| _ = refusal.headers_mut().insert(name, value));
-            refusal
+        Err(status) => {
+            let mut response = ApiError::from(status).into_response();
+            response
+                .headers_mut()
+                .extend(browser_headers(&head.headers));
+            response
         }
     }
 }
 
-/// Hears what a client says first. One of HTTP/2, as of gRPC, is answered in words and gets no further: it would wait for
-/// others that it can tell nothing.
-async fn begin(mut line: Connection) -> io::Result<Option<impl AsyncRead + AsyncWrite + Unpin>> {
+/// Reads the first bytes of a connection. A client that speaks HTTP/2, as gRPC does, gets an error
+/// in HTTP/1.1, because it could not read one otherwise; the result is then `None`.
+async fn begin(
+    mut connection: Connection,
+) -> io::Result<Option<impl AsyncRead + AsyncWrite + Unpin>> {
     let mut first = Vec::with_capacity(1 << 10);
-    // The line itself waits for no one who does not begin.
-    while first.len() < HTTP_2.len() && line.read_buf(&mut first).await? > 0 {}
-    if first.starts_with(HTTP_2) {
-        line.write_all(REFUSAL).await?;
-        line.shutdown().await?;
-        // Closed with words unread, it would take the answer back.
-        let _ = timeout(GRACE, copy(&mut line, &mut sink())).await;
+    // The connection itself limits the time until its first byte.
+    while first.len() < HTTP2_PREFACE.len() && connection.read_buf(&mut first).await? > 0 {}
+    if first.starts_with(HTTP2_PREFACE) {
+        connection.write_all(WRONG_PROTOCOL).await?;
+        connection.shutdown().await?;
+        // To close a socket with unread bytes would discard the answer.
+        let _ = timeout(SHUTDOWN_TIMEOUT, copy(&mut connection, &mut sink())).await;
         return Ok(None);
     }
-    let (reads, writes) = tokio::io::split(line);
-    Ok(Some(tokio::io::join(
-        Cursor::new(first).chain(reads),
-        writes,
-    )))
+    let (reads, writes) = tokio::io::split(connection);
+    let reads = Cursor::new(first).chain(reads);
+    Ok(Some(tokio::io::join(reads, writes)))
 }
 
-/// Serves HTTP/1.1 until the shutdown, large answers among others that are read; streams that do not end by themselves are cut.
+/// Serves HTTP/1.1 until the shutdown. Responses in flight then have a few seconds to end.
 pub async fn serve(mut listener: Listener, router: Router, shutdown: CancellationToken) {
+    let router = router.layer(from_fn_with_state(ResponseBudget::default(), limit_unread));
     let mut http = http1::Builder::new();
-    let router = router.layer(from_fn_with_state(ResponseBudget::default(), bound));
     http.timer(TokioTimer::new())
-        .header_read_timeout(PATIENCE)
-        .max_buf_size(BUFFER);
-    let (open, cut) = (GracefulShutdown::new(), CancellationToken::new());
-    let _cut = cut.clone().drop_guard();
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(MAX_BUFFER_BYTES);
+    let open = GracefulShutdown::new();
+    let abort = CancellationToken::new();
+    let _abort = abort.clone().drop_guard();
     loop {
-        let (line, client) = tokio::select! {
+        let (connection, client) = tokio::select! {
             accepted = listener.accept() => accepted,
             () = shutdown.cancelled() => break,
         };
-        let (http, router, watcher) = (http.clone(), router.clone(), open.watcher());
-        let (shutdown, cut) = (shutdown.clone(), cut.clone());
+        let http = http.clone();
+        let router = router.clone();
+        let watcher = open.watcher();
+        let shutdown = shutdown.clone();
+        let abort = abort.clone();
         tokio::spawn(async move {
             let serving = async {
                 let begun = tokio::select! {
-                    begun = begin(line) => begun?,
+                    begun = begin(connection) => begun?,
                     () = shutdown.cancelled() => None,
                 };
-                let Some(line) = begun else { return Ok(()) };
+                let Some(connection) = begun else {
+                    return Ok(());
+                };
                 let service = service_fn(move |mut request: Request<Incoming>| {
                     request.extensions_mut().insert(Client(client));
                     let router = router.clone();
                     async move { router.oneshot(request.map(Body::new)).await }
                 });
-                watcher
-                    .watch(http.serve_connection(TokioIo::new(line), service))
-                    .await
-                    .map_err(io::Error::other)
+                let served = http.serve_connection(TokioIo::new(connection), service);
+                watcher.watch(served).await.map_err(io::Error::other)
             };
             tokio::select! {
-                // A client that goes away, or that speaks something else.
+                // The client disconnected, or speaks another protocol.
                 ended = serving => if let Err(error) = ended {
                     tracing::debug!(%client, "a connection ended: {error}");
                 },
-                () = cut.cancelled() => {}
+                () = abort.cancelled() => {}
             }
         });
     }
     drop(listener);
-    // Who is not done then is cut.
-    let _ = timeout(GRACE, open.shutdown()).await;
+    let _ = timeout(SHUTDOWN_TIMEOUT, open.shutdown()).await;
 }
 
 #[cfg(test)]
@@ -143,10 +148,10 @@ mod tests {
     use crate::access::Access;
     use crate::headers::with_browser_headers;
 
-    /// A page that may read what is answered.
+    /// The origin of a page that may read answers.
     const PAGE: &str = "https://example.org";
-    /// Bytes of a large answer; eight of them are all that may wait.
-    const MANY: usize = 8 << 20;
+    /// Bytes of a large answer; eight of them fill the budget.
+    const LARGE_BYTES: usize = 8 << 20;
 
     async fn head(line: &mut TcpStream, path: &str) -> String {
         line.write_all(
@@ -162,9 +167,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn answers_that_nobody_reads_leave_the_small_ones_their_place() {
+    async fn unread_large_answers_do_not_block_small_ones() {
         let router = Router::new()
-            .route("/large", get(async || vec![7; MANY]))
+            .route("/large", get(async || vec![7; LARGE_BYTES]))
             .route("/small", get(async || "small"));
         let router = with_browser_headers(
             router,
@@ -184,7 +189,7 @@ mod tests {
             let head = head(&mut line, "/large").await;
             assert!(
                 head.starts_with("HTTP/1.1 200")
-                    && head.contains(&format!("content-length: {MANY}")),
+                    && head.contains(&format!("content-length: {LARGE_BYTES}")),
                 "{head}"
             );
             unread.push(line);
@@ -207,11 +212,11 @@ mod tests {
                 .starts_with("HTTP/1.1 200")
         );
 
-        let mut whole = vec![0; MANY];
+        let mut whole = vec![0; LARGE_BYTES];
         let mut first = unread.remove(0);
         first.read_exact(&mut whole).await.expect("all of it");
         assert!(whole.iter().all(|byte| *byte == 7));
-        // On the same line, and in the place of what was read.
+        // The same connection can be used again, and the budget has room again.
         assert!(
             head(&mut first, "/small")
                 .await
@@ -236,8 +241,8 @@ mod tests {
         let mut left = Vec::new();
         let cut = unread[0].read_to_end(&mut left).await;
         assert!(
-            cut.is_err() || left.len() < MANY,
-            "what nobody reads ends with the server"
+            cut.is_err() || left.len() < LARGE_BYTES,
+            "unread responses end with the server"
         );
     }
 }

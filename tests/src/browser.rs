@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::Scratch;
 
-/// How long a page may take for anything; only bounds a test that has failed.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// Bounds a test that has failed.
+const TEST_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Chromium without a window, spoken with by its DevTools protocol through pipes. It ends when this value is dropped.
+/// Headless Chromium, controlled by its DevTools protocol through pipes. Dropping it ends Chromium.
 #[derive(Debug)]
 pub struct Browser {
     child: Child,
@@ -23,10 +23,10 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts it with one empty page; `None`, with a line that says so, where there is no Chromium.
+    /// Starts Chromium with an empty page; without Chromium prints that and returns `None`.
     ///
     /// # Panics
-    /// If it does not start.
+    /// If Chromium does not start.
     #[must_use]
     pub fn start() -> Option<Self> {
         let found = Command::new("sh")
@@ -39,7 +39,7 @@ impl Browser {
             return None;
         }
         let profile = Scratch::new();
-        // The protocol's pipes are the file descriptors 3 and 4.
+        // The protocol uses the file descriptors 3 and 4.
         let mut command = Command::new("sh");
         command.args([
             "-c",
@@ -95,8 +95,8 @@ impl Browser {
             events: Vec::new(),
             _profile: profile,
         };
-        let target = browser.ask("Target.createTarget", json!({"url": "about:blank"}));
-        let attached = browser.ask(
+        let target = browser.command("Target.createTarget", json!({"url": "about:blank"}));
+        let attached = browser.command(
             "Target.attachToTarget",
             json!({"targetId": target["targetId"], "flatten": true}),
         );
@@ -105,16 +105,16 @@ impl Browser {
             .expect("a session")
             .to_string();
         for domain in ["Page", "Runtime", "Network", "Log"] {
-            browser.ask(&format!("{domain}.enable"), json!({}));
+            browser.command(&format!("{domain}.enable"), json!({}));
         }
         Some(browser)
     }
 
-    /// Asks by the protocol.
+    /// Runs a command of the protocol and returns its result.
     ///
     /// # Panics
-    /// If it refuses, or says nothing.
-    pub fn ask(&mut self, method: &str, params: Value) -> Value {
+    /// If the command fails, or no result arrives in time.
+    pub fn command(&mut self, method: &str, params: Value) -> Value {
         self.next += 1;
         let mut message = json!({"id": self.next, "method": method, "params": params});
         if !self.session.is_empty() {
@@ -129,7 +129,7 @@ impl Browser {
         loop {
             match self
                 .messages
-                .recv_timeout(PATIENCE.saturating_sub(begun.elapsed()))
+                .recv_timeout(TEST_TIMEOUT.saturating_sub(begun.elapsed()))
             {
                 Ok(message) if message["id"] == self.next => {
                     assert!(message.get("error").is_none(), "{method}: {message}");
@@ -143,27 +143,27 @@ impl Browser {
         }
     }
 
-    /// A window of this size, of a phone or not, light or dark.
-    pub fn look(&mut self, width: u32, height: u32, is_dark: bool) {
+    /// Sets the size of the window and the colour scheme. A narrow window is a phone.
+    pub fn set_window(&mut self, width: u32, height: u32, is_dark: bool) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600});
-        self.ask("Emulation.setDeviceMetricsOverride", size);
+        self.command("Emulation.setDeviceMetricsOverride", size);
         let scheme = if is_dark { "dark" } else { "light" };
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
-        self.ask("Emulation.setEmulatedMedia", features);
+        self.command("Emulation.setEmulatedMedia", features);
     }
 
     /// Opens a page.
     pub fn open(&mut self, url: &str) {
-        self.ask("Page.navigate", json!({"url": url}));
+        self.command("Page.navigate", json!({"url": url}));
     }
 
-    /// What a JavaScript expression is worth; a promise is waited for.
+    /// Evaluates a JavaScript expression; waits for a promise.
     ///
     /// # Panics
     /// If it throws.
-    pub fn value(&mut self, expression: &str) -> Value {
+    pub fn evaluate(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        let result = self.ask("Runtime.evaluate", params);
+        let result = self.command("Runtime.evaluate", params);
         assert!(
             result.get("exceptionDetails").is_none(),
             "{expression}: {result}"
@@ -171,18 +171,18 @@ impl Browser {
         result["result"]["value"].clone()
     }
 
-    /// Waits until an expression is true; while it throws it is not.
+    /// Waits until an expression is true. An expression that throws is not true.
     ///
     /// # Panics
-    /// If it never is.
-    pub fn until(&mut self, expression: &str) {
+    /// If it does not become true in time.
+    pub fn wait_for(&mut self, expression: &str) {
         let begun = Instant::now();
         let guarded = format!(
             "(() => {{ try {{ return Boolean({expression}); }} catch {{ return false; }} }})()"
         );
-        while self.value(&guarded) != true {
-            if begun.elapsed() > PATIENCE {
-                let text = self.value("document.body.innerText");
+        while self.evaluate(&guarded) != true {
+            if begun.elapsed() > TEST_TIMEOUT {
+                let text = self.evaluate("document.body.innerText");
                 panic!(
                     "never: {expression}, on a page of {text}; errors: {:?}",
                     self.errors()
@@ -192,17 +192,17 @@ impl Browser {
         }
     }
 
-    /// Clicks in the middle of what a selector finds, as a mouse does.
+    /// Clicks the middle of the element that a selector finds.
     ///
     /// # Panics
-    /// If it finds nothing.
+    /// If no such element can be clicked in time.
     pub fn click(&mut self, selector: &str) {
         let quoted = json!(selector).to_string();
-        self.until(&format!("document.querySelector({quoted})"));
-        // What moved away from under the mouse is looked for again.
+        self.wait_for(&format!("document.querySelector({quoted})"));
+        // An element that moves before the click is tried again.
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
-            let place = self.value(&format!(
+        while begun.elapsed() < TEST_TIMEOUT {
+            let place = self.evaluate(&format!(
                 "(() => {{ const e = document.querySelector({quoted}); if (!e) return null; \
                  e.scrollIntoView({{block: 'nearest'}}); \
                  window.hit = false; const hear = (c) => {{ window.hit ||= Boolean(c.target.closest({quoted})); }}; \
@@ -214,13 +214,27 @@ impl Browser {
             }
             for kind in ["mousePressed", "mouseReleased"] {
                 let params = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
-                self.ask("Input.dispatchMouseEvent", params);
+                self.command("Input.dispatchMouseEvent", params);
             }
-            if self.value("window.hit === true") == json!(true) {
+            if self.evaluate("window.hit === true") == json!(true) {
                 return;
             }
         }
         panic!("{selector} cannot be clicked");
+    }
+
+    /// Turns the mouse wheel over the element that a selector finds; positive pixels scroll down.
+    ///
+    /// # Panics
+    /// If there is no such element.
+    pub fn wheel(&mut self, selector: &str, pixels: i32) {
+        let quoted = json!(selector).to_string();
+        let middle = self.evaluate(&format!(
+            "(() => {{ const r = document.querySelector({quoted}).getBoundingClientRect(); \
+             return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
+        ));
+        let event = json!({"type": "mouseWheel", "x": middle[0], "y": middle[1], "deltaX": 0, "deltaY": pixels});
+        self.command("Input.dispatchMouseEvent", event);
     }
 
     /// Presses a key, as in `ArrowLeft` or `b`.
@@ -235,27 +249,27 @@ impl Browser {
         if let Some(text) = text {
             down["text"] = text.into();
         }
-        self.ask("Input.dispatchKeyEvent", down);
-        self.ask(
+        self.command("Input.dispatchKeyEvent", down);
+        self.command(
             "Input.dispatchKeyEvent",
             json!({"type": "keyUp", "key": key}),
         );
     }
 
-    /// Types into what has the focus.
+    /// Types into the focused element.
     pub fn type_text(&mut self, text: &str) {
-        self.ask("Input.insertText", json!({"text": text}));
+        self.command("Input.insertText", json!({"text": text}));
     }
 
-    /// The screen as base64 of a PNG.
+    /// The screen as a PNG in base64.
     pub fn screenshot(&mut self) -> String {
-        self.ask("Page.captureScreenshot", json!({"format": "png"}))["data"]
+        self.command("Page.captureScreenshot", json!({"format": "png"}))["data"]
             .as_str()
             .unwrap_or_default()
             .to_string()
     }
 
-    /// The addresses that pages have asked for so far.
+    /// The addresses that the pages have requested so far.
     #[must_use]
     pub fn requests(&self) -> Vec<String> {
         let asked = self
@@ -267,7 +281,7 @@ impl Browser {
             .collect()
     }
 
-    /// What went wrong in pages so far: exceptions, and what the browser refused to do.
+    /// The errors of the pages so far: exceptions, and what the browser rejected.
     #[must_use]
     pub fn errors(&self) -> Vec<String> {
         let is_error = |event: &&Value| {

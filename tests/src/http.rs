@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// How long a server may be silent that has something to say; only bounds a test that has failed.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// Bounds a test that has failed.
+const READ_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// What a server answered over HTTP.
+/// An HTTP response.
 #[derive(Debug)]
 pub struct Answered {
     /// The status.
     pub status: u16,
-    /// The head, as it came.
+    /// The head as received.
     pub head: String,
     /// The body.
     pub body: String,
@@ -22,31 +22,36 @@ impl Answered {
     /// The body as JSON.
     ///
     /// # Panics
-    /// If it is none.
+    /// If the body is not JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:#?}"))
     }
 }
 
-/// A request that closes its connection. `at` is an address or a URL; the body is JSON, if it is not empty.
+/// Makes one request on a connection of its own. `at` is an address or a URL; a body is JSON.
 ///
 /// # Panics
-/// If nobody answers.
+/// If no response arrives.
 #[must_use]
 pub fn http(at: &str, method: &str, path: &str, body: &str) -> Answered {
     let (status, head, mut reader) = open(at, method, path, body);
     let mut bytes = Vec::new();
     reader.read_to_end(&mut bytes).expect("a body");
     let is_chunked = head.to_lowercase().contains("transfer-encoding: chunked");
-    let body = String::from_utf8(if is_chunked { whole(&bytes) } else { bytes }).expect("text");
+    let body = String::from_utf8(if is_chunked {
+        join_chunks(&bytes)
+    } else {
+        bytes
+    })
+    .expect("text");
     Answered { status, head, body }
 }
 
-/// The data of a stream of server-sent events, each as JSON with its name, until `is_enough` or the end of the stream.
+/// Reads server-sent events until `is_enough` accepts one or the stream ends.
 ///
 /// # Panics
-/// If the stream is refused.
+/// If the server rejects the request.
 pub fn events(
     at: &str,
     method: &str,
@@ -74,7 +79,7 @@ fn open(at: &str, method: &str, path: &str, body: &str) -> (u16, String, BufRead
     let address = at.trim_start_matches("http://");
     let mut stream =
         TcpStream::connect(address).unwrap_or_else(|error| panic!("{error} at {address}"));
-    stream.set_read_timeout(Some(PATIENCE)).expect("a time");
+    stream.set_read_timeout(Some(READ_TIMEOUT)).expect("a time");
     let kind = if body.is_empty() && method == "GET" {
         ""
     } else {
@@ -105,8 +110,8 @@ fn open(at: &str, method: &str, path: &str, body: &str) -> (u16, String, BufRead
     (status, head, reader)
 }
 
-/// The chunks of a body, joined.
-fn whole(mut bytes: &[u8]) -> Vec<u8> {
+/// Joins the chunks of a body.
+fn join_chunks(mut bytes: &[u8]) -> Vec<u8> {
     let mut body = Vec::new();
     loop {
         let end = bytes

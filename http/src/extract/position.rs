@@ -1,11 +1,13 @@
 use kagetsu_game::{Position, Variant};
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::error::ApiError;
 
 /// The parameters that name a position.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct PositionQuery {
     /// The game, as in freestyle-15, renju-15, xiangqi or surakarta.
     variant: String,

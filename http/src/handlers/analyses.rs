@@ -21,8 +21,16 @@ use crate::handlers::events::{event, reserve};
 use crate::server::Client;
 use crate::state::AppState;
 
-/// `POST /api/v1/analyses`: events `answer` as the analysis deepens, the last with `is_final`. The
-/// analysis ends when the client disconnects.
+/// Analyses a position.
+///
+/// Server-sent events: `answer` as the analysis deepens, the last with `is_final`; `error` at an
+/// early end. The analysis ends when the client disconnects.
+#[utoipa::path(
+    post,
+    path = "/api/v1/analyses",
+    request_body = QuestionJson,
+    responses((status = 200, description = "The events", body = UpdateJson, content_type = "text/event-stream"), ApiError),
+)]
 pub(crate) async fn analyze(
     State(app): State<Arc<AppState>>,
     client: Option<Extension<Client>>,

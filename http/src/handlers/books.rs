@@ -9,6 +9,7 @@ use kagetsu_api::{AnswerJson, ForbiddenJson, PickJson, PositionJson, ValueJson};
 use kagetsu_game::{Answer, Move, Outcome, Position};
 use kagetsu_proto::v1;
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::error::ApiError;
 use crate::extract::position::{PositionQuery, parse};
@@ -46,12 +47,17 @@ pub(crate) fn not_in_book(position: &Position) -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "not_in_book", message)
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct BookQuery {
+    /// The game, as in freestyle-15, renju-15, xiangqi or surakarta.
     variant: String,
+    /// Moves from the start or from `fen`, separated by spaces or commas; gomoku also without
+    /// separators.
     #[serde(default)]
     moves: String,
+    /// The position before the first move, for xiangqi and surakarta.
     fen: Option<String>,
     /// Whether to return values as they were searched, instead of values derived from the
     /// positions behind the moves.
@@ -59,7 +65,13 @@ pub(crate) struct BookQuery {
     searched: bool,
 }
 
-/// `GET /api/v1/book`.
+/// Looks up a position in the book.
+#[utoipa::path(
+    get,
+    path = "/api/v1/book",
+    params(BookQuery),
+    responses((status = 200, description = "What the book knows", body = AnswerJson), (status = 304, description = "The book has not changed since the ETag"), ApiError),
+)]
 pub(crate) async fn book(
     State(app): State<Arc<AppState>>,
     caller: Caller,
@@ -71,12 +83,17 @@ pub(crate) async fn book(
     Ok(Json(AnswerJson::new(&position, &answer, 0)))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct PickQuery {
+    /// The game, as in freestyle-15, renju-15, xiangqi or surakarta.
     variant: String,
+    /// Moves from the start or from `fen`, separated by spaces or commas; gomoku also without
+    /// separators.
     #[serde(default)]
     moves: String,
+    /// The position before the first move, for xiangqi and surakarta.
     fen: Option<String>,
     /// Centi-units of value that make a move e times less likely; 0 picks the best move.
     temperature: Option<f64>,
@@ -86,7 +103,13 @@ pub(crate) struct PickQuery {
     min_depth: Option<u32>,
 }
 
-/// `GET /api/v1/pick`.
+/// Picks one book move, as an engine would.
+#[utoipa::path(
+    get,
+    path = "/api/v1/pick",
+    params(PickQuery),
+    responses((status = 200, description = "The move", body = PickJson), ApiError),
+)]
 pub(crate) async fn pick(
     State(app): State<Arc<AppState>>,
     caller: Caller,
@@ -122,7 +145,13 @@ pub(crate) async fn pick(
     }))
 }
 
-/// `GET /api/v1/position`.
+/// Describes a position by the rules alone: side, outcome, legal moves.
+#[utoipa::path(
+    get,
+    path = "/api/v1/position",
+    params(PositionQuery),
+    responses((status = 200, description = "The position", body = PositionJson), ApiError),
+)]
 pub(crate) async fn position(
     ApiQuery(query): ApiQuery<PositionQuery>,
 ) -> Result<Json<PositionJson>, ApiError> {

@@ -8,12 +8,13 @@ use axum::http::StatusCode;
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use kagetsu_api::{EffortJson, JobJson, PriorityJson, day};
+use kagetsu_api::{EffortJson, HistoryPoint, JobJson, PriorityJson, day};
 use kagetsu_game::Position;
 use kagetsu_proto::v1;
 use serde::Deserialize;
 use tokio_stream::StreamExt;
 use tonic::Request;
+use utoipa::ToSchema;
 
 use crate::error::ApiError;
 use crate::extract::{ApiQuery, Caller, NoParameters, position};
@@ -21,7 +22,12 @@ use crate::handlers::events::{event, reserve};
 use crate::server::Client;
 use crate::state::AppState;
 
-/// `GET /api/v1/jobs`.
+/// Lists the build jobs.
+#[utoipa::path(
+    get,
+    path = "/api/v1/jobs",
+    responses((status = 200, description = "The jobs", body = [JobJson]), ApiError),
+)]
 pub(crate) async fn list(
     State(app): State<Arc<AppState>>,
     caller: Caller,
@@ -48,7 +54,13 @@ fn shown(job: tonic::Response<v1::Job>) -> Response {
     Json(JobJson::from(&job.into_inner())).into_response()
 }
 
-/// `GET /api/v1/jobs/{name}`.
+/// Describes one job, with its settings.
+#[utoipa::path(
+    get,
+    path = "/api/v1/jobs/{name}",
+    params(("name" = String, Path, description = "The job's name")),
+    responses((status = 200, description = "The job", body = JobJson), ApiError),
+)]
 pub(crate) async fn get(
     State(app): State<Arc<AppState>>,
     caller: Caller,
@@ -59,7 +71,13 @@ pub(crate) async fn get(
     ))
 }
 
-/// `GET /api/v1/jobs/{name}/history`.
+/// Returns how a job has grown since the server started, oldest point first.
+#[utoipa::path(
+    get,
+    path = "/api/v1/jobs/{name}/history",
+    params(("name" = String, Path, description = "The job's name")),
+    responses((status = 200, description = "The points", body = [HistoryPoint]), ApiError),
+)]
 pub(crate) async fn history(
     State(app): State<Arc<AppState>>,
     caller: Caller,
@@ -72,7 +90,16 @@ pub(crate) async fn history(
     Ok(Json(app.history.of(&name)).into_response())
 }
 
-/// `GET /api/v1/jobs/{name}/events`: the job, now and whenever it has moved on.
+/// Follows a job.
+///
+/// Server-sent events: `job` with the job, now and after each change, until it is over; `error` at an
+/// early end.
+#[utoipa::path(
+    get,
+    path = "/api/v1/jobs/{name}/events",
+    params(("name" = String, Path, description = "The job's name")),
+    responses((status = 200, description = "The events", body = JobJson, content_type = "text/event-stream"), ApiError),
+)]
 pub(crate) async fn events(
     State(app): State<Arc<AppState>>,
     client: Option<Extension<Client>>,
@@ -96,7 +123,8 @@ pub(crate) async fn events(
 }
 
 /// What a build is made of.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = Start)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StartJson {
     name: String,
@@ -140,7 +168,7 @@ pub(crate) struct StartJson {
 }
 
 /// Which position comes next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum PolicyJson {
     #[default]
@@ -149,7 +177,7 @@ enum PolicyJson {
     Prove,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum SideJson {
     #[default]
@@ -158,7 +186,7 @@ enum SideJson {
 }
 
 /// What is searched anew.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 struct DeepenJson {
     depth: u32,
@@ -202,7 +230,13 @@ const THREATS: u64 = 20_000;
 /// Centi-units that a move of the other side may lose with `one-side`, where that is not said.
 const MARGIN: u32 = 100;
 
-/// `POST /api/v1/jobs`: starts a job, or resumes the one of this name.
+/// Starts a build, or resumes the one of this name.
+#[utoipa::path(
+    post,
+    path = "/api/v1/jobs",
+    request_body = StartJson,
+    responses((status = 201, description = "The job", body = JobJson), ApiError),
+)]
 pub(crate) async fn start(
     State(app): State<Arc<AppState>>,
     caller: Caller,
@@ -288,7 +322,13 @@ pub(crate) async fn start(
     Ok((StatusCode::CREATED, shown(job)).into_response())
 }
 
-/// `POST /api/v1/jobs/{name}/pause`.
+/// Pauses a job: it starts no new searches until it is resumed.
+#[utoipa::path(
+    post,
+    path = "/api/v1/jobs/{name}/pause",
+    params(("name" = String, Path, description = "The job's name")),
+    responses((status = 200, description = "The job", body = JobJson), ApiError),
+)]
 pub(crate) async fn pause(
     State(app): State<Arc<AppState>>,
     caller: Caller,
@@ -299,7 +339,13 @@ pub(crate) async fn pause(
     ))
 }
 
-/// `POST /api/v1/jobs/{name}/resume`.
+/// Resumes a paused job.
+#[utoipa::path(
+    post,
+    path = "/api/v1/jobs/{name}/resume",
+    params(("name" = String, Path, description = "The job's name")),
+    responses((status = 200, description = "The job", body = JobJson), ApiError),
+)]
 pub(crate) async fn resume(
     State(app): State<Arc<AppState>>,
     caller: Caller,
@@ -310,7 +356,14 @@ pub(crate) async fn resume(
     ))
 }
 
-/// `POST /api/v1/jobs/{name}/priority`.
+/// Changes the priority of a job among the others.
+#[utoipa::path(
+    post,
+    path = "/api/v1/jobs/{name}/priority",
+    params(("name" = String, Path, description = "The job's name")),
+    request_body = PriorityJson,
+    responses((status = 200, description = "The job", body = JobJson), ApiError),
+)]
 pub(crate) async fn prioritize(
     State(app): State<Arc<AppState>>,
     caller: Caller,
@@ -326,7 +379,13 @@ pub(crate) async fn prioritize(
     ))
 }
 
-/// `POST /api/v1/jobs/{name}/cancel`.
+/// Cancels a job; the book keeps what it has.
+#[utoipa::path(
+    post,
+    path = "/api/v1/jobs/{name}/cancel",
+    params(("name" = String, Path, description = "The job's name")),
+    responses((status = 200, description = "The job", body = JobJson), ApiError),
+)]
 pub(crate) async fn cancel(
     State(app): State<Arc<AppState>>,
     caller: Caller,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use kagetsu_api::StatusJson;
 
@@ -12,7 +11,12 @@ use crate::access::Rights;
 use crate::error::ApiError;
 use crate::state::AppState;
 
-/// `GET /api/v1/status`.
+/// Describes the server, and what the caller may do.
+#[utoipa::path(
+    get,
+    path = "/api/v1/status",
+    responses((status = 200, description = "The status", body = StatusJson), ApiError),
+)]
 pub(crate) async fn status(
     State(app): State<Arc<AppState>>,
     rights: Option<Extension<Rights>>,
@@ -32,21 +36,14 @@ pub(crate) async fn status(
     })
 }
 
-/// `GET /api/v1/openapi.json`.
-pub(crate) async fn description() -> Response {
-    (
-        [(axum::http::header::CONTENT_TYPE, "application/json")],
-        include_str!("../../openapi.json"),
-    )
-        .into_response()
-}
-
-/// `GET /healthz`: the process answers.
+/// Answers while the process runs.
+#[utoipa::path(get, path = "/healthz", responses((status = 200, body = String)))]
 pub(crate) async fn health() -> &'static str {
     "ok\n"
 }
 
-/// `GET /readyz`: the server is not shutting down.
+/// Answers while the server is not shutting down.
+#[utoipa::path(get, path = "/readyz", responses((status = 200, body = String), ApiError))]
 pub(crate) async fn ready(State(app): State<Arc<AppState>>) -> Result<&'static str, ApiError> {
     if app.shutdown.is_cancelled() {
         let message = "the server is ending";

@@ -18,7 +18,13 @@ use crate::state::AppState;
 /// The moves from a position, and the moves of a line, that are looked up.
 const MAX_MOVES: usize = 400;
 
-/// `GET /api/v1/transpositions`.
+/// Lists the moves that lead to positions of the book, and other lines to this position.
+#[utoipa::path(
+    get,
+    path = "/api/v1/transpositions",
+    params(PositionQuery),
+    responses((status = 200, description = "Moves and lines", body = TranspositionsJson), (status = 304, description = "The book has not changed since the ETag"), ApiError),
+)]
 pub(crate) async fn transpositions(
     State(app): State<Arc<AppState>>,
     caller: Caller,

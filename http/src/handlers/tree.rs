@@ -7,6 +7,7 @@ use axum::extract::State;
 use kagetsu_api::{BranchJson, TreeJson, ValueJson};
 use kagetsu_game::{Answer, Move, Position, Verdict};
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::error::ApiError;
 use crate::extract::position::parse;
@@ -17,12 +18,17 @@ use crate::state::AppState;
 /// The look-ups that one tree may make.
 const MAX_LOOKUPS: usize = 2_000;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct TreeQuery {
+    /// The game, as in freestyle-15, renju-15, xiangqi or surakarta.
     variant: String,
+    /// Moves from the start or from `fen`, separated by spaces or commas; gomoku also without
+    /// separators.
     #[serde(default)]
     moves: String,
+    /// The position before the first move, for xiangqi and surakarta.
     fen: Option<String>,
     /// The depth of the tree in plies, from 1 to 32; 4 by default.
     plies: Option<u32>,
@@ -30,7 +36,13 @@ pub(crate) struct TreeQuery {
     top: Option<usize>,
 }
 
-/// `GET /api/v1/tree`.
+/// Returns the best lines of the book as a tree.
+#[utoipa::path(
+    get,
+    path = "/api/v1/tree",
+    params(TreeQuery),
+    responses((status = 200, description = "The tree", body = TreeJson), (status = 304, description = "The book has not changed since the ETag"), ApiError),
+)]
 pub(crate) async fn tree(
     State(app): State<Arc<AppState>>,
     caller: Caller,

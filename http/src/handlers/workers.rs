@@ -11,7 +11,12 @@ use crate::error::ApiError;
 use crate::extract::{ApiQuery, Caller, NoParameters};
 use crate::state::AppState;
 
-/// `GET /api/v1/workers`. A server without a cluster has none.
+/// Lists the workers; a server without a cluster has none.
+#[utoipa::path(
+    get,
+    path = "/api/v1/workers",
+    responses((status = 200, description = "The workers", body = [WorkerJson]), ApiError),
+)]
 pub(crate) async fn list(
     State(app): State<Arc<AppState>>,
     caller: Caller,

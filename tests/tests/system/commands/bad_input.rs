@@ -8,7 +8,7 @@ use std::thread;
 
 use kagetsu_tests::{Finished, Program, Running, Scratch};
 
-use crate::servers::http::Door;
+use crate::servers::http::HttpCoordinator;
 use crate::world::{refused, until};
 
 fn kagetsu(arguments: &[&str]) -> Finished {
@@ -167,7 +167,7 @@ fn a_port_of_http_is_no_coordinator() {
         .to_str()
         .expect("a plain name")
         .to_string();
-    let door = Door::start(&["--book", &book]);
+    let door = HttpCoordinator::start(&["--book", &book]);
     let url = format!("http://{}", door.http);
     let words = [&*url, "no coordinator's gRPC port", "`listening on`"];
     let place = ["--variant", "freestyle-15", "--moves", "h8"];
@@ -263,7 +263,7 @@ fn names_that_are_no_line() {
         &kagetsu(&[&["build", "--book", &book, "--name", forged][..], &place].concat()),
         &words,
     );
-    let door = Door::start(&["--book", &book]);
+    let door = HttpCoordinator::start(&["--book", &book]);
     refused(
         &kagetsu(
             &[

@@ -6,7 +6,7 @@ use std::process::Command;
 use kagetsu_tests::{Finished, Scratch, http};
 use serde_json::json;
 
-use crate::servers::http::Door;
+use crate::servers::http::HttpCoordinator;
 use crate::world::{until, worker};
 
 /// A Python that has grpcio.
@@ -31,7 +31,7 @@ fn python_reads_the_book_over_grpc() {
     let Some(python) = python() else { return };
     let scratch = Scratch::new();
     let book = scratch.path("book");
-    let door = Door::start(&["--book", book.to_str().expect("a plain name")]);
+    let door = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
     let _worker = worker(&door.grpc);
     for (name, variant, root) in [
         ("g", "freestyle-15", "h8"),

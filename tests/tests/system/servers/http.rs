@@ -1,4 +1,4 @@
-//! The HTTP door of a coordinator.
+//! The HTTP API of coordinators and readers.
 
 use kagetsu_tests::{Program, Running, Scratch, events, http};
 use nix::sys::signal::Signal;
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use crate::world::{until, worker};
 
-/// A coordinator with HTTP on a port that the system chose.
-pub(crate) struct Door {
+/// A coordinator with HTTP on a free port.
+pub(crate) struct HttpCoordinator {
     pub(crate) coordinator: Running,
     pub(crate) grpc: String,
     pub(crate) http: String,
 }
 
-impl Door {
+impl HttpCoordinator {
     pub(crate) fn start(arguments: &[&str]) -> Self {
         let all = [
             arguments,
@@ -48,24 +48,25 @@ impl Door {
 }
 
 #[test]
-fn a_build_is_started_watched_and_read_over_http() {
+fn build_is_started_and_watched_over_http() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
-    let mut door = Door::start(&["--book", book.to_str().expect("a plain name")]);
-    assert_eq!(door.get("/api/v1/jobs"), json!([]));
-    let _worker = worker(&door.grpc);
+    let mut server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
+    assert_eq!(server.get("/api/v1/jobs"), json!([]));
+    let _worker = worker(&server.grpc);
     until("the worker", || {
-        door.get("/api/v1/workers")
+        server
+            .get("/api/v1/workers")
             .as_array()
             .is_some_and(|all| all.len() == 1)
             .then_some(())
     });
 
     let body = json!({"name": "test", "variant": "freestyle-15", "roots": ["h8"], "positions": 12, "depth": 2});
-    assert_eq!(door.post("/api/v1/jobs", &body)["name"], "test");
+    assert_eq!(server.post("/api/v1/jobs", &body)["name"], "test");
     let mut seen = Vec::new();
     events(
-        &door.http,
+        &server.http,
         "GET",
         "/api/v1/jobs/test/events",
         "",
@@ -81,52 +82,55 @@ fn a_build_is_started_watched_and_read_over_http() {
     let asked = Program::Kagetsu.run(&[
         "query",
         "--book",
-        &door.grpc,
+        &server.grpc,
         "--variant",
         "freestyle-15",
         "--moves",
         "h8",
         "--json",
     ]);
-    assert_eq!(door.get(url), asked.json(), "one JSON for all doors");
-    assert_eq!(door.get("/api/v1/status")["positions"], 12);
+    assert_eq!(
+        server.get(url),
+        asked.json(),
+        "the same JSON as the command's"
+    );
+    assert_eq!(server.get("/api/v1/status")["positions"], 12);
     let listed = Program::Kagetsu
-        .run(&["jobs", "list", "--coordinator", &door.grpc, "--json"])
+        .run(&["jobs", "list", "--coordinator", &server.grpc, "--json"])
         .json();
     assert_eq!(
-        door.get("/api/v1/jobs")[0]["positions"],
+        server.get("/api/v1/jobs")[0]["positions"],
         listed[0]["positions"]
     );
     let history = until("a point of the history", || {
-        let history = door.get("/api/v1/jobs/test/history");
+        let history = server.get("/api/v1/jobs/test/history");
         history.as_array().and_then(|points| points.last().cloned())
     });
     assert!(history["at_ms"].is_u64(), "{history}");
-    // A transposition: the parent of a line is found though its moves came in another order.
-    let ways = door.get("/api/v1/transpositions?variant=freestyle-15&moves=");
+    let ways = server.get("/api/v1/transpositions?variant=freestyle-15&moves=");
     assert!(
         ways["behind"].as_array().is_some_and(|all| all.len() == 1),
         "{ways}"
     );
 
-    let refused = http(&door.http, "POST", "/api/v1/jobs/none/pause", "{}");
+    let refused = http(&server.http, "POST", "/api/v1/jobs/none/pause", "{}");
     assert_eq!(
         (refused.status, &refused.json()["error"]["code"]),
         (404, &"not_found".into())
     );
-    door.coordinator.signal(Signal::SIGTERM);
-    assert_eq!(door.coordinator.wait().code(), Some(0), "a clean stop");
+    server.coordinator.signal(Signal::SIGTERM);
+    assert_eq!(server.coordinator.wait().code(), Some(0), "a clean stop");
 }
 
 #[test]
-fn builds_of_every_policy_and_limit_are_started_over_http() {
+fn builds_of_every_policy_start_over_http() {
     let scratch = Scratch::new();
     let (book, game) = (scratch.path("book"), scratch.path("game"));
     let (book, game) = (
         book.to_str().expect("a plain name"),
         game.to_str().expect("a plain name"),
     );
-    // Of the root is known that it was played.
+    // The book holds the root without an answer, as a played game.
     std::fs::write(game, "h8 i9\n").expect("room for it");
     let import = [
         "import",
@@ -139,8 +143,8 @@ fn builds_of_every_policy_and_limit_are_started_over_http() {
         game,
     ];
     assert_eq!(Program::Kagetsu.run(&import).code, Some(0));
-    let door = Door::start(&["--book", book]);
-    // Nobody works: they wait as they were told to.
+    let server = HttpCoordinator::start(&["--book", book]);
+    // Without a worker the jobs stay as they were started.
     let common = json!({"variant": "freestyle-15", "roots": ["h8"]});
     let with = |more: Value| {
         let mut all = common.clone();
@@ -156,7 +160,7 @@ fn builds_of_every_policy_and_limit_are_started_over_http() {
         json!({"name": "deeper", "deepen": {"depth": 8, "before": "2026-01-01", "engine": "kagetsu 0.1.0"}}),
     ];
     for row in rows {
-        let started = door.post("/api/v1/jobs", &with(row.clone()));
+        let started = server.post("/api/v1/jobs", &with(row.clone()));
         for field in ["name", "priority", "total_nodes", "until_stable"] {
             let usual = if field == "priority" {
                 json!(0)
@@ -169,20 +173,20 @@ fn builds_of_every_policy_and_limit_are_started_over_http() {
                 "{field} of {started}"
             );
         }
-        // The same again is the same job; another one of that name is refused.
+        // The same settings name the same job; other settings are a conflict.
         assert_eq!(
-            door.post("/api/v1/jobs", &with(row.clone()))["name"],
+            server.post("/api/v1/jobs", &with(row.clone()))["name"],
             row["name"]
         );
         let other = with(json!({"name": row["name"], "policy": "one-side", "margin": 7}));
         assert_eq!(
-            http(&door.http, "POST", "/api/v1/jobs", &other.to_string()).status,
+            http(&server.http, "POST", "/api/v1/jobs", &other.to_string()).status,
             409,
             "{other}"
         );
     }
-    let jobs = door.get("/api/v1/jobs");
-    // All wait, one of them at each root.
+    let jobs = server.get("/api/v1/jobs");
+    // Each job waits at its roots.
     let states: Vec<_> = jobs
         .as_array()
         .expect("jobs")
@@ -199,16 +203,16 @@ fn builds_of_every_policy_and_limit_are_started_over_http() {
             .collect::<Vec<_>>()
     );
     assert_eq!(
-        door.post("/api/v1/jobs/usual/priority", &json!({"priority": 9}))["priority"],
+        server.post("/api/v1/jobs/usual/priority", &json!({"priority": 9}))["priority"],
         9
     );
-    let settings = &door.get("/api/v1/jobs/one%20side")["settings"];
+    let settings = &server.get("/api/v1/jobs/one%20side")["settings"];
     let counts = ["root_count", "exclude_count", "seed"].map(|what| settings[what].as_u64());
     assert_eq!(
         (&settings["policy"], &settings["side"], counts),
         (&json!("one-side"), &json!("second"), [3, 1, 3].map(Some))
     );
-    let deeper = &door.get("/api/v1/jobs/deeper")["settings"]["deepen"];
+    let deeper = &server.get("/api/v1/jobs/deeper")["settings"]["deepen"];
     assert_eq!(
         deeper,
         &json!({"depth": 8, "before": "2026-01-01", "engine": "kagetsu 0.1.0"})
@@ -240,7 +244,7 @@ fn builds_of_every_policy_and_limit_are_started_over_http() {
     ];
     for (row, status, what) in wrong {
         let refused = http(
-            &door.http,
+            &server.http,
             "POST",
             "/api/v1/jobs",
             &with(row.clone()).to_string(),
@@ -254,13 +258,13 @@ fn builds_of_every_policy_and_limit_are_started_over_http() {
 }
 
 #[test]
-fn an_analysis_deepens_over_http_and_its_client_may_go() {
-    let mut door = Door::start(&[]);
-    let _worker = worker(&door.grpc);
+fn analysis_over_http_ends_with_its_client() {
+    let mut server = HttpCoordinator::start(&[]);
+    let _worker = worker(&server.grpc);
     let body = json!({"variant": "renju-15", "moves": "h8 h9", "depth": 3, "top": 2}).to_string();
     let mut last = Value::Null;
     events(
-        &door.http,
+        &server.http,
         "POST",
         "/api/v1/analyses",
         &body,
@@ -275,34 +279,34 @@ fn an_analysis_deepens_over_http_and_its_client_may_go() {
         (&last["depth"], &last["variant"]),
         (&3.into(), &"renju-15".into())
     );
-    // Nobody thinks on for a client that has gone.
+    // The analysis ends when its client disconnects.
     let body = json!({"variant": "freestyle-15", "moves": "h8", "depth": 60}).to_string();
     events(
-        &door.http,
+        &server.http,
         "POST",
         "/api/v1/analyses",
         &body,
         |_, answer| answer["workers"] == 1,
     );
     until("the worker to be free", || {
-        (door.get("/api/v1/workers")[0]["tasks"] == 0).then_some(())
+        (server.get("/api/v1/workers")[0]["tasks"] == 0).then_some(())
     });
     let refused = http(
-        &door.http,
+        &server.http,
         "POST",
         "/api/v1/analyses",
         "{\"variant\": \"freestyle-15\"}",
     );
     assert_eq!(refused.status, 400, "{refused:#?}");
     assert!(refused.body.contains("an effort is needed"), "{refused:#?}");
-    let refused = http(&door.http, "GET", "/api/v1/book?variant=freestyle-15", "");
+    let refused = http(&server.http, "GET", "/api/v1/book?variant=freestyle-15", "");
     assert_eq!(refused.status, 409, "{refused:#?}");
-    door.coordinator.signal(Signal::SIGTERM);
-    assert_eq!(door.coordinator.wait().code(), Some(0), "a clean stop");
+    server.coordinator.signal(Signal::SIGTERM);
+    assert_eq!(server.coordinator.wait().code(), Some(0), "a clean stop");
 }
 
 #[test]
-fn http_beyond_this_machine_is_asked_for() {
+fn http_beyond_loopback_needs_a_flag() {
     let run = Program::Coordinator.run(&["--listen", "127.0.0.1:0", "--http", "0.0.0.0:0"]);
     assert_eq!(run.code, Some(2), "{run:#?}");
     assert!(run.stderr.contains("--insecure"), "{run:#?}");
@@ -312,7 +316,7 @@ fn http_beyond_this_machine_is_asked_for() {
 }
 
 #[test]
-fn a_book_is_served_to_readers_alone() {
+fn reader_serves_a_book_read_only() {
     let scratch = Scratch::new();
     let (book, file) = (scratch.path("book"), scratch.path("book.kbk"));
     let (book, file) = (

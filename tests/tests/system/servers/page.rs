@@ -6,11 +6,11 @@ use kagetsu_tests::{Browser, Program, Scratch};
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use crate::servers::http::Door;
+use crate::servers::http::HttpCoordinator;
 use crate::world::{until, worker};
 
-/// The page as people meet it, on desks and in hands, by day and by night.
-const LOOKS: [(u32, u32, bool); 4] = [
+/// Widths, heights and colour schemes (true for dark) of the windows.
+const WINDOWS: [(u32, u32, bool); 4] = [
     (1440, 900, false),
     (1440, 900, true),
     (390, 844, false),
@@ -22,110 +22,111 @@ fn text(selector: &str) -> String {
 }
 
 #[test]
-fn a_person_follows_the_book_and_watches_it_grow() {
+fn page_explores_the_book_and_shows_builds() {
     let Some(mut browser) = Browser::start() else {
         return;
     };
     let scratch = Scratch::new();
     let book = scratch.path("book");
-    let mut door = Door::start(&["--book", book.to_str().expect("a plain name")]);
-    let _worker = worker(&door.grpc);
-    // A four of Black's that White has not stopped: won at the next move but two at the latest.
+    let mut server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
+    let _worker = worker(&server.grpc);
+    // White has not stopped Black's three stones, so Black wins within five plies.
     let body = json!({"name": "won", "variant": "freestyle-15", "roots": ["h8 a1 i8 a3 j8 a5"], "positions": 3, "depth": 4});
-    door.post("/api/v1/jobs", &body);
+    server.post("/api/v1/jobs", &body);
     until("the book", || {
-        (door.get("/api/v1/jobs")[0]["state"] == "done").then_some(())
+        (server.get("/api/v1/jobs")[0]["state"] == "done").then_some(())
     });
 
     // The link holds the position; the book's moves are on the board with their proofs.
-    browser.look(1440, 900, false);
+    browser.set_window(1440, 900, false);
     browser.open(&format!(
         "http://{}/#/freestyle-15/h8,a1,i8,a3,j8,a5",
-        door.http
+        server.http
     ));
-    browser.until("document.querySelectorAll('.stone').length === 6");
-    browser.until("/^W[135]$/.test(document.querySelector('.mark.best text').textContent)");
-    browser.until(&format!("{}.includes('Black to move')", text(".headline")));
-    browser.until(&format!("{}.includes('wins in')", text("tr.best")));
-    browser.until("document.querySelector('.headline .seal')");
-    // The best move by its key, and back by another; the browser's own way back too.
+    browser.wait_for("document.querySelectorAll('.stone').length === 6");
+    browser.wait_for("/^W[135]$/.test(document.querySelector('.mark.best text').textContent)");
+    browser.wait_for(&format!("{}.includes('Black to move')", text(".headline")));
+    browser.wait_for(&format!("{}.includes('wins in')", text("tr.best")));
+    browser.wait_for("document.querySelector('.headline .seal')");
+    // Keys play the best move and go back; so does the browser's history.
     browser.press("b");
-    browser.until("document.querySelectorAll('.stone').length === 7");
+    browser.wait_for("document.querySelectorAll('.stone').length === 7");
     browser.press("ArrowLeft");
-    browser
-        .until("document.querySelectorAll('.stone').length === 6 && location.hash.includes('@6')");
+    browser.wait_for(
+        "document.querySelectorAll('.stone').length === 6 && location.hash.includes('@6')",
+    );
     browser.press("Home");
-    browser.until("document.querySelectorAll('.stone').length === 0");
-    browser.value("history.back()");
-    browser.until("document.querySelectorAll('.stone').length === 6");
+    browser.wait_for("document.querySelectorAll('.stone').length === 0");
+    browser.evaluate("history.back()");
+    browser.wait_for("document.querySelectorAll('.stone').length === 6");
     // A move by mouse, by keyboard on the board, and typed.
-    browser.open(&format!("http://{}/#/freestyle-15", door.http));
-    browser.until("document.querySelectorAll('.stone').length === 0");
+    browser.open(&format!("http://{}/#/freestyle-15", server.http));
+    browser.wait_for("document.querySelectorAll('.stone').length === 0");
     browser.click("[data-point=h8]");
-    browser.until("location.hash === '#/freestyle-15/h8'");
-    browser.value("document.querySelector('#board').focus()");
+    browser.wait_for("location.hash === '#/freestyle-15/h8'");
+    browser.evaluate("document.querySelector('#board').focus()");
     for key in ["ArrowUp", "ArrowUp", "Enter"] {
         browser.press(key);
     }
-    browser.until("location.hash === '#/freestyle-15/h8,h9'");
+    browser.wait_for("location.hash === '#/freestyle-15/h8,h9'");
     browser.click("#moves");
     browser.type_text("j10 i9");
     browser.press("Enter");
-    browser.until("location.hash === '#/freestyle-15/h8,h9,j10,i9'");
+    browser.wait_for("location.hash === '#/freestyle-15/h8,h9,j10,i9'");
     browser.click("#moves");
     browser.type_text("z99");
     browser.press("Enter");
-    browser.until(&format!("{}.includes('z99')", text(".toasts")));
+    browser.wait_for(&format!("{}.includes('z99')", text(".toasts")));
 
     // Chinese, and English again.
-    browser.value("document.activeElement.blur()");
+    browser.evaluate("document.activeElement.blur()");
     browser.click("#language");
-    browser.until(&format!(
+    browser.wait_for(&format!(
         "{}.includes('黑方走棋') && document.documentElement.lang === 'zh-CN'",
         text(".headline")
     ));
     browser.click("#language");
-    browser.until(&format!("{}.includes('Black to move')", text(".headline")));
+    browser.wait_for(&format!("{}.includes('Black to move')", text(".headline")));
 
-    // An analysis deepens, and has so much time that it is at work when it is stopped.
+    // An analysis deepens; it has time enough to be stopped before its end.
     browser.click("#tab-analysis");
-    browser.until("document.querySelector('#effort')");
+    browser.wait_for("document.querySelector('#effort')");
     let most = "(() => { const e = document.querySelector('#effort'); e.selectedIndex = e.options.length - 1; \
                 e.dispatchEvent(new Event('change')); })()";
-    browser.value(most);
+    browser.evaluate(most);
     browser.click("#analyze");
-    browser.until("document.querySelectorAll('.deepened li').length >= 2");
+    browser.wait_for("document.querySelectorAll('.deepened li').length >= 2");
     browser.click("#stop");
-    browser.until(&format!("{}.includes('Stopped')", text(".progress")));
+    browser.wait_for(&format!("{}.includes('Stopped')", text(".progress")));
 
-    // Pieces: chosen, and moved where the rules let them; the river is there.
-    browser.open(&format!("http://{}/#/xiangqi", door.http));
-    browser.until("document.querySelectorAll('.tile-piece').length === 32 && document.querySelector('.river')");
+    // Pieces are selected and moved to their legal targets.
+    browser.open(&format!("http://{}/#/xiangqi", server.http));
+    browser.wait_for("document.querySelectorAll('.tile-piece').length === 32 && document.querySelector('.river')");
     browser.click("[data-point=h2]");
-    browser.until("document.querySelectorAll('.target').length === 12");
+    browser.wait_for("document.querySelectorAll('.target').length === 12");
     browser.click("[data-point=e2]");
-    browser.until("location.hash === '#/xiangqi/h2e2' && document.querySelector('.came')");
-    browser.open(&format!("http://{}/#/surakarta", door.http));
-    browser.until(
+    browser.wait_for("location.hash === '#/xiangqi/h2e2' && document.querySelector('.came')");
+    browser.open(&format!("http://{}/#/surakarta", server.http));
+    browser.wait_for(
         "document.querySelectorAll('.stone').length === 24 && document.querySelectorAll('path.line').length === 8",
     );
 
-    // The cluster: a build is started, seen to grow, paused, resumed and given up.
+    // A build is started, observed, paused, resumed and cancelled.
     browser.click("#to-cluster");
     browser.click(".start summary");
-    browser.until("document.querySelector('[name=name]').value === 'surakarta'");
+    browser.wait_for("document.querySelector('[name=name]').value === 'surakarta'");
     let choose = |browser: &mut Browser, name: &str, value: &str| {
         let select = format!("document.querySelector('[name={name}]')");
-        browser.value(&format!(
+        browser.evaluate(&format!(
             "{select}.value = '{value}'; {select}.dispatchEvent(new Event('change'))"
         ));
     };
     let fill = |browser: &mut Browser, name: &str, value: &str| {
-        browser.value(&format!(
+        browser.evaluate(&format!(
             "document.querySelector('[name={name}]').value = '{value}'"
         ));
     };
-    // Each aim has the fields that belong to it; what the server refuses is said, and what was filled in stays.
+    // Each aim shows its own fields. An error of the server appears, and the fields keep their content.
     let fields = "[...document.querySelectorAll('.start form > [data-field]')].filter((e) => !e.hidden)\
                   .map((e) => e.dataset.field).join(' ')";
     for (aim, own) in [
@@ -135,7 +136,7 @@ fn a_person_follows_the_book_and_watches_it_grow() {
         ("one-side", "name roots side depth top positions"),
     ] {
         choose(&mut browser, "aim", aim);
-        assert_eq!(browser.value(fields), json!(own), "{aim}");
+        assert_eq!(browser.evaluate(fields), json!(own), "{aim}");
     }
     choose(&mut browser, "variant", "freestyle-15");
     choose(&mut browser, "side", "second");
@@ -148,7 +149,7 @@ fn a_person_follows_the_book_and_watches_it_grow() {
         fill(&mut browser, name, value);
     }
     browser.click(".start button[type=submit]");
-    browser.until(&format!("{}.includes('z99')", text(".start .complaint")));
+    browser.wait_for(&format!("{}.includes('z99')", text(".start .complaint")));
     browser.click(".start .more summary");
     for (name, value) in [
         ("roots", "h8; i9"),
@@ -159,41 +160,42 @@ fn a_person_follows_the_book_and_watches_it_grow() {
         fill(&mut browser, name, value);
     }
     browser.click(".start button[type=submit]");
-    browser.until(&format!(
+    browser.wait_for(&format!(
         "{}.includes('priority 7')",
         text("[data-job=seen]")
     ));
     let job = "[data-job=seen]";
-    browser.until(&format!("{}.includes('running')", text(job)));
-    browser.until(&format!("document.querySelector('{job} .plot .curve')"));
-    browser.until("document.querySelectorAll('.workers tbody tr').length === 1");
+    browser.wait_for(&format!("{}.includes('running')", text(job)));
+    browser.wait_for(&format!("document.querySelector('{job} .plot .curve')"));
+    browser.wait_for("document.querySelectorAll('.workers tbody tr').length === 1");
     browser.click(&format!("{job} [data-action=pause]"));
-    browser.until(&format!("{}.includes('paused')", text(job)));
+    browser.wait_for(&format!("{}.includes('paused')", text(job)));
     browser.click(&format!("{job} [data-action=resume]"));
-    browser.until(&format!("{}.includes('running')", text(job)));
+    browser.wait_for(&format!("{}.includes('running')", text(job)));
     browser.click(&format!("{job} [data-action=cancel]"));
     browser.click("dialog.confirm button.danger");
-    browser.until(&format!("{}.includes('cancelled')", text(job)));
+    browser.wait_for(&format!("{}.includes('cancelled')", text(job)));
 
-    // Nothing is lost on a phone, and every control has a name.
-    for (width, height, is_dark) in LOOKS {
-        browser.look(width, height, is_dark);
+    // No window needs sideways scrolling, and every control has a name.
+    for (width, height, is_dark) in WINDOWS {
+        browser.set_window(width, height, is_dark);
         for view in [
             "#/freestyle-15/h8,a1,i8,a3,j8,a5",
             "#/xiangqi/h2e2",
             "#/surakarta",
             "#/cluster",
         ] {
-            browser.open(&format!("http://{}/{view}", door.http));
-            browser.until("document.querySelector('main') && document.body.innerText.length > 40");
-            browser.value(
+            browser.open(&format!("http://{}/{view}", server.http));
+            browser
+                .wait_for("document.querySelector('main') && document.body.innerText.length > 40");
+            browser.evaluate(
                 "for (const form of document.querySelectorAll('.start, .more')) form.open = true",
             );
-            browser.until("document.documentElement.scrollWidth <= innerWidth + 1");
+            browser.wait_for("document.documentElement.scrollWidth <= innerWidth + 1");
             let nameless = "[...document.querySelectorAll('button, a, input, select, [role=img]')].filter((e) => \
                             e.getClientRects().length && !(e.ariaLabel || e.innerText || e.labels?.length || \
                             e.textContent)).map((e) => e.outerHTML)";
-            assert_eq!(browser.value(nameless), json!([]), "{view}");
+            assert_eq!(browser.evaluate(nameless), json!([]), "{view}");
             if let Some(folder) = std::env::var_os("KAGETSU_SCREENSHOTS") {
                 std::thread::sleep(Duration::from_millis(700));
                 let name = format!(
@@ -210,25 +212,25 @@ fn a_person_follows_the_book_and_watches_it_grow() {
         }
     }
 
-    // The page talks to its own server alone, and nothing in it went wrong.
-    let here = format!("http://{}/", door.http);
-    // What a browser draws by itself, as the sign of a field for a day, it has with it.
+    // The page requests nothing from other servers and has no errors.
+    let here = format!("http://{}/", server.http);
+    // The browser's own icons are `data:` addresses.
     let is_here =
         |url: &String| url.starts_with(&here) || url.starts_with("data:") || url == "about:blank";
-    let abroad: Vec<String> = browser
+    let others: Vec<String> = browser
         .requests()
         .into_iter()
         .filter(|url| !is_here(url))
         .collect();
-    assert_eq!(abroad, Vec::<String>::new());
+    assert_eq!(others, Vec::<String>::new());
     assert_eq!(browser.errors(), Vec::<String>::new());
     drop(browser);
-    door.coordinator.signal(Signal::SIGTERM);
-    assert_eq!(door.coordinator.wait().code(), Some(0), "a clean stop");
+    server.coordinator.signal(Signal::SIGTERM);
+    assert_eq!(server.coordinator.wait().code(), Some(0), "a clean stop");
 }
 
 #[test]
-fn a_person_shows_a_token_to_do_more_than_look() {
+fn token_lets_the_page_change_things() {
     let Some(mut browser) = Browser::start() else {
         return;
     };
@@ -250,52 +252,139 @@ fn a_person_shows_a_token_to_do_more_than_look() {
         browser.click("dialog.token button.primary");
     };
 
-    // Where the public may look, it looks; a token that nobody knows is told so, one that is known lets the page do more.
-    let door = Door::start(&["--book", &book, "--tokens", &tokens, "--public"]);
-    browser.look(1440, 900, false);
-    browser.open(&format!("http://{}/#/freestyle-15/h8", door.http));
-    browser.until(&format!(
+    // The public may read. An unknown token is rejected; a valid one lets the page do more.
+    let server = HttpCoordinator::start(&["--book", &book, "--tokens", &tokens, "--public"]);
+    browser.set_window(1440, 900, false);
+    browser.open(&format!("http://{}/#/freestyle-15/h8", server.http));
+    browser.wait_for(&format!(
         "{pill}.includes('read-only') && document.querySelectorAll('.stone').length === 1"
     ));
     assert_eq!(
-        browser.value("document.querySelector('dialog.token') === null"),
+        browser.evaluate("document.querySelector('dialog.token') === null"),
         json!(true)
     );
     browser.click("#token");
-    browser.until(&format!(
+    browser.wait_for(&format!(
         "{}.includes('do more here')",
         text("dialog.token p")
     ));
     enter(&mut browser, "kagetsu_0");
-    browser.until(&format!(
+    browser.wait_for(&format!(
         "{}.includes('not known here')",
         text("dialog.token p")
     ));
     enter(&mut browser, &made.stdout);
-    browser.until(&format!(
+    browser.wait_for(&format!(
         "!{pill}.includes('read-only') && !document.querySelector('dialog.token')"
     ));
     browser.click("#to-cluster");
-    browser.until("document.querySelector('.start').getClientRects().length === 1");
+    browser.wait_for("document.querySelector('.start').getClientRects().length === 1");
 
-    // Where it may not, the page asks at once, and not again and again.
-    let closed = Door::start(&[
+    // Where the public may not read, the page asks for a token at once, but only once.
+    let closed = HttpCoordinator::start(&[
         "--book",
         &book.replace("book", "other"),
         "--tokens",
         &tokens,
     ]);
     browser.open(&format!("http://{}/#/freestyle-15/h8", closed.http));
-    browser.until(&format!(
+    browser.wait_for(&format!(
         "{}.includes('wants a token')",
         text("dialog.token p")
     ));
-    browser.value("document.querySelector('dialog.token').close()");
-    browser.until(&format!(
+    browser.evaluate("document.querySelector('dialog.token').close()");
+    browser.wait_for(&format!(
         "{pill}.includes('wants a token') && !document.querySelector('dialog.token')"
     ));
     browser.click("#token");
     enter(&mut browser, &made.stdout);
-    browser.until("document.querySelectorAll('.stone').length === 1");
+    browser.wait_for("document.querySelectorAll('.stone').length === 1");
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+/// English words on the page but names that stay as they are: games, programs, engines, proofs.
+const ENGLISH_WORDS: &str = "(document.body.innerText.match(/[A-Za-z][A-Za-z-]{3,}/g) ?? []).filter((word) => \
+    !/^(kagetsu.*|english|freestyle.*|standard.*|renju.*|xiangqi|surakarta|seen.*|dir|book)$/i.test(word))";
+
+#[test]
+fn page_walks_lines_and_explains_bad_input() {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let scratch = Scratch::new();
+    let book = scratch.path("book");
+    let server = HttpCoordinator::start(&["--book", book.to_str().expect("a plain name")]);
+    let _worker = worker(&server.grpc);
+    let body = json!({"name": "seen", "variant": "freestyle-15", "roots": ["h8 i9"], "positions": 2, "depth": 2, "top": 2});
+    server.post("/api/v1/jobs", &body);
+    until("the book", || {
+        (server.get("/api/v1/jobs")[0]["state"] == "done").then_some(())
+    });
+    let stones = |count: u32| format!("document.querySelectorAll('.stone').length === {count}");
+    browser.set_window(1440, 900, true);
+    browser.open(&format!("http://{}/#/freestyle-15/h8,i9", server.http));
+    browser.wait_for(&stones(2));
+
+    // Moves with a value come first; those with only an upper bound are folded and have no marks.
+    let known = server.get("/api/v1/book?variant=freestyle-15&moves=h8%20i9");
+    let answers = known["answers"].as_array().expect("answers");
+    let bounded = answers
+        .iter()
+        .filter(|answer| answer["bound"] == "upper" && answer["proof"] == "none")
+        .count();
+    assert!(bounded > 0 && bounded < answers.len(), "{known}");
+    let marks = answers.len() - bounded;
+    browser.wait_for(&format!(
+        "document.querySelectorAll('.mark').length === {marks}"
+    ));
+    browser.wait_for("document.querySelectorAll('tr.bounded').length === 0");
+    browser.click(".fold");
+    browser.wait_for(&format!(
+        "document.querySelectorAll('tr.bounded').length === {bounded}"
+    ));
+    let score = known["score"].as_i64().expect("a score");
+    let shown = format!("{}.{:02}", score.abs() / 100, score.abs() % 100);
+    browser.wait_for(&format!("{}.includes('{shown}')", text(".headline")));
+
+    // After a click the keys left and right walk the line, and so does the wheel.
+    browser.click("[data-point=h9]");
+    browser.wait_for(&stones(3));
+    browser.press("ArrowLeft");
+    browser.wait_for(&stones(2));
+    browser.press("ArrowRight");
+    browser.wait_for(&stones(3));
+    browser.wheel("#board", -100);
+    browser.wait_for(&stones(2));
+    browser.wheel("#board", 100);
+    browser.wait_for(&stones(3));
+
+    // A typed line that begins with the moves on the board is the whole line.
+    browser.click("#moves");
+    browser.type_text("h8 i9 h9 j10");
+    browser.press("Enter");
+    browser.wait_for("location.hash === '#/freestyle-15/h8,i9,h9,j10'");
+
+    // A bad link says what is wrong with it.
+    browser.open(&format!("http://{}/#/surakarta/a1z9", server.http));
+    browser.wait_for(&format!("{}.includes('a1z9')", text(".notice")));
+    browser.wait_for("document.querySelector('#moves').placeholder.startsWith('a2a3')");
+    browser.click(".notice button");
+    browser.wait_for("document.querySelector('.notice').hidden");
+    browser.open(&format!("http://{}/#/go-19", server.http));
+    browser.wait_for(&format!("{}.includes('go-19')", text(".notice")));
+    browser.wait_for("document.querySelector('#variant').value === 'freestyle-15'");
+
+    // A Chinese page has no English sentence.
+    browser.click("#language");
+    browser.wait_for("document.documentElement.lang === 'zh-CN'");
+    for view in ["#/freestyle-15/h8,i9", "#/renju-15/h8,h8", "#/cluster"] {
+        browser.open(&format!("http://{}/{view}", server.http));
+        browser.wait_for("document.querySelector('main') && document.body.innerText.length > 40");
+        browser.wait_for(&format!("({ENGLISH_WORDS}).length === 0"));
+    }
+    browser.wait_for(&format!(
+        "{}.includes('没有进行中的任务')",
+        text(".workers")
+    ));
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
