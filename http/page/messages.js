@@ -8,7 +8,7 @@ const CHINESE = [
   [/unknown variant '(.*?)'/, "没有“$1”这种棋"],
   [/move (\d+).*'(.+?)'.*(?:taken|occupied)/, "第 $1 手 $2：该处已有棋子"],
   [/(\S+) is taken/, "$1 处已有棋子"],
-  [/move (\d+),? '?([^\s':,]+)'?/, "第 $1 手 $2 不合法"],
+  [/move (\d+)[:,]? '?([^\s':,]+)'?/, "第 $1 手 $2 不合法"],
   [/^fen: /, "FEN 无效"],
   [/the game is over/, "对局已结束，无需分析"],
   [/is at work|already/, "已有同名的任务"],

@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use kagetsu_api::HistoryPoint;
 use kagetsu_proto::v1;
 
-/// Points of one job. Beyond that every second point is dropped, and new ones are taken half as often.
+/// Points of one job. Beyond that every second point is dropped, and new ones are taken half as
+/// often.
 const MAX_POINTS: usize = 512;
 /// Recorded jobs; later ones have no history.
 const MAX_JOBS: usize = 256;

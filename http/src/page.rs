@@ -79,7 +79,8 @@ pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
     ASSETS.iter().map(|asset| asset.path)
 }
 
-/// A file of the page. A browser revalidates it each time, because a new program may contain a new page.
+/// A file of the page. A browser revalidates it each time, because a new program may contain a new
+/// page.
 pub(crate) fn file(path: &str) -> Option<Response> {
     let asset = ASSETS.iter().find(|asset| asset.path == path)?;
     let headers = [

@@ -1,7 +1,7 @@
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-/// The largest limit of gRPC connections. One address may have half of them: 10,000 workers fit behind
-/// one.
+/// The largest limit of gRPC connections. One address may have half of them, so that 10,000 workers
+/// fit behind one.
 const MAX_GRPC: u64 = 24_576;
 /// The largest limit of HTTP connections, and of connections for metrics.
 const MAX_HTTP: u64 = 2_048;
@@ -19,8 +19,8 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// The limits for this process. Raises its limit of open files to what the system allows, because
-    /// shells often grant only a thousand.
+    /// The limits for this process. Raises its limit of open files to what the system allows,
+    /// because shells often grant only a thousand.
     pub(crate) fn of_system() -> Self {
         let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| {
             if soft < hard {

@@ -30,8 +30,8 @@ pub struct Protection {
         requires = "tls_cert"
     )]
     pub tls_key: Option<PathBuf>,
-    /// Require client certificates of this authority, such as ca.pem; with --tokens, HTTP clients need
-    /// a token instead
+    /// Require client certificates of this authority, such as ca.pem; with --tokens, HTTP clients
+    /// need a token instead
     #[arg(
         help_heading = "Protection",
         long,
@@ -39,8 +39,8 @@ pub struct Protection {
         requires = "tls_cert"
     )]
     pub tls_client_ca: Option<PathBuf>,
-    /// Require one of the tokens in this file; each token grants its roles. `kagetsu token new` makes
-    /// tokens
+    /// Require one of the tokens in this file; each token grants its roles. `kagetsu token new`
+    /// makes tokens
     #[arg(help_heading = "Protection", long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
     /// Allow read-only access without a token; all anonymous clients share one token's rate limit

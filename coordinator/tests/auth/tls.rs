@@ -1,4 +1,4 @@
-//! TLS between a client and a coordinator, as it should be and in every way in which it can be wrong.
+//! TLS between a client and a coordinator: valid setups, and every kind of wrong one.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 /// A folder of certificates.
 struct Folder(TempDir);
 
-/// Whom a certificate is for.
+/// The holder of a certificate.
 #[derive(Clone, Copy)]
 enum Usage {
     Server,
@@ -155,7 +155,7 @@ async fn list(caller: AuthenticatedChannel) -> Result<(), tonic::Status> {
         .map(drop)
 }
 
-/// Connects and asks; or why that cannot be.
+/// Connects and lists the workers; fails with the message of the error.
 async fn ask(access: &Access, url: &str) -> Result<(), String> {
     let connector = access.connector(url).map_err(|error| error.to_string())?;
     let caller = connector
@@ -166,10 +166,10 @@ async fn ask(access: &Access, url: &str) -> Result<(), String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_wrong_way_is_told_before_the_first_request() {
+async fn wrong_setups_fail_before_the_first_request() {
     let folder = Folder::full();
     let (plain, tls, mutual) = (None, Some(("server", None)), Some(("server", Some("ca"))));
-    // Server, scheme, client's authority, client's certificate: what is said; nothing where all is well.
+    // Server, scheme, client's authority, client's certificate, parts of the error; none for success.
     #[expect(clippy::type_complexity, reason = "rows of a table")]
     let rows: &[(
         Option<(&str, Option<&str>)>,
@@ -294,7 +294,7 @@ async fn each_wrong_way_is_told_before_the_first_request() {
 }
 
 #[test]
-fn files_that_cannot_be_used_are_named() {
+fn unusable_files_are_named() {
     let folder = Folder::full();
     let server = |certificate: &str, key: &str, authority: Option<&str>| {
         let client_authority = authority.map(|name| folder.path(name));
@@ -406,7 +406,7 @@ fn files_that_cannot_be_used_are_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn renewed_certificates_are_taken_up_while_serving() {
+async fn renewed_certificates_are_reloaded() {
     let folder = Folder::new();
     let ours = folder.authority("ca");
     folder.certificate(("server", "127.0.0.1", Usage::Server), (-30, -9), &ours);
@@ -421,7 +421,7 @@ async fn renewed_certificates_are_taken_up_while_serving() {
             .contains("expired")
     );
     assert!(!tls.reload().expect("the same files"));
-    // Other files at the same moment, as far as the clock of the disk tells them apart.
+    // The new files have the times of the old ones, as on a disk with a coarse clock.
     let files = ["server.pem", "server.key"].map(|name| folder.path(name));
     let before = files.each_ref().map(|file| {
         file.metadata()
@@ -443,13 +443,13 @@ async fn renewed_certificates_are_taken_up_while_serving() {
     assert_eq!(
         ask(&access, &url).await,
         Ok(()),
-        "what was read before stays"
+        "the previous certificate stays in use"
     );
     coordinator.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_says_nothing_holds_up_nobody() {
+async fn silent_connections_block_no_others() {
     let folder = Folder::full();
     let coordinator =
         Coordinator::start(Some(folder.server("server", None).expect("sound files"))).await;
@@ -467,7 +467,7 @@ async fn who_says_nothing_holds_up_nobody() {
 }
 
 #[tokio::test]
-async fn what_is_no_coordinator_is_known_by_its_first_words() {
+async fn other_servers_are_recognised() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     for (says, words) in [
         (&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], "HTTP/1"),
@@ -481,7 +481,7 @@ async fn what_is_no_coordinator_is_known_by_its_first_words() {
             let _ = stream.read(&mut [0; 64]).await;
             let _ = stream.write_all(says).await;
             let _ = stream.shutdown().await;
-            // A line that is closed with words unread is reset, and what was said on it is lost.
+            // Closing a socket with unread bytes resets it and loses the answer.
             while let Ok(1..) = stream.read(&mut [0; 64]).await {}
         });
         let said = ask(&Access::default(), &url)
@@ -493,7 +493,7 @@ async fn what_is_no_coordinator_is_known_by_its_first_words() {
 }
 
 #[test]
-fn a_server_says_when_nobody_will_believe_its_certificate() {
+fn server_reports_an_invalid_certificate() {
     let folder = Folder::full();
     let fault = |name: &str| {
         let (certificate, key) = (

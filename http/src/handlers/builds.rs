@@ -92,8 +92,8 @@ pub(crate) async fn history(
 
 /// Follows a job.
 ///
-/// Server-sent events: `job` with the job, now and after each change, until it is over; `error` at an
-/// early end.
+/// Server-sent events: `job` with the job, now and after each change, until it is over; `error` at
+/// an early end.
 #[utoipa::path(
     get,
     path = "/api/v1/jobs/{name}/events",
