@@ -2,7 +2,7 @@
 #![no_main]
 
 use kagetsu_engines::uci::Dialect;
-use kagetsu_engines::{Address, OptionValue, gomocup, uci};
+use kagetsu_engines::{EngineAddress, OptionValue, gomocup, uci};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
@@ -16,7 +16,7 @@ fuzz_target!(|text: &str| {
     let _ = gomocup::FromEngine::read(text).write();
     let _ = (
         gomocup::Eval::read(text),
-        text.parse::<Address>(),
+        text.parse::<EngineAddress>(),
         text.parse::<OptionValue>(),
     );
 });

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use kagetsu_engines::{Address, OptionValue, Settings};
+use kagetsu_engines::{EngineAddress, EngineSettings, OptionValue};
 
 /// Somebody else's engine in place of our own.
 #[derive(Args, Clone, Debug, Default)]
@@ -9,7 +9,7 @@ pub struct EngineArgs {
     /// Searches with somebody else's engine: gomocup:COMMAND, uci:COMMAND or ucci:COMMAND, as in
     /// uci:/usr/games/fairy-stockfish
     #[arg(long, value_name = "PROTOCOL:COMMAND")]
-    pub engine: Option<Address>,
+    pub engine: Option<EngineAddress>,
     /// Sets an option of that engine, as in "Skill Level=20"; may be given more than once
     #[arg(long, value_name = "NAME=VALUE", requires = "engine")]
     pub engine_option: Vec<OptionValue>,
@@ -21,15 +21,17 @@ pub struct EngineArgs {
 impl EngineArgs {
     /// How the engine is made, where one is named.
     #[must_use]
-    pub fn settings(&self, threads: u16, memory_mib: u64) -> Option<Settings> {
+    pub fn settings(&self, threads: u16, memory_mib: u64) -> Option<EngineSettings> {
         let address = self.engine.clone()?;
-        let patience = self.engine_patience.unwrap_or(Settings::PATIENCE);
-        Some(Settings {
+        let stall_timeout = self
+            .engine_patience
+            .unwrap_or(EngineSettings::DEFAULT_STALL_TIMEOUT);
+        Some(EngineSettings {
             options: self.engine_option.clone(),
             threads,
             memory_mib,
-            patience,
-            ..Settings::new(address)
+            stall_timeout,
+            ..EngineSettings::new(address)
         })
     }
 }

@@ -1,5 +1,5 @@
 use anyhow::{Result, anyhow, bail};
-use kagetsu_engines::{External, Settings};
+use kagetsu_engines::{EngineSettings, External};
 use kagetsu_game::{Answer, Question, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
@@ -16,7 +16,7 @@ impl Thinker {
     ///
     /// # Errors
     /// If it does not start, does not play the variant, or does something wrong where the answer is known.
-    pub fn external(settings: Settings, variant: Variant, control: &Control) -> Result<Self> {
+    pub fn external(settings: EngineSettings, variant: Variant, control: &Control) -> Result<Self> {
         let mut engine = External::start(settings, control)?;
         engine.check(variant, control)?;
         Ok(Self::External(Box::new(engine)))
@@ -90,7 +90,7 @@ impl Team {
     /// If it does not start, or fails in one of the variants; in all of the usual ones.
     pub(crate) fn external(
         slots: u32,
-        settings: Settings,
+        settings: EngineSettings,
         wanted: &[Variant],
         control: &Control,
     ) -> Result<Self> {

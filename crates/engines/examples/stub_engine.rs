@@ -1,7 +1,8 @@
-//! An engine for tests: knows the rules, thinks nothing, and can be told to misbehave.
+//! An engine for tests: it knows the rules, does not search, and misbehaves on demand.
 //!
-//! `stub_engine PROTOCOL MODE [FILE]`, as in `stub_engine uci crash /tmp/once`. It misbehaves where one to four moves were
-//! made since the start; with a FILE only once, when there is no such file yet.
+//! `stub_engine PROTOCOL MODE [FILE]`, for example `stub_engine uci crash /tmp/once`. It misbehaves
+//! in positions one to four moves after the start. With a FILE it misbehaves only while that file
+//! does not exist, and creates it.
 
 use std::io::{BufRead, Write};
 use std::path::Path;
@@ -16,7 +17,7 @@ fn main() {
     let [protocol, mode, rest @ ..] = arguments.as_slice() else {
         panic!("stub_engine PROTOCOL MODE [FILE]")
     };
-    let manners = Manners {
+    let manners = Misbehaviour {
         mode: mode.clone(),
         once: rest.first().cloned(),
     };
@@ -26,39 +27,39 @@ fn main() {
         "gomocup" => Brain::new(manners).run(),
         other => panic!("no protocol {other}"),
     };
-    // Whoever does not listen any more is gone.
+    // The reader has closed the pipe: end quietly.
     drop(run);
 }
 
-/// How it misbehaves.
-struct Manners {
+/// The way in which the engine misbehaves.
+struct Misbehaviour {
     mode: String,
     once: Option<String>,
 }
 
-/// No move of xiangqi, and none of gomoku on any board.
+/// Illegal in xiangqi, and in gomoku on any board.
 const ILLEGAL: &str = "a1i8";
 
-/// What to do in place of an answer.
-enum Trouble {
+/// The reaction that takes the place of an answer.
+enum Reaction {
     None,
-    /// Play this.
+    /// Plays this move.
     Play(&'static str),
 }
 
-impl Manners {
+impl Misbehaviour {
     fn is(&self, mode: &str) -> bool {
         self.mode == mode
     }
 
-    /// Does what it should not, if it is time.
-    fn misbehave(&self, moves: usize) -> Trouble {
+    /// Misbehaves if the position is one to four moves after the start.
+    fn misbehave(&self, moves: usize) -> Reaction {
         if !(1..=4).contains(&moves) || self.is("good") {
-            return Trouble::None;
+            return Reaction::None;
         }
         if let Some(once) = &self.once {
             if Path::new(once).exists() {
-                return Trouble::None;
+                return Reaction::None;
             }
             std::fs::write(once, "").expect("a file can be made");
         }
@@ -72,7 +73,7 @@ impl Manners {
                 std::thread::park();
             },
             "flood" => loop {
-                // Until nobody reads it.
+                // Floods the pipe until the reader closes it.
                 if out.write_all(&[b'x'; 1 << 16]).is_err() {
                     std::process::exit(0);
                 }
@@ -85,24 +86,24 @@ impl Manners {
                     std::process::exit(0);
                 }
             },
-            "illegal" => Trouble::Play(ILLEGAL),
-            "nonsense" => Trouble::Play("\u{fffd}!"),
-            _ => Trouble::None,
+            "illegal" => Reaction::Play(ILLEGAL),
+            "nonsense" => Reaction::Play("\u{fffd}!"),
+            _ => Reaction::None,
         }
     }
 }
 
-/// An engine of xiangqi.
+/// A xiangqi engine.
 struct Chess {
     dialect: Dialect,
-    manners: Manners,
+    manners: Misbehaviour,
     position: Position,
     banned: Vec<Move>,
     lines: usize,
 }
 
 impl Chess {
-    fn new(dialect: Dialect, manners: Manners) -> Self {
+    fn new(dialect: Dialect, manners: Misbehaviour) -> Self {
         Self {
             dialect,
             manners,
@@ -218,7 +219,7 @@ impl Chess {
                 ponder: None,
             }]
         };
-        if let Trouble::Play(text) = self.manners.misbehave(self.position.moves().len()) {
+        if let Reaction::Play(text) = self.manners.misbehave(self.position.moves().len()) {
             return best(text.into());
         }
         if self.manners.is("illegal-check") && self.position.setup().is_some() {
@@ -271,21 +272,21 @@ impl Chess {
     }
 }
 
-/// An engine of gomoku; in the mode `yixin` and those that begin so with Yixin's words.
+/// A gomoku engine. The mode `yixin`, and modes that begin with it, use Yixin's extensions.
 struct Brain {
-    manners: Manners,
+    manners: Misbehaviour,
     size: u8,
     rule: RuleName,
     depth: u32,
-    /// Stones and whose they are, 1 for our own.
+    /// Stones with their owner: 1 is this engine, 2 its opponent.
     stones: Vec<(Point, u8)>,
     blocked: Vec<Point>,
-    /// The block that is being read.
+    /// The block command whose lines are being read.
     block: Option<gomocup::ToEngine>,
 }
 
 impl Brain {
-    fn new(manners: Manners) -> Self {
+    fn new(manners: Misbehaviour) -> Self {
         let (stones, blocked) = (Vec::new(), Vec::new());
         Self {
             manners,
@@ -312,7 +313,7 @@ impl Brain {
             let answers = self.answer(line);
             let mut out = std::io::stdout().lock();
             for answer in answers {
-                // As Windows has it.
+                // Line ends as Windows writes them.
                 write!(out, "{answer}\r\n")?;
             }
             out.flush()?;
@@ -403,9 +404,9 @@ impl Brain {
 
     fn think(&self, lines: usize) -> Vec<String> {
         match self.manners.misbehave(self.stones.len()) {
-            Trouble::Play(ILLEGAL) => return vec!["99,99".into()],
-            Trouble::Play(text) => return vec![text.into()],
-            Trouble::None => {}
+            Reaction::Play(ILLEGAL) => return vec!["99,99".into()],
+            Reaction::Play(text) => return vec![text.into()],
+            Reaction::None => {}
         }
         let variant = Variant::Gomoku {
             rule: self.rule,
@@ -455,7 +456,7 @@ impl Brain {
     }
 }
 
-/// A value for everybody: a win first, then what the position's key happens to say.
+/// A deterministic value: a win where there is one, else a number made from the position's key.
 fn value(position: &Position, m: Move) -> i32 {
     let next = position.play(m).expect("legal");
     match next.outcome() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kagetsu_game::Variant;
 
-/// How an engine is spoken to.
+/// The protocol of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
     /// Universal Chess Interface.
@@ -31,7 +31,7 @@ impl Protocol {
         }
     }
 
-    /// What an engine of this protocol is tried in where nobody says what it plays.
+    /// The variants in which an engine of this protocol is checked when its user names none.
     #[must_use]
     pub const fn usual_variants(self) -> &'static [Variant] {
         match self {
@@ -55,11 +55,11 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// A protocol and a command, as in `uci:/usr/games/fairy-stockfish`. The command is cut into words as a shell does it;
-/// nothing else that a shell does is done.
+/// A protocol and a command, for example `uci:/usr/games/fairy-stockfish`. The command is split
+/// into words by the shell's rules of quoting; no other feature of a shell applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// How it is spoken to.
+pub struct EngineAddress {
+    /// The protocol.
     pub protocol: Protocol,
     /// The program.
     pub program: String,
@@ -67,24 +67,24 @@ pub struct Address {
     pub arguments: Vec<String>,
 }
 
-/// Text that names no engine.
+/// Text that is not an engine's address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddressError {
-    /// No protocol before the first colon.
+    /// The text has no known protocol before the first colon.
     #[error(
         "'{0}' does not begin with gomocup:, uci: or ucci:, as in uci:/usr/games/fairy-stockfish"
     )]
     Protocol(String),
-    /// No command after it.
+    /// The text has no command after the protocol.
     #[error("'{0}' names no program, or a quote in it does not end")]
     Command(String),
-    /// An option without a name or a value.
+    /// An option lacks its name or its value.
     #[error("'{0}' is no option; write it as NAME=VALUE, as in Hash=64")]
     Option(String),
 }
 
-impl FromStr for Address {
+impl FromStr for EngineAddress {
     type Err = AddressError;
 
     fn from_str(text: &str) -> Result<Self, AddressError> {
@@ -106,12 +106,12 @@ impl FromStr for Address {
     }
 }
 
-/// An option and its value, as in `Hash=64`.
+/// An engine option with its value, for example `Hash=64`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionValue {
-    /// Its name, as the engine spells it.
+    /// The name, as the engine spells it.
     pub name: String,
-    /// What it is set to.
+    /// The value.
     pub value: String,
 }
 
@@ -131,34 +131,34 @@ impl FromStr for OptionValue {
     }
 }
 
-/// How an engine is made.
+/// EngineSettings with which an engine is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Which.
-    pub address: Address,
-    /// Options set after our own, in this order.
+pub struct EngineSettings {
+    /// The program and its protocol.
+    pub address: EngineAddress,
+    /// Options that are set after Kagetsu's own, in this order.
     pub options: Vec<OptionValue>,
     /// Threads for one search.
     pub threads: u16,
-    /// Memory for what it remembers, in MiB.
+    /// Memory for the engine's table, in MiB.
     pub memory_mib: u64,
-    /// How long it may go without getting on.
-    pub patience: Duration,
+    /// Longest time without progress.
+    pub stall_timeout: Duration,
 }
 
-impl Settings {
-    /// How long an engine may go without getting on, where nobody says otherwise.
-    pub const PATIENCE: Duration = Duration::from_secs(60);
+impl EngineSettings {
+    /// Default of [`EngineSettings::stall_timeout`].
+    pub const DEFAULT_STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-    /// One thread and 64 MiB.
+    /// Returns settings with one thread and 64 MiB.
     #[must_use]
-    pub const fn new(address: Address) -> Self {
+    pub const fn new(address: EngineAddress) -> Self {
         Self {
             address,
             options: Vec::new(),
             threads: 1,
             memory_mib: 64,
-            patience: Self::PATIENCE,
+            stall_timeout: Self::DEFAULT_STALL_TIMEOUT,
         }
     }
 }
@@ -168,8 +168,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_a_protocol_and_a_command() {
-        let address: Address = "uci:'/opt/my engine' --quiet a:b"
+    fn address_is_a_protocol_and_a_command() {
+        let address: EngineAddress = "uci:'/opt/my engine' --quiet a:b"
             .parse()
             .expect("an engine");
         assert_eq!(
@@ -185,12 +185,12 @@ mod tests {
             "uci:   ",
             "uci:''",
         ] {
-            assert!(wrong.parse::<Address>().is_err(), "{wrong}");
+            assert!(wrong.parse::<EngineAddress>().is_err(), "{wrong}");
         }
     }
 
     #[test]
-    fn an_option_is_a_name_and_a_value() {
+    fn option_is_a_name_and_a_value() {
         let option = |name: &str, value: &str| {
             Ok(OptionValue {
                 name: name.into(),

@@ -3,14 +3,14 @@ use std::time::{Duration, Instant};
 use kagetsu_game::{Answer, Effort, KnownAnswer, Move, Position, Question, Variant};
 use kagetsu_search::{Control, Progress};
 
-use crate::address::{Protocol, Settings};
-use crate::fault::{Fault, Wrong};
+use crate::address::{EngineSettings, Protocol};
+use crate::fault::{Fault, FaultKind};
 use crate::gomocup;
-use crate::inquiry::Inquiry;
-use crate::talk::{Ask, Talk, plain};
+use crate::search_series::SearchSeries;
+use crate::search_watch::SearchWatch;
+use crate::session::{EngineSession, SearchRequest, plain};
 use crate::uci;
 use crate::verdicts;
-use crate::watch::Watch;
 
 /// The effort for a position with a known answer.
 const CHECK_EFFORT: Effort = Effort {
@@ -18,36 +18,36 @@ const CHECK_EFFORT: Effort = Effort {
     nodes: None,
     time: Some(Duration::from_secs(1)),
 };
-/// How often a question is put to it: an engine that fails is started anew.
-const TRIES: u32 = 2;
-/// The wait before an engine is started again after the first failure, and the longest.
+/// Attempts to answer one question; the engine is restarted between them.
+const MAX_ATTEMPTS: u32 = 2;
+/// Shortest and longest wait before an engine is restarted after a failure.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
 
-/// Somebody else's engine, as a child process that is started again when it fails, and killed when this is dropped.
+/// Another program's engine as a child process. It is restarted when it fails and killed on drop.
 pub struct External {
-    settings: Settings,
+    settings: EngineSettings,
     name: String,
-    /// The conversation; `None` after a failure, until the next question.
-    talk: Option<Box<dyn Talk>>,
-    /// Failures since its last answer.
+    /// The open session; `None` after a failure, until the next question.
+    talk: Option<Box<dyn EngineSession>>,
+    /// Failures since the last answer.
     failures: u32,
-    /// Whether it has disregarded which moves it was asked about.
-    is_unruly: bool,
+    /// Whether the engine has ignored a restriction to some root moves.
+    ignores_restrictions: bool,
 }
 
 impl External {
-    /// Starts the engine and hears its name.
+    /// Starts the engine and reads its name.
     ///
     /// # Errors
-    /// If it does not start, does not speak the protocol, or is stopped before it has.
-    pub fn start(settings: Settings, control: &Control) -> Result<Self, Fault> {
+    /// If it does not start, does not speak the protocol, or `control` stops it first.
+    pub fn start(settings: EngineSettings, control: &Control) -> Result<Self, Fault> {
         let name = plain(&settings.address.program);
         let mut engine = Self {
             settings,
             name,
             talk: None,
             failures: 0,
-            is_unruly: false,
+            ignores_restrictions: false,
         };
         engine
             .talk(control)
@@ -56,7 +56,7 @@ impl External {
         Ok(engine)
     }
 
-    /// Another of the same, which is started with its first question.
+    /// Returns an engine with the same settings, which starts with its first question.
     #[must_use]
     pub fn twin(&self) -> Self {
         Self {
@@ -68,16 +68,17 @@ impl External {
         }
     }
 
-    /// Its name and version, as verdicts carry it.
+    /// Returns the engine's name and version, as verdicts carry them.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Puts positions with known answers to it: whether it plays by the rules of the variant.
+    /// Gives the engine positions with known answers, to check that it plays by the variant's
+    /// rules.
     ///
     /// # Errors
-    /// The first thing that it does wrong.
+    /// The first fault of the engine.
     pub fn check(&mut self, variant: Variant, control: &Control) -> Result<(), Fault> {
         self.try_check(variant, control).map_err(|wrong| {
             self.talk = None;
@@ -85,20 +86,21 @@ impl External {
         })
     }
 
-    /// Thinks as [`kagetsu_search::Engine::answer`] does, with these differences: the window is not used; a move beyond the
-    /// best `width` has an upper bound; the engine's claims of wins and losses are opinions near
-    /// [`OPINION_MAX`](kagetsu_game::Score::OPINION_MAX), unless our rules or our search of threats show them to be true.
-    /// An engine that fails is started again, and asked once more.
+    /// Answers a question like [`kagetsu_search::Engine::answer`], with these differences: the
+    /// window is not used; a move beyond the best `width` has an upper bound; the engine's claims
+    /// of wins and losses become opinions near [`OPINION_MAX`](kagetsu_game::Score::OPINION_MAX),
+    /// unless the rules or Kagetsu's threat search prove them. An engine that fails is restarted
+    /// and asked once more.
     ///
     /// # Errors
-    /// What it did wrong the last time.
+    /// The fault of the last attempt.
     pub fn answer(
         &mut self,
         question: &Question,
         control: &Control,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer, Fault> {
-        for last in (0..TRIES).map(|n| n + 1 == TRIES) {
+        for last in (0..MAX_ATTEMPTS).map(|n| n + 1 == MAX_ATTEMPTS) {
             self.pause(control);
             let wrong = match self.try_answer(question, control, progress) {
                 Ok(answer) => {
@@ -109,25 +111,25 @@ impl External {
             };
             self.talk = None;
             self.failures = self.failures.saturating_add(1);
-            self.is_unruly |= matches!(wrong, Wrong::Unasked { .. });
+            self.ignores_restrictions |= matches!(wrong, FaultKind::Disallowed { .. });
             let fault = self.fault(wrong);
-            if last || fault.wrong.is_for_good() || control.is_stopped() {
+            if last || fault.wrong.is_permanent() || control.is_stopped() {
                 return Err(fault);
             }
             tracing::warn!(position = %question.position, "{fault}; it is started again");
         }
-        // There is a last try.
+        // Unreachable: the last attempt returns above.
         Ok(Answer::new())
     }
 
-    fn fault(&self, wrong: Wrong) -> Fault {
+    fn fault(&self, wrong: FaultKind) -> Fault {
         Fault {
             engine: self.name.clone(),
             wrong,
         }
     }
 
-    /// An engine that fails again and again is not started again and again without a pause.
+    /// Waits before a restart, longer after each failure in a row.
     fn pause(&self, control: &Control) {
         let (first, longest) = BACKOFF;
         let doubled = first
@@ -144,8 +146,8 @@ impl External {
         }
     }
 
-    fn talk(&mut self, control: &Control) -> Result<&mut dyn Talk, Wrong> {
-        let talk: Box<dyn Talk> = match self.talk.take() {
+    fn talk(&mut self, control: &Control) -> Result<&mut dyn EngineSession, FaultKind> {
+        let talk: Box<dyn EngineSession> = match self.talk.take() {
             Some(talk) => talk,
             None => match self.settings.address.protocol {
                 Protocol::Uci | Protocol::Ucci => {
@@ -158,7 +160,7 @@ impl External {
         Ok(&mut **self.talk.insert(talk))
     }
 
-    fn supported(&self, variant: Variant) -> Result<(), Wrong> {
+    fn supported(&self, variant: Variant) -> Result<(), FaultKind> {
         let is_supported = self.settings.address.protocol.supports(variant);
         let reason = match self.settings.address.protocol {
             Protocol::Uci | Protocol::Ucci => "UCI and UCCI engines are asked about xiangqi alone",
@@ -167,17 +169,17 @@ impl External {
         if is_supported {
             Ok(())
         } else {
-            Err(Wrong::Unsupported { variant, reason })
+            Err(FaultKind::Unsupported { variant, reason })
         }
     }
 
-    fn try_check(&mut self, variant: Variant, control: &Control) -> Result<(), Wrong> {
+    fn try_check(&mut self, variant: Variant, control: &Control) -> Result<(), FaultKind> {
         self.supported(variant)?;
-        let mut watch = Watch::new(control, self.settings.patience);
+        let mut watch = SearchWatch::new(control, self.settings.stall_timeout);
         let talk = self.talk(control)?;
         let start = KnownAnswer::any_legal_move(Position::start(variant));
         for KnownAnswer { position, moves } in [start].into_iter().chain(variant.known_answers()) {
-            let ask = Ask {
+            let ask = SearchRequest {
                 position: &position,
                 moves: &[],
                 lines: 1,
@@ -186,13 +188,13 @@ impl External {
             let found = talk.search(ask, &mut watch, &mut |_| {})?;
             let best = found.lines.first().map(|line| line.m);
             if control.is_stopped() {
-                return Err(Wrong::Stopped);
+                return Err(FaultKind::Stopped);
             }
-            let best = best.ok_or_else(|| Wrong::NoMove(position.to_string()))?;
+            let best = best.ok_or_else(|| FaultKind::NoMove(position.to_string()))?;
             if !moves.is_empty() && !moves.contains(&best) {
                 let names: Vec<String> = moves.iter().map(|&m| position.write_move(m)).collect();
                 let (said, known) = (position.write_move(best), names.join(" or "));
-                return Err(Wrong::Unknowing {
+                return Err(FaultKind::WrongAnswer {
                     said,
                     position: position.to_string(),
                     known,
@@ -201,17 +203,17 @@ impl External {
             }
         }
         if talk.restricts() {
-            self.is_unruly = !self.obeys(variant, &mut watch)?;
+            self.ignores_restrictions = !self.obeys(variant, &mut watch)?;
         }
         Ok(())
     }
 
-    /// Whether it keeps to the moves that it is asked about.
-    fn obeys(&mut self, variant: Variant, watch: &mut Watch<'_>) -> Result<bool, Wrong> {
+    /// Whether the engine respects a restriction to some root moves.
+    fn obeys(&mut self, variant: Variant, watch: &mut SearchWatch<'_>) -> Result<bool, FaultKind> {
         let position = Position::start(variant);
         let least = position.legal_moves().first().copied();
         let moves: Vec<Move> = least.into_iter().collect();
-        let ask = Ask {
+        let ask = SearchRequest {
             position: &position,
             moves: &moves,
             lines: 1,
@@ -220,7 +222,7 @@ impl External {
         let control = watch.control;
         match self.talk(control)?.search(ask, watch, &mut |_| {}) {
             Ok(_) => Ok(true),
-            Err(Wrong::Unasked { .. }) => Ok(false),
+            Err(FaultKind::Disallowed { .. }) => Ok(false),
             Err(wrong) => Err(wrong),
         }
     }
@@ -230,12 +232,12 @@ impl External {
         question: &Question,
         control: &Control,
         progress: &mut dyn FnMut(&Progress),
-    ) -> Result<Answer, Wrong> {
+    ) -> Result<Answer, FaultKind> {
         let position = &question.position;
         self.supported(position.variant())?;
         let legal = position.legal_moves();
         for &m in &question.moves {
-            position.play(m).map_err(Wrong::Question)?;
+            position.play(m).map_err(FaultKind::Question)?;
         }
         let is_free = question.moves.is_empty();
         let asked = if is_free { &legal } else { &question.moves };
@@ -254,10 +256,11 @@ impl External {
         if is_won || open.is_empty() {
             return Ok(ended);
         }
-        let (patience, is_unruly) = (self.settings.patience, self.is_unruly);
+        let (stall_timeout, ignores_restrictions) =
+            (self.settings.stall_timeout, self.ignores_restrictions);
         let talk = self.talk(control)?;
-        let restricts = talk.restricts() && !is_unruly;
-        let mut inquiry = Inquiry::new(talk, restricts, patience, question, control);
+        let restricts = talk.restricts() && !ignores_restrictions;
+        let mut inquiry = SearchSeries::new(talk, restricts, stall_timeout, question, control);
         inquiry.ask(if is_free { &[] } else { &open }, progress)?;
         let mut answer = inquiry.answer(&open)?;
         answer.merge(ended);

@@ -2,106 +2,106 @@ use std::time::Duration;
 
 use kagetsu_game::{MoveError, Position, Variant};
 
-/// What an engine did wrong, and which.
+/// A fault of an engine, with the engine's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the engine {engine} {wrong}")]
 pub struct Fault {
-    /// Its name, or its command before it has said one.
+    /// The engine's name, or its command while the name is unknown.
     pub engine: String,
-    /// What it did.
-    pub wrong: Wrong,
+    /// The fault.
+    pub wrong: FaultKind,
 }
 
-/// What an engine can do wrong.
+/// Kinds of faults of an engine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Wrong {
+pub enum FaultKind {
     /// The program does not start.
     #[error(
         "cannot be started: {0}; give the path of a program that can be run, as in --engine uci:/usr/games/NAME"
     )]
     Start(String),
-    /// The process is gone, or has closed its pipe.
+    /// The process has ended or has closed its pipe.
     #[error("has ended: {0}")]
     Ended(String),
-    /// It should have said something long ago.
-    #[error("said nothing of use for {} s while it was to {doing}; --engine-patience gives it longer", .time.as_secs())]
+    /// The engine sent nothing within the time.
+    #[error("said nothing of use for {} s while it was to {doing}; --engine-stall_timeout gives it longer", .time.as_secs())]
     Silent {
-        /// What it was asked.
+        /// The phase in which it was silent.
         doing: &'static str,
-        /// How long it was given.
+        /// The time that it had.
         time: Duration,
     },
-    /// A line without an end.
+    /// A line is longer than this many bytes.
     #[error("wrote a line of more than {0} bytes")]
     Flood(usize),
-    /// It does not read what it is sent.
+    /// The engine does not read its input.
     #[error("does not read what it is sent")]
-    Deaf,
-    /// A move that cannot be.
+    InputBlocked,
+    /// The engine played an illegal move.
     #[error(
         "played '{said}' in {position}, which is not legal there: does it play this variant by these rules?"
     )]
     Illegal {
-        /// As it wrote it.
+        /// The move as the engine wrote it.
         said: String,
-        /// Where.
+        /// The position.
         position: String,
     },
-    /// It chose among other moves than it was told to.
+    /// The engine played a move outside of the restriction.
     #[error("played '{said}' in {position}, which was not among the moves asked about")]
-    Unasked {
-        /// As it wrote it.
+    Disallowed {
+        /// The move as the engine wrote it.
         said: String,
-        /// Where.
+        /// The position.
         position: String,
     },
-    /// A position whose best move is known.
+    /// The engine missed the only good move of a position with a known answer.
     #[error("played '{said}' in {position}, where only {known} will do: does it play {variant}?")]
-    Unknowing {
-        /// As it wrote it.
+    WrongAnswer {
+        /// The move as the engine wrote it.
         said: String,
-        /// Where.
+        /// The position.
         position: String,
-        /// What it had to play.
+        /// The known answer.
         known: String,
-        /// By which rules.
+        /// The variant whose rules apply.
         variant: Variant,
     },
-    /// It found no move where there is one.
+    /// The engine found no move in a position that has one.
     #[error("finds no move in {0}, where there is one")]
     NoMove(String),
-    /// It found a move and said no value.
+    /// The engine gave a move without a value.
     #[error("says no value of '{0}'")]
     NoValue(String),
-    /// An option that it does not have.
+    /// The engine does not have this option.
     #[error("has no option '{name}'; it has {known}")]
     Option {
-        /// As it was asked for.
+        /// The option's name, as the user wrote it.
         name: String,
-        /// Those that it has.
+        /// The options that the engine has.
         known: String,
     },
-    /// It says itself that it cannot.
+    /// The engine itself says that it cannot.
     #[error("refuses: {0}")]
     Refuses(String),
-    /// The protocol or the engine has no word for the variant.
+    /// The protocol or the engine does not support the variant.
     #[error("does not play {variant}: {reason}")]
     Unsupported {
-        /// What it was to play.
+        /// The variant.
         variant: Variant,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
-    /// Nothing: somebody stopped it while it was getting ready.
+    /// The caller stopped the engine while it started. This is no fault of the engine.
     #[error("was stopped while it was getting ready")]
     Stopped,
-    /// A question about a move that cannot be made.
+    /// The question contains an illegal move.
     #[error("was asked about a move that cannot be made: {0}")]
     Question(MoveError),
 }
 
-impl Wrong {
+impl FaultKind {
     pub(crate) fn illegal(said: &str, position: &Position) -> Self {
         Self::Illegal {
             said: clip(said),
@@ -110,15 +110,15 @@ impl Wrong {
     }
 
     pub(crate) fn unasked(said: &str, position: &Position) -> Self {
-        Self::Unasked {
+        Self::Disallowed {
             said: clip(said),
             position: position.to_string(),
         }
     }
 
-    /// Whether the same will happen again, however often it is started.
+    /// Whether a restart cannot help.
     #[must_use]
-    pub const fn is_for_good(&self) -> bool {
+    pub const fn is_permanent(&self) -> bool {
         matches!(
             self,
             Self::Start(_) | Self::Option { .. } | Self::Unsupported { .. } | Self::Question(_)
@@ -126,7 +126,7 @@ impl Wrong {
     }
 }
 
-/// The beginning of what an engine said: it may be long.
+/// Returns the beginning of an engine's text, which may be long.
 pub(crate) fn clip(said: &str) -> String {
     const MOST: usize = 200;
     said.chars().take(MOST).collect()

@@ -1,39 +1,43 @@
-//! Other people's engines, as child processes that answer questions by UCI, UCCI or Gomocup's protocol.
+//! Engines of other programs, as child processes that answer questions over UCI, UCCI or Gomocup's
+//! protocol.
 //!
 //! ```no_run
-//! use kagetsu_engines::{External, Settings};
+//! use kagetsu_engines::{EngineSettings, External};
 //! use kagetsu_game::{Effort, Position, Question, Variant};
 //! use kagetsu_search::Control;
 //!
 //! let control = Control::new();
-//! let mut engine = External::start(Settings::new("uci:fairy-stockfish".parse()?), &control)?;
+//! let settings = EngineSettings::new("uci:fairy-stockfish".parse()?);
+//! let mut engine = External::start(settings, &control)?;
 //! engine.check(Variant::XIANGQI, &control)?; // does it know the rules?
 //! let question = Question::new(Position::start(Variant::XIANGQI), Effort::depth(8));
 //! let answer = engine.answer(&question, &control, &mut |_| {})?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An engine is not trusted. It may crash, hang, flood its output, close its pipe or play what is not legal: that costs a
-//! restart and a [`Fault`] that names it, never this process and never its memory. What it says is an opinion; a mate that
-//! it claims becomes one near [`OPINION_MAX`](kagetsu_game::Score::OPINION_MAX), and a proof only where our own rules or
-//! our own search of threats shows it.
+//! An engine is not trusted. It may crash, hang, flood its output, close its pipe or play an
+//! illegal move. Each costs a restart and a [`Fault`] with the engine's name; none harms this
+//! process or its memory. The engine's values are opinions. A mate that it claims becomes a value
+//! near [`OPINION_MAX`](kagetsu_game::Score::OPINION_MAX), and a proof only where the rules or
+//! Kagetsu's own threat search show it.
 //!
-//! The words of the protocols are read and written in both directions, for who is an engine as well as for who drives one.
+//! The protocols' lines are read and written in both directions, so that an engine and its caller
+//! share one implementation.
 //!
-//! What this crate refuses: async, network, the book, and any word of an engine about the rules.
+//! What does this crate refuse? Async, network, the book, and trust in an engine about the rules.
 
 mod address;
 mod engine;
 mod fault;
-mod gathered;
 pub mod gomocup;
-mod inquiry;
 mod process;
-mod talk;
+mod reported_lines;
+mod search_series;
+mod search_watch;
+mod session;
 pub mod uci;
 mod verdicts;
-mod watch;
 
-pub use address::{Address, AddressError, OptionValue, Protocol, Settings};
+pub use address::{AddressError, EngineAddress, EngineSettings, OptionValue, Protocol};
 pub use engine::External;
-pub use fault::{Fault, Wrong};
+pub use fault::{Fault, FaultKind};

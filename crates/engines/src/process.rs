@@ -1,8 +1,9 @@
-//! A program at the other end of two pipes.
+//! A child process behind two pipes.
 //!
-//! A keeper thread starts it, reads its lines and lives until it is gone; a writer thread sends it lines. Neither end can
-//! hold us up or fill our memory: lines have a greatest length and queues a greatest number of them, and a program that
-//! says more than is heard waits in its own pipe.
+//! One thread starts the process, reads its lines and reaps it; another thread writes lines to it.
+//! Neither can block the caller or fill its memory: lines have a maximum length and queues a
+//! maximum number of lines. A process that writes faster than its lines are read blocks on its own
+//! pipe.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -16,47 +17,50 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use crate::address::Address;
-use crate::fault::{Wrong, clip};
+use crate::address::EngineAddress;
+use crate::fault::{FaultKind, clip};
 
-/// Most bytes of a line.
-pub(crate) const MOST_LINE: usize = 1 << 16;
-/// Lines that were said and not heard.
-const WAITING: usize = 256;
-/// Lines that were sent and are not read; a position of gomoku takes some hundreds.
-const UNREAD: usize = 4_096;
-/// How long a program has to end when it is told to.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// Longest line, in bytes.
+pub(crate) const MAX_LINE_BYTES: usize = 1 << 16;
+/// Most lines that were received and not read yet.
+const MAX_UNREAD_LINES: usize = 256;
+/// Most lines that wait to be written. A gomoku position takes some hundreds.
+const MAX_UNSENT_LINES: usize = 4_096;
+/// Time for a process to end after it was told to quit.
+const QUIT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// What a program's output has come to.
-enum Heard {
+/// An event from the process's output.
+enum Output {
     Line(String),
     Flood,
     End(String),
 }
 
-/// A running program; it and all of its process group are killed when this value is dropped.
+/// A running process. It and its whole process group are killed on drop.
 pub(crate) struct Process {
     group: Pid,
-    said: Option<Receiver<Heard>>,
+    said: Option<Receiver<Output>>,
     lines: Option<SyncSender<String>>,
-    /// Dropped: the keeper may reap the child, whose number is free from then on.
+    /// Dropping it lets the reading thread reap the child; its process number is free from then on.
     release: Option<SyncSender<()>>,
-    /// Ends when the child is reaped.
+    /// Closes when the child is reaped.
     reaped: Receiver<()>,
-    /// Told to a program that is to end.
+    /// The line that tells the process to quit.
     farewell: &'static str,
-    /// The last line that spoke of an error: some say on stdout why they end.
+    /// The last line that mentions an error; some engines report on stdout why they end.
     error: String,
-    /// How it ended, once that was heard.
-    end: Option<Wrong>,
+    /// The way in which the process ended, once known.
+    end: Option<FaultKind>,
 }
 
 impl Process {
     /// Starts the program in a process group of its own.
-    pub(crate) fn start(address: &Address, farewell: &'static str) -> Result<Self, Wrong> {
+    pub(crate) fn start(
+        address: &EngineAddress,
+        farewell: &'static str,
+    ) -> Result<Self, FaultKind> {
         let (started, start) = sync_channel(1);
-        let (sender, said) = sync_channel(WAITING);
+        let (sender, said) = sync_channel(MAX_UNREAD_LINES);
         let (release, released) = sync_channel(0);
         let (reaps, reaped) = sync_channel(1);
         let address = address.clone();
@@ -73,15 +77,15 @@ impl Process {
                 if let Some(stdout) = stdout {
                     listen(stdout, &sender);
                 }
-                let _ = sender.send(Heard::End(end(&child, &complaint)));
+                let _ = sender.send(Output::End(end(&child, &complaint)));
             }
             drop(sender);
             let _ = released.recv();
-            // It was killed: this takes no time.
+            // The child was killed, so this returns at once.
             let _ = child.wait();
             drop(reaps);
         };
-        let failed = |reason: String| Wrong::Start(reason);
+        let failed = |reason: String| FaultKind::Start(reason);
         Builder::new()
             .name("engine".into())
             .spawn(keep)
@@ -89,7 +93,7 @@ impl Process {
         let started = start.recv().map_err(|_| failed("no thread".into()))?;
         let (id, stdin) = started.map_err(failed)?;
         let group = Pid::from_raw(i32::try_from(id).map_err(|error| failed(error.to_string()))?);
-        let (lines, queue) = sync_channel(UNREAD);
+        let (lines, queue) = sync_channel(MAX_UNSENT_LINES);
         let process = Self {
             group,
             said: Some(said),
@@ -109,30 +113,30 @@ impl Process {
         Ok(process)
     }
 
-    /// Sends a line; it need not have arrived.
-    pub(crate) fn send(&mut self, line: &str) -> Result<(), Wrong> {
+    /// Queues a line for the process.
+    pub(crate) fn send(&mut self, line: &str) -> Result<(), FaultKind> {
         tracing::trace!(line, "to the engine");
         let Some(lines) = &self.lines else {
-            return Err(Wrong::Deaf);
+            return Err(FaultKind::InputBlocked);
         };
         match lines.try_send(line.to_string()) {
             Ok(()) => Ok(()),
-            Err(TrySendError::Full(_)) => Err(Wrong::Deaf),
-            // Its pipe is closed: what it said before tells more.
+            Err(TrySendError::Full(_)) => Err(FaultKind::InputBlocked),
+            // The pipe is closed: earlier lines explain more than this error.
             Err(TrySendError::Disconnected(_)) => Ok(()),
         }
     }
 
-    /// The next line, or `None` if there is none within the time.
-    pub(crate) fn hear(&mut self, time: Duration) -> Result<Option<String>, Wrong> {
+    /// Returns the next line, or `None` if none arrives within the time.
+    pub(crate) fn hear(&mut self, time: Duration) -> Result<Option<String>, FaultKind> {
         if let Some(end) = &self.end {
             return Err(end.clone());
         }
         let Some(said) = &self.said else {
-            return Err(Wrong::Deaf);
+            return Err(FaultKind::InputBlocked);
         };
         let wrong = match said.recv_timeout(time) {
-            Ok(Heard::Line(line)) => {
+            Ok(Output::Line(line)) => {
                 tracing::trace!(line, "from the engine");
                 if line.to_ascii_lowercase().contains("error") {
                     self.error = clip(&line);
@@ -140,10 +144,10 @@ impl Process {
                 return Ok(Some(line));
             }
             Err(RecvTimeoutError::Timeout) => return Ok(None),
-            Ok(Heard::Flood) => Wrong::Flood(MOST_LINE),
-            Ok(Heard::End(how)) if self.error.is_empty() => Wrong::Ended(how),
-            Ok(Heard::End(how)) => Wrong::Ended(format!("{how}; it said: {}", self.error)),
-            Err(RecvTimeoutError::Disconnected) => Wrong::Ended("its keeper is gone".into()),
+            Ok(Output::Flood) => FaultKind::Flood(MAX_LINE_BYTES),
+            Ok(Output::End(how)) if self.error.is_empty() => FaultKind::Ended(how),
+            Ok(Output::End(how)) => FaultKind::Ended(format!("{how}; it said: {}", self.error)),
+            Err(RecvTimeoutError::Disconnected) => FaultKind::Ended("its keeper is gone".into()),
         };
         self.end = Some(wrong.clone());
         Err(wrong)
@@ -154,46 +158,47 @@ impl Drop for Process {
     fn drop(&mut self) {
         if self.end.is_none() && self.send(self.farewell).is_ok() {
             self.lines = None;
-            let until = Instant::now() + LAST_WORDS;
+            let until = Instant::now() + QUIT_TIMEOUT;
             while let Some(left) = until.checked_duration_since(Instant::now()) {
                 if !matches!(self.hear(left), Ok(Some(_))) {
                     break;
                 }
             }
         }
-        // The child is not reaped yet, so the number is its own still.
+        // The child is not reaped yet, so the process number still belongs to it.
         let _ = killpg(self.group, Signal::SIGKILL);
         (self.said, self.lines, self.release) = (None, None, None);
-        // Where a stranger holds its pipe open the keeper goes on without us.
-        let _ = self.reaped.recv_timeout(LAST_WORDS);
+        // If another process holds the pipe open, the reading thread goes on alone.
+        let _ = self.reaped.recv_timeout(QUIT_TIMEOUT);
     }
 }
 
-fn spawn(address: &Address) -> std::io::Result<Child> {
+fn spawn(address: &EngineAddress) -> std::io::Result<Child> {
     let mut command = Command::new(&address.program);
     command.args(&address.arguments).process_group(0);
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    die_with_us(&mut command);
+    kill_with_parent(&mut command);
     command.spawn()
 }
 
-/// Lets the system kill the program when the thread that started it is gone, whatever ended that: nobody is left to.
+/// Makes the system kill the program when the thread that started it ends for any reason.
 #[cfg(target_os = "linux")]
-fn die_with_us(command: &mut Command) {
+fn kill_with_parent(command: &mut Command) {
     let us = nix::unistd::getpid();
     let die = move || {
         nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
-        // Who was gone before that will not be missed later.
+        // A parent that ended before the call would never be noticed.
         if nix::unistd::getppid() == us {
             Ok(())
         } else {
             Err(std::io::ErrorKind::BrokenPipe.into())
         }
     };
-    // SAFETY: between fork and exec only two system calls are made, both of them safe after a fork; nothing is allocated.
+    // SAFETY: between fork and exec only two system calls are made. Both are safe after a fork, and
+    // nothing is allocated.
     #[expect(unsafe_code, reason = "there is no safe way to say this to the system")]
     unsafe {
         command.pre_exec(die);
@@ -201,22 +206,22 @@ fn die_with_us(command: &mut Command) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn die_with_us(_: &mut Command) {}
+fn kill_with_parent(_: &mut Command) {}
 
-/// Passes lines on until the program ends, is no longer listened to, or writes a line without end.
-fn listen(stdout: impl Read, said: &SyncSender<Heard>) {
+/// Forwards lines until the process ends, the receiver is gone, or a line is too long.
+fn listen(stdout: impl Read, said: &SyncSender<Output>) {
     let mut stdout = BufReader::new(stdout);
     let mut line = Vec::new();
-    // A pipe that cannot be read is as good as closed.
+    // A pipe that cannot be read counts as closed.
     while let Ok(bytes) = stdout.fill_buf() {
         if bytes.is_empty() {
             break;
         }
-        // Gomocup's engines may end a line with either, or with both.
+        // Gomocup engines may end a line with either character, or with both.
         let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
         let taken = end.unwrap_or(bytes.len());
-        if line.len() + taken > MOST_LINE {
-            let _ = said.send(Heard::Flood);
+        if line.len() + taken > MAX_LINE_BYTES {
+            let _ = said.send(Output::Flood);
             return;
         }
         line.extend_from_slice(&bytes[..taken]);
@@ -224,18 +229,19 @@ fn listen(stdout: impl Read, said: &SyncSender<Heard>) {
         if end.is_some() && !line.is_empty() {
             let text = String::from_utf8_lossy(&line).into_owned();
             line.clear();
-            if said.send(Heard::Line(text)).is_err() {
+            if said.send(Output::Line(text)).is_err() {
                 return;
             }
         }
     }
 }
 
-/// How the program ended, as far as can be seen without reaping it, and the last that it complained of.
-fn end(child: &Child, complaint: &Complaint) -> String {
-    /// A program that closes its output is about to end.
-    const SOON: Duration = Duration::from_secs(1);
-    let until = Instant::now() + SOON;
+/// Describes how the process ended, as far as visible without reaping it, with its last line on
+/// stderr.
+fn end(child: &Child, complaint: &Stderr) -> String {
+    /// A process that closes its output is about to end.
+    const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+    let until = Instant::now() + EXIT_TIMEOUT;
     let how = loop {
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         match waitid(Id::Pid(Pid::from_raw(child.id() as i32)), flags) {
@@ -245,7 +251,7 @@ fn end(child: &Child, complaint: &Complaint) -> String {
             _ => std::thread::sleep(Duration::from_millis(5)),
         }
     };
-    // What it said last may still be on its way.
+    // The last line on stderr may still be on its way.
     let _ = complaint
         .read
         .recv_timeout(until.saturating_duration_since(Instant::now()));
@@ -260,20 +266,20 @@ fn end(child: &Child, complaint: &Complaint) -> String {
     }
 }
 
-/// What a program complains of.
-struct Complaint {
+/// The process's standard error.
+struct Stderr {
     /// The last line.
     last: Arc<Mutex<String>>,
-    /// Ends when all of it is read.
+    /// Closes when all of it is read.
     read: Receiver<()>,
 }
 
-/// Reads what the program complains of, and keeps the last line.
-fn complaint(child: &mut Child) -> Complaint {
+/// Reads standard error and keeps the last line.
+fn complaint(child: &mut Child) -> Stderr {
     let last = Arc::new(Mutex::new(String::new()));
     let kept = Arc::clone(&last);
     let (reads, read) = sync_channel(0);
-    let complaint = Complaint { last, read };
+    let complaint = Stderr { last, read };
     let Some(stderr) = child.stderr.take() else {
         return complaint;
     };
@@ -282,7 +288,7 @@ fn complaint(child: &mut Child) -> Complaint {
         std::thread::scope(|scope| {
             scope.spawn(move || listen(stderr, &sender));
             for heard in lines {
-                if let Heard::Line(line) = heard {
+                if let Output::Line(line) = heard {
                     tracing::debug!(line, "the engine complains");
                     *kept.lock().unwrap_or_else(PoisonError::into_inner) = clip(&line);
                 }
@@ -290,7 +296,7 @@ fn complaint(child: &mut Child) -> Complaint {
         });
         drop(reads);
     };
-    // Without a thread nothing is kept, and its complaints wait in the pipe.
+    // Without a thread nothing is kept, and the lines stay in the pipe.
     let _ = Builder::new().name("engine-stderr".into()).spawn(read);
     complaint
 }

@@ -1,5 +1,5 @@
-//! What an engine has said, as verdicts. An engine's mate is a claim: only what our own rules or our own search of
-//! threats shows is a proof.
+//! Verdicts from an engine's lines. An engine's mate is a claim: only the rules or Kagetsu's own
+//! threat search turn it into a proof.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -11,16 +11,16 @@ use kagetsu_game::{
 use kagetsu_search::threats::{Class, Outcome as Decision, Threats};
 use kagetsu_search::{Control, Engine, EngineOptions};
 
-use crate::talk::{Line, Value};
+use crate::session::{Line, Value};
 
-/// Positions that the search of threats visits for one claim.
-const CHECKING: u64 = 50_000;
-/// Positions that our search visits to value a move for an engine that says no values.
-const VALUING: u64 = 20_000;
-/// Memory for either, in bytes.
-const MEMORY: usize = 1 << 20;
+/// Nodes of the threat search that checks one claim.
+const CLAIM_CHECK_NODES: u64 = 50_000;
+/// Nodes of the search that values a move for an engine without values.
+const VALUATION_NODES: u64 = 20_000;
+/// Table memory for either search, in bytes.
+const TABLE_BYTES: usize = 1 << 20;
 
-/// The engine of this name, today.
+/// Returns the provenance of an engine's verdict of today.
 pub(crate) fn provenance(engine: &str) -> Provenance {
     let today = SystemTime::UNIX_EPOCH
         .elapsed()
@@ -31,7 +31,7 @@ pub(crate) fn provenance(engine: &str) -> Provenance {
     }
 }
 
-/// A claim as an opinion: the nearer the mate, the stronger; never a proof.
+/// Returns a claim as an opinion, never as a proof: the nearer the mate, the greater the value.
 pub(crate) fn score(value: Value) -> Score {
     let most = i32::from(Score::OPINION_MAX.raw());
     let mate = |plies: u32| most - plies.min(u32::from(Score::MAX_PLIES)) as i32;
@@ -42,7 +42,7 @@ pub(crate) fn score(value: Value) -> Score {
     }
 }
 
-/// What an engine said of one move.
+/// Returns the verdict of one line.
 pub(crate) fn verdict(line: &Line, value: Value, nodes: u64, by: &Provenance) -> (Move, Verdict) {
     let verdict = Verdict {
         score: score(value),
@@ -56,8 +56,8 @@ pub(crate) fn verdict(line: &Line, value: Value, nodes: u64, by: &Provenance) ->
     (line.m, verdict)
 }
 
-/// A move that is worth no more than the last of those that have a value. Its depth is the least there is: whatever is
-/// searched of the move itself, however shallow, says more than that another one was preferred.
+/// Returns the verdict of a move that is at most as good as the last line with a value. Its depth
+/// is the smallest, so that any search of the move itself outweighs it.
 pub(crate) fn no_better(m: Move, than: &Verdict) -> (Move, Verdict) {
     (
         m,
@@ -72,7 +72,7 @@ pub(crate) fn no_better(m: Move, than: &Verdict) -> (Move, Verdict) {
     )
 }
 
-/// The verdict of the rules on a move that ends the game.
+/// Returns the rules' verdict on a move that ends the game.
 pub(crate) fn ending(position: &Position, m: Move) -> Option<(Move, Verdict)> {
     let next = position.play(m).ok()?;
     let (claim, plies) = match next.outcome()? {
@@ -102,14 +102,15 @@ fn proven(m: Move, proof: Proof, line: Vec<Move>, nodes: u64) -> Verdict {
     }
 }
 
-/// What our search of threats makes of an engine's claim of a win: a move that is proven to win, perhaps another one.
+/// Checks an engine's claim of a win by threat search. Returns a move that is proven to win,
+/// perhaps another one.
 pub(crate) fn checked_win(position: &Position, control: &Control) -> Option<(Move, Verdict)> {
     let (proof, line, nodes) = threat(position, control)?;
     let m = *line.first()?;
     Some((m, proven(m, proof, line, nodes)))
 }
 
-/// The same of a claim that `m` loses.
+/// Checks a claim that `m` loses, by threat search for the opponent.
 pub(crate) fn checked_loss(
     position: &Position,
     m: Move,
@@ -125,9 +126,14 @@ pub(crate) fn checked_loss(
 }
 
 fn threat(position: &Position, control: &Control) -> Option<(Proof, Vec<Move>, u64)> {
-    // Only gomoku has threats; other games have none to find.
-    let found = Threats::new(MEMORY)
-        .search(position, Class::Vct, Effort::nodes(CHECKING), control)
+    // Only gomoku has threat search; in other games nothing is found.
+    let found = Threats::new(TABLE_BYTES)
+        .search(
+            position,
+            Class::Vct,
+            Effort::nodes(CLAIM_CHECK_NODES),
+            control,
+        )
         .ok()?;
     let Decision::Win { plies, kind, line } = found.outcome else {
         return None;
@@ -143,7 +149,7 @@ fn threat(position: &Position, control: &Control) -> Option<(Proof, Vec<Move>, u
     ))
 }
 
-/// Our own value of a move that an engine chose without a word.
+/// Returns Kagetsu's own value of a move that an engine chose without a value.
 pub(crate) fn valued(
     position: &Position,
     m: Move,
@@ -151,12 +157,12 @@ pub(crate) fn valued(
     control: &Control,
 ) -> Option<(Move, Verdict)> {
     let options = EngineOptions {
-        table_bytes: MEMORY,
+        table_bytes: TABLE_BYTES,
         ..EngineOptions::default()
     };
     let question = Question {
         moves: vec![m],
-        ..Question::new(position.clone(), Effort::nodes(VALUING))
+        ..Question::new(position.clone(), Effort::nodes(VALUATION_NODES))
     };
     let answer = Engine::new(options)
         .ok()?

@@ -1,9 +1,9 @@
-//! Engines that speak Gomocup's protocol, with Yixin's words and without, well and badly.
+//! Engines with Gomocup's protocol, with Yixin's extensions and without, well-behaved and faulty.
 
 mod stub;
 
 use kagetsu_engines::gomocup::{FromEngine, ToEngine};
-use kagetsu_engines::{External, Fault, Settings, Wrong};
+use kagetsu_engines::{EngineSettings, External, Fault, FaultKind};
 use kagetsu_game::{
     Answer, Bound, Effort, Move, Position, ProofKind, Question, Score, Side, Variant,
 };
@@ -31,7 +31,7 @@ fn check(engine: &mut External, variant: &str) -> Result<(), Fault> {
 }
 
 #[test]
-fn every_rule_and_size_passes_the_known_answers() {
+fn every_rule_and_size_passes_known_answers() {
     for mode in ["yixin", "good"] {
         let mut engine = start(mode);
         for rule in ["freestyle", "standard", "renju"] {
@@ -44,7 +44,7 @@ fn every_rule_and_size_passes_the_known_answers() {
 }
 
 #[test]
-fn an_engine_with_yixins_words_says_the_best_moves_and_bounds_for_others() {
+fn yixin_engine_gives_best_moves_and_bounds() {
     let mut engine = start("yixin");
     let question = question("freestyle-15", "h8 i9 h9");
     let answer = ask(&mut engine, &question).expect("an answer");
@@ -101,7 +101,7 @@ fn an_engine_with_yixins_words_says_the_best_moves_and_bounds_for_others() {
 }
 
 #[test]
-fn an_engine_without_values_plays_and_we_value_what_it_plays() {
+fn moves_without_values_are_valued_here() {
     let mut engine = start("good");
     let question = question("standard-15", "h8 i9 h9");
     let answer = ask(&mut engine, &question).expect("an answer");
@@ -122,21 +122,21 @@ fn an_engine_without_values_plays_and_we_value_what_it_plays() {
     assert!(matches!(
         ask(&mut engine, &two),
         Err(Fault {
-            wrong: Wrong::NoValue(_),
+            wrong: FaultKind::NoValue(_),
             ..
         })
     ));
 }
 
 #[test]
-fn a_nameless_engine_goes_by_its_programs_name() {
+fn nameless_engine_uses_its_program_name() {
     let mut engine = start("nameless");
     assert_eq!(engine.name(), "stub_engine");
     check(&mut engine, "freestyle-15").expect("it plays");
 }
 
 #[test]
-fn a_drawn_board_is_sent_with_all_its_stones() {
+fn set_up_board_is_sent_with_all_stones() {
     let board = ".....\n.X...\n..O..\n.....\nX....\n";
     let variant: Variant = "freestyle-5".parse().expect("a variant");
     let position = Position::from_board(variant, board, Some(Side::Second)).expect("a board");
@@ -152,7 +152,7 @@ fn a_drawn_board_is_sent_with_all_its_stones() {
 }
 
 #[test]
-fn a_claim_of_a_win_is_checked_by_our_own_search() {
+fn claimed_win_is_checked_by_own_search() {
     let mut engine = start("yixin-mates");
     let quiet = ask(&mut engine, &question("freestyle-15", "h8 i9")).expect("an answer");
     assert!(
@@ -179,12 +179,12 @@ fn a_claim_of_a_win_is_checked_by_our_own_search() {
 }
 
 #[test]
-fn the_wrong_size_and_the_wrong_rule_are_found() {
+fn wrong_size_and_wrong_rule_are_found() {
     let fault = check(&mut start("yixin-size"), "freestyle-15").expect_err("it plays on 20");
     assert!(
         matches!(
             fault.wrong,
-            Wrong::Illegal { .. } | Wrong::Unknowing { .. } | Wrong::Refuses(_)
+            FaultKind::Illegal { .. } | FaultKind::WrongAnswer { .. } | FaultKind::Refuses(_)
         ),
         "{fault}"
     );
@@ -199,14 +199,17 @@ fn the_wrong_size_and_the_wrong_rule_are_found() {
     check(&mut freestyle, "freestyle-15").expect("it plays that");
     let fault = check(&mut freestyle, "renju-15").expect_err("an overline for Black");
     assert!(
-        matches!(fault.wrong, Wrong::Illegal { .. } | Wrong::Unknowing { .. }),
+        matches!(
+            fault.wrong,
+            FaultKind::Illegal { .. } | FaultKind::WrongAnswer { .. }
+        ),
         "{fault}"
     );
     assert!(check(&mut freestyle, "xiangqi").is_err());
 }
 
 #[test]
-fn trouble_that_passes_costs_a_second_try() {
+fn transient_fault_costs_one_retry() {
     let folder = tempfile::tempdir().expect("a folder");
     let question = question("freestyle-15", "h8 i9 h9");
     let best = |answer: Answer| answer.best().map(|(m, _)| m);
@@ -214,10 +217,12 @@ fn trouble_that_passes_costs_a_second_try() {
         .map(best)
         .expect("an answer");
     for mode in ["crash", "hang", "flood", "chatter", "illegal", "nonsense"] {
-        patiently(|patience| {
-            let file = folder.path().join(format!("{mode}-{}", patience.as_secs()));
-            let settings = Settings {
-                patience,
+        patiently(|stall_timeout| {
+            let file = folder
+                .path()
+                .join(format!("{mode}-{}", stall_timeout.as_secs()));
+            let settings = EngineSettings {
+                stall_timeout,
                 ..stub_once("gomocup", mode, &file)
             };
             let mut engine =
@@ -230,7 +235,7 @@ fn trouble_that_passes_costs_a_second_try() {
 }
 
 #[test]
-fn a_real_conversation_with_rapfi_is_understood() {
+fn recorded_rapfi_session_is_read() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../../shared/data/gomoku/protocol/rapfi_0.43.02_session.txt"
@@ -250,7 +255,7 @@ fn a_real_conversation_with_rapfi_is_understood() {
         }
     }
     assert!(said > 50 && heard > 200, "{said} and {heard}");
-    // Rapfi's own words for its database, a table that it prints, and what it was never meant to understand.
+    // Rapfi's database commands, a table that it prints, and lines that no engine understands.
     let known = |line: &&str| {
         ["YX", "FORBID", "FOO", "SWAP", "/"]
             .iter()

@@ -1,15 +1,15 @@
-//! Engines that speak UCCI.
+//! Engines with UCCI.
 
 mod stub;
 
 use std::time::Duration;
 
-use kagetsu_engines::{External, Settings};
+use kagetsu_engines::{EngineSettings, External};
 use kagetsu_game::{Answer, Effort, Move, Position, Question, Variant};
 use kagetsu_search::Control;
 use stub::{stub, stub_once};
 
-fn start(settings: Settings) -> External {
+fn start(settings: EngineSettings) -> External {
     External::start(settings, &Control::new()).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
@@ -29,7 +29,7 @@ fn exact(answer: &Answer) -> Vec<Move> {
 }
 
 #[test]
-fn it_finds_what_the_same_engine_finds_by_uci() {
+fn ucci_and_uci_find_the_same() {
     let (mut ucci, mut uci) = (start(stub("ucci", "good")), start(stub("uci", "good")));
     ucci.check(Variant::XIANGQI, &Control::new())
         .expect("it knows the rules");
@@ -65,7 +65,7 @@ fn every_limit_is_kept() {
 }
 
 #[test]
-fn an_engine_that_disregards_banmoves_is_asked_about_the_positions_behind() {
+fn ignored_banmoves_are_searched_behind() {
     let position = Position::from_line(Variant::XIANGQI, "h2e2").expect("a line");
     let moves = position.legal_moves()[..2].to_vec();
     let question = Question {
@@ -78,7 +78,7 @@ fn an_engine_that_disregards_banmoves_is_asked_about_the_positions_behind() {
 }
 
 #[test]
-fn trouble_that_passes_costs_a_second_try() {
+fn transient_fault_costs_one_retry() {
     let folder = tempfile::tempdir().expect("a folder");
     let position = Position::from_line(Variant::XIANGQI, "h2e2").expect("a line");
     for mode in ["crash", "illegal", "flood"] {

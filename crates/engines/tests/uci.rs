@@ -1,10 +1,10 @@
-//! Engines that speak UCI, well and badly.
+//! Engines with UCI, well-behaved and faulty.
 
 mod stub;
 
 use std::time::Duration;
 
-use kagetsu_engines::{External, Fault, Settings, Wrong};
+use kagetsu_engines::{EngineSettings, External, Fault, FaultKind};
 use kagetsu_game::{Answer, Bound, Effort, Move, Position, ProofKind, Question, Score, Variant};
 use kagetsu_search::{Control, Progress};
 use stub::{patiently, shell, stub, stub_once};
@@ -17,7 +17,7 @@ fn question(line: &str) -> Question {
     }
 }
 
-fn start(settings: Settings) -> Result<External, Fault> {
+fn start(settings: EngineSettings) -> Result<External, Fault> {
     External::start(settings, &Control::new())
 }
 
@@ -25,7 +25,7 @@ fn ask(engine: &mut External, question: &Question) -> Result<Answer, Fault> {
     engine.answer(question, &Control::new(), &mut |_| {})
 }
 
-/// What an engine that behaves says.
+/// Returns the answer of a well-behaved engine.
 fn truth(question: &Question) -> Answer {
     let mut engine = start(stub("uci", "good")).expect("it starts");
     ask(&mut engine, question).expect("an answer")
@@ -40,7 +40,7 @@ fn moves(answer: &Answer) -> Vec<(Move, Score, Bound)> {
 }
 
 #[test]
-fn an_answer_has_the_best_moves_and_a_bound_for_the_others() {
+fn answer_has_best_moves_and_bounds() {
     let question = question("h2e2 h9g7");
     let answer = truth(&question);
     let legal = question.position.legal_moves();
@@ -65,7 +65,7 @@ fn an_answer_has_the_best_moves_and_a_bound_for_the_others() {
 }
 
 #[test]
-fn only_the_moves_asked_about_are_judged_however_the_engine_is_told() {
+fn only_requested_moves_are_judged() {
     let whole = question("h2e2 h9g7 h0g2");
     let asked: Vec<Move> = whole
         .position
@@ -94,7 +94,7 @@ fn only_the_moves_asked_about_are_judged_however_the_engine_is_told() {
 }
 
 #[test]
-fn an_engine_that_plays_what_it_likes_is_asked_about_the_positions_behind() {
+fn unrestricted_engine_is_asked_behind_moves() {
     let whole = question("h2e2 h9g7 h0g2");
     let asked: Vec<Move> = whole.position.legal_moves().into_iter().take(2).collect();
     let some = Question {
@@ -119,7 +119,7 @@ fn an_engine_that_plays_what_it_likes_is_asked_about_the_positions_behind() {
 }
 
 #[test]
-fn a_mate_is_a_claim_until_it_is_on_the_board() {
+fn mate_is_a_claim_until_on_the_board() {
     let mut engine = start(stub("uci", "mates")).expect("it starts");
     let answer = ask(&mut engine, &question("h2e2 h9g7")).expect("an answer");
     let (_, best) = answer.best().expect("a move");
@@ -127,7 +127,7 @@ fn a_mate_is_a_claim_until_it_is_on_the_board() {
         best.score > Score::opinion(29_000) && best.proof.is_none() && !best.score.is_mate(),
         "{best:?}"
     );
-    // A rook gives mate: our own rules see it.
+    // A rook mates, which the rules see.
     let position = Position::from_fen(Variant::XIANGQI, "3k5/R8/9/9/9/9/9/9/9/1R3K3 w - - 0 1")
         .expect("a FEN");
     let answer = ask(
@@ -144,7 +144,7 @@ fn a_mate_is_a_claim_until_it_is_on_the_board() {
 }
 
 #[test]
-fn iterations_are_told_and_nodes_are_counted() {
+fn iterations_and_nodes_are_reported() {
     let mut engine = start(stub("uci", "good")).expect("it starts");
     let (control, mut depths) = (Control::new(), Vec::new());
     let mut told = |progress: &Progress| depths.push((progress.depth, progress.answer.len()));
@@ -156,14 +156,16 @@ fn iterations_are_told_and_nodes_are_counted() {
 }
 
 #[test]
-fn trouble_that_passes_costs_a_second_try() {
+fn transient_fault_costs_one_retry() {
     let folder = tempfile::tempdir().expect("a folder");
     let question = question("h2e2 h9g7");
     for mode in ["crash", "hang", "flood", "chatter", "illegal", "nonsense"] {
-        patiently(|patience| {
-            let file = folder.path().join(format!("{mode}-{}", patience.as_secs()));
-            let mut engine = start(Settings {
-                patience,
+        patiently(|stall_timeout| {
+            let file = folder
+                .path()
+                .join(format!("{mode}-{}", stall_timeout.as_secs()));
+            let mut engine = start(EngineSettings {
+                stall_timeout,
                 ..stub_once("uci", mode, &file)
             })
             .map_err(|f| f.to_string())?;
@@ -177,9 +179,9 @@ fn trouble_that_passes_costs_a_second_try() {
     }
 }
 
-/// These are the words, with as many seconds as the patience has.
-fn is_told(said: &str, words: &[&str], patience: Duration) -> Result<(), String> {
-    let seconds = format!("{} s", patience.as_secs());
+/// Compares a message with these words and the timeout in seconds.
+fn is_told(said: &str, words: &[&str], stall_timeout: Duration) -> Result<(), String> {
+    let seconds = format!("{} s", stall_timeout.as_secs());
     let is_said = |words: &&str| said.contains(&words.replace("SECONDS", &seconds));
     if words.iter().all(is_said) {
         Ok(())
@@ -189,7 +191,7 @@ fn is_told(said: &str, words: &[&str], patience: Duration) -> Result<(), String>
 }
 
 #[test]
-fn trouble_that_stays_is_told_in_words() {
+fn permanent_faults_are_described() {
     let rows = [
         ("crash", "exit code 3; it said: segmentation fault"),
         (
@@ -205,17 +207,17 @@ fn trouble_that_stays_is_told_in_words() {
         ("nonsense", "which is not legal"),
     ];
     for (mode, words) in rows {
-        patiently(|patience| {
-            let mut engine = start(Settings {
-                patience,
+        patiently(|stall_timeout| {
+            let mut engine = start(EngineSettings {
+                stall_timeout,
                 ..stub("uci", mode)
             })
             .map_err(|fault| format!("{mode}: {fault}"))?;
             let fault = ask(&mut engine, &question("h2e2"))
                 .expect_err(mode)
                 .to_string();
-            is_told(&fault, &[words, &format!("Stub {mode}")], patience)?;
-            // It is asked again all the same: the next position may suit it.
+            is_told(&fault, &[words, &format!("Stub {mode}")], stall_timeout)?;
+            // The engine is asked again: the next position may suit it.
             ask(&mut engine, &question(""))
                 .map(drop)
                 .map_err(|fault| format!("{mode}: {fault}"))
@@ -224,7 +226,7 @@ fn trouble_that_stays_is_told_in_words() {
 }
 
 #[test]
-fn an_engine_that_does_not_begin_well_does_not_begin() {
+fn engine_with_failing_start_is_refused() {
     let rows = [
         (
             stub("uci", "mute"),
@@ -248,23 +250,23 @@ fn an_engine_that_does_not_begin_well_does_not_begin() {
             "it said: info string ERROR: no network",
         ),
         (
-            Settings::new("uci:/nowhere/engine".parse().expect("an address")),
+            EngineSettings::new("uci:/nowhere/engine".parse().expect("an address")),
             "cannot be started: /nowhere/engine",
         ),
     ];
     for (settings, words) in rows {
-        patiently(|patience| {
-            let fault = start(Settings {
-                patience,
+        patiently(|stall_timeout| {
+            let fault = start(EngineSettings {
+                stall_timeout,
                 ..settings.clone()
             })
             .err()
             .expect(words);
-            is_told(&fault.to_string(), &[words], patience)
+            is_told(&fault.to_string(), &[words], stall_timeout)
         });
     }
     let option = "Hsh=3".parse().expect("an option");
-    let fault = start(Settings {
+    let fault = start(EngineSettings {
         options: vec![option],
         ..stub("uci", "good")
     })
@@ -279,29 +281,29 @@ fn an_engine_that_does_not_begin_well_does_not_begin() {
 }
 
 #[test]
-fn known_answers_find_who_cannot_play() {
+fn known_answers_expose_wrong_engines() {
     let mut engine = start(stub("uci", "illegal-check")).expect("it starts");
     let fault = engine
         .check(Variant::XIANGQI, &Control::new())
         .expect_err("illegal");
     assert!(
-        matches!(&fault.wrong, Wrong::Illegal { said, .. } if said == "a0a9"),
+        matches!(&fault.wrong, FaultKind::Illegal { said, .. } if said == "a0a9"),
         "{fault}"
     );
     let mut engine = start(stub("uci", "good")).expect("it starts");
     assert!(matches!(
         engine.check(Variant::RENJU_15, &Control::new()),
         Err(Fault {
-            wrong: Wrong::Unsupported { .. },
+            wrong: FaultKind::Unsupported { .. },
             ..
         })
     ));
 }
 
 #[test]
-fn a_search_that_is_stopped_ends_at_once() {
-    let settings = Settings {
-        patience: Duration::from_secs(300),
+fn stopped_search_ends_at_once() {
+    let settings = EngineSettings {
+        stall_timeout: Duration::from_secs(300),
         ..stub("uci", "hang")
     };
     let mut engine = start(settings).expect("it starts");
@@ -313,7 +315,7 @@ fn a_search_that_is_stopped_ends_at_once() {
             }
             control.stop();
         });
-        // It hangs for ever, and is killed.
+        // The engine hangs and is killed.
         assert!(
             engine
                 .answer(&question("h2e2"), &control, &mut |_| {})
@@ -323,7 +325,7 @@ fn a_search_that_is_stopped_ends_at_once() {
 }
 
 #[test]
-fn what_is_searched_says_more_than_that_another_move_was_preferred() {
+fn searched_value_outweighs_preference_bound() {
     let whole = question("h2e2 h9g7");
     let mut known = truth(&whole);
     let beside = known.verdicts().last().expect("a move").0;

@@ -1,55 +1,55 @@
 use super::Point;
 
-/// A line that an engine says.
+/// A line that an engine sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FromEngine {
-    /// Its move; several where an opening is asked for.
+    /// A move, or several for an opening.
     Points(Vec<Point>),
-    /// `SWAP`: it takes the other colour.
+    /// `SWAP`: the engine takes the other colour.
     Swap,
-    /// Done; with whatever it adds.
+    /// `OK`, with any further text.
     Ok(String),
-    /// A move that it would play; it waits to be told to.
+    /// A move that the engine would play when told to.
     Suggest(Point),
-    /// For the user.
+    /// A message for the user.
     Message(String),
-    /// For the engine's author.
+    /// A message for the engine's author.
     Debug(String),
-    /// It knows the command and cannot do it.
+    /// The engine knows the command and cannot execute it.
     Error(String),
-    /// It does not know the command.
+    /// The engine does not know the command.
     Unknown(String),
-    /// `name="Rapfi", version="0.43"`: who it is.
+    /// The answer to `ABOUT`, for example `name="Rapfi", version="0.43"`.
     About {
-        /// Its name.
+        /// The name.
         name: String,
-        /// Its version; may be empty.
+        /// The version; may be empty.
         version: String,
     },
-    /// Yixin: what it thinks, a word and its value at a time.
+    /// Yixin's report of a search, one key and value at a time.
     Info {
-        /// In upper case.
+        /// The key in upper case.
         key: String,
-        /// May be empty.
+        /// The value; may be empty.
         value: String,
     },
-    /// Anything else, as it stands.
+    /// Any other line, unchanged.
     Other(String),
 }
 
 /// A value as Yixin and Rapfi write it, from the view of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eval {
-    /// A number of the engine's own scale; about centi-units.
+    /// A number on the engine's own scale, about hundredths.
     Centi(i32),
-    /// `+M12`: it wins in so many plies.
+    /// `+M12`: a win in this many plies.
     Win(u32),
-    /// `-M7`: it loses in so many plies.
+    /// `-M7`: a loss in this many plies.
     Loss(u32),
 }
 
 impl Eval {
-    /// Reads `177`, `-226`, `+M12`, `-M7`.
+    /// Reads `177`, `-226`, `+M12` or `-M7`.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -62,7 +62,7 @@ impl Eval {
         text.parse().ok().map(Self::Centi)
     }
 
-    /// Writes it so.
+    /// Writes the value in the same form.
     #[must_use]
     pub fn write(self) -> String {
         match self {
@@ -74,7 +74,7 @@ impl Eval {
 }
 
 impl FromEngine {
-    /// Reads a line. Never fails: what is not understood is [`FromEngine::Other`].
+    /// Reads a line. Never fails: an unknown line becomes [`FromEngine::Other`].
     #[must_use]
     pub fn read(line: &str) -> Self {
         let line = line.trim();
@@ -97,7 +97,7 @@ impl FromEngine {
             "ERROR" => Some(Self::Error(rest.into())),
             "UNKNOWN" => Some(Self::Unknown(rest.into())),
             "INFO" if !rest.is_empty() => {
-                // `INFO PV DONE` is a word of two.
+                // `INFO PV DONE` has a key of two words.
                 if rest.eq_ignore_ascii_case("PV DONE") {
                     return Some(Self::Info {
                         key: "PV DONE".into(),
@@ -117,7 +117,7 @@ impl FromEngine {
         }
     }
 
-    /// Writes the line, without its end.
+    /// Writes the line without its line end.
     #[must_use]
     pub fn write(&self) -> String {
         let with = |word: &str, rest: &str| {
@@ -147,7 +147,7 @@ impl FromEngine {
     }
 }
 
-/// `7,7 8,6`: one point or more, and nothing else on the line.
+/// Reads `7,7 8,6`: one point or more, and nothing else on the line.
 pub(super) fn points(text: &str) -> Option<Vec<Point>> {
     let points: Option<Vec<Point>> = text
         .split_whitespace()
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_rapfi() {
+    fn lines_of_rapfi_are_read() {
         let about = r#"name="Rapfi", version="0.43.02 (clang++ 14.0.6)", author="Rapfi developers", country="China""#;
         let named = FromEngine::About {
             name: "Rapfi".into(),

@@ -13,7 +13,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Where a move of gomoku stands on a board of this size.
+    /// Returns the point of a gomoku move on a board of this size.
     #[must_use]
     pub fn of(m: Move, size: u8) -> Self {
         let size = i32::from(size);
@@ -24,7 +24,7 @@ impl Point {
         }
     }
 
-    /// The move, if the board has the point.
+    /// Returns the move, if the board has the point.
     #[must_use]
     pub fn to_move(self, size: u8) -> Option<Move> {
         let size = i32::from(size);
@@ -34,24 +34,24 @@ impl Point {
     }
 }
 
-/// `7,7`.
+/// Writes `7,7`.
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{},{}", self.x, self.y)
     }
 }
 
-/// Text that is no point.
+/// Text that is not a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a point as in 7,7")]
-pub struct NoPoint;
+pub struct PointError;
 
 impl FromStr for Point {
-    type Err = NoPoint;
+    type Err = PointError;
 
-    fn from_str(text: &str) -> Result<Self, NoPoint> {
-        let (x, y) = text.split_once(',').ok_or(NoPoint)?;
-        let number = |text: &str| text.trim().parse::<i32>().map_err(|_| NoPoint);
+    fn from_str(text: &str) -> Result<Self, PointError> {
+        let (x, y) = text.split_once(',').ok_or(PointError)?;
+        let number = |text: &str| text.trim().parse::<i32>().map_err(|_| PointError);
         Ok(Self {
             x: number(x)?,
             y: number(y)?,

@@ -6,44 +6,45 @@ use kagetsu_search::Control;
 
 use super::from_engine::points;
 use super::{Eval, FromEngine, Point, ToEngine};
-use crate::address::Settings;
-use crate::fault::{Wrong, clip};
-use crate::gathered::Gathered;
+use crate::address::EngineSettings;
+use crate::fault::{FaultKind, clip};
 use crate::process::Process;
-use crate::talk::{Ask, Found, Line, Talk, Value, plain, playable};
-use crate::watch::{Event, Watch, await_line};
+use crate::reported_lines::ReportedLines;
+use crate::search_watch::{Event, SearchWatch, await_line};
+use crate::session::{EngineSession, Line, SearchRequest, SearchResult, Value, plain, playable};
 
-/// How long an engine has to say who it is, after which it goes nameless; the protocol does not make it answer.
-const NAMING: Duration = Duration::from_secs(5);
-/// How long an engine has to play when it is told to stop.
-const STOPPING: Duration = Duration::from_secs(3);
-/// Before a line that was lost while an engine ended its search is said again.
-const AGAIN: Duration = Duration::from_millis(300);
-/// What an engine that knows no limit but time gets where none was asked for.
-const TIME: Duration = Duration::from_secs(5);
-/// What managers tolerate beyond an engine's time.
-const LATE: Duration = Duration::from_secs(2);
-/// Most lines that are asked of an engine at a time.
-const MOST_LINES: u16 = 64;
-/// The least memory that an engine is told it may use, in MiB: engines do not expect less.
-const LEAST_MEMORY: u64 = 350;
+/// Time for an engine to give its name. The protocol does not require an answer; afterwards the
+/// engine has no name.
+const NAME_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time for an engine to play after it was told to stop.
+const STOP_TIMEOUT: Duration = Duration::from_secs(3);
+/// Time after which a line is repeated, because an engine may lose it while it ends its search.
+const REPEAT_AFTER: Duration = Duration::from_millis(300);
+/// Time for an engine that knows no other limit, where the caller sets none.
+const DEFAULT_TIME: Duration = Duration::from_secs(5);
+/// Tolerance beyond an engine's time, as managers have it.
+const TIME_TOLERANCE: Duration = Duration::from_secs(2);
+/// Most lines asked of an engine in one search.
+const MAX_LINES: u16 = 64;
+/// Smallest memory limit that an engine is told, in MiB; engines do not expect less.
+const MIN_MEMORY_MIB: u64 = 350;
 
-/// A conversation by Gomocup's protocol.
+/// A session over Gomocup's protocol.
 pub(crate) struct Session {
     process: Process,
-    settings: Settings,
+    settings: EngineSettings,
     name: String,
-    /// Whether it says who it is when it is asked.
+    /// Whether the engine answers `ABOUT`.
     is_named: bool,
-    /// Whether it knows Yixin's commands.
+    /// Whether the engine knows Yixin's commands.
     is_yixin: bool,
-    /// Whether limits of depth or nodes were set, and have to be taken back.
+    /// Whether limits of depth or nodes are set and must be cleared.
     has_limits: bool,
 }
 
 impl Session {
-    /// Starts the engine, and finds out who it is and what it knows.
-    pub(crate) fn start(settings: &Settings, control: &Control) -> Result<Self, Wrong> {
+    /// Starts the engine, and finds out its name and its extensions.
+    pub(crate) fn start(settings: &EngineSettings, control: &Control) -> Result<Self, FaultKind> {
         let process = Process::start(&settings.address, "END")?;
         let program = Path::new(&settings.address.program).file_stem();
         let name = program.map_or_else(String::new, |name| plain(&name.to_string_lossy()));
@@ -61,20 +62,20 @@ impl Session {
         Ok(session)
     }
 
-    fn say(&mut self, line: &ToEngine) -> Result<(), Wrong> {
+    fn say(&mut self, line: &ToEngine) -> Result<(), FaultKind> {
         self.process.send(&line.write())
     }
 
-    fn set(&mut self, key: &str, value: impl ToString) -> Result<(), Wrong> {
+    fn set(&mut self, key: &str, value: impl ToString) -> Result<(), FaultKind> {
         self.say(&ToEngine::Info {
             key: key.into(),
             value: value.to_string(),
         })
     }
 
-    fn greet(&mut self, control: &Control) -> Result<(), Wrong> {
+    fn greet(&mut self, control: &Control) -> Result<(), FaultKind> {
         self.say(&ToEngine::About)?;
-        let naming = NAMING.min(self.settings.patience);
+        let naming = NAME_TIMEOUT.min(self.settings.stall_timeout);
         let about = await_line(
             &mut self.process,
             control,
@@ -89,7 +90,7 @@ impl Session {
         );
         match about {
             Ok(name) => (self.name, self.is_named) = (plain(&name), true),
-            Err(Wrong::Silent { .. }) => return Ok(()),
+            Err(FaultKind::Silent { .. }) => return Ok(()),
             Err(wrong) => return Err(wrong),
         }
         self.say(&ToEngine::YxShowInfo)?;
@@ -113,12 +114,12 @@ impl Session {
         Ok(())
     }
 
-    /// Waits until the engine listens: some lose what they hear while their last search winds down.
-    fn make_ready(&mut self, control: &Control) -> Result<(), Wrong> {
+    /// Waits until the engine reads its input: some engines lose lines while they end a search.
+    fn make_ready(&mut self, control: &Control) -> Result<(), FaultKind> {
         if !self.is_named {
             return Ok(());
         }
-        let mut left = self.settings.patience;
+        let mut left = self.settings.stall_timeout;
         loop {
             self.say(&ToEngine::About)?;
             let is_about = |line: &str| {
@@ -127,49 +128,49 @@ impl Session {
             match await_line(
                 &mut self.process,
                 control,
-                AGAIN.min(left),
+                REPEAT_AFTER.min(left),
                 "say who it is",
                 is_about,
             ) {
-                Err(Wrong::Silent { .. }) if left > AGAIN => left -= AGAIN,
+                Err(FaultKind::Silent { .. }) if left > REPEAT_AFTER => left -= REPEAT_AFTER,
                 other => return other,
             }
         }
     }
 
-    fn begin(&mut self, size: u8, control: &Control) -> Result<(), Wrong> {
+    fn begin(&mut self, size: u8, control: &Control) -> Result<(), FaultKind> {
         self.make_ready(control)?;
         self.say(&ToEngine::Start(size.into()))?;
         await_line(
             &mut self.process,
             control,
-            self.settings.patience,
+            self.settings.stall_timeout,
             "say OK to START",
             |line| match FromEngine::read(line) {
                 FromEngine::Ok(_) => Ok(Some(())),
                 FromEngine::Error(text) | FromEngine::Unknown(text) => {
-                    Err(Wrong::Refuses(clip(&format!("START {size}: {text}"))))
+                    Err(FaultKind::Refuses(clip(&format!("START {size}: {text}"))))
                 }
                 _ => Ok(None),
             },
         )
     }
 
-    /// Sets all that limits a search; the time that the engine has for it.
-    fn limit(&mut self, rule: RuleName, effort: Effort) -> Result<Duration, Wrong> {
+    /// Sets all limits of a search. Returns the time that the engine has.
+    fn limit(&mut self, rule: RuleName, effort: Effort) -> Result<Duration, FaultKind> {
         let Effort { depth, nodes, time } = effort;
-        let patience = self.settings.patience / 2;
+        let stall_timeout = self.settings.stall_timeout / 2;
         let time = time.unwrap_or(if self.is_yixin {
-            patience
+            stall_timeout
         } else {
-            patience.min(TIME)
+            stall_timeout.min(DEFAULT_TIME)
         });
         self.set("timeout_turn", time.as_millis().max(1))?;
         self.set("timeout_match", 0)?;
         self.set("time_left", i32::MAX)?;
         self.set(
             "max_memory",
-            self.settings.memory_mib.max(LEAST_MEMORY) << 20,
+            self.settings.memory_mib.max(MIN_MEMORY_MIB) << 20,
         )?;
         self.set("game_type", 1)?;
         let rule = match rule {
@@ -195,8 +196,8 @@ impl Session {
         Ok(time)
     }
 
-    /// Sends the stones, and lets the engine think.
-    fn think(&mut self, size: u8, ask: &Ask<'_>) -> Result<(), Wrong> {
+    /// Sends the stones and starts the search.
+    fn think(&mut self, size: u8, ask: &SearchRequest<'_>) -> Result<(), FaultKind> {
         let stones = stones(ask.position);
         if !self.is_yixin && stones.is_empty() {
             return self.say(&ToEngine::Begin);
@@ -234,17 +235,17 @@ impl Session {
         self.say(&ToEngine::YxNBest(ask.lines.into()))
     }
 
-    /// Tells it to stop. Gives its move, if that is one of those asked about: nobody waits for a better one.
-    fn stop(&mut self, size: u8, asked: &[Move]) -> Result<Option<Move>, Wrong> {
+    /// Stops the search. Returns the engine's move if it is among those asked about.
+    fn stop(&mut self, size: u8, asked: &[Move]) -> Result<Option<Move>, FaultKind> {
         if !self.is_yixin {
-            // There is no word for it.
-            return Err(Wrong::Stopped);
+            // The protocol has no command for it.
+            return Err(FaultKind::Stopped);
         }
         self.say(&ToEngine::YxStop)?;
         let point = await_line(
             &mut self.process,
             &Control::new(),
-            STOPPING,
+            STOP_TIMEOUT,
             "stop",
             |line| {
                 let FromEngine::Points(points) = FromEngine::read(line) else {
@@ -257,7 +258,7 @@ impl Session {
     }
 }
 
-impl Talk for Session {
+impl EngineSession for Session {
     fn name(&self) -> &str {
         &self.name
     }
@@ -266,18 +267,18 @@ impl Talk for Session {
         self.is_yixin
     }
 
-    fn most_lines(&self) -> u16 {
-        if self.is_yixin { MOST_LINES } else { 1 }
+    fn max_lines(&self) -> u16 {
+        if self.is_yixin { MAX_LINES } else { 1 }
     }
 
     fn search(
         &mut self,
-        ask: Ask<'_>,
-        watch: &mut Watch<'_>,
-        told: &mut dyn FnMut(&Found),
-    ) -> Result<Found, Wrong> {
+        ask: SearchRequest<'_>,
+        watch: &mut SearchWatch<'_>,
+        told: &mut dyn FnMut(&SearchResult),
+    ) -> Result<SearchResult, FaultKind> {
         let Some((rule, size)) = ask.position.variant().gomoku() else {
-            return Err(Wrong::Unsupported {
+            return Err(FaultKind::Unsupported {
                 variant: ask.position.variant(),
                 reason: "it is no gomoku",
             });
@@ -291,18 +292,18 @@ impl Talk for Session {
         self.begin(size, watch.control)?;
         let time = self.limit(rule, ask.effort)?;
         self.think(size, &ask)?;
-        watch.begin(Some(time + time / 10 + LATE));
+        watch.begin(Some(time + time / 10 + TIME_TOLERANCE));
         let (mut gathered, mut thought, mut unknown) =
-            (Gathered::default(), Thought::default(), None);
+            (ReportedLines::default(), PartialLine::default(), None);
         loop {
             let line = match watch.next(&mut self.process, "think")? {
                 Event::Line(line) => line,
                 Event::Late if !self.is_yixin => {
-                    let silent = Wrong::Silent {
+                    let silent = FaultKind::Silent {
                         doing: "play in its time",
                         time,
                     };
-                    return Err(unknown.map_or(silent, Wrong::Refuses));
+                    return Err(unknown.map_or(silent, FaultKind::Refuses));
                 }
                 Event::Late | Event::Stopped => return Ok(gathered.found(self.stop(size, asked)?)),
             };
@@ -313,9 +314,9 @@ impl Talk for Session {
                         .filter(|_| points.len() == 1)
                         .and_then(|point| point.to_move(size));
                     let best = best.filter(|m| legal.contains(m));
-                    let best = best.ok_or_else(|| Wrong::illegal(&line, ask.position))?;
+                    let best = best.ok_or_else(|| FaultKind::illegal(&line, ask.position))?;
                     if !asked.contains(&best) {
-                        return Err(Wrong::unasked(&line, ask.position));
+                        return Err(FaultKind::unasked(&line, ask.position));
                     }
                     return Ok(gathered.found(Some(best)));
                 }
@@ -328,8 +329,8 @@ impl Talk for Session {
                         told(&gathered.found(None));
                     }
                 }
-                FromEngine::Error(text) => return Err(Wrong::Refuses(clip(&text))),
-                // Perhaps it was only a setting that it does not know.
+                FromEngine::Error(text) => return Err(FaultKind::Refuses(clip(&text))),
+                // This may refer to a setting that the engine does not know.
                 FromEngine::Unknown(text) => unknown = Some(clip(&format!("UNKNOWN {text}"))),
                 _ => {}
             }
@@ -337,12 +338,12 @@ impl Talk for Session {
     }
 }
 
-/// All stones, in the order in which they were played; those of a drawn board first, the sides in turn.
+/// Returns all stones in the order of play; those of a set-up board come first, the sides in turn.
 fn stones(position: &Position) -> Vec<(Move, Side)> {
     let mut all = Vec::new();
     let mut side = Side::First;
     if let Some(packed) = position.setup() {
-        // It was checked when the position was made.
+        // The set-up was checked when the position was made.
         let Ok(first) = Position::unpack(position.variant(), packed.clone()) else {
             return all;
         };
@@ -365,9 +366,9 @@ fn stones(position: &Position) -> Vec<(Move, Side)> {
     all
 }
 
-/// What Yixin's engines say, word by word.
+/// A line that a Yixin engine reports key by key.
 #[derive(Default)]
-struct Thought {
+struct PartialLine {
     /// From 0.
     rank: u32,
     depth: u32,
@@ -376,8 +377,8 @@ struct Thought {
     line: Vec<Point>,
 }
 
-impl Thought {
-    /// Takes in a word; the whole line and its rank from 1 where that was its last.
+impl PartialLine {
+    /// Adds one key and value. Returns the whole line and its rank from 1 when it is complete.
     fn add(
         &mut self,
         key: &str,

@@ -1,63 +1,65 @@
 use super::Point;
 
-/// A line that an engine is sent. A block, as `BOARD`, is one of these for each of its lines.
+/// A line that an engine receives. A block such as `BOARD` consists of one value for each of its
+/// lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToEngine {
     /// A new, empty, square board of this size.
     Start(u32),
-    /// A new, empty board of so many columns and rows.
+    /// A new, empty board with this number of columns and rows.
     RectStart(u32, u32),
     /// An empty board of the same size.
     Restart,
-    /// Make the first move.
+    /// The engine makes the first move.
     Begin,
-    /// The opponent plays this: answer it.
+    /// The opponent plays this move; the engine answers it.
     Turn(Point),
-    /// The move that was suggested is to be played.
+    /// The engine plays the move that it suggested.
     Play(Point),
-    /// Take this stone back.
+    /// Removes this stone.
     Takeback(Point),
-    /// A block follows, of all stones; then think.
+    /// A block of all stones follows; then the engine searches.
     Board,
-    /// A block follows, of an opening by the rule "swap 2"; then say what to do with it.
+    /// A block with an opening by the swap-2 rule follows; the engine chooses what to do with it.
     Swap2Board,
-    /// Yixin: a block of all stones follows; do not think.
+    /// Yixin: a block of all stones follows; the engine does not search.
     YxBoard,
-    /// Yixin: a block of points follows that are not to be played.
+    /// Yixin: a block of points follows that must not be played.
     YxBlock,
     /// Yixin: all points may be played again.
     YxBlockReset,
-    /// Yixin: think, with so many lines.
+    /// Yixin: search with this number of lines.
     YxNBest(u32),
-    /// Yixin: stop thinking and play.
+    /// Yixin: stop the search and play.
     YxStop,
-    /// Yixin: say what you can.
+    /// Yixin: list the engine's abilities.
     YxShowInfo,
-    /// Yixin: forget what is remembered.
+    /// Yixin: clear the table.
     YxHashClear,
-    /// Yixin: say which points are forbidden.
+    /// Yixin: list the forbidden points.
     YxShowForbid,
-    /// A line of a block: a point, and in `BOARD` whose stone: 1 the engine's, 2 its opponent's, 3 one that does not count.
+    /// A line of a block: a point, and in `BOARD` the owner of the stone: 1 the engine, 2 its
+    /// opponent, 3 a stone that does not count.
     Stone(Point, Option<u8>),
     /// The end of a block.
     Done,
-    /// A setting; is never answered.
+    /// A setting; engines do not answer it.
     Info {
-        /// Its name, in lower case.
+        /// The name in lower case.
         key: String,
-        /// What it is set to.
+        /// The value.
         value: String,
     },
-    /// Say who you are.
+    /// Asks for name and version.
     About,
-    /// End.
+    /// Ends the engine.
     End,
-    /// Anything else, as it stands; a blank line too.
+    /// Any other line, unchanged; also a blank line.
     Other(String),
 }
 
 impl ToEngine {
-    /// Reads a line. Never fails: what is not understood is [`ToEngine::Other`].
+    /// Reads a line. Never fails: an unknown line becomes [`ToEngine::Other`].
     #[must_use]
     pub fn read(line: &str) -> Self {
         let line = line.trim();
@@ -108,7 +110,7 @@ impl ToEngine {
         }
     }
 
-    /// Writes the line, without its end.
+    /// Writes the line without its line end.
     #[must_use]
     pub fn write(&self) -> String {
         match self {
@@ -140,7 +142,7 @@ impl ToEngine {
     }
 }
 
-/// `START 15`, and `START 15 15` as the first Yixin-Board had it.
+/// Reads `START 15`, and `START 15 15` as the first Yixin-Board wrote it.
 fn start(rest: &str) -> Option<ToEngine> {
     let mut sizes = rest.split_whitespace().map(|size| size.parse::<u32>().ok());
     let size = sizes.next()??;

@@ -4,101 +4,102 @@ use kagetsu_game::Bound;
 
 use super::Dialect;
 
-/// A line that an engine says.
+/// A line that an engine sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FromEngine {
     /// `id name Fairy-Stockfish 14`.
     Id {
         /// `name`, `author`, and in UCCI `copyright` and `user`.
         key: String,
-        /// Its text.
+        /// The text.
         value: String,
     },
-    /// An option that can be set.
+    /// An option of the engine.
     Option(OptionLine),
-    /// `uciok`, `ucciok`: that was all about itself.
+    /// `uciok`, `ucciok`: the end of the introduction.
     HelloOk,
     /// `readyok`.
     ReadyOk,
-    /// What it thinks.
+    /// A report of the search.
     Info(Info),
-    /// It has thought. `None`: there is no move.
+    /// The result of a search.
     BestMove {
-        /// Its move.
+        /// The best move; `None` if there is no legal move.
         best: Option<String>,
-        /// The answer that it expects.
+        /// The expected answer.
         ponder: Option<String>,
     },
-    /// Anything else, as it stands.
+    /// Any other line, unchanged.
     Other(String),
 }
 
-/// An option.
+/// An option as the engine declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionLine {
-    /// Its name; may have blanks in UCI.
+    /// The name; may contain blanks in UCI.
     pub name: String,
-    /// What it takes.
+    /// The kind of its values.
     pub kind: OptionKind,
-    /// What it is at first.
+    /// The default value.
     pub default: Option<String>,
-    /// The least and the greatest number of a spin.
+    /// The smallest and the greatest value of a spin.
     pub range: [Option<i64>; 2],
-    /// What a combo can be.
+    /// The choices of a combo.
     pub choices: Vec<String>,
 }
 
-/// What an option takes.
+/// The kind of an option's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionKind {
     /// `true` or `false`.
     Check,
     /// A number.
     Spin,
-    /// One of some words.
+    /// One of several words.
     Combo,
-    /// Nothing: it is pressed.
+    /// No value: a command.
     Button,
-    /// A text.
+    /// Any text.
     String,
-    /// UCCI: nothing, it is to be read.
+    /// UCCI: no value, a text for the user.
     Label,
 }
 
-/// What an engine thinks.
+/// A report of the search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Info {
-    /// Plies.
+    /// Depth in plies.
     pub depth: Option<u32>,
-    /// Which of the best lines, from 1.
+    /// Rank of the line, from 1.
     pub multi_pv: Option<u32>,
-    /// From the view of the side to move.
+    /// Value from the view of the side to move.
     pub score: Option<Value>,
-    /// What the score says; `None`: it is the value.
+    /// `None` if the score is the value.
     pub bound: Option<Bound>,
-    /// Positions visited since `go`.
+    /// Nodes visited since `go`.
     pub nodes: Option<u64>,
     /// Milliseconds since `go`; in UCCI seconds where the option `usemillisec` is not set.
     pub time: Option<u64>,
-    /// Positions a second.
+    /// Nodes a second.
     pub speed: Option<u64>,
-    /// The line of play.
+    /// The principal variation.
     pub line: Vec<String>,
-    /// Words for a person.
+    /// Text for the user.
     pub text: Option<String>,
 }
 
-/// A score.
+/// A score as the protocol writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
     /// Hundredths of a pawn.
     Centi(i32),
-    /// Mate in so many moves of the winner's; negative or 0: the side to move is mated.
+    /// Mate in this number of the winner's moves; negative or 0 if the side to move is mated.
     Mate(i32),
 }
 
 impl FromEngine {
-    /// Reads a line. Never fails: what is not understood is [`FromEngine::Other`], and within `info` it is passed over.
+    /// Reads a line. Never fails: an unknown line becomes [`FromEngine::Other`], and unknown words
+    /// of `info` are skipped.
     #[must_use]
     pub fn read(dialect: Dialect, line: &str) -> Self {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -132,7 +133,7 @@ impl FromEngine {
         read.unwrap_or_else(|| Self::Other(line.to_string()))
     }
 
-    /// Writes the line, without its end.
+    /// Writes the line without its line end.
     #[must_use]
     pub fn write(&self, dialect: Dialect) -> String {
         match self {
@@ -262,7 +263,7 @@ impl Info {
                 "mate" => info.score = number(rest.next()).map(Value::Mate),
                 "lowerbound" => info.bound = Some(Bound::Lower),
                 "upperbound" => info.bound = Some(Bound::Upper),
-                // Both go on to the end of the line.
+                // Both run to the end of the line.
                 "pv" => info.line = rest.by_ref().map(String::from).collect(),
                 "string" | "message" => {
                     let is_text = (word == "string") == (dialect == Dialect::Uci);
@@ -313,7 +314,7 @@ impl Info {
     }
 }
 
-/// `cp 12` and `mate 3`, and the bare `12` of UCCI.
+/// Reads `cp 12` and `mate 3`, and the bare `12` of UCCI.
 fn score<'a>(rest: &mut impl Iterator<Item = &'a str>) -> Option<Value> {
     match rest.next()? {
         "cp" => number(rest.next()).map(Value::Centi),
@@ -432,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_real_engines() {
+    fn lines_of_real_engines_are_read() {
         let line = "info depth 3 seldepth 4 multipv 4 score cp -16 upperbound nodes 5003 nps 833833 tbhits 0 time 6 pv b8b4 b1c3";
         let FromEngine::Info(info) = FromEngine::read(Dialect::Uci, line) else {
             panic!("{line}")

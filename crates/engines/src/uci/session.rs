@@ -5,36 +5,36 @@ use kagetsu_game::{Bound, Effort, Move, Position, Variant};
 use kagetsu_search::Control;
 
 use super::{Clock, Dialect, FromEngine, Go, Info, OptionLine, ToEngine, Value};
-use crate::address::{OptionValue, Protocol, Settings};
-use crate::fault::{Wrong, clip};
-use crate::gathered::Gathered;
+use crate::address::{EngineSettings, OptionValue, Protocol};
+use crate::fault::{FaultKind, clip};
 use crate::process::Process;
-use crate::talk::{self, Ask, Found, Line, Talk, plain, playable};
-use crate::watch::{Event, Watch, await_line};
+use crate::reported_lines::ReportedLines;
+use crate::search_watch::{Event, SearchWatch, await_line};
+use crate::session::{self, EngineSession, Line, SearchRequest, SearchResult, plain, playable};
 
-/// How long an engine has to say the best move when it is told to stop.
-const STOPPING: Duration = Duration::from_secs(3);
-/// What is added to the time of a search before it is told to stop.
-const LATE: Duration = Duration::from_millis(250);
-/// Most options that are remembered.
-const MOST_OPTIONS: usize = 1_000;
+/// Time for an engine to give its best move after it was told to stop.
+const STOP_TIMEOUT: Duration = Duration::from_secs(3);
+/// Tolerance beyond the time of a search, after which the engine is told to stop.
+const TIME_TOLERANCE: Duration = Duration::from_millis(250);
+/// Most options of an engine that are kept.
+const MAX_OPTIONS: usize = 1_000;
 
-/// A conversation by UCI or UCCI.
+/// A session over UCI or UCCI.
 pub(crate) struct Session {
     process: Process,
     dialect: Dialect,
     name: String,
     options: Vec<OptionLine>,
-    patience: Duration,
+    stall_timeout: Duration,
     /// Whether the engine counts ranks from 1.
     counts_from_one: bool,
-    /// What the option MultiPV is set to.
+    /// The value of the option MultiPV.
     lines: u16,
 }
 
 impl Session {
     /// Starts the engine, sets its options and finds out how it counts ranks.
-    pub(crate) fn start(settings: &Settings, control: &Control) -> Result<Self, Wrong> {
+    pub(crate) fn start(settings: &EngineSettings, control: &Control) -> Result<Self, FaultKind> {
         let dialect = if settings.address.protocol == Protocol::Ucci {
             Dialect::Ucci
         } else {
@@ -46,7 +46,7 @@ impl Session {
             dialect,
             name: plain(&settings.address.program),
             options: Vec::new(),
-            patience: settings.patience,
+            stall_timeout: settings.stall_timeout,
             counts_from_one: false,
             lines: 1,
         };
@@ -57,30 +57,30 @@ impl Session {
         Ok(session)
     }
 
-    fn say(&mut self, line: &ToEngine) -> Result<(), Wrong> {
+    fn say(&mut self, line: &ToEngine) -> Result<(), FaultKind> {
         self.process.send(&line.write(self.dialect))
     }
 
-    fn greet(&mut self, control: &Control) -> Result<(), Wrong> {
+    fn greet(&mut self, control: &Control) -> Result<(), FaultKind> {
         self.say(&ToEngine::Hello)?;
         let Self {
             process,
             dialect,
             name,
             options,
-            patience,
+            stall_timeout,
             ..
         } = self;
         let doing = match dialect {
             Dialect::Uci => "say uciok",
             Dialect::Ucci => "say ucciok",
         };
-        await_line(process, control, *patience, doing, |line| {
+        await_line(process, control, *stall_timeout, doing, |line| {
             match FromEngine::read(*dialect, line) {
                 FromEngine::Id { key, value } if key == "name" && !value.is_empty() => {
                     *name = plain(&value)
                 }
-                FromEngine::Option(option) if options.len() < MOST_OPTIONS => options.push(option),
+                FromEngine::Option(option) if options.len() < MAX_OPTIONS => options.push(option),
                 FromEngine::HelloOk => return Ok(Some(())),
                 _ => {}
             }
@@ -88,7 +88,7 @@ impl Session {
         })
     }
 
-    fn make_ready(&mut self, control: &Control) -> Result<(), Wrong> {
+    fn make_ready(&mut self, control: &Control) -> Result<(), FaultKind> {
         self.say(&ToEngine::IsReady)?;
         let dialect = self.dialect;
         let is_ready =
@@ -96,13 +96,13 @@ impl Session {
         await_line(
             &mut self.process,
             control,
-            self.patience,
+            self.stall_timeout,
             "say readyok",
             is_ready,
         )
     }
 
-    /// The option of this name; engines do not agree on capital letters.
+    /// Returns the option of this name; case does not matter.
     fn option(&self, name: &str) -> Option<&OptionLine> {
         self.options
             .iter()
@@ -110,7 +110,7 @@ impl Session {
     }
 
     /// Sets an option, if the engine has it.
-    fn set(&mut self, name: &str, value: &str) -> Result<(), Wrong> {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), FaultKind> {
         let Some(option) = self.option(name) else {
             return Ok(());
         };
@@ -121,8 +121,8 @@ impl Session {
         self.say(&line)
     }
 
-    /// Sets a number to the nearest that the engine takes, if it has the option.
-    fn set_number(&mut self, name: &str, number: u64) -> Result<(), Wrong> {
+    /// Sets a numeric option to the nearest allowed value, if the engine has it.
+    fn set_number(&mut self, name: &str, number: u64) -> Result<(), FaultKind> {
         let [least, most] = self.option(name).map_or([None; 2], |option| option.range);
         let number = i64::try_from(number)
             .unwrap_or(i64::MAX)
@@ -130,7 +130,7 @@ impl Session {
         self.set(name, &number.max(least.unwrap_or(0)).to_string())
     }
 
-    fn set_options(&mut self, settings: &Settings) -> Result<(), Wrong> {
+    fn set_options(&mut self, settings: &EngineSettings) -> Result<(), FaultKind> {
         if self
             .option("UCI_Variant")
             .is_some_and(|option| option.choices.iter().any(|c| c == "xiangqi"))
@@ -140,25 +140,25 @@ impl Session {
         self.set_number("Threads", settings.threads.into())?;
         self.set_number("Hash", settings.memory_mib)?;
         self.set_number("hashsize", settings.memory_mib)?;
-        // A book's move has no value.
+        // A book move has no value.
         self.set("OwnBook", "false")?;
         self.set("usebook", "false")?;
         self.set("usemillisec", "true")?;
         settings
             .options
             .iter()
-            .try_for_each(|option| self.set_own(option))
+            .try_for_each(|option| self.set_requested(option))
     }
 
-    /// Sets an option that somebody asked for.
-    fn set_own(&mut self, own: &OptionValue) -> Result<(), Wrong> {
+    /// Sets an option that the user asked for.
+    fn set_requested(&mut self, own: &OptionValue) -> Result<(), FaultKind> {
         if self.option(&own.name).is_none() {
             let known: Vec<&str> = self
                 .options
                 .iter()
                 .map(|option| option.name.as_str())
                 .collect();
-            return Err(Wrong::Option {
+            return Err(FaultKind::Option {
                 name: own.name.clone(),
                 known: known.join(", "),
             });
@@ -169,10 +169,11 @@ impl Session {
         self.set(&own.name, &own.value)
     }
 
-    /// Whether ranks are counted from 1: what can be read both ways elsewhere cannot at the start of a game.
-    fn find_lowest_rank(&mut self, control: &Control) -> Result<bool, Wrong> {
+    /// Finds out whether the engine counts ranks from 1. At the start of a game only one reading of
+    /// its move is legal.
+    fn find_lowest_rank(&mut self, control: &Control) -> Result<bool, FaultKind> {
         let start = Position::start(Variant::XIANGQI);
-        let mut watch = Watch::new(control, self.patience);
+        let mut watch = SearchWatch::new(control, self.stall_timeout);
         self.say(&ToEngine::Position {
             fen: None,
             moves: Vec::new(),
@@ -185,17 +186,17 @@ impl Session {
         loop {
             let Event::Line(line) = watch.next(&mut self.process, "play a move at the start")?
             else {
-                return Err(Wrong::Stopped);
+                return Err(FaultKind::Stopped);
             };
             let FromEngine::BestMove { best, .. } = FromEngine::read(self.dialect, &line) else {
                 continue;
             };
-            let best = best.ok_or_else(|| Wrong::NoMove(start.to_string()))?;
+            let best = best.ok_or_else(|| FaultKind::NoMove(start.to_string()))?;
             let is_legal = |m: Option<Move>| m.is_some_and(|m| start.play(m).is_ok());
             return match is_legal(parse_from_one(&best)) {
                 true => Ok(true),
                 false if is_legal(start.parse_move(&best).ok()) => Ok(false),
-                false => Err(Wrong::illegal(&best, &start)),
+                false => Err(FaultKind::illegal(&best, &start)),
             };
         }
     }
@@ -216,7 +217,7 @@ impl Session {
         }
     }
 
-    /// The moves of a line, as far as they can be played.
+    /// Returns the moves of a line, as far as they are legal.
     fn parse_line(&self, position: &Position, texts: &[String]) -> Vec<Move> {
         playable(
             position,
@@ -226,7 +227,7 @@ impl Session {
         )
     }
 
-    /// The line that an info tells of, if it tells of one.
+    /// Returns the line of an `info`, if it has one.
     fn line(&self, position: &Position, info: &Info) -> Option<Line> {
         let line = self.parse_line(position, &info.line);
         let (m, value) = (*line.first()?, Some(value(info.score?)));
@@ -242,7 +243,7 @@ impl Session {
         })
     }
 
-    /// A move of some position.
+    /// Reads a move in either way of counting ranks.
     fn parse_move_of(&self, variant: Variant, text: &str) -> Option<Move> {
         use kagetsu_game::{Game, xiangqi::Xiangqi};
         if self.counts_from_one {
@@ -252,7 +253,7 @@ impl Session {
         }
     }
 
-    fn set_lines(&mut self, lines: u16) -> Result<(), Wrong> {
+    fn set_lines(&mut self, lines: u16) -> Result<(), FaultKind> {
         if self.lines != lines {
             self.set("MultiPV", &lines.to_string())?;
             self.lines = lines;
@@ -260,10 +261,10 @@ impl Session {
         Ok(())
     }
 
-    fn set_position(&mut self, position: &Position) -> Result<(), Wrong> {
+    fn set_position(&mut self, position: &Position) -> Result<(), FaultKind> {
         let fen = position.setup().map(|packed| {
             let first = Position::unpack(position.variant(), packed.clone());
-            // A position was checked when it was made, and so was its first.
+            // The position and its set-up were checked when they were made.
             first
                 .ok()
                 .and_then(|first| first.fen().ok())
@@ -277,7 +278,7 @@ impl Session {
         self.say(&ToEngine::Position { fen, moves })
     }
 
-    fn go(&self, ask: &Ask<'_>) -> Go {
+    fn go(&self, ask: &SearchRequest<'_>) -> Go {
         let Effort { depth, nodes, time } = ask.effort;
         let millis = time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1));
         let (depth, is_infinite) = (depth.map(u32::from), ask.effort == Effort::default());
@@ -297,7 +298,7 @@ impl Session {
                     ..Go::default()
                 }
             }
-            // One limit at a time; of the others we take care.
+            // UCCI takes one limit; Kagetsu enforces the others.
             Dialect::Ucci if depth.is_some() => Go {
                 depth,
                 ..Go::default()
@@ -322,14 +323,14 @@ impl Session {
         }
     }
 
-    /// Tells it to stop. Gives its move, if that is one of those asked about: nobody waits for a better one.
-    fn stop(&mut self, position: &Position, asked: &[Move]) -> Result<Option<Move>, Wrong> {
+    /// Stops the search. Returns the engine's move if it is among those asked about.
+    fn stop(&mut self, position: &Position, asked: &[Move]) -> Result<Option<Move>, FaultKind> {
         self.say(&ToEngine::Stop)?;
         let dialect = self.dialect;
         let best = await_line(
             &mut self.process,
             &Control::new(),
-            STOPPING,
+            STOP_TIMEOUT,
             "stop",
             |line| {
                 let FromEngine::BestMove { best, .. } = FromEngine::read(dialect, line) else {
@@ -343,7 +344,7 @@ impl Session {
     }
 }
 
-impl Talk for Session {
+impl EngineSession for Session {
     fn name(&self) -> &str {
         &self.name
     }
@@ -352,7 +353,7 @@ impl Talk for Session {
         true
     }
 
-    fn most_lines(&self) -> u16 {
+    fn max_lines(&self) -> u16 {
         let most = self
             .option("MultiPV")
             .map_or(1, |option| option.range[1].unwrap_or(1));
@@ -361,10 +362,10 @@ impl Talk for Session {
 
     fn search(
         &mut self,
-        ask: Ask<'_>,
-        watch: &mut Watch<'_>,
-        told: &mut dyn FnMut(&Found),
-    ) -> Result<Found, Wrong> {
+        ask: SearchRequest<'_>,
+        watch: &mut SearchWatch<'_>,
+        told: &mut dyn FnMut(&SearchResult),
+    ) -> Result<SearchResult, FaultKind> {
         let legal = ask.position.legal_moves();
         self.say(&ToEngine::NewGame)?;
         self.set_lines(ask.lines)?;
@@ -379,13 +380,17 @@ impl Talk for Session {
         }
         let go = self.go(&ask);
         self.say(&ToEngine::Go(go))?;
-        watch.begin(ask.effort.time.map(|time| time + time / 10 + LATE));
+        watch.begin(
+            ask.effort
+                .time
+                .map(|time| time + time / 10 + TIME_TOLERANCE),
+        );
         let asked = if ask.moves.is_empty() {
             &legal
         } else {
             ask.moves
         };
-        let mut gathered = Gathered::default();
+        let mut gathered = ReportedLines::default();
         loop {
             let line = match watch.next(&mut self.process, "think")? {
                 Event::Line(line) => line,
@@ -415,7 +420,7 @@ impl Talk for Session {
                     }
                 }
                 FromEngine::BestMove { best: None, .. } => {
-                    return Err(Wrong::NoMove(ask.position.to_string()));
+                    return Err(FaultKind::NoMove(ask.position.to_string()));
                 }
                 FromEngine::BestMove {
                     best: Some(text), ..
@@ -423,14 +428,14 @@ impl Talk for Session {
                     let best = self
                         .parse_move(ask.position, &text)
                         .filter(|m| legal.contains(m));
-                    let best = best.ok_or_else(|| Wrong::illegal(&text, ask.position))?;
+                    let best = best.ok_or_else(|| FaultKind::illegal(&text, ask.position))?;
                     if !asked.contains(&best) {
-                        return Err(Wrong::unasked(&text, ask.position));
+                        return Err(FaultKind::unasked(&text, ask.position));
                     }
                     return Ok(gathered.found(Some(best)));
                 }
                 FromEngine::Other(line) if line.to_ascii_lowercase().starts_with("error") => {
-                    return Err(Wrong::Refuses(clip(&line)));
+                    return Err(FaultKind::Refuses(clip(&line)));
                 }
                 _ => {}
             }
@@ -438,11 +443,11 @@ impl Talk for Session {
     }
 }
 
-/// Mates are counted in moves of the winner's.
-fn value(said: Value) -> talk::Value {
+/// Mates count the winner's moves.
+fn value(said: Value) -> session::Value {
     match said {
-        Value::Centi(centi) => talk::Value::Centi(centi),
-        Value::Mate(moves) if moves > 0 => talk::Value::Win(2 * moves.unsigned_abs() - 1),
-        Value::Mate(moves) => talk::Value::Loss(moves.unsigned_abs().saturating_mul(2)),
+        Value::Centi(centi) => session::Value::Centi(centi),
+        Value::Mate(moves) if moves > 0 => session::Value::Win(2 * moves.unsigned_abs() - 1),
+        Value::Mate(moves) => session::Value::Loss(moves.unsigned_abs().saturating_mul(2)),
     }
 }

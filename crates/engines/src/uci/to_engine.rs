@@ -2,79 +2,79 @@ use std::fmt::Write;
 
 use super::Dialect;
 
-/// A line that an engine is sent.
+/// A line that an engine receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToEngine {
-    /// `uci`, `ucci`: say who you are.
+    /// `uci`, `ucci`: asks for the introduction.
     Hello,
-    /// Say `readyok` when you can be asked.
+    /// Asks for `readyok`.
     IsReady,
-    /// What comes next belongs to another game.
+    /// The next position belongs to another game.
     NewGame,
     /// Sets an option.
     SetOption {
-        /// Its name; may have blanks in UCI.
+        /// The name; may contain blanks in UCI.
         name: String,
-        /// What it is set to; a button has none.
+        /// The value; a button has none.
         value: Option<String>,
     },
-    /// The position that is spoken of.
+    /// Sets the position.
     Position {
-        /// Where it begins; `None`: at the start of a game.
+        /// The first position; `None` for the start of a game.
         fen: Option<String>,
-        /// The moves since.
+        /// The moves since then.
         moves: Vec<String>,
     },
-    /// UCCI: the moves that may not be chosen in the position just set.
+    /// UCCI: moves that must not be chosen in the position just set.
     BanMoves(Vec<String>),
-    /// Think.
+    /// Starts a search.
     Go(Go),
-    /// Stop thinking and say the best move.
+    /// Stops the search and asks for the best move.
     Stop,
-    /// The opponent has played the move that was pondered.
+    /// The opponent has played the expected move.
     PonderHit,
-    /// End.
+    /// Ends the engine.
     Quit,
-    /// Anything else, as it stands; a blank line too.
+    /// Any other line, unchanged; also a blank line.
     Other(String),
 }
 
-/// How to think: the limits, and which moves. What is not limited is `None`.
+/// Limits and root moves of a search. A limit that is `None` does not apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Go {
-    /// The moves to choose from (UCI); empty: all.
+    /// UCI: the moves to choose from; empty means all.
     pub search_moves: Vec<String>,
-    /// Plies.
+    /// Depth in plies.
     pub depth: Option<u32>,
-    /// Positions.
+    /// Nodes.
     pub nodes: Option<u64>,
     /// UCI: milliseconds for this move.
     pub move_time: Option<u64>,
-    /// UCI: look for a mate in so many moves.
+    /// UCI: search for a mate in this number of moves.
     pub mate: Option<u32>,
-    /// Until it is stopped.
+    /// Searches until `stop`.
     pub is_infinite: bool,
-    /// In the opponent's time.
+    /// Searches in the opponent's time.
     pub ponders: bool,
-    /// UCI: of White (Red) and of Black. UCCI: of the engine and of its opponent.
+    /// UCI: the clocks of White (Red) and Black. UCCI: of the engine and its opponent.
     pub clocks: [Clock; 2],
 }
 
 /// One player's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
-    /// What is left; milliseconds in UCI, and in UCCI where the option `usemillisec` is set, else seconds. Negative when
-    /// the flag has fallen.
+    /// Time left: milliseconds in UCI, and in UCCI if the option `usemillisec` is set; else
+    /// seconds. Negative after the flag has fallen.
     pub time: Option<i64>,
-    /// What each move adds, in the same unit.
+    /// Time added by each move, in the same unit.
     pub increment: Option<i64>,
-    /// Moves until time is added. UCI has one number for both.
+    /// Moves until time is added. UCI has one number for both players.
     pub moves_to_go: Option<u32>,
 }
 
 impl ToEngine {
-    /// Reads a line. Never fails: what is not understood is [`ToEngine::Other`], and within `go` it is passed over, as the
-    /// protocols want it.
+    /// Reads a line. Never fails: an unknown line becomes [`ToEngine::Other`], and unknown words of
+    /// `go` are skipped, as the protocols demand.
     #[must_use]
     pub fn read(dialect: Dialect, line: &str) -> Self {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -97,7 +97,7 @@ impl ToEngine {
         read.unwrap_or_else(|| Self::Other(line.to_string()))
     }
 
-    /// Writes the line, without its end.
+    /// Writes the line without its line end.
     #[must_use]
     pub fn write(&self, dialect: Dialect) -> String {
         let is_uci = dialect == Dialect::Uci;
@@ -218,7 +218,7 @@ impl Go {
                 }
                 ("movestogo", Dialect::Ucci) => go.clocks[0].moves_to_go = number(rest.next()),
                 ("oppmovestogo", Dialect::Ucci) => go.clocks[1].moves_to_go = number(rest.next()),
-                // The document has it last, and all that follows are moves.
+                // The protocol puts it last; all words that follow are moves.
                 ("searchmoves", Dialect::Uci) => {
                     go.search_moves = rest.by_ref().map(String::from).collect()
                 }
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_as_the_documents_have_them() {
+    fn documented_lines_round_trip() {
         let ban = ToEngine::BanMoves(vec!["h2e2".into(), "b2e2".into()]);
         assert_eq!(ToEngine::read(Dialect::Ucci, "banmoves h2e2  b2e2"), ban);
         let hash = ToEngine::SetOption {

@@ -1,11 +1,11 @@
-//! The stub engine, built once for each program of tests.
+//! The stub engine, built once for each test binary.
 #![allow(dead_code, reason = "each program of tests uses a part")]
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use kagetsu_engines::{Address, Settings};
+use kagetsu_engines::{EngineAddress, EngineSettings};
 
 fn path() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
@@ -27,36 +27,36 @@ fn path() -> &'static Path {
     })
 }
 
-/// The stub in one of its modes.
-pub(crate) fn stub(protocol: &str, mode: &str) -> Settings {
-    Settings::new(
+/// Returns the settings of the stub engine in one of its modes.
+pub(crate) fn stub(protocol: &str, mode: &str) -> EngineSettings {
+    EngineSettings::new(
         format!("{protocol}:'{}' {protocol} {mode}", path().display())
             .parse()
             .expect("an address"),
     )
 }
 
-/// The same, which misbehaves once.
-pub(crate) fn stub_once(protocol: &str, mode: &str, file: &Path) -> Settings {
+/// Returns the settings of a stub engine that misbehaves once.
+pub(crate) fn stub_once(protocol: &str, mode: &str, file: &Path) -> EngineSettings {
     let mut settings = stub(protocol, mode);
     settings.address.arguments.push(file.display().to_string());
     settings
 }
 
-/// Any command of the shell.
-pub(crate) fn shell(protocol: &str, script: &str) -> Settings {
-    let mut address: Address = format!("{protocol}:sh -c").parse().expect("an address");
+/// Returns the settings of an engine that is a shell script.
+pub(crate) fn shell(protocol: &str, script: &str) -> EngineSettings {
+    let mut address: EngineAddress = format!("{protocol}:sh -c").parse().expect("an address");
     address.arguments.push(script.into());
-    Settings::new(address)
+    EngineSettings::new(address)
 }
 
-/// Tests with more and more patience, until all is well: a loaded machine may take longer than the least of it for what an
-/// engine says at once.
+/// Repeats a test with longer timeouts until it passes, because a busy machine may exceed the
+/// shortest.
 pub(crate) fn patiently(test: impl Fn(Duration) -> Result<(), String>) {
-    let patience = [2, 10, 50].map(Duration::from_secs);
-    let failures: Vec<String> = patience
+    let stall_timeout = [2, 10, 50].map(Duration::from_secs);
+    let failures: Vec<String> = stall_timeout
         .into_iter()
-        .map_while(|patience| test(patience).err())
+        .map_while(|stall_timeout| test(stall_timeout).err())
         .collect();
-    assert!(failures.len() < patience.len(), "{failures:#?}");
+    assert!(failures.len() < stall_timeout.len(), "{failures:#?}");
 }

@@ -2,28 +2,28 @@ use std::collections::BTreeMap;
 
 use kagetsu_game::{Bound, Move};
 
-use crate::talk::{Found, Line};
+use crate::session::{Line, SearchResult};
 
-/// What an engine has said of its lines so far.
+/// The lines that an engine has reported in one search so far.
 #[derive(Debug, Default)]
-pub(crate) struct Gathered {
-    /// By their rank, from 1.
+pub(crate) struct ReportedLines {
+    /// Exact lines by rank, from 1.
     lines: BTreeMap<u32, Line>,
-    /// Lines that are only bounds, for want of others.
+    /// Lines with bounds only, used where no exact line exists.
     bounds: BTreeMap<u32, Line>,
     nodes: u64,
-    /// The deepest iteration that was told of.
+    /// The deepest iteration that was reported to the caller.
     told: u8,
 }
 
-impl Gathered {
-    /// Takes in how many positions it says it has visited.
+impl ReportedLines {
+    /// Records the number of nodes that the engine reports.
     pub(crate) fn count(&mut self, nodes: u64) {
         self.nodes = self.nodes.max(nodes);
     }
 
-    /// Takes in the line of a rank from 1 to `most`, if it begins with a move that was `asked` about; whether that ended an
-    /// iteration.
+    /// Records the line of a rank from 1 to `max_rank` if its first move is among `asked`. Returns
+    /// whether the line completes an iteration.
     pub(crate) fn add(&mut self, rank: u32, line: Line, asked: &[Move], most: u16) -> bool {
         if !asked.contains(&line.m) || !(1..=u32::from(most)).contains(&rank) {
             return false;
@@ -41,8 +41,8 @@ impl Gathered {
         is_iteration
     }
 
-    /// What is known, `best` first.
-    pub(crate) fn found(&self, best: Option<Move>) -> Found {
+    /// Returns the lines, with the line of `best` first.
+    pub(crate) fn found(&self, best: Option<Move>) -> SearchResult {
         let known = if self.lines.is_empty() {
             &self.bounds
         } else {
@@ -68,7 +68,7 @@ impl Gathered {
             let line = at.map_or(bare, |at| lines.remove(at));
             lines.insert(0, line);
         }
-        Found {
+        SearchResult {
             lines,
             nodes: self.nodes,
         }

@@ -1,47 +1,48 @@
-//! Who waits for an engine: until when, and who else may end the waiting.
+//! Waiting for an engine: its deadline, its progress, and the caller's wish to stop.
 
 use std::time::{Duration, Instant};
 
 use kagetsu_search::Control;
 
-use crate::fault::Wrong;
+use crate::fault::FaultKind;
 use crate::process::Process;
 
-/// Between two looks at the control.
-const LOOK: Duration = Duration::from_millis(20);
-/// An engine that counts no positions is taken to visit one in this time, so that it is seen to live.
-const SIGN: Duration = Duration::from_secs(1);
+/// Interval between two looks at the control.
+const CONTROL_POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Interval in which an engine that reports no nodes is credited with one, so that its caller sees
+/// progress.
+const LIFE_SIGN_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What came of waiting.
+/// The result of waiting.
 pub(crate) enum Event {
     /// A line.
     Line(String),
-    /// Somebody wants the search to end.
+    /// The caller wants the search to end.
     Stopped,
-    /// The time of the search is up.
+    /// The search's time is over.
     Late,
 }
 
-/// One search, as who waits for it sees it.
-pub(crate) struct Watch<'a> {
+/// The state of one search while the caller waits for it.
+pub(crate) struct SearchWatch<'a> {
     pub(crate) control: &'a Control,
-    patience: Duration,
-    /// When the search should end by itself.
+    stall_timeout: Duration,
+    /// The time at which the search should end by itself.
     deadline: Option<Instant>,
-    /// When it last got on.
+    /// The time of the last progress.
     progressed: Instant,
     signed: Instant,
-    /// The most that was said of this search.
+    /// The greatest number of nodes reported for this search.
     nodes: u64,
     depth: u32,
 }
 
-impl<'a> Watch<'a> {
-    pub(crate) fn new(control: &'a Control, patience: Duration) -> Self {
+impl<'a> SearchWatch<'a> {
+    pub(crate) fn new(control: &'a Control, stall_timeout: Duration) -> Self {
         let now = Instant::now();
         Self {
             control,
-            patience,
+            stall_timeout,
             deadline: None,
             progressed: now,
             signed: now,
@@ -50,14 +51,14 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// A search begins, which ends by itself within the time.
+    /// Starts a search that should end by itself within the time.
     pub(crate) fn begin(&mut self, time: Option<Duration>) {
         let now = Instant::now();
         (self.progressed, self.signed, self.nodes, self.depth) = (now, now, 0, 0);
         self.deadline = time.and_then(|time| now.checked_add(time));
     }
 
-    /// What the engine says of how far it is.
+    /// Records the depth and the nodes that the engine reports.
     pub(crate) fn progress(&mut self, depth: u32, nodes: u64) {
         if nodes > self.nodes || depth > self.depth {
             self.progressed = Instant::now();
@@ -69,12 +70,12 @@ impl<'a> Watch<'a> {
         (self.nodes, self.depth) = (self.nodes.max(nodes), self.depth.max(depth));
     }
 
-    /// Waits for the next line, or for a reason not to wait.
+    /// Waits for the next line, or for a reason to stop waiting.
     pub(crate) fn next(
         &mut self,
         process: &mut Process,
         doing: &'static str,
-    ) -> Result<Event, Wrong> {
+    ) -> Result<Event, FaultKind> {
         loop {
             if self.control.is_stopped() {
                 return Ok(Event::Stopped);
@@ -83,41 +84,42 @@ impl<'a> Watch<'a> {
             if self.deadline.is_some_and(|deadline| deadline <= now) {
                 return Ok(Event::Late);
             }
-            // A search with a time of its own is late before it is silent.
-            if self.deadline.is_none() && now.duration_since(self.progressed) > self.patience {
-                return Err(Wrong::Silent {
+            // A search with a time limit is late before it stalls.
+            if self.deadline.is_none() && now.duration_since(self.progressed) > self.stall_timeout {
+                return Err(FaultKind::Silent {
                     doing,
-                    time: self.patience,
+                    time: self.stall_timeout,
                 });
             }
-            if now.duration_since(self.signed) >= SIGN {
+            if now.duration_since(self.signed) >= LIFE_SIGN_INTERVAL {
                 self.control.visited(1);
                 self.signed = now;
             }
-            if let Some(line) = process.hear(LOOK)? {
+            if let Some(line) = process.hear(CONTROL_POLL_INTERVAL)? {
                 return Ok(Event::Line(line));
             }
         }
     }
 }
 
-/// Waits for a line that `want` takes, of all that comes within the time. Whoever stops does not wait.
+/// Waits for the first line that `want` accepts, within the time. A stop by the caller ends the
+/// wait.
 pub(crate) fn await_line<T>(
     process: &mut Process,
     control: &Control,
     time: Duration,
     doing: &'static str,
-    mut want: impl FnMut(&str) -> Result<Option<T>, Wrong>,
-) -> Result<T, Wrong> {
+    mut want: impl FnMut(&str) -> Result<Option<T>, FaultKind>,
+) -> Result<T, FaultKind> {
     let until = Instant::now() + time;
     loop {
         let Some(left) = until.checked_duration_since(Instant::now()) else {
-            return Err(Wrong::Silent { doing, time });
+            return Err(FaultKind::Silent { doing, time });
         };
         if control.is_stopped() {
-            return Err(Wrong::Stopped);
+            return Err(FaultKind::Stopped);
         }
-        if let Some(line) = process.hear(left.min(LOOK))?
+        if let Some(line) = process.hear(left.min(CONTROL_POLL_INTERVAL))?
             && let Some(found) = want(&line)?
         {
             return Ok(found);

@@ -1,35 +1,36 @@
 use kagetsu_game::{Bound, Effort, Game, Move, Position, with_game};
 
-use crate::fault::Wrong;
-use crate::watch::Watch;
+use crate::fault::FaultKind;
+use crate::search_watch::SearchWatch;
 
-/// Most bytes of an engine's name.
-const MOST_NAME: usize = 120;
+/// Longest name of an engine, in bytes.
+const MAX_NAME_BYTES: usize = 120;
 
-/// What an engine is asked at a time.
+/// One search that an engine is asked for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct SearchRequest<'a> {
     pub(crate) position: &'a Position,
-    /// The moves to choose from; empty: all.
+    /// The root moves to choose from; empty means all.
     pub(crate) moves: &'a [Move],
-    /// How many best moves get a value, at least 1; no more than [`Talk::most_lines`].
+    /// Number of best moves with a value, from 1 to [`EngineSession::max_lines`].
     pub(crate) lines: u16,
     pub(crate) effort: Effort,
 }
 
-/// A value as an engine says it, from the view of the side that makes the move. A mate is a claim, not a proof.
+/// A value as an engine reports it, from the view of the side that makes the move. A mate is a
+/// claim, not a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// Centi-units.
+    /// Hundredths.
     Centi(i32),
-    /// Plies.
+    /// A win in this many plies.
     Win(u32),
-    /// Plies.
+    /// A loss in this many plies.
     Loss(u32),
 }
 
 impl Value {
-    /// The value of making the move that leads to a position of this value.
+    /// Returns the value of the move that leads to a position of this value.
     pub(crate) fn before(self) -> Self {
         match self {
             Self::Centi(centi) => Self::Centi(centi.saturating_neg()),
@@ -39,49 +40,50 @@ impl Value {
     }
 }
 
-/// What an engine found out of one move.
+/// The result of a search for one move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) m: Move,
-    /// `None`: it plays the move without a word.
+    /// `None` if the engine played the move without a value.
     pub(crate) value: Option<Value>,
     pub(crate) bound: Bound,
-    /// Plies, the move included.
+    /// Depth in plies, including the move.
     pub(crate) depth: u8,
     /// Legal moves, `m` first.
     pub(crate) line: Vec<Move>,
 }
 
-/// What an engine found.
+/// The result of one search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
-    /// Its choice first; each move once. Empty only where it was stopped early.
+pub(crate) struct SearchResult {
+    /// The engine's choice first, each move once. Empty only if the search was stopped early.
     pub(crate) lines: Vec<Line>,
-    /// Positions visited, as it says.
+    /// Nodes visited, as the engine reports.
     pub(crate) nodes: u64,
 }
 
-/// A conversation with an engine that has said who it is.
-pub(crate) trait Talk: Send {
-    /// Name and version.
+/// An open session with an engine that has given its name.
+pub(crate) trait EngineSession: Send {
+    /// Returns the engine's name and version.
     fn name(&self) -> &str;
 
-    /// Whether [`Ask::moves`] reaches the engine; else it must be empty.
+    /// Whether the engine supports [`SearchRequest::moves`]; otherwise they must be empty.
     fn restricts(&self) -> bool;
 
-    /// The most that [`Ask::lines`] may be.
-    fn most_lines(&self) -> u16;
+    /// Returns the greatest [`SearchRequest::lines`].
+    fn max_lines(&self) -> u16;
 
-    /// Lets the engine think. `told` hears of every iteration. Every move found is legal, and one of those asked about.
+    /// Runs a search and reports each iteration to `progress`. Every move of the result is legal
+    /// and among the moves asked about.
     fn search(
         &mut self,
-        ask: Ask<'_>,
-        watch: &mut Watch<'_>,
-        told: &mut dyn FnMut(&Found),
-    ) -> Result<Found, Wrong>;
+        ask: SearchRequest<'_>,
+        watch: &mut SearchWatch<'_>,
+        told: &mut dyn FnMut(&SearchResult),
+    ) -> Result<SearchResult, FaultKind>;
 }
 
-/// The longest beginning of `line` that can be played in `position`.
+/// Returns the longest beginning of `line` that is legal in `position`.
 pub(crate) fn playable(position: &Position, line: impl IntoIterator<Item = Move>) -> Vec<Move> {
     with_game!(position.variant(), G => {
         let (mut game, mut played) = (position.game::<G>(), Vec::new());
@@ -96,10 +98,10 @@ pub(crate) fn playable(position: &Position, line: impl IntoIterator<Item = Move>
     })
 }
 
-/// A name as it is kept: of one line, and not longer than messages take.
+/// Returns a name of one line that is short enough for the wire.
 pub(crate) fn plain(name: &str) -> String {
     let mut plain: String = name.chars().filter(|letter| !letter.is_control()).collect();
-    let end = (0..=MOST_NAME.min(plain.len()))
+    let end = (0..=MAX_NAME_BYTES.min(plain.len()))
         .rev()
         .find(|&end| plain.is_char_boundary(end))
         .unwrap_or(0);
@@ -112,8 +114,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_one_line_that_fits_into_a_message() {
+    fn name_is_one_short_line() {
         assert_eq!(plain(" Fairy-Stockfish\t14 "), "Fairy-Stockfish14");
-        assert!((MOST_NAME - 3..=MOST_NAME).contains(&plain(&"象".repeat(100)).len()));
+        assert!((MAX_NAME_BYTES - 3..=MAX_NAME_BYTES).contains(&plain(&"象".repeat(100)).len()));
     }
 }

@@ -4,38 +4,38 @@ use std::time::{Duration, Instant};
 use kagetsu_game::{Answer, Effort, Move, Position, Question};
 use kagetsu_search::{Control, Progress, shallow};
 
-use crate::fault::Wrong;
-use crate::talk::{Ask, Found, Line, Talk, Value};
+use crate::fault::FaultKind;
+use crate::search_watch::SearchWatch;
+use crate::session::{EngineSession, Line, SearchRequest, SearchResult, Value};
 use crate::verdicts;
-use crate::watch::Watch;
 
-/// One question while it is put to an engine, in as many searches as the engine needs for it.
-pub(crate) struct Inquiry<'a> {
-    talk: &'a mut dyn Talk,
-    /// Whether the engine keeps to the moves that it is asked about.
+/// One question to an engine, answered by as many searches as the engine needs.
+pub(crate) struct SearchSeries<'a> {
+    talk: &'a mut dyn EngineSession,
+    /// Whether the engine respects a restriction to some root moves.
     restricts: bool,
-    patience: Duration,
+    stall_timeout: Duration,
     question: &'a Question,
     control: &'a Control,
     begun: Instant,
-    found: Found,
-    /// Whether some moves were asked about alone, by the positions behind them.
+    found: SearchResult,
+    /// Whether some moves were searched separately, through the positions behind them.
     is_apart: bool,
 }
 
-impl<'a> Inquiry<'a> {
+impl<'a> SearchSeries<'a> {
     pub(crate) fn new(
-        talk: &'a mut dyn Talk,
+        talk: &'a mut dyn EngineSession,
         restricts: bool,
-        patience: Duration,
+        stall_timeout: Duration,
         question: &'a Question,
         control: &'a Control,
     ) -> Self {
-        let (begun, found, is_apart) = (Instant::now(), Found::default(), false);
+        let (begun, found, is_apart) = (Instant::now(), SearchResult::default(), false);
         Self {
             talk,
             restricts,
-            patience,
+            stall_timeout,
             question,
             control,
             begun,
@@ -44,13 +44,13 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    /// Asks for the best of these moves, of all if there are none, until there are as many as are wanted; all at once where
-    /// the engine can.
+    /// Asks for the best of these moves (of all moves if the list is empty) until the wanted number
+    /// of lines is known; in one search where the engine can.
     pub(crate) fn ask(
         &mut self,
         moves: &[Move],
         progress: &mut dyn FnMut(&Progress),
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), FaultKind> {
         let Question {
             position,
             width,
@@ -67,7 +67,7 @@ impl<'a> Inquiry<'a> {
             moves.to_vec()
         };
         let wanted = usize::from(*width).min(all.len());
-        let lines = (wanted as u16).min(self.talk.most_lines());
+        let lines = (wanted as u16).min(self.talk.max_lines());
         let rounds = if restricts {
             wanted.div_ceil(lines.into())
         } else {
@@ -75,7 +75,7 @@ impl<'a> Inquiry<'a> {
         };
         let effort = shared(*effort, rounds);
         self.round(
-            Ask {
+            SearchRequest {
                 position,
                 moves,
                 lines,
@@ -88,7 +88,7 @@ impl<'a> Inquiry<'a> {
             let lines = lines.min((wanted - self.found.lines.len()) as u16);
             let before = self.found.lines.len();
             self.round(
-                Ask {
+                SearchRequest {
                     position,
                     moves: &rest,
                     lines,
@@ -102,7 +102,7 @@ impl<'a> Inquiry<'a> {
         }
         let has_values = self.found.lines.iter().any(|line| line.value.is_some());
         if !restricts && has_values && self.found.lines.len() < wanted && self.goes_on() {
-            // Which others are worth a question, our own 2-ply search says.
+            // Kagetsu's own 2-ply search selects the other moves that deserve a search.
             let Ok(shallow) = shallow(position) else {
                 return Ok(());
             };
@@ -117,12 +117,16 @@ impl<'a> Inquiry<'a> {
         Ok(())
     }
 
-    /// One search of the position itself.
-    fn round(&mut self, ask: Ask<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<(), Wrong> {
+    /// Runs one search of the position itself.
+    fn round(
+        &mut self,
+        ask: SearchRequest<'_>,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<(), FaultKind> {
         let by = verdicts::provenance(self.talk.name());
-        let mut watch = Watch::new(self.control, self.patience);
+        let mut watch = SearchWatch::new(self.control, self.stall_timeout);
         let (so_far, begun) = (self.found.clone(), self.begun);
-        let mut told = |found: &Found| {
+        let mut told = |found: &SearchResult| {
             let nodes = so_far.nodes.saturating_add(found.nodes);
             let known = so_far.lines.iter().chain(&found.lines);
             let answer: Answer = known
@@ -141,12 +145,12 @@ impl<'a> Inquiry<'a> {
         Ok(())
     }
 
-    /// Asks about the positions behind these moves, one by one.
+    /// Searches the positions behind these moves, one by one.
     fn ask_behind(
         &mut self,
         moves: &[Move],
         progress: &mut dyn FnMut(&Progress),
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), FaultKind> {
         self.is_apart = true;
         let position = &self.question.position;
         let mut effort = shared(self.question.effort, moves.len());
@@ -157,8 +161,8 @@ impl<'a> Inquiry<'a> {
             if next.outcome().is_some() || !self.goes_on() {
                 continue;
             }
-            let mut watch = Watch::new(self.control, self.patience);
-            let ask = Ask {
+            let mut watch = SearchWatch::new(self.control, self.stall_timeout);
+            let ask = SearchRequest {
                 position: &next,
                 moves: &[],
                 lines: 1,
@@ -175,7 +179,7 @@ impl<'a> Inquiry<'a> {
                 depth: best.depth.saturating_add(1),
                 line: std::iter::once(m).chain(best.line).collect(),
             };
-            self.add(Found {
+            self.add(SearchResult {
                 lines: vec![line],
                 nodes: found.nodes,
             });
@@ -194,9 +198,9 @@ impl<'a> Inquiry<'a> {
         Ok(())
     }
 
-    /// What was found, and what that says of the `open` moves beside it: those that were asked about and do not end the
-    /// game.
-    pub(crate) fn answer(&self, open: &[Move]) -> Result<Answer, Wrong> {
+    /// Returns the lines found, and upper bounds for the `open` moves: those asked about that do
+    /// not end the game.
+    pub(crate) fn answer(&self, open: &[Move]) -> Result<Answer, FaultKind> {
         let (position, control, name) = (&self.question.position, self.control, self.talk.name());
         let by = verdicts::provenance(name);
         let lines = &self.found.lines;
@@ -217,7 +221,7 @@ impl<'a> Inquiry<'a> {
                     && lines.iter().all(|line| line.value.is_none())
                     && !control.is_stopped()
                 {
-                    return Err(Wrong::NoValue(position.write_move(line.m)));
+                    return Err(FaultKind::NoValue(position.write_move(line.m)));
                 }
                 answer.extend(valued);
                 continue;
@@ -231,7 +235,7 @@ impl<'a> Inquiry<'a> {
             answer.extend(checked.filter(|(m, _)| open.contains(m)));
         }
         let last = if !self.is_apart && self.found.lines.iter().all(|line| line.value.is_some()) {
-            // The last of its lines has been compared with all other moves that it was asked about.
+            // The engine has compared the last of its lines with all other moves of the question.
             let width = usize::from(self.question.width);
             answer
                 .verdicts()
@@ -240,7 +244,7 @@ impl<'a> Inquiry<'a> {
                 .nth(width - 1)
                 .map(|(_, verdict)| verdict.clone())
         } else {
-            // Its choice has.
+            // The engine has compared its choice with all moves.
             let choice = lines.first().filter(|_| self.question.moves.is_empty());
             choice.and_then(|line| answer.get(line.m)).cloned()
         };
@@ -268,7 +272,7 @@ impl<'a> Inquiry<'a> {
         !self.control.is_stopped() && !is_late
     }
 
-    fn add(&mut self, found: Found) {
+    fn add(&mut self, found: SearchResult) {
         let known: BTreeSet<Move> = self.found.lines.iter().map(|line| line.m).collect();
         self.found.lines.extend(
             found
@@ -280,8 +284,8 @@ impl<'a> Inquiry<'a> {
     }
 }
 
-/// The moves of which a bound is worth a place in an answer: in gomoku, where nearly every point is legal, those that our
-/// own 2-ply search looks at.
+/// Returns the moves that get an upper bound in the answer. In gomoku nearly every point is legal,
+/// so only the moves of Kagetsu's own 2-ply search are included.
 fn rest(position: &Position, open: &[Move]) -> Vec<Move> {
     if !position.variant().places_stones() {
         return open.to_vec();
@@ -293,7 +297,7 @@ fn rest(position: &Position, open: &[Move]) -> Vec<Move> {
         .collect()
 }
 
-/// What one of so many searches may cost.
+/// Returns the effort of one of `searches` equal searches.
 fn shared(effort: Effort, searches: usize) -> Effort {
     let searches = u32::try_from(searches.max(1)).unwrap_or(u32::MAX);
     let nodes = effort.nodes.map(|nodes| nodes.div_ceil(searches.into()));
