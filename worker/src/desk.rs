@@ -293,7 +293,7 @@ impl Desk {
         let epoch = papers.epoch.unwrap_or_default();
         let is_it = |running: &&Running| running.name.task == task && running.name.epoch == epoch;
         if let Some(running) = papers.running.values().find(is_it) {
-            running.control.hear(notes);
+            running.control.receive(notes);
         }
     }
 
@@ -317,7 +317,7 @@ impl Desk {
             .running
             .values()
             .filter(is_its)
-            .map(|running| (running.name.task, running.control.said()));
+            .map(|running| (running.name.task, running.control.take_outgoing()));
         said.filter(|(_, notes)| !notes.is_empty()).collect()
     }
 

@@ -8,7 +8,7 @@ use kagetsu_game::{
     Bound, Claim, Effort, Move, Outcome, Position, Proof, ProofKind, Provenance, Question, Score,
     Verdict,
 };
-use kagetsu_search::threats::{Class, Outcome as Decision, Threats};
+use kagetsu_search::threats::{ThreatClass, ThreatOutcome as Decision, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
 
 use crate::session::{Line, Value};
@@ -127,10 +127,10 @@ pub(crate) fn checked_loss(
 
 fn threat(position: &Position, control: &Control) -> Option<(Proof, Vec<Move>, u64)> {
     // Only gomoku has threat search; in other games nothing is found.
-    let found = Threats::new(TABLE_BYTES)
+    let found = ThreatSearch::new(TABLE_BYTES)
         .search(
             position,
-            Class::Vct,
+            ThreatClass::Vct,
             Effort::nodes(CLAIM_CHECK_NODES),
             control,
         )

@@ -1,11 +1,11 @@
 use kagetsu_game::gomoku::{Freestyle, Renju, Standard};
 use kagetsu_game::{Answer, Bound, Claim, Proof, Question, RuleName, Variant, Verdict};
 
-use crate::alphabeta::table::Table;
+use crate::alphabeta::table::TranspositionTable;
 use crate::gomoku::Board;
+use crate::root::RootSearch;
 use crate::root::provenance::provenance;
-use crate::root::{Part, Search};
-use crate::threats::{Class, Found, Outcome, Threats};
+use crate::threats::{ThreatClass, ThreatOutcome, ThreatResult, ThreatSearch};
 use crate::{Control, EngineError, EngineOptions, Progress, surakarta, xiangqi};
 
 /// Memory of one search for threats.
@@ -15,19 +15,8 @@ const THREAT_BYTES: usize = 4 << 20;
 #[derive(Debug)]
 pub struct Engine {
     options: EngineOptions,
-    table: Table,
+    table: TranspositionTable,
     pool: Option<rayon::ThreadPool>,
-}
-
-/// A part of a question that several engines search together, see [`Engine::branch`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Branch {
-    /// The question's number: what the table has learned from other branches of the same question is kept. 0 is a question
-    /// of which nothing is kept.
-    pub family: u64,
-    /// The place of the move asked about among its brothers, the most promising 0: late ones are reduced first, as they
-    /// would be in a search of all. `None` where all moves are asked about.
-    pub rank: Option<u16>,
 }
 
 impl Engine {
@@ -44,8 +33,8 @@ impl Engine {
             1 => None,
             threads => Some(pool(threads)?),
         };
-        let table =
-            Table::of(options.table_bytes).ok_or(EngineError::Table(options.table_bytes))?;
+        let table = TranspositionTable::of(options.table_bytes)
+            .ok_or(EngineError::Table(options.table_bytes))?;
         Ok(Self {
             options,
             table,
@@ -89,33 +78,11 @@ impl Engine {
             return Ok(answer);
         }
         self.table.begin();
-        self.run(question, None, control, progress)
-    }
-
-    /// Answers a part of a question that several engines search together: as [`Engine::answer`], but what was learned from
-    /// other parts of the question is kept, iterations that the table knows already are left out, and the moves are not
-    /// first searched for threats, unless they are all asked about and nothing is known. The window may be
-    /// [narrowed](Control::narrow) on the way. What is answered may depend on what was asked before.
-    ///
-    /// # Errors
-    /// As for [`Engine::answer`].
-    pub fn branch(
-        &mut self,
-        question: &Question,
-        branch: Branch,
-        control: &Control,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<Answer, EngineError> {
-        let is_new = self.table.resume(branch.family);
-        let part = Part {
-            rank: branch.rank.unwrap_or(0).into(),
-            is_new: is_new && branch.rank.is_none(),
-        };
-        self.run(question, Some(part), control, progress)
+        self.run(question, true, control, progress)
     }
 
     /// Answers a question that several engines search, each of them all of it: as [`Engine::answer`], but `control`
-    /// [says](Control::said) what the others should know, and [hears](Control::hear) them; only the first `number`, 0, looks for
+    /// [says](Control::take_outgoing) what the others should know, and [hears](Control::receive) them; only the first `number`, 0, looks for
     /// a win by threats before all else. `of` is how many there are. What is answered depends on what was heard, and when.
     ///
     /// # Errors
@@ -132,25 +99,22 @@ impl Engine {
         }
         control.share(number, of);
         self.table.begin();
-        self.run(
-            question,
-            Some(Part {
-                rank: 0,
-                is_new: number == 0,
-            }),
-            control,
-            progress,
-        )
+        self.run(question, number == 0, control, progress)
     }
 
     /// Whether the side to move wins by continuous threats, within the question's effort: an answer of one move, proven, or
     /// of none. Keeps the table as it is.
     /// Of none, too, where the game has no such search.
     pub fn threats(&self, question: &Question, control: &Control) -> Answer {
-        let mut threats = Threats::new(THREAT_BYTES);
-        let found = threats.search(&question.position, Class::Vct, question.effort, control);
-        let Ok(Found {
-            outcome: Outcome::Win { plies, kind, line },
+        let mut threats = ThreatSearch::new(THREAT_BYTES);
+        let found = threats.search(
+            &question.position,
+            ThreatClass::Vct,
+            question.effort,
+            control,
+        );
+        let Ok(ThreatResult {
+            outcome: ThreatOutcome::Win { plies, kind, line },
             nodes,
             ..
         }) = found
@@ -186,15 +150,14 @@ impl Engine {
     fn run(
         &self,
         question: &Question,
-        part: Option<Part>,
+        is_first: bool,
         control: &Control,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer, EngineError> {
         let (options, table, pool) = (&self.options, &self.table, self.pool.as_ref());
-        let search = Search {
+        let search = RootSearch {
             question,
-            window: question.window,
-            part,
+            is_first,
             options,
             table,
             pool,

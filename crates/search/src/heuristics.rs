@@ -50,7 +50,7 @@ pub(crate) struct Style {
     /// How much less late moves promise than early ones.
     pub(crate) late: Late,
     /// What a win that [`Heuristics::kill`] finds is a proof by.
-    pub(crate) kill: ProofKind,
+    pub(crate) vcf_proof: ProofKind,
 }
 
 /// How forcing a move is.
@@ -66,7 +66,7 @@ pub(crate) struct Force {
 
 /// A win by continuous threats, and what it took to look for one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Attack {
+pub(crate) struct VctOutcome {
     /// Within how many plies the side to move wins, and how it goes; the line may be shorter, but has one move at least.
     pub(crate) win: Option<(u16, Vec<Move>)>,
     /// Positions searched.
@@ -74,12 +74,12 @@ pub(crate) struct Attack {
 }
 
 /// Moves of a position that has most of them.
-const MOST: usize = 512;
+const MAX_MOVES: usize = 512;
 
 /// What is to be searched in a position, each move with what it promises.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Moves {
-    list: ArrayVec<(i32, Move), MOST>,
+    list: ArrayVec<(i32, Move), MAX_MOVES>,
     /// How many of them were taken; they stand at the front.
     taken: usize,
     /// How many may be taken.
@@ -207,19 +207,19 @@ pub(crate) trait Heuristics: Clone + Send {
     fn is_threatened(&self) -> bool;
 
     /// A win of the side to move by continuous threats of any sort, with so much effort.
-    fn attack(&mut self, effort: Effort, control: &Control) -> Attack {
+    fn vct(&mut self, effort: Effort, control: &Control) -> VctOutcome {
         let _ = (effort, control);
-        Attack::default()
+        VctOutcome::default()
     }
 
     /// How the opponent would win by continuous threats if it were his move, as the whole line, trying at most `budget`.
-    fn threat(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
+    fn opponent_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
         let _ = budget;
         None
     }
 
     /// Whether a move leaves the opponent his line of threats: then it loses in one ply more than the line has.
-    fn is_refuted(&mut self, m: Move, threat: &[Move]) -> bool {
+    fn loses_to(&mut self, m: Move, threat: &[Move]) -> bool {
         let _ = (m, threat);
         false
     }
@@ -233,14 +233,14 @@ pub(crate) trait Heuristics: Clone + Send {
     }
 
     /// Whether the side to move can still win, and whether the opponent can; a cheap look that may say yes too often.
-    fn hopes(&self) -> (bool, bool) {
+    fn can_win(&self) -> (bool, bool) {
         (true, true)
     }
 
     /// Whether a search for continuous threats has something to begin with.
-    fn has_kill(&self) -> bool;
+    fn may_have_vcf(&self) -> bool;
 
     /// A forced win of the side to move by continuous threats, as the whole line, trying at most `budget` threats and
     /// lines of at most `length` threats.
-    fn kill(&mut self, budget: &mut u32, length: u32) -> Option<Vec<Move>>;
+    fn vcf(&mut self, budget: &mut u32, length: u32) -> Option<Vec<Move>>;
 }

@@ -59,9 +59,9 @@ mod xiangqi;
 
 pub use control::exchange::Note;
 pub use control::{Control, Progress};
-pub use engine::{Branch, Engine};
+pub use engine::Engine;
 pub use error::EngineError;
-pub use options::features::{Mechanism, Mechanisms};
+pub use options::features::{Feature, Features};
 pub use options::text::OptionsError;
 pub use options::{Constants, EngineOptions, Neighbourhood, Split};
 pub use shallow::shallow;

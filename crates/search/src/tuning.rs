@@ -14,7 +14,7 @@ pub const THREAT_SETS: usize = FLAGS;
 
 /// What the evaluation sees of a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Features {
+pub struct CellFeatures {
     /// Who is to move.
     pub side: Side,
     /// The class of every empty cell, below [`CELL_CLASSES`], by side; dead cells are left out.
@@ -25,7 +25,7 @@ pub struct Features {
 
 /// The features of a gomoku position, if nothing forces there: else its value is not asked for.
 #[must_use]
-pub fn features(position: &Position) -> Option<Features> {
+pub fn features(position: &Position) -> Option<CellFeatures> {
     match position.variant() {
         Variant::Gomoku {
             rule: RuleName::Freestyle,
@@ -43,9 +43,9 @@ pub fn features(position: &Position) -> Option<Features> {
     }
 }
 
-fn of<R: Rule>(position: &Position) -> Option<Features> {
+fn of<R: Rule>(position: &Position) -> Option<CellFeatures> {
     let board = Board::<R>::new(&position.game(), &EngineOptions::default());
-    (board.situation() == Situation::Free).then(|| Features {
+    (board.situation() == Situation::Free).then(|| CellFeatures {
         side: position.side(),
         classes: [Side::First, Side::Second].map(|side| board.classes(side)),
         threats: board.flags() as u16,

@@ -21,7 +21,7 @@ const SMALL: EngineOptions = EngineOptions {
     selective: false,
     vct: true,
     split: Split::Shared,
-    without: kagetsu_search::Mechanisms::NONE,
+    without: kagetsu_search::Features::NONE,
 };
 
 fn ask(options: EngineOptions, question: &Question) -> Answer {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use kagetsu_game::gomoku::{Freestyle, Gomoku, Renju, Rule, Standard};
 use kagetsu_game::{Effort, Game, Move, Outcome, Position, Side, Variant};
 use kagetsu_search::Control;
-use kagetsu_search::threats::{self, Class, Threats};
+use kagetsu_search::threats::{self, ThreatClass, ThreatSearch};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -17,8 +17,8 @@ use proptest::test_runner::TestRunner;
 /// again, two plies sooner, down to the five on the board.
 struct Checker<R> {
     game: Gomoku<R>,
-    threats: Threats,
-    class: Class,
+    threats: ThreatSearch,
+    class: ThreatClass,
     /// Positions whose claim was replayed, and within how many plies they were claimed won.
     checked: HashMap<u64, u16>,
 }
@@ -27,7 +27,7 @@ impl<R: Rule> Checker<R> {
     fn new(position: &Position, class: Class) -> Self {
         Self {
             game: position.game(),
-            threats: Threats::new(4 << 20),
+            threats: ThreatSearch::new(4 << 20),
             class,
             checked: HashMap::new(),
         }
@@ -40,8 +40,8 @@ impl<R: Rule> Checker<R> {
             .search(position, self.class, effort, &Control::new())
             .expect("gomoku");
         match found.outcome {
-            threats::Outcome::Win { plies, line, .. } => Some((plies, line)),
-            threats::Outcome::NoWin | threats::Outcome::Unknown => None,
+            threats::ThreatOutcome::Win { plies, line, .. } => Some((plies, line)),
+            threats::ThreatOutcome::NoWin | threats::ThreatOutcome::Unknown => None,
         }
     }
 
@@ -148,7 +148,7 @@ fn fives<R: Rule>(game: &Gomoku<R>, side: Side) -> Vec<Move> {
 }
 
 /// Replays what is claimed of a position; gives the number of claims that were replayed.
-fn check(position: &Position, class: Class, effort: Effort) -> Result<usize, String> {
+fn check(position: &Position, class: ThreatClass, effort: Effort) -> Result<usize, String> {
     match position
         .variant()
         .to_string()
@@ -161,7 +161,11 @@ fn check(position: &Position, class: Class, effort: Effort) -> Result<usize, Str
     }
 }
 
-fn check_by<R: Rule>(position: &Position, class: Class, effort: Effort) -> Result<usize, String> {
+fn check_by<R: Rule>(
+    position: &Position,
+    class: ThreatClass,
+    effort: Effort,
+) -> Result<usize, String> {
     let mut checker = Checker::<R>::new(position, class);
     let Some((plies, line)) = checker.claim(position, effort) else {
         return Ok(0);
@@ -205,7 +209,7 @@ proptest! {
             crowded(variant("freestyle-15"), 9, 60), crowded(variant("standard-15"), 9, 60), crowded(variant("renju-15"), 9, 60), crowded(variant("freestyle-7"), 7, 60),
             crowded(variant("standard-8"), 8, 60), crowded(variant("renju-9"), 9, 60), crowded(variant("freestyle-20"), 11, 60),
         ],
-        class in prop_oneof![1 => Just(Class::Vcf), 4 => Just(Class::Vct)],
+        class in prop_oneof![1 => Just(ThreatClass::Vcf), 4 => Just(ThreatClass::Vct)],
     ) {
         prop_assume!(position.outcome().is_none());
         check(&position, class, Effort::nodes(3_000)).map_err(TestCaseError::fail)?;
@@ -220,7 +224,7 @@ proptest! {
         position in prop_oneof![crowded(variant("standard-15"), 13, 120), crowded(variant("renju-15"), 13, 120), crowded(variant("freestyle-15"), 13, 120)],
     ) {
         prop_assume!(position.outcome().is_none());
-        check(&position, Class::Vcf, Effort::nodes(20_000)).map_err(TestCaseError::fail)?;
+        check(&position, ThreatClass::Vcf, Effort::nodes(20_000)).map_err(TestCaseError::fail)?;
     }
 }
 
@@ -276,7 +280,7 @@ fn a_four_that_becomes_an_overline_wins_nothing() {
         ("renju-15", Side::First),
     ] {
         let position = Position::from_board(variant(name), SPOILED, Some(side)).expect("a board");
-        for class in [Class::Vcf, Class::Vct] {
+        for class in [ThreatClass::Vcf, ThreatClass::Vct] {
             check(&position, class, Effort::nodes(20_000)).expect("every claim holds");
         }
     }
@@ -295,7 +299,7 @@ fn no_defence_stands_in_real_games() {
         counts.push(
             check(
                 position,
-                Class::Vct,
+                ThreatClass::Vct,
                 Effort {
                     depth: Some(7),
                     ..Effort::nodes(2_000)
@@ -344,7 +348,7 @@ fn no_defence_stands_for_very_many_claims() {
         let games: Vec<&Position> = games
             .filter(|position| position.outcome().is_none())
             .collect();
-        for (class, nodes) in [(Class::Vcf, 20_000), (Class::Vct, 500)] {
+        for (class, nodes) in [(ThreatClass::Vcf, 20_000), (ThreatClass::Vct, 500)] {
             let (mut of_games, mut held, mut wins) = (0, 0, 0);
             for &position in &games {
                 let found =

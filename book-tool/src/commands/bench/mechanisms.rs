@@ -2,7 +2,7 @@ use std::io::Write;
 
 use anyhow::{Result, bail};
 use kagetsu_game::{Effort, Position, Question, Variant};
-use kagetsu_search::{Control, Engine, EngineOptions, Mechanism, seeds};
+use kagetsu_search::{Control, Engine, EngineOptions, Feature, seeds};
 
 use crate::output::table;
 
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
                 ..args.engine
             },
         )])
-        .chain(Mechanism::ALL.map(|m| {
+        .chain(Feature::ALL.map(|m| {
             (
                 m.name(),
                 EngineOptions {
@@ -115,7 +115,7 @@ mod tests {
             };
             run(&args, &mut out).expect("positions that can be searched");
             let text = String::from_utf8(out).expect("text");
-            for mechanism in Mechanism::ALL {
+            for mechanism in Feature::ALL {
                 assert!(
                     text.lines()
                         .any(|line| line.trim_start().starts_with(mechanism.name())),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_game::{Claim, Effort, Position, Question, Side, Variant};
-use kagetsu_search::threats::{Class, Outcome, Threats};
+use kagetsu_search::threats::{ThreatClass, ThreatOutcome, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use serde::Serialize;
 
@@ -163,11 +163,11 @@ fn fifteen() -> Result<Fifteen> {
         FIFTEEN,
         Some(Side::First),
     )?;
-    let (mut threats, control) = (Threats::new(0), Control::new());
+    let (mut threats, control) = (ThreatSearch::new(0), Control::new());
     let (mut times, mut plies, mut nodes) = (Vec::with_capacity(RUNS), 0, 0);
     for _ in 0..RUNS {
-        let found = threats.search(&position, Class::Vcf, Effort::nodes(FOURS), &control)?;
-        if let Outcome::Win { plies: found, .. } = found.outcome {
+        let found = threats.search(&position, ThreatClass::Vcf, Effort::nodes(FOURS), &control)?;
+        if let ThreatOutcome::Win { plies: found, .. } = found.outcome {
             plies = found;
         }
         nodes = found.nodes;
@@ -190,7 +190,7 @@ fn solve_all(args: &Args, file: &str, puzzles: &[Puzzle]) -> Result<Set> {
         file: file.to_owned(),
         ..Set::default()
     };
-    let (mut engine, mut threats) = (Engine::new(args.engine)?, Threats::new(TABLE));
+    let (mut engine, mut threats) = (Engine::new(args.engine)?, ThreatSearch::new(TABLE));
     let mut times = Vec::new();
     for puzzle in puzzles {
         bar.set_message(puzzle.name.clone());
@@ -216,8 +216,8 @@ fn solve_all(args: &Args, file: &str, puzzles: &[Puzzle]) -> Result<Set> {
                     ..Effort::nodes(FOURS)
                 };
                 let found =
-                    threats.search(&puzzle.position, Class::Vcf, effort, &Control::new())?;
-                set.none_found += usize::from(!matches!(found.outcome, Outcome::Win { .. }));
+                    threats.search(&puzzle.position, ThreatClass::Vcf, effort, &Control::new())?;
+                set.none_found += usize::from(!matches!(found.outcome, ThreatOutcome::Win { .. }));
             }
         }
         bar.inc(1);
@@ -233,20 +233,20 @@ fn solve_all(args: &Args, file: &str, puzzles: &[Puzzle]) -> Result<Set> {
 /// By fours, then by threats for half of the time that is left, then by the engine for the rest.
 fn solve(
     engine: &mut Engine,
-    threats: &mut Threats,
+    threats: &mut ThreatSearch,
     position: &Position,
     time: Duration,
 ) -> Result<Option<Way>> {
     let (begun, control) = (Instant::now(), Control::new());
     let mut is_won = |class, effort| -> Result<bool> {
         let found = threats.search(position, class, effort, &control)?;
-        Ok(matches!(found.outcome, Outcome::Win { .. }))
+        Ok(matches!(found.outcome, ThreatOutcome::Win { .. }))
     };
-    if is_won(Class::Vcf, Effort::nodes(FOURS))? {
+    if is_won(ThreatClass::Vcf, Effort::nodes(FOURS))? {
         return Ok(Some(Way::Vcf));
     }
     if is_won(
-        Class::Vct,
+        ThreatClass::Vct,
         Effort::time(time.saturating_sub(begun.elapsed()) / 2),
     )? {
         return Ok(Some(Way::Vct));

@@ -6,7 +6,7 @@ use anyhow::Result;
 use kagetsu_book::{Book, Entry};
 use kagetsu_game::{Claim, Effort, Key, Move, Outcome, Position, Proof, ProofKind, Verdict};
 use kagetsu_search::Control;
-use kagetsu_search::threats::Threats;
+use kagetsu_search::threats::ThreatSearch;
 use kagetsu_verify::{Gap, Grove, Tree, check};
 use serde::Serialize;
 
@@ -93,13 +93,13 @@ pub(super) struct Ledger<'a> {
     /// Of each kind so many claims are told.
     most: usize,
     /// Finds the wins again that the book has no line of, with so many positions for each.
-    player: Option<(Threats, u64)>,
+    player: Option<(ThreatSearch, u64)>,
     positions: HashMap<(u32, Key), Status>,
     pub(super) findings: Findings,
 }
 
 impl<'a> Ledger<'a> {
-    pub(super) fn new(book: &'a Book, most: usize, player: Option<(Threats, u64)>) -> Self {
+    pub(super) fn new(book: &'a Book, most: usize, player: Option<(ThreatSearch, u64)>) -> Self {
         Self {
             book,
             most,
@@ -345,7 +345,7 @@ impl<'a> Ledger<'a> {
         if !from.variant().has_threat_search() {
             return Ok(replayed);
         }
-        let Some(plan) = threats.plan(from, Effort::nodes(*nodes), &Control::new())? else {
+        let Some(plan) = threats.strategy(from, Effort::nodes(*nodes), &Control::new())? else {
             return Ok(Err(Gap::Open(format!(
                 "its win was not found again in {nodes} positions"
             ))));

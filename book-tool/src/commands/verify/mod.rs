@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_program::Exit;
-use kagetsu_search::threats::Threats;
+use kagetsu_search::threats::ThreatSearch;
 use kagetsu_verify::{Tree, check};
 use serde::Serialize;
 
@@ -100,7 +100,7 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
     let mut ledger = Ledger::new(
         &book,
         args.list,
-        args.play_out.map(|nodes| (Threats::new(TABLE), nodes)),
+        args.play_out.map(|nodes| (ThreatSearch::new(TABLE), nodes)),
     );
     for entry in book.positions() {
         ledger.replay(&entry?)?;

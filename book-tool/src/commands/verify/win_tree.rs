@@ -8,7 +8,7 @@ use kagetsu_book::Book;
 use kagetsu_game::{
     Claim, Effort, Key, Move, Outcome, Position, Proof, Question, Variant, with_game,
 };
-use kagetsu_search::threats::{Plan, Threats};
+use kagetsu_search::threats::{Strategy, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_verify::{Grove, Node, Reference};
 
@@ -52,7 +52,7 @@ pub(crate) fn write(
     let position =
         Position::from_line(variant, line).with_context(|| format!("--moves \"{line}\""))?;
     let engine = Engine::new(EngineOptions::default())?;
-    let (grove, threats) = (Grove::default(), Threats::new(TABLE));
+    let (grove, threats) = (Grove::default(), ThreatSearch::new(TABLE));
     let mut forester = Forester {
         book,
         grove,
@@ -71,7 +71,7 @@ pub(crate) fn write(
 struct Forester<'a> {
     book: &'a Book,
     grove: Grove,
-    threats: Threats,
+    threats: ThreatSearch,
     engine: Engine,
     nodes: u64,
     /// Nodes of canonical positions of gomoku where the winner is to move.
@@ -217,7 +217,7 @@ impl Forester<'_> {
     fn search(&mut self, position: &Position) -> Result<u32> {
         let effort = Effort::nodes(self.nodes);
         if position.variant().has_threat_search()
-            && let Some(plan) = self.threats.plan(position, effort, &Control::new())?
+            && let Some(plan) = self.threats.strategy(position, effort, &Control::new())?
         {
             return Ok(self.add(&plan));
         }
@@ -246,7 +246,7 @@ impl Forester<'_> {
         Ok(self.grove.add(node))
     }
 
-    fn add(&mut self, plan: &Plan) -> u32 {
+    fn add(&mut self, plan: &Strategy) -> u32 {
         let first = plant(&mut self.grove, plan);
         self.plans.insert(first);
         first
@@ -254,7 +254,7 @@ impl Forester<'_> {
 }
 
 /// Steps of a plan as nodes; gives the number of its first.
-pub(crate) fn plant(grove: &mut Grove, plan: &Plan) -> u32 {
+pub(crate) fn plant(grove: &mut Grove, plan: &Strategy) -> u32 {
     let mut numbers: Vec<u32> = Vec::with_capacity(plan.steps.len());
     for step in &plan.steps {
         let to = |step: u32| Reference::to(numbers[step as usize]);

@@ -1,7 +1,7 @@
 use kagetsu_game::Move;
 
 /// Greatest value of a move, either way.
-const MOST: i32 = 4_096;
+const MAX_HISTORY: i32 = 4_096;
 
 /// What one thread has learned of moves, wherever they were good: how often each cut off (Schaeffer, "The history heuristic",
 /// 1983), what cut off last at each ply, and what answered each move.
@@ -31,7 +31,7 @@ impl History {
         m.index().min(self.values[0].len() - 1)
     }
 
-    /// What the move has earned, within ±4,096.
+    /// What the move has history_value, within ±4,096.
     #[inline]
     pub(crate) fn value(&self, side: usize, m: Move) -> i32 {
         self.values[side][self.slot(m)].into()
@@ -39,7 +39,7 @@ impl History {
 
     /// Whether the move cut off at this ply, or after the move before.
     #[inline]
-    pub(crate) fn is_known(&self, side: usize, ply: usize, before: Move, m: Move) -> bool {
+    pub(crate) fn is_killer(&self, side: usize, ply: usize, before: Move, m: Move) -> bool {
         self.killers[ply].contains(&m) || self.counters[side][self.slot(before)] == m
     }
 
@@ -71,7 +71,7 @@ impl History {
         let slot = self.slot(m);
         let value = &mut self.values[side][slot];
         let now = i32::from(*value);
-        *value = (now + bonus - now * bonus.abs() / MOST) as i16;
+        *value = (now + bonus - now * bonus.abs() / MAX_HISTORY) as i16;
     }
 }
 
@@ -86,12 +86,13 @@ mod tests {
         for _ in 0..1_000 {
             history.learn(0, 2, Move::new(3), &[bad, good], 20);
         }
-        assert!(history.value(0, good) > 3_000 && history.value(0, good) <= MOST);
-        assert!(history.value(0, bad) < -3_000 && history.value(0, bad) >= -MOST);
+        assert!(history.value(0, good) > 3_000 && history.value(0, good) <= MAX_HISTORY);
+        assert!(history.value(0, bad) < -3_000 && history.value(0, bad) >= -MAX_HISTORY);
         assert_eq!(history.value(1, good), 0);
         assert!(
-            history.is_known(0, 2, Move::NONE, good) && history.is_known(0, 1, Move::new(3), good)
+            history.is_killer(0, 2, Move::NONE, good)
+                && history.is_killer(0, 1, Move::new(3), good)
         );
-        assert!(!history.is_known(0, 1, Move::NONE, good));
+        assert!(!history.is_killer(0, 1, Move::NONE, good));
     }
 }

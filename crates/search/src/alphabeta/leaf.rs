@@ -1,7 +1,7 @@
 use kagetsu_game::Score;
 
-use super::{AlphaBeta, DEEPEST, NOTHING};
-use crate::Mechanism;
+use super::{AlphaBeta, MAX_PLY, NO_REPETITION};
+use crate::Feature;
 use crate::heuristics::Heuristics;
 
 impl<H: Heuristics> AlphaBeta<'_, H> {
@@ -12,10 +12,10 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         if opinion >= beta {
             return Some(opinion);
         }
-        if let Some(score) = self.kill(self.options.leaf_fours, ply) {
+        if let Some(score) = self.leaf_vcf(self.options.leaf_fours, ply) {
             return Some(score);
         }
-        if ply >= DEEPEST || !self.has(Mechanism::Quiescence) {
+        if ply >= MAX_PLY || !self.has(Feature::Quiescence) {
             Some(opinion)
         } else {
             self.capture(opinion, alpha, beta, ply)
@@ -23,12 +23,12 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
     }
 
     /// A win by fours, if so many tried ones find it.
-    fn kill(&mut self, fours: u32, ply: usize) -> Option<Score> {
-        if fours == 0 || !self.board.has_kill() {
+    fn leaf_vcf(&mut self, fours: u32, ply: usize) -> Option<Score> {
+        if fours == 0 || !self.board.may_have_vcf() {
             return None;
         }
         let mut left = fours;
-        let line = self.board.kill(&mut left, fours);
+        let line = self.board.vcf(&mut left, fours);
         // A search that is over is so at the next position.
         self.limits.count(&mut self.nodes, fours - left);
         let line = line?;
@@ -37,12 +37,12 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         Some(score)
     }
 
-    /// The best of the opinion, as nobody must capture, and of what the captures lead to.
+    /// The best of the opinion, as nobody must capture, and of what the captures update_line to.
     fn capture(&mut self, opinion: Score, alpha: Score, beta: Score, ply: usize) -> Option<Score> {
         let Some(mut moves) = self.board.captures() else {
             return Some(opinion);
         };
-        let (mut best, mut since) = (opinion, NOTHING);
+        let (mut best, mut since) = (opinion, NO_REPETITION);
         while let Some((_, m)) = moves.take() {
             let alpha = alpha.max(best);
             self.play(m);
@@ -52,7 +52,7 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
             since = since.min(self.since);
             if score > best {
                 best = score;
-                self.lead(m, ply);
+                self.update_line(m, ply);
             }
             if best >= beta {
                 since = self.since;

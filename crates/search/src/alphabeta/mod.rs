@@ -11,17 +11,17 @@ use kagetsu_game::{Bound, Move, Score};
 
 use self::selection::Node;
 use crate::alphabeta::history::History;
-use crate::alphabeta::table::{Entry, Table};
+use crate::alphabeta::table::{TableEntry, TranspositionTable};
 use crate::control::exchange::Exchange;
 use crate::control::limits::Limits;
 use crate::heuristics::{Heuristics, Moves, Situation};
-use crate::{EngineOptions, Mechanism};
+use crate::{EngineOptions, Feature};
 
 /// Plies from the root beyond which nothing is searched, however forced.
-const DEEPEST: usize = 120;
+const MAX_PLY: usize = 120;
 
 /// What a value rests on that rests on no earlier position.
-const NOTHING: i32 = i32::MAX;
+const NO_REPETITION: i32 = i32::MAX;
 
 /// Principal variation search (Marsland and Campbell, "Parallel search of strongly ordered game trees", 1982) of one
 /// thread: the first move with the whole window, the others with a null window, and again where that fails high.
@@ -29,7 +29,7 @@ const NOTHING: i32 = i32::MAX;
 /// Scores are for the side to move, mates from the node. See the crate's documentation for why every mate is a proof.
 pub(crate) struct AlphaBeta<'a, H> {
     pub(crate) board: H,
-    table: &'a Table,
+    table: &'a TranspositionTable,
     limits: &'a Limits<'a>,
     options: &'a EngineOptions,
     history: History,
@@ -44,7 +44,7 @@ pub(crate) struct AlphaBeta<'a, H> {
     /// The best line from each ply, the last searched.
     lines: Vec<Vec<Move>>,
     /// The ply of the earliest position that the last value rests on by a repetition, below 0 before the root; or
-    /// [`NOTHING`]. A value that rests on a position above its own holds on this path only.
+    /// [`NO_REPETITION`]. A value that rests on a position above its own holds on this path only.
     since: i32,
     /// Plies from the root up to which checks are searched deeper.
     horizon: usize,
@@ -54,7 +54,7 @@ pub(crate) struct AlphaBeta<'a, H> {
 
 /// What a search of a root move has found.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct RootScore {
     /// For the side that makes it.
     pub(crate) score: Score,
     /// It and what follows.
@@ -72,7 +72,7 @@ impl<H> Drop for AlphaBeta<'_, H> {
 impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     pub(crate) fn new(
         board: H,
-        table: &'a Table,
+        table: &'a TranspositionTable,
         limits: &'a Limits<'a>,
         options: &'a EngineOptions,
     ) -> Self {
@@ -81,16 +81,16 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             table,
             limits,
             options,
-            history: History::new(DEEPEST + 2, H::STYLE.codes),
+            history: History::new(MAX_PLY + 2, H::STYLE.codes),
             exchange: limits
                 .control()
                 .exchange()
                 .filter(|exchange| !exchange.is_alone()),
             is_helper: false,
             nodes: 0,
-            path: Vec::with_capacity(DEEPEST + 2),
-            lines: vec![Vec::new(); DEEPEST + 2],
-            since: NOTHING,
+            path: Vec::with_capacity(MAX_PLY + 2),
+            lines: vec![Vec::new(); MAX_PLY + 2],
+            since: NO_REPETITION,
             horizon: 0,
             is_verifying: false,
         }
@@ -110,7 +110,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         depth: u8,
         alpha: Score,
         beta: Score,
-    ) -> Option<Found> {
+    ) -> Option<RootScore> {
         self.horizon = 2 * usize::from(depth);
         self.play(m);
         let score = self.search(beta.after(), alpha.after(), i32::from(depth) - 1, 1);
@@ -120,18 +120,18 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         let mut line = vec![m];
         line.extend(&self.lines[1]);
         if self.exchange.is_some() && score > alpha {
-            self.prolong(&mut line, depth.into());
+            self.extend_line(&mut line, depth.into());
         }
-        Some(Found {
+        Some(RootScore {
             score,
             line,
             is_bound_to_path,
         })
     }
 
-    /// What others have told of a line is its value and its next move: what follows is in the table, but for answers to fours. Who
+    /// What others have shared_value of a line is its value and its next move: what follows is in the table, but for answers to fours. Who
     /// fails low knows no best move.
-    fn prolong(&mut self, line: &mut Vec<Move>, most: usize) {
+    fn extend_line(&mut self, line: &mut Vec<Move>, most: usize) {
         line.iter().for_each(|&m| self.play(m));
         while line.len() < most {
             let known = self
@@ -165,7 +165,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
 
     fn search(&mut self, alpha: Score, beta: Score, depth: i32, ply: usize) -> Option<Score> {
         self.lines[ply].clear();
-        self.since = NOTHING;
+        self.since = NO_REPETITION;
         if self.limits.count(&mut self.nodes, 1) || self.is_helper && self.limits.is_dismissed() {
             return None;
         }
@@ -181,7 +181,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 return Some(score);
             }
             // The only answer to a four costs no depth.
-            Situation::Forced { otherwise: 2 } if ply < DEEPEST => {
+            Situation::Forced { otherwise: 2 } if ply < MAX_PLY => {
                 let node = Node {
                     situation,
                     is_quiet: false,
@@ -197,15 +197,15 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             Situation::Forced { .. } | Situation::Free => {}
         }
         // Who cannot win any more can hold no more than a draw.
-        let (mine, his) = self.board.hopes();
+        let (mine, his) = self.board.can_win();
         if !mine && alpha >= Score::ZERO || !his && beta <= Score::ZERO {
             return Some(Score::ZERO);
         }
         // An answer to a check costs no depth.
         let is_check = self.board.is_check();
-        let extends = is_check && self.selects(Mechanism::CheckExtension) && ply < self.horizon;
+        let extends = is_check && self.selects(Feature::CheckExtension) && ply < self.horizon;
         let depth = depth.max(0) + i32::from(extends);
-        if depth == 0 || ply >= DEEPEST {
+        if depth == 0 || ply >= MAX_PLY {
             return self.leaf(alpha, beta, ply);
         }
         let opinion = self.board.evaluate();
@@ -233,7 +233,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         } = node;
         let hash = self.board.hash();
         if let Some(exchange) = self.exchange {
-            exchange.listen(self.table);
+            exchange.apply_incoming(self.table);
         }
         let known = self.table.get(hash);
         if let Some(entry) =
@@ -245,7 +245,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             return Some(entry.score);
         }
         if self.options.selective {
-            if let ControlFlow::Break(score) = self.forego(&node) {
+            if let ControlFlow::Break(score) = self.prune_node(&node) {
                 return score;
             }
             if known.is_none() {
@@ -255,15 +255,15 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         let mut moves = self.board.moves(&situation);
         if self.options.selective {
             moves.adjust(|m| {
-                self.earned(m) / 16
-                    + if self.is_known(ply, m) {
+                self.history_value(m) / 16
+                    + if self.is_killer(ply, m) {
                         H::STYLE.killer
                     } else {
                         0
                     }
             });
         }
-        if let Some(entry) = known.filter(|_| self.has(Mechanism::TableMove)) {
+        if let Some(entry) = known.filter(|_| self.has(Feature::TableMove)) {
             moves.promote(entry.best);
         }
         // What the moves that are left out are worth: nothing is called lost because a choice of moves is.
@@ -278,7 +278,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         if self.since < ply as i32 {
             self.table.put(
                 hash,
-                Entry {
+                TableEntry {
                     score: Score::MIN,
                     bound: Bound::Lower,
                     depth: 0,
@@ -287,30 +287,32 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             );
             return Some(score);
         }
-        self.since = NOTHING;
+        self.since = NO_REPETITION;
         let bound = match score {
             _ if score >= beta => Bound::Lower,
             _ if score <= alpha => Bound::Upper,
             _ => Bound::Exact,
         };
-        let entry = Entry {
+        let entry = TableEntry {
             score,
             bound,
             depth: depth as u8,
             best,
         };
         // What was heard is not said again.
-        if let Some(exchange) = self.exchange.filter(|exchange| depth >= exchange.least())
+        if let Some(exchange) = self
+            .exchange
+            .filter(|exchange| depth >= exchange.min_depth())
             && self.table.get(hash) != Some(entry)
         {
-            exchange.learned(hash, entry);
+            exchange.publish(hash, entry);
         }
         self.table.put(hash, entry);
         Some(score)
     }
 
     /// Whether what the table says of a node may stand for a search of it.
-    fn is_enough(&self, entry: &Entry, node: &Node) -> bool {
+    fn is_enough(&self, entry: &TableEntry, node: &Node) -> bool {
         let depth = i32::from(entry.depth);
         // Who is alone searches the first line itself; of several one does, and tells its value.
         let stands = !node.is_pv() || self.exchange.is_some() && entry.bound == Bound::Exact;
@@ -324,7 +326,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
 
     /// The value of a node that is so far beyond the window that its moves need no search; `Break(None)` if the search must
     /// end.
-    fn forego(&mut self, node: &Node) -> ControlFlow<Option<Score>> {
+    fn prune_node(&mut self, node: &Node) -> ControlFlow<Option<Score>> {
         let &Node {
             is_quiet,
             opinion,
@@ -345,12 +347,12 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 score => return ControlFlow::Break(score),
             }
         }
-        self.skip(node)
+        self.null_move(node)
     }
 
     /// Null move (Donninger, "Null move and deep search", ICCA Journal 16(3), 1993): who stands above the window even after
     /// leaving the move to the other side needs no search. Never twice in a row; deep ones are verified without it.
-    fn skip(&mut self, node: &Node) -> ControlFlow<Option<Score>> {
+    fn null_move(&mut self, node: &Node) -> ControlFlow<Option<Score>> {
         let &Node {
             opinion,
             beta,
@@ -359,12 +361,12 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             ..
         } = node;
         let reduced = depth - selection::null_reduction(node);
-        if depth < selection::LEAST_NULL
+        if depth < selection::MIN_NULL_DEPTH
             || opinion < beta
             || beta.is_mate()
-            || self.before() == Move::NONE
+            || self.last_move() == Move::NONE
             || self.is_verifying
-            || !self.has(Mechanism::NullMove)
+            || !self.has(Feature::NullMove)
             || !self.board.pass()
         {
             return ControlFlow::Continue(());
@@ -383,7 +385,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             return ControlFlow::Continue(());
         }
         let score = score.min(Score::OPINION_MAX);
-        if depth < selection::LEAST_VERIFIED {
+        if depth < selection::MIN_VERIFIED_DEPTH {
             return ControlFlow::Break(Some(score));
         }
         self.is_verifying = true;
@@ -400,12 +402,12 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     }
 
     /// Whether a part of the search is not left out.
-    pub(crate) fn has(&self, mechanism: Mechanism) -> bool {
+    pub(crate) fn has(&self, mechanism: Feature) -> bool {
         !self.options.without.has(mechanism)
     }
 
     /// The same of one that only a selective search has.
-    pub(crate) fn selects(&self, mechanism: Mechanism) -> bool {
+    pub(crate) fn selects(&self, mechanism: Feature) -> bool {
         self.options.selective && self.has(mechanism)
     }
 
@@ -425,20 +427,20 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     }
 
     /// The value of a node, if another engine has said enough of it since its search began.
-    fn told(&mut self, exchange: &Exchange, hash: u64, node: &Node) -> Option<Score> {
-        exchange.listen(self.table);
+    fn shared_value(&mut self, exchange: &Exchange, hash: u64, node: &Node) -> Option<Score> {
+        exchange.apply_incoming(self.table);
         let entry = self
             .table
             .get(hash)
             .filter(|entry| self.is_enough(entry, node) && self.cuts(entry, node))?;
-        self.since = NOTHING;
+        self.since = NO_REPETITION;
         self.lines[node.ply].clear();
         self.lines[node.ply].extend(Some(entry.best).filter(|best| *best != Move::NONE));
         Some(entry.score)
     }
 
     /// Whether an entry ends the search of a node.
-    fn cuts(&self, entry: &Entry, node: &Node) -> bool {
+    fn cuts(&self, entry: &TableEntry, node: &Node) -> bool {
         match entry.bound {
             Bound::Exact => true,
             Bound::Lower => entry.score >= node.beta,
@@ -450,20 +452,23 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         self.path.len() % 2
     }
 
-    fn is_known(&self, ply: usize, m: Move) -> bool {
-        self.has(Mechanism::Killers) && self.history.is_known(self.side(), ply, self.before(), m)
+    fn is_killer(&self, ply: usize, m: Move) -> bool {
+        self.has(Feature::Killers)
+            && self
+                .history
+                .is_killer(self.side(), ply, self.last_move(), m)
     }
 
     /// What the side to move has seen of the move elsewhere.
-    fn earned(&self, m: Move) -> i32 {
-        if self.has(Mechanism::History) {
+    fn history_value(&self, m: Move) -> i32 {
+        if self.has(Feature::History) {
             self.history.value(self.side(), m)
         } else {
             0
         }
     }
 
-    fn before(&self) -> Move {
+    fn last_move(&self) -> Move {
         self.path.last().copied().unwrap_or(Move::NONE)
     }
 
@@ -485,8 +490,10 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         };
         let mut searched: ArrayVec<Move, 64> = ArrayVec::new();
         let mut deferred: VecDeque<(Move, i32)> = VecDeque::new();
-        let (mut since, mut of_best) = (NOTHING, NOTHING);
-        let exchange = self.exchange.filter(|exchange| depth > exchange.least());
+        let (mut since, mut of_best) = (NO_REPETITION, NO_REPETITION);
+        let exchange = self
+            .exchange
+            .filter(|exchange| depth > exchange.min_depth());
         let hash = self.board.hash();
         loop {
             // What another is at work on comes last, the first that has ended before the others.
@@ -505,27 +512,32 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             // Another may have found out meanwhile.
             if let Some(score) = exchange
                 .filter(|_| !searched.is_empty())
-                .and_then(|e| self.told(e, hash, &node))
+                .and_then(|e| self.shared_value(e, hash, &node))
             {
                 return Some(score);
             }
             let mut reduction = again.unwrap_or(0);
             if again.is_none()
-                && self.selects(Mechanism::LateMoves)
+                && self.selects(Feature::LateMoves)
                 && node.is_quiet
                 && best > -Score::OPINION_MAX
             {
                 let force = self.board.force(m);
-                if selection::is_hopeless(&node, alpha, searched.len(), force, &H::STYLE) {
+                if selection::is_prunable(&node, alpha, searched.len(), force, &H::STYLE) {
                     floor = floor.max(-Score::OPINION_MAX);
                     continue;
                 }
-                reduction =
-                    selection::reduction(&node, searched.len(), force, self.earned(m), &H::STYLE);
+                reduction = selection::reduction(
+                    &node,
+                    searched.len(),
+                    force,
+                    self.history_value(m),
+                    &H::STYLE,
+                );
             }
             self.play(m);
             let own = exchange
-                .filter(|e| !searched.is_empty() && next - reduction >= e.least())
+                .filter(|e| !searched.is_empty() && next - reduction >= e.min_depth())
                 .map(|exchange| (exchange, self.key(next - reduction)));
             if let Some((exchange, key)) = own {
                 if again.is_none() && exchange.is_busy(key) {
@@ -533,12 +545,12 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                     deferred.push_back((m, reduction));
                     continue;
                 }
-                exchange.begun(key);
+                exchange.search_started(key);
             }
             let score = self.child(searched.is_empty(), alpha, beta, next, reduction, ply + 1);
             self.undo();
             if let Some((exchange, key)) = own {
-                exchange.ended(key);
+                exchange.search_ended(key);
             }
             let score = score?;
             since = since.min(self.since);
@@ -547,7 +559,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             if score > best {
                 (best, of_best) = (score, self.since);
                 if score > floor {
-                    self.lead(m, ply);
+                    self.update_line(m, ply);
                 }
                 alpha = alpha.max(score);
             }
@@ -555,7 +567,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 // The others do not matter for this.
                 since = self.since;
                 if self.options.selective && node.is_quiet {
-                    let (side, before) = (self.side(), self.before());
+                    let (side, before) = (self.side(), self.last_move());
                     self.history.learn(side, ply, before, &searched, depth);
                 }
                 break;
@@ -579,7 +591,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
     }
 
     /// The best line from `ply` is now this move and the line after it.
-    fn lead(&mut self, m: Move, ply: usize) {
+    fn update_line(&mut self, m: Move, ply: usize) {
         let (line, rest) = self.lines.split_at_mut(ply + 1);
         line[ply].clear();
         line[ply].push(m);
@@ -588,18 +600,18 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
 
     /// The plies within which every legal move but those searched loses, if one line of fours refutes them all.
     fn refuted(&mut self, searched: &[Move]) -> Option<u16> {
-        let mut left = selection::THREATS;
-        let threat = self.board.threat(&mut left);
+        let mut left = selection::MAX_THREAT_FOURS;
+        let threat = self.board.opponent_vcf(&mut left);
         // A search that is over is so at the next position.
         self.limits
-            .count(&mut self.nodes, selection::THREATS - left);
+            .count(&mut self.nodes, selection::MAX_THREAT_FOURS - left);
         let threat = threat?;
         let mut rest = self
             .board
             .legal()
             .into_iter()
             .filter(|m| !searched.contains(m));
-        let all = rest.all(|m| !self.board.force(m).is_four && self.board.is_refuted(m, &threat));
+        let all = rest.all(|m| !self.board.force(m).is_four && self.board.loses_to(m, &threat));
         all.then_some(threat.len() as u16 + 1)
     }
 
@@ -613,7 +625,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         reduction: i32,
         ply: usize,
     ) -> Option<Score> {
-        let above = if self.has(Mechanism::NullWindow) {
+        let above = if self.has(Feature::NullWindow) {
             Score::from_raw(alpha.raw() + 1)
         } else {
             Some(beta)

@@ -47,7 +47,7 @@ pub(crate) fn is_far_below(node: &Node, ply: i32) -> bool {
 }
 
 /// Whether a move that threatens nothing, so late in the order, need not be searched.
-pub(crate) fn is_hopeless(
+pub(crate) fn is_prunable(
     node: &Node,
     alpha: Score,
     searched: usize,
@@ -126,7 +126,7 @@ pub(crate) const fn without_a_table_move(depth: i32) -> i32 {
 }
 
 /// What a search for continuous threats may take of the effort for a question.
-pub(crate) fn share_of_threats(effort: Effort) -> Effort {
+pub(crate) fn vct_effort(effort: Effort) -> Effort {
     let by_depth = effort
         .depth
         .map_or(500_000, |depth| 50 * u64::from(depth) * u64::from(depth));
@@ -141,7 +141,7 @@ pub(crate) fn share_of_threats(effort: Effort) -> Effort {
 }
 
 /// Fours to be tried to see what the opponent threatens.
-pub(crate) const THREATS: u32 = 64;
+pub(crate) const MAX_THREAT_FOURS: u32 = 64;
 
 /// Whether it pays to ask if a node whose chosen moves are all lost is lost.
 pub(crate) fn is_worth_a_proof(node: &Node) -> bool {
@@ -149,10 +149,10 @@ pub(crate) fn is_worth_a_proof(node: &Node) -> bool {
 }
 
 /// Plies below which no null move is tried.
-pub(crate) const LEAST_NULL: i32 = 3;
+pub(crate) const MIN_NULL_DEPTH: i32 = 3;
 
 /// Plies from which one is verified.
-pub(crate) const LEAST_VERIFIED: i32 = 9;
+pub(crate) const MIN_VERIFIED_DEPTH: i32 = 9;
 
 /// Plies by which the search after a null move is less deep.
 pub(crate) fn null_reduction(node: &Node) -> i32 {

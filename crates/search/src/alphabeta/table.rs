@@ -4,7 +4,7 @@ use kagetsu_game::{Bound, Move, Score};
 
 /// What is remembered of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct TableEntry {
     /// For the side to move; a mate counts from this position.
     pub(crate) score: Score,
     pub(crate) bound: Bound,
@@ -13,7 +13,7 @@ pub(crate) struct Entry {
     pub(crate) best: Move,
 }
 
-impl Entry {
+impl TableEntry {
     /// Whether the score is a fact at any depth: at least a win, or at most a loss.
     pub(crate) fn is_proof(self) -> bool {
         let at_least = self.score.win_plies().is_some() && self.bound != Bound::Upper;
@@ -27,11 +27,9 @@ impl Entry {
 ///
 /// Entries of another question count as empty, so what was asked before never shows.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct TranspositionTable {
     slots: Vec<Slot>,
     generation: u16,
-    /// Of which family the entries of this generation are; 0: of none.
-    family: u32,
 }
 
 #[derive(Debug, Default)]
@@ -42,14 +40,13 @@ struct Slot {
 
 const BUCKET: usize = 2;
 
-impl Table {
+impl TranspositionTable {
     /// A table of at most `bytes`; none where there is no memory for it.
     pub(crate) fn of(bytes: usize) -> Option<Self> {
         let slots = bytes / (BUCKET * size_of::<Slot>()) * BUCKET;
         let mut table = Self {
             slots: Vec::new(),
             generation: 0,
-            family: 0,
         };
         table.slots.try_reserve_exact(slots).ok()?;
         table.slots.resize_with(slots, Slot::default);
@@ -64,7 +61,6 @@ impl Table {
 
     /// Forgets everything, for the next question.
     pub(crate) fn begin(&mut self) {
-        self.family = 0;
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
             self.slots
@@ -74,19 +70,7 @@ impl Table {
         }
     }
 
-    /// Goes on with what was learned of a family of questions, if that was the last; whether nothing was. Entries hold for
-    /// the position, whoever asks: that two families look alike once in four billion does no harm.
-    pub(crate) fn resume(&mut self, family: u64) -> bool {
-        let family = (family ^ family >> 32) as u32;
-        let is_new = family == 0 || self.family != family;
-        if is_new {
-            self.begin();
-            self.family = family;
-        }
-        is_new
-    }
-
-    pub(crate) fn get(&self, hash: u64) -> Option<Entry> {
+    pub(crate) fn get(&self, hash: u64) -> Option<TableEntry> {
         let found = self.bucket(hash).iter().find_map(|slot| {
             let data = slot.data.load(Relaxed);
             (slot.check.load(Relaxed) ^ data == hash && generation(data) == self.generation)
@@ -96,7 +80,7 @@ impl Table {
     }
 
     /// Replaces what is known of the position, else an entry of another question, else the less deep one.
-    pub(crate) fn put(&self, hash: u64, entry: Entry) {
+    pub(crate) fn put(&self, hash: u64, entry: TableEntry) {
         let worth = |slot: &&Slot| {
             let data = slot.data.load(Relaxed);
             match () {
@@ -121,7 +105,7 @@ impl Table {
 }
 
 /// Score, move, generation, depth, bound, from the low bits up.
-pub(crate) fn pack(entry: Entry, generation: u16) -> u64 {
+pub(crate) fn pack(entry: TableEntry, generation: u16) -> u64 {
     let bound = match entry.bound {
         Bound::Upper => 1,
         Bound::Lower => 2,
@@ -142,7 +126,7 @@ const fn depth(data: u64) -> u8 {
     (data >> 48) as u8
 }
 
-pub(crate) fn unpack(data: u64) -> Option<Entry> {
+pub(crate) fn unpack(data: u64) -> Option<TableEntry> {
     let bound = match data >> 56 {
         1 => Bound::Upper,
         2 => Bound::Lower,
@@ -150,7 +134,7 @@ pub(crate) fn unpack(data: u64) -> Option<Entry> {
         _ => return None,
     };
     let score = Score::from_raw(data as u16 as i16)?;
-    Some(Entry {
+    Some(TableEntry {
         score,
         bound,
         depth: depth(data),
@@ -163,12 +147,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn entry() -> impl Strategy<Value = Entry> {
+    fn entry() -> impl Strategy<Value = TableEntry> {
         let bound = prop_oneof![Just(Bound::Upper), Just(Bound::Lower), Just(Bound::Exact)];
         (-32_001i16..=32_001, bound, 0u8..=100, any::<u16>()).prop_map(
             |(raw, bound, depth, code)| {
                 let score = Score::from_raw(raw).expect("within the range of scores");
-                Entry {
+                TableEntry {
                     score,
                     bound,
                     depth,
@@ -181,7 +165,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_was_put_last_is_got_until_the_next_question(entry in entry(), hash in any::<u64>()) {
-            let mut table = Table::new(1 << 10);
+            let mut table = TranspositionTable::new(1 << 10);
             table.begin();
             table.put(hash, entry);
             prop_assert_eq!(table.get(hash), Some(entry));
@@ -192,7 +176,7 @@ mod tests {
 
         #[test]
         fn a_table_without_room_finds_nothing(entry in entry(), hash in any::<u64>()) {
-            let table = Table::new(0);
+            let table = TranspositionTable::new(0);
             table.put(hash, entry);
             prop_assert_eq!(table.get(hash), None);
         }

@@ -2,20 +2,20 @@
 //!
 //! As in ABDADA (Weill, "The ABDADA distributed minimax search algorithm", ICCA Journal 19(1), 1996) each searches all of it, puts
 //! off what another is at work on, and finds its result in the table when it comes back to it; but the tables are apart, and only
-//! what took long is told. Values of the first line stand, too, once one has found them. Nothing here must arrive: an engine that
+//! what took long is sent. Values of the first line stand, too, once one has found them. Nothing here must arrive: an engine that
 //! hears nothing searches alone.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::alphabeta::table::{self, Entry, Table};
+use crate::alphabeta::table::{self, TableEntry, TranspositionTable};
 
 /// What one engine says to the others; sixteen bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {
     /// A position, or a search of one to a depth.
     hash: u64,
-    /// What its table has learned of the position, or that the search begins or ends.
+    /// What its table has publish of the position, or that the search begins or ends.
     word: u64,
 }
 
@@ -48,36 +48,36 @@ impl Note {
 }
 
 /// Searches of others that are remembered.
-const BUSY: usize = 1 << 12;
-/// Plies of the shallowest search that is told of, at first and at least, where members are more than [`FEW`].
-const LEAST: (i32, i32) = (5, 4);
-/// Of so many members each tells of searches a ply shallower: there are fewer to listen.
-const FEW: u32 = 4;
+const BUSY_SLOTS: usize = 1 << 12;
+/// Plies of the shallowest search that is sent of, at first and at min_depth, where members are more than [`MAX_SMALL_TEAM`].
+const MIN_SHARED_DEPTHS: (i32, i32) = (5, 4);
+/// Of so many members each tells of searches a ply shallower: there are fewer to apply_incoming.
+const MAX_SMALL_TEAM: u32 = 4;
 /// Plies of iterations that take no time, and order the moves for all others.
-const SHALLOW: u8 = 4;
-/// Positions between two looks at how much was told.
-const LOOK: u64 = 1 << 14;
-/// Notes in so many positions that are told at most, and those of all members together to all others.
-const MOST: (u64, u64) = (330, 22_000);
-/// Notes that wait to be told or heard; beyond them they are dropped.
-const WAITING: usize = 1 << 14;
+const MIN_SKIPPED_DEPTH: u8 = 4;
+/// Positions between two looks at how much was sent.
+const RATE_WINDOW_NODES: u64 = 1 << 14;
+/// Notes in so many positions that are sent at most, and those of all members together to all others.
+const MAX_NOTES_PER_WINDOW: (u64, u64) = (330, 22_000);
+/// Notes that wait to be sent or incoming; beyond them they are dropped.
+const MAX_QUEUED_NOTES: usize = 1 << 14;
 
 /// One engine's end of it.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     number: u32,
     is_alone: bool,
-    /// Notes in so many positions that are enough.
-    enough: u64,
-    /// Plies of the shallowest search that is told of, and that can be.
-    least: AtomicI32,
-    lowest: i32,
-    said: Mutex<Vec<Note>>,
-    heard: Mutex<Vec<Note>>,
-    has_news: AtomicBool,
+    /// Notes in so many positions that are target_rate.
+    target_rate: u64,
+    /// Plies of the shallowest search that is sent of, and that can be.
+    min_depth: AtomicI32,
+    floor_depth: i32,
+    outgoing: Mutex<Vec<Note>>,
+    incoming: Mutex<Vec<Note>>,
+    has_incoming: AtomicBool,
     /// Positions visited and notes made since the last look.
     visited: AtomicU64,
-    told: AtomicU64,
+    sent: AtomicU64,
     /// What the others are at work on.
     busy: Box<[AtomicU64]>,
 }
@@ -89,21 +89,21 @@ fn lock(notes: &Mutex<Vec<Note>>) -> MutexGuard<'_, Vec<Note>> {
 
 impl Exchange {
     pub(crate) fn new(number: u32, of: u32) -> Self {
-        let (most, all) = MOST;
-        let deeper = if of > FEW { 0 } else { -1 };
+        let (most, all) = MAX_NOTES_PER_WINDOW;
+        let deeper = if of > MAX_SMALL_TEAM { 0 } else { -1 };
         let of = u64::from(of.max(1));
         Self {
             number,
             is_alone: of <= 1,
-            enough: (all / (of * of)).clamp(1, most),
-            least: AtomicI32::new(LEAST.0 + deeper),
-            lowest: LEAST.1 + deeper,
-            said: Mutex::default(),
-            heard: Mutex::default(),
-            has_news: AtomicBool::new(false),
+            target_rate: (all / (of * of)).clamp(1, most),
+            min_depth: AtomicI32::new(MIN_SHARED_DEPTHS.0 + deeper),
+            floor_depth: MIN_SHARED_DEPTHS.1 + deeper,
+            outgoing: Mutex::default(),
+            incoming: Mutex::default(),
+            has_incoming: AtomicBool::new(false),
             visited: AtomicU64::new(0),
-            told: AtomicU64::new(0),
-            busy: (0..BUSY).map(|_| AtomicU64::new(0)).collect(),
+            sent: AtomicU64::new(0),
+            busy: (0..BUSY_SLOTS).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 
@@ -112,13 +112,13 @@ impl Exchange {
         self.is_alone
     }
 
-    /// Plies of the shallowest search that is told of.
-    pub(crate) fn least(&self) -> i32 {
-        self.least.load(Relaxed)
+    /// Plies of the shallowest search that is sent of.
+    pub(crate) fn min_depth(&self) -> i32 {
+        self.min_depth.load(Relaxed)
     }
 
     /// Whether this engine leaves out the iteration of so many plies, if the last has `deepest`. The last but one all do, for the
-    /// last does not need it, and the one before that all but the first, from which they hear of it; the first none else, the
+    /// last does not need it, and the one before that all but the first, from which they receive of it; the first none else, the
     /// others some, each others (as Stockfish's threads did), so that not all do the same. Who is alone leaves none out.
     pub(crate) fn skips(&self, depth: u8, deepest: u8) -> bool {
         const SIZES: [u8; 20] = [1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4];
@@ -131,67 +131,67 @@ impl Exchange {
             .checked_sub(1)
             .map(|at| at % SIZES.len());
         let is_before_last =
-            (1..=1 + u8::from(self.number > 0)).contains(&left) && depth >= SHALLOW;
+            (1..=1 + u8::from(self.number > 0)).contains(&left) && depth >= MIN_SKIPPED_DEPTH;
         is_before_last || at.is_some_and(|at| !((left + PHASES[at]) / SIZES[at]).is_multiple_of(2))
     }
 
-    fn say(&self, hash: u64, word: u64) {
-        let mut said = lock(&self.said);
-        if said.len() < WAITING {
-            said.push(Note { hash, word });
+    fn send(&self, hash: u64, word: u64) {
+        let mut outgoing = lock(&self.outgoing);
+        if outgoing.len() < MAX_QUEUED_NOTES {
+            outgoing.push(Note { hash, word });
         }
-        self.told.fetch_add(1, Relaxed);
+        self.sent.fetch_add(1, Relaxed);
     }
 
-    pub(crate) fn learned(&self, hash: u64, entry: Entry) {
-        self.say(hash, table::pack(entry, 0));
+    pub(crate) fn publish(&self, hash: u64, entry: TableEntry) {
+        self.send(hash, table::pack(entry, 0));
     }
 
-    pub(crate) fn begun(&self, search: u64) {
-        self.say(search, BEGUN);
+    pub(crate) fn search_started(&self, search: u64) {
+        self.send(search, BEGUN);
     }
 
-    pub(crate) fn ended(&self, search: u64) {
-        self.say(search, ENDED);
+    pub(crate) fn search_ended(&self, search: u64) {
+        self.send(search, ENDED);
     }
 
     /// Whether another engine is at work on a search, as far as is known.
     pub(crate) fn is_busy(&self, search: u64) -> bool {
-        self.busy[search as usize % BUSY].load(Relaxed) == search
+        self.busy[search as usize % BUSY_SLOTS].load(Relaxed) == search
     }
 
-    pub(crate) fn take_said(&self) -> Vec<Note> {
-        std::mem::take(&mut *lock(&self.said))
+    pub(crate) fn take_outgoing(&self) -> Vec<Note> {
+        std::mem::take(&mut *lock(&self.outgoing))
     }
 
-    pub(crate) fn hear(&self, notes: &[Note]) {
+    pub(crate) fn receive(&self, notes: &[Note]) {
         for note in notes {
-            let slot = &self.busy[note.hash as usize % BUSY];
+            let slot = &self.busy[note.hash as usize % BUSY_SLOTS];
             match note.word {
                 BEGUN => slot.store(note.hash, Relaxed),
                 ENDED if slot.load(Relaxed) == note.hash => slot.store(0, Relaxed),
                 _ => {}
             }
         }
-        let mut heard = lock(&self.heard);
-        let room = WAITING.saturating_sub(heard.len());
-        heard.extend(notes.iter().filter(|note| note.word > ENDED).take(room));
-        self.has_news.store(!heard.is_empty(), Relaxed);
+        let mut incoming = lock(&self.incoming);
+        let room = MAX_QUEUED_NOTES.saturating_sub(incoming.len());
+        incoming.extend(notes.iter().filter(|note| note.word > ENDED).take(room));
+        self.has_incoming.store(!incoming.is_empty(), Relaxed);
     }
 
     /// For who searches: takes what the others have found into the table.
     #[inline]
-    pub(crate) fn listen(&self, table: &Table) {
-        if self.has_news.load(Relaxed) {
-            self.learn(table);
+    pub(crate) fn apply_incoming(&self, table: &TranspositionTable) {
+        if self.has_incoming.load(Relaxed) {
+            self.apply(table);
         }
     }
 
     #[cold]
-    fn learn(&self, table: &Table) {
-        self.has_news.store(false, Relaxed);
-        let heard = std::mem::take(&mut *lock(&self.heard));
-        for Note { hash, word } in heard {
+    fn apply(&self, table: &TranspositionTable) {
+        self.has_incoming.store(false, Relaxed);
+        let incoming = std::mem::take(&mut *lock(&self.incoming));
+        for Note { hash, word } in incoming {
             if let Some(entry) = table::unpack(word)
                 // Of the same depth the later one, which was asked for with the later window.
                 && table.get(hash).is_none_or(|known| known.depth <= entry.depth && !known.is_proof())
@@ -201,17 +201,17 @@ impl Exchange {
         }
     }
 
-    /// Positions were visited: tells of shallower searches where little was told, of deeper ones alone where much was.
+    /// Positions were visited: tells of shallower searches where little was sent, of deeper ones alone where much was.
     pub(crate) fn visited(&self, nodes: u64) {
         let visited = self.visited.fetch_add(nodes, Relaxed) + nodes;
-        if visited < LOOK {
+        if visited < RATE_WINDOW_NODES {
             return;
         }
         self.visited.store(0, Relaxed);
-        let told = self.told.swap(0, Relaxed) * LOOK / visited;
-        let step = i32::from(told > self.enough) - i32::from(4 * told < self.enough);
-        let least = (self.least() + step).clamp(self.lowest, 64);
-        self.least.store(least, Relaxed);
+        let sent = self.sent.swap(0, Relaxed) * RATE_WINDOW_NODES / visited;
+        let step = i32::from(sent > self.target_rate) - i32::from(4 * sent < self.target_rate);
+        let min_depth = (self.min_depth() + step).clamp(self.floor_depth, 64);
+        self.min_depth.store(min_depth, Relaxed);
     }
 }
 
@@ -222,8 +222,8 @@ mod tests {
 
     use super::*;
 
-    fn entry(value: i32, depth: u8) -> Entry {
-        Entry {
+    fn entry(value: i32, depth: u8) -> TableEntry {
+        TableEntry {
             score: Score::opinion(value),
             bound: Bound::Exact,
             depth,
@@ -234,40 +234,43 @@ mod tests {
     /// What one says arrives at another, by way of bytes.
     fn pass(from: &Exchange, to: &Exchange) {
         let notes: Vec<Note> = from
-            .take_said()
+            .take_outgoing()
             .into_iter()
             .map(|note| Note::from_bytes(note.to_bytes()))
             .collect();
-        to.hear(&notes);
+        to.receive(&notes);
     }
 
     #[test]
     fn what_one_learns_the_other_knows_unless_it_has_looked_deeper() {
         let (one, other) = (Exchange::new(0, 2), Exchange::new(1, 2));
-        let mut table = Table::new(1 << 10);
+        let mut table = TranspositionTable::new(1 << 10);
         table.begin();
         // Far apart, as hashes are.
         let hashes = [1, 1 << 62, 3 << 62];
         table.put(hashes[1], entry(20, 9));
         table.put(hashes[2], entry(30, 6));
         for (hash, value, depth) in [(hashes[0], 10, 5), (hashes[1], 11, 8), (hashes[2], 12, 6)] {
-            one.learned(hash, entry(value, depth));
+            one.publish(hash, entry(value, depth));
         }
         pass(&one, &other);
-        other.listen(&table);
-        let known = hashes.map(|hash| table.get(hash).expect("it was told or known"));
+        other.apply_incoming(&table);
+        let known = hashes.map(|hash| table.get(hash).expect("it was sent or known"));
         assert_eq!(known, [entry(10, 5), entry(20, 9), entry(12, 6)]);
         pass(&one, &other);
-        assert!(!other.has_news.load(Relaxed), "nothing is said twice");
+        assert!(
+            !other.has_incoming.load(Relaxed),
+            "nothing is outgoing twice"
+        );
     }
 
     #[test]
     fn a_search_is_busy_from_its_beginning_to_its_end() {
         let (one, other) = (Exchange::new(0, 2), Exchange::new(1, 2));
-        one.begun(77);
+        one.search_started(77);
         pass(&one, &other);
         assert!(other.is_busy(77) && !other.is_busy(78) && !one.is_busy(77));
-        one.ended(77);
+        one.search_ended(77);
         pass(&one, &other);
         assert!(!other.is_busy(77));
     }
@@ -275,28 +278,28 @@ mod tests {
     #[test]
     fn what_nobody_fetches_does_not_grow() {
         let exchange = Exchange::new(0, 2);
-        (0..WAITING as u64 + 100).for_each(|hash| exchange.learned(hash, entry(1, 9)));
-        let notes = exchange.take_said();
-        assert_eq!(notes.len(), WAITING);
-        (0..3).for_each(|_| exchange.hear(&notes));
-        assert_eq!(lock(&exchange.heard).len(), WAITING);
+        (0..MAX_QUEUED_NOTES as u64 + 100).for_each(|hash| exchange.publish(hash, entry(1, 9)));
+        let notes = exchange.take_outgoing();
+        assert_eq!(notes.len(), MAX_QUEUED_NOTES);
+        (0..3).for_each(|_| exchange.receive(&notes));
+        assert_eq!(lock(&exchange.incoming).len(), MAX_QUEUED_NOTES);
     }
 
     #[test]
     fn who_says_much_soon_says_less_and_more_again() {
         let exchange = Exchange::new(0, 32);
         let talk = |notes: u64| {
-            (0..notes).for_each(|hash| exchange.learned(hash, entry(1, 9)));
-            exchange.take_said();
-            exchange.visited(LOOK);
-            exchange.least()
+            (0..notes).for_each(|hash| exchange.publish(hash, entry(1, 9)));
+            exchange.take_outgoing();
+            exchange.visited(RATE_WINDOW_NODES);
+            exchange.min_depth()
         };
         assert_eq!([talk(500), talk(500), talk(500)], [6, 7, 8]);
         assert_eq!([talk(0), talk(0)], [7, 6]);
         (0..9).for_each(|_| _ = talk(0));
-        assert_eq!(exchange.least(), LEAST.1);
+        assert_eq!(exchange.min_depth(), MIN_SHARED_DEPTHS.1);
         assert_eq!(
-            [1, FEW, FEW + 1].map(|of| Exchange::new(0, of).least()),
+            [1, MAX_SMALL_TEAM, MAX_SMALL_TEAM + 1].map(|of| Exchange::new(0, of).min_depth()),
             [4, 4, 5]
         );
     }
@@ -339,10 +342,10 @@ mod tests {
             let note = Note::from_bytes(bytes);
             prop_assert_eq!(note.to_bytes(), bytes);
             let exchange = Exchange::new(1, 3);
-            exchange.hear(&[note, Note::from_bytes(more)]);
-            let mut table = Table::new(1 << 10);
+            exchange.receive(&[note, Note::from_bytes(more)]);
+            let mut table = TranspositionTable::new(1 << 10);
             table.begin();
-            exchange.listen(&table);
+            exchange.apply_incoming(&table);
         }
     }
 }

@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use kagetsu_game::{Effort, Window};
+use kagetsu_game::Effort;
 
 use crate::Control;
 
@@ -68,27 +68,9 @@ impl<'a> Limits<'a> {
             .effort
             .time
             .is_some_and(|time| self.begun.elapsed() >= time);
-        // A narrower window begins the iteration anew.
-        if late || self.control.is_stopped() || self.control.is_narrowed() {
+        if late || self.control.is_stopped() {
             self.is_over.store(true, Relaxed);
         }
-    }
-
-    /// The narrower window for which a search ended that may go on; `None` where it must end.
-    pub(crate) fn renew(&self) -> Option<Window> {
-        let window = self
-            .control
-            .take_window()
-            .filter(|_| self.is_over.load(Relaxed))?;
-        let late = self
-            .effort
-            .time
-            .is_some_and(|time| self.begun.elapsed() >= time);
-        let spent = self.effort.nodes.is_some_and(|most| self.nodes() >= most);
-        self.is_helped.store(false, Relaxed);
-        self.is_over
-            .store(late || spent || self.control.is_stopped(), Relaxed);
-        (!self.is_over.load(Relaxed)).then_some(window)
     }
 
     /// Adds what a thread has visited since its last step.

@@ -2,13 +2,11 @@ pub(crate) mod exchange;
 pub(crate) mod limits;
 
 use std::fmt;
-use std::sync::atomic::{
-    AtomicBool, AtomicU64, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release,
-};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use kagetsu_game::{Answer, Window};
+use kagetsu_game::Answer;
 
 use crate::Note;
 use crate::control::exchange::Exchange;
@@ -24,9 +22,6 @@ pub struct Control(Arc<Shared>);
 struct Shared {
     stopped: AtomicBool,
     nodes: AtomicU64,
-    /// The ends of a window as raw scores, and whether there is news of them.
-    window: Mutex<Option<Window>>,
-    is_narrowed: AtomicBool,
     pace: Option<Pace>,
     exchange: OnceLock<Exchange>,
 }
@@ -74,46 +69,26 @@ impl Control {
         self.0.nodes.load(Relaxed)
     }
 
-    /// Less is wanted than was asked for: only values within this window. The search goes on with what its table has
-    /// learned, within a few hundred positions; it answers with bounds where the values are outside.
-    pub fn narrow(&self, window: Window) {
-        *self.0.window.lock().unwrap_or_else(PoisonError::into_inner) = Some(window);
-        self.0.is_narrowed.store(true, Release);
-    }
-
-    /// Whether less is wanted than the search knows of.
-    pub(crate) fn is_narrowed(&self) -> bool {
-        self.0.is_narrowed.load(Relaxed)
-    }
-
-    /// The narrower window, once.
-    pub(crate) fn take_window(&self) -> Option<Window> {
-        self.0
-            .is_narrowed
-            .swap(false, AcqRel)
-            .then(|| *self.0.window.lock().unwrap_or_else(PoisonError::into_inner))?
-    }
-
     /// The search is one of several of the same question, of which this is the `number`th from 0: what the others should know
-    /// is [said](Self::said). To be called before the search begins.
+    /// is [said](Self::take_outgoing). To be called before the search begins.
     pub fn share(&self, number: u32, of: u32) {
         self.0.exchange.get_or_init(|| Exchange::new(number, of));
     }
 
     /// What is to be said to the others since it was last asked for, in order.
     #[must_use]
-    pub fn said(&self) -> Vec<Note> {
+    pub fn take_outgoing(&self) -> Vec<Note> {
         self.0
             .exchange
             .get()
-            .map(Exchange::take_said)
+            .map(Exchange::take_outgoing)
             .unwrap_or_default()
     }
 
     /// What another has said. It helps; a wrong word does as much harm as a wrong entry of the table.
-    pub fn hear(&self, notes: &[Note]) {
+    pub fn receive(&self, notes: &[Note]) {
         if let Some(exchange) = self.0.exchange.get() {
-            exchange.hear(notes);
+            exchange.receive(notes);
         }
     }
 

@@ -31,6 +31,6 @@ mod threats;
 
 pub(crate) use board::Board;
 pub(crate) use patterns::fitted::{CLASSES, FLAGS, Fitted};
-pub(crate) use threats::lambda::{Assault, Candidate, Won};
-pub(crate) use threats::vct::{Decision, Sketch, Table as ProofTable, Vct};
+pub(crate) use threats::lambda::{LambdaCandidate, LambdaSearch, LambdaWin};
+pub(crate) use threats::vct::{Decision, ProofTable, ProofTemplate, Vct};
 pub(crate) use with_rule;

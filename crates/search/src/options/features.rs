@@ -2,7 +2,7 @@
 
 /// One part of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mechanism {
+pub enum Feature {
     /// The table's best move is searched first.
     TableMove,
     /// What cut off at the same ply, or answered the same move, is searched early.
@@ -21,7 +21,7 @@ pub enum Mechanism {
     CheckExtension,
 }
 
-impl Mechanism {
+impl Feature {
     /// All of them.
     pub const ALL: [Self; 8] = [
         Self::TableMove,
@@ -52,21 +52,21 @@ impl Mechanism {
 
 /// A set of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mechanisms(u8);
+pub struct Features(u8);
 
-impl Mechanisms {
+impl Features {
     /// None.
     pub const NONE: Self = Self(0);
 
     /// The set with one more.
     #[must_use]
-    pub const fn with(self, mechanism: Mechanism) -> Self {
+    pub const fn with(self, mechanism: Feature) -> Self {
         Self(self.0 | 1 << mechanism as u8)
     }
 
     /// Whether it is in the set.
     #[must_use]
-    pub const fn has(self, mechanism: Mechanism) -> bool {
+    pub const fn has(self, mechanism: Feature) -> bool {
         self.0 >> mechanism as u8 & 1 != 0
     }
 }

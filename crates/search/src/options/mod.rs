@@ -1,7 +1,7 @@
 pub(crate) mod features;
 pub(crate) mod text;
 
-use crate::Mechanisms;
+use crate::Features;
 
 /// How an [`Engine`](crate::Engine) is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct EngineOptions {
     /// How threads work together.
     pub split: Split,
     /// Parts of the search that are left out, to measure what they are worth.
-    pub without: Mechanisms,
+    pub without: Features,
 }
 
 impl Default for EngineOptions {
@@ -47,7 +47,7 @@ impl Default for EngineOptions {
             selective: true,
             vct: true,
             split: Split::Shared,
-            without: Mechanisms::NONE,
+            without: Features::NONE,
         }
     }
 }

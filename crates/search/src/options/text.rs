@@ -5,7 +5,7 @@ use std::num::IntErrorKind;
 use std::ops::RangeFrom;
 use std::str::FromStr;
 
-use crate::{Constants, EngineOptions, Mechanism, Mechanisms, Neighbourhood, Split};
+use crate::{Constants, EngineOptions, Feature, Features, Neighbourhood, Split};
 
 /// What stands for the default options; it may stand before other settings too.
 const DEFAULT: &str = "default";
@@ -117,7 +117,7 @@ fn texts(options: &EngineOptions) -> [(&'static str, String); 11] {
         ("selective", name(&SWITCH, selective)),
         ("vct", name(&SWITCH, vct)),
         ("split", name(&SPLITS, split)),
-        ("without", mechanisms(without)),
+        ("without", features(without)),
     ]
 }
 
@@ -218,11 +218,11 @@ fn name<T: PartialEq>(names: &[(T, &'static str)], value: T) -> String {
 /// What a set of mechanisms is written as where there is none in it.
 const NOTHING: &str = "nothing";
 
-fn mechanisms(set: Mechanisms) -> String {
-    let names: Vec<&str> = Mechanism::ALL
+fn features(set: Features) -> String {
+    let names: Vec<&str> = Feature::ALL
         .into_iter()
         .filter(|m| set.has(*m))
-        .map(Mechanism::name)
+        .map(Feature::name)
         .collect();
     if names.is_empty() {
         NOTHING.into()
@@ -231,12 +231,12 @@ fn mechanisms(set: Mechanisms) -> String {
     }
 }
 
-fn without(text: &str) -> Result<Mechanisms, String> {
-    let all = Mechanism::ALL.map(|mechanism| (mechanism, mechanism.name()));
+fn without(text: &str) -> Result<Features, String> {
+    let all = Feature::ALL.map(|mechanism| (mechanism, mechanism.name()));
     let names = text.split('+').filter(|name| *name != NOTHING);
     let set = names
         .map(|name| named(&all, name))
-        .try_fold(Mechanisms::NONE, |set, m| Ok(set.with(m?)));
+        .try_fold(Features::NONE, |set, m| Ok(set.with(m?)));
     set.map_err(|names: String| format!("{NOTHING}, or some of {names}, with + between them"))
 }
 
@@ -286,7 +286,7 @@ mod tests {
             select(&NEIGHBOURHOODS[..]),
             select(&SPLITS[..]),
         );
-        let without = prop::collection::vec(select(&Mechanism::ALL[..]), 0..9);
+        let without = prop::collection::vec(select(&Feature::ALL[..]), 0..9);
         let rest = (
             any::<bool>(),
             any::<u32>(),
@@ -306,7 +306,7 @@ mod tests {
                 selective: rest.2,
                 vct: rest.3,
                 split: names.2.0,
-                without: rest.4.into_iter().fold(Mechanisms::NONE, Mechanisms::with),
+                without: rest.4.into_iter().fold(Features::NONE, Features::with),
             },
         )
     }

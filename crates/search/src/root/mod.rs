@@ -1,4 +1,4 @@
-mod kth;
+mod kth_best;
 pub(crate) mod provenance;
 mod verdicts;
 
@@ -9,37 +9,26 @@ use kagetsu_game::{
 };
 use rayon::prelude::*;
 
-use crate::alphabeta::table::Table;
-use crate::alphabeta::{AlphaBeta, Found, selection};
+use crate::alphabeta::table::TranspositionTable;
+use crate::alphabeta::{AlphaBeta, RootScore, selection};
 use crate::control::limits::Limits;
 use crate::heuristics::{Heuristics, Situation};
-use crate::root::kth::Kth;
+use crate::root::kth_best::KthBest;
 use crate::root::provenance::provenance;
-use crate::{Control, EngineError, EngineOptions, Mechanism, Progress, Split};
+use crate::{Control, EngineError, EngineOptions, Feature, Progress, Split};
 
 /// Fours tried at the root, and the longest line of them.
 const ROOT_FOURS: (u32, u32) = (20_000, 30);
 
 /// One question at work.
-pub(crate) struct Search<'a> {
+pub(crate) struct RootSearch<'a> {
     pub(crate) question: &'a Question,
-    /// The values that are wanted by now: those of the question, or fewer.
-    pub(crate) window: Window,
-    /// Which part of a question it is, where others search the rest.
-    pub(crate) part: Option<Part>,
+    /// Whether it looks for a win by threats before all else, as one of several engines does.
+    pub(crate) is_first: bool,
     pub(crate) options: &'a EngineOptions,
-    pub(crate) table: &'a Table,
+    pub(crate) table: &'a TranspositionTable,
     pub(crate) pool: Option<&'a rayon::ThreadPool>,
     pub(crate) control: &'a Control,
-}
-
-/// A part of a question that several engines search.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
-    /// The place of the first move among all.
-    pub(crate) rank: usize,
-    /// Whether it is the first that is asked, and about all moves.
-    pub(crate) is_new: bool,
 }
 
 /// What an iteration has found of one root move.
@@ -81,7 +70,7 @@ pub(crate) struct Root {
     is_choice: bool,
 }
 
-impl Search<'_> {
+impl RootSearch<'_> {
     /// Thinks on a board of type `H`.
     ///
     /// # Errors
@@ -105,37 +94,33 @@ impl Search<'_> {
             return Ok(Answer::new());
         }
         let mut board = H::new(&game, self.options);
-        let is_first = self.part.is_none_or(|part| part.is_new);
-        if let Some(answer) = is_first.then(|| self.kill(&mut board)).flatten() {
+        if let Some(answer) = self.is_first.then(|| self.vcf(&mut board)).flatten() {
             return Ok(answer);
         }
         let limits = Limits::new(self.control, self.question.effort);
-        if let Some(answer) = is_first.then(|| self.attack(&mut board, &limits)).flatten() {
+        if let Some(answer) = self
+            .is_first
+            .then(|| self.vct(&mut board, &limits))
+            .flatten()
+        {
             return Ok(answer);
         }
         let root = self.root(&board);
-        let mut search = self;
-        loop {
-            let answer = search.deepen(&board, &root, &limits, progress);
-            match limits.renew() {
-                Some(window) => search.window = window,
-                None => return Ok(answer),
-            }
-        }
+        Ok(self.deepen(&board, &root, &limits, progress))
     }
 
     /// A win by continuous fours needs no further search.
-    fn kill<H: Heuristics>(&self, board: &mut H) -> Option<Answer> {
+    fn vcf<H: Heuristics>(&self, board: &mut H) -> Option<Answer> {
         if self.options.leaf_fours == 0 {
             return None;
         }
         let (mut budget, length) = ROOT_FOURS;
-        let line = board.kill(&mut budget, length)?;
+        let line = board.vcf(&mut budget, length)?;
         let plies = line.len() as u16;
         let kind = if plies == 1 {
             ProofKind::Terminal
         } else {
-            H::STYLE.kill
+            H::STYLE.vcf_proof
         };
         self.won(
             Proof {
@@ -149,7 +134,7 @@ impl Search<'_> {
     }
 
     /// Nor does a win by continuous threats.
-    fn attack<H: Heuristics>(&self, board: &mut H, limits: &Limits) -> Option<Answer> {
+    fn vct<H: Heuristics>(&self, board: &mut H, limits: &Limits) -> Option<Answer> {
         let EngineOptions {
             vct,
             selective,
@@ -160,10 +145,7 @@ impl Search<'_> {
         if !vct || !selective || leaf_fours == 0 || board.situation() != Situation::Free {
             return None;
         }
-        let found = board.attack(
-            selection::share_of_threats(self.question.effort),
-            self.control,
-        );
+        let found = board.vct(selection::vct_effort(self.question.effort), self.control);
         limits.add(found.nodes);
         let (plies, line) = found.win?;
         self.won(
@@ -242,7 +224,7 @@ impl Search<'_> {
 
     /// The window asked for, but no mate is beyond it: a bound that is a mate would be a proof of nothing.
     fn window(&self) -> Window {
-        let Window { alpha, beta } = self.window;
+        let Window { alpha, beta } = self.question.window;
         Window {
             alpha: alpha.min(Score::OPINION_MAX),
             beta: beta.max(-Score::OPINION_MAX),
@@ -288,7 +270,7 @@ impl Search<'_> {
         let mut known: Vec<RootMove> = root.moves.iter().map(RootMove::new).collect();
         let first = 1 + number as u8 % 2;
         for depth in first..=self.deepest() {
-            let kth = Kth::new(self.window().alpha, self.width().min(known.len()));
+            let kth = KthBest::new(self.window().alpha, self.width().min(known.len()));
             let found = known
                 .iter()
                 .enumerate()
@@ -315,11 +297,7 @@ impl Search<'_> {
         }
         let mut own = AlphaBeta::new(board.clone(), self.table, limits, self.options);
         let at_once = !self.options.seed && self.question.effort.depth.is_some();
-        let mut depth = if at_once {
-            self.deepest()
-        } else {
-            self.first(board, root)
-        };
+        let mut depth = if at_once { self.deepest() } else { 1 };
         while depth <= self.deepest() {
             let exchange = limits.control().exchange();
             if exchange.is_some_and(|exchange| exchange.skips(depth, self.deepest())) {
@@ -365,21 +343,9 @@ impl Search<'_> {
         }
         if known.iter().any(|found| found.depth == 0) {
             // Stopped before these moves were searched once: an opinion of each is better than nothing.
-            self.glance(board, &mut known);
+            self.evaluate_unsearched(board, &mut known);
         }
         self.answer(&known, root)
-    }
-
-    /// The first iteration: of a part the one after the last that the table knows.
-    fn first<H: Heuristics>(&self, board: &H, root: &Root) -> u8 {
-        let is_member = self.control.exchange().is_some();
-        let (Some(_), Some(&m)) = (self.part.filter(|_| !is_member), root.moves.first()) else {
-            return 1;
-        };
-        let mut board = board.clone();
-        board.play(m);
-        let known = self.table.get(board.hash()).map_or(0, |entry| entry.depth);
-        known.saturating_add(2).min(self.deepest())
     }
 
     /// The other legal moves, one of each set that leads to the same position up to symmetry.
@@ -409,7 +375,7 @@ impl Search<'_> {
     }
 
     /// The opinion, after one ply, of each move that was not searched.
-    fn glance<H: Heuristics>(&self, board: &H, known: &mut [RootMove]) {
+    fn evaluate_unsearched<H: Heuristics>(&self, board: &H, known: &mut [RootMove]) {
         let unlimited = Control::new();
         let limits = Limits::new(&unlimited, Effort::default());
         let options = EngineOptions {
@@ -418,7 +384,7 @@ impl Search<'_> {
         };
         let mut search = AlphaBeta::new(board.clone(), self.table, &limits, &options);
         for found in known.iter_mut().filter(|found| found.depth == 0) {
-            if let Some(Found {
+            if let Some(RootScore {
                 score,
                 line,
                 is_bound_to_path,
@@ -448,7 +414,7 @@ impl Search<'_> {
         limits: &Limits,
     ) -> Vec<RootMove> {
         let width = self.width().min(known.len());
-        let kth = Kth::new(self.window().alpha, width);
+        let kth = KthBest::new(self.window().alpha, width);
         let mut one = |at: usize| self.root_move(own, &known[at], at, depth, &kth);
         match self.pool.filter(|_| self.options.split == Split::Seeded) {
             None if limits.control().exchange().is_some() => {
@@ -485,7 +451,7 @@ impl Search<'_> {
         known: &[RootMove],
         depth: u8,
         limits: &Limits,
-        kth: &Kth,
+        kth: &KthBest,
     ) -> Vec<RootMove> {
         let width = self.width().min(known.len());
         let exchange = limits.control().exchange();
@@ -507,13 +473,13 @@ impl Search<'_> {
             }
             exchange
                 .into_iter()
-                .for_each(|exchange| exchange.begun(key));
+                .for_each(|exchange| exchange.search_started(key));
             let Some(result) = self.root_move(own, &known[at], at, depth, kth) else {
                 break;
             };
             exchange
                 .into_iter()
-                .for_each(|exchange| exchange.ended(key));
+                .for_each(|exchange| exchange.search_ended(key));
             found.push((at, result));
         }
         found.sort_by_key(|(at, _)| *at);
@@ -527,30 +493,26 @@ impl Search<'_> {
         found: &RootMove,
         at: usize,
         depth: u8,
-        kth: &Kth,
+        kth: &KthBest,
     ) -> Option<RootMove> {
         let (before, beta) = (search.nodes, self.window().beta);
-        let at = at + self.part.map_or(0, |part| part.rank);
         // Not beyond beta: once a move has passed it, the others are asked whether they do.
         let below = Score::from_raw(beta.raw() - 1).unwrap_or(Score::MIN);
         let alpha = kth.score().min(below);
         let above = Score::from_raw(alpha.raw() + 1)
-            .filter(|&above| above < beta && kth.is_full() && search.has(Mechanism::NullWindow));
-        // A part may be asked for no more than on which side of a bound a value lies.
-        let is_scout = i32::from(beta.raw()) - i32::from(alpha.raw()) == 1 && self.part.is_some();
-        let reduced = if (above.is_some() || is_scout) && search.selects(Mechanism::LateMoves) {
+            .filter(|&above| above < beta && kth.is_full() && search.has(Feature::NullWindow));
+        let reduced = if above.is_some() && search.selects(Feature::LateMoves) {
             selection::at_root(depth, at, search.board.force(found.m), &H::STYLE)
         } else {
             depth
         };
-        let first = above.or(is_scout.then_some(beta).filter(|_| reduced < depth));
-        let mut result = Found {
+        let mut result = RootScore {
             score: Score::MAX,
             line: Vec::new(),
             is_bound_to_path: false,
         };
         for (depth, beta) in [
-            (reduced, first),
+            (reduced, above),
             (depth, above.filter(|_| reduced < depth)),
             (depth, Some(beta)),
         ] {
@@ -558,7 +520,7 @@ impl Search<'_> {
                 result = search.root_move(found.m, depth, alpha, beta)?;
             }
         }
-        let Found {
+        let RootScore {
             score,
             line,
             is_bound_to_path,

@@ -7,9 +7,9 @@ use kagetsu_game::{
 };
 
 use crate::root::provenance::provenance;
-use crate::root::{Root, RootMove, Search};
+use crate::root::{Root, RootMove, RootSearch};
 
-impl Search<'_> {
+impl RootSearch<'_> {
     /// The best `width` moves exactly, the others by the bound that follows; every mate with its proof.
     pub(crate) fn answer(&self, known: &[RootMove], root: &Root) -> Answer {
         let by = provenance();

@@ -27,7 +27,7 @@ impl Heuristics for Board {
             divisor: 80,
             moves: (3, 2),
         },
-        kill: ProofKind::Search,
+        vcf_proof: ProofKind::Search,
     };
 
     fn new(game: &Surakarta, options: &EngineOptions) -> Self {
@@ -150,11 +150,11 @@ impl Heuristics for Board {
         }
     }
 
-    fn has_kill(&self) -> bool {
+    fn may_have_vcf(&self) -> bool {
         false
     }
 
-    fn kill(&mut self, _: &mut u32, _: u32) -> Option<Vec<Move>> {
+    fn vcf(&mut self, _: &mut u32, _: u32) -> Option<Vec<Move>> {
         None
     }
 }

@@ -3,14 +3,14 @@ use std::time::{Duration, Instant};
 use kagetsu_game::gomoku::{Gomoku, Rule};
 use kagetsu_game::{Effort, Game, Move, Position, ProofKind, RuleName, Variant};
 
-use super::strategy::Plan;
-use crate::gomoku::{Assault, Board, Decision, ProofTable, Sketch, Vct, with_rule};
+use super::strategy::Strategy;
+use crate::gomoku::{Board, Decision, LambdaSearch, ProofTable, ProofTemplate, Vct, with_rule};
 use crate::heuristics::Heuristics;
 use crate::{Control, EngineError, EngineOptions};
 
 /// Which threats the attacker may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum ThreatClass {
     /// Fours alone: victory by continuous fours.
     Vcf,
     /// Open threes and whatever else threatens to win by fours, too: victory by continuous threats.
@@ -19,7 +19,7 @@ pub enum Class {
 
 /// What is known when the search ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ThreatOutcome {
     /// The side to move wins, whatever the defender does.
     Win {
         /// The game ends within so many plies.
@@ -37,9 +37,9 @@ pub enum Outcome {
 
 /// What one search has found, and what it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ThreatResult {
     /// The answer.
-    pub outcome: Outcome,
+    pub outcome: ThreatOutcome,
     /// Positions searched; for fours, the fours tried.
     pub nodes: u64,
     /// Wall-clock time, the making of the board left out.
@@ -49,14 +49,14 @@ pub struct Found {
 /// Searches for wins by continuous threats, one after another. Keeps what it has learned of one variant for the next
 /// search of the same variant.
 #[derive(Debug)]
-pub struct Threats {
+pub struct ThreatSearch {
     table: ProofTable,
     variant: Option<Variant>,
     /// How replies to the last position asked about were refuted.
-    refuted: Option<(Position, Vec<Sketch>)>,
+    refuted: Option<(Position, Vec<ProofTemplate>)>,
 }
 
-impl Threats {
+impl ThreatSearch {
     /// With a table of at most `bytes`, or of the least size.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
@@ -80,10 +80,10 @@ impl Threats {
     pub fn search(
         &mut self,
         position: &Position,
-        class: Class,
+        class: ThreatClass,
         effort: Effort,
         control: &Control,
-    ) -> Result<Found, EngineError> {
+    ) -> Result<ThreatResult, EngineError> {
         let rule = self.enter(position)?;
         Ok(with_rule!(rule, R => self.run::<R>(position, class, effort, control)))
     }
@@ -93,19 +93,19 @@ impl Threats {
     ///
     /// # Errors
     /// [`EngineError::Unsupported`] for what is no gomoku.
-    pub fn plan(
+    pub fn strategy(
         &mut self,
         position: &Position,
         effort: Effort,
         control: &Control,
-    ) -> Result<Option<Plan>, EngineError> {
+    ) -> Result<Option<Strategy>, EngineError> {
         let rule = self.enter(position)?;
-        Ok(with_rule!(rule, R => self.run_plan::<R>(position, effort, control)))
+        Ok(with_rule!(rule, R => self.run_strategy::<R>(position, effort, control)))
     }
 
     /// Looks for a win by continuous threats after `reply`, of the side that is not to move at `position`, and how it is won
     /// against every legal answer. What has won after other replies to the last position asked about is
-    /// tried first, so that many replies to one position cost little more than a few. `None` as for [`Threats::plan`].
+    /// tried first, so that many replies to one position cost little more than a few. `None` as for [`ThreatSearch::plan`].
     ///
     /// # Errors
     /// [`EngineError::Unsupported`] for what is no gomoku, [`EngineError::IllegalMove`].
@@ -115,7 +115,7 @@ impl Threats {
         reply: Move,
         nodes: u64,
         control: &Control,
-    ) -> Result<Option<Plan>, EngineError> {
+    ) -> Result<Option<Strategy>, EngineError> {
         let rule = self.enter(position)?;
         with_rule!(rule, R => {
             let game: Gomoku<R> = position.game();
@@ -145,28 +145,28 @@ impl Threats {
         reply: Move,
         nodes: u64,
         control: &Control,
-    ) -> Option<Plan> {
+    ) -> Option<Strategy> {
         if position.play(reply).ok()?.outcome().is_some() {
             return None;
         }
-        let mut assault = Assault::new(game, &mut self.table, control);
-        assault.sketches = self
+        let mut lambda = LambdaSearch::new(game, &mut self.table, control);
+        lambda.templates = self
             .refuted
             .take()
             .filter(|(of, _)| of == position)
             .map(|(_, known)| known)
             .unwrap_or_default();
-        let plan = assault.plan(reply.index(), nodes);
-        self.refuted = Some((position.clone(), assault.sketches));
-        plan
+        let strategy = lambda.strategy(reply.index(), nodes);
+        self.refuted = Some((position.clone(), lambda.templates));
+        strategy
     }
 
-    fn run_plan<R: Rule>(
+    fn run_strategy<R: Rule>(
         &mut self,
         position: &Position,
         effort: Effort,
         control: &Control,
-    ) -> Option<Plan> {
+    ) -> Option<Strategy> {
         let game: Gomoku<R> = position.game();
         if game.outcome().is_some() {
             return None;
@@ -174,7 +174,7 @@ impl Threats {
         let mut board = Board::<R>::new(&game, &EngineOptions::default());
         let mut vct = Vct::new(&mut board, &mut self.table, control);
         match vct.find_short(effort) {
-            Decision::Win { plies, .. } => vct.plan(plies),
+            Decision::Win { plies, .. } => vct.strategy(plies),
             Decision::NoWin { .. } | Decision::Unknown => None,
         }
     }
@@ -182,14 +182,14 @@ impl Threats {
     fn run<R: Rule>(
         &mut self,
         position: &Position,
-        class: Class,
+        class: ThreatClass,
         effort: Effort,
         control: &Control,
-    ) -> Found {
+    ) -> ThreatResult {
         let game: Gomoku<R> = position.game();
         if game.outcome().is_some() {
-            return Found {
-                outcome: Outcome::NoWin,
+            return ThreatResult {
+                outcome: ThreatOutcome::NoWin,
                 nodes: 0,
                 time: Duration::ZERO,
             };
@@ -197,22 +197,22 @@ impl Threats {
         let mut board = Board::<R>::new(&game, &EngineOptions::default());
         let begun = Instant::now();
         let (outcome, nodes) = match class {
-            Class::Vcf => fours(&mut board, effort),
-            Class::Vct => {
+            ThreatClass::Vcf => fours(&mut board, effort),
+            ThreatClass::Vct => {
                 let mut vct = Vct::new(&mut board, &mut self.table, control);
                 let outcome = match vct.find(effort) {
-                    Decision::Win { plies, line } => Outcome::Win {
+                    Decision::Win { plies, line } => ThreatOutcome::Win {
                         plies,
                         kind: kind(plies, ProofKind::Vct),
                         line,
                     },
-                    Decision::NoWin { .. } => Outcome::NoWin,
-                    Decision::Unknown => Outcome::Unknown,
+                    Decision::NoWin { .. } => ThreatOutcome::NoWin,
+                    Decision::Unknown => ThreatOutcome::Unknown,
                 };
                 (outcome, vct.nodes)
             }
         };
-        Found {
+        ThreatResult {
             outcome,
             nodes,
             time: begun.elapsed(),
@@ -228,24 +228,24 @@ fn kind(plies: u16, kind: ProofKind) -> ProofKind {
     }
 }
 
-fn fours<R: Rule>(board: &mut Board<R>, effort: Effort) -> (Outcome, u64) {
+fn fours<R: Rule>(board: &mut Board<R>, effort: Effort) -> (ThreatOutcome, u64) {
     let all = effort
         .nodes
         .and_then(|nodes| u32::try_from(nodes).ok())
         .unwrap_or(u32::MAX);
     let mut budget = all;
-    let line = board.kill(&mut budget, u32::from(effort.depth.unwrap_or(u8::MAX) / 2));
+    let line = board.vcf(&mut budget, u32::from(effort.depth.unwrap_or(u8::MAX) / 2));
     let outcome = match line {
         Some(line) => {
             let plies = line.len() as u16;
-            Outcome::Win {
+            ThreatOutcome::Win {
                 plies,
                 kind: kind(plies, ProofKind::Vcf),
                 line,
             }
         }
-        None if budget == 0 => Outcome::Unknown,
-        None => Outcome::NoWin,
+        None if budget == 0 => ThreatOutcome::Unknown,
+        None => ThreatOutcome::NoWin,
     };
     (outcome, u64::from(all - budget))
 }

@@ -8,7 +8,7 @@ use kagetsu_game::{
     RuleName, Score, Variant, Verdict, Window, with_game,
 };
 
-use crate::gomoku::{Assault, Candidate, ProofTable, Won, with_rule};
+use crate::gomoku::{LambdaCandidate, LambdaSearch, LambdaWin, ProofTable, with_rule};
 use crate::root::provenance::provenance;
 use crate::{Control, Engine, EngineError, Progress};
 
@@ -49,7 +49,7 @@ impl Engine {
         if question.window.beta <= -Score::OPINION_MAX {
             self.refute(rule, question, control, progress).map(Some)
         } else if question.window.alpha >= Score::OPINION_MAX {
-            self.assault(rule, question, control).map(Some)
+            self.lambda(rule, question, control).map(Some)
         } else {
             Ok(None)
         }
@@ -100,7 +100,7 @@ impl Engine {
 
     /// A search for a win by continuous threats; where there is none, for moves that threaten one. An opinion says how much
     /// seems to be left to prove after a move: 10 centi-units for each reply, and from [`SILENT`] on that it threatens nothing.
-    fn assault(
+    fn lambda(
         &mut self,
         rule: RuleName,
         question: &Question,
@@ -162,8 +162,8 @@ fn attack<R: Rule>(
 ) -> (Answer, Vec<Move>) {
     let game: Gomoku<R> = position.game();
     let mut table = ProofTable::new(TABLE);
-    let mut assault = Assault::new(&game, &mut table, control);
-    if let Some(Won { plies, line }) = assault.find(nodes)
+    let mut lambda = LambdaSearch::new(&game, &mut table, control);
+    if let Some(LambdaWin { plies, line }) = lambda.find(nodes)
         && let Some(&m) = line
             .first()
             .filter(|m| asked.is_empty() || asked.contains(m))
@@ -179,20 +179,20 @@ fn attack<R: Rule>(
                 kind,
                 plies,
             },
-            assault.nodes,
+            lambda.nodes,
             line,
         );
         return ([(m, won)].into_iter().collect(), Vec::new());
     }
-    let mut found = assault.candidates(GLANCE);
+    let mut found = lambda.candidates(GLANCE);
     found.retain(|found| asked.is_empty() || asked.contains(&found.at));
     // One move of each set that leads to the same position up to symmetry.
     let moves: Vec<Move> = found.iter().map(|found| found.at).collect();
     let mut seen = BTreeSet::new();
     let mut children = position.children(&moves).into_iter();
     found.retain(|_| children.next().is_some_and(|child| seen.insert(child.key)));
-    let share = assault.nodes / found.len().max(1) as u64;
-    let threat = |(found, rank): (&Candidate, i32)| {
+    let share = lambda.nodes / found.len().max(1) as u64;
+    let threat = |(found, rank): (&LambdaCandidate, i32)| {
         let score = |cost: u32| -10 * cost.min(100) as i32 - rank.min(9);
         found
             .cost
@@ -229,7 +229,7 @@ fn defend<R: Rule>(
 ) -> (Answer, Vec<Move>) {
     let game: Gomoku<R> = position.game();
     let mut table = ProofTable::new(TABLE);
-    let mut assault = Assault::new(&game, &mut table, control);
+    let mut lambda = LambdaSearch::new(&game, &mut table, control);
     let mut answer = Answer::new();
     let (mut left, mut is_over) = (Vec::new(), false);
     for m in moves {
@@ -248,23 +248,23 @@ fn defend<R: Rule>(
             }
         }
     }
-    if is_over || !assault.threaten(share) {
+    if is_over || !lambda.threaten(share) {
         return (answer, left);
     }
-    let mut lose = |assault: &Assault<R>, m: Move, won: Won, before: u64| {
+    let mut lose = |lambda: &LambdaSearch<R>, m: Move, won: LambdaWin, before: u64| {
         let proof = Proof {
             claim: Claim::Loss,
             kind: ProofKind::Vct,
             plies: won.plies,
         };
         let line = std::iter::once(m).chain(won.line).collect();
-        answer.extend([(m, verdict(proof, assault.nodes - before, line))]);
+        answer.extend([(m, verdict(proof, lambda.nodes - before, line))]);
     };
     left.retain(|m| {
-        let before = assault.nodes;
-        assault
+        let before = lambda.nodes;
+        lambda
             .loses_alike(m.index())
-            .map(|won| lose(&assault, *m, won, before))
+            .map(|won| lose(&lambda, *m, won, before))
             .is_none()
     });
     for (budget, most) in ROUNDS {
@@ -272,10 +272,10 @@ fn defend<R: Rule>(
         let mut waiting: VecDeque<Move> = left.into();
         let mut fails = 0;
         while let Some(m) = waiting.pop_front() {
-            let before = assault.nodes;
+            let before = lambda.nodes;
             let is_worth_it = fails < HOPELESS && still.len() < most;
             let found = if is_worth_it {
-                assault.loses(m.index(), budget.min(share))
+                lambda.loses(m.index(), budget.min(share))
             } else {
                 None
             };
@@ -285,12 +285,12 @@ fn defend<R: Rule>(
                 continue;
             };
             fails = 0;
-            lose(&assault, m, won, before);
+            lose(&lambda, m, won, before);
             waiting.retain(|m| {
-                let before = assault.nodes;
-                assault
+                let before = lambda.nodes;
+                lambda
                     .loses_alike(m.index())
-                    .map(|won| lose(&assault, *m, won, before))
+                    .map(|won| lose(&lambda, *m, won, before))
                     .is_none()
             });
         }

@@ -2,7 +2,7 @@ use kagetsu_game::Move;
 
 /// How a position is won: steps, the last of which is the first to be made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct Strategy {
     /// No step goes on to itself or to a later one.
     pub steps: Vec<Step>,
 }

@@ -23,7 +23,7 @@ impl Heuristics for Board {
             divisor: 130,
             moves: (4, 4),
         },
-        kill: ProofKind::Search,
+        vcf_proof: ProofKind::Search,
     };
 
     fn new(game: &Xiangqi, _: &EngineOptions) -> Self {
@@ -129,11 +129,11 @@ impl Heuristics for Board {
     }
 
     /// At a leaf checks do not pay: the search is deep enough to see them.
-    fn has_kill(&self) -> bool {
+    fn may_have_vcf(&self) -> bool {
         false
     }
 
-    fn kill(&mut self, budget: &mut u32, length: u32) -> Option<Vec<Move>> {
+    fn vcf(&mut self, budget: &mut u32, length: u32) -> Option<Vec<Move>> {
         Mate::new(self, budget).find(length)
     }
 }

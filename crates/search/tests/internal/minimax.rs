@@ -5,8 +5,8 @@ use kagetsu_game::{Effort, Move, Position, Score, Variant};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::alphabeta::table::Table;
-use crate::alphabeta::{AlphaBeta, Found};
+use crate::alphabeta::table::TranspositionTable;
+use crate::alphabeta::{AlphaBeta, RootScore};
 use crate::control::limits::Limits;
 use crate::gomoku::Board;
 use crate::heuristics::{Heuristics, Moves, Situation};
@@ -34,8 +34,8 @@ fn minimax<H: Heuristics>(board: &mut H, depth: i32, leaf_fours: u32) -> Score {
 
 /// A win by continuous threats, or the best of the opinion and of the captures.
 fn leaf<H: Heuristics>(board: &mut H, leaf_fours: u32) -> Score {
-    let line = if board.has_kill() {
-        board.kill(&mut leaf_fours.clone(), leaf_fours)
+    let line = if board.may_have_vcf() {
+        board.vcf(&mut leaf_fours.clone(), leaf_fours)
     } else {
         None
     };
@@ -67,7 +67,7 @@ fn compare<H: Heuristics>(
     position: &Position,
     depth: u8,
     leaf_fours: u32,
-    table: &Table,
+    table: &TranspositionTable,
 ) -> Result<(), TestCaseError> {
     let options = EngineOptions {
         candidates: 7,
@@ -83,7 +83,7 @@ fn compare<H: Heuristics>(
         board.play(m);
         let plain = minimax(&mut board, i32::from(depth) - 1, leaf_fours).before();
         board.undo();
-        let Found {
+        let RootScore {
             score: value, line, ..
         } = search
             .root_move(m, depth, Score::MIN, Score::MAX)
@@ -138,7 +138,7 @@ proptest! {
     #[test]
     fn alpha_beta_has_the_value_of_minimax(position in position("freestyle-8", 30), depth in 1u8..=4, fours in 0u32..6) {
         prop_assume!(position.outcome().is_none());
-        compare::<Board<Freestyle>>(&position, depth, fours, &Table::new(0))?;
+        compare::<Board<Freestyle>>(&position, depth, fours, &TranspositionTable::new(0))?;
     }
 
     #[test]
@@ -146,34 +146,34 @@ proptest! {
         position in position("standard-7", 36), depth in 1u8..=4, fours in 0u32..6,
     ) {
         prop_assume!(position.outcome().is_none());
-        compare::<Board<Standard>>(&position, depth, fours, &Table::new(0))?;
+        compare::<Board<Standard>>(&position, depth, fours, &TranspositionTable::new(0))?;
     }
 
     /// Without a table, as what it holds may have come by another path than the one that repeats.
     #[test]
     fn alpha_beta_has_the_value_of_minimax_where_positions_repeat(position in few_pieces(24), depth in 1u8..=4) {
         prop_assume!(position.outcome().is_none());
-        compare::<xiangqi::Board>(&position, depth, 0, &Table::new(0))?;
+        compare::<xiangqi::Board>(&position, depth, 0, &TranspositionTable::new(0))?;
     }
 
     /// Within three plies nothing is repeated that stood once.
     #[test]
     fn the_table_changes_no_value_of_xiangqi(position in few_pieces(2), depth in 1u8..=3) {
         prop_assume!(position.outcome().is_none());
-        compare::<xiangqi::Board>(&position, depth, 0, &Table::new(1 << 20))?;
+        compare::<xiangqi::Board>(&position, depth, 0, &TranspositionTable::new(1 << 20))?;
     }
 
     #[test]
     fn alpha_beta_has_the_value_of_minimax_where_numbers_decide(position in few_stones(40), depth in 1u8..=3) {
         prop_assume!(position.outcome().is_none());
-        compare::<surakarta::Board>(&position, depth, 0, &Table::new(0))?;
+        compare::<surakarta::Board>(&position, depth, 0, &TranspositionTable::new(0))?;
     }
 
     /// Where too few plies are allowed for a repetition.
     #[test]
     fn the_table_changes_no_value_of_surakarta(position in few_stones(7), depth in 1u8..=3) {
         prop_assume!(position.outcome().is_none());
-        compare::<surakarta::Board>(&position, depth, 0, &Table::new(1 << 20))?;
+        compare::<surakarta::Board>(&position, depth, 0, &TranspositionTable::new(1 << 20))?;
     }
 }
 
@@ -188,5 +188,5 @@ fn minimax_agrees_on_a_known_hard_position() {
     let position = CELLS.into_iter().fold(start, |position, cell| {
         position.play(Move::new(cell)).expect("legal")
     });
-    compare::<Board<Standard>>(&position, 4, 4, &Table::new(0)).expect("equal values");
+    compare::<Board<Standard>>(&position, 4, 4, &TranspositionTable::new(0)).expect("equal values");
 }

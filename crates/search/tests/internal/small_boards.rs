@@ -5,10 +5,10 @@ use kagetsu_game::gomoku::{Gomoku, Rule};
 use kagetsu_game::{Effort, Game, Move, RuleName, Score, Side, Symmetry, Variant};
 
 use crate::alphabeta::AlphaBeta;
-use crate::alphabeta::table::Table;
+use crate::alphabeta::table::TranspositionTable;
 use crate::control::limits::Limits;
 use crate::gomoku::Board;
-use crate::heuristics::{Attack, Force, Heuristics, Moves, Situation, Style};
+use crate::heuristics::{Force, Heuristics, Moves, Situation, Style, VctOutcome};
 use crate::{Control, EngineOptions};
 
 /// So many in a row, or more, win.
@@ -80,16 +80,16 @@ impl<R: Rule> Heuristics for Folded<R> {
         self.board.is_threatened()
     }
 
-    fn attack(&mut self, effort: Effort, control: &Control) -> Attack {
-        self.board.attack(effort, control)
+    fn vct(&mut self, effort: Effort, control: &Control) -> VctOutcome {
+        self.board.vct(effort, control)
     }
 
-    fn threat(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
+    fn opponent_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
         self.board.threat(budget)
     }
 
-    fn is_refuted(&mut self, m: Move, threat: &[Move]) -> bool {
-        self.board.is_refuted(m, threat)
+    fn loses_to(&mut self, m: Move, threat: &[Move]) -> bool {
+        self.board.loses_to(m, threat)
     }
 
     fn legal(&self) -> Vec<Move> {
@@ -100,16 +100,16 @@ impl<R: Rule> Heuristics for Folded<R> {
         self.board.urgent()
     }
 
-    fn hopes(&self) -> (bool, bool) {
-        self.board.hopes()
+    fn can_win(&self) -> (bool, bool) {
+        self.board.can_win()
     }
 
-    fn has_kill(&self) -> bool {
-        self.board.has_kill()
+    fn may_have_vcf(&self) -> bool {
+        self.board.may_have_vcf()
     }
 
-    fn kill(&mut self, budget: &mut u32, length: u32) -> Option<Vec<Move>> {
-        self.board.kill(budget, length)
+    fn vcf(&mut self, budget: &mut u32, length: u32) -> Option<Vec<Move>> {
+        self.board.vcf(budget, length)
     }
 }
 
@@ -125,7 +125,7 @@ fn first_wins<const K: usize>(size: u8) -> bool {
         ..EngineOptions::default()
     };
     let board = Folded::new(&game, &options);
-    let (control, mut table) = (Control::new(), Table::new(options.table_bytes));
+    let (control, mut table) = (Control::new(), TranspositionTable::new(options.table_bytes));
     table.begin();
     let limits = Limits::new(&control, Effort::default());
     let mut search = AlphaBeta::new(board.clone(), &table, &limits, &options);

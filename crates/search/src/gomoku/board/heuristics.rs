@@ -5,12 +5,12 @@ use super::{Board, is_judged};
 use crate::gomoku::patterns::kind::Kind;
 use crate::gomoku::patterns::weights::Weights;
 use crate::gomoku::threats::vcf::Vcf;
-use crate::gomoku::threats::vct::{Decision, Table as ProofTable, Vct};
-use crate::heuristics::{Attack, Force, Heuristics, Late, Moves, Situation, Style};
+use crate::gomoku::threats::vct::{Decision, ProofTable, Vct};
+use crate::heuristics::{Force, Heuristics, Late, Moves, Situation, Style, VctOutcome};
 use crate::{Control, EngineOptions};
 
 /// Entries of the largest table of a search for continuous threats.
-const MOST_PROOFS: usize = 1 << 20;
+const MAX_PROOF_ENTRIES: usize = 1 << 20;
 
 impl<R: Rule> Heuristics for Board<R> {
     type Rules = Gomoku<R>;
@@ -23,7 +23,7 @@ impl<R: Rule> Heuristics for Board<R> {
             divisor: 80,
             moves: (3, 2),
         },
-        kill: ProofKind::Vcf,
+        vcf_proof: ProofKind::Vcf,
     };
 
     fn new(game: &Gomoku<R>, options: &EngineOptions) -> Self {
@@ -58,7 +58,7 @@ impl<R: Rule> Heuristics for Board<R> {
             other / 100 * defence + other % 100 * defence / 100
         };
         let opinion = Score::opinion(me - other + i32::from(threats[self.flags()]));
-        match self.hopes() {
+        match self.can_win() {
             (true, true) => opinion,
             (true, false) => opinion.max(Score::ZERO),
             (false, _) => opinion.min(Score::ZERO),
@@ -70,7 +70,7 @@ impl<R: Rule> Heuristics for Board<R> {
         if self.five.is_some() || self.is_stuck() {
             return Situation::Over(Score::loss_in(0));
         }
-        if self.left == 0 || self.hopes() == (false, false) {
+        if self.left == 0 || self.can_win() == (false, false) {
             return Situation::Over(Score::ZERO);
         }
         if self.count(me, Kind::Five) > 0 {
@@ -116,28 +116,28 @@ impl<R: Rule> Heuristics for Board<R> {
         self.count(other, Kind::FourThree) + self.count(other, Kind::DoubleThree) > 0 || fours > 1
     }
 
-    fn attack(&mut self, effort: Effort, control: &Control) -> Attack {
+    fn vct(&mut self, effort: Effort, control: &Control) -> VctOutcome {
         // An entry for each position to come, within reason.
-        let entries = effort.nodes.map_or(MOST_PROOFS, |nodes| {
-            usize::try_from(nodes).unwrap_or(MOST_PROOFS)
+        let entries = effort.nodes.map_or(MAX_PROOF_ENTRIES, |nodes| {
+            usize::try_from(nodes).unwrap_or(MAX_PROOF_ENTRIES)
         });
-        let mut proofs = ProofTable::new(entries.min(MOST_PROOFS) * ProofTable::ENTRY);
+        let mut proofs = ProofTable::new(entries.min(MAX_PROOF_ENTRIES) * ProofTable::ENTRY);
         let mut vct = Vct::new(self, &mut proofs, control);
         let win = match vct.find(effort) {
             Decision::Win { plies, line } if !line.is_empty() => Some((plies, line)),
             _ => None,
         };
-        Attack {
+        VctOutcome {
             win,
             nodes: vct.nodes,
         }
     }
 
-    fn threat(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
+    fn opponent_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
         self.find_threat(budget)
     }
 
-    fn is_refuted(&mut self, m: Move, threat: &[Move]) -> bool {
+    fn loses_to(&mut self, m: Move, threat: &[Move]) -> bool {
         self.still_wins(m, threat)
     }
 
@@ -160,12 +160,12 @@ impl<R: Rule> Heuristics for Board<R> {
     }
 
     /// In renju White may win by Black's having none but forbidden points.
-    fn hopes(&self) -> (bool, bool) {
-        let hopes = |side: Side| self.live[side.index()] > 0 || is_judged::<R>(side.other());
-        (hopes(self.side), hopes(self.side.other()))
+    fn can_win(&self) -> (bool, bool) {
+        let can_win = |side: Side| self.live[side.index()] > 0 || is_judged::<R>(side.other());
+        (can_win(self.side), can_win(self.side.other()))
     }
 
-    fn has_kill(&self) -> bool {
+    fn may_have_vcf(&self) -> bool {
         let fours = [Kind::Tangle, Kind::Four, Kind::FourThree, Kind::Winning];
         fours
             .iter()
@@ -174,7 +174,7 @@ impl<R: Rule> Heuristics for Board<R> {
             > 1
     }
 
-    fn kill(&mut self, budget: &mut u32, length: u32) -> Option<Vec<Move>> {
+    fn vcf(&mut self, budget: &mut u32, length: u32) -> Option<Vec<Move>> {
         Vcf::new(self, budget).find(length)
     }
 }

@@ -5,11 +5,11 @@
 use kagetsu_game::gomoku::{Gomoku, Rule};
 use kagetsu_game::{Effort, Move};
 
-use super::vct::{Decision, Sketch, Table, Vct};
+use super::vct::{Decision, ProofTable, ProofTemplate, Vct};
 use crate::gomoku::board::Board;
 use crate::gomoku::patterns::kind::Kind;
 use crate::heuristics::{Heuristics, Situation};
-use crate::threats::Plan;
+use crate::threats::Strategy;
 use crate::{Control, EngineOptions};
 
 /// Positions visited to see whether what won elsewhere wins here.
@@ -26,56 +26,56 @@ const FOUR: u32 = 24;
 const THREE: u32 = 16;
 
 /// A board on which wins by threats are sought and repeated.
-pub(crate) struct Assault<'a, R> {
+pub(crate) struct LambdaSearch<'a, R> {
     board: Board<R>,
-    table: &'a mut Table,
+    table: &'a mut ProofTable,
     control: &'a Control,
     /// How replies at this position were refuted, the latest success last.
-    pub(crate) sketches: Vec<Sketch>,
+    pub(crate) templates: Vec<ProofTemplate>,
     /// Positions visited.
     pub(crate) nodes: u64,
 }
 
 /// A move of the attacker.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Candidate {
+pub(crate) struct LambdaCandidate {
     pub(crate) at: Move,
     /// How much seems to be left to prove after it, more for a move that spends a threat; `None` where it threatens no win.
     pub(crate) cost: Option<u32>,
 }
 
 /// A win by threats.
-pub(crate) struct Won {
+pub(crate) struct LambdaWin {
     /// The game ends within so many plies.
     pub(crate) plies: u16,
     /// How it begins.
     pub(crate) line: Vec<Move>,
 }
 
-impl<'a, R: Rule> Assault<'a, R> {
+impl<'a, R: Rule> LambdaSearch<'a, R> {
     /// What `table` knows is used and added to; it must be one of the same rule and size of board.
-    pub(crate) fn new(game: &Gomoku<R>, table: &'a mut Table, control: &'a Control) -> Self {
+    pub(crate) fn new(game: &Gomoku<R>, table: &'a mut ProofTable, control: &'a Control) -> Self {
         let board = Board::new(game, &EngineOptions::default());
         Self {
             board,
             table,
             control,
-            sketches: Vec::new(),
+            templates: Vec::new(),
             nodes: 0,
         }
     }
 
     /// How the side to move wins by continuous threats.
-    pub(crate) fn find(&mut self, nodes: u64) -> Option<Won> {
+    pub(crate) fn find(&mut self, nodes: u64) -> Option<LambdaWin> {
         self.search(nodes).map(|(won, _)| won)
     }
 
-    fn search(&mut self, nodes: u64) -> Option<(Won, Option<Sketch>)> {
+    fn search(&mut self, nodes: u64) -> Option<(LambdaWin, Option<ProofTemplate>)> {
         let mut vct = Vct::new(&mut self.board, self.table, self.control);
         let found = match vct.find_any(Effort::nodes(nodes)) {
             Decision::Win { plies, line } => {
-                let sketch = vct.sketch(plies);
-                Some((Won { plies, line }, sketch))
+                let template = vct.template(plies);
+                Some((LambdaWin { plies, line }, template))
             }
             Decision::NoWin { .. } | Decision::Unknown => None,
         };
@@ -86,19 +86,20 @@ impl<'a, R: Rule> Assault<'a, R> {
     /// Whether the side that is not to move would win by continuous threats if the other passed; how is remembered, and
     /// nothing else.
     pub(crate) fn threaten(&mut self, nodes: u64) -> bool {
-        self.sketches.clear();
+        self.templates.clear();
         self.board.pass();
         let found = self.search(nodes);
         self.board.pass();
         let is_threatened = found.is_some();
-        self.sketches.extend(found.and_then(|(_, sketch)| sketch));
+        self.templates
+            .extend(found.and_then(|(_, template)| template));
         is_threatened
     }
 
     /// How a move loses to what has beaten the pass, or another move.
-    pub(crate) fn loses_alike(&mut self, cell: usize) -> Option<Won> {
+    pub(crate) fn loses_alike(&mut self, cell: usize) -> Option<LambdaWin> {
         self.board.play_cell(cell);
-        let won = self.wins_alike(|_, plies, line| Won {
+        let won = self.wins_alike(|_, plies, line| LambdaWin {
             plies: plies + 1,
             line,
         });
@@ -108,14 +109,14 @@ impl<'a, R: Rule> Assault<'a, R> {
 
     /// Tries to win by what has won elsewhere; `then` makes of the search, the plies of the win and its beginning what is asked for.
     fn wins_alike<T>(&mut self, then: impl FnOnce(&mut Vct<R>, u16, Vec<Move>) -> T) -> Option<T> {
-        for at in (0..self.sketches.len()).rev().take(TRIED) {
+        for at in (0..self.templates.len()).rev().take(TRIED) {
             let mut vct = Vct::new(&mut self.board, self.table, self.control);
-            let won = vct.repeat(&self.sketches[at], REPEAT);
+            let won = vct.repeat(&self.templates[at], REPEAT);
             self.nodes += vct.nodes;
             if let Some((plies, line)) = won {
                 let found = then(&mut vct, plies, line);
-                let sketch = self.sketches.remove(at);
-                self.sketches.push(sketch);
+                let template = self.templates.remove(at);
+                self.templates.push(template);
                 return Some(found);
             }
         }
@@ -123,13 +124,13 @@ impl<'a, R: Rule> Assault<'a, R> {
     }
 
     /// How a move loses to continuous threats; that is remembered.
-    pub(crate) fn loses(&mut self, cell: usize, nodes: u64) -> Option<Won> {
+    pub(crate) fn loses(&mut self, cell: usize, nodes: u64) -> Option<LambdaWin> {
         self.board.play_cell(cell);
         let found = self.search(nodes);
         self.board.undo_cell();
-        let (won, sketch) = found?;
-        self.sketches.extend(sketch);
-        Some(Won {
+        let (won, template) = found?;
+        self.templates.extend(template);
+        Some(LambdaWin {
             plies: won.plies + 1,
             line: won.line,
         })
@@ -137,28 +138,28 @@ impl<'a, R: Rule> Assault<'a, R> {
 
     /// How a move loses, against every legal answer of the side that makes it: by what has beaten the pass or another move, or
     /// by a win that is searched for; that is remembered.
-    pub(crate) fn plan(&mut self, cell: usize, nodes: u64) -> Option<Plan> {
+    pub(crate) fn strategy(&mut self, cell: usize, nodes: u64) -> Option<Strategy> {
         self.board.play_cell(cell);
-        let plan = match self.wins_alike(|vct, plies, _| vct.plan(plies)) {
+        let strategy = match self.wins_alike(|vct, plies, _| vct.strategy(plies)) {
             Some(plan) => plan,
-            None => self.plan_found(nodes),
+            None => self.found_strategy(nodes),
         };
         self.board.undo_cell();
-        plan
+        strategy
     }
 
-    fn plan_found(&mut self, nodes: u64) -> Option<Plan> {
+    fn found_strategy(&mut self, nodes: u64) -> Option<Strategy> {
         let mut vct = Vct::new(&mut self.board, self.table, self.control);
         let Decision::Win { plies, .. } = vct.find_short(Effort::nodes(nodes)) else {
             return None;
         };
-        let plan = vct.plan(plies);
-        self.sketches.extend(vct.sketch(plies));
-        plan
+        let strategy = vct.strategy(plies);
+        self.templates.extend(vct.template(plies));
+        strategy
     }
 
     /// What the side to move may play where it has no win by continuous threats, and what it threatens by that.
-    pub(crate) fn candidates(&mut self, nodes: u64) -> Vec<Candidate> {
+    pub(crate) fn candidates(&mut self, nodes: u64) -> Vec<LambdaCandidate> {
         let situation = self.board.situation();
         let moves = match situation {
             Situation::Forced { .. } | Situation::Free => self.board.moves(&situation).sorted(),
@@ -166,7 +167,7 @@ impl<'a, R: Rule> Assault<'a, R> {
         };
         moves
             .into_iter()
-            .map(|m| Candidate {
+            .map(|m| LambdaCandidate {
                 at: m,
                 cost: self.cost(m.index(), nodes),
             })
@@ -191,9 +192,9 @@ impl<'a, R: Rule> Assault<'a, R> {
     fn open_replies(&mut self) -> u32 {
         let side = self.board.side();
         let mut near = self.board.cells_of(side, Kind::is_four);
-        self.sketches
+        self.templates
             .iter()
-            .for_each(|sketch| near.add(sketch.cells(), usize::MAX));
+            .for_each(|template| near.add(template.cells(), usize::MAX));
         let mut open = 0;
         for cell in near.and(&self.board.empties()).iter() {
             if !self.board.is_forbidden(side, cell) && self.loses_alike(cell).is_none() {

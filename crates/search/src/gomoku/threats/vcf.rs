@@ -8,7 +8,7 @@ use crate::gomoku::board::Board;
 use crate::gomoku::patterns::kind::Kind;
 
 /// With fewer fours tried, remembering costs more than searching again.
-const FEW: u32 = 48;
+const MIN_REMEMBERED: u32 = 48;
 
 /// The search for a win by continuous fours (VCF): the attacker makes a four with every move, so the defender has one
 /// answer. What it finds is a proof: nothing is assumed of the defender but that he must stop a five, and his own fives
@@ -19,21 +19,21 @@ pub(in crate::gomoku) struct Vcf<'a, R> {
     fours: Fours<R>,
     /// Fours tried.
     tried: u32,
-    barren: Barren,
+    failures: FailureTable,
     /// Where fours can be made, of the nodes on the way from the root, those of the root first.
-    ways: Vec<Way>,
+    ways: Vec<FourMove>,
     /// The winning line, last move first.
     line: Vec<Move>,
 }
 
 /// A cell that makes a four, and the point that answers it.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct FourMove {
     cell: u16,
     point: u16,
 }
 
-impl Way {
+impl FourMove {
     /// Instead of the point, where one answer is not enough.
     const MANY: u16 = u16::MAX;
 }
@@ -59,7 +59,7 @@ impl<'a, R: Rule> Vcf<'a, R> {
             budget,
             fours,
             tried: 0,
-            barren: Barren::new(),
+            failures: FailureTable::new(),
             ways: Vec::with_capacity(64),
             line: Vec::new(),
         }
@@ -96,18 +96,18 @@ impl<'a, R: Rule> Vcf<'a, R> {
     fn add(&mut self, cell: u16, must: Option<u16>) -> bool {
         match self.fours.completion(cell.into()) {
             Completion::None => false,
-            Completion::One(point) => self.add_way(Way { cell, point }, must),
+            Completion::One(point) => self.add_way(FourMove { cell, point }, must),
             Completion::Two(point, other) => {
-                self.ways.push(Way {
+                self.ways.push(FourMove {
                     cell,
-                    point: Way::MANY,
+                    point: FourMove::MANY,
                 });
                 // The defender's stone on the one leaves the other.
                 match self.fours.answer(cell.into(), point.into()) {
                     Some(answer) if answer == point => {
-                        self.wins(Way { cell, point: other }, point, must)
+                        self.wins(FourMove { cell, point: other }, point, must)
                     }
-                    Some(answer) => self.wins(Way { cell, point }, answer, must),
+                    Some(answer) => self.wins(FourMove { cell, point }, answer, must),
                     None => false,
                 }
             }
@@ -116,7 +116,7 @@ impl<'a, R: Rule> Vcf<'a, R> {
 
     /// Adds a four with one answer.
     #[inline]
-    fn add_way(&mut self, way: Way, must: Option<u16>) -> bool {
+    fn add_way(&mut self, way: FourMove, must: Option<u16>) -> bool {
         self.ways.push(way);
         let answer = self
             .fours
@@ -126,7 +126,7 @@ impl<'a, R: Rule> Vcf<'a, R> {
     }
 
     /// Whether a four may be made that is answered elsewhere than on its point.
-    fn wins(&mut self, way: Way, answer: u16, must: Option<u16>) -> bool {
+    fn wins(&mut self, way: FourMove, answer: u16, must: Option<u16>) -> bool {
         let is_won = must.is_none_or(|must| must == way.cell) && !self.is_forbidden(way.cell);
         if is_won {
             self.line
@@ -161,15 +161,15 @@ impl<'a, R: Rule> Vcf<'a, R> {
     }
 
     /// Makes a four, has it answered, and searches wins with at most so many more.
-    fn attempt(&mut self, way: Way, fours: u32, known: Range<usize>, is_forced: bool) -> End {
+    fn attempt(&mut self, way: FourMove, fours: u32, known: Range<usize>, is_forced: bool) -> End {
         let (cell, point) = (usize::from(way.cell), usize::from(way.point));
-        if way.point == Way::MANY {
+        if way.point == FourMove::MANY {
             // What wins at once was tried: it is forbidden.
             return End::Never;
         }
         let hash = self.fours.hash_after(cell, point);
         if fours > 1
-            && let Some(end) = self.barren.get(hash, fours)
+            && let Some(end) = self.failures.get(hash, fours)
         {
             return end;
         }
@@ -186,8 +186,8 @@ impl<'a, R: Rule> Vcf<'a, R> {
         self.fours.put(cell, point);
         match end {
             End::Win => self.line.extend([way.point, way.cell].map(Move::new)),
-            End::Never | End::Short if fours > 1 && self.tried >= FEW => {
-                self.barren.put(hash, end, fours)
+            End::Never | End::Short if fours > 1 && self.tried >= MIN_REMEMBERED => {
+                self.failures.put(hash, end, fours)
             }
             End::Never | End::Short | End::Spent => {}
         }
@@ -195,7 +195,7 @@ impl<'a, R: Rule> Vcf<'a, R> {
     }
 
     /// A four and its answer are on the board; `known` are the ways before it, and if `is_forced` no other of them was allowed.
-    fn after(&mut self, last: Way, fours: u32, known: Range<usize>, is_forced: bool) -> End {
+    fn after(&mut self, last: FourMove, fours: u32, known: Range<usize>, is_forced: bool) -> End {
         let must = match self.fours.counter(last.point.into()) {
             Completion::None => None,
             Completion::One(point) => Some(point),
@@ -221,8 +221,8 @@ impl<'a, R: Rule> Vcf<'a, R> {
             }
             // What was not allowed before may be now; the answer may be forbidden now; and a stone next to the five may have
             // made an overline of it.
-            let may_differ =
-                way.point == Way::MANY || self.fours.may_spoil(last.cell.into(), way.cell.into());
+            let may_differ = way.point == FourMove::MANY
+                || self.fours.may_spoil(last.cell.into(), way.cell.into());
             let is_won = if may_differ {
                 self.add(way.cell, must)
             } else {
@@ -242,7 +242,7 @@ impl<'a, R: Rule> Vcf<'a, R> {
 
 /// Positions that are not won, each with the number of fours of which this is known. A slot holds one of the positions that
 /// share it; that two of them are taken for one another is unlikely, and would cost a win but never make one.
-struct Barren {
+struct FailureTable {
     slots: Vec<u64>,
     /// Positions put in since it last grew.
     put: usize,
@@ -254,7 +254,7 @@ const LENGTH: u64 = 0xff;
 /// Slots to begin with, and the most.
 const SLOTS: (usize, usize) = (1 << 8, 1 << 18);
 
-impl Barren {
+impl FailureTable {
     const fn new() -> Self {
         Self {
             slots: Vec::new(),

@@ -175,7 +175,7 @@ impl Cluster {
             }
             Event::Noted(worker, notes) => {
                 if let Some(running) = &self.workers[worker].running {
-                    running.control.hear(&notes);
+                    running.control.receive(&notes);
                 }
                 Ok(())
             }
@@ -233,7 +233,7 @@ impl Cluster {
                 let notes = it
                     .running
                     .as_ref()
-                    .map(|running| running.control.said())
+                    .map(|running| running.control.take_outgoing())
                     .unwrap_or_default();
                 self.notes += notes.len() as u64;
                 if !notes.is_empty() {

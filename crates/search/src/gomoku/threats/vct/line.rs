@@ -1,11 +1,11 @@
 use kagetsu_game::Move;
 use kagetsu_game::gomoku::Rule;
 
-use super::search::Search;
+use super::search::VctSearch;
 use super::value::INFINITE;
 use crate::gomoku::patterns::kind::Kind;
 
-impl<R: Rule> Search<'_, R> {
+impl<R: Rule> VctSearch<'_, R> {
     /// A line from a position that is won within `plies`: the attacker's quickest known win, the defender's longest known
     /// defence. Shorter than the whole, if the search must end before it is found again.
     pub(super) fn line(&mut self, mut plies: u16) -> Vec<Move> {

@@ -45,14 +45,14 @@ use std::time::{Duration, Instant};
 use kagetsu_game::gomoku::Rule;
 use kagetsu_game::{Effort, Move};
 
-use self::search::{Attacks, Search};
-use self::value::Value;
+use self::search::{Attacks, VctSearch};
+use self::value::ProofNumbers;
 use crate::Control;
 use crate::control::limits::Limits;
 use crate::gomoku::board::Board;
-use crate::threats::Plan;
-pub(crate) use table::Table;
-pub(crate) use template::Sketch;
+use crate::threats::Strategy;
+pub(crate) use table::ProofTable;
+pub(crate) use template::ProofTemplate;
 
 /// The shortest win that is not seen without a search.
 const SHORTEST: u16 = 5;
@@ -91,7 +91,7 @@ pub(crate) enum Decision {
 /// The side to move looks for a win by continuous threats.
 pub(crate) struct Vct<'a, R> {
     board: &'a mut Board<R>,
-    table: &'a mut Table,
+    table: &'a mut ProofTable,
     control: &'a Control,
     /// Positions searched.
     pub(crate) nodes: u64,
@@ -101,7 +101,11 @@ pub(crate) struct Vct<'a, R> {
 
 impl<'a, R: Rule> Vct<'a, R> {
     /// What `table` knows is used and added to; it must be one of the same rule and size of board.
-    pub(crate) fn new(board: &'a mut Board<R>, table: &'a mut Table, control: &'a Control) -> Self {
+    pub(crate) fn new(
+        board: &'a mut Board<R>,
+        table: &'a mut ProofTable,
+        control: &'a Control,
+    ) -> Self {
         table.begin();
         Self {
             board,
@@ -189,9 +193,15 @@ impl<'a, R: Rule> Vct<'a, R> {
     }
 
     /// Searches longer and longer wins, from `plies` on to `most`, with so much effort.
-    fn deepen(&mut self, attacks: Attacks, plies: &mut u16, most: u16, effort: Effort) -> Value {
+    fn deepen(
+        &mut self,
+        attacks: Attacks,
+        plies: &mut u16,
+        most: u16,
+        effort: Effort,
+    ) -> ProofNumbers {
         let limits = Limits::new(self.control, effort);
-        let mut search = Search::new(self.board, attacks, self.table, &limits);
+        let mut search = VctSearch::new(self.board, attacks, self.table, &limits);
         let value = loop {
             let value = search.decide(*plies);
             if !value.is_lost() || value.lost >= most {
@@ -204,32 +214,36 @@ impl<'a, R: Rule> Vct<'a, R> {
     }
 
     /// How a win that was found is won against every reply; `None` if it could not be found again.
-    pub(crate) fn plan(&mut self, plies: u16) -> Option<Plan> {
+    pub(crate) fn strategy(&mut self, plies: u16) -> Option<Strategy> {
         let limits = Limits::new(self.control, Effort::nodes(8 * self.nodes + 100_000));
-        Search::new(self.board, self.found?, self.table, &limits).plan(plies)
+        VctSearch::new(self.board, self.found?, self.table, &limits).strategy(plies)
     }
 
     /// How the win was found, in so many plies; `None` if it could not be found again.
-    pub(crate) fn sketch(&mut self, plies: u16) -> Option<Sketch> {
+    pub(crate) fn template(&mut self, plies: u16) -> Option<ProofTemplate> {
         let limits = Limits::new(self.control, Effort::nodes(2 * self.nodes + 1_000));
-        let mut search = Search::new(self.board, self.found?, self.table, &limits);
-        let sketch = search.sketch(plies);
+        let mut search = VctSearch::new(self.board, self.found?, self.table, &limits);
+        let template = search.template(plies);
         self.nodes += search.nodes();
-        sketch
+        template
     }
 
     /// Whether what won another position wins this one: within how many plies, and how that begins; at most so many positions
     /// are visited.
-    pub(crate) fn repeat(&mut self, sketch: &Sketch, nodes: u64) -> Option<(u16, Vec<Move>)> {
+    pub(crate) fn repeat(
+        &mut self,
+        template: &ProofTemplate,
+        nodes: u64,
+    ) -> Option<(u16, Vec<Move>)> {
         let limits = Limits::new(self.control, Effort::nodes(nodes));
-        let mut search = Search::new(self.board, sketch.attacks, self.table, &limits);
+        let mut search = VctSearch::new(self.board, template.attacks, self.table, &limits);
         // What is known already may be won by other means.
         let is_known = search.is_known();
-        let won = search.repeat(sketch);
+        let won = search.repeat(template);
         self.nodes += search.nodes();
-        self.found = won.and(Some(sketch.attacks));
+        self.found = won.and(Some(template.attacks));
         let first = || {
-            sketch
+            template
                 .first()
                 .map(|first| Move::new(first as u16))
                 .into_iter()
@@ -239,7 +253,7 @@ impl<'a, R: Rule> Vct<'a, R> {
             (
                 won,
                 if is_known {
-                    self.line(sketch.attacks, won)
+                    self.line(template.attacks, won)
                 } else {
                     first()
                 },
@@ -250,6 +264,6 @@ impl<'a, R: Rule> Vct<'a, R> {
     /// Finding a win again costs little while the table holds it; where it does not, the line ends early.
     fn line(&mut self, attacks: Attacks, plies: u16) -> Vec<Move> {
         let limits = Limits::new(self.control, Effort::nodes(2 * self.nodes + 1_000));
-        Search::new(self.board, attacks, self.table, &limits).line(plies)
+        VctSearch::new(self.board, attacks, self.table, &limits).line(plies)
     }
 }

@@ -1,8 +1,8 @@
 use kagetsu_game::Side;
 use kagetsu_game::gomoku::Rule;
 
-use super::table::Table;
-use super::value::{INFINITE, NEVER, Value};
+use super::table::ProofTable;
+use super::value::{INFINITE, NEVER, ProofNumbers};
 use crate::control::limits::Limits;
 use crate::gomoku::board::Board;
 use crate::gomoku::cells::Cells;
@@ -49,26 +49,26 @@ impl Attacks {
 #[derive(Clone, Copy, Debug)]
 struct Child {
     cell: u16,
-    value: Value,
+    value: ProofNumbers,
 }
 
 /// One search, for one attacker. See the module's documentation.
-pub(super) struct Search<'a, R> {
+pub(super) struct VctSearch<'a, R> {
     pub(super) board: &'a mut Board<R>,
     pub(super) attacker: Side,
     attacks: Attacks,
-    table: &'a mut Table,
+    table: &'a mut ProofTable,
     limits: &'a Limits<'a>,
     nodes: u64,
     /// The children of the nodes on the way from the root, those of the root first.
     children: Vec<Child>,
 }
 
-impl<'a, R: Rule> Search<'a, R> {
+impl<'a, R: Rule> VctSearch<'a, R> {
     pub(super) fn new(
         board: &'a mut Board<R>,
         attacks: Attacks,
-        table: &'a mut Table,
+        table: &'a mut ProofTable,
         limits: &'a Limits<'a>,
     ) -> Self {
         let attacker = board.side();
@@ -98,7 +98,7 @@ impl<'a, R: Rule> Search<'a, R> {
 
     /// Remembers that the attacker wins within so many plies.
     pub(super) fn learn(&mut self, plies: u16) {
-        self.table.put(self.hash(), Value::won(plies), 1);
+        self.table.put(self.hash(), ProofNumbers::won(plies), 1);
     }
 
     /// Whether the attacker, who has no five, may move there, and stops a five by it if there is one to stop.
@@ -127,17 +127,17 @@ impl<'a, R: Rule> Search<'a, R> {
     }
 
     /// Searches until the position is decided within `rest` plies; open if the search had to end.
-    pub(super) fn decide(&mut self, rest: u16) -> Value {
+    pub(super) fn decide(&mut self, rest: u16) -> ProofNumbers {
         let value = self.look(rest);
         if !value.is_open() {
             return value;
         }
         self.expand(rest, INFINITE, INFINITE)
-            .map_or(Value::UNKNOWN, |(value, _)| value)
+            .map_or(ProofNumbers::UNKNOWN, |(value, _)| value)
     }
 
     /// What is known of the position without searching it.
-    pub(super) fn look(&mut self, rest: u16) -> Value {
+    pub(super) fn look(&mut self, rest: u16) -> ProofNumbers {
         let value = if self.board.side() == self.attacker {
             self.look_ahead(rest)
         } else {
@@ -148,10 +148,10 @@ impl<'a, R: Rule> Search<'a, R> {
     }
 
     /// The attacker is to move.
-    fn look_ahead(&mut self, rest: u16) -> Value {
+    fn look_ahead(&mut self, rest: u16) -> ProofNumbers {
         let (me, other) = (self.attacker, self.attacker.other());
         let fives = self.board.count(other, Kind::Five);
-        let wins = |plies: u16| Value::exactly(plies).within(rest, || (1, 1));
+        let wins = |plies: u16| ProofNumbers::exactly(plies).within(rest, || (1, 1));
         match fives {
             _ if self.board.count(me, Kind::Five) > 0 => return wins(1),
             0 if self.board.count(me, Kind::Winning) > 0 => return wins(3),
@@ -162,20 +162,20 @@ impl<'a, R: Rule> Search<'a, R> {
                     .one(other, Kind::Five)
                     .filter(|&cell| !self.board.is_forbidden(me, cell));
                 match stop.map(|cell| self.board.kind(me, cell)) {
-                    None => return Value::REFUTED,
+                    None => return ProofNumbers::REFUTED,
                     Some(Kind::Winning) => return wins(3),
                     Some(_) => {}
                 }
             }
-            _ => return Value::REFUTED,
+            _ => return ProofNumbers::REFUTED,
         }
         let threats = || self.threats().iter().count() as u32;
         let count = if fives == 1 { 1 } else { threats() };
         match () {
-            () if count == 0 => return Value::REFUTED,
+            () if count == 0 => return ProofNumbers::REFUTED,
             // What wins in 3 was seen, but for a four that a forbidden point leaves without an answer.
-            () if rest < 5 && !self.board.is_judged(other) => return Value::lost(4),
-            () if rest < 3 => return Value::lost(2),
+            () if rest < 5 && !self.board.is_judged(other) => return ProofNumbers::lost(4),
+            () if rest < 3 => return ProofNumbers::lost(2),
             () => {}
         }
         if let Some(known) = self.table.get(self.hash()) {
@@ -184,29 +184,29 @@ impl<'a, R: Rule> Search<'a, R> {
         if self.board.has_four() {
             let mut budget = FOURS;
             if let Some(line) = Vcf::new(&*self.board, &mut budget).find(u32::from(rest / 2)) {
-                let value = Value::won(line.len() as u16);
+                let value = ProofNumbers::won(line.len() as u16);
                 self.table.put(self.hash(), value, 1);
                 return value.within(rest, || (1, 1));
             }
         }
-        Value {
+        ProofNumbers {
             pn: 1,
             dn: count,
-            ..Value::UNKNOWN
+            ..ProofNumbers::UNKNOWN
         }
     }
 
     /// The defender is to move.
-    fn look_out(&mut self, rest: u16) -> Value {
+    fn look_out(&mut self, rest: u16) -> ProofNumbers {
         let (me, other) = (self.attacker, self.attacker.other());
         if self.board.count(other, Kind::Five) > 0 {
-            return Value::REFUTED;
+            return ProofNumbers::REFUTED;
         }
-        let wins = |plies: u16| Value::exactly(plies).within(rest, || (1, 1));
+        let wins = |plies: u16| ProofNumbers::exactly(plies).within(rest, || (1, 1));
         let replies = match self.board.count(me, Kind::Five) {
             0 => match () {
                 () if !self.has_open_threat() => return self.look_for_line(rest),
-                () if rest < 4 => return Value::lost(3),
+                () if rest < 4 => return ProofNumbers::lost(3),
                 () => self.board.defences().iter().count() as u32,
             },
             1 => match self.board.one(me, Kind::Five) {
@@ -218,32 +218,32 @@ impl<'a, R: Rule> Search<'a, R> {
         match self.table.get(self.hash()) {
             Some(known) => known.within(rest, || (replies, 1)),
             None if replies == 0 => wins(4),
-            None => Value {
+            None => ProofNumbers {
                 pn: replies,
                 dn: 1,
-                ..Value::UNKNOWN
+                ..ProofNumbers::UNKNOWN
             },
         }
     }
 
     /// The same, where nothing but a line of fours can be threatened.
-    fn look_for_line(&mut self, rest: u16) -> Value {
+    fn look_for_line(&mut self, rest: u16) -> ProofNumbers {
         if self.attacks == Attacks::Threes || !self.board.may_threaten() {
-            return Value::REFUTED;
+            return ProofNumbers::REFUTED;
         }
         if let Some(known) = self.table.get(self.hash()) {
             return known.within(rest, || (REPLIES, 1));
         }
         match self.threat() {
             None => {
-                self.table.put(self.hash(), Value::REFUTED, 1);
-                Value::REFUTED
+                self.table.put(self.hash(), ProofNumbers::REFUTED, 1);
+                ProofNumbers::REFUTED
             }
-            Some(line) if line.len() as u16 >= rest => Value::lost(line.len() as u16),
-            Some(_) => Value {
+            Some(line) if line.len() as u16 >= rest => ProofNumbers::lost(line.len() as u16),
+            Some(_) => ProofNumbers {
                 pn: REPLIES,
                 dn: 1,
-                ..Value::UNKNOWN
+                ..ProofNumbers::UNKNOWN
             },
         }
     }
@@ -306,7 +306,7 @@ impl<'a, R: Rule> Search<'a, R> {
         {
             self.children.push(Child {
                 cell: cell as u16,
-                value: Value::UNKNOWN,
+                value: ProofNumbers::UNKNOWN,
             });
         }
         let board = &*self.board;
@@ -331,7 +331,7 @@ impl<'a, R: Rule> Search<'a, R> {
 
     /// Searches below an open node until its proof number reaches `pn` or its disproof number `dn`; gives the child that
     /// decides, too. `None` if the search must end.
-    pub(super) fn expand(&mut self, rest: u16, pn: u32, dn: u32) -> Option<(Value, usize)> {
+    pub(super) fn expand(&mut self, rest: u16, pn: u32, dn: u32) -> Option<(ProofNumbers, usize)> {
         if self.limits.count(&mut self.nodes, 1) {
             return None;
         }
@@ -339,7 +339,7 @@ impl<'a, R: Rule> Search<'a, R> {
         let attacks = self.board.side() == self.attacker;
         let (cells, otherwise) = self.moves();
         if otherwise > rest {
-            let value = Value::lost(otherwise - 1);
+            let value = ProofNumbers::lost(otherwise - 1);
             self.table.put(self.hash(), value, 1);
             return Some((value, 0));
         }
@@ -379,7 +379,7 @@ impl<'a, R: Rule> Search<'a, R> {
 
 /// What the children say of their parent.
 struct Sum {
-    value: Value,
+    value: ProofNumbers,
     /// The child that decides, or that is to be searched next.
     best: usize,
     /// The least number of the other children, of the one that the parent minimises.
@@ -391,7 +391,7 @@ struct Sum {
 impl Sum {
     fn of(children: &[Child], attacks: bool, otherwise: u16) -> Self {
         // The number that is minimised, the one that is added up, and the facts that one child alone decides.
-        let view = |value: Value| {
+        let view = |value: ProofNumbers| {
             if attacks {
                 (value.pn, value.dn)
             } else {
@@ -413,45 +413,45 @@ impl Sum {
             }
         }
         let others = open.saturating_sub(1);
-        let facts = |wanted: fn(Value) -> bool| {
+        let facts = |wanted: fn(ProofNumbers) -> bool| {
             children
                 .iter()
                 .map(|child| child.value)
                 .filter(move |&value| wanted(value))
         };
         let value = match (least, attacks) {
-            (0, true) => Value::won(
-                facts(Value::is_won)
+            (0, true) => ProofNumbers::won(
+                facts(ProofNumbers::is_won)
                     .map(|value| value.won + 1)
                     .min()
                     .unwrap_or(NEVER),
             ),
-            (0, false) => Value::lost(
-                facts(Value::is_lost)
-                    .map(Value::lost_before)
+            (0, false) => ProofNumbers::lost(
+                facts(ProofNumbers::is_lost)
+                    .map(ProofNumbers::lost_before)
                     .max()
                     .unwrap_or_default(),
             ),
-            (INFINITE, true) => Value::lost(
-                facts(Value::is_lost)
-                    .map(Value::lost_before)
+            (INFINITE, true) => ProofNumbers::lost(
+                facts(ProofNumbers::is_lost)
+                    .map(ProofNumbers::lost_before)
                     .min()
                     .unwrap_or(NEVER),
             ),
-            (INFINITE, false) => Value::won(
-                facts(Value::is_won)
+            (INFINITE, false) => ProofNumbers::won(
+                facts(ProofNumbers::is_won)
                     .map(|value| value.won + 1)
                     .fold(otherwise, u16::max),
             ),
-            (pn, true) => Value {
+            (pn, true) => ProofNumbers {
                 pn,
                 dn: greatest + others,
-                ..Value::UNKNOWN
+                ..ProofNumbers::UNKNOWN
             },
-            (dn, false) => Value {
+            (dn, false) => ProofNumbers {
                 pn: greatest + others,
                 dn,
-                ..Value::UNKNOWN
+                ..ProofNumbers::UNKNOWN
             },
         };
         Self {

@@ -3,10 +3,10 @@ use std::collections::{BTreeMap, HashMap};
 use kagetsu_game::Move;
 use kagetsu_game::gomoku::Rule;
 
-use super::search::Search;
+use super::search::VctSearch;
 use crate::gomoku::patterns::kind::Kind;
 use crate::heuristics::Heuristics;
-use crate::threats::{Plan, Step};
+use crate::threats::{Step, Strategy};
 
 /// A plan that is written, step after step.
 #[derive(Default)]
@@ -43,16 +43,16 @@ struct Answers {
     otherwise: Option<u32>,
 }
 
-impl<R: Rule> Search<'_, R> {
+impl<R: Rule> VctSearch<'_, R> {
     /// How a position is won that is known to be won within `plies`: an answer to every legal reply, those among them that
     /// need no search. `None` if the search must end before all of it is found again.
-    pub(super) fn plan(&mut self, plies: u16) -> Option<Plan> {
+    pub(super) fn strategy(&mut self, plies: u16) -> Option<Strategy> {
         let mut draft = Draft::default();
         if !self.decide(plies).is_won() {
             return None;
         }
         self.attack(plies, &mut draft)?;
-        Some(Plan { steps: draft.steps })
+        Some(Strategy { steps: draft.steps })
     }
 
     /// The step of a position where the attacker is to move.

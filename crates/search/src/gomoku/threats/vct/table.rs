@@ -1,40 +1,40 @@
-use super::value::Value;
+use super::value::ProofNumbers;
 
 /// Entries that a position may be found in.
 const BUCKET: usize = 4;
 
 /// What is remembered of one position, for one attacker.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct ProofEntry {
     hash: u64,
-    value: Value,
+    value: ProofNumbers,
     /// Positions searched below it: what is dear is kept.
     work: u32,
     /// Whether it is of the search that runs now.
     generation: u16,
 }
 
-const EMPTY: Entry = Entry {
+const EMPTY: ProofEntry = ProofEntry {
     hash: 0,
-    value: Value::UNKNOWN,
+    value: ProofNumbers::UNKNOWN,
     work: 0,
     generation: 0,
 };
 
 /// Proof and disproof numbers by hash, in a fixed amount of memory; what was cheap to find gives way.
 #[derive(Debug)]
-pub(crate) struct Table {
-    entries: Vec<Entry>,
+pub(crate) struct ProofTable {
+    entries: Vec<ProofEntry>,
     generation: u16,
 }
 
-impl Table {
+impl ProofTable {
     /// Bytes of one entry.
-    pub(crate) const ENTRY: usize = size_of::<Entry>();
+    pub(crate) const ENTRY: usize = size_of::<ProofEntry>();
 
     /// A table of at most `bytes`, but of one bucket at least.
     pub(crate) fn new(bytes: usize) -> Self {
-        let buckets = (bytes / (BUCKET * size_of::<Entry>())).max(1);
+        let buckets = (bytes / (BUCKET * size_of::<ProofEntry>())).max(1);
         Self {
             entries: vec![EMPTY; buckets * BUCKET],
             generation: 1,
@@ -51,7 +51,7 @@ impl Table {
         self.entries.fill(EMPTY);
     }
 
-    pub(super) fn get(&self, hash: u64) -> Option<Value> {
+    pub(super) fn get(&self, hash: u64) -> Option<ProofNumbers> {
         let bucket = &self.entries[self.bucket(hash)];
         bucket
             .iter()
@@ -60,9 +60,9 @@ impl Table {
     }
 
     /// Remembers a value; what was proven of the position before is kept.
-    pub(super) fn put(&mut self, hash: u64, value: Value, work: u32) {
+    pub(super) fn put(&mut self, hash: u64, value: ProofNumbers, work: u32) {
         let (range, generation) = (self.bucket(hash), self.generation);
-        let worth = |entry: &&mut Entry| match () {
+        let worth = |entry: &&mut ProofEntry| match () {
             () if entry.generation == 0 || entry.hash == hash => (0, 0),
             () if entry.generation != generation => (1, entry.work),
             () => (2, entry.work),
@@ -79,7 +79,7 @@ impl Table {
                 Some(_) => (value.with(entry.value), entry.work.saturating_add(work)),
                 None => (value, work),
             };
-            *entry = Entry {
+            *entry = ProofEntry {
                 hash,
                 value,
                 work,

@@ -3,31 +3,31 @@ use std::collections::HashMap;
 use kagetsu_game::gomoku::Rule;
 
 use super::LONGEST;
-use super::search::{Attacks, Search};
+use super::search::{Attacks, VctSearch};
 use crate::gomoku::cells::Cells;
 use crate::gomoku::patterns::kind::Kind;
 
 /// How a position was won: the attacker's moves, and how he goes on after each reply that was searched. Enough to try the
 /// same in a position that differs in a stone.
 #[derive(Clone, Debug)]
-pub(crate) struct Sketch {
+pub(crate) struct ProofTemplate {
     /// With which moves it was found.
     pub(super) attacks: Attacks,
     /// No step goes on to itself or to a later one; the last is the first to be made.
-    steps: Vec<Step>,
+    steps: Vec<TemplateStep>,
     /// The cells of all moves, and of the replies that were searched.
     cells: Cells,
 }
 
 /// A move of the attacker.
 #[derive(Clone, Debug)]
-struct Step {
+struct TemplateStep {
     cell: u16,
     /// The replies searched, and the step after each; `None` where what follows is seen without a search.
     replies: Vec<(u16, Option<u32>)>,
 }
 
-impl Sketch {
+impl ProofTemplate {
     /// The cells of all moves, and of the replies that were searched.
     pub(in crate::gomoku) const fn cells(&self) -> &Cells {
         &self.cells
@@ -39,24 +39,24 @@ impl Sketch {
     }
 }
 
-impl<R: Rule> Search<'_, R> {
+impl<R: Rule> VctSearch<'_, R> {
     /// How a position is won that is known to be won within `plies`. `None` if the search must end before all of it is found
     /// again.
-    pub(super) fn sketch(&mut self, plies: u16) -> Option<Sketch> {
-        let mut sketch = Sketch {
+    pub(super) fn template(&mut self, plies: u16) -> Option<ProofTemplate> {
+        let mut template = ProofTemplate {
             attacks: self.attacks(),
             steps: Vec::new(),
             cells: Cells::NONE,
         };
-        self.draw(plies, &mut sketch, &mut HashMap::new())?;
-        Some(sketch)
+        self.draw(plies, &mut template, &mut HashMap::new())?;
+        Some(template)
     }
 
     /// The step of a position where the attacker is to move.
     fn draw(
         &mut self,
         plies: u16,
-        sketch: &mut Sketch,
+        template: &mut ProofTemplate,
         known: &mut HashMap<u64, u32>,
     ) -> Option<u32> {
         let hash = self.board.hash_now();
@@ -65,14 +65,14 @@ impl<R: Rule> Search<'_, R> {
         }
         let (cell, rest) = self.next_move(plies)?;
         self.board.play_cell(cell);
-        let replies = self.draw_replies(rest, sketch, known);
+        let replies = self.draw_replies(rest, template, known);
         self.board.undo_cell();
-        sketch.cells.insert(cell);
-        sketch.steps.push(Step {
+        template.cells.insert(cell);
+        template.steps.push(TemplateStep {
             cell: cell as u16,
             replies: replies?,
         });
-        let step = sketch.steps.len() as u32 - 1;
+        let step = template.steps.len() as u32 - 1;
         known.insert(hash, step);
         Some(step)
     }
@@ -80,12 +80,12 @@ impl<R: Rule> Search<'_, R> {
     fn draw_replies(
         &mut self,
         rest: u16,
-        sketch: &mut Sketch,
+        template: &mut ProofTemplate,
         known: &mut HashMap<u64, u32>,
     ) -> Option<Vec<(u16, Option<u32>)>> {
         if rest < 4 {
             // Five, or two completion points.
-            sketch.cells.add(
+            template.cells.add(
                 &self
                     .board
                     .cells_of(self.attacker, |kind| kind == Kind::Five),
@@ -99,9 +99,9 @@ impl<R: Rule> Search<'_, R> {
             if self.board.is_forbidden(self.board.side(), cell) {
                 continue;
             }
-            sketch.cells.insert(cell);
+            template.cells.insert(cell);
             self.board.play_cell(cell);
-            let next = self.draw(rest - 1, sketch, known);
+            let next = self.draw(rest - 1, template, known);
             self.board.undo_cell();
             replies.push((cell as u16, Some(next?)));
         }
@@ -110,10 +110,10 @@ impl<R: Rule> Search<'_, R> {
 
     /// Tries to win in the same way; where that leads nowhere a little search is to find another. The plies within which the
     /// attacker, who is to move, wins then.
-    pub(super) fn repeat(&mut self, sketch: &Sketch) -> Option<u16> {
+    pub(super) fn repeat(&mut self, template: &ProofTemplate) -> Option<u16> {
         self.retrace(
-            sketch,
-            sketch.steps.len().checked_sub(1).map(|last| last as u32),
+            template,
+            template.steps.len().checked_sub(1).map(|last| last as u32),
         )
     }
 
@@ -122,7 +122,7 @@ impl<R: Rule> Search<'_, R> {
         self.look(LONGEST).is_won()
     }
 
-    fn retrace(&mut self, sketch: &Sketch, step: Option<u32>) -> Option<u16> {
+    fn retrace(&mut self, template: &ProofTemplate, step: Option<u32>) -> Option<u16> {
         if self.visit() {
             return None;
         }
@@ -130,13 +130,13 @@ impl<R: Rule> Search<'_, R> {
         if !known.is_open() {
             return known.is_won().then_some(known.won);
         }
-        let step = &sketch.steps[step? as usize];
+        let step = &template.steps[step? as usize];
         let cell = usize::from(step.cell);
         if !self.may_attack(cell) {
             return None;
         }
         self.board.play_cell(cell);
-        let won = self.retrace_replies(sketch, step);
+        let won = self.retrace_replies(template, step);
         self.board.undo_cell();
         let won = won?.saturating_add(1);
         self.learn(won);
@@ -144,7 +144,7 @@ impl<R: Rule> Search<'_, R> {
     }
 
     /// The defender is to move.
-    fn retrace_replies(&mut self, sketch: &Sketch, step: &Step) -> Option<u16> {
+    fn retrace_replies(&mut self, template: &ProofTemplate, step: &TemplateStep) -> Option<u16> {
         let known = self.look(LONGEST);
         if !known.is_open() {
             return known.is_won().then_some(known.won);
@@ -164,7 +164,7 @@ impl<R: Rule> Search<'_, R> {
                 .find(|(reply, _)| usize::from(*reply) == cell)
                 .and_then(|(_, next)| *next);
             self.board.play_cell(cell);
-            let after = self.retrace(sketch, next);
+            let after = self.retrace(template, next);
             self.board.undo_cell();
             won = won.max(after?.saturating_add(1));
         }

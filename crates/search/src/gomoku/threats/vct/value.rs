@@ -6,7 +6,7 @@ pub(super) const NEVER: u16 = u16::MAX;
 
 /// What is known of a position about the attacker's win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Value {
+pub(super) struct ProofNumbers {
     /// Proof number: how many positions must at least be won to prove the win within the limit of the search.
     pub(super) pn: u32,
     /// Disproof number: how many must be refuted to refute it.
@@ -17,7 +17,7 @@ pub(super) struct Value {
     pub(super) lost: u16,
 }
 
-impl Value {
+impl ProofNumbers {
     /// Nothing is known.
     pub(super) const UNKNOWN: Self = Self {
         pn: 1,
@@ -73,7 +73,7 @@ impl Value {
         Self { pn, dn, ..self }
     }
 
-    /// As [`Value::lost`] for the position one ply earlier.
+    /// As [`ProofNumbers::lost`] for the position one ply earlier.
     pub(super) const fn lost_before(self) -> u16 {
         self.lost.saturating_add(1)
     }

@@ -4,14 +4,14 @@ use std::sync::{Mutex, PoisonError};
 use kagetsu_game::Score;
 
 /// The score of the `width`-th best move so far: what another move must beat to matter. Shared by the threads.
-pub(crate) struct Kth {
+pub(crate) struct KthBest {
     alpha: Score,
     width: usize,
     scores: Mutex<Vec<Score>>,
     bound: AtomicI16,
 }
 
-impl Kth {
+impl KthBest {
     pub(crate) fn new(alpha: Score, width: usize) -> Self {
         Self {
             alpha,

@@ -1,13 +1,13 @@
 //! Plans of wins by continuous threats, each held by the checker of win trees, which knows nothing but the rules.
 
 use kagetsu_game::{Claim, Effort, Move, Position, Question, Score, Variant, Window};
-use kagetsu_search::threats::{Plan, Threats};
+use kagetsu_search::threats::{Strategy, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_verify::{Grove, Node, Reference, Tree, check};
 use proptest::prelude::*;
 
 /// The plan as a win tree.
-fn tree(position: &Position, plan: &Plan) -> Tree {
+fn tree(position: &Position, plan: &Strategy) -> Tree {
     let mut grove = Grove::default();
     let mut numbers: Vec<u32> = Vec::new();
     for step in &plan.steps {
@@ -30,8 +30,8 @@ fn tree(position: &Position, plan: &Plan) -> Tree {
     )
 }
 
-fn plan(position: &Position, nodes: u64) -> Option<Plan> {
-    Threats::new(16 << 20)
+fn plan(position: &Position, nodes: u64) -> Option<Strategy> {
+    ThreatSearch::new(16 << 20)
         .plan(position, Effort::nodes(nodes), &Control::new())
         .expect("gomoku")
 }
@@ -286,7 +286,7 @@ proptest! {
 
     #[test]
     fn what_wins_after_one_reply_wins_after_others_as_it_is_said(position in crowded()) {
-        let mut threats = Threats::new(16 << 20);
+        let mut threats = ThreatSearch::new(16 << 20);
         for reply in position.legal_moves().into_iter().step_by(3) {
             let plan = threats.refute(&position, reply, 2_000, &Control::new()).expect("a legal move of gomoku");
             if let Some(plan) = plan {
@@ -301,7 +301,7 @@ proptest! {
 #[test]
 fn every_reply_to_a_won_attack_is_refuted() {
     let position = Position::from_line(Variant::FREESTYLE_15, "h8 a1 h9 b1 j10").expect("a line");
-    let mut threats = Threats::new(16 << 20);
+    let mut threats = ThreatSearch::new(16 << 20);
     for reply in position.legal_moves() {
         let plan = threats
             .refute(&position, reply, 100_000, &Control::new())

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use kagetsu_game::{Answer, Bound, Effort, Position, Question, Score, Variant, Window};
-use kagetsu_search::{Branch, Control, Engine, EngineOptions, Note, seeds};
+use kagetsu_game::{Answer, Bound, Effort, Position, Question, Score, Variant};
+use kagetsu_search::{Control, Engine, EngineOptions, Note, seeds};
 
 fn engine() -> Engine {
     let options = EngineOptions {
@@ -13,62 +13,6 @@ fn engine() -> Engine {
         ..EngineOptions::default()
     };
     Engine::new(options).expect("memory for a small table")
-}
-
-fn ask(engine: &mut Engine, question: &Question, rank: Option<u16>) -> Answer {
-    let branch = Branch { family: 7, rank };
-    engine
-        .branch(question, branch, &Control::new(), &mut |_| {})
-        .expect("the moves are legal")
-}
-
-/// The eldest with the whole window, its brothers as scouts on another engine: they find what one engine finds alone.
-#[test]
-fn branches_say_together_what_one_engine_says() {
-    for position in seeds::positions().expect("the line is legal") {
-        let question = Question::new(position.clone(), Effort::depth(5));
-        let alone = engine()
-            .answer(&question, &Control::new(), &mut |_| {})
-            .expect("it is gomoku");
-        let (best, verdict) = alone.best().expect("the game is not over");
-        if verdict.proof.is_some() {
-            continue;
-        }
-        let part = |m, window| Question {
-            moves: vec![m],
-            window,
-            ..question.clone()
-        };
-        let said = ask(&mut engine(), &part(best, Window::FULL), Some(0));
-        let eldest = said.best().expect("one move was asked about").1;
-        assert_eq!(
-            (eldest.score, eldest.bound, eldest.depth),
-            (verdict.score, Bound::Exact, 5),
-            "{position}"
-        );
-        let mut other = engine();
-        let beta = Score::from_raw(verdict.score.raw() + 1).expect("an opinion");
-        for (rank, (m, _)) in (1..).zip(&alone.verdicts()[1..]) {
-            let scout = ask(
-                &mut other,
-                &part(
-                    *m,
-                    Window {
-                        alpha: verdict.score,
-                        beta,
-                    },
-                ),
-                Some(rank),
-            );
-            let found = scout.get(*m).expect("it was asked about");
-            assert!(
-                found.score <= verdict.score,
-                "{position}: {} is said to be {}",
-                position.write_move(*m),
-                found.score
-            );
-        }
-    }
 }
 
 /// The best move's value, its bound and its depth.
@@ -86,7 +30,7 @@ fn member(
 ) -> (Option<(Score, Bound, u8)>, Control) {
     let control = Control::new();
     control.share(number, 2);
-    control.hear(notes);
+    control.receive(notes);
     let answer = engine()
         .share(question, (number, 2), &control, &mut |_| {})
         .expect("it is gomoku");
@@ -108,7 +52,7 @@ fn members_say_what_one_engine_says() {
             .expect("it is gomoku");
         let (first, control) = member(&question, 0, &[]);
         visited += control.nodes();
-        let (second, control) = member(&question, 1, &control.said());
+        let (second, control) = member(&question, 1, &control.take_outgoing());
         sooner += control.nodes();
         let alone = told_best(&alone);
         assert_eq!((&first, &second), (&alone, &alone), "{position}");
@@ -129,7 +73,7 @@ fn who_dies_at_work_keeps_nobody_waiting() {
         let (first, control) = member(&question, 0, &[]);
         // Of a search that begins or ends nothing else is said.
         let beginnings: Vec<Note> = control
-            .said()
+            .take_outgoing()
             .into_iter()
             .filter(|note| note.to_bytes()[8..] == [0; 8])
             .collect();
@@ -154,7 +98,7 @@ fn what_was_heard_of_a_line_can_be_played() {
             };
             let control = Control::new();
             control.share(number, 2);
-            control.hear(&notes);
+            control.receive(&notes);
             let mut engine = Engine::new(options).expect("memory for a small table");
             let answer = engine
                 .share(&question, (number, 2), &control, &mut |_| {})
@@ -173,7 +117,7 @@ fn what_was_heard_of_a_line_can_be_played() {
             let is_long = verdict.proof.is_some() || verdict.line.len() >= 4;
             assert!(is_long, "{position}: member {number}: {:?}", verdict.line);
             visited[number as usize] += control.nodes();
-            notes = control.said();
+            notes = control.take_outgoing();
         }
     }
     assert!(4 * visited[1] < visited[0], "{visited:?}");
@@ -200,12 +144,8 @@ fn told(news: impl Fn(&Control) + Send + Sync + 'static) -> (Answer, u64, u64) {
         }
     });
     told.set(control.clone()).expect("it is set once");
-    let branch = Branch {
-        family: 1,
-        rank: Some(0),
-    };
     let answer = engine()
-        .branch(&question, branch, &control, &mut |_| {})
+        .answer(&question, &control, &mut |_| {})
         .expect("the move is legal");
     (answer, visited.load(Relaxed), control.nodes())
 }
@@ -215,20 +155,4 @@ fn a_branch_that_is_revoked_ends_within_a_thousand_positions() {
     let (_, visited, counted) = told(Control::stop);
     assert!((20_000..21_000).contains(&visited), "{visited}");
     assert_eq!(visited, counted);
-}
-
-#[test]
-fn a_narrower_window_is_searched_instead() {
-    let (whole, all, _) = told(|_| ());
-    let exact = whole.verdicts()[0].1.clone();
-    assert_eq!((exact.bound, exact.depth), (Bound::Exact, 9));
-    let alpha = Score::opinion(i32::from(exact.score.raw()) + 500);
-    let beta = Score::opinion(i32::from(exact.score.raw()) + 501);
-    let (answer, visited, _) = told(move |control| control.narrow(Window { alpha, beta }));
-    let found = &answer.verdicts()[0].1;
-    assert!(
-        found.bound == Bound::Upper && found.score <= alpha && found.depth == 9,
-        "{found:?}"
-    );
-    assert!(visited < all, "{visited} of {all}");
 }
