@@ -1,13 +1,13 @@
 //! Plans of wins by continuous threats, each held by the checker of win trees, which knows nothing but the rules.
 
 use kagetsu_game::{Claim, Effort, Move, Position, Question, Score, Variant, Window};
-use kagetsu_search::threats::{Strategy, ThreatSearch};
+use kagetsu_search::threats::{self, ThreatSearch};
 use kagetsu_search::{Control, Engine, EngineOptions};
 use kagetsu_verify::{Grove, Node, Reference, Tree, check};
 use proptest::prelude::*;
 
 /// The plan as a win tree.
-fn tree(position: &Position, plan: &Strategy) -> Tree {
+fn tree(position: &Position, plan: &threats::Strategy) -> Tree {
     let mut grove = Grove::default();
     let mut numbers: Vec<u32> = Vec::new();
     for step in &plan.steps {
@@ -30,9 +30,9 @@ fn tree(position: &Position, plan: &Strategy) -> Tree {
     )
 }
 
-fn plan(position: &Position, nodes: u64) -> Option<Strategy> {
+fn plan(position: &Position, nodes: u64) -> Option<threats::Strategy> {
     ThreatSearch::new(16 << 20)
-        .plan(position, Effort::nodes(nodes), &Control::new())
+        .strategy(position, Effort::nodes(nodes), &Control::new())
         .expect("gomoku")
 }
 

@@ -24,7 +24,7 @@ struct Checker<R> {
 }
 
 impl<R: Rule> Checker<R> {
-    fn new(position: &Position, class: Class) -> Self {
+    fn new(position: &Position, class: ThreatClass) -> Self {
         Self {
             game: position.game(),
             threats: ThreatSearch::new(4 << 20),

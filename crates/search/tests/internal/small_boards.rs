@@ -85,7 +85,7 @@ impl<R: Rule> Heuristics for Folded<R> {
     }
 
     fn opponent_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
-        self.board.threat(budget)
+        self.board.opponent_vcf(budget)
     }
 
     fn loses_to(&mut self, m: Move, threat: &[Move]) -> bool {

@@ -229,7 +229,7 @@ fn mates_by_checks_are_found_and_are_the_shortest() {
         let position = Position::from_fen(Variant::XIANGQI, fen).expect("a position");
         let mut game: Xiangqi = position.game();
         let line = Board::of_game(&game)
-            .kill(&mut 10_000, 10)
+            .vcf(&mut 10_000, 10)
             .unwrap_or_else(|| panic!("{fen}"));
         assert_eq!(line.len(), plies, "{fen}");
         assert!(
@@ -244,7 +244,7 @@ fn who_checks_for_ever_mates_nobody() {
     let position =
         Position::from_fen(Variant::XIANGQI, "3k5/R8/9/9/9/9/9/9/9/4K4 w").expect("a position");
     let mut budget = 10_000;
-    assert_eq!(Board::of_game(&position.game()).kill(&mut budget, 30), None);
+    assert_eq!(Board::of_game(&position.game()).vcf(&mut budget, 30), None);
     assert!(budget > 0, "checks that repeat are tried no further");
 }
 
