@@ -17,8 +17,8 @@ mod telemetry;
 mod verification;
 
 pub use auth::{
-    AuthError, AuthLayer, Authenticator, Credentials, Permission, Principal, Protected, Protection,
-    Role, TokenEntry, Tokens, TokensError,
+    AuthError, AuthLayer, Authenticator, Permission, Principal, Protected, Protection,
+    RequestCredentials, Role, TokenEntry, Tokens, TokensError,
 };
 pub use book::library::Shelf;
 pub use config::Config;

@@ -169,9 +169,9 @@ fn serve_http(
     shutdown: &CancellationToken,
 ) -> Result<tokio::task::JoinHandle<()>> {
     let address = listener.address();
-    let access = kagetsu_http::Access::at(address);
+    let access = kagetsu_http::AccessPolicy::at(address);
     let may_change = access.may_change || protected.knows_clients();
-    let access = kagetsu_http::Access {
+    let access = kagetsu_http::AccessPolicy {
         origins: origins.to_vec(),
         may_change,
         ..access

@@ -178,7 +178,7 @@ impl Server {
     }
 
     /// Its HTTP API and page, to be served beside it. Must be called in a tokio runtime.
-    pub fn http(&self, access: kagetsu_http::Access) -> axum::Router {
+    pub fn http(&self, access: kagetsu_http::AccessPolicy) -> axum::Router {
         let backend = kagetsu_http::Backend {
             services: self.authorized(self.services()),
             info: Arc::new(CoordinatorInfo {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use kagetsu_game::Position;
-use kagetsu_http::{Access, Backend, CallerExtensions, ServerInfo, router};
+use kagetsu_http::{AccessPolicy, Backend, CallerExtensions, ServerInfo, router};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_server::{Books, BooksServer};
 use libfuzzer_sys::fuzz_target;
@@ -106,7 +106,7 @@ fuzz_target!(|input: (u8, u8, &str, &[u8])| {
         .enable_all()
         .build()
         .expect("a runtime");
-    let local = Access::at("127.0.0.1:0".parse().expect("an address"));
+    let local = AccessPolicy::at("127.0.0.1:0".parse().expect("an address"));
     let status = runtime.block_on(async {
         let backend = Backend {
             services: Routes::new(BooksServer::new(Shelf)).into_axum_router(),

@@ -31,7 +31,7 @@ impl Default for Rights {
 
 /// The requests that a server accepts.
 #[derive(Clone, Debug, Default)]
-pub struct Access {
+pub struct AccessPolicy {
     /// Whether requests may start an analysis, and start, pause, resume and cancel builds.
     pub may_change: bool,
     /// Whether the server listens on loopback only. It then rejects requests whose `Host` names
@@ -41,7 +41,7 @@ pub struct Access {
     pub origins: Vec<String>,
 }
 
-impl Access {
+impl AccessPolicy {
     /// The default for an address: everything on loopback, only reading elsewhere.
     #[must_use]
     pub fn at(address: SocketAddr) -> Self {
@@ -162,10 +162,10 @@ mod tests {
 
     #[test]
     fn other_origins_cannot_change_anything() {
-        let local = Access::at("127.0.0.1:1".parse().expect("an address"));
+        let local = AccessPolicy::at("127.0.0.1:1".parse().expect("an address"));
         let json = (CONTENT_TYPE, "application/json");
         let host = (HOST, "127.0.0.1:1");
-        let post = |access: &Access, all: &[(HeaderName, &str)]| {
+        let post = |access: &AccessPolicy, all: &[(HeaderName, &str)]| {
             access
                 .check(&Method::POST, &headers(all))
                 .map_err(|refusal| refusal.status.as_u16())
@@ -198,7 +198,7 @@ mod tests {
             Err(403)
         );
         assert_eq!(post(&local, std::slice::from_ref(&json)), Err(403));
-        let open = Access::at("0.0.0.0:1".parse().expect("an address"));
+        let open = AccessPolicy::at("0.0.0.0:1".parse().expect("an address"));
         assert_eq!(post(&open, &[(HOST, "example.org"), json]), Err(403));
         assert_eq!(
             open.check(&Method::GET, &headers(&[(HOST, "example.org")])),

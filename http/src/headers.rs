@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 
-use crate::access::Access;
+use crate::access::AccessPolicy;
 
 /// The page loads from its own server only, and no other page may frame it.
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -22,7 +22,7 @@ const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src '
 
 /// Adds the headers to every response of a router. It must be the outermost layer, so that errors
 /// have the headers too.
-pub fn with_browser_headers(router: Router, access: Access) -> Router {
+pub fn with_browser_headers(router: Router, access: AccessPolicy) -> Router {
     router.layer(from_fn_with_state(Arc::new(access), add_headers))
 }
 
@@ -45,7 +45,11 @@ pub(crate) fn browser_headers(
         .filter_map(|name| Some((name.clone(), headers.get(name)?.clone())))
 }
 
-async fn add_headers(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+async fn add_headers(
+    State(access): State<Arc<AccessPolicy>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let origin = access.allowed(request.headers());
     let mut response = next.run(request).await;
     let headers = response.headers_mut();

@@ -1,10 +1,10 @@
 //! How the jobs have grown since the server started, for the plots of the page.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use kagetsu_api::HistoryPoint;
 use kagetsu_proto::v1;
+use parking_lot::Mutex;
 
 /// Points of one job. Beyond that every second point is dropped, and new ones are taken half as
 /// often.
@@ -54,14 +54,14 @@ pub(crate) struct JobHistory(Mutex<BTreeMap<String, Track>>);
 impl JobHistory {
     /// The points of a job, oldest first.
     pub(crate) fn of(&self, name: &str) -> Vec<HistoryPoint> {
-        let tracks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let tracks = self.0.lock();
         tracks
             .get(name)
             .map_or_else(Vec::new, |track| track.points.clone())
     }
 
     pub(crate) fn add(&self, at_ms: u64, jobs: &[v1::Job]) {
-        let mut tracks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tracks = self.0.lock();
         for job in jobs {
             if tracks.len() < MAX_JOBS || tracks.contains_key(&job.name) {
                 let point = HistoryPoint {

@@ -22,8 +22,8 @@ mod server;
 mod services;
 mod state;
 
-pub use access::{Access, Rights};
+pub use access::{AccessPolicy, Rights};
 pub use headers::with_browser_headers;
 pub use routes::{Target, router, target};
-pub use server::{Client, serve};
+pub use server::{ClientAddress, serve};
 pub use services::{Backend, CallerExtensions, ServerInfo};

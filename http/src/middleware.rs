@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::state::AppState;
 
-/// Rejects requests that the server's [`Access`](crate::Access) does not allow.
+/// Rejects requests that the server's [`AccessPolicy`](crate::AccessPolicy) does not allow.
 pub(crate) async fn check_access(
     State(app): State<Arc<AppState>>,
     request: Request,

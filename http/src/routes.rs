@@ -10,7 +10,7 @@ use axum::{Router, middleware};
 use kagetsu_proto::PerIpLimiter;
 use tokio_util::sync::CancellationToken;
 
-use crate::access::Access;
+use crate::access::AccessPolicy;
 use crate::error::{ApiError, MAX_BODY_BYTES};
 use crate::extract::Caller;
 use crate::handlers::{analyses, books, builds, status, transpositions, tree, workers};
@@ -188,7 +188,7 @@ fn matches(pattern: &str, path: &str) -> bool {
 /// access. Records the history of the jobs until the shutdown; must be called in a tokio runtime.
 ///
 /// [`with_browser_headers`]: crate::with_browser_headers
-pub fn router(backend: Backend, access: Access, shutdown: CancellationToken) -> Router {
+pub fn router(backend: Backend, access: AccessPolicy, shutdown: CancellationToken) -> Router {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
@@ -381,9 +381,9 @@ mod tests {
     #[tokio::test]
     async fn description_has_the_methods_of_every_route() {
         let description = description();
-        let access = Access {
+        let access = AccessPolicy {
             may_change: true,
-            ..Access::default()
+            ..AccessPolicy::default()
         };
         let router = router(empty(), access, CancellationToken::new());
         let mut taken: BTreeMap<String, Vec<&str>> = BTreeMap::new();

@@ -41,7 +41,7 @@ const WRONG_PROTOCOL: &[u8] =
 
 /// The client's address, an extension of each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Client(pub SocketAddr);
+pub struct ClientAddress(pub SocketAddr);
 
 /// Counts large responses against the budget of unread bytes; rejects those that do not fit.
 async fn limit_unread(
@@ -119,7 +119,7 @@ pub async fn serve(mut listener: Listener, router: Router, shutdown: Cancellatio
                     return Ok(());
                 };
                 let service = service_fn(move |mut request: Request<Incoming>| {
-                    request.extensions_mut().insert(Client(client));
+                    request.extensions_mut().insert(ClientAddress(client));
                     let router = router.clone();
                     async move { router.oneshot(request.map(Body::new)).await }
                 });
@@ -145,7 +145,7 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
-    use crate::access::Access;
+    use crate::access::AccessPolicy;
     use crate::headers::with_browser_headers;
 
     /// The origin of a page that may read answers.
@@ -173,9 +173,9 @@ mod tests {
             .route("/small", get(async || "small"));
         let router = with_browser_headers(
             router,
-            Access {
+            AccessPolicy {
                 origins: vec![PAGE.into()],
-                ..Access::default()
+                ..AccessPolicy::default()
             },
         );
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use kagetsu_proto::{PerIpLimiter, v1};
 use tokio_util::sync::CancellationToken;
 
-use crate::access::Access;
+use crate::access::AccessPolicy;
 use crate::extract::Caller;
 use crate::job_history::JobHistory;
 use crate::services::{ServerInfo, Services};
@@ -16,7 +16,7 @@ const HISTORY_INTERVAL: Duration = Duration::from_secs(2);
 pub(crate) struct AppState {
     pub(crate) services: Services,
     pub(crate) server: Arc<dyn ServerInfo>,
-    pub(crate) access: Access,
+    pub(crate) access: AccessPolicy,
     pub(crate) history: JobHistory,
     /// Open streams of job events.
     pub(crate) listeners: Arc<PerIpLimiter>,

@@ -7,7 +7,9 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response, StatusCode};
 use kagetsu_game::{Answer, Bound, Position, Provenance, Score, Variant, Verdict};
-use kagetsu_http::{Access, Backend, CallerExtensions, ServerInfo, router, with_browser_headers};
+use kagetsu_http::{
+    AccessPolicy, Backend, CallerExtensions, ServerInfo, router, with_browser_headers,
+};
 use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_server::{Books, BooksServer};
 use serde_json::Value;
@@ -117,7 +119,7 @@ impl ServerInfo for Server {
     }
 }
 
-fn start(access: Access) -> (Router, Arc<AtomicU64>) {
+fn start(access: AccessPolicy) -> (Router, Arc<AtomicU64>) {
     let epoch = Arc::new(AtomicU64::new(1));
     let server = Server {
         epoch: Arc::clone(&epoch),
@@ -131,8 +133,8 @@ fn start(access: Access) -> (Router, Arc<AtomicU64>) {
     (with_browser_headers(router, access), epoch)
 }
 
-fn local() -> Access {
-    Access::at("127.0.0.1:0".parse().expect("an address"))
+fn local() -> AccessPolicy {
+    AccessPolicy::at("127.0.0.1:0".parse().expect("an address"))
 }
 
 async fn ask(
@@ -394,7 +396,7 @@ async fn tag_is_valid_until_the_book_changes() {
 #[tokio::test]
 async fn other_origins_read_only_where_allowed() {
     let (closed, _) = start(local());
-    let (open, _) = start(Access {
+    let (open, _) = start(AccessPolicy {
         origins: vec!["https://example.org".into()],
         ..local()
     });
@@ -450,7 +452,7 @@ async fn page_loads_from_its_own_server_alone() {
 
 #[tokio::test]
 async fn too_long_body_is_rejected_with_the_limit() {
-    let (api, _) = start(Access {
+    let (api, _) = start(AccessPolicy {
         may_change: true,
         ..local()
     });

@@ -2,18 +2,19 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::Extensions;
 use kagetsu_http::CallerExtensions;
+use parking_lot::Mutex;
 use subtle::ConstantTimeEq;
 use tokio_util::sync::CancellationToken;
 
 use super::error::AuthError;
 use super::permission::Permission;
-use super::rate::{Clock, FailureLimit, RequestLimit};
+use super::rate::{FailureLimit, RateClock, RequestLimit};
 use super::role::{Role, names};
 use super::tokens::{Hash, TokenEntry, Tokens, TokensError, hash};
 
@@ -32,14 +33,14 @@ pub struct Authenticator {
     /// The limit of all callers without a token, where they may read.
     public: Option<RequestLimit>,
     failures: FailureLimit,
-    clock: Clock,
-    state: Mutex<State>,
+    clock: RateClock,
+    state: Mutex<TokenTable>,
     /// Rejected requests, in the order of [`AuthError::CODES`].
     rejected: [AtomicU64; AuthError::CODES.len()],
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct TokenTable {
     version: FileVersion,
     holders: BTreeMap<Hash, Holder>,
 }
@@ -69,7 +70,7 @@ pub struct Principal {
 
 /// What a request shows about its caller.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Credentials<'a> {
+pub struct RequestCredentials<'a> {
     /// The `Authorization` header.
     pub authorization: Option<&'a str>,
     /// The client's address; none for a caller in this process.
@@ -142,7 +143,7 @@ impl Authenticator {
     }
 
     fn new(file: Option<PathBuf>, rate: u32, is_public: bool) -> Self {
-        let clock = Clock::default();
+        let clock = RateClock::default();
         Self {
             file,
             rate,
@@ -160,11 +161,6 @@ impl Authenticator {
         self.file.is_none()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // The state is consistent between calls, so a panic elsewhere does not spoil it.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Reads the tokens file again if it has changed. Returns whether it had. Removed and changed
     /// tokens are revoked. A file that cannot be used is reported once and leaves the tokens as
     /// they are.
@@ -176,17 +172,17 @@ impl Authenticator {
             return Ok(false);
         };
         let version = file_version(file);
-        if version.is_some() && self.lock().version == version {
+        if version.is_some() && self.state.lock().version == version {
             return Ok(false);
         }
-        let is_new = std::mem::replace(&mut self.lock().version, version) != version;
+        let is_new = std::mem::replace(&mut self.state.lock().version, version) != version;
         let tokens = match Tokens::read(file) {
-            Err(_) if !is_new && version.is_none() && !self.lock().holders.is_empty() => {
+            Err(_) if !is_new && version.is_none() && !self.state.lock().holders.is_empty() => {
                 return Ok(false);
             }
             read => read?,
         };
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let mut old = std::mem::take(&mut state.holders);
         for entry in tokens.entries() {
             let same = old
@@ -217,7 +213,10 @@ impl Authenticator {
     /// Reads the tokens file again if it has changed, and logs the result.
     pub(crate) fn reload_and_log(&self) {
         match self.reload() {
-            Ok(true) => tracing::info!(tokens = self.lock().holders.len(), "reloaded the tokens"),
+            Ok(true) => tracing::info!(
+                tokens = self.state.lock().holders.len(),
+                "reloaded the tokens"
+            ),
             Ok(false) => {}
             Err(error) => tracing::warn!("the previous tokens stay in use: {error}"),
         }
@@ -229,7 +228,7 @@ impl Authenticator {
     /// Why the request is rejected.
     pub fn authorize(
         &self,
-        credentials: Credentials<'_>,
+        credentials: RequestCredentials<'_>,
         permission: Permission,
     ) -> Result<Principal, AuthError> {
         let result = self.decide(credentials, permission);
@@ -246,7 +245,7 @@ impl Authenticator {
 
     fn decide(
         &self,
-        credentials: Credentials<'_>,
+        credentials: RequestCredentials<'_>,
         permission: Permission,
     ) -> Result<Principal, AuthError> {
         if self.is_open() {
@@ -286,7 +285,7 @@ impl Authenticator {
             return Err(AuthError::UnknownToken);
         }
         let shown = hash(token);
-        let state = self.lock();
+        let state = self.state.lock();
         // Comparing every hash to its end keeps the time independent of the token.
         let found = state.holders.values().fold(None, |found, holder| {
             if bool::from(holder.entry.hash.ct_eq(&shown)) {
@@ -368,7 +367,7 @@ mod tests {
         authorization: Option<&str>,
         permission: Permission,
     ) -> Result<Principal, AuthError> {
-        let credentials = Credentials {
+        let credentials = RequestCredentials {
             authorization,
             address: None,
         };
@@ -403,7 +402,7 @@ mod tests {
     fn unknown_tokens_are_limited_for_each_address() {
         let fixture = Fixture::new(&[Role::Read], None);
         let ask = |address: [u8; 4], authorization: &str| {
-            let credentials = Credentials {
+            let credentials = RequestCredentials {
                 authorization: Some(authorization),
                 address: Some(address.into()),
             };
@@ -552,7 +551,7 @@ mod tests {
         let fixture = Fixture::new(&[Role::Read], None);
         let path = fixture.path();
         // Tests may run as root, who can read every file: so compare the versions.
-        let before = fixture.authenticator.lock().version;
+        let before = fixture.authenticator.state.lock().version;
         std::thread::sleep(Duration::from_millis(20));
         let permissions = std::fs::metadata(&path).expect("it is there").permissions();
         std::fs::set_permissions(&path, permissions).expect("it is ours");

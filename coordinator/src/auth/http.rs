@@ -9,10 +9,10 @@ use axum::{Json, Router};
 use http::header::{AUTHORIZATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, Method, StatusCode};
 use kagetsu_api::ErrorJson;
-use kagetsu_http::{CallerExtensions, Client, Rights, Target};
+use kagetsu_http::{CallerExtensions, ClientAddress, Rights, Target};
 use kagetsu_proto::LogThrottle;
 
-use super::authenticator::{Authenticator, Credentials, Principal};
+use super::authenticator::{Authenticator, Principal, RequestCredentials};
 use super::error::AuthError;
 use super::permission::Permission;
 
@@ -37,10 +37,10 @@ struct HttpAuth {
 
 impl HttpAuth {
     fn authorize(&self, request: &Request) -> Result<Principal, AuthError> {
-        let client = request.extensions().get::<Client>();
-        let client = client.map(|Client(address)| *address);
+        let client = request.extensions().get::<ClientAddress>();
+        let client = client.map(|ClientAddress(address)| *address);
         let shown = request.headers().get(AUTHORIZATION);
-        let credentials = Credentials {
+        let credentials = RequestCredentials {
             authorization: shown.and_then(|value| value.to_str().ok()),
             address: client.map(|client| client.ip()),
         };

@@ -12,7 +12,7 @@ use kagetsu_proto::LogThrottle;
 use tonic::transport::server::TcpConnectInfo;
 use tower::{Layer, Service};
 
-use super::authenticator::{Authenticator, Credentials, Principal};
+use super::authenticator::{Authenticator, Principal, RequestCredentials};
 use super::error::AuthError;
 use super::permission::Permission;
 use super::revocable::{Direction, RevocableBody};
@@ -53,7 +53,7 @@ impl AuthLayer {
         let client = request.extensions().get::<TcpConnectInfo>();
         let client = client.and_then(TcpConnectInfo::remote_addr);
         let shown = request.headers().get(AUTHORIZATION);
-        let credentials = Credentials {
+        let credentials = RequestCredentials {
             authorization: shown.and_then(|value| value.to_str().ok()),
             address: client.map(|client| client.ip()),
         };

@@ -16,7 +16,7 @@ mod revocable;
 mod role;
 mod tokens;
 
-pub use authenticator::{Authenticator, Credentials, Principal};
+pub use authenticator::{Authenticator, Principal, RequestCredentials};
 pub use error::AuthError;
 pub(crate) use http::authenticate_http;
 pub use layer::AuthLayer;

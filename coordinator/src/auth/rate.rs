@@ -10,14 +10,14 @@ use governor::{Quota, RateLimiter};
 
 /// The clock of all limits; tests move it by hand.
 #[cfg(not(test))]
-pub(super) type Clock = governor::clock::MonotonicClock;
+pub(super) type RateClock = governor::clock::MonotonicClock;
 #[cfg(test)]
-pub(super) type Clock = governor::clock::FakeRelativeClock;
+pub(super) type RateClock = governor::clock::FakeRelativeClock;
 
-type Instant = <Clock as governor::clock::Clock>::Instant;
-type DirectLimiter = RateLimiter<NotKeyed, InMemoryState, Clock, NoOpMiddleware<Instant>>;
+type Instant = <RateClock as governor::clock::Clock>::Instant;
+type DirectLimiter = RateLimiter<NotKeyed, InMemoryState, RateClock, NoOpMiddleware<Instant>>;
 type AddressLimiter =
-    RateLimiter<IpAddr, HashMapStateStore<IpAddr>, Clock, NoOpMiddleware<Instant>>;
+    RateLimiter<IpAddr, HashMapStateStore<IpAddr>, RateClock, NoOpMiddleware<Instant>>;
 
 /// A burst may use the allowance of this many seconds.
 const BURST_SECONDS: NonZeroU32 = NonZeroU32::new(2).expect("a positive number");
@@ -30,11 +30,11 @@ const FAILURE_RATE: NonZeroU32 = NonZeroU32::new(1).expect("a positive number");
 #[derive(Debug)]
 pub(super) struct RequestLimit {
     limiter: DirectLimiter,
-    clock: Clock,
+    clock: RateClock,
 }
 
 impl RequestLimit {
-    pub(super) fn new(rate: u32, clock: &Clock) -> Self {
+    pub(super) fn new(rate: u32, clock: &RateClock) -> Self {
         let rate = NonZeroU32::new(rate).unwrap_or(NonZeroU32::MIN);
         let quota = Quota::per_second(rate).allow_burst(rate.saturating_mul(BURST_SECONDS));
         Self {
@@ -57,11 +57,11 @@ impl RequestLimit {
 #[derive(Debug)]
 pub(super) struct FailureLimit {
     limiter: AddressLimiter,
-    clock: Clock,
+    clock: RateClock,
 }
 
 impl FailureLimit {
-    pub(super) fn new(clock: &Clock) -> Self {
+    pub(super) fn new(clock: &RateClock) -> Self {
         let quota = Quota::per_second(FAILURE_RATE).allow_burst(FAILURE_BURST);
         Self {
             limiter: RateLimiter::hashmap_with_clock(quota, clock.clone()),
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn burst_then_rate_then_wait_as_told() {
-        let clock = Clock::default();
+        let clock = RateClock::default();
         let limit = RequestLimit::new(10, &clock);
         assert_eq!((0..100).filter(|_| limit.take().is_ok()).count(), 20);
         for _ in 0..50 {
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn failures_are_counted_for_each_network() {
-        let clock = Clock::default();
+        let clock = RateClock::default();
         let limit = FailureLimit::new(&clock);
         let fails = |address: &str| limit.record(address.parse().expect("an address")).is_err();
         assert_eq!((0..100).filter(|_| fails("192.0.2.1")).count(), 40);

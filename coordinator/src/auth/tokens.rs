@@ -66,14 +66,14 @@ pub struct Tokens(Vec<TokenEntry>);
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FileBody {
+struct TokensFile {
     #[serde(default, rename = "token")]
-    tokens: Vec<FileEntry>,
+    tokens: Vec<TokenRecord>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FileEntry {
+struct TokenRecord {
     name: String,
     roles: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,10 +94,10 @@ impl Tokens {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let body: FileBody =
+        let body: TokensFile =
             toml::from_str(text).map_err(|error| error.to_string().trim().to_string())?;
         let mut all = Self::default();
-        for FileEntry {
+        for TokenRecord {
             name,
             roles,
             rate,
@@ -150,14 +150,14 @@ impl Tokens {
     }
 
     fn write(&self, path: &Path) -> io::Result<()> {
-        let entry = |entry: &TokenEntry| FileEntry {
+        let entry = |entry: &TokenEntry| TokenRecord {
             name: entry.name.clone(),
             roles: entry.roles.iter().map(ToString::to_string).collect(),
             rate: entry.rate,
             created: entry.created.clone(),
             sha256: to_hex(&entry.hash),
         };
-        let body = FileBody {
+        let body = TokensFile {
             tokens: self.0.iter().map(entry).collect(),
         };
         let text = toml::to_string(&body).map_err(io::Error::other)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use kagetsu_http::{Access, Backend, ServerInfo, with_browser_headers};
+use kagetsu_http::{AccessPolicy, Backend, ServerInfo, with_browser_headers};
 use kagetsu_proto::v1::books_server::BooksServer;
 use kagetsu_proto::{DESCRIPTORS, Listener, MESSAGE_LIMIT, ResponseBudget, keepalive};
 use tokio_util::sync::CancellationToken;
@@ -53,7 +53,7 @@ impl Reader {
     }
 
     /// Its HTTP API and page. Must be called in a tokio runtime.
-    pub fn http(&self, access: Access) -> axum::Router {
+    pub fn http(&self, access: AccessPolicy) -> axum::Router {
         let backend = Backend {
             services: self.authorized(Routes::new(self.service())),
             info: Arc::new(ReaderInfo {

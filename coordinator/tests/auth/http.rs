@@ -97,9 +97,9 @@ async fn each_role_calls_only_its_routes() {
     let server = Server::start(&Config::default(), shutdown.clone())
         .expect("no book")
         .with_authenticator(guard);
-    let router = server.http(kagetsu_http::Access {
+    let router = server.http(kagetsu_http::AccessPolicy {
         may_change: true,
-        ..kagetsu_http::Access::default()
+        ..kagetsu_http::AccessPolicy::default()
     });
 
     let description = ask(&router, "get", "/api/v1/openapi.json", None).await.2;
@@ -173,9 +173,9 @@ async fn excessive_http_requests_get_a_time_to_retry() {
     let server = Server::start(&Config::default(), shutdown.clone())
         .expect("no book")
         .with_authenticator(guard);
-    let router = server.http(kagetsu_http::Access {
+    let router = server.http(kagetsu_http::AccessPolicy {
         origins: vec![PAGE.into()],
-        ..kagetsu_http::Access::default()
+        ..kagetsu_http::AccessPolicy::default()
     });
     let refused = loop {
         let answer = ask(&router, "get", "/api/v1/workers", Some(&token)).await;
@@ -213,12 +213,12 @@ async fn unknown_tokens_are_limited_by_address() {
     let server = Server::start(&Config::default(), shutdown.clone())
         .expect("no book")
         .with_authenticator(authenticator);
-    let router = server.http(kagetsu_http::Access::default());
+    let router = server.http(kagetsu_http::AccessPolicy::default());
     let ask_from = async |address: [u8; 4], token: &str| {
         let request = Request::builder()
             .uri("/api/v1/workers")
             .header("authorization", format!("Bearer {token}"))
-            .extension(kagetsu_http::Client((address, 5_000).into()));
+            .extension(kagetsu_http::ClientAddress((address, 5_000).into()));
         let request = request.body(Body::empty()).expect("a request");
         let answer = router.clone().oneshot(request).await.expect("an answer");
         answer.status()

@@ -39,9 +39,9 @@ impl Cluster {
     pub(crate) fn start_as(config: &Config) -> Self {
         let shutdown = CancellationToken::new();
         let server = Server::start(config, shutdown.clone()).expect("a book");
-        let door = server.http(kagetsu_http::Access {
+        let door = server.http(kagetsu_http::AccessPolicy {
             may_change: true,
-            ..kagetsu_http::Access::default()
+            ..kagetsu_http::AccessPolicy::default()
         });
         Self {
             door,

@@ -73,7 +73,7 @@ pub(crate) async fn asked(
 
 /// The same to who comes from an address.
 pub(crate) async fn asked_by(cluster: &Cluster, address: [u8; 4], path: &str) -> Response {
-    let client = kagetsu_http::Client(std::net::SocketAddr::from((address, 5_000)));
+    let client = kagetsu_http::ClientAddress(std::net::SocketAddr::from((address, 5_000)));
     let request = Request::builder().uri(path).extension(client);
     cluster
         .door

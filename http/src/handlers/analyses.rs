@@ -18,7 +18,7 @@ use crate::extract::Caller;
 use crate::extract::position::parse;
 use crate::handlers::books::decode;
 use crate::handlers::events::{event, reserve};
-use crate::server::Client;
+use crate::server::ClientAddress;
 use crate::state::AppState;
 
 /// Analyses a position.
@@ -33,7 +33,7 @@ use crate::state::AppState;
 )]
 pub(crate) async fn analyze(
     State(app): State<Arc<AppState>>,
-    client: Option<Extension<Client>>,
+    client: Option<Extension<ClientAddress>>,
     caller: Caller,
     body: Result<Json<QuestionJson>, JsonRejection>,
 ) -> Result<Response, ApiError> {

@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use crate::error::ApiError;
 use crate::extract::{ApiQuery, Caller, NoParameters, position};
 use crate::handlers::events::{event, reserve};
-use crate::server::Client;
+use crate::server::ClientAddress;
 use crate::state::AppState;
 
 /// Lists the build jobs.
@@ -102,7 +102,7 @@ pub(crate) async fn history(
 )]
 pub(crate) async fn events(
     State(app): State<Arc<AppState>>,
-    client: Option<Extension<Client>>,
+    client: Option<Extension<ClientAddress>>,
     caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {

@@ -14,7 +14,7 @@ use serde::Serialize;
 use tonic::Status;
 
 use crate::error::ApiError;
-use crate::server::Client;
+use crate::server::ClientAddress;
 
 /// Advice to clients that find no stream free.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
@@ -25,12 +25,12 @@ const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// If no stream is free for this client.
 pub(crate) fn reserve(
     of: &Arc<PerIpLimiter>,
-    client: Option<Extension<Client>>,
+    client: Option<Extension<ClientAddress>>,
     what: &str,
 ) -> Result<PerIpPermit, ApiError> {
     let address = client.map_or(
         IpAddr::V4(Ipv4Addr::LOCALHOST),
-        |Extension(Client(client))| client.ip(),
+        |Extension(ClientAddress(client))| client.ip(),
     );
     of.acquire(address).map_err(|full| {
         let message = match full {

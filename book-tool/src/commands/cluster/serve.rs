@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use kagetsu_coordinator::{Protection, Reader, Shelf};
-use kagetsu_http::Access;
+use kagetsu_http::AccessPolicy;
 use kagetsu_program::Exit;
 use tokio_util::sync::CancellationToken;
 
@@ -56,10 +56,10 @@ async fn serve(args: &Args, shelf: Shelf, out: &mut dyn Write) -> Result<()> {
         Arc::clone(&protected.authenticator),
         shutdown.clone(),
     );
-    let access = Access {
+    let access = AccessPolicy {
         may_change: false,
         origins: args.http_origin.clone(),
-        ..Access::at(http.address())
+        ..AccessPolicy::at(http.address())
     };
     writeln!(
         out,
