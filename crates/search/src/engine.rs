@@ -8,10 +8,11 @@ use crate::root::provenance::provenance;
 use crate::threats::{ThreatClass, ThreatOutcome, ThreatResult, ThreatSearch};
 use crate::{Control, EngineError, EngineOptions, Progress, surakarta, xiangqi};
 
-/// Memory of one search for threats.
+/// Table memory of one threat search, in bytes.
 const THREAT_BYTES: usize = 4 << 20;
 
-/// Answers questions, one after another. Keeps its threads and its table, but no knowledge from one question to the next.
+/// Answers questions, one after another. Keeps its threads and the memory of its table, but no
+/// knowledge from one question to the next.
 #[derive(Debug)]
 pub struct Engine {
     options: EngineOptions,
@@ -20,13 +21,14 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Name and version, as verdicts carry it.
+    /// Name and version of the engine.
     pub const NAME: &'static str = crate::root::provenance::NAME;
 
-    /// An engine with its table and threads.
+    /// Returns an engine with its table and threads.
     ///
     /// # Errors
-    /// [`EngineError::NoThreads`]; [`EngineError::Threads`] and [`EngineError::Table`] when the system gives none.
+    /// [`EngineError::NoThreads`] for zero threads, [`EngineError::Threads`] and
+    /// [`EngineError::Table`] if the system lacks threads or memory.
     pub fn new(options: EngineOptions) -> Result<Self, EngineError> {
         let pool = match options.threads {
             0 => return Err(EngineError::NoThreads),
@@ -42,7 +44,7 @@ impl Engine {
         })
     }
 
-    /// Whether [`Engine::answer`] can think about the variant.
+    /// Whether [`Engine::answer`] supports the variant.
     #[must_use]
     pub const fn supports(variant: Variant) -> bool {
         matches!(
@@ -51,20 +53,22 @@ impl Engine {
         )
     }
 
-    /// Thinks until the effort is spent, the value is proven, or `control` stops it.
+    /// Searches until the effort is spent, the value is proven, or `control` stops the search.
     ///
-    /// Each move searched has a verdict. The best `width` are exact; the others have an upper bound that is not above
-    /// the last of these. `progress` is called after every iteration. A finished game gives an empty answer; any other
-    /// at least one verdict. With one thread and an effort in depth or nodes the same question gives the same answer,
-    /// whatever was asked before.
+    /// Each searched move has a verdict. The best `width` moves have exact values; the others have
+    /// an upper bound that is not above the last of these. `progress` is called after every
+    /// iteration. A finished game gives an empty answer; any other position has at least one
+    /// verdict. With one thread and an effort in depth or nodes, the same question gives the same
+    /// answer, whatever was asked before.
     ///
-    /// A window with no value above a loss asks whether every move loses. In gomoku continuous threats are then looked for
-    /// after each legal move, up to symmetry, with an even share of the nodes, or less where several moves stand; each move has an
-    /// exact value or a proof.
+    /// A window with no value above a loss asks whether every move loses. In gomoku the search then
+    /// looks for continuous threats after each legal move, up to symmetry. Each move gets an even
+    /// share of the nodes, or less where several moves resist; each gets an exact value or a proof.
     ///
-    /// A window with no value below a win asks which move wins. In gomoku a win by continuous threats is then looked for with
-    /// a tenth of the nodes, and where there is none, moves that threaten one. Their opinions say how much seems to be left to
-    /// prove: ten centi-units for each reply that is open, from -2000 on that a move threatens nothing.
+    /// A window with no value below a win asks which move wins. In gomoku the search then looks for
+    /// a VCT with a tenth of the nodes, and otherwise for moves that threaten one. Their opinions
+    /// estimate the rest of the proof: ten centi-units for each open reply; from -2000 on the move
+    /// makes no threat.
     ///
     /// # Errors
     /// [`EngineError::Unsupported`], [`EngineError::IllegalMove`].
@@ -81,9 +85,11 @@ impl Engine {
         self.run(question, true, control, progress)
     }
 
-    /// Answers a question that several engines search, each of them all of it: as [`Engine::answer`], but `control`
-    /// [says](Control::take_outgoing) what the others should know, and [hears](Control::receive) them; only the first `number`, 0, looks for
-    /// a win by threats before all else. `of` is how many there are. What is answered depends on what was heard, and when.
+    /// Searches a question that several engines search at the same time, each of them all of it.
+    /// Works as [`Engine::answer`], but `control` [sends](Control::take_outgoing) notes to the
+    /// others and [receives](Control::receive) theirs. Only engine `number` 0 looks for a win by
+    /// threats first; `of` is the number of engines. The answer depends on the notes received and
+    /// on their timing.
     ///
     /// # Errors
     /// As for [`Engine::answer`].
@@ -102,9 +108,9 @@ impl Engine {
         self.run(question, number == 0, control, progress)
     }
 
-    /// Whether the side to move wins by continuous threats, within the question's effort: an answer of one move, proven, or
-    /// of none. Keeps the table as it is.
-    /// Of none, too, where the game has no such search.
+    /// Searches for a win by continuous threats within the question's effort. Returns an answer
+    /// with one proven move, or an empty answer, always so where the game has no such search.
+    /// Leaves the table as it is.
     pub fn threats(&self, question: &Question, control: &Control) -> Answer {
         let mut threats = ThreatSearch::new(THREAT_BYTES);
         let found = threats.search(

@@ -3,93 +3,93 @@ use kagetsu_game::{Effort, Game, Move, ProofKind, Score};
 
 use crate::{Control, EngineOptions};
 
-/// What the opponent's and one's own threats leave to decide.
+/// The consequence of the immediate threats of both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Situation {
-    /// The game is over; the value for the side to move.
+    /// The game is over, with this score for the side to move.
     Over(Score),
-    /// A proven value that needs no search.
+    /// The score is proven and needs no search.
     Known(Score),
-    /// There is a threat: what does not answer it loses within `otherwise` plies.
+    /// A threat must be met: other moves lose within `otherwise` plies.
     Forced {
-        /// Plies to the loss after any other move.
+        /// Plies to the loss after any move that does not meet the threat.
         otherwise: u16,
     },
-    /// Over by what was played before: a repetition, or too many plies without a capture. The score, for the side to move,
-    /// holds only on this path.
+    /// The game is over because of earlier positions: a repetition, or too many plies without a
+    /// capture. The score holds on this path only.
     #[allow(dead_code, reason = "gomoku has no repetitions")]
     Repeated {
-        /// What that is worth to the side to move.
+        /// The score for the side to move.
         score: Score,
-        /// How many plies before this one the positions begin that it rests on.
+        /// Plies back to the first of the earlier positions.
         plies: usize,
     },
-    /// Nothing forces.
+    /// No immediate threat.
     Free,
 }
 
-/// How the search treats moves that come late in the order.
+/// Treatment of moves late in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Late {
-    /// What the product of the logarithms of depth and number, in hundredths, is divided by to make plies of reduction.
+    /// Divisor of 100 * ln(depth) * ln(number) that gives the reduction in plies.
     pub(crate) divisor: usize,
-    /// How many moves are searched at least where those after them need not be, and how many more for the depth squared, in
-    /// quarters.
+    /// Moves that are always searched, and further ones per squared depth, in quarters.
     pub(crate) moves: (i32, i32),
 }
 
-/// What differs from game to game in how a search selects.
+/// Parameters of the search that differ between games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style {
-    /// Centi-units by which one ply may change the opinion.
+    /// Most centi-units by which one ply is assumed to change the evaluation.
     pub(crate) ply: i32,
-    /// Codes of moves: all are less.
+    /// Exclusive upper bound of move codes.
     pub(crate) codes: usize,
-    /// What a killer or a counter move is worth among what moves promise.
+    /// Bonus of a killer or counter move in the move order.
     pub(crate) killer: i32,
-    /// How much less late moves promise than early ones.
+    /// Treatment of late moves.
     pub(crate) late: Late,
-    /// What a win that [`Heuristics::kill`] finds is a proof by.
+    /// The kind of proof of a win that [`Heuristics::vcf`] finds.
     pub(crate) vcf_proof: ProofKind,
 }
 
-/// How forcing a move is.
+/// The threats that a move makes or meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Force {
-    /// It leaves the opponent one answer, or none.
+    /// The move leaves the opponent at most one reply.
     pub(crate) is_four: bool,
-    /// It threatens something that must be answered.
+    /// The move makes a threat that must be met.
     pub(crate) attacks: bool,
-    /// It takes such a threat from the opponent.
+    /// The move takes such a threat from the opponent.
     pub(crate) defends: bool,
 }
 
-/// A win by continuous threats, and what it took to look for one.
+/// The result of a VCT search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct VctOutcome {
-    /// Within how many plies the side to move wins, and how it goes; the line may be shorter, but has one move at least.
+    /// Plies within which the side to move wins, and the line. The line may be shorter but has at
+    /// least one move.
     pub(crate) win: Option<(u16, Vec<Move>)>,
     /// Positions searched.
     pub(crate) nodes: u64,
 }
 
-/// Moves of a position that has most of them.
+/// Most moves of a position.
 const MAX_MOVES: usize = 512;
 
-/// What is to be searched in a position, each move with what it promises.
+/// The moves to search in a position, each with its worth for the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Moves {
     list: ArrayVec<(i32, Move), MAX_MOVES>,
-    /// How many of them were taken; they stand at the front.
+    /// Number of moves taken, which stand at the front.
     taken: usize,
-    /// How many may be taken.
+    /// Most moves that may be taken.
     most: usize,
-    /// Whether they are all that is legal, or all that answers the threat.
+    /// Whether the list holds all legal moves, or all moves that meet the threat.
     pub(crate) complete: bool,
 }
 
 impl Moves {
-    /// An empty list.
+    /// Returns an empty list.
     pub(crate) fn new(complete: bool) -> Self {
         Self {
             list: ArrayVec::new_const(),
@@ -99,7 +99,7 @@ impl Moves {
         }
     }
 
-    /// Adds to what each move promises.
+    /// Adds to the worth of each move.
     #[inline]
     pub(crate) fn adjust(&mut self, by: impl Fn(Move) -> i32) {
         self.list
@@ -112,17 +112,17 @@ impl Moves {
         self.list.push((worth, m));
     }
 
-    /// Only the `most` best are to be taken.
+    /// Limits the list to its `most` best moves.
     pub(crate) fn limit(&mut self, most: usize) {
         self.most = most;
     }
 
-    /// Moves, the taken ones among them.
+    /// Number of moves, including those already taken.
     pub(crate) fn len(&self) -> usize {
         self.list.len().min(self.most)
     }
 
-    /// Puts a move of the list before all others.
+    /// Puts a move of the list first.
     pub(crate) fn promote(&mut self, m: Move) {
         if let Some(found) = self.list.iter_mut().find(|(_, known)| *known == m) {
             found.0 = i32::MAX;
@@ -133,7 +133,7 @@ impl Moves {
         self.list.is_empty()
     }
 
-    /// The most promising move that was not taken yet; of equal ones the first in the order of moves.
+    /// Takes the best remaining move; equal moves come in ascending order.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<(i32, Move)> {
         if self.taken >= self.most {
@@ -146,101 +146,106 @@ impl Moves {
         Some(rest[0])
     }
 
-    /// All of them, the most promising first.
+    /// Returns all moves, the best first.
     pub(crate) fn sorted(mut self) -> Vec<Move> {
         std::iter::from_fn(|| self.take()).map(|(_, m)| m).collect()
     }
 }
 
-/// A game as an engine sees it: a board that knows what is threatened and what is good.
+/// A game as the search sees it: a board with threats and an evaluation.
 ///
-/// It is not the board of the rules, which has no opinion, but is made from one and mirrors its moves.
+/// It is made from a board of the rules, which has no evaluation, and mirrors its moves.
 pub(crate) trait Heuristics: Clone + Send {
-    /// The rules it mirrors.
+    /// The rules that the board mirrors.
     type Rules: Game;
 
-    /// How it is searched.
+    /// The search parameters of the game.
     const STYLE: Style;
 
-    /// The position of `game`, whose last move is forgotten.
+    /// Returns the position of `game`, without its history.
     fn new(game: &Self::Rules, options: &EngineOptions) -> Self;
 
     /// Plays a legal move.
     fn play(&mut self, m: Move);
 
-    /// Takes back the last one played here.
+    /// Takes back the last move.
     fn undo(&mut self);
 
-    /// Leaves the move to the other side, where that is thought no better than the best move: where one's pieces can move
-    /// without harm, and nothing must be answered. Whether it did; [`Heuristics::undo`] takes it back.
+    /// Passes, where passing is assumed to be no better than the best move: where pieces can move
+    /// without harm and no threat must be met. Returns whether it passed; [`Heuristics::undo`]
+    /// takes it back.
     fn pass(&mut self) -> bool {
         false
     }
 
-    /// A hash of stones and side to move.
+    /// Returns a hash of stones and side to move.
     fn hash(&self) -> u64;
 
-    /// The side to move's opinion in centi-units; asked only where nothing is [`Situation::Known`].
+    /// Returns the static evaluation for the side to move, in centi-units. Not meaningful where the
+    /// situation is [`Situation::Known`].
     fn evaluate(&self) -> Score;
 
-    /// What the threats leave to decide; cheap.
+    /// Returns the consequence of the immediate threats, at little cost.
     fn situation(&self) -> Situation;
 
-    /// What must be searched in such a situation.
+    /// Returns the moves to search in the given situation.
     fn moves(&self, situation: &Situation) -> Moves;
 
-    /// The moves that change the opinion at once and may gain by it: what a leaf must look at before its opinion is
-    /// believed. None where the opinion already sees them.
+    /// Returns the captures that a quiescence search must try, or `None` where the evaluation
+    /// already accounts for them.
     fn captures(&self) -> Option<Moves> {
         None
     }
 
-    /// Whether the side to move is in check: it may not leave things as they are.
+    /// Whether the side to move is in check.
     fn is_check(&self) -> bool {
         false
     }
 
-    /// What a legal move does, before it is played.
+    /// Returns the threats that a legal move would make or meet.
     fn force(&self, m: Move) -> Force;
 
-    /// Whether the opponent, if it were his move, could start continuous threats.
+    /// Whether the opponent could start continuous threats if it were to move.
     fn is_threatened(&self) -> bool;
 
-    /// A win of the side to move by continuous threats of any sort, with so much effort.
+    /// Searches for a VCT of the side to move.
     fn vct(&mut self, effort: Effort, control: &Control) -> VctOutcome {
         let _ = (effort, control);
         VctOutcome::default()
     }
 
-    /// How the opponent would win by continuous threats if it were his move, as the whole line, trying at most `budget`.
+    /// Returns the opponent's VCF if it were to move, as the whole line, trying at most `budget`
+    /// threats.
     fn opponent_vcf(&mut self, budget: &mut u32) -> Option<Vec<Move>> {
         let _ = budget;
         None
     }
 
-    /// Whether a move leaves the opponent his line of threats: then it loses in one ply more than the line has.
+    /// Whether the opponent's line of threats still wins after a move. The move then loses in one
+    /// ply more than the line has.
     fn loses_to(&mut self, m: Move, threat: &[Move]) -> bool {
         let _ = (m, threat);
         false
     }
 
-    /// Every legal move.
+    /// Returns every legal move.
     fn legal(&self) -> Vec<Move>;
 
-    /// The moves that win where a win is [`Situation::Known`]; else none.
+    /// Returns the winning moves where a win is [`Situation::Known`], otherwise none.
     fn urgent(&self) -> Vec<Move> {
         Vec::new()
     }
 
-    /// Whether the side to move can still win, and whether the opponent can; a cheap look that may say yes too often.
+    /// Whether the side to move and the opponent can still win. A cheap test that may say yes too
+    /// often.
     fn can_win(&self) -> (bool, bool) {
         (true, true)
     }
 
-    /// Whether a search for continuous threats has something to begin with.
+    /// Whether a VCF search has a threat to begin with.
     fn may_have_vcf(&self) -> bool;
 
-    /// A forced win of the side to move by continuous threats, as the whole line, trying at most `budget` threats and
-    /// lines of at most `length` threats.
+    /// Returns a VCF of the side to move, as the whole line, trying at most `budget` threats and
+    /// lines of at most `length` threats. In xiangqi it is a mate by continuous checks.
     fn vcf(&mut self, budget: &mut u32, length: u32) -> Option<Vec<Move>>;
 }

@@ -1,4 +1,4 @@
-//! The positions and measurements of the documents that Kagetsu grew from, to hold ours beside theirs.
+//! Positions and measurements of the documents that Kagetsu grew from, for comparison.
 
 use std::time::{Duration, Instant};
 
@@ -9,36 +9,36 @@ use crate::gomoku::Board;
 use crate::heuristics::{Heuristics, Situation};
 use crate::{Control, Engine, EngineError, EngineOptions};
 
-/// The ten "fixed" positions are reached along this line: the engine is asked after each of its moves.
+/// The line of the ten fixed positions: one position after each move.
 pub const LINE: [&str; 10] = ["h8", "f6", "i7", "g5", "j6", "g9", "j7", "h4", "e7", "g8"];
 
-/// What one search took.
+/// The measurement of one search.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The position.
+    /// The searched position.
     pub position: Position,
     /// Positions visited.
     pub nodes: u64,
     /// Wall-clock time.
     pub time: Duration,
-    /// What was found.
+    /// The answer of the search.
     pub answer: Answer,
 }
 
-/// The ten positions, on the 15x15 board of freestyle gomoku.
+/// Returns the ten positions, on the 15x15 board of freestyle gomoku.
 ///
 /// # Errors
-/// Never: the line is legal.
+/// Never, since the line is legal.
 pub fn positions() -> Result<Vec<Position>, PositionError> {
     (1..=LINE.len())
         .map(|plies| Position::from_line(Variant::FREESTYLE_15, &LINE[..plies].join(" ")))
         .collect()
 }
 
-/// Searches each of the ten positions to a depth, with a fresh engine for each.
+/// Searches each of the ten positions to a depth, with an empty table for each.
 ///
 /// # Errors
-/// If the options make no engine.
+/// The errors of [`Engine::new`].
 pub fn measure(options: EngineOptions, depth: u8) -> Result<Vec<Row>, EngineError> {
     let positions = positions().expect("the line is legal");
     let mut engine = Engine::new(options)?;
@@ -59,11 +59,11 @@ pub fn measure(options: EngineOptions, depth: u8) -> Result<Vec<Row>, EngineErro
     positions.into_iter().map(row).collect()
 }
 
-/// The number of positions that one thread visits in the ten searches to depth 6: the same on every machine, and changed
-/// only by a change of what is searched.
+/// Returns the number of positions that one thread visits in the ten searches to depth 6. It is the
+/// same on every machine and changes only with the search.
 ///
 /// # Errors
-/// If there is no memory for the engine.
+/// [`EngineError::Table`] if there is no memory for the engine.
 pub fn signature() -> Result<u64, EngineError> {
     Ok(measure(
         EngineOptions {
@@ -77,11 +77,11 @@ pub fn signature() -> Result<u64, EngineError> {
     .sum())
 }
 
-/// The mean time of playing a move and taking it back, with all that the board keeps up to date: each candidate of the
-/// position in turn, `rounds` times over.
+/// Returns the mean time of one move and its undo, with all incremental state: each candidate of
+/// the position in turn, `rounds` times.
 ///
 /// # Errors
-/// [`EngineError::Unsupported`] for what is no gomoku.
+/// [`EngineError::Unsupported`] for games other than gomoku.
 pub fn play_and_undo(position: &Position, rounds: u32) -> Result<Duration, EngineError> {
     match position.variant() {
         Variant::Gomoku {

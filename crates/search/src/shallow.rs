@@ -2,8 +2,8 @@ use kagetsu_game::{Answer, Effort, Position, Question};
 
 use crate::{Control, Engine, EngineError, EngineOptions};
 
-/// The 2-ply search that orders the root moves before they are divided: every candidate with its exact value, best first.
-/// The head of it is the seed move.
+/// Runs the 2-ply search that orders the root moves before they are split. Returns every candidate
+/// with its exact value, the best first. The first move is the seed move.
 ///
 /// # Errors
 /// [`EngineError::Unsupported`].

@@ -1,4 +1,4 @@
-//! What a fit of the evaluation needs to know: the features of a position, and the tables they are written to.
+//! Features and tables for fitting the evaluation.
 
 use kagetsu_game::gomoku::{Freestyle, Renju, Rule, Standard};
 use kagetsu_game::{Position, RuleName, Side, Variant};
@@ -7,23 +7,24 @@ use crate::EngineOptions;
 use crate::gomoku::{Board, CLASSES, FLAGS, Fitted};
 use crate::heuristics::{Heuristics, Situation};
 
-/// How many classes of empty cells there are.
+/// Number of classes of empty cells.
 pub const CELL_CLASSES: usize = CLASSES;
-/// How many sets of threats there are.
+/// Number of sets of threats.
 pub const THREAT_SETS: usize = FLAGS;
 
-/// What the evaluation sees of a position.
+/// The features of a position that the evaluation uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellFeatures {
-    /// Who is to move.
+    /// The side to move.
     pub side: Side,
-    /// The class of every empty cell, below [`CELL_CLASSES`], by side; dead cells are left out.
+    /// The class of every empty cell, below [`CELL_CLASSES`], by side. Dead cells are left out.
     pub classes: [Vec<u16>; 2],
     /// The set of threats, below [`THREAT_SETS`].
     pub threats: u16,
 }
 
-/// The features of a gomoku position, if nothing forces there: else its value is not asked for.
+/// Returns the features of a gomoku position, or `None` where a threat must be met, because such
+/// positions are not evaluated.
 #[must_use]
 pub fn features(position: &Position) -> Option<CellFeatures> {
     match position.variant() {
@@ -52,14 +53,14 @@ fn of<R: Rule>(position: &Position) -> Option<CellFeatures> {
     })
 }
 
-/// The table in use, as values by class and by set of threats, in centi-units.
+/// Returns the table in use: values by class and by set of threats, in centi-units.
 #[must_use]
 pub fn table(rule: RuleName, side: Side) -> (Vec<i16>, Vec<i16>) {
     let Fitted { values, threats } = Fitted::of(rule, side);
     (values, threats)
 }
 
-/// The text of a table, as it stands in `data/`.
+/// Returns the text of a table, in the format of `data/`.
 ///
 /// # Panics
 /// If there are not [`CELL_CLASSES`] values and [`THREAT_SETS`] threats.

@@ -1,22 +1,22 @@
 use kagetsu_game::Move;
 
-/// Greatest value of a move, either way.
+/// Greatest magnitude of a move's history value.
 const MAX_HISTORY: i32 = 4_096;
 
-/// What one thread has learned of moves, wherever they were good: how often each cut off (Schaeffer, "The history heuristic",
-/// 1983), what cut off last at each ply, and what answered each move.
+/// Statistics of one thread about good moves: how often each move cut off (Schaeffer, "The history
+/// heuristic", 1983), the last moves that cut off at each ply, and the best reply to each move.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
-    /// By side to move and move; the last is for what is no move.
+    /// By side to move and move. The last slot stands for no move.
     values: [Vec<i16>; 2],
-    /// By the move before.
+    /// Best replies, by the move before.
     counters: [Vec<Move>; 2],
-    /// By ply, the last first.
+    /// By ply, the latest first.
     killers: Vec<[Move; 2]>,
 }
 
 impl History {
-    /// One that knows nothing, for lines of so many plies and moves with codes below `codes`.
+    /// Returns empty statistics for lines of at most `plies` plies and move codes below `codes`.
     pub(crate) fn new(plies: usize, codes: usize) -> Self {
         let (values, counters) = (vec![0; codes + 1], vec![Move::NONE; codes + 1]);
         let killers = vec![[Move::NONE; 2]; plies];
@@ -31,19 +31,19 @@ impl History {
         m.index().min(self.values[0].len() - 1)
     }
 
-    /// What the move has history_value, within ±4,096.
+    /// Returns the history value of a move, within ±4,096.
     #[inline]
     pub(crate) fn value(&self, side: usize, m: Move) -> i32 {
         self.values[side][self.slot(m)].into()
     }
 
-    /// Whether the move cut off at this ply, or after the move before.
+    /// Whether the move is a killer at this ply or the counter move to `before`.
     #[inline]
     pub(crate) fn is_killer(&self, side: usize, ply: usize, before: Move, m: Move) -> bool {
         self.killers[ply].contains(&m) || self.counters[side][self.slot(before)] == m
     }
 
-    /// The last of the moves searched has cut off; the others have not.
+    /// Rewards the last searched move, which cut off, and penalises the others.
     pub(crate) fn learn(
         &mut self,
         side: usize,
@@ -66,7 +66,7 @@ impl History {
         }
     }
 
-    /// Moves a value towards the bound, the slower the nearer it is.
+    /// Moves a value towards its bound, more slowly the nearer it is.
     fn change(&mut self, side: usize, m: Move, bonus: i32) {
         let slot = self.slot(m);
         let value = &mut self.values[side][slot];

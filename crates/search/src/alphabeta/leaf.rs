@@ -5,8 +5,9 @@ use crate::Feature;
 use crate::heuristics::Heuristics;
 
 impl<H: Heuristics> AlphaBeta<'_, H> {
-    /// A win by continuous threats if there is one, else the opinion after the captures that gain (quiescence search); at
-    /// least `beta` if the opinion alone is. `None` if the search must end.
+    /// Values a leaf: a win by continuous threats, else the quiescence value of the evaluation and
+    /// the gaining captures. The value is at least `beta` if the evaluation alone is. `None` if the
+    /// search must end.
     pub(super) fn leaf(&mut self, alpha: Score, beta: Score, ply: usize) -> Option<Score> {
         let opinion = self.board.evaluate();
         if opinion >= beta {
@@ -22,14 +23,14 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         }
     }
 
-    /// A win by fours, if so many tried ones find it.
+    /// Returns the score of a VCF that is found within `fours` tried fours.
     fn leaf_vcf(&mut self, fours: u32, ply: usize) -> Option<Score> {
         if fours == 0 || !self.board.may_have_vcf() {
             return None;
         }
         let mut left = fours;
         let line = self.board.vcf(&mut left, fours);
-        // A search that is over is so at the next position.
+        // The next visited position notices that the limit is reached.
         self.limits.count(&mut self.nodes, fours - left);
         let line = line?;
         let score = Score::win_in(line.len() as u16);
@@ -37,7 +38,8 @@ impl<H: Heuristics> AlphaBeta<'_, H> {
         Some(score)
     }
 
-    /// The best of the opinion, as nobody must capture, and of what the captures update_line to.
+    /// Returns the best of the evaluation, since no capture is compulsory, and of the values after
+    /// the captures.
     fn capture(&mut self, opinion: Score, alpha: Score, beta: Score, ply: usize) -> Option<Score> {
         let Some(mut moves) = self.board.captures() else {
             return Some(opinion);

@@ -17,49 +17,53 @@ use crate::control::limits::Limits;
 use crate::heuristics::{Heuristics, Moves, Situation};
 use crate::{EngineOptions, Feature};
 
-/// Plies from the root beyond which nothing is searched, however forced.
+/// Plies from the root beyond which nothing is searched, not even forced replies.
 const MAX_PLY: usize = 120;
 
-/// What a value rests on that rests on no earlier position.
+/// The value of `since` for a score that rests on no earlier position.
 const NO_REPETITION: i32 = i32::MAX;
 
-/// Principal variation search (Marsland and Campbell, "Parallel search of strongly ordered game trees", 1982) of one
-/// thread: the first move with the whole window, the others with a null window, and again where that fails high.
+/// Principal variation search of one thread (Marsland and Campbell, "Parallel search of strongly
+/// ordered game trees", 1982): the first move has the full window, the others a null window and a
+/// second search if they fail high.
 ///
-/// Scores are for the side to move, mates from the node. See the crate's documentation for why every mate is a proof.
+/// Scores are for the side to move; mate distances count from the node. The crate's documentation
+/// explains why every mate score is a proof.
 pub(crate) struct AlphaBeta<'a, H> {
     pub(crate) board: H,
     table: &'a TranspositionTable,
     limits: &'a Limits<'a>,
     options: &'a EngineOptions,
     history: History,
-    /// The engines that search the same.
+    /// Connection to other engines that search the same question.
     exchange: Option<&'a Exchange>,
-    /// Whether this thread only fills the table for another.
+    /// Whether this thread only fills the table for the main thread.
     is_helper: bool,
     /// Positions visited by this thread.
     pub(crate) nodes: u64,
-    /// The moves made, from the root.
+    /// The moves from the root to the current node.
     path: Vec<Move>,
-    /// The best line from each ply, the last searched.
+    /// The best line from each ply, as last searched.
     lines: Vec<Vec<Move>>,
-    /// The ply of the earliest position that the last value rests on by a repetition, below 0 before the root; or
-    /// [`NO_REPETITION`]. A value that rests on a position above its own holds on this path only.
+    /// The ply of the earliest position that the last score rests on through a repetition, negative
+    /// before the root, or [`NO_REPETITION`]. A score that rests on a position above its own node
+    /// holds on this path only.
     since: i32,
-    /// Plies from the root up to which checks are searched deeper.
+    /// Plies from the root up to which checks extend the search.
     horizon: usize,
     /// Whether a null move is being verified.
     is_verifying: bool,
 }
 
-/// What a search of a root move has found.
+/// The result of searching a root move.
 #[derive(Clone, Debug)]
 pub(crate) struct RootScore {
-    /// For the side that makes it.
+    /// From the viewpoint of the side that plays the move.
     pub(crate) score: Score,
-    /// It and what follows.
+    /// The move and its continuation.
     pub(crate) line: Vec<Move>,
-    /// Whether the score rests on what was played before, so that it holds on this path only.
+    /// Whether the score rests on earlier positions of the game, so that it holds on this path
+    /// only.
     pub(crate) is_bound_to_path: bool,
 }
 
@@ -96,14 +100,14 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         }
     }
 
-    /// The same as a helper, which ends when it is dismissed.
+    /// Turns the search into a helper, which ends when it is dismissed.
     pub(crate) fn helping(self) -> Self {
         let mut helper = self;
         helper.is_helper = true;
         helper
     }
 
-    /// The value of a root move. `None` if the search must end.
+    /// Searches a root move. `None` if the search must end.
     pub(crate) fn root_move(
         &mut self,
         m: Move,
@@ -129,8 +133,9 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         })
     }
 
-    /// What others have shared_value of a line is its value and its next move: what follows is in the table, but for answers to fours. Who
-    /// fails low knows no best move.
+    /// Extends a line that another engine has reported, which consists of a value and one move,
+    /// from the table. Replies to fours are not in the table but forced. Entries with an upper
+    /// bound have no best move.
     fn extend_line(&mut self, line: &mut Vec<Move>, most: usize) {
         line.iter().for_each(|&m| self.play(m));
         while line.len() < most {
@@ -180,7 +185,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 self.lines[ply].extend(self.board.urgent().first());
                 return Some(score);
             }
-            // The only answer to a four costs no depth.
+            // The only reply to a four costs no depth.
             Situation::Forced { otherwise: 2 } if ply < MAX_PLY => {
                 let node = Node {
                     situation,
@@ -196,12 +201,12 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             }
             Situation::Forced { .. } | Situation::Free => {}
         }
-        // Who cannot win any more can hold no more than a draw.
+        // A side that can no longer win gets at most a draw.
         let (mine, his) = self.board.can_win();
         if !mine && alpha >= Score::ZERO || !his && beta <= Score::ZERO {
             return Some(Score::ZERO);
         }
-        // An answer to a check costs no depth.
+        // A reply to a check costs no depth.
         let is_check = self.board.is_check();
         let extends = is_check && self.selects(Feature::CheckExtension) && ply < self.horizon;
         let depth = depth.max(0) + i32::from(extends);
@@ -221,7 +226,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         })
     }
 
-    /// Searches with the help of the table.
+    /// Searches a node with the help of the table.
     fn probe(&mut self, mut node: Node) -> Option<Score> {
         let Node {
             situation,
@@ -266,7 +271,8 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         if let Some(entry) = known.filter(|_| self.has(Feature::TableMove)) {
             moves.promote(entry.best);
         }
-        // What the moves that are left out are worth: nothing is called lost because a choice of moves is.
+        // The value of the moves that are left out. A node is not lost because a selection of its
+        // moves is.
         let floor = match situation {
             Situation::Forced { otherwise } => Score::loss_in(otherwise),
             _ if moves.complete => Score::MIN,
@@ -274,7 +280,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         };
         let score = self.expand(&mut moves, floor, node)?;
         let best = self.lines[ply].first().copied().unwrap_or(Move::NONE);
-        // What holds on this path only is no value of the position, but its best move may be the best.
+        // A score that holds on this path only is not stored, but its move may still be the best.
         if self.since < ply as i32 {
             self.table.put(
                 hash,
@@ -299,7 +305,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             depth: depth as u8,
             best,
         };
-        // What was heard is not said again.
+        // Entries that came from another engine are not published again.
         if let Some(exchange) = self
             .exchange
             .filter(|exchange| depth >= exchange.min_depth())
@@ -311,10 +317,11 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         Some(score)
     }
 
-    /// Whether what the table says of a node may stand for a search of it.
+    /// Whether a table entry may replace the search of a node.
     fn is_enough(&self, entry: &TableEntry, node: &Node) -> bool {
         let depth = i32::from(entry.depth);
-        // Who is alone searches the first line itself; of several one does, and tells its value.
+        // An engine that searches alone searches the principal variation itself; of several engines
+        // one does and shares its value.
         let stands = !node.is_pv() || self.exchange.is_some() && entry.bound == Bound::Exact;
         entry.is_proof()
             || if self.options.selective {
@@ -324,8 +331,8 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             }
     }
 
-    /// The value of a node that is so far beyond the window that its moves need no search; `Break(None)` if the search must
-    /// end.
+    /// Returns the value of a node that is far outside the window without searching its moves.
+    /// `Break(None)` if the search must end.
     fn prune_node(&mut self, node: &Node) -> ControlFlow<Option<Score>> {
         let &Node {
             is_quiet,
@@ -350,8 +357,9 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         self.null_move(node)
     }
 
-    /// Null move (Donninger, "Null move and deep search", ICCA Journal 16(3), 1993): who stands above the window even after
-    /// leaving the move to the other side needs no search. Never twice in a row; deep ones are verified without it.
+    /// Null-move pruning (Donninger, "Null move and deep search", ICCA Journal 16(3), 1993): a node
+    /// whose value stays above the window after passing needs no search. Never twice in a row; deep
+    /// nodes are verified by a search without it.
     fn null_move(&mut self, node: &Node) -> ControlFlow<Option<Score>> {
         let &Node {
             opinion,
@@ -401,17 +409,17 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         }
     }
 
-    /// Whether a part of the search is not left out.
-    pub(crate) fn has(&self, mechanism: Feature) -> bool {
-        !self.options.without.has(mechanism)
+    /// Whether the options leave this feature on.
+    pub(crate) fn has(&self, feature: Feature) -> bool {
+        !self.options.without.has(feature)
     }
 
-    /// The same of one that only a selective search has.
-    pub(crate) fn selects(&self, mechanism: Feature) -> bool {
-        self.options.selective && self.has(mechanism)
+    /// Whether this feature of selective searches is on.
+    pub(crate) fn selects(&self, feature: Feature) -> bool {
+        self.options.selective && self.has(feature)
     }
 
-    /// Names the search of the position to so many plies.
+    /// Returns the key of the search of this position to `depth`.
     pub(crate) fn key(&self, depth: i32) -> u64 {
         (self.board.hash() ^ depth as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1
     }
@@ -426,7 +434,8 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         exchange.is_busy(key)
     }
 
-    /// The value of a node, if another engine has said enough of it since its search began.
+    /// Returns the value of a node that another engine has published since the search of the node
+    /// began.
     fn shared_value(&mut self, exchange: &Exchange, hash: u64, node: &Node) -> Option<Score> {
         exchange.apply_incoming(self.table);
         let entry = self
@@ -439,7 +448,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         Some(entry.score)
     }
 
-    /// Whether an entry ends the search of a node.
+    /// Whether an entry's bound ends the search of a node.
     fn cuts(&self, entry: &TableEntry, node: &Node) -> bool {
         match entry.bound {
             Bound::Exact => true,
@@ -459,7 +468,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 .is_killer(self.side(), ply, self.last_move(), m)
     }
 
-    /// What the side to move has seen of the move elsewhere.
+    /// Returns the history value of a move for the side to move.
     fn history_value(&self, m: Move) -> i32 {
         if self.has(Feature::History) {
             self.history.value(self.side(), m)
@@ -472,7 +481,8 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         self.path.last().copied().unwrap_or(Move::NONE)
     }
 
-    /// The best of the moves, but no less than `floor`, which is what the moves that are left out are worth.
+    /// Returns the best score of the moves, but at least `floor`, the value of the moves that are
+    /// left out.
     fn expand(&mut self, moves: &mut Moves, mut floor: Score, node: Node) -> Option<Score> {
         let Node {
             mut alpha,
@@ -482,7 +492,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             ..
         } = node;
         let mut best = Score::MIN;
-        // The answer to a four keeps its depth; every other move costs one.
+        // The reply to a four keeps the depth; every other move costs one ply.
         let next = if floor == Score::loss_in(2) {
             depth
         } else {
@@ -496,7 +506,8 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             .filter(|exchange| depth > exchange.min_depth());
         let hash = self.board.hash();
         loop {
-            // What another is at work on comes last, the first that has ended before the others.
+            // Moves that another engine is searching come last, in the order in which those
+            // searches end.
             let (m, again) = match moves.take() {
                 Some((_, m)) => (m, None),
                 None => {
@@ -509,7 +520,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                     (m, Some(reduction))
                 }
             };
-            // Another may have found out meanwhile.
+            // Another engine may have published the value meanwhile.
             if let Some(score) = exchange
                 .filter(|_| !searched.is_empty())
                 .and_then(|e| self.shared_value(e, hash, &node))
@@ -554,7 +565,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
             }
             let score = score?;
             since = since.min(self.since);
-            // Beyond the first 64 moves nothing is learned.
+            // The history learns from the first 64 moves only.
             let _ = searched.try_push(m);
             if score > best {
                 (best, of_best) = (score, self.since);
@@ -564,7 +575,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 alpha = alpha.max(score);
             }
             if alpha >= beta {
-                // The others do not matter for this.
+                // A cutoff rests on this move alone.
                 since = self.since;
                 if self.options.selective && node.is_quiet {
                     let (side, before) = (self.side(), self.last_move());
@@ -573,13 +584,13 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
                 break;
             }
         }
-        // One win is enough, whatever the other moves rest on.
+        // A win rests on one move only.
         self.since = if best.win_plies().is_some() {
             of_best
         } else {
             since
         };
-        // What was chosen is lost: perhaps the rest is so too.
+        // All selected moves lose; perhaps the others do, too.
         if best.loss_plies().is_some()
             && floor == -Score::OPINION_MAX
             && selection::is_worth_a_proof(&node)
@@ -590,7 +601,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         Some(best.max(floor))
     }
 
-    /// The best line from `ply` is now this move and the line after it.
+    /// Makes the move and the line after it the best line from `ply`.
     fn update_line(&mut self, m: Move, ply: usize) {
         let (line, rest) = self.lines.split_at_mut(ply + 1);
         line[ply].clear();
@@ -598,11 +609,12 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         line[ply].extend(&rest[0]);
     }
 
-    /// The plies within which every legal move but those searched loses, if one line of fours refutes them all.
+    /// Returns the plies within which every legal move outside `searched` loses, if one line of
+    /// fours refutes them all.
     fn refuted(&mut self, searched: &[Move]) -> Option<u16> {
         let mut left = selection::MAX_THREAT_FOURS;
         let threat = self.board.opponent_vcf(&mut left);
-        // A search that is over is so at the next position.
+        // The next visited position notices that the limit is reached.
         self.limits
             .count(&mut self.nodes, selection::MAX_THREAT_FOURS - left);
         let threat = threat?;
@@ -615,7 +627,7 @@ impl<'a, H: Heuristics> AlphaBeta<'a, H> {
         all.then_some(threat.len() as u16 + 1)
     }
 
-    /// The value of the move just played, for the side that played it.
+    /// Returns the value of the move just played, from the viewpoint of its side.
     fn child(
         &mut self,
         is_first: bool,

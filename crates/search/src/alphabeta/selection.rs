@@ -1,16 +1,16 @@
-//! What a selective search leaves out, and how much less deeply it looks at what promises little.
+//! Pruning and reductions of a selective search.
 
 use kagetsu_game::{Effort, Score};
 
 use crate::heuristics::{Force, Situation, Style};
 
-/// A node as its search begins.
+/// A node at the beginning of its search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
     pub(crate) situation: Situation,
     /// Whether nothing forces and the side to move is not in check.
     pub(crate) is_quiet: bool,
-    /// The side to move's opinion, where it is asked for.
+    /// The static evaluation for the side to move, where it is used.
     pub(crate) opinion: Score,
     pub(crate) alpha: Score,
     pub(crate) beta: Score,
@@ -21,7 +21,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Whether an exact value is wanted, not only on which side of a bound it lies.
+    /// Whether the window is open, so that an exact value is wanted.
     pub(crate) fn is_pv(&self) -> bool {
         i32::from(self.beta.raw()) - i32::from(self.alpha.raw()) > 1
     }
@@ -31,22 +31,22 @@ impl Node {
     }
 }
 
-/// Whether the opinion is so far above beta that a shallow search would not bring it below (reverse futility), if one
-/// ply changes it by `ply` at most.
+/// Reverse futility pruning: whether the evaluation is so far above beta that a shallow search
+/// would not bring it below. One ply changes the evaluation by `ply` at most.
 pub(crate) fn is_far_above(node: &Node, ply: i32) -> bool {
     node.depth <= 6
         && !node.beta.is_mate()
         && node.opinion() - ply * node.depth >= node.beta.raw().into()
 }
 
-/// Whether the opinion is so far below alpha that only fours could help (razoring).
+/// Razoring: whether the evaluation is so far below alpha that only fours could help.
 pub(crate) fn is_far_below(node: &Node, ply: i32) -> bool {
     node.depth <= 3
         && !node.alpha.is_mate()
         && node.opinion() + 100 + 2 * ply * node.depth <= node.alpha.raw().into()
 }
 
-/// Whether a move that threatens nothing, so late in the order, need not be searched.
+/// Whether a late move without a threat can be left out.
 pub(crate) fn is_prunable(
     node: &Node,
     alpha: Score,
@@ -64,7 +64,7 @@ pub(crate) fn is_prunable(
     is_late || is_futile
 }
 
-/// Plies by which a move is searched less deeply.
+/// Returns the plies by which the search of a late move is reduced.
 pub(crate) fn reduction(
     node: &Node,
     searched: usize,
@@ -83,19 +83,19 @@ pub(crate) fn reduction(
     reduction.clamp(0, node.depth - 2)
 }
 
-/// Plies to search a root move first, that stands so far behind in the order.
+/// Returns the depth of the first, reduced search of the root move at place `at`.
 pub(crate) fn at_root(depth: u8, at: usize, force: Force, style: &Style) -> u8 {
     let late = late(usize::from(depth), at, style);
     let reduction = late - 1 - i32::from(force.attacks) - i32::from(force.defends);
     depth - reduction.clamp(0, i32::from(depth.saturating_sub(2))) as u8
 }
 
-/// Plies by depth and moves searched, where a divisor of 80 makes about 1.2 * ln(depth) * ln(moves).
+/// Returns the reduction in plies: a divisor of 80 makes about 1.2 * ln(depth) * ln(moves).
 fn late(depth: usize, moves: usize, style: &Style) -> i32 {
     (usize::from(LOGARITHMS[depth.min(63)][moves.min(63)]) / style.late.divisor) as i32
 }
 
-/// By depth and moves searched, about a hundred times ln(depth) * ln(moves).
+/// About 100 * ln(depth) * ln(moves), by depth and number of moves searched.
 static LOGARITHMS: [[u16; 64]; 64] = logarithms();
 
 const fn logarithms() -> [[u16; 64]; 64] {
@@ -104,7 +104,7 @@ const fn logarithms() -> [[u16; 64]; 64] {
     while depth < 64 {
         let mut moves = 1;
         while moves < 64 {
-            // Logarithms to the base 2 in tenths, from whole numbers alone.
+            // Tenths of binary logarithms, in integer arithmetic.
             let product = tenths(depth) * tenths(moves);
             table[depth][moves] = (product * 48 / 100) as u16;
             moves += 1;
@@ -114,18 +114,18 @@ const fn logarithms() -> [[u16; 64]; 64] {
     table
 }
 
-/// Ten times the logarithm of `n` to the base 2, between powers of two on a straight line.
+/// Returns ten times the binary logarithm of `n`, interpolated linearly between powers of two.
 const fn tenths(n: usize) -> usize {
     let floor = n.ilog2() as usize;
     10 * floor + ((10 * n) >> floor) - 10
 }
 
-/// Plies to search where the table knows no best move.
+/// Returns the depth to search where the table has no best move (internal iterative reduction).
 pub(crate) const fn without_a_table_move(depth: i32) -> i32 {
     if depth >= 5 { depth - 1 } else { depth }
 }
 
-/// What a search for continuous threats may take of the effort for a question.
+/// Returns the share of a question's effort that the VCT search at the root may take.
 pub(crate) fn vct_effort(effort: Effort) -> Effort {
     let by_depth = effort
         .depth
@@ -140,21 +140,21 @@ pub(crate) fn vct_effort(effort: Effort) -> Effort {
     }
 }
 
-/// Fours to be tried to see what the opponent threatens.
+/// Fours tried to find the opponent's threat.
 pub(crate) const MAX_THREAT_FOURS: u32 = 64;
 
-/// Whether it pays to ask if a node whose chosen moves are all lost is lost.
+/// Whether a node whose selected moves all lose is deep enough to prove that the others lose, too.
 pub(crate) fn is_worth_a_proof(node: &Node) -> bool {
     node.depth >= 3
 }
 
-/// Plies below which no null move is tried.
+/// Least depth of a null move.
 pub(crate) const MIN_NULL_DEPTH: i32 = 3;
 
-/// Plies from which one is verified.
+/// Least depth at which a null move is verified.
 pub(crate) const MIN_VERIFIED_DEPTH: i32 = 9;
 
-/// Plies by which the search after a null move is less deep.
+/// Returns the plies by which the search after a null move is reduced.
 pub(crate) fn null_reduction(node: &Node) -> i32 {
     3 + node.depth / 4
 }

@@ -1,21 +1,23 @@
-//! Several engines that search the same question, each with a table of its own, and tell each other what they learn.
+//! Exchange of search results between engines that search the same question, each with its own
+//! table.
 //!
-//! As in ABDADA (Weill, "The ABDADA distributed minimax search algorithm", ICCA Journal 19(1), 1996) each searches all of it, puts
-//! off what another is at work on, and finds its result in the table when it comes back to it; but the tables are apart, and only
-//! what took long is sent. Values of the first line stand, too, once one has found them. Nothing here must arrive: an engine that
-//! hears nothing searches alone.
+//! As in ABDADA (Weill, "The ABDADA distributed minimax search algorithm", ICCA Journal 19(1),
+//! 1996), each engine searches the whole question, defers moves that another engine is searching,
+//! and later finds their results in its table. The tables are separate, and only expensive results
+//! are sent. Exact values of the principal variation are shared, too. Delivery is optional: an
+//! engine that receives nothing searches alone.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::alphabeta::table::{self, TableEntry, TranspositionTable};
 
-/// What one engine says to the others; sixteen bytes.
+/// A message from one engine to the others, of sixteen bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// A position, or a search of one to a depth.
+    /// The hash of a position, or of its search to a depth.
     hash: u64,
-    /// What its table has publish of the position, or that the search begins or ends.
+    /// A packed table entry, or the start or end of a search.
     word: u64,
 }
 
@@ -23,10 +25,10 @@ const BEGUN: u64 = 0;
 const ENDED: u64 = 1;
 
 impl Note {
-    /// Bytes of one.
+    /// Length in bytes.
     pub const LEN: usize = 16;
 
-    /// As it is sent.
+    /// Encodes the note.
     #[must_use]
     pub fn to_bytes(self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
@@ -35,7 +37,7 @@ impl Note {
         bytes
     }
 
-    /// As it was sent; any bytes are some note, and a wrong one does no more than a wrong entry of a table.
+    /// Decodes a note. Any bytes are valid; a wrong note harms no more than a wrong table entry.
     #[must_use]
     pub fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         let [hash, word] = [0, 8].map(|at| {
@@ -47,43 +49,44 @@ impl Note {
     }
 }
 
-/// Searches of others that are remembered.
+/// Slots for running searches of other engines.
 const BUSY_SLOTS: usize = 1 << 12;
-/// Plies of the shallowest search that is sent of, at first and at min_depth, where members are more than [`MAX_SMALL_TEAM`].
+/// Initial and least depth of published searches, for teams of more than [`MAX_SMALL_TEAM`]
+/// engines.
 const MIN_SHARED_DEPTHS: (i32, i32) = (5, 4);
-/// Of so many members each tells of searches a ply shallower: there are fewer to apply_incoming.
+/// Largest team that publishes one ply shallower, because it has fewer receivers.
 const MAX_SMALL_TEAM: u32 = 4;
-/// Plies of iterations that take no time, and order the moves for all others.
+/// Least depth of a skipped iteration. Shallower iterations cost nothing and order the moves.
 const MIN_SKIPPED_DEPTH: u8 = 4;
-/// Positions between two looks at how much was sent.
+/// Positions between two adjustments of the publishing depth.
 const RATE_WINDOW_NODES: u64 = 1 << 14;
-/// Notes in so many positions that are sent at most, and those of all members together to all others.
+/// Most notes per window from one engine, and from all engines to all others.
 const MAX_NOTES_PER_WINDOW: (u64, u64) = (330, 22_000);
-/// Notes that wait to be sent or incoming; beyond them they are dropped.
+/// Queued notes in either direction; further notes are dropped.
 const MAX_QUEUED_NOTES: usize = 1 << 14;
 
-/// One engine's end of it.
+/// One engine's side of the exchange.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     number: u32,
     is_alone: bool,
-    /// Notes in so many positions that are target_rate.
+    /// Target number of notes per window.
     target_rate: u64,
-    /// Plies of the shallowest search that is sent of, and that can be.
+    /// Current and least depth of published searches.
     min_depth: AtomicI32,
     floor_depth: i32,
     outgoing: Mutex<Vec<Note>>,
     incoming: Mutex<Vec<Note>>,
     has_incoming: AtomicBool,
-    /// Positions visited and notes made since the last look.
+    /// Positions visited and notes sent since the last adjustment.
     visited: AtomicU64,
     sent: AtomicU64,
-    /// What the others are at work on.
+    /// Running searches of the other engines.
     busy: Box<[AtomicU64]>,
 }
 
 fn lock(notes: &Mutex<Vec<Note>>) -> MutexGuard<'_, Vec<Note>> {
-    // Notes are whole between calls.
+    // Notes are complete between calls, so a poisoned lock is harmless.
     notes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -107,19 +110,19 @@ impl Exchange {
         }
     }
 
-    /// Whether there is nobody else.
+    /// Whether no other engine takes part.
     pub(crate) fn is_alone(&self) -> bool {
         self.is_alone
     }
 
-    /// Plies of the shallowest search that is sent of.
+    /// Returns the least depth of published searches.
     pub(crate) fn min_depth(&self) -> i32 {
         self.min_depth.load(Relaxed)
     }
 
-    /// Whether this engine leaves out the iteration of so many plies, if the last has `deepest`. The last but one all do, for the
-    /// last does not need it, and the one before that all but the first, from which they receive of it; the first none else, the
-    /// others some, each others (as Stockfish's threads did), so that not all do the same. Who is alone leaves none out.
+    /// Whether this engine skips the iteration at `depth` of a search to `deepest`. All engines
+    /// skip the last iteration but one; all but the first also skip the one before. The other
+    /// engines skip staggered depths, as in Stockfish's Lazy SMP. An engine alone skips none.
     pub(crate) fn skips(&self, depth: u8, deepest: u8) -> bool {
         const SIZES: [u8; 20] = [1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4];
         const PHASES: [u8; 20] = [0, 1, 0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 6, 7];
@@ -155,7 +158,7 @@ impl Exchange {
         self.send(search, ENDED);
     }
 
-    /// Whether another engine is at work on a search, as far as is known.
+    /// Whether another engine is known to run this search.
     pub(crate) fn is_busy(&self, search: u64) -> bool {
         self.busy[search as usize % BUSY_SLOTS].load(Relaxed) == search
     }
@@ -179,7 +182,7 @@ impl Exchange {
         self.has_incoming.store(!incoming.is_empty(), Relaxed);
     }
 
-    /// For who searches: takes what the others have found into the table.
+    /// Copies received notes into the table.
     #[inline]
     pub(crate) fn apply_incoming(&self, table: &TranspositionTable) {
         if self.has_incoming.load(Relaxed) {
@@ -193,7 +196,7 @@ impl Exchange {
         let incoming = std::mem::take(&mut *lock(&self.incoming));
         for Note { hash, word } in incoming {
             if let Some(entry) = table::unpack(word)
-                // Of the same depth the later one, which was asked for with the later window.
+                // At equal depth the later note wins, because it used the later window.
                 && table.get(hash).is_none_or(|known| known.depth <= entry.depth && !known.is_proof())
             {
                 table.put(hash, entry);
@@ -201,7 +204,7 @@ impl Exchange {
         }
     }
 
-    /// Positions were visited: tells of shallower searches where little was sent, of deeper ones alone where much was.
+    /// Counts visited positions, and adjusts the publishing depth to the rate of sent notes.
     pub(crate) fn visited(&self, nodes: u64) {
         let visited = self.visited.fetch_add(nodes, Relaxed) + nodes;
         if visited < RATE_WINDOW_NODES {
@@ -231,7 +234,7 @@ mod tests {
         }
     }
 
-    /// What one says arrives at another, by way of bytes.
+    /// Sends the outgoing notes of one engine to another, as bytes.
     fn pass(from: &Exchange, to: &Exchange) {
         let notes: Vec<Note> = from
             .take_outgoing()
@@ -246,7 +249,7 @@ mod tests {
         let (one, other) = (Exchange::new(0, 2), Exchange::new(1, 2));
         let mut table = TranspositionTable::new(1 << 10);
         table.begin();
-        // Far apart, as hashes are.
+        // Distant values, so that they fall into different buckets.
         let hashes = [1, 1 << 62, 3 << 62];
         table.put(hashes[1], entry(20, 9));
         table.put(hashes[2], entry(30, 6));

@@ -5,10 +5,10 @@ use kagetsu_game::Effort;
 
 use crate::Control;
 
-/// Positions between two looks at the clock and at the control.
+/// Positions between two checks of the clock and of the control.
 const STEP: u64 = 256;
 
-/// When a search must end; shared by its threads.
+/// The limits of a search, shared by its threads.
 #[derive(Debug)]
 pub(crate) struct Limits<'a> {
     control: &'a Control,
@@ -16,7 +16,7 @@ pub(crate) struct Limits<'a> {
     effort: Effort,
     nodes: AtomicU64,
     is_over: AtomicBool,
-    /// Whether the threads that only help are to end.
+    /// Whether the helper threads must end.
     is_helped: AtomicBool,
 }
 
@@ -32,9 +32,11 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Counts `more` positions of `own`, a thread's count of its own; whether the search must end.
+    /// Adds `more` positions to `own`, the count of one thread. Returns whether the search must
+    /// end.
     ///
-    /// Threads tell the others of their positions in steps; at once only where the number of them is limited.
+    /// Threads add to the shared count in steps, and at once only where the number of positions is
+    /// limited.
     #[inline]
     pub(crate) fn count(&self, own: &mut u64, more: u32) -> bool {
         let before = *own;
@@ -50,12 +52,12 @@ impl<'a> Limits<'a> {
         self.is_over.load(Relaxed)
     }
 
-    /// Adds what was visited in some other search for the same question, under the same control.
+    /// Adds the positions of another search for the same question under the same control.
     pub(crate) fn add(&self, visited: u64) {
         self.nodes.fetch_add(visited, Relaxed);
     }
 
-    /// A look at the clock and at the control.
+    /// Checks the clock and the control.
     fn look(&self, visited: u64) {
         if self.effort.nodes.is_none() {
             self.nodes.fetch_add(visited, Relaxed);
@@ -73,7 +75,7 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Adds what a thread has visited since its last step.
+    /// Adds the positions of a thread since its last step.
     pub(crate) fn finish(&self, own: u64) {
         let rest = own % STEP;
         if self.effort.nodes.is_none() {
@@ -82,12 +84,12 @@ impl<'a> Limits<'a> {
         self.control.visited(rest);
     }
 
-    /// Sends the threads home that only help.
+    /// Tells the helper threads to end.
     pub(crate) fn dismiss(&self) {
         self.is_helped.store(true, Relaxed);
     }
 
-    /// Whether they were sent home.
+    /// Whether the helper threads were told to end.
     pub(crate) fn is_dismissed(&self) -> bool {
         self.is_helped.load(Relaxed)
     }
@@ -100,7 +102,7 @@ impl<'a> Limits<'a> {
         self.begun
     }
 
-    /// Positions visited by all threads.
+    /// Returns the positions visited by all threads.
     pub(crate) fn nodes(&self) -> u64 {
         self.nodes.load(Relaxed)
     }

@@ -11,10 +11,10 @@ use kagetsu_game::Answer;
 use crate::Note;
 use crate::control::exchange::Exchange;
 
-/// Told of positions as they are visited.
+/// A callback that receives the number of newly visited positions.
 type Pace = Box<dyn Fn(u64) + Send + Sync>;
 
-/// A handle on a running search, for whoever watches it from another thread. Clones are the same handle.
+/// A handle to watch or stop a running search from another thread. Clones share the same state.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<Shared>);
 
@@ -36,14 +36,14 @@ impl fmt::Debug for Shared {
 }
 
 impl Control {
-    /// For a search that nobody has stopped yet.
+    /// Returns a control that has not been stopped.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// For a search that somebody keeps in step: `pace` hears of every few hundred positions, on the thread that visits
-    /// them, and may keep it waiting.
+    /// Returns a control that calls `pace` every few hundred positions, on the searching thread.
+    /// The callback may block to slow the search down.
     #[must_use]
     pub fn paced(pace: impl Fn(u64) + Send + Sync + 'static) -> Self {
         Self(Arc::new(Shared {
@@ -52,30 +52,32 @@ impl Control {
         }))
     }
 
-    /// Ends the search within milliseconds; it answers with what it has. For good: a stopped control stays so.
+    /// Ends the search within milliseconds; it answers with the result so far. A stopped control
+    /// stays stopped.
     pub fn stop(&self) {
         self.0.stopped.store(true, Relaxed);
     }
 
-    /// Whether the search was told to end.
+    /// Whether the search has been stopped.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.0.stopped.load(Relaxed)
     }
 
-    /// Positions visited so far, a few hundred behind the truth.
+    /// Returns the positions visited so far, to within a few hundred.
     #[must_use]
     pub fn nodes(&self) -> u64 {
         self.0.nodes.load(Relaxed)
     }
 
-    /// The search is one of several of the same question, of which this is the `number`th from 0: what the others should know
-    /// is [said](Self::take_outgoing). To be called before the search begins.
+    /// Makes the search one of `of` searches of the same question, the one with this `number`,
+    /// counted from 0. Must be called before the search begins. [`Control::take_outgoing`] returns
+    /// the notes for the others.
     pub fn share(&self, number: u32, of: u32) {
         self.0.exchange.get_or_init(|| Exchange::new(number, of));
     }
 
-    /// What is to be said to the others since it was last asked for, in order.
+    /// Returns the notes for the other searches since the last call, in order.
     #[must_use]
     pub fn take_outgoing(&self) -> Vec<Note> {
         self.0
@@ -85,7 +87,7 @@ impl Control {
             .unwrap_or_default()
     }
 
-    /// What another has said. It helps; a wrong word does as much harm as a wrong entry of the table.
+    /// Passes on notes of another search. A wrong note harms no more than a wrong table entry.
     pub fn receive(&self, notes: &[Note]) {
         if let Some(exchange) = self.0.exchange.get() {
             exchange.receive(notes);
@@ -96,7 +98,7 @@ impl Control {
         self.0.exchange.get()
     }
 
-    /// Positions were visited: for who searches.
+    /// Adds visited positions. The search calls it.
     pub fn visited(&self, nodes: u64) {
         self.0.nodes.fetch_add(nodes, Relaxed);
         if let Some(pace) = &self.0.pace {
@@ -105,15 +107,15 @@ impl Control {
     }
 }
 
-/// What is known when an iteration ends.
+/// The state of a search after an iteration.
 #[derive(Clone, Debug)]
 pub struct Progress {
     /// The iteration's depth in plies.
     pub depth: u8,
     /// The answer so far.
     pub answer: Answer,
-    /// Positions visited for this question.
+    /// Positions visited for this question so far.
     pub nodes: u64,
-    /// Since the question was asked.
+    /// Time since the search began.
     pub elapsed: Duration,
 }

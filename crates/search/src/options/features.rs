@@ -1,28 +1,28 @@
-//! Parts of the search that can be left out, to measure what each is worth.
+//! Features of the search that can be switched off to measure their worth.
 
-/// One part of the search.
+/// A feature of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
-    /// The table's best move is searched first.
+    /// Search the table's best move first.
     TableMove,
-    /// What cut off at the same ply, or answered the same move, is searched early.
+    /// Search killer and counter moves early.
     Killers,
-    /// So is what cut off elsewhere.
+    /// Order moves by how often they cut off elsewhere.
     History,
-    /// Captures are searched on at the leaves.
+    /// Search captures at the leaves.
     Quiescence,
-    /// Who stands above the window even after leaving the move to the other side is not searched.
+    /// Prune nodes whose value stays above the window after passing.
     NullMove,
-    /// Late moves are searched less deeply, or not at all.
+    /// Reduce or leave out late moves.
     LateMoves,
-    /// All moves but the first are searched with a window of nothing, and again only if they are better.
+    /// Search all moves but the first with a null window, and again only if they fail high.
     NullWindow,
-    /// An answer to a check costs no depth.
+    /// Extend the search of replies to checks.
     CheckExtension,
 }
 
 impl Feature {
-    /// All of them.
+    /// All features.
     pub const ALL: [Self; 8] = [
         Self::TableMove,
         Self::Killers,
@@ -34,7 +34,7 @@ impl Feature {
         Self::CheckExtension,
     ];
 
-    /// As in `without=null-move+killers`.
+    /// Returns the name used in `without=null-move+killers`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -50,23 +50,23 @@ impl Feature {
     }
 }
 
-/// A set of them.
+/// A set of features.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Features(u8);
 
 impl Features {
-    /// None.
+    /// The empty set.
     pub const NONE: Self = Self(0);
 
-    /// The set with one more.
+    /// Returns the set with one feature added.
     #[must_use]
-    pub const fn with(self, mechanism: Feature) -> Self {
-        Self(self.0 | 1 << mechanism as u8)
+    pub const fn with(self, feature: Feature) -> Self {
+        Self(self.0 | 1 << feature as u8)
     }
 
-    /// Whether it is in the set.
+    /// Whether the set contains the feature.
     #[must_use]
-    pub const fn has(self, mechanism: Feature) -> bool {
-        self.0 >> mechanism as u8 & 1 != 0
+    pub const fn has(self, feature: Feature) -> bool {
+        self.0 >> feature as u8 & 1 != 0
     }
 }

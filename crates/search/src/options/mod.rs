@@ -3,38 +3,39 @@ pub(crate) mod text;
 
 use crate::Features;
 
-/// How an [`Engine`](crate::Engine) is made.
+/// Settings of an [`Engine`](crate::Engine).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineOptions {
-    /// Threads that search one question, at least 1. With one the answers are the same every time.
+    /// Threads that search one question, at least 1. With one thread the answers are reproducible.
     pub threads: usize,
-    /// Memory of the transposition table; less than one entry switches the table off.
+    /// Memory of the transposition table in bytes; less than one entry switches the table off.
     pub table_bytes: usize,
-    /// What patterns or stones are worth; a set of another game stands for Kagetsu's own.
+    /// Values of patterns or stones. A set of another game stands for Kagetsu's own.
     pub constants: Constants,
-    /// Which empty cells are worth a thought.
+    /// Empty cells around a stone that are candidates.
     pub neighbourhood: Neighbourhood,
-    /// How many of them are searched where nothing forces, the most promising first; at least 1. With `usize::MAX` it is
-    /// every empty cell, near or not.
+    /// Most candidates searched where nothing forces, the best first; at least 1. `usize::MAX`
+    /// means every empty cell of the board.
     pub candidates: usize,
-    /// Whether shallow searches, the 2-ply one among them, order the root moves and fill the table before deeper ones.
-    /// Without, a question with a depth is searched to that depth at once, in the order of the opinion: for comparison.
+    /// Whether shallow searches order the root moves and fill the table before deeper ones.
+    /// Without, a question with a depth is searched to that depth at once, in the order of the
+    /// evaluation, for comparison.
     pub seed: bool,
-    /// Fours tried by the search for continuous fours at a leaf; 0 switches it off there.
+    /// Fours tried by the VCF search at a leaf; 0 switches it off.
     pub leaf_fours: u32,
-    /// Whether unpromising moves are searched less deeply or not at all. Without, every candidate is searched to the same
-    /// depth, as the documents that Kagetsu grew from have it.
+    /// Whether unpromising moves are reduced or left out. Without, every candidate is searched to
+    /// the same depth, as in the documents that Kagetsu grew from.
     pub selective: bool,
-    /// Whether a selective search begins with a search for a win by continuous threats (VCT).
+    /// Whether a selective search begins with a VCT search.
     pub vct: bool,
-    /// How threads work together.
+    /// Division of work between threads.
     pub split: Split,
-    /// Parts of the search that are left out, to measure what they are worth.
+    /// Features that are switched off, to measure their worth.
     pub without: Features,
 }
 
 impl Default for EngineOptions {
-    /// One thread and 64 MiB.
+    /// Returns the settings of one thread and 64 MiB.
     fn default() -> Self {
         Self {
             threads: 1,
@@ -52,21 +53,21 @@ impl Default for EngineOptions {
     }
 }
 
-/// How the threads of an engine work together.
+/// Division of work between the threads of an engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Split {
-    /// Each searches the whole position, and they share what the table learns (lazy SMP).
+    /// Each thread searches the whole position, and all share one table (lazy SMP).
     #[default]
     Shared,
-    /// The root moves are divided: the best so far first, then the others side by side with its bound, as the documents
-    /// that Kagetsu grew from have it.
+    /// The root moves are divided: first the best so far, then the others in parallel with its
+    /// bound, as in the documents that Kagetsu grew from.
     Seeded,
 }
 
 /// Named sets of values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Constants {
-    /// Kagetsu's.
+    /// Kagetsu's own values.
     #[default]
     Own,
     /// Gomoku: Zheng and Kuang's paper on a multi-threaded gobang engine, table 1.
@@ -75,20 +76,20 @@ pub enum Constants {
     Patent,
     /// Gomoku: the blog on kill search by the author of `gobang`, 2016.
     Blog,
-    /// Surakarta: what the points under the stones are worth, by Li, Hu and Wang's paper ("Value").
+    /// Surakarta: values of points, by the paper of Li, Hu and Wang ("Value").
     Matrix,
-    /// Surakarta: how many stones there are ("Value-2" of the same paper).
+    /// Surakarta: number of stones ("Value-2" of the same paper).
     Count,
     /// Surakarta: both together ("Evalue" of the same paper).
     Evalue,
 }
 
-/// Which empty cells around a stone are candidates.
+/// Empty cells around a stone that are candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Neighbourhood {
-    /// The 8 next to it and the 4 at two steps on the diagonals, as the paper prints it.
+    /// The 8 adjacent cells and the 4 at two steps on the diagonals, as the paper prints it.
     Paper12,
-    /// The 8 next to it and the 8 at two steps on its lines.
+    /// The 8 adjacent cells and the 8 at two steps on its lines.
     Star16,
     /// All within two columns and two rows.
     #[default]
@@ -98,7 +99,7 @@ pub enum Neighbourhood {
 }
 
 impl Neighbourhood {
-    /// The cells around a stone, as (columns, rows) from it.
+    /// Returns the cells around a stone, as (columns, rows) from it.
     #[must_use]
     pub fn offsets(self) -> Vec<(i8, i8)> {
         let square = (-3..=3).flat_map(|y| (-3..=3).map(move |x| (x, y)));

@@ -1,4 +1,4 @@
-//! Engine options as text, as in `constants=paper,candidates=12,table=64MiB`.
+//! Text form of engine options, as in `constants=paper,candidates=12,table=64MiB`.
 
 use std::fmt;
 use std::num::IntErrorKind;
@@ -7,9 +7,9 @@ use std::str::FromStr;
 
 use crate::{Constants, EngineOptions, Feature, Features, Neighbourhood, Split};
 
-/// What stands for the default options; it may stand before other settings too.
+/// Text of the default options; other settings may follow it.
 const DEFAULT: &str = "default";
-/// All keys, as they are told to who wrote another.
+/// All keys, for error messages.
 const KEYS: &str = "threads, table, constants, neighbourhood, candidates, seed, leaf-fours, selective, vct, split, without";
 
 const CONSTANTS: [(Constants, &str); 7] = [
@@ -29,36 +29,37 @@ const NEIGHBOURHOODS: [(Neighbourhood, &str); 4] = [
 ];
 const SPLITS: [(Split, &str); 2] = [(Split::Shared, "shared"), (Split::Seeded, "seeded")];
 const SWITCH: [(bool, &str); 2] = [(true, "on"), (false, "off")];
-/// Every candidate there is.
+/// Name of an unlimited number of candidates.
 const ALL: [(usize, &str); 1] = [(usize::MAX, "all")];
 /// Units of memory as powers of two, the largest first.
 const UNITS: [(u32, &str); 4] = [(30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "B")];
 
-/// A text that does not say engine options.
+/// An error in the text of engine options.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionsError {
-    /// Not a setting.
+    /// The text is not of the form key=value.
     #[error(
         "'{0}' is not a setting; write key=value, with commas between them, as in constants=paper,candidates=12"
     )]
     Setting(String),
-    /// An unknown key.
+    /// The key is unknown.
     #[error("no engine option is called '{0}'; there are {KEYS}")]
     Key(String),
-    /// A value that the key does not have.
+    /// The key does not allow the value.
     #[error("{key}={value}: {key} must be {expected}")]
     Value {
         /// The key.
         key: String,
-        /// What was given.
+        /// The given value.
         value: String,
-        /// What can be given.
+        /// The allowed values.
         expected: String,
     },
 }
 
-/// The settings that differ from the default, with commas between them; `default` where none does.
+/// Writes the settings that differ from the default, separated by commas, or `default` if there are
+/// none.
 impl fmt::Display for EngineOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let texts = texts(self);
@@ -84,7 +85,7 @@ fn texts_of_default() -> [(&'static str, String); 11] {
     texts(&EngineOptions::default())
 }
 
-/// Every option by its key and its value.
+/// Returns every option as key and value.
 fn texts(options: &EngineOptions) -> [(&'static str, String); 11] {
     let &EngineOptions {
         threads,
@@ -121,8 +122,8 @@ fn texts(options: &EngineOptions) -> [(&'static str, String); 11] {
     ]
 }
 
-/// Settings as [`EngineOptions`]' `Display` writes them; what is not named is as by default. A later setting of the same key
-/// counts. Memory is in `B` (which may be left out), `KiB`, `MiB` or `GiB`.
+/// Reads the format of `Display`. Missing settings keep their defaults, and the last of equal keys
+/// counts. Memory is in `B` (optional), `KiB`, `MiB` or `GiB`.
 impl FromStr for EngineOptions {
     type Err = OptionsError;
 
@@ -190,7 +191,7 @@ impl EngineOptions {
     }
 }
 
-/// The value of this name; else the names that there are.
+/// Returns the value with this name, or the list of names as error.
 fn named<T: Copy>(names: &[(T, &str)], text: &str) -> Result<T, String> {
     let found = names
         .iter()
@@ -215,7 +216,7 @@ fn name<T: PartialEq>(names: &[(T, &'static str)], value: T) -> String {
         .to_string()
 }
 
-/// What a set of mechanisms is written as where there is none in it.
+/// Text of an empty set of features.
 const NOTHING: &str = "nothing";
 
 fn features(set: Features) -> String {
@@ -232,7 +233,7 @@ fn features(set: Features) -> String {
 }
 
 fn without(text: &str) -> Result<Features, String> {
-    let all = Feature::ALL.map(|mechanism| (mechanism, mechanism.name()));
+    let all = Feature::ALL.map(|feature| (feature, feature.name()));
     let names = text.split('+').filter(|name| *name != NOTHING);
     let set = names
         .map(|name| named(&all, name))
@@ -240,7 +241,7 @@ fn without(text: &str) -> Result<Features, String> {
     set.map_err(|names: String| format!("{NOTHING}, or some of {names}, with + between them"))
 }
 
-/// A whole number of the range; else what it must be.
+/// Parses an integer within the range, or returns a description of the range as error.
 fn number<T>(text: &str, range: RangeFrom<T>) -> Result<T, String>
 where
     T: FromStr<Err = std::num::ParseIntError> + PartialOrd + fmt::Display,

@@ -3,7 +3,8 @@ use std::sync::{Mutex, PoisonError};
 
 use kagetsu_game::Score;
 
-/// The score of the `width`-th best move so far: what another move must beat to matter. Shared by the threads.
+/// The score of the `width`-th best root move so far, which another move must beat. Shared by the
+/// threads.
 pub(crate) struct KthBest {
     alpha: Score,
     width: usize,

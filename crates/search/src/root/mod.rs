@@ -17,13 +17,13 @@ use crate::root::kth_best::KthBest;
 use crate::root::provenance::provenance;
 use crate::{Control, EngineError, EngineOptions, Feature, Progress, Split};
 
-/// Fours tried at the root, and the longest line of them.
+/// Most fours tried by the VCF search at the root, and the most fours of a line.
 const ROOT_FOURS: (u32, u32) = (20_000, 30);
 
-/// One question at work.
+/// The search of one question.
 pub(crate) struct RootSearch<'a> {
     pub(crate) question: &'a Question,
-    /// Whether it looks for a win by threats before all else, as one of several engines does.
+    /// Whether it looks for a win by threats first; of several engines one does.
     pub(crate) is_first: bool,
     pub(crate) options: &'a EngineOptions,
     pub(crate) table: &'a TranspositionTable,
@@ -31,7 +31,7 @@ pub(crate) struct RootSearch<'a> {
     pub(crate) control: &'a Control,
 }
 
-/// What an iteration has found of one root move.
+/// The result of an iteration for one root move.
 #[derive(Clone, Debug)]
 pub(crate) struct RootMove {
     pub(crate) m: Move,
@@ -40,12 +40,12 @@ pub(crate) struct RootMove {
     pub(crate) line: Vec<Move>,
     pub(crate) nodes: u64,
     pub(crate) depth: u8,
-    /// Whether the score rests on what was played before.
+    /// Whether the score rests on earlier positions of the game.
     pub(crate) is_bound_to_path: bool,
 }
 
 impl RootMove {
-    /// One that was not searched yet.
+    /// Returns the entry of a move before its first search.
     fn new(m: &Move) -> Self {
         Self {
             m: *m,
@@ -59,22 +59,22 @@ impl RootMove {
     }
 }
 
-/// The root moves, and what is known of those that are left out.
+/// The root moves, and the known value of the moves that are left out.
 pub(crate) struct Root {
     pub(crate) moves: Vec<Move>,
-    /// The other legal moves lose within so many plies.
+    /// Plies within which the moves that are left out lose, if known.
     pub(crate) otherwise: Option<u16>,
-    /// Moves asked about that end the game with a loss: points that renju forbids.
+    /// Requested moves that lose at once: points forbidden in renju.
     pub(crate) fouls: Vec<Move>,
-    /// Whether the engine chose them, so that others may be as good.
+    /// Whether the engine selected the moves, so that others may be as good.
     is_choice: bool,
 }
 
 impl RootSearch<'_> {
-    /// Thinks on a board of type `H`.
+    /// Searches on a board of type `H`.
     ///
     /// # Errors
-    /// A move in the question that is not legal.
+    /// [`EngineError::IllegalMove`] if the question contains an illegal move.
     pub(crate) fn run<H: Heuristics + Sync>(
         self,
         progress: &mut dyn FnMut(&Progress),
@@ -109,7 +109,7 @@ impl RootSearch<'_> {
         Ok(self.deepen(&board, &root, &limits, progress))
     }
 
-    /// A win by continuous fours needs no further search.
+    /// Returns the answer if the side to move wins by a VCF.
     fn vcf<H: Heuristics>(&self, board: &mut H) -> Option<Answer> {
         if self.options.leaf_fours == 0 {
             return None;
@@ -133,7 +133,7 @@ impl RootSearch<'_> {
         )
     }
 
-    /// Nor does a win by continuous threats.
+    /// Returns the answer if the side to move wins by a VCT.
     fn vct<H: Heuristics>(&self, board: &mut H, limits: &Limits) -> Option<Answer> {
         let EngineOptions {
             vct,
@@ -141,7 +141,7 @@ impl RootSearch<'_> {
             leaf_fours,
             ..
         } = *self.options;
-        // What is decided needs no search, and what forces is searched better than this could.
+        // Decided positions need no search, and alpha-beta handles forced positions better.
         if !vct || !selective || leaf_fours == 0 || board.situation() != Situation::Free {
             return None;
         }
@@ -159,7 +159,7 @@ impl RootSearch<'_> {
         )
     }
 
-    /// The answer that is one winning move, if it was asked about.
+    /// Returns the answer with one winning move, unless the question excludes that move.
     fn won(&self, proof: Proof, line: Vec<Move>, nodes: u64) -> Option<Answer> {
         let m = *line.first()?;
         if !self.question.moves.is_empty() && !self.question.moves.contains(&m) {
@@ -201,14 +201,14 @@ impl RootSearch<'_> {
                 (position.legal_moves(), None)
             }
         };
-        // One move of each set that leads to the same position up to symmetry.
+        // Keep one of the moves that are equal up to symmetry.
         let mut seen = BTreeSet::new();
         let children = position.children(&moves);
         let distinct = moves
             .into_iter()
             .zip(children)
             .filter(|(_, child)| seen.insert(child.key));
-        // On an empty board there is nothing to search for: the middle first, and what is next to it.
+        // An empty board needs no search: take the centre and its neighbours.
         let most = if position.game::<H::Rules>().stones() == 0 {
             self.width()
         } else {
@@ -222,7 +222,8 @@ impl RootSearch<'_> {
         }
     }
 
-    /// The window asked for, but no mate is beyond it: a bound that is a mate would be a proof of nothing.
+    /// Returns the question's window without mate bounds: a bound that is a mate score would prove
+    /// nothing.
     fn window(&self) -> Window {
         let Window { alpha, beta } = self.question.window;
         Window {
@@ -235,7 +236,7 @@ impl RootSearch<'_> {
         usize::from(self.question.width.max(1))
     }
 
-    /// Thinks with one thread or with all of them.
+    /// Searches with one thread or with all of them.
     fn deepen<H: Heuristics + Sync>(
         &self,
         board: &H,
@@ -264,7 +265,7 @@ impl RootSearch<'_> {
             .min(Effort::MAX_DEPTH)
     }
 
-    /// Searches the same as the main thread, half of the helpers a ply deeper, for what the table learns by it.
+    /// Fills the shared table beside the main thread; every second helper searches one ply deeper.
     fn help<H: Heuristics>(&self, board: &H, root: &Root, limits: &Limits, number: usize) {
         let mut search = AlphaBeta::new(board.clone(), self.table, limits, self.options).helping();
         let mut known: Vec<RootMove> = root.moves.iter().map(RootMove::new).collect();
@@ -283,7 +284,7 @@ impl RootSearch<'_> {
         }
     }
 
-    /// Iterates ply by ply; the order of one iteration is the order of the next.
+    /// Iterative deepening; each iteration uses the move order of the last.
     fn iterations<H: Heuristics + Sync>(
         &self,
         board: &H,
@@ -319,7 +320,7 @@ impl RootSearch<'_> {
             if !is_whole {
                 break;
             }
-            // A choice of moves that all lose proves nothing of the others.
+            // If all selected moves lose, search the others as well.
             if root.is_choice && is_lost(&known) {
                 let searched: Vec<Move> = known.iter().map(|found| found.m).collect();
                 let others = self.others(&searched);
@@ -342,13 +343,14 @@ impl RootSearch<'_> {
             depth += 1;
         }
         if known.iter().any(|found| found.depth == 0) {
-            // Stopped before these moves were searched once: an opinion of each is better than nothing.
+            // The search stopped before these moves had a score; a static evaluation is better than
+            // none.
             self.evaluate_unsearched(board, &mut known);
         }
         self.answer(&known, root)
     }
 
-    /// The other legal moves, one of each set that leads to the same position up to symmetry.
+    /// Returns the legal moves outside `searched`, one of each set that is equal up to symmetry.
     pub(crate) fn others(&self, searched: &[Move]) -> Vec<Move> {
         let position = &self.question.position;
         let mut seen: BTreeSet<_> = position
@@ -366,7 +368,7 @@ impl RootSearch<'_> {
             .collect()
     }
 
-    /// A proven win is enough; so is a proof of every move.
+    /// Whether the best move is a proven win, or every move is proven.
     fn is_decided(&self, known: &[RootMove]) -> bool {
         known
             .first()
@@ -374,7 +376,7 @@ impl RootSearch<'_> {
             || known.iter().all(|found| found.score.is_mate())
     }
 
-    /// The opinion, after one ply, of each move that was not searched.
+    /// Values each move that was not searched by a search of one ply.
     fn evaluate_unsearched<H: Heuristics>(&self, board: &H, known: &mut [RootMove]) {
         let unlimited = Control::new();
         let limits = Limits::new(&unlimited, Effort::default());
@@ -404,7 +406,7 @@ impl RootSearch<'_> {
         order(known);
     }
 
-    /// Root moves to one depth: all of them, or as many, from the first, as there was time for.
+    /// Searches the root moves to one depth, as many as the limits allow.
     fn iterate<H: Heuristics + Sync>(
         &self,
         board: &H,
@@ -421,7 +423,7 @@ impl RootSearch<'_> {
                 self.take_turns(own, known, depth, limits, &kth)
             }
             None => (0..known.len()).map_while(one).collect(),
-            // The best so far are searched before the others share their bound.
+            // The best moves so far are searched before the others share their bound.
             Some(pool) => {
                 let mut all: Vec<RootMove> = (0..width).map_while(&mut one).collect();
                 if all.len() == width {
@@ -444,7 +446,8 @@ impl RootSearch<'_> {
         }
     }
 
-    /// Root moves to one depth where other engines search them too: what another is at work on comes last.
+    /// Searches the root moves to one depth beside other engines: moves that another engine is
+    /// searching come last.
     fn take_turns<H: Heuristics + Sync>(
         &self,
         own: &mut AlphaBeta<H>,
@@ -486,7 +489,7 @@ impl RootSearch<'_> {
         found.into_iter().map(|(_, found)| found).collect()
     }
 
-    /// The root move that stands at `at` in the order.
+    /// Searches the root move at place `at` of the order.
     fn root_move<H: Heuristics>(
         &self,
         search: &mut AlphaBeta<H>,
@@ -496,7 +499,7 @@ impl RootSearch<'_> {
         kth: &KthBest,
     ) -> Option<RootMove> {
         let (before, beta) = (search.nodes, self.window().beta);
-        // Not beyond beta: once a move has passed it, the others are asked whether they do.
+        // Once a move has passed beta, the others are only asked whether they do.
         let below = Score::from_raw(beta.raw() - 1).unwrap_or(Score::MIN);
         let alpha = kth.score().min(below);
         let above = Score::from_raw(alpha.raw() + 1)
@@ -546,7 +549,7 @@ impl RootSearch<'_> {
     }
 }
 
-/// Whether the moves searched so far have a better one than all that was known, or as good a one.
+/// Whether an unfinished iteration has found a best move at least as good as the iteration before.
 fn is_better(found: &[RootMove], known: &[RootMove]) -> bool {
     let best = |moves: &[RootMove]| moves.first().map(|best| best.score);
     found.iter().any(|found| found.bound == Bound::Exact) && best(found) >= best(known)
@@ -558,7 +561,7 @@ fn is_lost(known: &[RootMove]) -> bool {
         .all(|found| found.score.loss_plies().is_some() && found.bound != Bound::Lower)
 }
 
-/// The best first; among equals what is exact, then the order of before.
+/// Sorts by score, exact scores first among equals, otherwise in the previous order.
 fn order(found: &mut [RootMove]) {
     found.sort_by_key(|found| (std::cmp::Reverse(found.score), found.bound != Bound::Exact));
 }

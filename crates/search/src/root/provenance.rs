@@ -3,7 +3,7 @@ use std::time::SystemTime;
 
 use kagetsu_game::Provenance;
 
-/// Name and version of this engine, as verdicts carry it.
+/// Name and version of this engine.
 pub(crate) const NAME: &str = concat!("kagetsu ", env!("CARGO_PKG_VERSION"));
 
 /// Returns the provenance of a verdict that this engine finds today.

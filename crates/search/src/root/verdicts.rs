@@ -1,4 +1,4 @@
-//! What a search has found, said as verdicts.
+//! Turns the results of a root search into verdicts.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,8 @@ use crate::root::provenance::provenance;
 use crate::root::{Root, RootMove, RootSearch};
 
 impl RootSearch<'_> {
-    /// The best `width` moves exactly, the others by the bound that follows; every mate with its proof.
+    /// Returns the exact scores of the best `width` moves, upper bounds for the others, and a proof
+    /// for every mate score.
     pub(crate) fn answer(&self, known: &[RootMove], root: &Root) -> Answer {
         let by = provenance();
         let width = self.width();
@@ -24,7 +25,7 @@ impl RootSearch<'_> {
         for found in known {
             let proof = self.proof(found);
             let (score, bound, line) = match () {
-                // A mate by what was played before is no more than the best opinion.
+                // A mate score that rests on earlier positions counts as the greatest opinion.
                 () if found.is_bound_to_path && found.score.is_mate() => {
                     let most = Score::OPINION_MAX;
                     (
@@ -37,7 +38,7 @@ impl RootSearch<'_> {
                 () if kept.contains(&found.m) || found.bound == Bound::Lower => {
                     (found.score, found.bound, found.line.clone())
                 }
-                // Nothing is known of a move beside a proven win, but that it wins no sooner.
+                // Beside a proven win, an unsearched move is only known to win no sooner.
                 () if found.score.max(bound) > Score::OPINION_MAX => continue,
                 () => (found.score.max(bound), Bound::Upper, Vec::new()),
             };
@@ -65,8 +66,8 @@ impl RootSearch<'_> {
         verdicts.into_iter().collect()
     }
 
-    /// A mate score is a proof; see the crate's documentation. An upper bound proves a loss only.
-    /// What rests on a repetition is none.
+    /// Returns the proof behind a mate score. An upper bound proves only a loss; a score that rests
+    /// on a repetition proves nothing.
     fn proof(&self, found: &RootMove) -> Option<Proof> {
         if found.is_bound_to_path {
             return None;
@@ -98,7 +99,8 @@ impl RootSearch<'_> {
         })
     }
 
-    /// The moves that do not answer a threat when even those that do are lost.
+    /// Returns verdicts for the moves that do not meet a threat, where even the moves that meet it
+    /// lose.
     fn lost(&self, plies: u16, known: &[(Move, Verdict)], by: &Provenance) -> Vec<(Move, Verdict)> {
         let searched: Vec<Move> = known.iter().map(|(m, _)| *m).collect();
         let proof = Proof {
@@ -122,7 +124,7 @@ impl RootSearch<'_> {
     }
 }
 
-/// A move that the rules forbid loses as it is made.
+/// Returns the verdict of a forbidden move, which loses at once.
 fn foul(m: Move, by: &Provenance) -> Verdict {
     let proof = Proof {
         claim: Claim::Loss,
