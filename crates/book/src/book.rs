@@ -10,8 +10,9 @@ use crate::graph::frontier::Frontiers;
 use crate::graph::growth::apply;
 use crate::graph::id::{Id, Place};
 use crate::graph::index::Index;
-use crate::graph::keys::{Marker, RECORD, key};
+use crate::graph::keys::{Marker, POSITION, key};
 use crate::graph::node::Node;
+use crate::graph::row::has_record;
 use crate::jobs::job::{JobId, JobSpec};
 use crate::jobs::prover::Provers;
 use crate::journal::entry::{AnswerBody, LogEntry};
@@ -19,7 +20,7 @@ use crate::journal::file::{Journal, Sequence, Syncer};
 use crate::journal::record;
 use crate::lock::Lock;
 use crate::opening::{self, Notice};
-use crate::store::{Pair, Store};
+use crate::store::Store;
 use crate::{BookError, Derived};
 
 /// How to open a book.
@@ -199,24 +200,26 @@ impl Book {
     /// # Errors
     /// A damaged record.
     pub fn page(&self, after: Option<Place>, most: usize) -> Result<Vec<Entry>, BookError> {
-        let mut from = key(RECORD, &[]);
+        let mut from = key(POSITION, &[]);
         if let Some(Place(id)) = after {
             from.extend(id.0);
             from.push(0);
         }
-        let ids = self.store.range(&[RECORD], &from);
-        let entry = |pair: Result<Pair, BookError>| {
-            self.entry(Id::at_end(&pair?.0).ok_or(BookError::Store("a key"))?)
-        };
-        ids.filter_map(|pair| entry(pair).transpose())
+        self.ids_from(&from)
+            .filter_map(|id| id.and_then(|id| self.entry(id)).transpose())
             .take(most)
             .collect()
     }
 
     pub(crate) fn ids(&self) -> impl Iterator<Item = Result<Id, BookError>> + '_ {
-        self.store
-            .range(&[RECORD], &[RECORD])
-            .map(|pair| Id::at_end(&pair?.0).ok_or(BookError::Store("a key")))
+        self.ids_from(&[POSITION])
+    }
+
+    /// The positions with a record from a key on.
+    fn ids_from(&self, from: &[u8]) -> impl Iterator<Item = Result<Id, BookError>> + use<'_> {
+        let rows = self.store.range(&[POSITION], from);
+        let searched = rows.filter(|pair| pair.as_ref().map_or(true, |(_, row)| has_record(row)));
+        searched.map(|pair| Id::at_end(&pair?.0).ok_or(BookError::Store("a key")))
     }
 
     /// Learns an answer outside of any job. It is durable after a [`Syncer::sync`].

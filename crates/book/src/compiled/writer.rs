@@ -14,8 +14,9 @@ use crate::compiled::key_tail::{bucket_of, tail_of};
 use crate::compiled::reader::{Header, MAGIC};
 use crate::graph::id::Id;
 use crate::graph::index::read_node;
-use crate::graph::keys::RECORD;
+use crate::graph::keys::POSITION;
 use crate::graph::links::Stage;
+use crate::graph::row::record_in;
 use crate::maintenance::full_scan::{Known, known};
 use crate::store::partitions::{Piece, on_all_cores, own};
 use crate::{Book, BookError, Derived, Stats};
@@ -166,7 +167,7 @@ impl Book {
         leave_others_alone(path)?;
         let known = known(&*self.store)?;
         let engines = self.index().engines()?.to_vec();
-        let records = Piece::all(&*self.store, Some(RECORD));
+        let records = Piece::all(&*self.store, Some(POSITION));
         let mut done = 0;
         let mut each = |(_, stats): &(Compiler, Stats)| {
             done += stats.positions;
@@ -203,12 +204,16 @@ impl Book {
         for pair in piece.entries(&*self.store) {
             let (key, bytes) = pair?;
             let id = Id::at_end(&key).ok_or(BookError::Store("a key"))?;
+            let record = record_in(&key, &bytes).ok_or(BookError::Record(id.key()))?;
+            if record.is_empty() {
+                continue;
+            }
             let (stage, value) = known.positions.get(&id).copied().unwrap_or_default();
             if stage == Stage::Distrusted {
                 continue;
             }
             let (node, value) = (
-                read_node(id, &key, &bytes, &engines)?,
+                read_node(id, record, &engines)?,
                 value.ok_or(BookError::Store("a value"))?,
             );
             let answer = believed(&node, |m| {

@@ -3,17 +3,15 @@ use std::sync::Arc;
 
 use crate::graph::generation_cache::Cells;
 use crate::graph::id::Id;
-use crate::graph::links::Reach;
 use crate::graph::node::Node;
-use crate::graph::value::Derived;
+use crate::graph::row::Row;
 use crate::jobs::move_filter::Way;
 
 /// What was read before and is likely to be read again. Says the same as the store, only sooner.
 #[derive(Debug)]
 pub(crate) struct Cache {
     pub(crate) nodes: Cells<Arc<Node>>,
-    pub(crate) values: Cells<Option<Derived>>,
-    pub(crate) reaches: Cells<Arc<Reach>>,
+    pub(crate) rows: Cells<Row>,
     pub(crate) engines: Vec<Arc<str>>,
     /// By job, of which there are few; they never change.
     pub(crate) ways: HashMap<u32, Arc<Way>>,
@@ -25,15 +23,14 @@ pub(crate) struct Cache {
 
 /// Of some 4 KiB each.
 const MOST_NODES: usize = 8_192;
-/// Of some 100 bytes each.
-const MOST_CELLS: usize = 131_072;
+/// Of some 300 bytes each.
+const MOST_ROWS: usize = 131_072;
 
 impl Default for Cache {
     fn default() -> Self {
         Self {
             nodes: Cells::new(MOST_NODES),
-            values: Cells::new(MOST_CELLS),
-            reaches: Cells::new(MOST_CELLS),
+            rows: Cells::new(MOST_ROWS),
             engines: Vec::new(),
             ways: HashMap::new(),
             jobs: None,

@@ -6,7 +6,8 @@ use crate::BookError;
 use crate::graph::cache::Cache;
 use crate::graph::id::Id;
 use crate::graph::index::Index;
-use crate::graph::keys::{Marker, REACH};
+use crate::graph::keys::{Marker, POSITION};
+use crate::graph::row::Row;
 use crate::store::Store;
 use crate::store::partitions::{Piece, on_all_cores};
 
@@ -74,7 +75,7 @@ impl Frontiers {
         job: u32,
     ) -> Result<(), BookError> {
         let queues = on_all_cores(
-            &Piece::all(store, Some(REACH)),
+            &Piece::all(store, Some(POSITION)),
             |piece| waiting_in(store, marker, piece, job),
             &mut |_| {},
         )?;
@@ -94,8 +95,9 @@ fn waiting_in(
     let mut waiting = Vec::new();
     for pair in piece.entries(store) {
         let (key, bytes) = pair?;
-        let (id, links) = Index::read_links(&key, &bytes)?;
-        if let Some(priority) = index.waiting(job, id, &links)? {
+        let row = Id::at_end(&key).zip(Row::read(&key, &bytes));
+        let (id, row) = row.ok_or(BookError::Store("a position"))?;
+        if let Some(priority) = index.waiting(job, id, &row.links)? {
             waiting.push((priority, id));
         }
     }

@@ -15,7 +15,7 @@ pub(crate) struct Cells<T> {
     old: HashMap<Id, T, Hashed>,
 }
 
-impl<T: Clone> Cells<T> {
+impl<T> Cells<T> {
     /// No more than `most` at a time.
     pub(crate) fn new(most: usize) -> Self {
         Self {
@@ -25,13 +25,12 @@ impl<T: Clone> Cells<T> {
         }
     }
 
-    pub(crate) fn get(&mut self, id: Id) -> Option<T> {
-        if let Some(value) = self.new.get(&id) {
-            return Some(value.clone());
+    pub(crate) fn get(&mut self, id: Id) -> Option<&T> {
+        if !self.new.contains_key(&id) {
+            let value = self.old.remove(&id)?;
+            self.put(id, value);
         }
-        let value = self.old.remove(&id)?;
-        self.put(id, value.clone());
-        Some(value)
+        self.new.get(&id)
     }
 
     pub(crate) fn put(&mut self, id: Id, value: T) {
@@ -64,9 +63,9 @@ mod tests {
                 if is_put {
                     cells.put(id(number), step);
                     model.insert(number, step);
-                    prop_assert_eq!(cells.get(id(number)), Some(step));
+                    prop_assert_eq!(cells.get(id(number)), Some(&step));
                 } else if let Some(found) = cells.get(id(number)) {
-                    prop_assert_eq!(model.get(&number), Some(&found));
+                    prop_assert_eq!(model.get(&number), Some(found));
                 }
                 prop_assert!(cells.new.len() + cells.old.len() <= 8);
             }
@@ -79,7 +78,7 @@ mod tests {
         cells.put(id(0), 0);
         for number in 1..100 {
             cells.put(id(number), number);
-            assert_eq!(cells.get(id(0)), Some(0), "after {number}");
+            assert_eq!(cells.get(id(0)), Some(&0), "after {number}");
         }
         assert_eq!(cells.get(id(1)), None);
     }

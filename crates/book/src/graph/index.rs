@@ -12,12 +12,13 @@ use crate::graph::cache::Cache;
 use crate::graph::frontier::FrontierChange;
 use crate::graph::id::{Id, unpack};
 use crate::graph::keys::{
-    ACCOUNT, ASIDE, ENGINE, HELD, JOB, JUDGED, MARKER, Marker, REACH, RECORD, SETTINGS, SPEC,
-    VALUE, WALK, key, queue_key, queued,
+    ACCOUNT, ASIDE, ENGINE, HELD, JOB, JUDGED, MARKER, Marker, POSITION, SETTINGS, SPEC, WALK, key,
+    queue_key, queued,
 };
 use crate::graph::links::{Reach, Stage};
 use crate::graph::node::Node;
-use crate::graph::value::{Derived, DerivedBody};
+use crate::graph::row::Row;
+use crate::graph::value::Derived;
 use crate::jobs::move_filter::Way;
 use crate::jobs::state::{Account, Held, JobBody};
 use crate::journal::entry::{Setting, SpecBody};
@@ -38,8 +39,8 @@ pub(crate) struct Index<'a> {
     changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     /// As they are in the store or among the changes, and as they are now.
     jobs: BTreeMap<u32, (Option<JobBody>, JobBody)>,
-    /// The same of where positions stand.
-    moved: BTreeMap<Id, (Arc<Reach>, Arc<Reach>)>,
+    /// The same of the rows of positions.
+    rows: BTreeMap<Id, (Row, Row)>,
     frontier: Vec<FrontierChange>,
     cache: Cache,
     pub(crate) marker: Marker,
@@ -61,7 +62,7 @@ impl<'a> Index<'a> {
             store,
             changes: BTreeMap::new(),
             jobs: BTreeMap::new(),
-            moved: BTreeMap::new(),
+            rows: BTreeMap::new(),
             frontier: Vec::new(),
             cache,
             marker,
@@ -105,14 +106,22 @@ impl<'a> Index<'a> {
     }
 
     fn put_bytes(&mut self, key: Vec<u8>, before: Option<Vec<u8>>, now: Option<Vec<u8>>) {
-        if let Some(before) = before {
-            self.marker.entries -= 1;
-            self.marker.digest ^= digest(&key, &before);
-        }
-        if let Some(now) = &now {
-            self.marker.entries += 1;
-            self.marker.digest ^= digest(&key, now);
-        }
+        let before = before.map(|before| digest(&key, &before));
+        let after = now.as_ref().map(|now| digest(&key, now));
+        self.replace(key, before, now, after);
+    }
+
+    /// Changes what is under a key; `before` and `after` are the digests of the bytes there.
+    fn replace(
+        &mut self,
+        key: Vec<u8>,
+        before: Option<u64>,
+        now: Option<Vec<u8>>,
+        after: Option<u64>,
+    ) {
+        self.marker.entries -= u64::from(before.is_some());
+        self.marker.entries += u64::from(after.is_some());
+        self.marker.digest ^= before.unwrap_or(0) ^ after.unwrap_or(0);
         self.changes.insert(key, now);
     }
 
@@ -149,16 +158,73 @@ impl<'a> Index<'a> {
             .transpose()
     }
 
+    /// The row of a position, an empty one where the store has none.
+    fn row(&mut self, id: Id) -> Result<&Row, BookError> {
+        if self.rows.contains_key(&id) {
+            return Ok(&self.rows[&id].1);
+        }
+        if self.cache.rows.get(id).is_none() {
+            let key = key(POSITION, &[&id.0]);
+            let row = match self.get(&key)? {
+                Some(bytes) => Row::read(&key, &bytes).ok_or(BookError::Record(id.key()))?,
+                None => Row::default(),
+            };
+            self.cache.rows.put(id, row);
+        }
+        let row = self.cache.rows.get(id);
+        row.ok_or(BookError::Store("a position"))
+    }
+
+    /// Changes the row of a position, which is written when the entry of the journal is [settled](Self::settle).
+    fn change_row(&mut self, id: Id, change: impl FnOnce(&mut Row)) -> Result<(), BookError> {
+        if let Some((_, now)) = self.rows.get_mut(&id) {
+            change(now);
+            return Ok(());
+        }
+        let before = self.row(id)?.clone();
+        let mut now = before.clone();
+        change(&mut now);
+        if !now.is_same(&before) {
+            self.rows.insert(id, (before, now));
+        }
+        Ok(())
+    }
+
+    /// Writes the row of a position, if it has changed, and what follows from that for the frontiers.
+    fn write_row(&mut self, id: Id) -> Result<(), BookError> {
+        let Some((before, mut now)) = self.rows.remove(&id) else {
+            return Ok(());
+        };
+        if before.links != now.links {
+            let mut jobs = before.links.jobs();
+            jobs.extend(now.links.jobs());
+            jobs.sort_unstable();
+            jobs.dedup();
+            for job in jobs {
+                let waited = self.waiting(job, id, &before.links)?;
+                let waits = self.waiting(job, id, &now.links)?;
+                self.wait(job, id, waited, waits)?;
+            }
+        }
+        self.marker.positions += u64::from(now.record.is_some());
+        self.marker.positions -= u64::from(before.record.is_some());
+        let key = key(POSITION, &[&id.0]);
+        let bytes = now.write(&key);
+        now.digest = bytes.as_ref().map(|bytes| digest(&key, bytes));
+        self.replace(key, before.digest, bytes, now.digest);
+        self.cache.rows.put(id, now);
+        Ok(())
+    }
+
     /// A position of the book.
     pub(crate) fn node(&mut self, id: Id) -> Result<Option<Arc<Node>>, BookError> {
         if let Some(node) = self.cache.nodes.get(id) {
-            return Ok(Some(node));
+            return Ok(Some(Arc::clone(node)));
         }
-        let key = key(RECORD, &[&id.0]);
-        let Some(bytes) = self.get(&key)? else {
+        let Some(record) = self.row(id)?.record.clone() else {
             return Ok(None);
         };
-        let node = Arc::new(read_node(id, &key, &bytes, self.engines()?)?);
+        let node = Arc::new(read_node(id, &record, self.engines()?)?);
         self.cache.nodes.put(id, Arc::clone(&node));
         Ok(Some(node))
     }
@@ -171,102 +237,34 @@ impl<'a> Index<'a> {
             .setup()
             .map(|packed| packed.0.clone())
             .expect("a node's position was unpacked");
-        let key = key(RECORD, &[&id.0]);
-        let (before, now) = (self.get(&key)?, seal(&key, &Record { packed, groups }));
-        self.marker.positions += u64::from(before.is_none());
+        let record = postcard::to_allocvec(&Record { packed, groups });
+        let record = record.expect("plain data, and memory grows");
         self.cache.nodes.put(id, node);
-        self.put_bytes(key, before, Some(now));
-        Ok(())
+        self.change_row(id, |row| row.record = Some(record.into()))
     }
 
     /// The value of a position of the book.
     pub(crate) fn value(&mut self, id: Id) -> Result<Option<Derived>, BookError> {
-        if let Some(value) = self.cache.values.get(id) {
-            return Ok(value);
-        }
-        let body: Option<DerivedBody> = self.body(&key(VALUE, &[&id.0]), "a value")?;
-        let value = body
-            .map(|body| body.derived().ok_or(BookError::Store("a value")))
-            .transpose()?;
-        self.cache.values.put(id, value);
-        Ok(value)
+        Ok(self.row(id)?.value)
     }
 
     /// Writes the value of a position of the book.
     pub(crate) fn put_value(&mut self, id: Id, value: Derived) -> Result<(), BookError> {
-        let before = self.value(id)?.map(DerivedBody::from);
-        self.put(
-            key(VALUE, &[&id.0]),
-            before.as_ref(),
-            Some(&DerivedBody::from(value)),
-        );
-        self.cache.values.put(id, Some(value));
-        Ok(())
-    }
-
-    /// The id and the links of a row of the store.
-    pub(crate) fn read_links(key: &[u8], bytes: &[u8]) -> Result<(Id, Reach), BookError> {
-        Id::at_end(key)
-            .zip(unseal(key, bytes))
-            .ok_or(BookError::Store("a link"))
+        self.change_row(id, |row| row.value = Some(value))
     }
 
     /// Where a position stands; one that was never heard of is unknown, and nothing leads to it.
     pub(crate) fn reach(&mut self, id: Id) -> Result<Arc<Reach>, BookError> {
-        let known = self.moved.get(&id).map(|(_, now)| Arc::clone(now));
-        if let Some(reach) = known.or_else(|| self.cache.reaches.get(id)) {
-            return Ok(reach);
-        }
-        let reach: Option<Reach> = self.body(&key(REACH, &[&id.0]), "a link")?;
-        let reach = Arc::new(reach.unwrap_or_default());
-        self.cache.reaches.put(id, Arc::clone(&reach));
-        Ok(reach)
+        Ok(Arc::clone(&self.row(id)?.links))
     }
 
-    /// Changes where a position stands, and with it the frontiers in which it waits; both are written when the entry of the
-    /// journal is [settled](Self::settle).
+    /// Changes where a position stands.
     pub(crate) fn put_reach(
         &mut self,
         id: Id,
         change: impl FnOnce(&mut Reach),
     ) -> Result<(), BookError> {
-        if let Some((_, now)) = self.moved.get_mut(&id) {
-            change(Arc::make_mut(now));
-            return Ok(());
-        }
-        let before = self.reach(id)?;
-        let mut now = (*before).clone();
-        change(&mut now);
-        if *before != now {
-            self.moved.insert(id, (before, Arc::new(now)));
-        }
-        Ok(())
-    }
-
-    /// Writes where the position stands now, if that has changed.
-    fn write_reach(&mut self, id: Id) -> Result<(), BookError> {
-        let Some((before, now)) = self.moved.remove(&id) else {
-            return Ok(());
-        };
-        let mut jobs = before.jobs();
-        jobs.extend(now.jobs());
-        jobs.sort_unstable();
-        jobs.dedup();
-        for job in jobs {
-            let (before, now) = (
-                self.waiting(job, id, &before)?,
-                self.waiting(job, id, &now)?,
-            );
-            self.wait(job, id, before, now)?;
-        }
-        let is_there = |reach: &&Reach| **reach != Reach::default();
-        self.put(
-            key(REACH, &[&id.0]),
-            Some(&*before).filter(is_there),
-            Some(&*now).filter(is_there),
-        );
-        self.cache.reaches.put(id, now);
-        Ok(())
+        self.change_row(id, |row| change(Arc::make_mut(&mut row.links)))
     }
 
     /// With which priority a position that stands so waits for a job, if it does. One that searches anew what the book has
@@ -297,7 +295,7 @@ impl<'a> Index<'a> {
     /// Writes whether a position falls short.
     pub(crate) fn judge(&mut self, job: u32, id: Id, is_short: bool) -> Result<(), BookError> {
         // It waits as it was judged before until that is written.
-        self.write_reach(id)?;
+        self.write_row(id)?;
         let reach = self.reach(id)?;
         let (known, before) = (self.judged(job, id)?, self.waiting(job, id, &reach)?);
         self.put(
@@ -391,8 +389,8 @@ impl<'a> Index<'a> {
 
     /// All is written that follows from an entry of the journal. Jobs that were changed and have come to their end are done.
     pub(crate) fn settle(&mut self) -> Result<(), BookError> {
-        while let Some((&id, _)) = self.moved.first_key_value() {
-            self.write_reach(id)?;
+        while let Some((&id, _)) = self.rows.first_key_value() {
+            self.write_row(id)?;
         }
         let jobs: Vec<u32> = self.jobs.keys().copied().collect();
         for id in jobs {
@@ -557,20 +555,16 @@ impl<'a> Index<'a> {
     }
 }
 
-/// The node of the record under this key.
-pub(crate) fn read_node(
-    id: Id,
-    key: &[u8],
-    bytes: &[u8],
-    engines: &[Arc<str>],
-) -> Result<Node, BookError> {
+/// The node of an encoded record.
+pub(crate) fn read_node(id: Id, record: &[u8], engines: &[Arc<str>]) -> Result<Node, BookError> {
     let damaged = || BookError::Record(id.key());
-    let record: Record = unseal(key, bytes).ok_or_else(damaged)?;
+    let (record, rest) = postcard::take_from_bytes::<Record>(record).map_err(|_| damaged())?;
     let position = unpack(id.variant(), &record.packed)?;
     let facts = record::read(&record.groups, |number| {
         engines.get(number as usize).cloned()
     });
     facts
+        .filter(|_| rest.is_empty())
         .and_then(|facts| Node::new(position, facts).ok())
         .ok_or_else(damaged)
 }

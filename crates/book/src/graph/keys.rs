@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::graph::id::Id;
+use crate::graph::row::has_record;
 use crate::store::bytes::digest;
 
 /// Which entries of the journal the store has, and what it holds because of them.
@@ -25,7 +26,7 @@ impl Marker {
     pub(crate) fn count(&mut self, key: &[u8], value: &[u8]) {
         if key != MARKER {
             self.entries += 1;
-            self.positions += u64::from(key.first() == Some(&RECORD));
+            self.positions += u64::from(key.first() == Some(&POSITION) && has_record(value));
             self.walking += u64::from(key.first() == Some(&WALK));
             self.digest ^= digest(key, value);
         }
@@ -41,9 +42,7 @@ impl Marker {
 }
 
 pub(crate) const MARKER: &[u8] = b"m";
-pub(crate) const RECORD: u8 = b'p';
-pub(crate) const VALUE: u8 = b'v';
-pub(crate) const REACH: u8 = b'r';
+pub(crate) const POSITION: u8 = b'p';
 pub(crate) const WALK: u8 = b'w';
 pub(crate) const SPEC: u8 = b's';
 pub(crate) const SETTINGS: u8 = b'x';

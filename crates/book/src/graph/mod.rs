@@ -11,4 +11,5 @@ pub(crate) mod index;
 pub(crate) mod keys;
 pub(crate) mod links;
 pub(crate) mod node;
+pub(crate) mod row;
 pub(crate) mod value;

@@ -14,9 +14,10 @@ use crate::graph::derive::derive;
 use crate::graph::frontier::Queue;
 use crate::graph::id::Id;
 use crate::graph::index::read_node;
-use crate::graph::keys::{Marker, REACH, RECORD};
+use crate::graph::keys::{Marker, POSITION};
 use crate::graph::links::Stage;
 use crate::graph::node::Node;
+use crate::graph::row::record_in;
 use crate::maintenance::check_report::CheckReport;
 use crate::maintenance::full_scan::{ByJob, Known, Many, Said, survey};
 use crate::store::partitions::{Piece, on_all_cores, own};
@@ -58,7 +59,7 @@ impl Book {
             done += followed.report.positions;
             progress(done);
         };
-        let records = Piece::all(&*self.store, Some(RECORD));
+        let records = Piece::all(&*self.store, Some(POSITION));
         let followed = on_all_cores(
             &records,
             |piece| self.followed(piece, &known, &engines),
@@ -118,7 +119,12 @@ impl Book {
         for pair in piece.entries(&*self.store) {
             let (key, bytes) = pair?;
             let id = Id::at_end(&key).ok_or(BookError::Store("a key"))?;
-            match read_node(id, &key, &bytes, &engines) {
+            let node = match record_in(&key, &bytes) {
+                Some([]) => continue,
+                Some(record) => read_node(id, record, &engines),
+                None => Err(BookError::Record(id.key())),
+            };
+            match node {
                 Ok(node) => followed.position(id, &node, known)?,
                 Err(error) => followed
                     .report
@@ -144,7 +150,9 @@ impl Book {
                 .map(|(_, child)| *child)
                 .collect::<BTreeSet<_>>()
             {
-                let reach = index.reach(child)?;
+                let Ok(reach) = index.reach(child) else {
+                    continue;
+                };
                 let may_lead_back = reach.is_known() && child.stones() == id.stones();
                 let is_right = reach.is_from(id) || may_lead_back;
                 report.hold(is_right, || {
@@ -156,9 +164,12 @@ impl Book {
                 });
             }
         }
-        for pair in self.store.scan(&[REACH], Some(&[REACH + 1])) {
+        for pair in self.store.scan(&[POSITION], Some(&[POSITION + 1])) {
             let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
-            for parent in index.reach(id)?.parents() {
+            let Ok(reach) = index.reach(id) else {
+                continue;
+            };
+            for parent in reach.parents() {
                 let is_followed = index
                     .node(parent)
                     .is_ok_and(|node| node.is_some_and(|node| node.leads_to(id)));
@@ -212,9 +223,11 @@ impl Book {
     /// What should wait for a job that searches anew: that depends on what it has judged, too.
     fn due_again(&self, job: u32) -> Result<Many, BookError> {
         let (mut due, mut index) = (Many::default(), self.index());
-        for pair in self.store.scan(&[REACH], Some(&[REACH + 1])) {
+        for pair in self.store.scan(&[POSITION], Some(&[POSITION + 1])) {
             let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
-            let reach = index.reach(id)?;
+            let Ok(reach) = index.reach(id) else {
+                continue;
+            };
             if let Some(priority) = index.waiting(job, id, &reach)? {
                 due.put((priority, id));
             }
@@ -233,9 +246,11 @@ impl Book {
         let waiting = queue.len();
         report.fault(format!("job {job}: {waiting} positions wait, {due} should"));
         let mut index = self.index();
-        for pair in self.store.scan(&[REACH], Some(&[REACH + 1])) {
+        for pair in self.store.scan(&[POSITION], Some(&[POSITION + 1])) {
             let id = Id::at_end(&pair?.0).ok_or(BookError::Store("a link"))?;
-            let reach = index.reach(id)?;
+            let Ok(reach) = index.reach(id) else {
+                continue;
+            };
             let Some(priority) = index.waiting(job, id, &reach)? else {
                 continue;
             };
@@ -244,7 +259,9 @@ impl Book {
             });
         }
         for &(priority, id) in queue {
-            let reach = index.reach(id)?;
+            let Ok(reach) = index.reach(id) else {
+                continue;
+            };
             let should = index.waiting(job, id, &reach)? == Some(priority);
             report.hold(should, || {
                 format!("position {} should not wait in job {job}", id.key())
@@ -336,12 +353,11 @@ mod tests {
 
     use super::*;
     use crate::graph::frontier::FrontierChange;
-    use crate::graph::keys::{JOB, VALUE, key};
-    use crate::graph::links::Reach;
-    use crate::graph::value::DerivedBody;
+    use crate::graph::keys::JOB;
+    use crate::graph::row::{Row, has_record};
     use crate::jobs::state::JobBody;
-    use crate::store::Batch;
     use crate::store::bytes::{seal, unseal};
+    use crate::store::{Batch, Pair};
     use crate::{BookOptions, Bounds, Derived, JobSpec, Policy};
 
     /// The first moves of a position, each a little worse than the one before.
@@ -404,25 +420,42 @@ mod tests {
         book
     }
 
-    /// The entry of this kind in the middle of all.
-    fn middle(book: &Book, kind: u8) -> (Vec<u8>, Vec<u8>) {
-        let all: Vec<_> = book
-            .store
-            .scan(&[kind], Some(&[kind + 1]))
-            .collect::<Result<_, _>>()
-            .expect("readable");
-        all[all.len() / 2].clone()
+    fn scanned(book: &Book, kind: u8) -> Vec<Pair> {
+        let rows = book.store.scan(&[kind], Some(&[kind + 1]));
+        rows.collect::<Result<_, _>>().expect("readable")
     }
 
-    /// Changes what is under the key of the middle entry.
-    fn reached(book: &Book, change: impl FnOnce(&mut Reach)) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
-        let (key, bytes) = middle(book, REACH);
-        let mut reach: Reach = unseal(&key, &bytes).expect("written");
-        change(&mut reach);
-        vec![(key.clone(), Some(seal(&key, &reach)))]
+    /// The row in the middle of those that were searched.
+    fn middle(book: &Book) -> Pair {
+        let mut rows = scanned(book, POSITION);
+        rows.retain(|(_, bytes)| has_record(bytes));
+        rows[rows.len() / 2].clone()
     }
 
-    type Damage = fn(&Book) -> Vec<(Vec<u8>, Option<Vec<u8>>)>;
+    /// The row with the last key, of a position that was not searched.
+    fn last(book: &Book) -> Pair {
+        let row = scanned(book, POSITION).pop().expect("some");
+        assert!(!has_record(&row.1));
+        row
+    }
+
+    type Changes = Vec<(Vec<u8>, Option<Vec<u8>>)>;
+
+    /// Changes a row.
+    fn changed((key, bytes): Pair, change: impl FnOnce(&mut Row)) -> Changes {
+        let mut row = Row::read(&key, &bytes).expect("written");
+        change(&mut row);
+        let bytes = row.write(&key);
+        vec![(key, bytes)]
+    }
+
+    /// Flips a bit of a row.
+    fn flipped((key, mut bytes): Pair, at: usize) -> Changes {
+        bytes[at] ^= 1;
+        vec![(key, Some(bytes))]
+    }
+
+    type Damage = fn(&Book) -> Changes;
 
     #[test]
     fn wrong_frontier_in_memory_is_named() {
@@ -458,15 +491,12 @@ mod tests {
 
     #[test]
     fn whatever_is_wrong_is_named() {
-        let damages: [(&str, Damage); 10] = [
-            ("its marker says", |book| {
-                vec![(middle(book, VALUE).0, None)]
+        let damages: [(&str, Damage); 11] = [
+            ("its marker says", |book| vec![(middle(book).0, None)]),
+            ("its value is not what follows", |book| {
+                changed(middle(book), |row| row.value = None)
             }),
             ("its value is not what follows", |book| {
-                vec![(middle(book, VALUE).0, None)]
-            }),
-            ("its value is not what follows", |book| {
-                let (key, _) = middle(book, VALUE);
                 let wrong = Derived {
                     score: Score::opinion(77),
                     proof: None,
@@ -474,61 +504,47 @@ mod tests {
                     depth: 3,
                     is_open: false,
                 };
-                vec![(key.clone(), Some(seal(&key, &DerivedBody::from(wrong))))]
+                changed(middle(book), |row| row.value = Some(wrong))
             }),
-            ("the entry 'v' of", |book| {
-                let (key, mut bytes) = middle(book, VALUE);
-                bytes[2] ^= 1;
-                vec![(key, Some(bytes))]
+            ("the entry 'p' of", |book| flipped(last(book), 2)),
+            ("the entry 'p' of", |book| {
+                let row = middle(book);
+                let end = row.1.len() - 1;
+                flipped(row, end)
             }),
             ("a link to", |book| {
-                reached(book, |reach| {
-                    let parent = reach.parents().next().expect("it is reached");
-                    reach.unlink(parent);
+                changed(middle(book), |row| {
+                    let links = Arc::make_mut(&mut row.links);
+                    let parent = links.parents().next().expect("it is reached");
+                    links.unlink(parent);
                 })
             }),
             ("no record leads there from", |book| {
-                let stranger = Id::at_end(&middle(book, RECORD).0).expect("a key");
-                let last = book
-                    .store
-                    .scan(&[REACH], Some(&[REACH + 1]))
-                    .last()
-                    .expect("some")
-                    .expect("readable");
-                let mut reach: Reach = unseal(&last.0, &last.1).expect("written");
-                reach.link(stranger);
-                vec![(last.0.clone(), Some(seal(&last.0, &reach)))]
+                let stranger = Id::at_end(&middle(book).0).expect("a key");
+                changed(last(book), |row| {
+                    Arc::make_mut(&mut row.links).link(stranger);
+                })
             }),
             ("positions wait, it says", |book| {
-                let (key, bytes) = middle(book, JOB);
+                let (key, bytes) = scanned(book, JOB).remove(0);
                 let mut job: JobBody = unseal(&key, &bytes).expect("written");
                 job.frontier += 1;
                 vec![(key.clone(), Some(seal(&key, &job)))]
             }),
             ("its stage is another", |book| {
-                let (record, _) = middle(book, RECORD);
-                let key = key(REACH, &[&record[1..]]);
-                let bytes = book
-                    .store
-                    .get(&key)
-                    .expect("readable")
-                    .expect("it is known");
-                let mut reach: Reach = unseal(&key, &bytes).expect("written");
-                reach.stage = Stage::Open;
-                vec![(key.clone(), Some(seal(&key, &reach)))]
+                changed(middle(book), |row| {
+                    Arc::make_mut(&mut row.links).stage = Stage::Open;
+                })
             }),
-            ("position", |book| {
-                let (key, mut bytes) = middle(book, RECORD);
-                *bytes.last_mut().expect("a checksum") ^= 1;
-                vec![(key, Some(bytes))]
+            ("is damaged", |book| {
+                changed(middle(book), |row| row.record = Some([1, 2, 3].into()))
             }),
             ("its key is another", |book| {
-                let (from, bytes) = middle(book, RECORD);
+                let (from, bytes) = middle(book);
                 let mut to = from.clone();
                 *to.last_mut().expect("an id") ^= 1;
-                let record: crate::journal::record::Record =
-                    unseal(&from, &bytes).expect("written");
-                vec![(from, None), (to.clone(), Some(seal(&to, &record)))]
+                let row = Row::read(&from, &bytes).expect("written");
+                vec![(from, None), (to.clone(), row.write(&to))]
             }),
         ];
         for (text, damage) in damages {

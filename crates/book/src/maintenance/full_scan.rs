@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::graph::id::Id;
-use crate::graph::keys::{ASIDE, Marker, REACH, VALUE, WALK, queued};
-use crate::graph::links::{Reach, Stage};
-use crate::graph::value::DerivedBody;
+use crate::graph::keys::{ASIDE, Marker, POSITION, WALK, queued};
+use crate::graph::links::Stage;
+use crate::graph::row::Row;
 use crate::store::Store;
-use crate::store::bytes::unseal;
 use crate::store::partitions::{Piece, on_all_cores};
 use crate::{BookError, CheckReport, Derived};
 
@@ -138,18 +137,11 @@ impl Said {
     /// `false` for bytes that nobody wrote.
     fn entry(&mut self, key: &[u8], value: &[u8]) -> bool {
         match key.first() {
-            Some(&VALUE) => {
-                let known = unseal::<DerivedBody>(key, value).and_then(DerivedBody::derived);
+            Some(&POSITION) => {
+                let row = Row::read(key, value);
                 Id::at_end(key)
-                    .zip(known)
-                    .map(|known| self.values.push(known))
-                    .is_some()
-            }
-            Some(&REACH) => {
-                let reach = unseal::<Reach>(key, value);
-                Id::at_end(key)
-                    .zip(reach)
-                    .map(|(id, reach)| self.reach(id, &reach))
+                    .zip(row)
+                    .map(|(id, row)| self.row(id, &row))
                     .is_some()
             }
             Some(&WALK) => queued(key)
@@ -167,7 +159,9 @@ impl Said {
         }
     }
 
-    fn reach(&mut self, id: Id, reach: &Reach) {
+    fn row(&mut self, id: Id, row: &Row) {
+        self.values.extend(row.value.map(|value| (id, value)));
+        let reach = &*row.links;
         if reach.is_known() {
             self.stages.push((id, reach.stage));
         }

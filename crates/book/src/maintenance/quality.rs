@@ -5,9 +5,10 @@ use kagetsu_game::{Claim, Game, Move, Position, with_game};
 
 use crate::graph::id::Id;
 use crate::graph::index::read_node;
-use crate::graph::keys::RECORD;
+use crate::graph::keys::POSITION;
 use crate::graph::links::Stage;
 use crate::graph::node::Node;
+use crate::graph::row::record_in;
 use crate::maintenance::full_scan::{Known, known};
 use crate::store::partitions::{Piece, on_all_cores, own};
 use crate::{Book, BookError, Derived, Stats};
@@ -173,7 +174,7 @@ impl Book {
     pub fn grades(&self) -> Result<Grades, BookError> {
         let known = known(&*self.store)?;
         let engines = self.index().engines()?.to_vec();
-        let records = Piece::all(&*self.store, Some(RECORD));
+        let records = Piece::all(&*self.store, Some(POSITION));
         let parts = on_all_cores(
             &records,
             |piece| self.graded(piece, &known, &engines),
@@ -198,8 +199,12 @@ impl Book {
         for pair in piece.entries(&*self.store) {
             let (key, bytes) = pair?;
             let id = Id::at_end(&key).ok_or(BookError::Store("a key"))?;
+            let record = record_in(&key, &bytes).ok_or(BookError::Record(id.key()))?;
+            if record.is_empty() {
+                continue;
+            }
             let value = known.value(id).ok_or(BookError::Store("a value"))?;
-            graded.position(id, &read_node(id, &key, &bytes, &engines)?, &value, known);
+            graded.position(id, &read_node(id, record, &engines)?, &value, known);
         }
         Ok(graded)
     }

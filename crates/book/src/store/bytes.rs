@@ -1,7 +1,6 @@
 //! Values in the store: a version, the body, a checksum over key and all.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 pub(crate) const VERSION: u8 = 4;
 /// What is said of a store that another version of this program made by other rules.
@@ -16,7 +15,7 @@ pub(crate) fn seal(key: &[u8], body: &impl Serialize) -> Vec<u8> {
 }
 
 /// The body again; `None` for bytes that nobody wrote there.
-pub(crate) fn unseal<T: DeserializeOwned>(key: &[u8], bytes: &[u8]) -> Option<T> {
+pub(crate) fn unseal<'a, T: Deserialize<'a>>(key: &[u8], bytes: &'a [u8]) -> Option<T> {
     let (version, body) = open(key, bytes)?;
     let (value, left) = postcard::take_from_bytes(body)
         .ok()
@@ -30,7 +29,7 @@ pub(crate) fn version_of(key: &[u8], bytes: &[u8]) -> Option<u8> {
 }
 
 /// Version and body. Every version begins with its number and ends with the checksum.
-fn open<'a>(key: &[u8], bytes: &'a [u8]) -> Option<(u8, &'a [u8])> {
+pub(crate) fn open<'a>(key: &[u8], bytes: &'a [u8]) -> Option<(u8, &'a [u8])> {
     let (all, sum) = bytes.split_last_chunk()?;
     let (&version, body) = all.split_first()?;
     (checksum(key, all) == u32::from_le_bytes(*sum)).then_some((version, body))

@@ -1,0 +1,88 @@
+//! The row of a position in the store: its record, its value and its links.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::graph::links::Reach;
+use crate::graph::value::{Derived, DerivedBody};
+use crate::store::bytes::{digest, open, seal, unseal};
+
+/// What the store holds of a position, whether it was searched or other positions only lead to it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Row {
+    /// The encoded record; `None` where the position was not searched.
+    pub(crate) record: Option<Arc<[u8]>>,
+    pub(crate) value: Option<Derived>,
+    pub(crate) links: Arc<Reach>,
+    /// The digest of the bytes in the store; `None` where there are none.
+    pub(crate) digest: Option<u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RowBody<'a> {
+    /// Empty where the position was not searched.
+    #[serde(borrow, serialize_with = "write_bytes")]
+    record: &'a [u8],
+    value: Option<DerivedBody>,
+    links: Reach,
+}
+
+fn write_bytes<S: Serializer>(bytes: &&[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bytes(bytes)
+}
+
+#[derive(Serialize)]
+struct RowRef<'a> {
+    #[serde(serialize_with = "write_bytes")]
+    record: &'a [u8],
+    value: Option<DerivedBody>,
+    links: &'a Reach,
+}
+
+impl Row {
+    /// The row under a key; `None` for bytes that are damaged.
+    pub(crate) fn read(key: &[u8], bytes: &[u8]) -> Option<Self> {
+        let body: RowBody = unseal(key, bytes)?;
+        let value = match body.value {
+            Some(value) => Some(value.derived()?),
+            None => None,
+        };
+        Some(Self {
+            record: (!body.record.is_empty()).then(|| body.record.into()),
+            value,
+            links: Arc::new(body.links),
+            digest: Some(digest(key, bytes)),
+        })
+    }
+
+    /// The bytes of the row; `None` for an empty one.
+    pub(crate) fn write(&self, key: &[u8]) -> Option<Vec<u8>> {
+        let is_empty =
+            self.record.is_none() && self.value.is_none() && *self.links == Reach::default();
+        let body = RowRef {
+            record: self.record.as_deref().unwrap_or_default(),
+            value: self.value.map(DerivedBody::from),
+            links: &self.links,
+        };
+        (!is_empty).then(|| seal(key, &body))
+    }
+
+    /// Whether two rows say the same of a position.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.value == other.value && self.links == other.links && self.record == other.record
+    }
+}
+
+/// Whether a row has a record; `bytes` are taken to be whole.
+pub(crate) fn has_record(bytes: &[u8]) -> bool {
+    // The version, and then the length of the record.
+    bytes.get(1).is_some_and(|length| *length != 0)
+}
+
+/// The encoded record of a row that has one; `None` for bytes that are damaged.
+pub(crate) fn record_in<'a>(key: &[u8], bytes: &'a [u8]) -> Option<&'a [u8]> {
+    let (_, body) = open(key, bytes)?;
+    let (record, _) = postcard::take_from_bytes::<&[u8]>(body).ok()?;
+    Some(record)
+}
