@@ -4,7 +4,7 @@ use std::{fs, io, mem};
 
 use kagetsu_game::{Answer, Bound, Move, Position, Verdict};
 
-use crate::graph::cache::Cache;
+use crate::graph::cache::ReadCache;
 use crate::graph::derive::{Seen, value_after};
 use crate::graph::frontier::Frontiers;
 use crate::graph::growth::apply;
@@ -20,8 +20,8 @@ use crate::journal::file::{Journal, Sequence, Syncer};
 use crate::journal::record;
 use crate::lock::Lock;
 use crate::opening::{self, Notice};
-use crate::store::Store;
 use crate::{BookError, Derived};
+use kagetsu_store::Store;
 
 /// How to open a book.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ pub struct Book {
     journal: Journal,
     pub(crate) store: Box<dyn Store>,
     pub(crate) marker: Marker,
-    cache: Cache,
+    cache: ReadCache,
     pub(crate) frontiers: Frontiers,
     /// A write has failed half way: the journal has an entry that the store lacks.
     is_broken: bool,
@@ -97,7 +97,7 @@ impl Book {
             journal: opened.journal,
             store: opened.store,
             marker: opened.marker,
-            cache: Cache::default(),
+            cache: ReadCache::default(),
             frontiers: Frontiers::default(),
             is_broken: false,
             next_work: 0,
@@ -167,7 +167,7 @@ impl Book {
 
     /// The store as it is, to read.
     pub(crate) fn index(&self) -> Index<'_> {
-        Index::new(&*self.store, self.marker, Cache::default())
+        Index::new(&*self.store, self.marker, ReadCache::default())
     }
 
     /// The entry of a record, in canonical orientation.
@@ -253,9 +253,9 @@ impl Book {
         self.frontiers.apply(changes.frontier);
         self.changed_jobs.extend(changed);
         self.tell_provers(entry)?;
-        if self.store.is_full() {
+        if self.store.needs_maintenance() {
             self.syncer().sync()?;
-            self.store.settle()?;
+            self.store.maintain()?;
         }
         self.is_broken = false;
         Ok(sequence)
@@ -300,7 +300,7 @@ impl Book {
     /// The store on disk is never ahead of the journal on disk.
     fn flush(&mut self) -> Result<(), BookError> {
         self.syncer().sync()?;
-        self.store.flush()
+        Ok(self.store.flush()?)
     }
 
     /// Makes durable what was learned, without holding the book.

@@ -2,6 +2,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use kagetsu_game::{Key, Position, PositionError};
+use kagetsu_store::{StoreError, is_disk_full};
 
 /// What stands between a caller and a book.
 #[derive(Debug, thiserror::Error)]
@@ -206,18 +207,28 @@ impl BookError {
     }
 }
 
-/// Whether the system has no room for what was to be written.
-pub(crate) fn is_full(error: &io::Error) -> bool {
-    use io::ErrorKind as Kind;
-    matches!(
-        error.kind(),
-        Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge
-    )
+impl From<StoreError> for BookError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Newer { path, found, known } => Self::Newer { path, found, known },
+            StoreError::Io {
+                action,
+                path,
+                error,
+            } => Self::Io {
+                what: action,
+                path,
+                error,
+            },
+            StoreError::Damaged(what) => Self::Store(what),
+            _ => Self::Store("it cannot be read"),
+        }
+    }
 }
 
 /// What to do about an error, where that is known.
 fn way_out(error: &io::Error) -> &'static str {
-    if is_full(error) {
+    if is_disk_full(error) {
         "; make room for it and do the same again: nothing that was acknowledged is lost"
     } else {
         ""

@@ -19,7 +19,6 @@ mod journal;
 mod lock;
 mod maintenance;
 mod opening;
-mod store;
 
 pub use book::{Book, BookOptions, Entry};
 pub use compiled::encoding::{Compact, CompactMove};

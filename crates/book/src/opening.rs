@@ -4,17 +4,17 @@ use std::fs;
 use std::path::Path;
 
 use crate::BookError;
-use crate::graph::cache::Cache;
+use crate::graph::cache::ReadCache;
 use crate::graph::growth::apply;
 use crate::graph::index::Index;
 use crate::graph::keys::{MARKER, Marker};
 use crate::journal::entry::LogEntry;
 use crate::journal::file::{Journal, Sequence};
 use crate::journal::manifest::Manifest;
-use crate::store::bytes::{EARLIER, VERSION, seal, unseal, version_of};
-use crate::store::layers::Layers;
-use crate::store::sled_store::guarded;
-use crate::store::{Batch, Store};
+use kagetsu_store::LsmStore;
+use kagetsu_store::catch_panics;
+use kagetsu_store::{Batch, Store};
+use kagetsu_store::{FORMAT_VERSION, decode, encode, version};
 
 /// What a person should hear about the opening of a book.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,14 +120,13 @@ pub(crate) fn open(folder: &Path, cache_bytes: u64) -> Result<Opened, BookError>
     let (mut store, mut marker) = match sound(&at, cache_bytes, scan.entries)? {
         Ok(sound) => sound,
         Err(reason) => {
-            let is_damaged = reason != EARLIER;
             if scan.entries > 0 {
                 notices.push(Notice::Rebuilt {
                     reason,
                     entries: scan.entries,
                 });
             }
-            (anew(&at, cache_bytes, is_damaged)?, Marker::default())
+            (anew(&at, cache_bytes)?, Marker::default())
         }
     };
     if scan.torn > 0 {
@@ -151,12 +150,12 @@ fn sound(at: &Path, cache_bytes: u64, entries: u64) -> Result<Sound, BookError> 
     if !at.exists() {
         return Ok(Err("it was missing".into()));
     }
-    let examined = guarded(|| {
-        let store = Layers::open(at, cache_bytes)?;
+    let examined = catch_panics(|| {
+        let store = LsmStore::open(at, cache_bytes)?;
         refuse_newer(&store, at)?;
         let marker = store
             .get(MARKER)?
-            .and_then(|bytes| unseal::<Marker>(MARKER, &bytes));
+            .and_then(|bytes| decode::<Marker>(MARKER, &bytes));
         Ok(marker.map(|marker| (Box::new(store) as Box<dyn Store>, marker)))
     });
     Ok(match examined {
@@ -172,34 +171,30 @@ fn sound(at: &Path, cache_bytes: u64, entries: u64) -> Result<Sound, BookError> 
 
 /// A later program's store is not damage.
 fn refuse_newer(store: &dyn Store, at: &Path) -> Result<(), BookError> {
-    let version = store
-        .get(MARKER)?
-        .and_then(|bytes| version_of(MARKER, &bytes));
-    match version.filter(|version| *version > VERSION) {
+    let version = store.get(MARKER)?.and_then(|bytes| version(MARKER, &bytes));
+    match version.filter(|version| *version > FORMAT_VERSION) {
         Some(found) => Err(BookError::Newer {
             path: at.into(),
             found: found.into(),
-            known: VERSION.into(),
+            known: FORMAT_VERSION.into(),
         }),
         None => Ok(()),
     }
 }
 
-/// An empty store; what was in its place is moved aside, or removed where nothing is wrong with it but its format.
-fn anew(at: &Path, cache_bytes: u64, is_damaged: bool) -> Result<Box<dyn Store>, BookError> {
-    if at.exists() && !is_damaged {
-        fs::remove_dir_all(at).map_err(BookError::io("cannot remove", at))?;
-    } else if at.exists() {
+/// Makes an empty store. A damaged one in its place is moved to `store.damaged`.
+fn anew(at: &Path, cache_bytes: u64) -> Result<Box<dyn Store>, BookError> {
+    if at.exists() {
         let aside = at.with_extension("damaged");
         // One damaged store is kept for a curious eye, not all that ever were.
         let _ = fs::remove_dir_all(&aside);
         fs::rename(at, &aside).map_err(BookError::io("cannot move aside", at))?;
     }
-    let mut store = Layers::create(at, cache_bytes)?;
+    let mut store = LsmStore::create(at, cache_bytes)?;
     // It says from the beginning what it holds: nothing.
     store.apply(Batch(vec![(
         MARKER.to_vec(),
-        Some(seal(MARKER, &Marker::default())),
+        Some(encode(MARKER, &Marker::default())),
     )]))?;
     store.flush()?;
     Ok(Box::new(store))
@@ -211,7 +206,7 @@ fn replay(journal: &Path, store: &mut dyn Store, marker: &mut Marker) -> Result<
     let mut replay = Replay {
         store,
         marker,
-        cache: Cache::default(),
+        cache: ReadCache::default(),
         pending: Vec::new(),
         unsealed: 0,
     };
@@ -229,7 +224,7 @@ fn replay(journal: &Path, store: &mut dyn Store, marker: &mut Marker) -> Result<
     })?;
     replay.apply_all()?;
     if replay.marker.applied > from {
-        replay.store.keep()
+        Ok(replay.store.begin_flush()?)
     } else {
         Ok(())
     }
@@ -239,7 +234,7 @@ fn replay(journal: &Path, store: &mut dyn Store, marker: &mut Marker) -> Result<
 struct Replay<'a> {
     store: &'a mut dyn Store,
     marker: &'a mut Marker,
-    cache: Cache,
+    cache: ReadCache,
     pending: Vec<LogEntry>,
     unsealed: usize,
 }
@@ -254,9 +249,9 @@ impl Replay<'_> {
         self.unsealed += changes.batch.0.len();
         self.store.apply(changes.batch)?;
         (*self.marker, self.cache) = (changes.marker, cache);
-        if self.unsealed >= MOST_UNSEALED && self.store.is_full() {
+        if self.unsealed >= MOST_UNSEALED && self.store.needs_maintenance() {
             self.unsealed = 0;
-            self.store.settle()?;
+            self.store.maintain()?;
         }
         Ok(())
     }
@@ -271,13 +266,13 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("store");
         let with_version = |version: u8, flip: u8| {
-            let mut bytes = crate::store::bytes::seal(MARKER, &Marker::default());
+            let mut bytes = encode(MARKER, &Marker::default());
             let body = bytes.len() - 4;
             bytes[0] = version;
             let sum = crc32fast::hash(&[MARKER, &bytes[..body]].concat()) ^ u32::from(flip);
             bytes[body..].copy_from_slice(&sum.to_le_bytes());
             let _ = fs::remove_dir_all(&path);
-            let mut store = Layers::create(&path, 1 << 20).expect("opens");
+            let mut store = LsmStore::create(&path, 1 << 20).expect("opens");
             store
                 .apply(Batch(vec![(MARKER.to_vec(), Some(bytes))]))
                 .expect("room");
@@ -285,9 +280,9 @@ mod tests {
             drop(store);
             sound(&path, 1 << 20, 0)
         };
-        assert!(matches!(with_version(VERSION, 0), Ok(Ok(_))));
+        assert!(matches!(with_version(FORMAT_VERSION, 0), Ok(Ok(_))));
         assert!(matches!(
-            with_version(VERSION + 1, 0),
+            with_version(FORMAT_VERSION + 1, 0),
             Err(BookError::Newer {
                 found: 5,
                 known: 4,
@@ -298,7 +293,7 @@ mod tests {
             path.exists() && !path.with_extension("damaged").exists(),
             "it was moved"
         );
-        assert!(matches!(with_version(VERSION + 1, 1), Ok(Err(_))));
+        assert!(matches!(with_version(FORMAT_VERSION + 1, 1), Ok(Err(_))));
         assert!(matches!(with_version(0, 0), Ok(Err(_))));
     }
 }

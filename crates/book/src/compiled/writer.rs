@@ -13,13 +13,13 @@ use crate::compiled::encoding;
 use crate::compiled::key_tail::{bucket_of, tail_of};
 use crate::compiled::reader::{Header, MAGIC};
 use crate::graph::id::Id;
-use crate::graph::index::read_node;
+use crate::graph::index::{copied_names, read_node};
 use crate::graph::keys::POSITION;
 use crate::graph::links::Stage;
 use crate::graph::row::record_in;
 use crate::maintenance::full_scan::{Known, known};
-use crate::store::partitions::{Piece, on_all_cores, own};
 use crate::{Book, BookError, Derived, Stats};
+use kagetsu_store::{Partition, map_partitions};
 
 /// What was compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,13 +167,13 @@ impl Book {
         leave_others_alone(path)?;
         let known = known(&*self.store)?;
         let engines = self.index().engines()?.to_vec();
-        let records = Piece::all(&*self.store, Some(POSITION));
+        let records = Partition::split(&*self.store, Some(POSITION));
         let mut done = 0;
         let mut each = |(_, stats): &(Compiler, Stats)| {
             done += stats.positions;
             progress(done);
         };
-        let parts = on_all_cores(
+        let parts = map_partitions(
             &records,
             |piece| self.compiled(piece, &known, &engines),
             &mut each,
@@ -195,12 +195,12 @@ impl Book {
     /// What is believed of the positions of a piece.
     fn compiled(
         &self,
-        piece: &Piece,
+        piece: &Partition,
         known: &Known,
         engines: &[Arc<str>],
     ) -> Result<(Compiler, Stats), BookError> {
         let (mut compiler, mut stats, engines) =
-            (Compiler::default(), Stats::default(), own(engines));
+            (Compiler::default(), Stats::default(), copied_names(engines));
         for pair in piece.entries(&*self.store) {
             let (key, bytes) = pair?;
             let id = Id::at_end(&key).ok_or(BookError::Store("a key"))?;

@@ -1,7 +1,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::graph::generation_cache::Cells;
+use quick_cache::unsync::Cache;
+
 use crate::graph::id::Id;
 use crate::graph::node::Node;
 use crate::graph::row::Row;
@@ -9,9 +10,9 @@ use crate::jobs::move_filter::Way;
 
 /// What was read before and is likely to be read again. Says the same as the store, only sooner.
 #[derive(Debug)]
-pub(crate) struct Cache {
-    pub(crate) nodes: Cells<Arc<Node>>,
-    pub(crate) rows: Cells<Row>,
+pub(crate) struct ReadCache {
+    pub(crate) nodes: Cache<Id, Arc<Node>>,
+    pub(crate) rows: Cache<Id, Row>,
     pub(crate) engines: Vec<Arc<str>>,
     /// By job, of which there are few; they never change.
     pub(crate) ways: HashMap<u32, Arc<Way>>,
@@ -26,11 +27,11 @@ const MOST_NODES: usize = 8_192;
 /// Of some 300 bytes each.
 const MOST_ROWS: usize = 131_072;
 
-impl Default for Cache {
+impl Default for ReadCache {
     fn default() -> Self {
         Self {
-            nodes: Cells::new(MOST_NODES),
-            rows: Cells::new(MOST_ROWS),
+            nodes: Cache::new(MOST_NODES),
+            rows: Cache::new(MOST_ROWS),
             engines: Vec::new(),
             ways: HashMap::new(),
             jobs: None,

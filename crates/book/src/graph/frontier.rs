@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::BookError;
-use crate::graph::cache::Cache;
+use crate::graph::cache::ReadCache;
 use crate::graph::id::Id;
 use crate::graph::index::Index;
 use crate::graph::keys::{Marker, POSITION};
 use crate::graph::row::Row;
-use crate::store::Store;
-use crate::store::partitions::{Piece, on_all_cores};
+use kagetsu_store::Store;
+use kagetsu_store::{Partition, map_partitions};
 
 /// The positions that wait for one job, with their priorities; the least priority is next.
 pub(crate) type Queue = BTreeSet<(u64, Id)>;
@@ -74,8 +74,8 @@ impl Frontiers {
         marker: Marker,
         job: u32,
     ) -> Result<(), BookError> {
-        let queues = on_all_cores(
-            &Piece::all(store, Some(POSITION)),
+        let queues = map_partitions(
+            &Partition::split(store, Some(POSITION)),
             |piece| waiting_in(store, marker, piece, job),
             &mut |_| {},
         )?;
@@ -88,10 +88,10 @@ impl Frontiers {
 fn waiting_in(
     store: &dyn Store,
     marker: Marker,
-    piece: &Piece,
+    piece: &Partition,
     job: u32,
 ) -> Result<Vec<(u64, Id)>, BookError> {
-    let mut index = Index::new(store, marker, Cache::default());
+    let mut index = Index::new(store, marker, ReadCache::default());
     let mut waiting = Vec::new();
     for pair in piece.entries(store) {
         let (key, bytes) = pair?;

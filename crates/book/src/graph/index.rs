@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::BookError;
-use crate::graph::cache::Cache;
+use crate::graph::cache::ReadCache;
 use crate::graph::frontier::FrontierChange;
 use crate::graph::id::{Id, unpack};
 use crate::graph::keys::{
@@ -23,8 +23,8 @@ use crate::jobs::move_filter::Way;
 use crate::jobs::state::{Account, Held, JobBody};
 use crate::journal::entry::{Setting, SpecBody};
 use crate::journal::record::{self, Record};
-use crate::store::bytes::{digest, seal, unseal};
-use crate::store::{Batch, Pair, Store};
+use kagetsu_store::{Batch, Pair, Store};
+use kagetsu_store::{decode, digest, encode};
 
 /// A position that a job goes on without.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub(crate) struct Index<'a> {
     /// The same of the rows of positions.
     rows: BTreeMap<Id, (Row, Row)>,
     frontier: Vec<FrontierChange>,
-    cache: Cache,
+    cache: ReadCache,
     pub(crate) marker: Marker,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Changes {
 }
 
 impl<'a> Index<'a> {
-    pub(crate) fn new(store: &'a dyn Store, marker: Marker, cache: Cache) -> Self {
+    pub(crate) fn new(store: &'a dyn Store, marker: Marker, cache: ReadCache) -> Self {
         Self {
             store,
             changes: BTreeMap::new(),
@@ -75,12 +75,12 @@ impl<'a> Index<'a> {
     }
 
     /// The changes, and what was read on the way.
-    pub(crate) fn into_parts(mut self) -> (Changes, Cache) {
+    pub(crate) fn into_parts(mut self) -> (Changes, ReadCache) {
         for (id, (before, now)) in std::mem::take(&mut self.jobs) {
             self.put(key(JOB, &[&id.to_be_bytes()]), before.as_ref(), Some(&now));
         }
         let mut batch: Vec<_> = self.changes.into_iter().collect();
-        batch.push((MARKER.to_vec(), Some(seal(MARKER, &self.marker))));
+        batch.push((MARKER.to_vec(), Some(encode(MARKER, &self.marker))));
         let changes = Changes {
             batch: Batch(batch),
             marker: self.marker,
@@ -92,14 +92,14 @@ impl<'a> Index<'a> {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
         match self.changes.get(key) {
             Some(value) => Ok(value.clone()),
-            None => self.store.get(key),
+            None => Ok(self.store.get(key)?),
         }
     }
 
     /// Changes what is under a key from `before` to `now`.
     fn put<T: Serialize + PartialEq>(&mut self, key: Vec<u8>, before: Option<&T>, now: Option<&T>) {
         if before != now {
-            let bytes = |body: &T| seal(&key, body);
+            let bytes = |body: &T| encode(&key, body);
             let (before, now) = (before.map(bytes), now.map(bytes));
             self.put_bytes(key, before, now);
         }
@@ -154,7 +154,7 @@ impl<'a> Index<'a> {
     ) -> Result<Option<T>, BookError> {
         let bytes = self.get(key)?;
         bytes
-            .map(|bytes| unseal(key, &bytes).ok_or(BookError::Store(what)))
+            .map(|bytes| decode(key, &bytes).ok_or(BookError::Store(what)))
             .transpose()
     }
 
@@ -163,15 +163,19 @@ impl<'a> Index<'a> {
         if self.rows.contains_key(&id) {
             return Ok(&self.rows[&id].1);
         }
-        if self.cache.rows.get(id).is_none() {
+        let (changes, store) = (&self.changes, self.store);
+        let read = || {
             let key = key(POSITION, &[&id.0]);
-            let row = match self.get(&key)? {
-                Some(bytes) => Row::read(&key, &bytes).ok_or(BookError::Record(id.key()))?,
-                None => Row::default(),
+            let bytes = match changes.get(&key) {
+                Some(bytes) => bytes.clone(),
+                None => store.get(&key)?,
             };
-            self.cache.rows.put(id, row);
-        }
-        let row = self.cache.rows.get(id);
+            match bytes {
+                Some(bytes) => Row::read(&key, &bytes).ok_or(BookError::Record(id.key())),
+                None => Ok(Row::default()),
+            }
+        };
+        let row = self.cache.rows.get_or_insert_with(&id, read)?;
         row.ok_or(BookError::Store("a position"))
     }
 
@@ -212,20 +216,20 @@ impl<'a> Index<'a> {
         let bytes = now.write(&key);
         now.digest = bytes.as_ref().map(|bytes| digest(&key, bytes));
         self.replace(key, before.digest, bytes, now.digest);
-        self.cache.rows.put(id, now);
+        self.cache.rows.insert(id, now);
         Ok(())
     }
 
     /// A position of the book.
     pub(crate) fn node(&mut self, id: Id) -> Result<Option<Arc<Node>>, BookError> {
-        if let Some(node) = self.cache.nodes.get(id) {
+        if let Some(node) = self.cache.nodes.get(&id) {
             return Ok(Some(Arc::clone(node)));
         }
         let Some(record) = self.row(id)?.record.clone() else {
             return Ok(None);
         };
         let node = Arc::new(read_node(id, &record, self.engines()?)?);
-        self.cache.nodes.put(id, Arc::clone(&node));
+        self.cache.nodes.insert(id, Arc::clone(&node));
         Ok(Some(node))
     }
 
@@ -239,7 +243,7 @@ impl<'a> Index<'a> {
             .expect("a node's position was unpacked");
         let record = postcard::to_allocvec(&Record { packed, groups });
         let record = record.expect("plain data, and memory grows");
-        self.cache.nodes.put(id, node);
+        self.cache.nodes.insert(id, node);
         self.change_row(id, |row| row.record = Some(record.into()))
     }
 
@@ -454,7 +458,7 @@ impl<'a> Index<'a> {
     pub(crate) fn jobs(&self) -> Result<Vec<(u32, JobBody)>, BookError> {
         let body = |(key, value): &Pair| {
             let id = key.last_chunk().map(|bytes| u32::from_be_bytes(*bytes));
-            id.zip(unseal(key, value)).ok_or(BookError::Store("a job"))
+            id.zip(decode(key, value)).ok_or(BookError::Store("a job"))
         };
         self.first(&[JOB], usize::MAX)?.iter().map(body).collect()
     }
@@ -463,7 +467,7 @@ impl<'a> Index<'a> {
     pub(crate) fn engines(&mut self) -> Result<&[Arc<str>], BookError> {
         if self.cache.engines.is_empty() {
             let name =
-                |(key, value): &Pair| unseal(key, value).ok_or(BookError::Store("an engine"));
+                |(key, value): &Pair| decode(key, value).ok_or(BookError::Store("an engine"));
             let names: Vec<String> = self
                 .first(&[ENGINE], usize::MAX)?
                 .iter()
@@ -518,7 +522,7 @@ impl<'a> Index<'a> {
     pub(crate) fn asides(&self, job: u32, most: usize) -> Result<Vec<(Id, AsideBody)>, BookError> {
         let body = |(key, value): Pair| {
             Id::at_end(&key)
-                .zip(unseal(&key, &value))
+                .zip(decode(&key, &value))
                 .ok_or(BookError::Store("a reason"))
         };
         self.first(&key(ASIDE, &[&job.to_be_bytes()]), most)?
@@ -567,4 +571,9 @@ pub(crate) fn read_node(id: Id, record: &[u8], engines: &[Arc<str>]) -> Result<N
         .filter(|_| rest.is_empty())
         .and_then(|facts| Node::new(position, facts).ok())
         .ok_or_else(damaged)
+}
+
+/// Copies the names of engines for one thread, so that threads do not contend for the reference counts.
+pub(crate) fn copied_names(names: &[Arc<str>]) -> Vec<Arc<str>> {
+    names.iter().map(|name| Arc::from(&**name)).collect()
 }

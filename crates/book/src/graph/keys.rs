@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::graph::id::Id;
 use crate::graph::row::has_record;
-use crate::store::bytes::digest;
+use kagetsu_store::digest;
 
 /// Which entries of the journal the store has, and what it holds because of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,6 @@ pub(crate) mod cache;
 pub(crate) mod choice;
 pub(crate) mod derive;
 pub(crate) mod frontier;
-pub(crate) mod generation_cache;
 pub(crate) mod growth;
 pub(crate) mod id;
 pub(crate) mod index;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::graph::links::Reach;
 use crate::graph::value::{Derived, DerivedBody};
-use crate::store::bytes::{digest, open, seal, unseal};
+use kagetsu_store::{body, decode, digest, encode};
 
 /// What the store holds of a position, whether it was searched or other positions only lead to it.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +43,7 @@ struct RowRef<'a> {
 impl Row {
     /// The row under a key; `None` for bytes that are damaged.
     pub(crate) fn read(key: &[u8], bytes: &[u8]) -> Option<Self> {
-        let body: RowBody = unseal(key, bytes)?;
+        let body: RowBody = decode(key, bytes)?;
         let value = match body.value {
             Some(value) => Some(value.derived()?),
             None => None,
@@ -65,7 +65,7 @@ impl Row {
             value: self.value.map(DerivedBody::from),
             links: &self.links,
         };
-        (!is_empty).then(|| seal(key, &body))
+        (!is_empty).then(|| encode(key, &body))
     }
 
     /// Whether two rows say the same of a position.
@@ -82,7 +82,7 @@ pub(crate) fn has_record(bytes: &[u8]) -> bool {
 
 /// The encoded record of a row that has one; `None` for bytes that are damaged.
 pub(crate) fn record_in<'a>(key: &[u8], bytes: &'a [u8]) -> Option<&'a [u8]> {
-    let (_, body) = open(key, bytes)?;
+    let body = body(key, bytes)?;
     let (record, _) = postcard::take_from_bytes::<&[u8]>(body).ok()?;
     Some(record)
 }

@@ -13,14 +13,14 @@ use crate::book::Book;
 use crate::graph::derive::derive;
 use crate::graph::frontier::Queue;
 use crate::graph::id::Id;
-use crate::graph::index::read_node;
+use crate::graph::index::{copied_names, read_node};
 use crate::graph::keys::{Marker, POSITION};
 use crate::graph::links::Stage;
 use crate::graph::node::Node;
 use crate::graph::row::record_in;
 use crate::maintenance::check_report::CheckReport;
 use crate::maintenance::full_scan::{ByJob, Known, Many, Said, survey};
-use crate::store::partitions::{Piece, on_all_cores, own};
+use kagetsu_store::{Partition, map_partitions};
 
 /// What follows from the records of a piece.
 #[derive(Default)]
@@ -59,8 +59,8 @@ impl Book {
             done += followed.report.positions;
             progress(done);
         };
-        let records = Piece::all(&*self.store, Some(POSITION));
-        let followed = on_all_cores(
+        let records = Partition::split(&*self.store, Some(POSITION));
+        let followed = map_partitions(
             &records,
             |piece| self.followed(piece, &known, &engines),
             &mut each,
@@ -110,11 +110,11 @@ impl Book {
     /// to facts alone: where each is right, all are.
     fn followed(
         &self,
-        piece: &Piece,
+        piece: &Partition,
         known: &Known,
         engines: &[Arc<str>],
     ) -> Result<Followed, BookError> {
-        let engines = own(engines);
+        let engines = copied_names(engines);
         let mut followed = Followed::default();
         for pair in piece.entries(&*self.store) {
             let (key, bytes) = pair?;
@@ -356,9 +356,9 @@ mod tests {
     use crate::graph::keys::JOB;
     use crate::graph::row::{Row, has_record};
     use crate::jobs::state::JobBody;
-    use crate::store::bytes::{seal, unseal};
-    use crate::store::{Batch, Pair};
     use crate::{BookOptions, Bounds, Derived, JobSpec, Policy};
+    use kagetsu_store::{Batch, Pair};
+    use kagetsu_store::{decode, encode};
 
     /// The first moves of a position, each a little worse than the one before.
     fn answer(position: &Position) -> Answer {
@@ -527,9 +527,9 @@ mod tests {
             }),
             ("positions wait, it says", |book| {
                 let (key, bytes) = scanned(book, JOB).remove(0);
-                let mut job: JobBody = unseal(&key, &bytes).expect("written");
+                let mut job: JobBody = decode(&key, &bytes).expect("written");
                 job.frontier += 1;
-                vec![(key.clone(), Some(seal(&key, &job)))]
+                vec![(key.clone(), Some(encode(&key, &job)))]
             }),
             ("its stage is another", |book| {
                 changed(middle(book), |row| {

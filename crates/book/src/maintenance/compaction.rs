@@ -140,7 +140,7 @@ impl Book {
             (self, Vec::new())
         };
         book.syncer().sync()?;
-        book.store.seal()?;
+        book.store.compact()?;
         let (entries, bytes) = (book.sequence().0, book.bytes()?);
         Ok((
             book,

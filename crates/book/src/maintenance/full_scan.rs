@@ -7,9 +7,9 @@ use crate::graph::id::Id;
 use crate::graph::keys::{ASIDE, Marker, POSITION, WALK, queued};
 use crate::graph::links::Stage;
 use crate::graph::row::Row;
-use crate::store::Store;
-use crate::store::partitions::{Piece, on_all_cores};
 use crate::{BookError, CheckReport, Derived};
+use kagetsu_store::Store;
+use kagetsu_store::{Partition, map_partitions};
 
 /// Things without an order: how many, and a hash over all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,8 +95,8 @@ impl Known {
 /// # Errors
 /// If the store cannot be read.
 pub(crate) fn survey(store: &dyn Store) -> Result<(Said, Known), BookError> {
-    let pieces = on_all_cores(
-        &Piece::all(store, None),
+    let pieces = map_partitions(
+        &Partition::split(store, None),
         |piece| said(store, piece),
         &mut |_| {},
     )?;
@@ -117,7 +117,7 @@ pub(crate) fn known(store: &dyn Store) -> Result<Known, BookError> {
 }
 
 /// What the entries of a piece say.
-fn said(store: &dyn Store, piece: &Piece) -> Result<Said, BookError> {
+fn said(store: &dyn Store, piece: &Partition) -> Result<Said, BookError> {
     let mut said = Said::default();
     for pair in piece.entries(store) {
         let (key, value) = pair?;

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use kagetsu_game::{Claim, Game, Move, Position, with_game};
 
 use crate::graph::id::Id;
-use crate::graph::index::read_node;
+use crate::graph::index::{copied_names, read_node};
 use crate::graph::keys::POSITION;
 use crate::graph::links::Stage;
 use crate::graph::node::Node;
 use crate::graph::row::record_in;
 use crate::maintenance::full_scan::{Known, known};
-use crate::store::partitions::{Piece, on_all_cores, own};
 use crate::{Book, BookError, Derived, Stats};
+use kagetsu_store::{Partition, map_partitions};
 
 /// Holes that are told one by one.
 const TOLD: usize = 10;
@@ -174,8 +174,8 @@ impl Book {
     pub fn grades(&self) -> Result<Grades, BookError> {
         let known = known(&*self.store)?;
         let engines = self.index().engines()?.to_vec();
-        let records = Piece::all(&*self.store, Some(POSITION));
-        let parts = on_all_cores(
+        let records = Partition::split(&*self.store, Some(POSITION));
+        let parts = map_partitions(
             &records,
             |piece| self.graded(piece, &known, &engines),
             &mut |_| {},
@@ -191,11 +191,11 @@ impl Book {
 
     fn graded(
         &self,
-        piece: &Piece,
+        piece: &Partition,
         known: &Known,
         engines: &[Arc<str>],
     ) -> Result<Graded, BookError> {
-        let (mut graded, engines) = (Graded::default(), own(engines));
+        let (mut graded, engines) = (Graded::default(), copied_names(engines));
         for pair in piece.entries(&*self.store) {
             let (key, bytes) = pair?;
             let id = Id::at_end(&key).ok_or(BookError::Store("a key"))?;

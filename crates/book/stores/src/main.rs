@@ -1,16 +1,8 @@
-//! Stores held against one another, with what growing a book asks of one:
-//! `cargo run --release -- layers 200000`, with one of layers (the book's own), settled (the same as a book uses it: what is new
-//! is durable by the journal, which is not measured here), sled, redb, fjall, lmdb, and how many positions.
+//! Compares stores on the rows that growing a book writes.
 //!
-//! It is no part of the workspace, so that a build of the book has no other store than sled; the book's own files stand in it by
-//! their paths.
-
-#[path = "../../src/error.rs"]
-#[allow(dead_code)]
-mod error;
-#[path = "../../src/store/mod.rs"]
-#[allow(dead_code)]
-mod store;
+//! `cargo run --release -- lsm 200000` grows 200,000 positions in one of `lsm` (the store of the book, durable like the others),
+//! `journaled` (the same as a book uses it: the journal, which is not measured, makes changes durable), `sled`, `redb`, `fjall`
+//! and `lmdb`. The crate is no part of the workspace, so that a build of the book compiles no other store.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
@@ -21,19 +13,16 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use redb::ReadableDatabase;
 
-pub(crate) use crate::error::BookError;
-use crate::store::layers::Layers;
-use crate::store::sled_store::SledStore;
-use crate::store::{Batch, Store};
+use kagetsu_store::{Batch, LsmStore, Store, StoreError};
 
-/// What growing a book asks of a store.
+/// The operations that growing a book needs.
 trait Candidate {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError>;
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError>;
 
-    fn apply(&mut self, batch: Batch) -> Result<(), BookError>;
+    fn apply(&mut self, batch: Batch) -> Result<(), StoreError>;
 
-    /// Makes what was applied durable.
-    fn flush(&mut self) -> Result<(), BookError>;
+    /// Makes all changes durable.
+    fn flush(&mut self) -> Result<(), StoreError>;
 }
 
 /// First bytes of the keys of a book.
@@ -41,84 +30,113 @@ const POSITION: u8 = b'p';
 const JOB: u8 = b'j';
 const MARKER: &[u8] = b"m";
 
-/// Memory that each may take for its cache.
+/// Memory for the cache of each store.
 const CACHE: u64 = 64 << 20;
-/// Positions between two times that all is made durable, as a book has it.
+/// Positions between two flushes.
 const FLUSH_EVERY: u64 = 2_000;
 /// Moves of a position that lead on.
 const CHILDREN: usize = 5;
 /// Bytes of the links of a position, and of the whole row of a position that was searched.
 const LINK_BYTES: usize = 38;
 const ROW_BYTES: usize = 290;
+/// Look-ups at the end.
 const READS: usize = 100_000;
 
-fn other(error: impl std::fmt::Display) -> BookError {
-    BookError::io("cannot use", Path::new("the store"))(std::io::Error::other(error.to_string()))
+fn other(error: impl std::fmt::Display) -> StoreError {
+    StoreError::Io {
+        action: "cannot use",
+        path: "the store".into(),
+        error: std::io::Error::other(error.to_string()),
+    }
 }
 
 const TABLE: redb::TableDefinition<'static, &[u8], &[u8]> = redb::TableDefinition::new("all");
 
-/// The book's own, with all of it durable when it is asked for, or when it is ended.
+/// The store of the book.
 struct Own {
-    layers: Layers,
+    lsm: LsmStore,
+    /// Whether a journal makes changes durable, so that flushes do nothing.
     is_journaled: bool,
 }
 
 impl Own {
     fn open(path: &Path, is_journaled: bool) -> Self {
-        let path = path.join("layers");
-        let layers = if path.exists() {
-            Layers::open(&path, CACHE)
+        let path = path.join("lsm");
+        let lsm = if path.exists() {
+            LsmStore::open(&path, CACHE)
         } else {
-            Layers::create(&path, CACHE)
+            LsmStore::create(&path, CACHE)
         };
         Self {
-            layers: layers.expect("whole"),
+            lsm: lsm.expect("whole"),
             is_journaled,
         }
     }
 }
 
 impl Candidate for Own {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
-        self.layers.get(key)
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        self.lsm.get(key)
     }
 
-    fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
-        self.layers.apply(batch)?;
-        if self.layers.is_full() {
-            self.layers.settle()
+    fn apply(&mut self, batch: Batch) -> Result<(), StoreError> {
+        self.lsm.apply(batch)?;
+        if self.lsm.needs_maintenance() {
+            self.lsm.maintain()
         } else {
             Ok(())
         }
     }
 
-    fn flush(&mut self) -> Result<(), BookError> {
+    fn flush(&mut self) -> Result<(), StoreError> {
         if self.is_journaled {
             Ok(())
         } else {
-            self.layers.flush()
+            self.lsm.flush()
         }
     }
 }
 
 impl Drop for Own {
     fn drop(&mut self) {
-        self.layers.keep().expect("room");
+        self.lsm.begin_flush().expect("room");
     }
 }
 
-impl Candidate for SledStore {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
-        Self::get(self, key)
+/// sled alone.
+struct Sled(sled::Db);
+
+impl Sled {
+    fn open(path: &Path) -> Self {
+        let config = sled::Config::new()
+            .path(path.join("sled"))
+            // sled counts the size of pages on disk. In memory they take some two and a half times that.
+            .cache_capacity(CACHE / 5 * 2)
+            .flush_every_ms(None);
+        Self(config.open().expect("opens"))
+    }
+}
+
+impl Candidate for Sled {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        let value = self.0.get(key).map_err(other)?;
+        Ok(value.map(|value| value.to_vec()))
     }
 
-    fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
-        Self::apply(self, batch)
+    fn apply(&mut self, batch: Batch) -> Result<(), StoreError> {
+        let mut all = sled::Batch::default();
+        for (key, value) in batch.0 {
+            match value {
+                Some(value) => all.insert(key, value),
+                None => all.remove(key),
+            }
+        }
+        self.0.apply_batch(all).map_err(other)
     }
 
-    fn flush(&mut self) -> Result<(), BookError> {
-        Self::flush(self)
+    fn flush(&mut self) -> Result<(), StoreError> {
+        self.0.flush().map_err(other)?;
+        Ok(())
     }
 }
 
@@ -143,7 +161,7 @@ impl Redb {
 }
 
 impl Candidate for Redb {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let table = self
             .db
             .begin_read()
@@ -156,7 +174,7 @@ impl Candidate for Redb {
             .map(|value| value.value().to_vec()))
     }
 
-    fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
+    fn apply(&mut self, batch: Batch) -> Result<(), StoreError> {
         let mut write = self.db.begin_write().map_err(other)?;
         let durability = if self.is_durable {
             redb::Durability::Immediate
@@ -177,7 +195,7 @@ impl Candidate for Redb {
         write.commit().map_err(other)
     }
 
-    fn flush(&mut self) -> Result<(), BookError> {
+    fn flush(&mut self) -> Result<(), StoreError> {
         self.is_durable = true;
         self.apply(Batch::default())
     }
@@ -202,7 +220,7 @@ impl Fjall {
 }
 
 impl Candidate for Fjall {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self
             .all
             .get(key)
@@ -210,7 +228,7 @@ impl Candidate for Fjall {
             .map(|value| value.to_vec()))
     }
 
-    fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
+    fn apply(&mut self, batch: Batch) -> Result<(), StoreError> {
         let mut all = self.db.batch();
         for (key, value) in batch.0 {
             match value {
@@ -221,10 +239,8 @@ impl Candidate for Fjall {
         all.commit().map_err(other)
     }
 
-    fn flush(&mut self) -> Result<(), BookError> {
-        self.db
-            .persist(fjall::PersistMode::SyncAll)
-            .map_err(other)
+    fn flush(&mut self) -> Result<(), StoreError> {
+        self.db.persist(fjall::PersistMode::SyncAll).map_err(other)
     }
 }
 
@@ -240,8 +256,8 @@ impl Lmdb {
         let mut options = heed::EnvOpenOptions::new();
         options.map_size(16 << 30);
         #[expect(unsafe_code)]
-        // SAFETY: the folder is this process's own, and nobody else writes to its files while they are mapped; what is not
-        // synced at once is by `flush`.
+        // SAFETY: no other process writes to the files of this folder while they are mapped. `flush` syncs what
+        // NO_SYNC leaves to the operating system.
         let env = unsafe {
             options.flags(heed::EnvFlags::NO_SYNC);
             options.open(&path).expect("opens")
@@ -254,12 +270,12 @@ impl Lmdb {
 }
 
 impl Candidate for Lmdb {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BookError> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let read = self.env.read_txn().map_err(other)?;
         Ok(self.all.get(&read, key).map_err(other)?.map(<[u8]>::to_vec))
     }
 
-    fn apply(&mut self, batch: Batch) -> Result<(), BookError> {
+    fn apply(&mut self, batch: Batch) -> Result<(), StoreError> {
         let mut write = self.env.write_txn().map_err(other)?;
         for (key, value) in &batch.0 {
             match value {
@@ -270,15 +286,15 @@ impl Candidate for Lmdb {
         write.commit().map_err(other)
     }
 
-    fn flush(&mut self) -> Result<(), BookError> {
+    fn flush(&mut self) -> Result<(), StoreError> {
         self.env.force_sync().map_err(other)
     }
 }
 
 fn open(name: &str, path: &Path) -> Box<dyn Candidate> {
     match name {
-        "layers" | "settled" => Box::new(Own::open(path, name == "settled")),
-        "sled" => Box::new(SledStore::open(&path.join("sled"), CACHE).expect("opens")),
+        "lsm" | "journaled" => Box::new(Own::open(path, name == "journaled")),
+        "sled" => Box::new(Sled::open(path)),
         "redb" => Box::new(Redb::open(path)),
         "fjall" => Box::new(Fjall::open(path)),
         "lmdb" => Box::new(Lmdb::open(path)),
@@ -286,7 +302,7 @@ fn open(name: &str, path: &Path) -> Box<dyn Candidate> {
     }
 }
 
-/// What Linux says of this process, in MiB.
+/// Returns a line of Linux's status of this process, in MiB.
 fn memory(what: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let line = status
@@ -300,7 +316,7 @@ fn memory(what: &str) -> u64 {
         >> 10
 }
 
-/// Seconds of all cores.
+/// Returns the CPU time of this process in seconds, over all cores.
 fn cpu() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
     let fields: Vec<&str> = stat
@@ -328,15 +344,15 @@ fn size(path: &Path) -> u64 {
         .sum()
 }
 
-/// Variant, stones, key.
+/// Variant, stones and key of a position.
 type Id = [u8; 22];
 
-fn id(chance: &mut StdRng) -> Id {
-    let stones: u16 = chance.random_range(1..40);
+fn id(random: &mut StdRng) -> Id {
+    let stones: u16 = random.random_range(1..40);
     let mut id = [0; 22];
     id[..4].copy_from_slice(&0x0100_000f_u32.to_be_bytes());
     id[4..6].copy_from_slice(&stones.to_be_bytes());
-    id[6..].copy_from_slice(&chance.random::<u128>().to_be_bytes());
+    id[6..].copy_from_slice(&random.random::<u128>().to_be_bytes());
     id
 }
 
@@ -356,14 +372,14 @@ fn learn(
     known: &[Id],
     at: u64,
     random: &mut StdRng,
-) -> Result<Id, BookError> {
+) -> Result<Id, StoreError> {
     let (_, own) = frontier.pop_first().expect("it grows");
     let mut batch = Vec::new();
     let mut put = |store: &dyn Candidate, id: Id, bytes: Vec<u8>| {
         let key = key(POSITION, &[&id]);
         store.get(&key)?;
         batch.push((key, Some(bytes)));
-        Ok::<_, BookError>(())
+        Ok::<_, StoreError>(())
     };
     put(store, own, random_bytes(random, ROW_BYTES))?;
     if random.random_bool(0.3) && !known.is_empty() {
@@ -390,18 +406,18 @@ fn learn(
 
 fn main() {
     let mut words = std::env::args().skip(1);
-    let name = words.next().unwrap_or_else(|| "layers".into());
+    let name = words.next().unwrap_or_else(|| "lsm".into());
     let positions = words
         .next()
         .map_or(20_000, |word| word.parse().expect("a number"));
     let folder = tempfile::tempdir().expect("a folder");
-    let chance = &mut StdRng::seed_from_u64(1);
+    let random = &mut StdRng::seed_from_u64(1);
     let mut store = open(&name, folder.path());
-    let mut frontier = BTreeSet::from([(0, id(chance))]);
+    let mut frontier = BTreeSet::from([(0, id(random))]);
     let mut known = Vec::new();
     let (begun, before) = (Instant::now(), cpu());
     for at in 1..=positions {
-        let own = learn(&mut *store, &mut frontier, &known, at, chance).expect("room");
+        let own = learn(&mut *store, &mut frontier, &known, at, random).expect("room");
         if known.len() < READS {
             known.push(own);
         }

@@ -1,0 +1,340 @@
+//! The store of a book, a log-structured merge tree of up to four levels.
+
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use crate::StoreError;
+use crate::bloom::hash;
+use crate::manifest::{Manifest, sled_path, sorted_path, sync_folder};
+use crate::memtable::Memtable;
+use crate::merge::{LevelEntry, MergeIterator, drop_tombstones, without_tombstones};
+use crate::sled_db::catch_panics;
+use crate::sled_level::SledLevel;
+use crate::sstable::SortedFile;
+use crate::store::{Batch, Pair, Pairs, Store};
+
+/// Memory for each change that is not in the sorted file.
+const BYTES_PER_CHANGE: u64 = 256;
+/// The most entries of the level in sled, which takes some 4 KiB of memory for each new one and opens slowly with many.
+const MAX_SLED_ENTRIES: usize = 16_384;
+/// A memtable that is full to this part is compacted when there is time, so that little is lost in a crash.
+const EARLY_COMPACTION_PART: usize = 8;
+/// There is time when this many times as long went by as the last compaction took.
+const COMPACTION_PAUSE: u32 = 20;
+
+/// A store of up to four levels, the newest first: a memtable, the memtable that is being compacted, a small tree of sled, and a
+/// sorted file.
+///
+/// Changes in the memtables are lost in a crash; the journal of the book has them.
+#[derive(Debug)]
+pub struct LsmStore {
+    folder: PathBuf,
+    cache_bytes: u64,
+    manifest: Manifest,
+    memtable: Memtable,
+    /// The memtable that is being compacted; nothing changes it any more.
+    immutable: Option<Arc<Memtable>>,
+    sled: Arc<SledLevel>,
+    sorted: Option<Arc<SortedFile>>,
+    compaction: Option<Compaction>,
+    /// When there is time for an early compaction; `None` for at once.
+    next_compaction: Option<Instant>,
+}
+
+/// A compaction in the background.
+#[derive(Debug)]
+struct Compaction {
+    /// The number of the new sorted file.
+    number: u64,
+    begun: Instant,
+    thread: JoinHandle<Result<SortedFile, StoreError>>,
+}
+
+impl LsmStore {
+    /// Makes an empty store in a new folder.
+    ///
+    /// # Errors
+    /// If the disk refuses.
+    pub fn create(folder: &Path, cache_bytes: u64) -> Result<Self, StoreError> {
+        fs::create_dir_all(folder).map_err(StoreError::io("cannot make", folder))?;
+        let manifest = Manifest {
+            sled: 1,
+            sorted: None,
+        };
+        let sled = SledLevel::create(&sled_path(folder, 1), cache_bytes / 3)?;
+        manifest.write(folder)?;
+        Ok(Self::new(folder, cache_bytes, manifest, sled, None))
+    }
+
+    /// Opens the store in a folder and verifies every level.
+    ///
+    /// # Errors
+    /// If the store is damaged or has a newer format, or the disk refuses.
+    pub fn open(folder: &Path, cache_bytes: u64) -> Result<Self, StoreError> {
+        let begun = Instant::now();
+        let manifest = Manifest::read(folder)?;
+        let sled = SledLevel::open(&sled_path(folder, manifest.sled), cache_bytes / 3)?;
+        let sorted = match manifest.sorted {
+            Some(number) => Some(open_sorted(&sorted_path(folder, number), cache_bytes / 3)?),
+            None => None,
+        };
+        manifest.remove_other_files(folder)?;
+        let mut store = Self::new(folder, cache_bytes, manifest, sled, sorted);
+        // No compaction has run yet: estimate its time from the time it took to open the store.
+        store.next_compaction = Instant::now().checked_add(COMPACTION_PAUSE * begun.elapsed());
+        Ok(store)
+    }
+
+    fn new(
+        folder: &Path,
+        cache_bytes: u64,
+        manifest: Manifest,
+        sled: SledLevel,
+        sorted: Option<SortedFile>,
+    ) -> Self {
+        Self {
+            folder: folder.to_path_buf(),
+            cache_bytes,
+            manifest,
+            memtable: Memtable::default(),
+            immutable: None,
+            sled: Arc::new(sled),
+            sorted: sorted.map(Arc::new),
+            compaction: None,
+            next_compaction: None,
+        }
+    }
+
+    /// Returns the number of changes with which a memtable is full.
+    fn max_changes(&self) -> usize {
+        usize::try_from(self.cache_bytes / BYTES_PER_CHANGE)
+            .unwrap_or(usize::MAX)
+            .max(4)
+    }
+
+    /// Returns whether the memtable is to be compacted.
+    fn is_compaction_due(&self) -> bool {
+        let early = (self.max_changes() / EARLY_COMPACTION_PART).max(MAX_SLED_ENTRIES);
+        let is_time = self
+            .next_compaction
+            .is_none_or(|next| Instant::now() >= next);
+        self.memtable.len() >= self.max_changes() || (self.memtable.len() >= early && is_time)
+    }
+
+    /// Returns whether changes come faster than they are compacted.
+    fn is_behind(&self) -> bool {
+        self.memtable.len() >= 2 * self.max_changes()
+    }
+
+    /// Returns whether the memtable has room in the level in sled.
+    fn fits_in_sled(&self) -> bool {
+        self.memtable.len() + self.sled.len() < self.max_changes().min(MAX_SLED_ENTRIES)
+    }
+
+    /// Returns a file number above all that are in use.
+    fn next_file_number(&self) -> u64 {
+        let compacting = self.compaction.as_ref().map(|compaction| compaction.number);
+        let used = [Some(self.manifest.sled), self.manifest.sorted, compacting];
+        used.into_iter().flatten().max().unwrap_or(0) + 1
+    }
+
+    /// Begins to merge all levels into a new sorted file. No other compaction is running.
+    fn begin_compaction(&mut self) {
+        let number = self.next_file_number();
+        let path = sorted_path(&self.folder, number);
+        let cache_bytes = self.cache_bytes / 3;
+        let memtable = Arc::new(std::mem::take(&mut self.memtable));
+        self.immutable = Some(Arc::clone(&memtable));
+        let sled = Arc::clone(&self.sled);
+        let sorted = self.sorted.clone();
+        let below = sorted.as_ref().map_or(0, |sorted| sorted.entries());
+        let max_entries = memtable.len() + sled.len() + below;
+        let thread = std::thread::spawn(move || {
+            catch_panics(|| {
+                let mut levels = vec![memtable.range(&[]), sled.range(&[])];
+                levels.extend(
+                    sorted
+                        .iter()
+                        .map(|sorted| without_tombstones(sorted.range(&[], true))),
+                );
+                let mut entries = drop_tombstones(MergeIterator::new(levels));
+                SortedFile::create(&path, cache_bytes, max_entries, &mut entries)
+            })
+        });
+        self.compaction = Some(Compaction {
+            number,
+            begun: Instant::now(),
+            thread,
+        });
+    }
+
+    /// Waits for the running compaction, if there is one, and replaces the levels that it merged.
+    fn end_compaction(&mut self) -> Result<(), StoreError> {
+        let Some(compaction) = self.compaction.take() else {
+            return Ok(());
+        };
+        let sorted = compaction
+            .thread
+            .join()
+            .unwrap_or(Err(StoreError::Damaged("it could not be compacted")))?;
+        let pause = COMPACTION_PAUSE * compaction.begun.elapsed();
+        self.next_compaction = Instant::now().checked_add(pause);
+        sync_folder(&self.folder)?;
+        let mut manifest = Manifest {
+            sled: self.manifest.sled,
+            sorted: Some(compaction.number),
+        };
+        let mut sled = Arc::clone(&self.sled);
+        if sled.len() > 0 {
+            manifest.sled = compaction.number + 1;
+            let path = sled_path(&self.folder, manifest.sled);
+            sled = Arc::new(SledLevel::create(&path, self.cache_bytes / 3)?);
+        }
+        manifest.write(&self.folder)?;
+        self.manifest = manifest;
+        self.sled = sled;
+        self.sorted = Some(Arc::new(sorted));
+        self.immutable = None;
+        manifest.remove_other_files(&self.folder)
+    }
+
+    /// Merges all levels from a key on.
+    fn merged<'a>(&'a self, from: &[u8], is_scan: bool) -> MergeIterator<'a> {
+        let mut levels = vec![self.memtable.range(from)];
+        levels.extend(self.immutable.iter().map(|memtable| memtable.range(from)));
+        levels.push(self.sled.range(from));
+        levels.extend(
+            self.sorted
+                .iter()
+                .map(|sorted| without_tombstones(sorted.range(from, is_scan))),
+        );
+        MergeIterator::new(levels)
+    }
+}
+
+fn open_sorted(path: &Path, cache_bytes: u64) -> Result<SortedFile, StoreError> {
+    match SortedFile::open(path, cache_bytes) {
+        Err(StoreError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
+            Err(StoreError::Damaged("its sorted file is missing"))
+        }
+        opened => opened,
+    }
+}
+
+impl Drop for LsmStore {
+    fn drop(&mut self) {
+        // A compaction that is dropped would be repeated. Where it fails, the journal has all of it.
+        let _ = self.end_compaction();
+    }
+}
+
+impl Store for LsmStore {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        let hash = hash(key);
+        for memtable in std::iter::once(&self.memtable).chain(self.immutable.as_deref()) {
+            if let Some(found) = memtable.get(hash, key) {
+                return Ok(found.clone());
+            }
+        }
+        if let Some(found) = self.sled.get(hash, key)? {
+            return Ok(found);
+        }
+        match &self.sorted {
+            Some(sorted) => sorted.get(hash, key),
+            None => Ok(None),
+        }
+    }
+
+    fn range<'a>(&'a self, prefix: &[u8], from: &[u8]) -> Pairs<'a> {
+        let from = from.max(prefix);
+        let pairs = drop_tombstones(self.merged(from, from.is_empty()));
+        let prefix = prefix.to_vec();
+        let has_prefix = move |pair: &Result<Pair, StoreError>| match pair {
+            Ok((key, _)) => key.starts_with(&prefix),
+            Err(_) => true,
+        };
+        Box::new(pairs.take_while(has_prefix))
+    }
+
+    fn scan<'a>(&'a self, from: &[u8], to: Option<&[u8]>) -> Pairs<'a> {
+        let to = to.map(<[u8]>::to_vec);
+        let is_before = move |entry: &Result<LevelEntry, StoreError>| match (entry, &to) {
+            (Ok((key, _)), Some(to)) => key < to,
+            _ => true,
+        };
+        Box::new(drop_tombstones(
+            self.merged(from, true).take_while(is_before),
+        ))
+    }
+
+    fn split_points(&self, max: usize) -> Vec<Vec<u8>> {
+        match &self.sorted {
+            Some(sorted) => sorted.split_points(max),
+            None => Vec::new(),
+        }
+    }
+
+    fn apply(&mut self, batch: Batch) -> Result<(), StoreError> {
+        self.memtable.apply(batch);
+        Ok(())
+    }
+
+    fn needs_maintenance(&self) -> bool {
+        match &self.compaction {
+            Some(compaction) => compaction.thread.is_finished() || self.is_behind(),
+            None => self.is_compaction_due(),
+        }
+    }
+
+    /// Waits for the running compaction where changes come faster than they are compacted.
+    fn maintain(&mut self) -> Result<(), StoreError> {
+        let is_behind = self.is_behind();
+        let is_over = |compaction: &Compaction| is_behind || compaction.thread.is_finished();
+        if self.compaction.as_ref().is_some_and(is_over) {
+            self.end_compaction()?;
+        }
+        if self.compaction.is_none() && self.is_compaction_due() {
+            self.begin_compaction();
+        }
+        Ok(())
+    }
+
+    fn compact(&mut self) -> Result<(), StoreError> {
+        self.end_compaction()?;
+        if self.memtable.is_empty() && self.sled.len() == 0 {
+            return Ok(());
+        }
+        self.begin_compaction();
+        self.end_compaction()
+    }
+
+    fn begin_flush(&mut self) -> Result<(), StoreError> {
+        self.end_compaction()?;
+        if self.fits_in_sled() {
+            return self.flush();
+        }
+        self.begin_compaction();
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), StoreError> {
+        self.end_compaction()?;
+        if !self.fits_in_sled() {
+            return self.compact();
+        }
+        let sled = Arc::get_mut(&mut self.sled).expect("no compaction reads it");
+        if !self.memtable.is_empty() {
+            sled.apply(&self.memtable)?;
+        }
+        sled.flush()?;
+        self.memtable.clear();
+        Ok(())
+    }
+}

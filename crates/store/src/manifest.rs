@@ -1,0 +1,95 @@
+//! The files of a store, and the file that names them.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::StoreError;
+use crate::encoding::{FORMAT_VERSION, decode, encode, version};
+
+/// The name of the manifest's file.
+const FILE_NAME: &str = "current";
+
+/// The levels of a store on disk, by file number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    /// The level in sled.
+    pub(crate) sled: u64,
+    /// The sorted file below it.
+    pub(crate) sorted: Option<u64>,
+}
+
+impl Manifest {
+    /// Reads the manifest of the store in a folder.
+    ///
+    /// # Errors
+    /// If it is missing, damaged, or of another format.
+    pub(crate) fn read(folder: &Path) -> Result<Self, StoreError> {
+        let path = folder.join(FILE_NAME);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(StoreError::Damaged("it was not whole"));
+            }
+            Err(error) => return Err(StoreError::io("cannot read", &path)(error)),
+        };
+        match version(FILE_NAME.as_bytes(), &bytes) {
+            Some(found) if found > FORMAT_VERSION => Err(StoreError::Newer {
+                path,
+                found: found.into(),
+                known: FORMAT_VERSION.into(),
+            }),
+            _ => {
+                decode(FILE_NAME.as_bytes(), &bytes).ok_or(StoreError::Damaged("its list of parts"))
+            }
+        }
+    }
+
+    /// Replaces the manifest, whole or not at all.
+    pub(crate) fn write(self, folder: &Path) -> Result<(), StoreError> {
+        let path = folder.join(FILE_NAME);
+        let temporary = folder.join("current.new");
+        let error = |error| StoreError::io("cannot write to", &temporary)(error);
+        let mut file = File::create(&temporary).map_err(error)?;
+        file.write_all(&encode(FILE_NAME.as_bytes(), &self))
+            .and_then(|()| file.sync_all())
+            .map_err(error)?;
+        fs::rename(&temporary, &path).map_err(error)?;
+        sync_folder(folder)
+    }
+
+    /// Removes files that the manifest does not name: levels that were replaced, and files that were never finished.
+    pub(crate) fn remove_other_files(self, folder: &Path) -> Result<(), StoreError> {
+        let mut kept = vec![folder.join(FILE_NAME), sled_path(folder, self.sled)];
+        kept.extend(self.sorted.map(|number| sorted_path(folder, number)));
+        let error = |error| StoreError::io("cannot clean", folder)(error);
+        for entry in fs::read_dir(folder).map_err(error)? {
+            let path = entry.map_err(error)?.path();
+            if !kept.contains(&path) {
+                let removed = if path.is_dir() {
+                    fs::remove_dir_all(&path)
+                } else {
+                    fs::remove_file(&path)
+                };
+                removed.map_err(error)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn sled_path(folder: &Path, number: u64) -> PathBuf {
+    folder.join(format!("{number:06}.sled"))
+}
+
+pub(crate) fn sorted_path(folder: &Path, number: u64) -> PathBuf {
+    folder.join(format!("{number:06}.sorted"))
+}
+
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    File::open(folder)
+        .and_then(|file| file.sync_all())
+        .map_err(StoreError::io("cannot write to", folder))
+}
