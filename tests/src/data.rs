@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
-/// A file or folder of the real data that lies beside the checkout; `None`, with a line that says so, where it is absent.
+/// Returns a file or folder of the real data beside the checkout; `None`, with a line that says so,
+/// if it is absent.
 #[must_use]
 pub fn shared_data(name: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))

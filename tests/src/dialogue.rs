@@ -3,10 +3,10 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// How long a program may be silent that has something to say; only bounds a test that has failed.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// Longest wait for a line; it only bounds a failing test.
+const TEST_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A program that is spoken with line by line. It is killed when this value is dropped.
+/// A program that the test talks to line by line. It is killed on drop.
 #[derive(Debug)]
 pub struct Dialogue {
     child: Child,
@@ -42,10 +42,10 @@ impl Dialogue {
         }
     }
 
-    /// Says some lines, or any bytes.
+    /// Sends lines, or any bytes.
     ///
     /// # Panics
-    /// If nobody listens any more.
+    /// If the program has closed its input.
     pub fn say(&mut self, text: impl AsRef<[u8]>) {
         let input = self.input.as_mut().expect("not hung up");
         input
@@ -55,7 +55,7 @@ impl Dialogue {
         input.flush().expect("it listens");
     }
 
-    /// The next line that begins so, and those before it.
+    /// Returns the next line that begins with `begin`, and the lines before it.
     ///
     /// # Panics
     /// If none comes.
@@ -65,14 +65,14 @@ impl Dialogue {
         })
     }
 
-    /// The next line of which this is true, and those before it.
+    /// Returns the next line for which `is_it` holds, and the lines before it.
     ///
     /// # Panics
     /// If none comes.
     pub fn find(&self, what: &str, is_it: impl Fn(&str) -> bool) -> (String, Vec<String>) {
         let mut before = Vec::new();
         loop {
-            match self.lines.recv_timeout(PATIENCE) {
+            match self.lines.recv_timeout(TEST_TIMEOUT) {
                 Ok(line) if is_it(&line) => return (line, before),
                 Ok(line) => before.push(line),
                 Err(error) => panic!("{error} waiting for {what} after {before:#?}"),
@@ -80,15 +80,15 @@ impl Dialogue {
         }
     }
 
-    /// Closes its stdin, and waits for its end. Gives what it said last.
+    /// Closes the program's stdin and waits for its end. Returns the remaining lines.
     ///
     /// # Panics
-    /// If it goes on for too long.
+    /// If it does not end in time.
     pub fn hang_up(mut self) -> (ExitStatus, Vec<String>) {
         drop(self.input.take());
         let mut last = Vec::new();
         loop {
-            match self.lines.recv_timeout(PATIENCE) {
+            match self.lines.recv_timeout(TEST_TIMEOUT) {
                 Ok(line) => last.push(line),
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
                 Err(error) => panic!("{error}: it goes on after the end of its stdin: {last:#?}"),

@@ -7,7 +7,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-/// One of our programs, as it was built with these tests.
+/// A program of the project, built with the tests.
 #[derive(Clone, Copy, Debug)]
 pub enum Program {
     /// The command line.
@@ -16,23 +16,23 @@ pub enum Program {
     Coordinator,
     /// The worker.
     Worker,
-    /// The engine for managers of gomoku games.
+    /// The Gomocup engine.
     Pbrain,
 }
 
-/// A program that has ended.
+/// The result of a program that has ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// Its exit code; `None` if a signal ended it.
+    /// Exit code; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// Everything that it printed.
+    /// All of its standard output.
     pub stdout: String,
-    /// Everything that it said.
+    /// All of its standard error.
     pub stderr: String,
 }
 
 impl Program {
-    /// A command with these arguments. Settings in the environment of the tests do not reach it.
+    /// Returns a command with these arguments and without the settings of the tests' environment.
     #[must_use]
     pub fn command(self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.path());
@@ -45,11 +45,11 @@ impl Program {
         command
     }
 
-    /// A command whose files cannot grow beyond so many blocks (of 512 or 1,024 bytes, as the shell has it), as on a disk
-    /// that is full then.
+    /// Returns a command whose files cannot grow beyond this many blocks (of 512 or 1,024 bytes, by
+    /// the shell), as on a full disk.
     #[must_use]
     pub fn command_with_small_disk(self, blocks: u32, arguments: &[&str]) -> Command {
-        // Without the signal a write beyond the limit is an error.
+        // With the signal ignored, a write beyond the limit is an error.
         let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let plain = self.command(arguments);
         let mut command = Command::new("sh");
@@ -68,13 +68,13 @@ impl Program {
         command
     }
 
-    /// Runs it to its end.
+    /// Runs the program to its end.
     #[must_use]
     pub fn run(self, arguments: &[&str]) -> Finished {
         Finished::of(self.command(arguments))
     }
 
-    /// Starts it, with its stdout to be read line by line and its log on the stderr of the tests.
+    /// Starts the program; its stdout can be read line by line, its log goes to the tests' stderr.
     #[must_use]
     pub fn start(self, arguments: &[&str]) -> Running {
         Running::of(self.command(arguments))
@@ -95,7 +95,7 @@ impl Program {
     }
 }
 
-/// The program as the profile of these tests builds it; nothing is compiled anew where that is up to date.
+/// Builds the program with the tests' profile, unless it is up to date, and returns its path.
 fn build(package: &str, bin: &str) -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
@@ -129,10 +129,10 @@ impl Finished {
         }
     }
 
-    /// Its stdout as one JSON object.
+    /// Returns stdout as one JSON object.
     ///
     /// # Panics
-    /// If it did not end with exit code 0, or printed something else.
+    /// If the exit code is not 0, or stdout is something else.
     #[must_use]
     pub fn json(&self) -> Value {
         assert_eq!(self.code, Some(0), "{self:#?}");
@@ -140,11 +140,11 @@ impl Finished {
     }
 }
 
-/// A program that runs. It is killed when this value is dropped.
+/// A running program. It is killed on drop.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
-    /// Whether its end was heard of: from then on the system may give its number to another process.
+    /// Whether its end was observed; from then on the system may reuse its process number.
     has_ended: bool,
     lines: Option<BufReader<std::process::ChildStdout>>,
 }
@@ -165,10 +165,10 @@ impl Running {
         }
     }
 
-    /// The next line of its stdout, without the line end; empty at the end of it.
+    /// Returns the next line of stdout without its line end; empty at the end of the output.
     ///
     /// # Panics
-    /// If that is no text.
+    /// If the line is not text.
     pub fn line(&mut self) -> String {
         let mut line = String::new();
         self.lines
@@ -179,10 +179,10 @@ impl Running {
         line.trim_end().to_string()
     }
 
-    /// The address that a server says it listens on.
+    /// Returns the address that a server prints.
     ///
     /// # Panics
-    /// If it says something else.
+    /// If it prints something else.
     pub fn address(&mut self) -> String {
         let line = self.line();
         let address = line
@@ -191,41 +191,41 @@ impl Running {
         format!("http://{address}")
     }
 
-    /// Ends it at once, as a power cut would.
+    /// Kills the program at once, as a power cut would.
     pub fn kill(&mut self) {
         self.signal(Signal::SIGKILL);
         self.wait();
     }
 
-    /// Sends a signal; harmless if it has ended.
+    /// Sends a signal; harmless after the program's end.
     pub fn signal(&self, signal: Signal) {
         if !self.has_ended {
             let _ = kill(Pid::from_raw(self.child.id() as i32), signal);
         }
     }
 
-    /// Waits for its end.
+    /// Waits for the program's end.
     pub fn wait(&mut self) -> ExitStatus {
         self.has_ended = true;
         self.child.wait().expect("our own child")
     }
 
-    /// Whether it has ended.
+    /// Whether the program has ended.
     pub fn has_ended(&mut self) -> bool {
         self.has_ended |= self.child.try_wait().expect("our own child").is_some();
         self.has_ended
     }
 
-    /// Its process id.
+    /// Returns the process number.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// The rest of its stdout, to the end.
+    /// Returns the rest of stdout.
     ///
     /// # Panics
-    /// If that is no text.
+    /// If it is not text.
     pub fn rest(&mut self) -> String {
         let mut rest = String::new();
         self.lines

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The engine of `kagetsu-engines` for tests, which can be told to misbehave: `PATH PROTOCOL MODE`.
+/// Returns the test engine of `kagetsu-engines`, which misbehaves on demand: `PATH PROTOCOL MODE`.
 #[must_use]
 pub fn stub_engine() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();

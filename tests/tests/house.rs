@@ -1,4 +1,4 @@
-//! `ARCHITECTURE.md` draws the house as it is.
+//! Compares the table of crates in `ARCHITECTURE.md` with the manifests.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ fn root() -> std::path::PathBuf {
         .to_path_buf()
 }
 
-/// Crate -> (folder, crates of ours that it uses), from the manifests.
+/// Returns crate -> (folder, crates of the workspace that it uses), from the manifests.
 fn built() -> House {
     let root = root().canonicalize().expect("it is here");
     let metadata = MetadataCommand::new()
@@ -47,7 +47,7 @@ fn built() -> House {
     metadata.packages.iter().map(package).collect()
 }
 
-/// The same, from the table of `ARCHITECTURE.md`.
+/// Returns the same from the table of `ARCHITECTURE.md`.
 fn drawn() -> House {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
     let names = |cell: &str| {
@@ -69,7 +69,7 @@ fn drawn() -> House {
 }
 
 #[test]
-fn the_table_of_crates_is_true() {
+fn crate_table_matches_manifests() {
     let (built, drawn) = (built(), drawn());
     assert!(!built.is_empty());
     for (name, house) in &built {

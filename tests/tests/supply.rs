@@ -1,5 +1,5 @@
-//! What comes into the programs from elsewhere is as `deny.toml` allows: licences, sources, and what is banned. The same as
-//! `cargo deny check licenses bans sources`, from the manifests that are here anyway.
+//! Compares the dependencies with `deny.toml`: licences, sources and bans, as `cargo deny check
+//! licenses bans sources` does, without a network.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ fn root() -> PathBuf {
         .to_path_buf()
 }
 
-/// All crates that are compiled for Linux.
+/// Returns all crates that are compiled for Linux.
 fn metadata() -> Metadata {
     let options = ["--locked", "--filter-platform", "x86_64-unknown-linux-gnu"]
         .map(String::from)
@@ -41,7 +41,7 @@ fn words(rules: &Table, section: &str, key: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Crates of others that are used.
+/// Returns the external crates in use.
 fn used(metadata: &Metadata) -> Vec<&Package> {
     let nodes = &metadata.resolve.as_ref().expect("resolved").nodes;
     let ids: BTreeSet<_> = nodes.iter().map(|node| &node.id).collect();
@@ -54,7 +54,8 @@ fn used(metadata: &Metadata) -> Vec<&Package> {
     used
 }
 
-/// Whether a licence in the words of SPDX can be had under the allowed ones. An exception (`WITH`) only gives more.
+/// Whether an SPDX expression can be satisfied by the allowed licences. An exception (`WITH`) only
+/// grants more.
 fn is_allowed(licence: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = licence
         .replace('(', " ( ")
@@ -100,7 +101,7 @@ fn one(tokens: &[&str], at: &mut usize, allowed: &BTreeSet<String>) -> bool {
 }
 
 #[test]
-fn licences_in_words() {
+fn licence_expressions_are_evaluated() {
     let allowed = BTreeSet::from(["MIT", "Apache-2.0"].map(String::from));
     for (licence, value) in [
         ("MIT", true),
@@ -117,7 +118,7 @@ fn licences_in_words() {
 }
 
 #[test]
-fn every_crate_has_a_licence_that_is_allowed_and_comes_from_where_it_should() {
+fn every_crate_has_allowed_licence_and_source() {
     let (metadata, rules) = (metadata(), rules());
     let licences = words(&rules, "licenses", "allow");
     let registries = words(&rules, "sources", "allow-registry");
@@ -148,7 +149,7 @@ fn every_crate_has_a_licence_that_is_allowed_and_comes_from_where_it_should() {
 }
 
 #[test]
-fn every_crate_of_others_is_locked_by_its_checksum() {
+fn every_external_crate_is_locked_by_checksum() {
     let lock: Table = std::fs::read_to_string(root().join("Cargo.lock"))
         .expect("it is here")
         .parse()
@@ -168,9 +169,9 @@ fn every_crate_of_others_is_locked_by_its_checksum() {
     }
 }
 
-/// A known fault that is let pass names a crate that is still there, and why.
+/// An ignored advisory names a crate that is still in use, with a reason.
 #[test]
-fn what_is_let_pass_has_a_reason() {
+fn ignored_advisories_have_reasons() {
     let rules = rules();
     for advisory in rules["advisories"]["ignore"].as_array().expect("a list") {
         let id = advisory

@@ -12,7 +12,7 @@ use kagetsu_proto::v1;
 use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::v1::builds_client::BuildsClient;
 use kagetsu_proto::v1::workers_client::WorkersClient;
-use kagetsu_tests::Alone;
+use kagetsu_tests::ReferenceEngine;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Response, Status};
@@ -154,12 +154,12 @@ pub(crate) fn build(name: &str, positions: u64) -> v1::StartRequest {
     }
 }
 
-/// Each of these positions, which a build of two plies has come to, has the facts that an engine finds alone.
+/// Each of these positions, which a build of two plies has come to, has the facts that an engine finds reference.
 pub(crate) fn is_found_alone(book: Vec<v1::Found>) {
-    let mut alone = Alone::new(2);
+    let mut reference = ReferenceEngine::new(2);
     for found in book {
         let position = Position::try_from(&found.position.expect("named")).expect("a position");
-        alone.finds(
+        reference.finds(
             &position,
             &found
                 .facts

@@ -3,8 +3,8 @@
 use kagetsu_tests::{Program, Scratch};
 
 #[test]
-fn a_measurement_of_clusters_shows_itself_alone() {
-    // That a machine was too slow for a connection may be logged, and nothing less.
+fn cluster_bench_prints_only_its_own_lines() {
+    // The log may only mention that a connection timed out on a busy machine.
     let is_told_alone = |measured: &kagetsu_tests::Finished| {
         measured.code == Some(0) && measured.stderr.lines().all(|line| line.contains(" WARN "))
     };
@@ -42,7 +42,7 @@ fn a_measurement_of_clusters_shows_itself_alone() {
 }
 
 #[test]
-fn a_simulated_cluster_is_the_same_every_time() {
+fn simulated_cluster_is_deterministic() {
     let scratch = Scratch::new();
     let (times, plot) = (scratch.path("times"), scratch.path("plot.svg"));
     let (times, drawn) = (
@@ -109,7 +109,7 @@ fn a_simulated_cluster_is_the_same_every_time() {
 }
 
 #[test]
-fn what_cannot_be_simulated_is_said() {
+fn impossible_simulations_are_refused() {
     let scratch = Scratch::new();
     let times = scratch.path("times");
     std::fs::write(&times, "100\nmany\n").expect("room");
@@ -152,11 +152,11 @@ fn what_cannot_be_simulated_is_said() {
 }
 
 #[test]
-fn what_a_coordinator_itself_takes_can_be_measured() {
+fn coordinator_load_can_be_measured() {
     let says = |arguments: &[&str], all: &[&str]| {
         let measured =
             Program::Kagetsu.run(&[&["bench", "cluster", "--length", "1s"], arguments].concat());
-        // That a stream ends while it is spoken to may be logged.
+        // The log may mention a stream that ends during a call.
         assert_eq!(measured.code, Some(0), "{measured:#?}");
         for words in all {
             assert!(

@@ -1,8 +1,9 @@
-//! A storm over a cluster: processes are killed and frozen, disks are full, the network is cut and slowed, reports come twice and
-//! late, and one worker lies. What was acknowledged is in the book, the book says what is found in peace, and the liar is found.
+//! Chaos in a cluster: processes are killed and frozen, disks are full, the network is cut and
+//! slowed, reports come twice and late, and one worker lies. Afterwards every acknowledged answer
+//! is in the book, the values equal those of an undisturbed build, and the liar is quarantined.
 //!
-//! The short storm is part of every run; the long one is `cargo test -p kagetsu-tests --test system chaos -- --ignored`, its
-//! seeds are `KAGETSU_CHAOS_SEEDS` (by default 1,2,3).
+//! A short run is part of every test run. The long one is `cargo test -p kagetsu-tests --test
+//! system chaos -- --ignored`; its seeds are `KAGETSU_CHAOS_SEEDS` (default 1,2,3).
 
 use std::path::Path;
 use std::thread::sleep;
@@ -14,14 +15,14 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
-use crate::world::{Cluster, Laggard, Liar, Relay, held, until};
+use crate::world::{Cluster, LateWorker, LyingWorker, Relay, book_keys, until};
 
 const DEPTH: u32 = 3;
 
-/// Where no more of a file has room than of a book that was hardly begun.
-const BLOCKS: u32 = 60;
+/// File size limit, in blocks, that leaves room for little more than the start of a book.
+const DISK_BLOCKS: u32 = 60;
 
-/// A coordinator that asks for every answer twice.
+/// Starts a coordinator that verifies every answer.
 fn coordinator(book: &Path) -> Cluster {
     let book = book.to_str().expect("a plain name");
     let mut coordinator = Program::Coordinator.start(&arguments(book));
@@ -42,12 +43,13 @@ const fn arguments(book: &str) -> [&str; 8] {
     ]
 }
 
-/// A coordinator whose disk is full: it works as long as it can, and then says so, or is killed.
+/// Starts a coordinator on a full disk: it works as long as it can, and then reports it, or is
+/// killed.
 fn coordinate_on_a_full_disk(book: &Path, line: &Relay, time: Duration) {
     let book = book.to_str().expect("a plain name");
     let mut full =
-        Running::of(Program::Coordinator.command_with_small_disk(BLOCKS, &arguments(book)));
-    // It may have no room even to begin.
+        Running::of(Program::Coordinator.command_with_small_disk(DISK_BLOCKS, &arguments(book)));
+    // The disk may have no room even for the start.
     if let Some(address) = full.line().strip_prefix("listening on ") {
         line.turn(address);
     }
@@ -58,7 +60,7 @@ fn coordinate_on_a_full_disk(book: &Path, line: &Relay, time: Duration) {
     full.kill();
 }
 
-/// A worker whose results outlive it.
+/// Starts a worker with a spool.
 fn worker(url: &str, spool: &Path) -> Running {
     Program::Worker.start(&working(url, spool.to_str().expect("a plain name")))
 }
@@ -76,15 +78,15 @@ fn working<'a>(url: &'a str, spool: &'a str) -> [&'a str; 8] {
     ]
 }
 
-/// Two workers beside the coordinator, and one behind a bad line.
-struct Fleet {
+/// Two workers beside the coordinator, and one behind a bad connection.
+struct Workers {
     url: String,
     relay: Relay,
     spools: Vec<std::path::PathBuf>,
     workers: Vec<Running>,
 }
 
-impl Fleet {
+impl Workers {
     fn start(scratch: &Scratch, url: &str) -> Self {
         let spools: Vec<_> = (0..3)
             .map(|n| scratch.path(&format!("spool-{n}")))
@@ -111,14 +113,14 @@ impl Fleet {
         worker(&self.url(n), &self.spools[n])
     }
 
-    /// A worker whose spool has no room: what it finds is in its memory alone.
+    /// Starts a worker whose spool has no room: its results stay in memory.
     fn worker_on_a_full_disk(&self, n: usize) -> Running {
         let (url, spool) = (self.url(n), self.spools[n].to_str().expect("a plain name"));
         Running::of(Program::Worker.command_with_small_disk(0, &working(&url, spool)))
     }
 
-    /// One misfortune of a worker or of its line.
-    fn strike(&mut self, chance: &mut StdRng) {
+    /// Disturbs a worker or its connection.
+    fn disturb(&mut self, chance: &mut StdRng) {
         let n = chance.random_range(0..3);
         let a_while = Duration::from_millis(chance.random_range(20..400));
         match chance.random_range(0..5) {
@@ -153,7 +155,7 @@ fn positions(cluster: &Cluster) -> Option<u64> {
     cluster.job()?["positions"].as_u64()
 }
 
-/// The quarantine of a worker of this name, if it is there and in one.
+/// Returns the quarantine reason of the worker with this name, if there is one.
 fn quarantine(cluster: &Cluster, name: &str) -> Option<String> {
     let listed =
         Program::Kagetsu.run(&["workers", "list", "--coordinator", &cluster.url, "--json"]);
@@ -169,11 +171,11 @@ fn storm(seed: u64, strikes: u32, size: u32) {
     let book = scratch.path("book");
     let mut cluster = coordinator(&book);
     let line = Relay::to(&cluster.url);
-    let mut fleet = Fleet::start(&scratch, &line.url());
+    let mut fleet = Workers::start(&scratch, &line.url());
 
-    let laggard = Laggard::start(&line.url(), seed);
+    let laggard = LateWorker::start(&line.url(), seed);
 
-    // First nobody lies, and the coordinator dies too: what it acknowledged it never loses.
+    // Phase one has no liar, and the coordinator dies too: it never loses an acknowledged answer.
     drop(cluster.build(size, DEPTH));
     let client = cluster.build(size, DEPTH);
     until("the job is known", || cluster.job());
@@ -204,15 +206,15 @@ fn storm(seed: u64, strikes: u32, size: u32) {
                 sleep(Duration::from_millis(chance.random_range(50..400)));
                 cluster.coordinator.signal(Signal::SIGCONT);
             }
-            _ => fleet.strike(chance),
+            _ => fleet.disturb(chance),
         }
     }
     until("the first half ends", || {
         (cluster.job()?["state"] == "done").then_some(())
     });
 
-    // Then one worker lies, and says everything twice.
-    let liar = Liar::start(&cluster.url, seed);
+    // Phase two adds a worker that lies and sends everything twice.
+    let liar = LyingWorker::start(&cluster.url, seed);
     until("the liar is there", || {
         let listed = Program::Kagetsu.run(&["workers", "list", "--coordinator", &cluster.url]);
         listed.stdout.contains(liar.name()).then_some(())
@@ -220,13 +222,13 @@ fn storm(seed: u64, strikes: u32, size: u32) {
     let client = cluster.build(2 * size, DEPTH);
     for _ in 0..strikes / 2 {
         sleep(Duration::from_millis(chance.random_range(0..150)));
-        fleet.strike(chance);
+        fleet.disturb(chance);
     }
     drop(client);
     let mut target = 2 * size;
     let reason = until("the liar is found", || {
         let reason = quarantine(&cluster, liar.name());
-        // The others may have done all before it was asked for anything: then there is more to do.
+        // If the other workers finished before the liar got a task, there is more to do.
         if reason.is_none() && cluster.job()?["state"] == "done" {
             target += size;
             cluster.build(target, DEPTH).wait();
@@ -234,7 +236,7 @@ fn storm(seed: u64, strikes: u32, size: u32) {
         reason
     });
     assert!(reason.contains("wrong about"), "seed {seed}: {reason}");
-    // What it said is searched anew before a job that is asked for again is done.
+    // The liar's answers are searched again before the restarted job ends.
     until("the job ends", || {
         cluster.build(target, DEPTH).wait().success().then_some(())
     });
@@ -246,18 +248,18 @@ fn storm(seed: u64, strikes: u32, size: u32) {
     drop((liar, laggard, fleet));
     cluster.stop();
 
-    let built = held(&book, DEPTH).len();
+    let built = book_keys(&book, DEPTH).len();
     assert!(built >= target as usize, "seed {seed}: {built} positions");
 }
 
 #[test]
-fn a_short_storm_leaves_what_is_found_in_peace() {
+fn book_survives_short_chaos() {
     storm(1, 10, 30);
 }
 
 #[test]
 #[ignore = "takes minutes"]
-fn a_long_storm_leaves_what_is_found_in_peace() {
+fn book_survives_long_chaos() {
     let seeds = std::env::var("KAGETSU_CHAOS_SEEDS").unwrap_or_else(|_| "1,2,3".into());
     for seed in seeds.split(',') {
         storm(seed.trim().parse().expect("a number"), 60, 150);

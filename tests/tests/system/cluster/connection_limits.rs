@@ -1,4 +1,4 @@
-//! More clients than a server has files for.
+//! More clients than a server has open files.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Command;
@@ -9,13 +9,13 @@ use nix::sys::signal::Signal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// What a client of HTTP/2 says before it waits for an answer, and the first bytes of what it hears: settings.
-const HELLO: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+/// The preface of an HTTP/2 client and an empty SETTINGS frame.
+const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 const ASKS: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
-/// Files that the server may open.
-const FILES: usize = 240;
+/// Open files that the server may have.
+const MAX_OPEN_FILES: usize = 240;
 
-/// A client of this machine that comes from one of its addresses, has said something, and heard whether it is served.
+/// Connects from an address of this machine and sends `says`. Returns whether the server answers.
 async fn client(from: Ipv4Addr, to: SocketAddr, says: &[u8]) -> (TcpStream, bool) {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket
@@ -46,7 +46,7 @@ async fn one_address_cannot_take_all_connections() {
     let mut command = Command::new("sh");
     command
         .arg("-c")
-        .arg(format!("ulimit -n {FILES}; exec \"$0\" \"$@\""));
+        .arg(format!("ulimit -n {MAX_OPEN_FILES}; exec \"$0\" \"$@\""));
     command
         .arg(plain.get_program())
         .args(plain.get_args())
@@ -65,9 +65,12 @@ async fn one_address_cannot_take_all_connections() {
         .expect("an address");
 
     let (one, other) = (Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3));
-    for (at, says, most) in [(grpc, HELLO, FILES / 3), (http, ASKS, FILES / 12)] {
+    for (at, says, most) in [
+        (grpc, HTTP2_PREFACE, MAX_OPEN_FILES / 3),
+        (http, ASKS, MAX_OPEN_FILES / 12),
+    ] {
         let mut held = Vec::new();
-        for _ in 0..FILES {
+        for _ in 0..MAX_OPEN_FILES {
             held.push(client(one, at, says).await);
         }
         let served = held.iter().filter(|(_, is_served)| *is_served).count();
@@ -82,7 +85,7 @@ async fn one_address_cannot_take_all_connections() {
         tokio::time::timeout(Duration::from_secs(60), again)
             .await
             .expect("one has left");
-        // Meanwhile the book is there for who is served.
+        // Meanwhile a connected client still reads the book.
         let jobs = Program::Kagetsu.run(&["jobs", "list", "--coordinator", &url, "--json"]);
         assert_eq!(jobs.code, Some(0), "{jobs:#?}");
     }

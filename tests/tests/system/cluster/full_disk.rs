@@ -1,20 +1,21 @@
-//! A disk that fills: the program says so and ends, and nothing that was acknowledged is lost.
+//! A full disk: the program reports it and ends, and no acknowledged answer is lost.
 
 use std::fs::{self, File};
 
 use kagetsu_tests::{Finished, Program, Running, Scratch};
 use serde_json::json;
 
-use crate::world::{Cluster, Relay, growing, held, until};
+use crate::world::{Cluster, Relay, book_keys, growing, until};
 
-/// Where a book of all positions has no room.
-const BLOCKS: u32 = 100;
-/// Where the journal has, but the store, which is written at the end, has not.
-const BLOCKS_OF_A_JOURNAL: u32 = 400;
+/// File size limit, in blocks, that is too small for the whole book.
+const DISK_BLOCKS: u32 = 100;
+/// File size limit, in blocks, with room for the journal but not for the store, which is written at
+/// the end.
+const JOURNAL_DISK_BLOCKS: u32 = 400;
 const POSITIONS: u32 = 300;
 const DEPTH: u32 = 2;
 
-/// Whether it is said that the disk is full, where, and what helps.
+/// Whether the message says that the disk is full, where, and what to do.
 fn is_told(text: &str, place: &str) -> bool {
     [place, "file too large", "make room"]
         .iter()
@@ -22,7 +23,7 @@ fn is_told(text: &str, place: &str) -> bool {
 }
 
 #[test]
-fn a_build_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
+fn build_resumes_after_full_disk() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let line = growing(
@@ -33,9 +34,9 @@ fn a_build_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
     );
     let arguments: Vec<_> = line.split(' ').collect();
     for (blocks, place) in [
-        (BLOCKS / 2, "book/journal"),
-        (BLOCKS, "book/"),
-        (BLOCKS_OF_A_JOURNAL, "book/store"),
+        (DISK_BLOCKS / 2, "book/journal"),
+        (DISK_BLOCKS, "book/"),
+        (JOURNAL_DISK_BLOCKS, "book/store"),
     ] {
         let full = Finished::of(Program::Kagetsu.command_with_small_disk(blocks, &arguments));
         assert_eq!(
@@ -49,7 +50,7 @@ fn a_build_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
             "one line says it: {full:#?}"
         );
         assert!(is_told(&full.stderr, place), "{full:#?}");
-        let built = held(&path, DEPTH).len();
+        let built = book_keys(&path, DEPTH).len();
         assert!(
             (1..=POSITIONS as usize).contains(&built),
             "{built} positions"
@@ -61,16 +62,16 @@ fn a_build_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
         (&json!("done"), &json!(POSITIONS)),
         "{job}"
     );
-    assert_eq!(held(&path, DEPTH).len(), POSITIONS as usize);
+    assert_eq!(book_keys(&path, DEPTH).len(), POSITIONS as usize);
 }
 
 #[test]
-fn a_coordinator_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
+fn coordinator_resumes_after_full_disk() {
     let scratch = Scratch::new();
     let (path, log) = (scratch.path("book"), scratch.path("log"));
     let book = path.to_str().expect("a plain name");
     let mut command = Program::Coordinator
-        .command_with_small_disk(BLOCKS, &["--book", book, "--listen", "127.0.0.1:0"]);
+        .command_with_small_disk(DISK_BLOCKS, &["--book", book, "--listen", "127.0.0.1:0"]);
     command.stderr(File::create(&log).expect("room"));
     let mut coordinator = Running::of(command);
     let url = coordinator.address();
@@ -91,7 +92,7 @@ fn a_coordinator_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
     let log = fs::read_to_string(&log).expect("text");
     let last = log.lines().last().unwrap_or_default();
     assert!(is_told(last, "book/"), "{log}");
-    assert!(held(&path, DEPTH).len() < POSITIONS as usize);
+    assert!(book_keys(&path, DEPTH).len() < POSITIONS as usize);
 
     drop(worker);
     let room = Cluster::start(&path, "127.0.0.1:0");
@@ -101,7 +102,7 @@ fn a_coordinator_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
         after["positions"].as_u64() >= acknowledged,
         "{acknowledged:?} acknowledged, then {after}"
     );
-    // Who has the build done has waited for it.
+    // The waiting client reconnects.
     relay.turn(&room.url);
     assert_eq!(client.wait().code(), Some(0));
     assert_eq!(
@@ -109,5 +110,5 @@ fn a_coordinator_ends_when_its_disk_is_full_and_goes_on_when_there_is_room() {
         Some("done".into())
     );
     room.stop();
-    assert_eq!(held(&path, DEPTH).len(), POSITIONS as usize);
+    assert_eq!(book_keys(&path, DEPTH).len(), POSITIONS as usize);
 }

@@ -1,4 +1,4 @@
-//! `kill -9` at random moments: the build ends, and nothing that was acknowledged is missing.
+//! `kill -9` at random moments: the build ends, and no acknowledged answer is missing.
 
 use std::fs::File;
 use std::thread::sleep;
@@ -8,7 +8,7 @@ use kagetsu_tests::{Program, Running, Scratch};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::world::{Cluster, Relay, growing, held, until, worker};
+use crate::world::{Cluster, Relay, book_keys, growing, until, worker};
 
 const KILLS: u32 = 20;
 const POSITIONS: u32 = 120;
@@ -21,7 +21,8 @@ enum Victim {
     Both,
 }
 
-/// Builds a book while the victim is killed again and again, and holds it against what is found in peace.
+/// Builds a book while the victim is killed again and again, and compares it with an undisturbed
+/// build.
 fn build_through_kills(victim: Victim, seed: u64) {
     println!("seed {seed}");
     let mut chance = StdRng::seed_from_u64(seed);
@@ -57,11 +58,11 @@ fn build_through_kills(victim: Victim, seed: u64) {
         (cluster.job()?["state"] == "done").then_some(())
     });
     cluster.stop();
-    assert_eq!(held(&book, DEPTH).len(), POSITIONS as usize);
+    assert_eq!(book_keys(&book, DEPTH).len(), POSITIONS as usize);
 }
 
 #[test]
-fn who_has_a_build_done_waits_for_a_coordinator_that_is_started_again() {
+fn build_client_waits_for_restarted_coordinator() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
     let mut cluster = Cluster::start(&book, "127.0.0.1:0");
@@ -96,16 +97,16 @@ fn who_has_a_build_done_waits_for_a_coordinator_that_is_started_again() {
 }
 
 #[test]
-fn workers_are_killed() {
+fn build_survives_worker_kills() {
     build_through_kills(Victim::Worker, 1);
 }
 
 #[test]
-fn the_coordinator_is_killed() {
+fn build_survives_coordinator_kills() {
     build_through_kills(Victim::Coordinator, 2);
 }
 
 #[test]
-fn both_are_killed() {
+fn build_survives_kills_of_both() {
     build_through_kills(Victim::Both, 3);
 }

@@ -1,4 +1,4 @@
-//! What a coordinator says of itself to those who watch over it.
+//! The metrics of a coordinator.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::world::{Cluster, until};
 
-/// The value of a series.
+/// Returns the value of a series.
 fn value(text: &str, series: &str) -> Option<f64> {
     let line = text.lines().find(|line| {
         line.strip_prefix(series)
@@ -19,7 +19,7 @@ fn value(text: &str, series: &str) -> Option<f64> {
 }
 
 #[test]
-fn metrics_tell_of_a_build_and_probes_of_life() {
+fn metrics_show_builds_and_probes_answer() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
     let mut coordinator = Program::Coordinator.start(&[
@@ -88,7 +88,7 @@ fn metrics_tell_of_a_build_and_probes_of_life() {
 }
 
 #[test]
-fn logs_as_json_follow_a_task_from_its_job_to_its_end() {
+fn json_logs_follow_a_task_from_job_to_end() {
     let scratch = Scratch::new();
     let start = |program: Program, name: &str, arguments: &[&str]| {
         let mut command = program

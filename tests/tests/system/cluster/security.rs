@@ -1,4 +1,4 @@
-//! A cluster that is known to itself alone: certificates and tokens as an operator makes them.
+//! A cluster with certificates and tokens, made as an operator makes them.
 
 use std::net::{TcpListener, TcpStream};
 
@@ -13,11 +13,11 @@ fn text(path: &std::path::Path) -> String {
 }
 
 /// Files of a cluster, made by `kagetsu certs` and `kagetsu token`.
-struct Safe {
+struct SecureCluster {
     scratch: Scratch,
 }
 
-impl Safe {
+impl SecureCluster {
     fn new() -> Self {
         let safe = Self {
             scratch: Scratch::new(),
@@ -75,7 +75,7 @@ impl Safe {
             .collect()
     }
 
-    /// What a client needs, with the token of a role.
+    /// Returns the flags of a client with the token of a role.
     fn client(&self, url: &str, role: &str) -> Vec<String> {
         let (authority, certificate, key) = (
             self.cert("ca.pem"),
@@ -131,8 +131,8 @@ const PLACE: [&str; 8] = [
 ];
 
 #[test]
-fn a_cluster_with_certificates_and_tokens_builds_and_each_does_what_is_his() {
-    let safe = Safe::new();
+fn roles_hold_in_cluster_with_tls_and_tokens() {
+    let safe = SecureCluster::new();
     let mut coordinator = start(Program::Coordinator, &safe.coordinator("127.0.0.1:0", &[]));
     let url = coordinator.address().replace("http://", "https://");
     let _worker = start(
@@ -171,7 +171,7 @@ fn a_cluster_with_certificates_and_tokens_builds_and_each_does_what_is_his() {
     );
     let analyze = ["analyze", "--variant", "freestyle-15", "--depth", "1"];
 
-    // A role too small, each way.
+    // A role with too few rights, in each way.
     let name = built["name"].as_str().expect("a name");
     refused(
         &safe.kagetsu(&["jobs", "cancel", name], &url, "read"),
@@ -194,7 +194,7 @@ fn a_cluster_with_certificates_and_tokens_builds_and_each_does_what_is_his() {
         &["'read' has the role read", "work, admin"],
     );
 
-    // No token, an unknown one, none where one should be.
+    // No token, an unknown token, and a token where none is expected.
     let bare: Vec<String> = safe.client(&url, "read").into_iter().take(8).collect();
     refused(
         &run(Program::Kagetsu, &["jobs", "list"], &bare),
@@ -226,7 +226,7 @@ fn a_cluster_with_certificates_and_tokens_builds_and_each_does_what_is_his() {
         &["KAGETSU_TOKEN holds no token"],
     );
 
-    // Without TLS, without a certificate.
+    // Without TLS, and without a certificate.
     let plain = url.replace("https://", "http://");
     refused(
         &safe.kagetsu(&["jobs", "list"], &plain, "read"),
@@ -243,7 +243,7 @@ fn a_cluster_with_certificates_and_tokens_builds_and_each_does_what_is_his() {
         &["wants a certificate", "--tls-cert"],
     );
 
-    // A token that is taken away stops to count without a restart.
+    // A revoked token stops working without a restart.
     let revoked =
         Program::Kagetsu.run(&["token", "revoke", "--tokens", &safe.path("tokens"), "read"]);
     assert_eq!(revoked.code, Some(0), "{revoked:#?}");
@@ -262,8 +262,8 @@ fn a_cluster_with_certificates_and_tokens_builds_and_each_does_what_is_his() {
 }
 
 #[test]
-fn a_worker_that_cannot_connect_as_it_is_set_up_ends_and_says_why() {
-    let (safe, other) = (Safe::new(), Safe::new());
+fn misconfigured_worker_ends_with_reason() {
+    let (safe, other) = (SecureCluster::new(), SecureCluster::new());
     let mut coordinator = start(Program::Coordinator, &safe.coordinator("127.0.0.1:0", &[]));
     let url = coordinator.address().replace("http://", "https://");
     let stranger = other.client(&url, "work");
@@ -306,8 +306,8 @@ fn a_worker_that_cannot_connect_as_it_is_set_up_ends_and_says_why() {
 }
 
 #[test]
-fn who_connects_and_says_nothing_keeps_nobody_out() {
-    let safe = Safe::new();
+fn silent_connections_do_not_block_others() {
+    let safe = SecureCluster::new();
     let log = safe.scratch.path("log");
     let arguments = safe.coordinator("127.0.0.1:0", &[]);
     let mut command =
@@ -338,10 +338,10 @@ fn who_connects_and_says_nothing_keeps_nobody_out() {
 }
 
 #[test]
-fn who_is_refused_is_in_the_log_with_the_reason() {
+fn refusals_are_logged_with_their_reason() {
     use std::io::{Read, Write};
 
-    let safe = Safe::new();
+    let safe = SecureCluster::new();
     let log = safe.scratch.path("log");
     let (book, tokens) = (safe.path("book"), safe.path("tokens"));
     let place = [
@@ -402,8 +402,8 @@ fn who_is_refused_is_in_the_log_with_the_reason() {
 }
 
 #[test]
-fn other_machines_come_only_where_they_are_known_and_nobody_listens_in() {
-    let safe = Safe::new();
+fn remote_access_needs_tls_and_authentication() {
+    let safe = SecureCluster::new();
     let refuses = |arguments: &[String], words: &[&str]| {
         refused(&run(Program::Coordinator, &[], arguments), words)
     };
@@ -467,8 +467,8 @@ fn other_machines_come_only_where_they_are_known_and_nobody_listens_in() {
 }
 
 #[test]
-fn certificates_are_not_written_over_and_can_be_renewed() {
-    let safe = Safe::new();
+fn certificates_are_kept_and_renewed() {
+    let safe = SecureCluster::new();
     let certs =
         |more: &[&str]| Program::Kagetsu.run(&[&["certs", &safe.path("certs")], more].concat());
     let files = || {
@@ -508,7 +508,7 @@ fn certificates_are_not_written_over_and_can_be_renewed() {
         "new certificates for the same keys"
     );
     assert!(std::path::Path::new(&safe.cert("alice.key")).exists());
-    // Old certificates and new ones are of one authority.
+    // The old and the new certificates come from one authority.
     let mut coordinator = start(Program::Coordinator, &safe.coordinator("127.0.0.1:0", &[]));
     let url = coordinator.address().replace("http://", "https://");
     std::fs::write(safe.cert("client.pem"), &before[4]).expect("room");
@@ -533,8 +533,8 @@ fn certificates_are_not_written_over_and_can_be_renewed() {
 }
 
 #[test]
-fn tokens_are_shown_once_and_listed_without_themselves() {
-    let safe = Safe::new();
+fn tokens_are_shown_once_and_listed_as_hashes() {
+    let safe = SecureCluster::new();
     let file = safe.path("tokens");
     let token = |more: &[&str]| Program::Kagetsu.run(&[&["token"], more].concat());
     let listed = token(&["list", "--tokens", &file, "--json"]).json();

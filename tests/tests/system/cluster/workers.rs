@@ -1,4 +1,4 @@
-//! A coordinator and its workers as processes of their own.
+//! A coordinator and its workers as separate processes.
 
 use std::process::Command;
 
@@ -7,10 +7,10 @@ use kagetsu_tests::{Program, Running, Scratch};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::world::{Cluster, Relay, held, until, worker};
+use crate::world::{Cluster, Relay, book_keys, until, worker};
 
 #[test]
-fn a_cluster_answers_as_one_process_does() {
+fn cluster_answers_like_one_process() {
     let scratch = Scratch::new();
     let here = scratch.path("here");
     let arguments = [
@@ -41,7 +41,7 @@ fn a_cluster_answers_as_one_process_does() {
     drop(workers);
     cluster.stop();
 
-    let (here, there) = (held(&here, 4), held(&there, 4));
+    let (here, there) = (book_keys(&here, 4), book_keys(&there, 4));
     assert_eq!((here.len(), there.len()), (60, 60));
     let root = Position::from_line(Variant::FREESTYLE_15, "h8")
         .expect("a line")
@@ -50,7 +50,7 @@ fn a_cluster_answers_as_one_process_does() {
 }
 
 #[test]
-fn a_coordinator_opens_as_many_files_as_it_may() {
+fn coordinator_raises_its_open_file_limit() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
     let mut command = Command::new("sh");
@@ -77,7 +77,7 @@ fn a_coordinator_opens_as_many_files_as_it_may() {
 }
 
 #[test]
-fn a_job_that_is_done_cannot_be_cancelled() {
+fn finished_job_cannot_be_cancelled() {
     let scratch = Scratch::new();
     let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
     let _worker = cluster.worker();
@@ -91,7 +91,7 @@ fn a_job_that_is_done_cannot_be_cancelled() {
         cancelled.stderr.contains("test was done already"),
         "{cancelled:#?}"
     );
-    // What is done and does not move is told once.
+    // A finished job is reported once.
     let watched = Program::Kagetsu.run(&["jobs", "watch", "test", "--coordinator", &cluster.url]);
     assert_eq!(
         (watched.code, watched.stdout.lines().count()),
@@ -109,7 +109,7 @@ fn a_job_that_is_done_cannot_be_cancelled() {
 }
 
 #[test]
-fn a_book_beside_a_coordinator_is_said_to_be_left_alone() {
+fn ignored_book_folder_is_reported() {
     let scratch = Scratch::new();
     let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
     let _worker = cluster.worker();
@@ -150,7 +150,7 @@ fn a_book_beside_a_coordinator_is_said_to_be_left_alone() {
 }
 
 #[test]
-fn a_worker_that_lost_its_network_comes_back_by_itself() {
+fn worker_reconnects_after_network_loss() {
     let scratch = Scratch::new();
     let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
     let relay = Relay::to(&cluster.url);
@@ -169,11 +169,11 @@ fn a_worker_that_lost_its_network_comes_back_by_itself() {
         (cluster.job()?["state"] == "done").then_some(())
     });
     cluster.stop();
-    assert_eq!(held(&scratch.path("book"), 3).len(), 40);
+    assert_eq!(book_keys(&scratch.path("book"), 3).len(), 40);
 }
 
 #[test]
-fn a_worker_that_is_asked_to_go_goes_and_its_work_is_done_by_another() {
+fn stopped_worker_hands_its_task_to_another() {
     let scratch = Scratch::new();
     let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
     let mut leaver = cluster.worker();
@@ -188,15 +188,16 @@ fn a_worker_that_is_asked_to_go_goes_and_its_work_is_done_by_another() {
         (cluster.job()?["state"] == "done").then_some(())
     });
     cluster.stop();
-    assert_eq!(held(&scratch.path("book"), 4).len(), 30);
+    assert_eq!(book_keys(&scratch.path("book"), 4).len(), 30);
 }
 
 #[test]
-fn an_analysis_is_shared_among_workers() {
+fn analysis_is_shared_among_workers() {
     let scratch = Scratch::new();
     let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
     let _workers = [cluster.worker(), cluster.worker()];
-    // Black wins by a four and then an open four: any sound search finds it, however the moves are divided.
+    // Black wins by a four and then an open four: any sound search finds it, however the moves are
+    // divided.
     let arguments = [
         "analyze",
         "--coordinator",

@@ -1,4 +1,4 @@
-//! One position, as a person sees it who starts `kagetsu analyze` by hand.
+//! `kagetsu analyze` as a user at a terminal sees it.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
@@ -14,7 +14,8 @@ use crate::world::{Cluster, until};
 
 const OPENING: &str = "h8 i9 h9 h10 i8 g8 j8";
 
-/// Runs `analyze` on the opening until it has said what an iteration of 3 plies or more found; then Ctrl-C. Gives all of stdout.
+/// Runs `analyze` on the opening until it reports an iteration of at least 3 plies, then sends
+/// Ctrl-C. Returns the exit code and stdout.
 fn interrupted(more: &[&str]) -> (Option<i32>, String) {
     let arguments = [
         &[
@@ -38,7 +39,7 @@ fn interrupted(more: &[&str]) -> (Option<i32>, String) {
     let talk = BufReader::new(child.stderr.take().expect("piped"))
         .lines()
         .map(|line| line.expect("text"));
-    // A cluster tells the 2-ply search first; what comes after it was found on the way.
+    // A cluster reports the 2-ply search first; later lines come from the workers.
     let depth = |line: &String| {
         line.split("depth ")
             .nth(1)?
@@ -60,11 +61,11 @@ fn interrupted(more: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn ctrl_c_ends_an_analysis_with_its_best_answer() {
+fn ctrl_c_ends_analysis_with_best_answer() {
     let (code, printed) = interrupted(&["--top", "3"]);
     assert_eq!(code, Some(0), "{printed}");
     assert!(printed.contains("second: best "), "{printed}");
-    // The board has the ranks of three moves, and the table their rows.
+    // The board shows the ranks of three moves, and the table their rows.
     let board: String = printed
         .lines()
         .take(15)
@@ -82,7 +83,7 @@ fn ctrl_c_ends_an_analysis_with_its_best_answer() {
 }
 
 #[test]
-fn nothing_is_left_of_the_live_view_after_ctrl_c_at_the_keyboard() {
+fn ctrl_c_clears_the_live_view() {
     let size = Winsize {
         ws_row: 40,
         ws_col: 100,
@@ -118,7 +119,7 @@ fn nothing_is_left_of_the_live_view_after_ctrl_c_at_the_keyboard() {
         File::from(master),
     );
     let (mut seen, mut piece, mut is_pressed) = (Vec::new(), [0; 4096], false);
-    // It fails to read when nobody has the other end any more.
+    // Reading fails when the other end is closed.
     while let Ok(length) = screen.read(&mut piece) {
         seen.extend(&piece[..length]);
         if !is_pressed && String::from_utf8_lossy(&seen).contains("  depth ") {
@@ -129,12 +130,12 @@ fn nothing_is_left_of_the_live_view_after_ctrl_c_at_the_keyboard() {
     let seen = String::from_utf8_lossy(&seen);
     assert!(child.wait().expect("our own child").success(), "{seen:?}");
     assert!(is_pressed && seen.contains("best "), "{seen:?}");
-    // It would move the cursor, and the first line of the view would stay.
+    // The echo would move the cursor and leave the view's first line behind.
     assert!(!seen.contains("^C"), "{seen:?}");
 }
 
 #[test]
-fn ctrl_c_ends_an_analysis_on_a_cluster_and_its_workers_rest() {
+fn ctrl_c_ends_cluster_analysis_and_frees_workers() {
     let scratch = Scratch::new();
     let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
     let _worker = cluster.worker();
@@ -152,7 +153,7 @@ fn ctrl_c_ends_an_analysis_on_a_cluster_and_its_workers_rest() {
 }
 
 #[test]
-fn each_iteration_is_told_where_there_is_no_terminal() {
+fn iterations_are_printed_without_a_terminal() {
     let arguments = [
         "analyze",
         "--variant",
@@ -179,7 +180,7 @@ fn each_iteration_is_told_where_there_is_no_terminal() {
 }
 
 #[test]
-fn an_analysis_that_no_worker_takes_ends_when_its_time_is_up() {
+fn analysis_without_workers_ends_at_its_time_limit() {
     let scratch = Scratch::new();
     let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
     let arguments = [

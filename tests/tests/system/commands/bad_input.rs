@@ -52,7 +52,7 @@ fn query(book: &str) -> Finished {
 }
 
 #[test]
-fn words_that_are_no_position() {
+fn invalid_positions_are_refused() {
     let analyze = |more: &[&str]| kagetsu(&[&["analyze", "--depth", "1"], more].concat());
     refused(
         &analyze(&["--variant", "freestyle-15", "--moves", "h8 z99"]),
@@ -85,7 +85,7 @@ fn words_that_are_no_position() {
 }
 
 #[test]
-fn numbers_that_are_too_small() {
+fn too_small_numbers_are_refused() {
     let place = ["--book", "b", "--variant", "freestyle-15"];
     for (command, flag, value, what) in [
         ("build", "--alpha", "-1", "0 to 1000"),
@@ -100,7 +100,7 @@ fn numbers_that_are_too_small() {
 }
 
 #[test]
-fn what_a_book_has_and_what_it_was_told_to_leave_out() {
+fn excluded_positions_stay_out_of_the_book() {
     let scratch = Scratch::new();
     let book = small_book(&scratch);
     let place = [
@@ -124,8 +124,8 @@ fn what_a_book_has_and_what_it_was_told_to_leave_out() {
 }
 
 #[test]
-fn a_coordinator_that_is_not_there() {
-    // A port that nobody listens on, nor can: it is ours, and we do not.
+fn absent_coordinator_is_reported() {
+    // A port that no process listens on or can take: this test has bound it without listening.
     let port = tokio::net::TcpSocket::new_v4().expect("a socket");
     port.bind("127.0.0.1:0".parse().expect("an address"))
         .expect("a port");
@@ -160,7 +160,7 @@ fn a_coordinator_that_is_not_there() {
 }
 
 #[test]
-fn a_port_of_http_is_no_coordinator() {
+fn http_port_is_refused_as_coordinator() {
     let scratch = Scratch::new();
     let book = scratch
         .path("book")
@@ -191,7 +191,7 @@ fn a_port_of_http_is_no_coordinator() {
 }
 
 #[test]
-fn a_server_that_has_no_work_is_told_to_the_worker() {
+fn worker_reports_a_server_without_work() {
     let scratch = Scratch::new();
     let book = small_book(&scratch);
     let mut server = Program::Kagetsu.start(&[
@@ -212,7 +212,7 @@ fn a_server_that_has_no_work_is_told_to_the_worker() {
 }
 
 #[test]
-fn a_server_that_hangs_up_at_once_is_asked_less_and_less_often() {
+fn client_backs_off_from_closing_server() {
     let scratch = Scratch::new();
     let socket = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", socket.local_addr().expect("an address"));
@@ -240,7 +240,7 @@ fn a_server_that_hangs_up_at_once_is_asked_less_and_less_often() {
 }
 
 #[test]
-fn names_that_are_no_line() {
+fn invalid_names_are_refused() {
     let scratch = Scratch::new();
     let book = scratch
         .path("book")
@@ -290,7 +290,7 @@ fn names_that_are_no_line() {
 }
 
 #[test]
-fn a_log_level_that_is_none() {
+fn invalid_log_level_is_refused() {
     for program in [Program::Coordinator, Program::Worker, Program::Pbrain] {
         refused(
             &program.run(&["--log-level", "inof"]),
@@ -315,7 +315,7 @@ fn a_log_level_that_is_none() {
 }
 
 #[test]
-fn a_grace_time_without_end_leaves_none_to_work() {
+fn too_long_grace_time_is_refused() {
     let endless = ["--grace", "18446744073709551615s", "--max-runtime", "10s"];
     refused(
         &Program::Worker.run(&endless),
@@ -327,7 +327,7 @@ fn a_grace_time_without_end_leaves_none_to_work() {
 }
 
 #[test]
-fn a_flag_beats_the_variable_of_one_that_it_excludes() {
+fn flag_beats_variable_of_excluded_flag() {
     let scratch = Scratch::new();
     let book = small_book(&scratch);
     let with = |name: &str, value: &str, arguments: &[&str]| {
@@ -353,7 +353,7 @@ fn a_flag_beats_the_variable_of_one_that_it_excludes() {
         &with("KAGETSU_BOOK", &book, &["verify", "missing.proof"]),
         &["missing.proof"],
     );
-    // Two flags that exclude each other are a mistake as before.
+    // Two flags that exclude each other remain an error.
     refused(
         &kagetsu(&["jobs", "list", "--book", &book, "--coordinator", nowhere]),
         &["--book", "--coordinator"],
@@ -361,7 +361,7 @@ fn a_flag_beats_the_variable_of_one_that_it_excludes() {
 }
 
 #[test]
-fn nobody_reads_what_is_printed() {
+fn closed_pipe_ends_quietly() {
     for command in [
         &["completions", "bash"][..],
         &["man"],
@@ -382,7 +382,7 @@ fn nobody_reads_what_is_printed() {
 }
 
 #[test]
-fn a_book_that_is_not_there() {
+fn missing_book_is_refused() {
     let scratch = Scratch::new();
     let missing = scratch
         .path("missing")
@@ -419,7 +419,7 @@ fn a_book_that_is_not_there() {
 }
 
 #[test]
-fn a_book_that_another_process_holds() {
+fn book_held_by_another_process_is_refused() {
     let scratch = Scratch::new();
     let book = small_book(&scratch);
     let mut holder: Running =
@@ -439,7 +439,7 @@ fn a_book_that_another_process_holds() {
             &[&book, &who, "its URL as --coordinator in place of --book"],
         );
     }
-    // Where a URL is no way out, a copy is one.
+    // A copy helps where a URL does not.
     let copy = scratch
         .path("copy")
         .to_str()
@@ -483,7 +483,7 @@ fn a_book_that_another_process_holds() {
 }
 
 #[test]
-fn a_url_where_a_folder_must_be() {
+fn url_in_place_of_folder_is_refused() {
     let scratch = Scratch::new();
     let folder = scratch.path("here");
     fs::create_dir(&folder).expect("room");
@@ -533,7 +533,7 @@ fn a_url_where_a_folder_must_be() {
         0,
         "nothing was made"
     );
-    // Of two places one would be left out.
+    // With two books one of them would be ignored.
     for command in [&["list"][..], &["pause", "test"]] {
         let both = [
             &["jobs"],
@@ -566,7 +566,7 @@ fn a_damaged_store_loses_nothing() {
 }
 
 #[test]
-fn a_damaged_journal_is_refused_and_left_as_it_is() {
+fn damaged_journal_is_refused_unchanged() {
     for damage in [truncate as fn(&Path), flip] {
         let scratch = Scratch::new();
         let book = small_book(&scratch);
@@ -587,7 +587,7 @@ fn a_damaged_journal_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn a_book_of_a_later_format_is_refused_and_left_as_it_is() {
+fn newer_book_format_is_refused_unchanged() {
     for name in ["journal/000001.journal", "manifest"] {
         let scratch = Scratch::new();
         let book = small_book(&scratch);
@@ -599,7 +599,7 @@ fn a_book_of_a_later_format_is_refused_and_left_as_it_is() {
             let sum = crc32fast::hash(&bytes[..end]);
             bytes[end..].copy_from_slice(&sum.to_le_bytes());
         } else {
-            // The first entry of a later journal has another checksum.
+            // The first entry of a later version has another checksum.
             bytes[16] ^= 1;
         }
         fs::write(&file, &bytes).expect("room");
@@ -628,7 +628,7 @@ fn a_book_of_a_later_format_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn a_settings_file_with_a_wrong_key() {
+fn unknown_settings_key_is_refused() {
     let scratch = Scratch::new();
     let file = scratch.path("kagetsu.toml");
     fs::write(&file, "dept = 3\n").expect("a file");
@@ -647,7 +647,7 @@ fn a_settings_file_with_a_wrong_key() {
 }
 
 #[test]
-fn a_coordinator_that_nobody_works_for() {
+fn build_without_workers_says_what_it_waits_for() {
     let scratch = Scratch::new();
     let book = scratch
         .path("book")
@@ -707,7 +707,7 @@ fn a_coordinator_that_nobody_works_for() {
 }
 
 #[test]
-fn a_server_for_everybody_must_be_asked_for() {
+fn public_server_needs_a_flag() {
     let scratch = Scratch::new();
     let book = scratch
         .path("book")
@@ -736,7 +736,7 @@ fn files(folder: &Path) -> Vec<std::path::PathBuf> {
     all
 }
 
-/// Every file of a book with its bytes, but for the one that names who had it last.
+/// Returns every file of a book with its bytes, except the lock file, which names the last process.
 fn contents(book: &str) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let all = files(Path::new(book))
         .into_iter()
@@ -773,7 +773,7 @@ fn remove(file: &Path) {
 }
 
 #[test]
-fn a_file_for_the_address_that_cannot_be_written_is_told_before_a_book_is_made() {
+fn unwritable_address_file_fails_before_book_exists() {
     let scratch = Scratch::new();
     let (book, away) = (scratch.path("book"), scratch.path("away/address"));
     let start = |file: &Path| {

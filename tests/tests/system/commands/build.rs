@@ -1,4 +1,4 @@
-//! A book grown and asked by the command line alone.
+//! A book built and read by the command line alone.
 
 use kagetsu_tests::{Program, Scratch, shared_data};
 use serde_json::json;
@@ -24,7 +24,7 @@ fn ask(command: &str, book: &str, more: &[&str]) -> kagetsu_tests::Finished {
 }
 
 #[test]
-fn a_book_is_grown_asked_and_checked() {
+fn book_is_built_queried_and_checked() {
     let scratch = Scratch::new();
     let path = scratch.path("h8.book");
     let book = path.to_str().expect("a plain name");
@@ -41,7 +41,7 @@ fn a_book_is_grown_asked_and_checked() {
         (&json!("freestyle-15"), &json!("second"))
     );
     let best = answer["best"].as_str().expect("a best move").to_string();
-    // A rival, a move of which only an upper bound is known, may stand before it.
+    // A move with only an upper bound may stand before it.
     let valued = answer["answers"]
         .as_array()
         .and_then(|all| all.iter().find(|a| a["bound"] != "upper"));
@@ -87,7 +87,7 @@ fn a_book_is_grown_asked_and_checked() {
 }
 
 #[test]
-fn the_same_command_again_adds_nothing_and_a_greater_target_goes_on() {
+fn repeated_build_adds_nothing_greater_target_resumes() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
@@ -103,7 +103,7 @@ fn the_same_command_again_adds_nothing_and_a_greater_target_goes_on() {
 }
 
 #[test]
-fn a_book_is_deepened_and_nothing_is_added() {
+fn deepening_adds_no_positions() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
@@ -135,18 +135,18 @@ fn a_book_is_deepened_and_nothing_is_added() {
         (&deepened["state"], &deepened["priority"]),
         (&json!("done"), &json!(-7))
     );
-    // What a deeper search does not value any more is not entered.
+    // A move that the deeper search no longer values is not entered.
     let positions = deepened["positions"].as_u64().expect("a count");
     assert!((2..=8).contains(&positions), "{deepened}");
     assert_eq!(stats(), json!(8));
     let facts = ask("query", book, &["--moves", "h8 i9", "--json", "--searched"]).json();
     assert_eq!(facts["answers"][0]["depth"], json!(4), "{facts}");
-    // The same again finds nothing, and does not count what it found before twice.
+    // A repetition finds nothing new, and counts no position twice.
     assert_eq!(
         build(&["--deepen", "--depth", "4"]).json()["positions"],
         deepened["positions"]
     );
-    // Positions that came later are seen when it is started again.
+    // A restart sees positions that came later.
     assert_eq!(
         build(&["--depth", "2", "--positions", "16"]).json()["state"],
         json!("done")
@@ -235,7 +235,7 @@ fn a_book_is_deepened_and_nothing_is_added() {
 }
 
 #[test]
-fn a_job_tells_its_settings_and_is_over_when_it_is_cancelled() {
+fn job_shows_settings_and_cancelled_job_ends() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
@@ -286,7 +286,7 @@ fn a_job_tells_its_settings_and_is_over_when_it_is_cancelled() {
         differs.code == Some(2) && differs.stderr.contains("`kagetsu jobs show mine`"),
         "{differs:#?}"
     );
-    // What is done cannot be cancelled.
+    // A finished job cannot be cancelled.
     let more = [
         &settings[..8],
         &["--positions", "100000", "--time", "100ms"],
@@ -305,7 +305,7 @@ fn a_job_tells_its_settings_and_is_over_when_it_is_cancelled() {
 }
 
 #[test]
-fn symmetric_and_transposed_questions_hit_the_same_record() {
+fn symmetric_and_transposed_lines_share_a_record() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");
@@ -320,7 +320,7 @@ fn symmetric_and_transposed_questions_hit_the_same_record() {
 }
 
 #[test]
-fn real_openings_are_built_in_one_run() {
+fn real_openings_build_in_one_run() {
     let lists = [
         ("gomocup-2026-15x15.json", "freestyle-15"),
         ("piskvork_openings.txt", "freestyle-20"),
@@ -357,7 +357,7 @@ fn real_openings_are_built_in_one_run() {
 }
 
 #[test]
-fn our_example_of_roots_is_built() {
+fn example_roots_are_built() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let roots = concat!(

@@ -1,4 +1,4 @@
-//! A book compiled and asked by the command line: the file says what the folder says.
+//! A book compiled and read by the command line: the file gives the same answers as the folder.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ fn ask(command: &str, book: &str, more: &[&str]) -> Finished {
 }
 
 #[test]
-fn a_compiled_book_answers_as_its_folder_does() {
+fn compiled_book_answers_like_its_folder() {
     let scratch = Scratch::new();
     let [folder, file] = ["h8.book", "h8.kbk"].map(|name| {
         scratch
@@ -77,7 +77,8 @@ fn a_compiled_book_answers_as_its_folder_does() {
     assert_eq!(ask("query", &file, &["--moves", "a1"]).code, Some(1));
 }
 
-/// What a folder and a file that was made of it both say: of the moves that the file has, their values.
+/// Reduces both answers to what a folder and its compiled file share: the values of the moves in
+/// the file.
 fn shared(whole: &Value, brief: &Value) -> [Value; 2] {
     let moves = |said: &Value| said["answers"].as_array().cloned().unwrap_or_default();
     let kept: Vec<Value> = moves(brief)
@@ -113,7 +114,7 @@ fn shared(whole: &Value, brief: &Value) -> [Value; 2] {
 }
 
 #[test]
-fn folder_file_and_server_are_asked_alike() {
+fn folder_file_and_server_answer_alike() {
     for (variant, first) in [
         ("freestyle-15", "h8"),
         ("renju-15", "h8 h9"),
@@ -217,7 +218,7 @@ fn folder_file_and_server_are_asked_alike() {
 }
 
 #[test]
-fn a_damaged_compiled_book_is_told_from_one_that_is_not() {
+fn damaged_compiled_book_is_recognised() {
     let scratch = Scratch::new();
     let [folder, file] = ["h8.book", "h8.kbk"].map(|name| {
         scratch
@@ -236,7 +237,7 @@ fn a_damaged_compiled_book_is_told_from_one_that_is_not() {
         kagetsu(&["compile", "--book", &folder, "--out", &file]).code,
         Some(0)
     );
-    // It can be asked, not built: the folder is for that.
+    // A compiled book cannot be built on.
     let built = ask(
         "build",
         &file,
@@ -249,7 +250,7 @@ fn a_damaged_compiled_book_is_told_from_one_that_is_not() {
 
     let whole = fs::read(&file).expect("it is there");
     let mut bytes = whole.clone();
-    // Behind header and directory, which are held against their checksums when it is opened.
+    // A byte behind the header and the directory, whose checksums are checked at open.
     bytes[200] ^= 1;
     fs::write(&file, &bytes).expect("room");
     let (asked, checked) = (

@@ -1,4 +1,5 @@
-//! Upkeep of books by the commands: backups of a book that grows, removal of positions, repair, and kills in the midst of all that.
+//! Maintenance of books by the commands: backups of a growing book, removal of positions, repair,
+//! and kills in the middle of each.
 
 use std::path::Path;
 use std::time::Duration;
@@ -45,7 +46,7 @@ fn positions(book: &str) -> u64 {
         .expect("a number")
 }
 
-/// A folder like another, of a book that nobody has open.
+/// Copies the folder of a book that no process has open.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("room");
     for entry in std::fs::read_dir(from)
@@ -62,7 +63,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn a_book_is_backed_up_while_a_cluster_builds_it() {
+fn book_is_backed_up_during_a_cluster_build() {
     let scratch = Scratch::new();
     let [book, safe, again] = ["book", "safe", "again"].map(|name| scratch.path(name));
     let cluster = Cluster::start(&book, "127.0.0.1:0");
@@ -107,7 +108,7 @@ fn a_book_is_backed_up_while_a_cluster_builds_it() {
         );
         is_clean(text(&again));
     }
-    // Who has the book is named by all that want it for themselves.
+    // Every command that needs the book for itself names the process that holds it.
     let held = kagetsu(&["prune", "--book", text(&book), "--max-ply", "1"]);
     assert!(
         held.code == Some(2) && held.stderr.contains("is open in process"),
@@ -117,7 +118,7 @@ fn a_book_is_backed_up_while_a_cluster_builds_it() {
 }
 
 #[test]
-fn a_book_is_pruned_and_its_job_waits() {
+fn pruned_book_keeps_its_job_waiting() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
     build(text(&book), "30");
@@ -167,7 +168,7 @@ fn a_book_is_pruned_and_its_job_waits() {
 }
 
 #[test]
-fn a_hole_is_named_so_that_it_can_be_asked_for() {
+fn holes_are_named_as_command_arguments() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
     build(text(&book), "30");
@@ -203,7 +204,7 @@ fn a_hole_is_named_so_that_it_can_be_asked_for() {
 }
 
 #[test]
-fn a_move_is_picked_within_a_margin_and_not_at_the_edge() {
+fn pick_respects_margin_and_book_edge() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
     build(text(&book), "30");
@@ -234,7 +235,7 @@ fn a_move_is_picked_within_a_margin_and_not_at_the_edge() {
         .json();
         assert_eq!(near["score"], pick(&["--json"]).json()["score"]);
     }
-    // Which positions the book has is chance: the best move may lead out of it.
+    // The book's positions depend on chance: the best move may lead out of it.
     let line = format!("h8 {}", best.stdout.trim());
     let known = kagetsu(&[
         "query",
@@ -259,7 +260,7 @@ fn a_move_is_picked_within_a_margin_and_not_at_the_edge() {
 }
 
 #[test]
-fn a_damaged_journal_is_refused_and_repaired() {
+fn damaged_journal_is_refused_and_repaired() {
     let scratch = Scratch::new();
     let whole = scratch.path("whole");
     build(text(&whole), "20");
@@ -285,7 +286,8 @@ fn a_damaged_journal_is_refused_and_repaired() {
             (Some(1), &json!(false)),
             "{told}"
         );
-        // One entry is lost, of a position or of the job that asked for them; what else the job said is left out.
+        // One entry is lost: a position, or the job that asked for them. Other entries of that job
+        // are skipped.
         assert_eq!(
             count(&told, "kept") + count(&told, "left_out") + 1,
             count(&before, "kept"),
@@ -301,7 +303,7 @@ fn a_damaged_journal_is_refused_and_repaired() {
     }
 }
 
-/// A copy of a book whose journal has every answer twice: a weaker one was there first.
+/// Copies a book so that its journal has every answer twice, a weaker one first.
 fn learn_again(own: &Path, twice: &Path) {
     let weak = twice.with_extension("weak.jsonl");
     let exported = kagetsu(&["export", "--format", "json", "--book", text(own), "-"]).stdout;
@@ -316,7 +318,7 @@ fn learn_again(own: &Path, twice: &Path) {
 }
 
 #[test]
-fn a_compacted_book_says_the_same_in_fewer_bytes() {
+fn compacted_book_answers_the_same_in_fewer_bytes() {
     let scratch = Scratch::new();
     let [own, twice] = ["own", "twice"].map(|name| scratch.path(name));
     build(text(&own), "30");
@@ -339,7 +341,7 @@ fn a_compacted_book_says_the_same_in_fewer_bytes() {
     is_clean(text(&twice));
     assert_eq!(kagetsu(&["diff", text(&own), text(&twice)]).code, Some(0));
     assert_eq!(count(&compact(), "entries"), 30);
-    // A job goes on where it was.
+    // A job resumes.
     assert!(
         kagetsu(&["compact", "--book", text(&own)])
             .stdout
@@ -350,7 +352,8 @@ fn a_compacted_book_says_the_same_in_fewer_bytes() {
     is_clean(text(&own));
 }
 
-/// Kills merging, import, removal, compaction and backup at random moments, each so often, and does them again.
+/// Kills merge, import, prune, compact and backup at random moments, `times` times each, and
+/// repeats them.
 fn kill(times: u32, seed: u64) {
     println!("seed {seed}");
     let mut chance = StdRng::seed_from_u64(seed);
@@ -434,12 +437,12 @@ fn kill(times: u32, seed: u64) {
 }
 
 #[test]
-fn care_is_killed_and_done_again() {
+fn maintenance_survives_kills() {
     kill(3, 5);
 }
 
 #[test]
 #[ignore = "minutes"]
-fn care_is_killed_fifty_times_and_done_again() {
+fn maintenance_survives_fifty_kills() {
     kill(50, 6);
 }

@@ -1,4 +1,4 @@
-//! Care of books: copied, merged and compared by the commands.
+//! Books copied, merged and compared by the commands.
 
 use std::path::Path;
 use std::time::Duration;
@@ -45,7 +45,7 @@ fn differences(a: &str, b: &str) -> Value {
 }
 
 #[test]
-fn a_book_of_any_game_goes_out_and_comes_back_whole() {
+fn books_of_all_games_round_trip_through_json() {
     for (variant, moves) in [
         ("freestyle-15", "h8"),
         ("renju-15", "h8 h9"),
@@ -59,7 +59,7 @@ fn a_book_of_any_game_goes_out_and_comes_back_whole() {
         build(own, variant, moves, "12");
         let export =
             |book: &str, file: &str| kagetsu(&["export", "--format", "json", "--book", book, file]);
-        // A file that stands beside it is somebody's.
+        // A file beside the book does not belong to Kagetsu.
         let beside = format!("{file}.new");
         std::fs::write(&beside, "precious").expect("room for it");
         assert_eq!(export(own, file).code, Some(0));
@@ -72,7 +72,7 @@ fn a_book_of_any_game_goes_out_and_comes_back_whole() {
             kagetsu(&import).json(),
             json!({"read": 12, "positions": 12, "new": 12})
         );
-        // A second time changes nothing.
+        // A second merge changes nothing.
         assert_eq!(
             kagetsu(&import).json(),
             json!({"read": 12, "positions": 12, "new": 0})
@@ -82,7 +82,7 @@ fn a_book_of_any_game_goes_out_and_comes_back_whole() {
         assert_eq!(export(copy, again).code, Some(0));
         let read = |path: &str| std::fs::read_to_string(path).expect("written");
         assert_eq!(read(file), read(again), "{variant}");
-        // What is there is not written over.
+        // An existing file is not overwritten.
         let refused = export(own, file);
         assert!(
             refused.code == Some(2) && refused.stderr.contains("is there already"),
@@ -96,7 +96,7 @@ fn a_book_of_any_game_goes_out_and_comes_back_whole() {
 }
 
 #[test]
-fn merging_has_no_order_and_no_second_time() {
+fn merge_is_commutative_and_idempotent() {
     let scratch = Scratch::new();
     let [a, b, one, other] = ["a", "b", "one", "other"].map(|name| scratch.path(name));
     let [a, b, one, other] = [text(&a), text(&b), text(&one), text(&other)];
@@ -153,7 +153,7 @@ fn merging_has_no_order_and_no_second_time() {
 }
 
 #[test]
-fn a_conflict_of_proofs_is_told() {
+fn conflicting_proofs_are_reported() {
     let scratch = Scratch::new();
     let (a, b, file) = (scratch.path("a"), scratch.path("b"), scratch.path("file"));
     let record = |proof: &str, plies: u16| {
@@ -182,7 +182,7 @@ fn a_conflict_of_proofs_is_told() {
         kagetsu(&["merge", "--into", text(&copy), text(&a)]).code,
         Some(0)
     );
-    // What b has came from the file last.
+    // The file is the last source of b's content.
     let imported = kagetsu(&[
         "import",
         "--format",
@@ -200,7 +200,7 @@ fn a_conflict_of_proofs_is_told() {
 }
 
 #[test]
-fn a_variant_says_which_positions_go_in_and_out() {
+fn variant_selects_imported_and_exported_positions() {
     let scratch = Scratch::new();
     let (both, file, part) = (
         scratch.path("both"),
@@ -290,7 +290,7 @@ fn a_variant_says_which_positions_go_in_and_out() {
 }
 
 #[test]
-fn a_tree_shows_what_was_made_and_what_is_only_bounded() {
+fn tree_shows_played_and_bounded_moves() {
     let scratch = Scratch::new();
     let (book, file) = (scratch.path("book"), scratch.path("file"));
     std::fs::write(&file, "h8 i9 h9\nh8 i9 g7\nh8 i9 h9\nh8 j8\n").expect("room for it");
@@ -333,7 +333,7 @@ fn a_tree_shows_what_was_made_and_what_is_only_bounded() {
             "  j8  made once"
         ]
     );
-    // A search has another best move, and bounds these.
+    // A search has another best move, and gives these an upper bound.
     let board: Vec<_> = (0..15)
         .map(|row| {
             if row == 7 {
@@ -377,7 +377,7 @@ fn a_tree_shows_what_was_made_and_what_is_only_bounded() {
 }
 
 #[test]
-fn a_wrong_line_is_named_and_what_stood_before_it_stays() {
+fn import_names_bad_line_and_keeps_earlier_ones() {
     let scratch = Scratch::new();
     let (own, file, copy) = (
         scratch.path("own"),
@@ -431,7 +431,7 @@ fn a_wrong_line_is_named_and_what_stood_before_it_stays() {
 }
 
 #[test]
-fn what_fails_before_anything_is_put_into_a_new_book_leaves_none() {
+fn failed_start_leaves_no_empty_book() {
     let scratch = Scratch::new();
     let [own, held, new, empty, file] =
         ["own", "held", "new", "empty", "file"].map(|name| scratch.path(name));
@@ -492,14 +492,14 @@ fn what_fails_before_anything_is_put_into_a_new_book_leaves_none() {
         refused(&kagetsu(command), &[why]);
         assert!(!Path::new(new).exists(), "{command:?}");
     }
-    // A folder that was there stays as it was.
+    // An existing folder stays unchanged.
     std::fs::create_dir(empty).expect("room");
     refused(
         &kagetsu(&["merge", "--into", empty, held]),
         &["is open in process"],
     );
     assert_eq!(std::fs::read_dir(empty).expect("it is there").count(), 0);
-    // What an earlier book gave is in it.
+    // The content of an earlier book is still in it.
     refused(
         &kagetsu(&["merge", "--into", new, own, held]),
         &["is open in process"],
@@ -513,7 +513,7 @@ fn what_fails_before_anything_is_put_into_a_new_book_leaves_none() {
 }
 
 #[test]
-fn a_merge_and_an_import_are_killed_and_done_again() {
+fn killed_merge_and_import_can_be_repeated() {
     let scratch = Scratch::new();
     let [own, file, copy, merged] =
         ["own", "file", "copy", "merged"].map(|name| scratch.path(name));
@@ -531,7 +531,7 @@ fn a_merge_and_an_import_are_killed_and_done_again() {
             let mut running = Program::Kagetsu.start(command);
             std::thread::sleep(Duration::from_millis(chance.random_range(0..120)));
             running.kill();
-            // Killed before there was a book: there is nothing to be wrong.
+            // Killed before there was a book: nothing to check.
             if Path::new(book).join("journal").exists() {
                 is_clean(book);
             }
@@ -543,7 +543,7 @@ fn a_merge_and_an_import_are_killed_and_done_again() {
 }
 
 #[test]
-fn a_database_of_rapfi_comes_in_and_goes_out() {
+fn rapfi_database_round_trips() {
     let Some(raw) = shared_data("gomoku/yxdb/rapfi_search_raw.db") else {
         return;
     };
@@ -573,7 +573,7 @@ fn a_database_of_rapfi_comes_in_and_goes_out() {
     );
     is_clean(text(&one));
     assert_eq!(kagetsu(&["diff", text(&one), text(&other)]).code, Some(0));
-    // All 941 positions go out again, and what a program reads of them is the same.
+    // All 941 positions are exported again, and another program reads the same from them.
     let export = kagetsu(&[
         "export",
         "--format",

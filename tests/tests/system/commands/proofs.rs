@@ -1,4 +1,4 @@
-//! From a search to a checked win: a book's proof, written out and verified, whole and damaged.
+//! From a search to a checked win: a book's proof, exported and verified, whole and damaged.
 
 use std::fs;
 
@@ -11,11 +11,11 @@ fn kagetsu(arguments: &[&str]) -> Finished {
     Program::Kagetsu.run(arguments)
 }
 
-/// Two rows of two that meet: a win by threes and fours, found by a search of one position.
+/// Two rows of two that meet: a win by threes and fours that one search finds.
 const WON: &str = "h8 a1 i9 a4 h10 a7 i7 a10";
 
 #[test]
-fn a_proof_of_the_book_is_verified_and_a_damaged_one_is_refused() {
+fn damaged_certificate_is_refused() {
     let scratch = Scratch::new();
     let [book, proof] = ["won.book", "won.proof"].map(|name| {
         scratch
@@ -43,7 +43,7 @@ fn a_proof_of_the_book_is_verified_and_a_damaged_one_is_refused() {
         "{verified}"
     );
 
-    // A line that is lost, and a reply that loses its answer.
+    // A line is missing, and a reply lacks its answer.
     let text = fs::read_to_string(&proof).expect("it is there");
     let lines: Vec<&str> = text.lines().collect();
     let damaged = scratch.path("damaged.proof");
@@ -76,7 +76,7 @@ fn a_proof_of_the_book_is_verified_and_a_damaged_one_is_refused() {
         "{checked:#?}"
     );
 
-    // What is no text is no tree, neither a good nor a bad one.
+    // A file that is not text is no certificate, neither valid nor invalid.
     let compiled = scratch.path("won.kbk");
     let compiled = compiled.to_str().expect("a plain name");
     assert_eq!(
@@ -122,7 +122,7 @@ fn a_proof_of_the_book_is_verified_and_a_damaged_one_is_refused() {
     );
 }
 
-/// A position of freestyle-15 with one verdict, as `export --format json` writes it.
+/// Returns a position of freestyle-15 with one verdict, as `export --format json` writes it.
 fn record(line: &str, verdict: Value) -> String {
     let mut rows = vec![vec!['.'; 15]; 15];
     for (name, number) in line.split(' ').zip(0..) {
@@ -155,11 +155,11 @@ fn verdict(m: &str, claim: &str, plies: u64, kind: &str, line: &[&str]) -> Value
 }
 
 #[test]
-fn what_a_book_claims_is_replayed_and_what_is_false_is_named() {
-    // A three that is closed at g8, and two above k8: two fours, the second of them open.
+fn false_claims_of_a_book_are_named() {
+    // A three closed at g8, and two stones above k8: two fours, the second of them open.
     let fours = "h8 g8 i8 a1 j8 a3 k9 a5 k10 a7";
     let answered = "h8 g8 i8 a1 j8 a3 k9 a5 k10 a7 k8";
-    // The other side has four.
+    // The opponent has a four.
     let refuted = "h8 a1 i8 a2 j8 a3 k1 a4";
     let rows = [
         (
@@ -265,7 +265,7 @@ fn what_a_book_claims_is_replayed_and_what_is_false_is_named() {
             (*positions, *moves),
             "{said}: {found}"
         );
-        // What fails does not hold, nor a book whose claims are all open.
+        // A refuted claim does not hold, nor does a book without a claim that can be replayed.
         let holds = moves[0] > 0;
         assert_eq!(
             (checked.code, &found["holds"]),
@@ -304,11 +304,11 @@ fn what_a_book_claims_is_replayed_and_what_is_false_is_named() {
 }
 
 #[test]
-fn a_build_that_proves_ends_with_claims_that_hold() {
+fn proof_build_ends_with_valid_claims() {
     let scratch = Scratch::new();
     let path = scratch.path("proven.book");
     let book = path.to_str().expect("a plain name");
-    // One ply before the win: whatever is replied.
+    // One ply before the win, after any reply.
     let place = [
         "--variant",
         "freestyle-15",

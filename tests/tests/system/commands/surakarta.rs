@@ -4,15 +4,15 @@ use kagetsu_game::Variant;
 use kagetsu_tests::{Program, Scratch};
 use serde_json::json;
 
-use crate::world::{Cluster, grows_alike};
+use crate::world::{Cluster, assert_same_book};
 
 /// Each side has opened a circuit.
 const OPENING: &str = "b2b3 e5e4";
 
 #[test]
-fn a_cluster_grows_the_book_that_one_process_does() {
+fn cluster_and_single_process_build_the_same_book() {
     let scratch = Scratch::new();
-    let book = grows_alike(&scratch, Variant::SURAKARTA, OPENING, 5);
+    let book = assert_same_book(&scratch, Variant::SURAKARTA, OPENING, 5);
     let ask = |moves| {
         Program::Kagetsu
             .run(&[
@@ -27,7 +27,7 @@ fn a_cluster_grows_the_book_that_one_process_does() {
             ])
             .json()
     };
-    // The same on the other side of the board.
+    // The mirror image of the position.
     let (asked, turned) = (ask(OPENING), ask("e2e3 b5b4"));
     assert_eq!(
         (&asked["key"], &asked["score"]),
@@ -36,7 +36,7 @@ fn a_cluster_grows_the_book_that_one_process_does() {
 }
 
 #[test]
-fn a_cluster_analyses_surakarta() {
+fn cluster_analyses_surakarta() {
     let scratch = Scratch::new();
     let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
     let _workers = [cluster.worker(), cluster.worker()];
@@ -52,7 +52,7 @@ fn a_cluster_analyses_surakarta() {
             "{answer}"
         );
     }
-    // The last stone is taken: b2 goes around its own corner, over the point where it began, to b5.
+    // The capture of the last stone: b2 goes around its own corner, over its starting point, to b5.
     for answer in both(&["--fen", "6/1w4/6/6/1b4/6 b", "--depth", "4"]) {
         assert_eq!(
             (&answer["best"], &answer["proof"], &answer["win_in"]),
@@ -63,7 +63,7 @@ fn a_cluster_analyses_surakarta() {
 }
 
 #[test]
-fn our_example_of_roots_is_built() {
+fn example_roots_are_built() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let book = path.to_str().expect("a plain name");

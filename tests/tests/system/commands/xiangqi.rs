@@ -4,26 +4,26 @@ use kagetsu_game::Variant;
 use kagetsu_tests::{Program, Scratch};
 use serde_json::json;
 
-use crate::world::{Cluster, grows_alike};
+use crate::world::{Cluster, assert_same_book};
 
 /// The central cannon and a horse against it.
 const OPENING: &str = "h2e2 h9g7";
 
-/// No evaluation values a rook at less, in hundredths of a pawn.
+/// The smallest value of a rook in any evaluation, in hundredths of a pawn.
 const ROOK: i64 = 400;
 
 #[test]
-fn a_cluster_grows_the_book_that_one_process_does() {
+fn cluster_and_single_process_build_the_same_book() {
     let scratch = Scratch::new();
-    grows_alike(&scratch, Variant::XIANGQI, OPENING, 4);
+    assert_same_book(&scratch, Variant::XIANGQI, OPENING, 4);
 }
 
 #[test]
-fn a_cluster_analyses_xiangqi() {
+fn cluster_analyses_xiangqi() {
     let scratch = Scratch::new();
     let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");
     let _workers = [cluster.worker(), cluster.worker()];
-    // Black's rook has come to a place where Red's takes it for nothing: any sound search does, however the moves are divided.
+    // Red can take Black's rook for nothing: any sound search does, however the moves are divided.
     let blunder = "h2e2 h7e7 h0g2 h9g7 i0h0 i9h9 a0a1 h9h3";
     let asked = [
         "analyze",
@@ -46,7 +46,7 @@ fn a_cluster_analyses_xiangqi() {
         assert_eq!(found, (&json!("h0h3"), &json!(6), &json!(null)), "{answer}");
         assert!(answer["score"].as_i64() > Some(ROOK / 2), "{answer}");
     }
-    // A mate is a proof wherever it is found.
+    // A mate is a proof, whichever search finds it.
     let mate = [
         "analyze",
         "--variant",
@@ -69,7 +69,7 @@ fn a_cluster_analyses_xiangqi() {
 }
 
 #[test]
-fn a_book_grows_from_a_fen() {
+fn book_is_built_from_a_fen() {
     let scratch = Scratch::new();
     let path = scratch.path("book");
     let (book, fen) = (

@@ -1,4 +1,4 @@
-//! What `deploy` holds, against the programs that it starts and the formats that it is in.
+//! The files of `deploy`, compared with the programs that they start and the formats that they use.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,8 +7,8 @@ use std::process::Command;
 
 use kagetsu_tests::{Finished, Program};
 
-/// Variables that are no flags: a token, and the scripts' own.
-const OTHERS: [&str; 3] = ["KAGETSU_TOKEN", "KAGETSU_SHARED", "KAGETSU_HOST"];
+/// Variables that are not flags: a token, and the scripts' own.
+const NON_FLAGS: [&str; 3] = ["KAGETSU_TOKEN", "KAGETSU_SHARED", "KAGETSU_HOST"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy")
@@ -27,7 +27,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Words of a text that begin so, of letters and what is in `also`.
+/// Returns the words of a text that begin with `begin` and consist of letters and the characters in
+/// `also`.
 fn words<'a>(text: &'a str, begin: &str, also: &str) -> BTreeSet<&'a str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || also.contains(c);
     let starts = text.match_indices(begin).map(|(at, _)| &text[at..]);
@@ -37,7 +38,7 @@ fn words<'a>(text: &'a str, begin: &str, also: &str) -> BTreeSet<&'a str> {
 }
 
 #[test]
-fn every_setting_in_it_is_a_flag_of_the_program() {
+fn every_deployed_setting_is_a_flag() {
     let help =
         [Program::Coordinator, Program::Worker].map(|program| program.run(&["--help"]).stdout);
     let flags: BTreeSet<String> = help
@@ -54,7 +55,7 @@ fn every_setting_in_it_is_a_flag_of_the_program() {
         let text = fs::read_to_string(&file).expect("text");
         for variable in words(&text, "KAGETSU_", "_")
             .into_iter()
-            .filter(|name| !OTHERS.contains(name))
+            .filter(|name| !NON_FLAGS.contains(name))
         {
             let flag = format!(
                 "--{}",
@@ -73,9 +74,9 @@ fn every_setting_in_it_is_a_flag_of_the_program() {
     assert!(seen > 40, "only {seen} settings");
 }
 
-/// systemd copies what LoadCredential names at the start of a unit, and not at a reload.
+/// systemd copies the files of LoadCredential when a unit starts, and not when it reloads.
 #[test]
-fn what_a_reload_of_a_service_reads_is_copied_by_the_reload() {
+fn systemd_reload_copies_changed_credentials() {
     let unit =
         fs::read_to_string(folder().join("systemd/kagetsu-coordinator.service")).expect("text");
     assert!(
@@ -100,7 +101,7 @@ fn what_a_reload_of_a_service_reads_is_copied_by_the_reload() {
 }
 
 #[test]
-fn the_scripts_are_sound_for_the_shell() {
+fn scripts_pass_the_shell_check() {
     for file in files(&folder().join("slurm")) {
         let mut shell = Command::new("bash");
         shell.arg("-n").arg(&file);
@@ -117,9 +118,9 @@ fn the_scripts_are_sound_for_the_shell() {
     }
 }
 
-/// Says why it holds against nothing where a tool is absent; one that is there must be content.
+/// Prints why it is skipped where the tool is absent.
 #[test]
-fn the_manifests_of_kubernetes_follow_the_published_schemas() {
+fn kubernetes_manifests_match_published_schemas() {
     let is_there = |program: &str, arguments: &[&str]| {
         Command::new(program)
             .args(arguments)
@@ -159,9 +160,9 @@ fn the_manifests_of_kubernetes_follow_the_published_schemas() {
     }
 }
 
-/// The same without any tool: what an operator relies on stands in the manifests.
+/// Needs no tool: the manifests contain everything that an operator relies on.
 #[test]
-fn the_manifests_of_kubernetes_are_whole() {
+fn kubernetes_manifests_are_complete() {
     let read = |name: &str| {
         fs::read_to_string(folder().join("kubernetes").join(name)).expect("it is there")
     };

@@ -1,4 +1,4 @@
-//! The scripts for Slurm, in a real Slurm of several nodes on this machine.
+//! The Slurm scripts, in a real Slurm of several nodes on this machine.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,9 +9,9 @@ use std::process::{Child, Command, Stdio};
 use kagetsu_tests::{Finished, Program, Scratch};
 use serde_json::Value;
 
-use crate::world::{held, until, until_or};
+use crate::world::{book_keys, until, until_or};
 
-/// Its daemons, as root starts them.
+/// Slurm's daemons, as root starts them.
 const DAEMONS: [&str; 3] = ["munged", "slurmctld", "slurmd"];
 
 fn find(program: &str) -> Option<PathBuf> {
@@ -24,13 +24,13 @@ fn find(program: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// A Slurm with four nodes; its daemons end when it is dropped.
+/// A Slurm with four nodes; its daemons end on drop.
 struct Slurm {
     scratch: Scratch,
     daemons: Vec<Child>,
 }
 
-/// Ports that nobody has, nor gets unless he asks for them: the system gives away others by itself.
+/// Returns free ports outside of the range from which the system assigns ports by itself.
 fn free_ports() -> [u16; 5] {
     let given = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").expect("Linux");
     let first: u16 = given
@@ -52,7 +52,7 @@ fn free_ports() -> [u16; 5] {
 }
 
 impl Slurm {
-    /// `None` where there is none, or nobody who may start it.
+    /// Returns `None` if Slurm is not installed or the test may not start it.
     fn start() -> Option<Self> {
         if !nix::unistd::Uid::effective().is_root()
             || DAEMONS.iter().any(|name| find(name).is_none())
@@ -87,7 +87,7 @@ impl Slurm {
         self.path(name).to_str().expect("a plain name").into()
     }
 
-    /// Who is who, for this Slurm alone.
+    /// Starts the authentication daemon for this Slurm alone.
     fn munge(&mut self) {
         use std::os::unix::fs::PermissionsExt;
         let key = self.path("munge.key");
@@ -170,7 +170,7 @@ impl Slurm {
         Finished::of(command)
     }
 
-    /// Submits one of our scripts; the job's number.
+    /// Submits a script. Returns the job's number.
     fn submit(&self, script: &str, more: &[&str]) -> String {
         let script = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../deploy/slurm")
@@ -223,14 +223,14 @@ impl Slurm {
         .into()
     }
 
-    /// All that Slurm knows of a job and its nodes, and what the job has said, for who looks at a failure.
+    /// Returns Slurm's view of a job and its nodes, and the job's output, to explain a failure.
     fn shown(&self, job: &str) -> String {
         let shown = self.ask("scontrol", &["show", "job", job]).stdout;
         let nodes = self.ask("sinfo", &["--Node", "--long"]).stdout;
         format!("{shown}\n{nodes}\n{}", self.logs())
     }
 
-    /// Every log that there is, for who looks at a failure.
+    /// Returns every log, to explain a failure.
     fn logs(&self) -> String {
         let files = fs::read_dir(self.scratch.folder())
             .expect("it is there")
@@ -255,7 +255,7 @@ impl Drop for Slurm {
 }
 
 #[test]
-fn the_scripts_build_a_book_in_a_real_slurm_through_requeues() {
+fn slurm_scripts_build_a_book_through_requeues() {
     let Some(slurm) = Slurm::start() else {
         println!("skipped: no slurmctld, slurmd and munged, or not root");
         return;
@@ -268,7 +268,7 @@ fn the_scripts_build_a_book_in_a_real_slurm_through_requeues() {
         .trim()
         .to_string()
     };
-    // Workers may come first.
+    // Workers may start first.
     let workers = slurm.submit("workers.sbatch", &["--array=1-2", "--cpus-per-task=1"]);
     let coordinator = slurm.submit("coordinator.sbatch", &["--cpus-per-task=1"]);
     let first = url();
@@ -298,12 +298,12 @@ fn the_scripts_build_a_book_in_a_real_slurm_through_requeues() {
         (positions(&jobs(&first)?) > 3).then_some(())
     });
 
-    // A worker is put back into the queue, and then the coordinator, which comes up with another address.
+    // A worker is requeued, then the coordinator, which comes back at another address.
     let requeued = slurm.ask("scontrol", &["requeue", &format!("{workers}_1")]);
     assert_eq!(requeued.code, Some(0), "{requeued:#?}");
     let requeued = slurm.ask("scontrol", &["requeue", &coordinator]);
     assert_eq!(requeued.code, Some(0), "{requeued:#?}");
-    // Slurm lets a requeued job wait for two minutes; an operator would, too.
+    // Slurm holds a requeued job for two minutes; an operator would release it, too.
     until("it waits", || {
         (slurm.state(&coordinator) == "PENDING").then_some(())
     });
@@ -312,7 +312,8 @@ fn the_scripts_build_a_book_in_a_real_slurm_through_requeues() {
         || slurm.shown(&coordinator),
         || {
             if slurm.state(&coordinator) == "PENDING" {
-                // Again and again: its end may come after the first time, and sets the two minutes then.
+                // Repeated, because the job may end after the first call, and the hold of two
+                // minutes starts then.
                 slurm.ask(
                     "scontrol",
                     &["update", &format!("jobid={coordinator}"), "starttime=now"],
@@ -325,7 +326,7 @@ fn the_scripts_build_a_book_in_a_real_slurm_through_requeues() {
         (jobs(&second)?["state"] == "done").then_some(())
     });
 
-    // Who is cancelled says goodbye, and is gone for good.
+    // A cancelled worker says goodbye and stays away.
     for job in [&workers, &coordinator] {
         let cancelled = slurm.ask("scancel", &[job]);
         assert_eq!(cancelled.code, Some(0), "{cancelled:#?}");
@@ -339,11 +340,11 @@ fn the_scripts_build_a_book_in_a_real_slurm_through_requeues() {
     }
     let logs = slurm.logs();
     assert!(logs.contains("goodbye=true"), "{logs}");
-    assert_eq!(held(&slurm.path("shared/book"), 5).len(), 60, "{logs}");
+    assert_eq!(book_keys(&slurm.path("shared/book"), 5).len(), 60, "{logs}");
 }
 
-/// What a worker does at the signal before its time limit: it says goodbye, and goes back into the queue. `limit` is what is
-/// asked of Slurm, `signal` what happens once it works.
+/// Checks that a worker says goodbye and goes back into the queue at the signal before its time
+/// limit. `limit` holds Slurm's options, `signal` runs once the worker works.
 fn ends_before_its_limit(limit: &[&str], signal: impl Fn(&Slurm, &str)) {
     let Some(slurm) = Slurm::start() else {
         println!("skipped: no slurmctld, slurmd and munged, or not root");
@@ -379,19 +380,19 @@ fn ends_before_its_limit(limit: &[&str], signal: impl Fn(&Slurm, &str)) {
     }
 }
 
-/// The signal is sent by hand, as Slurm sends it: to the script alone, while the job runs.
+/// The test sends the signal as Slurm does: to the script alone, while the job runs.
 #[test]
-fn at_the_signal_before_its_time_limit_a_worker_says_goodbye_and_goes_back_into_the_queue() {
+fn worker_requeues_at_signal_before_time_limit() {
     ends_before_its_limit(&[], |slurm, job| {
         let signalled = slurm.ask("scancel", &["--batch", "--signal=TERM", job]);
         assert_eq!(signalled.code, Some(0), "{signalled:#?}");
     });
 }
 
-/// The same by Slurm's own clock, which it reads every half minute. The signal comes one to two minutes after the start: on a
-/// machine so loaded that a worker is not connected by then the test says nothing, so it is not part of every run.
+/// Slurm's own clock sends the signal, one to two minutes after the start. If a busy machine
+/// connects no worker by then, the test shows nothing, so it is not part of every run.
 #[test]
 #[ignore = "two minutes long, by Slurm's clock"]
-fn slurm_sends_that_signal_before_the_time_limit() {
+fn slurm_signals_before_the_time_limit() {
     ends_before_its_limit(&["--time=5", "--signal=B:TERM@240"], |_, _| {});
 }

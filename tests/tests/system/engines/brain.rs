@@ -1,4 +1,4 @@
-//! Kagetsu as an engine: a manager, a match runner or a person speaks with it through two pipes.
+//! Kagetsu as an engine: a manager, a match runner or a user talks to it through two pipes.
 
 use kagetsu_game::{Move, Position, Variant};
 use kagetsu_tests::{Dialogue, Program, Scratch};
@@ -13,7 +13,7 @@ fn pbrain() -> Dialogue {
     Dialogue::of(Program::Pbrain.command(&["--table-mib", "8"]))
 }
 
-/// `7,8`: column from the left and row from the top.
+/// Reads `7,8`: column from the left and row from the top.
 fn point(line: &str) -> Option<(u16, u16)> {
     let (x, y) = line.split_once(',')?;
     Some((x.parse().ok()?, y.parse().ok()?))
@@ -27,7 +27,7 @@ fn to_text(m: Move, size: u16) -> String {
     format!("{},{}", m.code() % size, size - 1 - m.code() / size)
 }
 
-/// The next line that is a move, and those before it.
+/// Returns the next line that is a move, and the lines before it.
 fn next_move(engine: &Dialogue) -> ((u16, u16), Vec<String>) {
     let (line, before) = engine.find("a move", |line| point(line).is_some());
     (point(&line).expect("found so"), before)
@@ -78,7 +78,7 @@ fn uci_from_hello_to_quit() {
             "{part} in {lines:#?}"
         );
     }
-    // A mate in one, and a position without a move.
+    // A mate in one, and a position without a legal move.
     engine.say("position fen 3k5/R8/9/9/9/9/9/9/R8/4K4 w\ngo depth 3");
     let (_, lines) = engine.until("bestmove ");
     assert!(
@@ -87,7 +87,7 @@ fn uci_from_hello_to_quit() {
     );
     engine.say("position fen R2k5/R8/9/9/9/9/9/9/9/4K4 b\ngo depth 3");
     assert_eq!(engine.until("bestmove ").0, "bestmove (none)");
-    // Only what was asked about.
+    // The engine chooses among the moves asked about.
     engine.say("position startpos\ngo depth 3 searchmoves a4a5 i4i5");
     let best = engine.until("bestmove ").0;
     assert!(
@@ -99,7 +99,7 @@ fn uci_from_hello_to_quit() {
 }
 
 #[test]
-fn a_search_is_stopped_and_pondered() {
+fn uci_search_stops_and_ponders() {
     let mut engine = brain(&["--protocol", "uci"]);
     engine.say("position startpos\ngo infinite");
     engine.until("info depth 3");
@@ -107,13 +107,13 @@ fn a_search_is_stopped_and_pondered() {
     engine.until("readyok");
     engine.say("stop");
     engine.until("bestmove ");
-    // The guess was right: what is left of the time counts from now.
+    // The expected move was played: the remaining time counts from now.
     engine.say("position startpos moves h3e3\ngo ponder wtime 3000 btime 3000 movestogo 10");
     engine.until("info depth 2");
     engine.say("ponderhit");
     let (best, _) = engine.until("bestmove ");
     assert!(best.contains(" ponder "), "{best}");
-    // A finished search that ponders says nothing before it is asked to.
+    // A search that ponders says nothing before it is asked, even when it is complete.
     engine.say("position startpos\ngo ponder depth 1");
     engine.until("info depth 1");
     engine.say("isready");
@@ -124,7 +124,7 @@ fn a_search_is_stopped_and_pondered() {
     );
     engine.say("stop");
     engine.until("bestmove ");
-    // The other side is gone.
+    // The manager closes the pipe.
     engine.say("go infinite");
     let (status, last) = engine.hang_up();
     assert!(
@@ -134,7 +134,7 @@ fn a_search_is_stopped_and_pondered() {
 }
 
 #[test]
-fn uci_of_other_games_and_wrong_words() {
+fn uci_handles_other_games_and_bad_commands() {
     let mut engine = brain(&["--protocol", "uci", "--variant", "surakarta"]);
     engine.say("position startpos\ngo depth 3");
     let (best, _) = engine.until("bestmove ");
@@ -213,7 +213,7 @@ fn ucci_bans_moves_and_counts_seconds() {
     assert_eq!(engine.hang_up().1, ["bye"]);
 }
 
-/// A game of two brains, each in a process of its own; gives how it ended.
+/// Plays a game between two engine processes. Returns the last position.
 fn game(variant: &str, rule: u8, size: u16) -> Position {
     let variant: Variant = variant.parse().expect("a variant");
     let mut brains = [pbrain(), pbrain()];
@@ -245,7 +245,7 @@ fn game(variant: &str, rule: u8, size: u16) -> Position {
 }
 
 #[test]
-fn two_brains_play_to_the_end() {
+fn two_engines_play_to_the_end() {
     for (variant, rule, size) in [
         ("freestyle-20", 0, 20),
         ("standard-15", 1, 15),
@@ -298,7 +298,7 @@ fn hostile_lines_change_nothing() {
         let mut line = words[chance.random_range(0..words.len())]
             .as_bytes()
             .to_vec();
-        // No digits: what it says must not be a command by chance.
+        // No digits, so that the line is no command by chance.
         line.extend((0..length).map(|_| chance.random_range(58..=255u8)));
         engine.say(line);
     }
@@ -320,7 +320,7 @@ fn hostile_lines_change_nothing() {
 }
 
 #[test]
-fn hostile_lines_of_uci_and_ucci_change_nothing() {
+fn hostile_uci_and_ucci_lines_change_nothing() {
     for (protocol, line) in [("uci", "h3e3 h10g8"), ("ucci", "h2e2 h9g7")] {
         let mut engine = brain(&["--protocol", protocol]);
         engine.say(protocol);
@@ -347,14 +347,15 @@ fn hostile_lines_of_uci_and_ucci_change_nothing() {
                 .as_bytes()
                 .to_vec();
             line.push(b' ');
-            // No letters of the alphabet's first half: what it says must not be a move or a command by chance.
+            // No letters of the alphabet's first half, so that the line is no move or command by
+            // chance.
             line.extend((0..chance.random_range(1..200)).map(|_| chance.random_range(128..=255u8)));
             engine.say(line);
         }
         engine.say([b'x'; 100_000]);
         engine.say("stop\nisready");
         engine.until("readyok");
-        // The position is still that of before: Red is to move.
+        // The position is unchanged: Red is to move.
         engine.say("go depth 2");
         let (best, _) = engine.find("a move of Red's", |line| {
             line.starts_with("bestmove ") && !line.contains("none")
@@ -372,7 +373,7 @@ fn hostile_lines_of_uci_and_ucci_change_nothing() {
 }
 
 #[test]
-fn swap_2_is_answered_as_it_is_asked() {
+fn swap2_requests_are_answered() {
     let mut engine = pbrain();
     engine.say("START 15\nINFO max_node 5000\nSWAP2BOARD\nDONE");
     let (line, _) = engine.find("three stones", |line| {
@@ -382,7 +383,7 @@ fn swap_2_is_answered_as_it_is_asked() {
     engine.say(format!("SWAP2BOARD\n{}\nDONE", stones.join("\n")));
     let decides = |line: &str| line == "SWAP" || point(line).is_some();
     engine.find("a decision", decides);
-    // Black's three are as good as a win: nobody wants to be white.
+    // Black's three nearly wins, so the engine takes Black.
     engine.say("SWAP2BOARD\n7,7\n0,0\n7,8\nDONE");
     assert_eq!(engine.find("a decision", decides).0, "SWAP");
     engine.say("SWAP2BOARD\n7,7\n0,0\nDONE");
@@ -390,11 +391,11 @@ fn swap_2_is_answered_as_it_is_asked() {
 }
 
 #[test]
-fn a_gui_asks_for_lines_and_forbidden_points() {
+fn gui_asks_for_lines_and_forbidden_points() {
     let mut engine = pbrain();
     engine.say("start 15\ninfo rule 4\ninfo max_node 3000\ninfo show_detail 3");
     engine.until("OK");
-    // A cross of two open threes of Black's.
+    // A cross of two open threes of Black.
     engine.say(
         "yxboard\n7,6,1\n0,0,2\n7,8,1\n14,0,2\n6,7,1\n0,14,2\n8,7,1\n14,14,2\ndone\nyxshowforbid",
     );
@@ -418,7 +419,7 @@ fn a_gui_asks_for_lines_and_forbidden_points() {
 }
 
 #[test]
-fn book_moves_are_played_and_said() {
+fn book_moves_are_played_and_announced() {
     let scratch = Scratch::new();
     let book = scratch.path("book");
     let book = book.to_str().expect("text");
@@ -467,7 +468,7 @@ fn book_moves_are_played_and_said() {
             .any(|line| line.starts_with("MESSAGE book move ") && line.ends_with(" ms")),
         "{before:?}"
     );
-    // A graphical interface asks what the book knows, by the words of Yixin's database.
+    // A GUI asks for the book's moves with Yixin's database commands.
     engine.say("yxquerydatabaseall\n7,7\ndone");
     let (_, before) = engine.until("MESSAGE DATABASE DONE");
     let scores: Vec<String> = before

@@ -1,4 +1,4 @@
-//! Books of xiangqi in SQLite, written by us and read by somebody else's library, and the other way round.
+//! Xiangqi books in SQLite: ours read by another library, and the other way round.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use kagetsu_tests::{Finished, Program, Scratch};
 use serde_json::Value;
 
-/// What our script has cchess do; `None` where Python has no cchess.
+/// Runs the script that calls cchess; `None` if Python has no cchess.
 fn cchess(arguments: &[&str]) -> Option<String> {
     let has_cchess = Command::new("python3")
         .args(["-c", "import cchess"])
@@ -24,7 +24,7 @@ fn cchess(arguments: &[&str]) -> Option<String> {
 }
 
 #[test]
-fn the_keys_and_moves_of_exported_books_are_those_of_cchess() {
+fn exported_keys_and_moves_match_cchess() {
     let Some(numbers) = cchess(&["numbers"]) else {
         return;
     };
@@ -70,7 +70,7 @@ fn the_keys_and_moves_of_exported_books_are_those_of_cchess() {
         asked >= 60 && told >= asked && told == rows,
         "positions, moves found, moves of the book: {read}"
     );
-    // Positions are told as they come up, not as the book turns them: Black is to move in some.
+    // Positions appear as in the games, not in canonical orientation: Black is to move in some.
     let listed = std::fs::read_to_string(&fens).expect("a text");
     assert!(
         listed.starts_with("rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w "),
@@ -80,7 +80,7 @@ fn the_keys_and_moves_of_exported_books_are_those_of_cchess() {
 }
 
 #[test]
-fn a_book_that_cchess_has_written_is_read_whole() {
+fn book_written_by_cchess_is_read_whole() {
     let Some(numbers) = cchess(&["numbers"]) else {
         return;
     };
@@ -112,7 +112,7 @@ fn a_book_that_cchess_has_written_is_read_whole() {
     let losses = report["losses"].as_object().expect("an object");
     assert!(losses.values().all(|count| count == 0), "{report}");
     assert!(rows > 200 && report["items"] == rows, "{report}");
-    // Every position of a game is there, with the move that was made.
+    // Every position of the game is there, with the move that was played.
     let moves: Vec<&str> = game.split(' ').collect();
     for ply in 0..moves.len() {
         let line = moves[..ply].join(" ");

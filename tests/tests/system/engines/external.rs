@@ -1,4 +1,4 @@
-//! Other people's engines as workers, over real processes.
+//! Engines of other programs as workers, in real processes.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::world::{Cluster, until};
 
-/// Fairy-Stockfish, where it is installed; a line that says so where it is not.
+/// Returns the path of Fairy-Stockfish; prints a line if it is not installed.
 fn fairy_stockfish() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/games")]);
@@ -31,7 +31,7 @@ fn worker(url: &str, engine: &str, more: &[&str]) -> Running {
 }
 
 #[test]
-fn fairy_stockfish_grows_a_book_of_xiangqi() {
+fn fairy_stockfish_builds_a_xiangqi_book() {
     let Some(engine) = fairy_stockfish() else {
         return;
     };
@@ -69,7 +69,7 @@ fn fairy_stockfish_grows_a_book_of_xiangqi() {
     let answer = Program::Kagetsu
         .run(&["query", "--book", book, "--variant", "xiangqi", "--json"])
         .json();
-    // A rival, a move of which only an upper bound is known, may stand before the best.
+    // A move with only an upper bound may stand before the best.
     let answers = answer["answers"].as_array().expect("a list");
     let best = answers
         .iter()
@@ -90,7 +90,7 @@ fn fairy_stockfish_grows_a_book_of_xiangqi() {
 }
 
 #[test]
-fn fairy_stockfish_analyses_and_builds_without_a_cluster() {
+fn fairy_stockfish_works_without_a_cluster() {
     let Some(engine) = fairy_stockfish() else {
         return;
     };
@@ -138,7 +138,7 @@ fn fairy_stockfish_analyses_and_builds_without_a_cluster() {
 }
 
 #[test]
-fn our_own_brain_serves_as_somebody_elses_engine() {
+fn own_gomocup_engine_serves_as_external_engine() {
     let program = Program::Pbrain
         .command(&[])
         .get_program()
@@ -146,7 +146,7 @@ fn our_own_brain_serves_as_somebody_elses_engine() {
         .into_owned();
     let engine = format!("gomocup:'{program}' --table-mib 4");
     for variant in ["freestyle-15", "standard-15", "renju-15"] {
-        // Black has an open three: White must answer it, and says so over the pipe.
+        // Black has an open three: White must answer it, and reports it over the pipe.
         let question = [
             "analyze",
             "--variant",
@@ -171,7 +171,7 @@ fn our_own_brain_serves_as_somebody_elses_engine() {
             "{best}"
         );
     }
-    // It has Yixin's words: three lines come of one search.
+    // The engine has Yixin's extensions: one search gives three lines.
     let three = [
         "analyze",
         "--variant",
@@ -274,7 +274,7 @@ fn each_worker_gets_what_its_engine_plays() {
 }
 
 #[test]
-fn an_engine_that_cannot_play_is_refused_by_name() {
+fn faulty_engine_is_refused_by_name() {
     let scratch = Scratch::new();
     let book = scratch.path("book").display().to_string();
     let stub = |mode: &str| format!("uci:'{}' uci {mode}", stub_engine().display());
@@ -329,7 +329,8 @@ fn an_engine_that_cannot_play_is_refused_by_name() {
     );
 }
 
-/// A process, as Linux tells: its number may be another's soon after it has ended, but not with the same beginning.
+/// A process as Linux describes it. Another process may get its number later, but not its start
+/// time.
 #[cfg(target_os = "linux")]
 struct Status {
     id: u32,
@@ -340,10 +341,10 @@ struct Status {
 
 #[cfg(target_os = "linux")]
 impl Status {
-    /// `None` when it is gone.
+    /// Returns `None` after the process has gone.
     fn of(id: u32) -> Option<Self> {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-        // From the third field of proc(5) on: the second is a name, which may hold anything.
+        // From the third field of proc(5) on: the second is a name and may contain anything.
         let fields: Vec<_> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
         Some(Self {
@@ -360,7 +361,7 @@ impl Status {
     }
 }
 
-/// The processes that this one has started.
+/// Returns the child processes of `parent`.
 #[cfg(target_os = "linux")]
 fn children(parent: u32) -> Vec<Status> {
     let all = std::fs::read_dir("/proc")
@@ -373,7 +374,7 @@ fn children(parent: u32) -> Vec<Status> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn no_engine_outlives_its_worker_however_that_ends() {
+fn no_engine_outlives_its_worker() {
     use nix::sys::signal::Signal;
     let scratch = Scratch::new();
     let cluster = Cluster::start(&scratch.path("book"), "127.0.0.1:0");

@@ -1,4 +1,4 @@
-//! Our brain against Fairy-Stockfish at xiangqi, every move judged by the rules.
+//! Kagetsu against Fairy-Stockfish at xiangqi; the rules judge every move.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,8 +6,8 @@ use std::process::Command;
 use kagetsu_game::{Move, Position, Variant};
 use kagetsu_tests::{Dialogue, Program};
 
-/// Plies after which a game that has not ended is adjourned.
-const MOST_PLIES: usize = 400;
+/// Plies after which an unfinished game stops.
+const MAX_PLIES: usize = 400;
 
 fn fairy_stockfish() -> Option<Dialogue> {
     let paths = [
@@ -27,7 +27,7 @@ fn fairy_stockfish() -> Option<Dialogue> {
     Some(engine)
 }
 
-/// Both write ranks from 1.
+/// Both engines count ranks from 1.
 fn line(position: &Position) -> String {
     let moves = position
         .moves()
@@ -48,7 +48,7 @@ fn ask(engine: &mut Dialogue, position: &Position, limit: &str) -> Option<Move> 
     })
 }
 
-/// Has Fairy-Stockfish's own rules replay the game, where Python has them; whether they could.
+/// Replays the game with Fairy-Stockfish's own rules. Returns whether Python has them.
 fn judged_by_pyffish(moves: &str) -> bool {
     let program = "import sys, pyffish as p\nfen = p.start_fen('xiangqi')\ndone = []\n\
                    for m in sys.argv[1].split():\n    assert m in p.legal_moves('xiangqi', fen, done), (m, done)\n    done.append(m)\n";
@@ -72,7 +72,7 @@ fn judged_by_pyffish(moves: &str) -> bool {
 }
 
 #[test]
-fn a_whole_game_is_played_against_fairy_stockfish() {
+fn plays_a_whole_game_against_fairy_stockfish() {
     let Some(mut fairy) = fairy_stockfish() else {
         return;
     };
@@ -81,7 +81,7 @@ fn a_whole_game_is_played_against_fairy_stockfish() {
     ours.say("uci");
     ours.until("uciok");
     let mut position = Position::start(Variant::XIANGQI);
-    while position.outcome().is_none() && position.moves().len() < MOST_PLIES {
+    while position.outcome().is_none() && position.moves().len() < MAX_PLIES {
         let is_ours = position.moves().len().is_multiple_of(2);
         let m = if is_ours {
             ask(&mut ours, &position, "nodes 3000")
@@ -99,8 +99,8 @@ fn a_whole_game_is_played_against_fairy_stockfish() {
         position = position.play(m).expect("legal");
     }
     let end = position.outcome();
-    assert!(end.is_some() || position.moves().len() == MOST_PLIES);
-    // Who has no move says so too.
+    assert!(end.is_some() || position.moves().len() == MAX_PLIES);
+    // A side without a legal move says so.
     if end.is_some() && position.legal_moves().is_empty() {
         assert_eq!(ask(&mut ours, &position, "depth 2"), None);
     }

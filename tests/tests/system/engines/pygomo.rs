@@ -1,4 +1,4 @@
-//! Our brain under somebody else's client of Gomocup's protocol.
+//! Kagetsu's Gomocup engine under another project's client.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use kagetsu_game::{Move, Position, Variant};
 use kagetsu_tests::{Finished, Program};
 
 #[test]
-fn whole_games_are_played_under_pygomo() {
+fn plays_whole_games_under_pygomo() {
     let has_pygomo = Command::new("python3")
         .args(["-c", "import pygomo"])
         .output();

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::servers::http::HttpCoordinator;
 use crate::world::{until, worker};
 
-/// A Python that has grpcio.
+/// Returns a Python that has grpcio.
 fn python() -> Option<&'static str> {
     let has_grpc = |python: &&str| {
         let output = Command::new(python)

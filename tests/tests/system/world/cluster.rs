@@ -1,4 +1,4 @@
-//! A coordinator and its workers as processes of their own.
+//! A coordinator and its workers as separate processes.
 
 use std::path::Path;
 use std::thread::sleep;
@@ -9,7 +9,7 @@ use kagetsu_tests::{Program, Running, Scratch};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use super::book_contents::held;
+use super::book_contents::book_keys;
 
 /// A coordinator on a port that the system chose.
 pub(crate) struct Cluster {
@@ -29,13 +29,13 @@ impl Cluster {
         worker(&self.url)
     }
 
-    /// Starts the build, which goes on without its client.
+    /// Starts a build, which goes on without its client.
     pub(crate) fn build(&self, positions: u32, depth: u32) -> Running {
         let line = growing("--coordinator", &self.url, positions, depth);
         Program::Kagetsu.start(&line.split(' ').collect::<Vec<_>>())
     }
 
-    /// The first job; `None` while the coordinator does not answer or has none.
+    /// Returns the first job; `None` while the coordinator does not answer or has no job.
     pub(crate) fn job(&self) -> Option<Value> {
         let jobs = Program::Kagetsu.run(&["jobs", "list", "--coordinator", &self.url, "--json"]);
         let jobs: Value = serde_json::from_str(&jobs.stdout).ok()?;
@@ -49,7 +49,8 @@ impl Cluster {
     }
 }
 
-/// The arguments that grow a book from h8, with a space between: on a coordinator's URL, or in a folder.
+/// Returns the arguments, separated by spaces, of a build from h8: on a coordinator's URL or in a
+/// folder.
 pub(crate) fn growing(flag: &str, place: &str, positions: u32, depth: u32) -> String {
     format!(
         "build {flag} {place} --name test --variant freestyle-15 --moves h8 --positions {positions} --depth {depth} --json"
@@ -60,15 +61,15 @@ pub(crate) fn worker(url: &str) -> Running {
     Program::Worker.start(&["--coordinator", url, "--slots", "1", "--table-mib", "16"])
 }
 
-/// How long something may take that is waited for; only bounds a test that has failed.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// Longest wait for an event; it only bounds a failing test.
+const TEST_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Waits until something is so.
+/// Waits for an event.
 pub(crate) fn until<T>(what: &str, is: impl FnMut() -> Option<T>) -> T {
     until_or(what, String::new, is)
 }
 
-/// The same, with what is to be seen where it does not come to be so.
+/// Waits for an event, and fails with the output of `seen` if it does not come.
 pub(crate) fn until_or<T>(
     what: &str,
     seen: impl Fn() -> String,
@@ -80,16 +81,22 @@ pub(crate) fn until_or<T>(
             return found;
         }
         assert!(
-            begun.elapsed() < PATIENCE,
-            "{what}: not within {PATIENCE:?}\n{}",
+            begun.elapsed() < TEST_TIMEOUT,
+            "{what}: not within {TEST_TIMEOUT:?}\n{}",
             seen()
         );
         sleep(Duration::from_millis(20));
     }
 }
 
-/// Grows books of 50 positions in one process and on a cluster, and asks both. Gives the folder of the first.
-pub(crate) fn grows_alike(scratch: &Scratch, variant: Variant, opening: &str, depth: u8) -> String {
+/// Builds books of 50 positions in one process and on a cluster and compares them. Returns the
+/// first book's folder.
+pub(crate) fn assert_same_book(
+    scratch: &Scratch,
+    variant: Variant,
+    opening: &str,
+    depth: u8,
+) -> String {
     let [here, there] = ["here", "there"].map(|name| scratch.path(name));
     let [here_name, there_name] =
         [&here, &there].map(|path| path.to_str().expect("a plain name").to_owned());
@@ -133,7 +140,7 @@ pub(crate) fn grows_alike(scratch: &Scratch, variant: Variant, opening: &str, de
         .expect("a position")
         .key();
     for book in [&here, &there] {
-        let held = held(book, depth.into());
+        let held = book_keys(book, depth.into());
         assert!(
             held.len() == 50 && held.contains(&root),
             "{} positions",

@@ -1,4 +1,4 @@
-//! A worker that says everything late, twice, and what it said before once more. It is honest.
+//! An honest worker that sends every report late and twice, and repeats earlier reports.
 
 use std::collections::VecDeque;
 use std::thread::{JoinHandle, spawn};
@@ -18,19 +18,20 @@ use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 
-use super::lying_worker::BEAT;
+use super::lying_worker::HEARTBEAT_INTERVAL;
 
-/// Reports that it says again and again.
-const REMEMBERED: usize = 8;
+/// Number of earlier reports that it repeats.
+const REPEATED_REPORTS: usize = 8;
 
-/// Dropped, it goes away.
-pub(crate) struct Laggard {
+/// The worker disconnects on drop.
+pub(crate) struct LateWorker {
     stop: CancellationToken,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Laggard {
-    /// A worker for the coordinator at `url`, which comes back whenever it loses it.
+impl LateWorker {
+    /// Starts a worker for the coordinator at `url`; it reconnects after every loss of the
+    /// connection.
     pub(crate) fn start(url: &str, seed: u64) -> Self {
         let stop = CancellationToken::new();
         let (connector, ends) = (Connector::to_url(url).expect("an address"), stop.clone());
@@ -64,11 +65,11 @@ impl Laggard {
     }
 }
 
-impl Drop for Laggard {
+impl Drop for LateWorker {
     fn drop(&mut self) {
         self.stop.cancel();
         if let Some(thread) = self.thread.take() {
-            // What went wrong in it shows in what the coordinator says of it.
+            // The coordinator's state shows what went wrong in the thread.
             let _ = thread.join();
         }
     }
@@ -76,13 +77,13 @@ impl Drop for Laggard {
 
 struct Life {
     chance: StdRng,
-    /// What it has said, on this connection or before.
+    /// Reports of this and earlier connections.
     said: VecDeque<v1::Report>,
     instance: u64,
 }
 
 impl Life {
-    /// Works until the coordinator hangs up.
+    /// Works until the coordinator disconnects.
     async fn work(&mut self, connector: &Connector) {
         let Ok(caller) = connector.connect().await else {
             return;
@@ -116,7 +117,7 @@ impl Life {
         };
         let mut engine = Engine::new(options).expect("an engine");
         loop {
-            let Ok(message) = timeout(BEAT, heard.message()).await else {
+            let Ok(message) = timeout(HEARTBEAT_INTERVAL, heard.message()).await else {
                 say(Said::Heartbeat(v1::Heartbeat::default())).await;
                 continue;
             };
@@ -142,7 +143,7 @@ impl Life {
                 outcome,
                 ..v1::Report::default()
             });
-            if self.said.len() > REMEMBERED {
+            if self.said.len() > REPEATED_REPORTS {
                 self.said.pop_front();
             }
             tokio::time::sleep(Duration::from_millis(self.chance.random_range(0..300))).await;

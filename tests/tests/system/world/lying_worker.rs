@@ -1,4 +1,4 @@
-//! A worker that knows the exam and lies about all else, twice each time.
+//! A worker that passes its calibration and lies about everything else, twice each time.
 
 use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
@@ -15,18 +15,20 @@ use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 
-/// How often a worker gives a sign of life that has nothing else to say: a silent one is taken for dead.
-pub(crate) const BEAT: Duration = Duration::from_secs(1);
+/// Interval of heartbeats of a worker without other messages; the coordinator drops a silent
+/// worker.
+pub(crate) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Dropped, it goes away.
-pub(crate) struct Liar {
+/// The worker disconnects on drop.
+pub(crate) struct LyingWorker {
     name: String,
     stop: CancellationToken,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Liar {
-    /// A worker for the coordinator at `url`, which says that it is our own engine, and comes back whenever it loses it.
+impl LyingWorker {
+    /// Starts a worker for the coordinator at `url` that claims to be Kagetsu's engine; it
+    /// reconnects after every loss of the connection.
     pub(crate) fn start(url: &str, seed: u64) -> Self {
         let (name, stop) = (format!("liar-{seed}"), CancellationToken::new());
         let hello = v1::Hello {
@@ -69,17 +71,17 @@ impl Liar {
     }
 }
 
-impl Drop for Liar {
+impl Drop for LyingWorker {
     fn drop(&mut self) {
         self.stop.cancel();
         if let Some(thread) = self.thread.take() {
-            // What went wrong in it shows in what the coordinator says of it.
+            // The coordinator's state shows what went wrong in the thread.
             let _ = thread.join();
         }
     }
 }
 
-/// Works until the coordinator hangs up.
+/// Works until the coordinator disconnects.
 async fn lie(connector: &Connector, hello: &v1::Hello) {
     let Ok(caller) = connector.connect().await else {
         return;
@@ -104,7 +106,7 @@ async fn lie(connector: &Connector, hello: &v1::Hello) {
     };
     let mut engine = Engine::new(options).expect("an engine");
     loop {
-        let Ok(message) = timeout(BEAT, heard.message()).await else {
+        let Ok(message) = timeout(HEARTBEAT_INTERVAL, heard.message()).await else {
             say(Said::Heartbeat(v1::Heartbeat::default())).await;
             continue;
         };
@@ -141,7 +143,7 @@ async fn lie(connector: &Connector, hello: &v1::Hello) {
     }
 }
 
-/// The worst move is the best by far.
+/// Gives the worst move the best value by far.
 fn spoil(answer: &mut v1::Answer) {
     let best = answer
         .verdicts

@@ -7,9 +7,9 @@ mod lying_worker;
 mod refusal;
 mod relay;
 
-pub(crate) use book_contents::held;
-pub(crate) use cluster::{Cluster, growing, grows_alike, until, until_or, worker};
-pub(crate) use late_worker::Laggard;
-pub(crate) use lying_worker::Liar;
+pub(crate) use book_contents::book_keys;
+pub(crate) use cluster::{Cluster, assert_same_book, growing, until, until_or, worker};
+pub(crate) use late_worker::LateWorker;
+pub(crate) use lying_worker::LyingWorker;
 pub(crate) use refusal::refused;
 pub(crate) use relay::Relay;

@@ -1,6 +1,7 @@
 use kagetsu_tests::Finished;
 
-/// The command ends with code 2, prints nothing, and says each of `words`.
+/// Asserts that the command ends with code 2, prints nothing to stdout, and names each of `words`
+/// on stderr.
 #[track_caller]
 pub(crate) fn refused(finished: &Finished, words: &[&str]) {
     assert_eq!(

@@ -1,4 +1,4 @@
-//! A network that can be cut: a relay between workers and their coordinator, at one address wherever that lives.
+//! A network that can fail: a relay at a fixed address between workers and their coordinator.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// Passes connections on to a server until it is cut.
+/// Forwards connections to a server until it is cut.
 pub(crate) struct Relay {
     address: SocketAddr,
     line: Arc<Line>,
@@ -22,13 +22,13 @@ struct Line {
 }
 
 impl Relay {
-    /// A relay to `target`, as in `http://127.0.0.1:7615`.
+    /// Starts a relay to `target`, for example `http://127.0.0.1:7615`.
     pub(crate) fn to(target: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("bound");
         let line = Arc::new(Line::default());
         let shared = Arc::clone(&line);
-        // Ends with the process of the tests: nothing more is accepted once the relay is dropped.
+        // The thread ends with the test process; after the relay is dropped it accepts nothing.
         thread::spawn(move || {
             for near in listener.incoming().flatten() {
                 if !shared.is_cut.load(Ordering::SeqCst) {
@@ -41,7 +41,7 @@ impl Relay {
         relay
     }
 
-    /// Passes new connections on to another server: one that was started again has another port, for its own may be taken.
+    /// Forwards new connections to another server: a restarted server has another port.
     pub(crate) fn turn(&self, target: &str) {
         let target = target
             .trim_start_matches("http://")
@@ -50,26 +50,26 @@ impl Relay {
         *self.line.target.lock().expect("no panic in it") = Some(target);
     }
 
-    /// Where to connect instead.
+    /// Returns the URL to connect to.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Ends every connection, and ends new ones at once.
+    /// Closes every connection, and closes new ones at once.
     pub(crate) fn cut(&self) {
         self.line.is_cut.store(true, Ordering::SeqCst);
         for end in self.line.ends.lock().expect("no panic in it").drain(..) {
-            // It may have ended by itself.
+            // The connection may have ended by itself.
             let _ = end.shutdown(Shutdown::Both);
         }
     }
 
-    /// Holds every piece back for a while, or no more.
+    /// Switches the delay of every piece of data on or off.
     pub(crate) fn slow(&self, is_slow: bool) {
         self.line.is_slow.store(is_slow, Ordering::SeqCst);
     }
 
-    /// Lets new connections through again.
+    /// Forwards new connections again.
     pub(crate) fn mend(&self) {
         self.line.is_cut.store(false, Ordering::SeqCst);
     }
@@ -97,15 +97,15 @@ impl Line {
     }
 }
 
-/// What a slow line holds every piece back.
-const SLOW: Duration = Duration::from_millis(30);
+/// Delay of every piece of data on a slow connection.
+const DELAY: Duration = Duration::from_millis(30);
 
 fn pump(mut from: TcpStream, mut to: TcpStream, line: Arc<Line>) {
     thread::spawn(move || {
         let mut buffer = [0; 4096];
         while let Ok(n @ 1..) = from.read(&mut buffer) {
             if line.is_slow.load(Ordering::SeqCst) {
-                thread::sleep(SLOW);
+                thread::sleep(DELAY);
             }
             if to.write_all(&buffer[..n]).is_err() {
                 break;

@@ -4,27 +4,27 @@ use kagetsu_game::{Answer, Effort, Move, Position, Provenance, Question, Verdict
 use kagetsu_search::{Control, Engine, EngineOptions};
 
 /// Moves with an exact value that a build asks for in each position.
-const WIDTH: u16 = 3;
-/// Bytes of the engine's table.
-const TABLE: usize = 16 << 20;
+const EXACT_MOVES: u16 = 3;
+/// Size of the engine's table in bytes.
+const TABLE_BYTES: usize = 16 << 20;
 
-/// One engine, asked as a build asks: what a cluster or a process found is held against it. In which order positions came,
-/// and who searched them, must not be seen.
+/// One engine that is asked as a build asks; the reference for answers of a cluster or a process.
+/// The order of positions and the worker that searched them must make no difference.
 #[derive(Debug)]
-pub struct Alone {
+pub struct ReferenceEngine {
     engine: Engine,
     effort: Effort,
 }
 
-impl Alone {
-    /// An engine that searches so many plies.
+impl ReferenceEngine {
+    /// Returns an engine that searches to this depth.
     ///
     /// # Panics
     /// Without memory for a small table.
     #[must_use]
     pub fn new(depth: u8) -> Self {
         let options = EngineOptions {
-            table_bytes: TABLE,
+            table_bytes: TABLE_BYTES,
             ..EngineOptions::default()
         };
         Self {
@@ -33,11 +33,11 @@ impl Alone {
         }
     }
 
-    /// Asks until as many moves have exact values as were found: a build comes back to a position for its other moves; how
-    /// often depends on what else it knows by then.
+    /// Searches until as many moves have exact values as in `found`, and compares. A build returns
+    /// to a position for its other moves; how often depends on its other results.
     ///
     /// # Panics
-    /// If the engine finds anything else.
+    /// If the engine finds another answer.
     pub fn finds(&mut self, position: &Position, found: &Answer) {
         let found = exact(found);
         let mut alone = Answer::new();
@@ -46,7 +46,7 @@ impl Alone {
             let moves = others(position, &alone);
             let question = Question {
                 moves,
-                width: WIDTH,
+                width: EXACT_MOVES,
                 ..Question::new(position.clone(), self.effort)
             };
             alone.merge(
@@ -63,7 +63,7 @@ impl Alone {
     }
 }
 
-/// What a build asks about next: moves of which a bound is known, and then those of which nothing is.
+/// Returns the moves that a build asks about next: those with a bound, then those without a value.
 fn others(position: &Position, known: &Answer) -> Vec<Move> {
     if known.is_empty() {
         return Vec::new();
@@ -85,7 +85,7 @@ fn others(position: &Position, known: &Answer) -> Vec<Move> {
     }
 }
 
-/// Exact verdicts, but for the day.
+/// Returns the exact verdicts without their dates.
 fn exact(answer: &Answer) -> BTreeMap<Move, Verdict> {
     let exact = answer
         .verdicts()
