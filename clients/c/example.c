@@ -1,10 +1,10 @@
-/* Asks a compiled book: example BOOK VARIANT [MOVES]. Exit code 0 found, 1 not in the book, 2 an error. */
+/* Looks up a position: example BOOK VARIANT [MOVES]. Exit code: 0 found, 1 not in the book, 2 error. */
 #include <stdio.h>
 #include <string.h>
 
 #include "kagetsu_book.h"
 
-#define MOST 64
+#define MAX_MOVES 64
 
 static void print(const kagetsu_move *move) {
     static const char *const bounds[] = {"?", "at most", "at least", "exactly"};
@@ -26,12 +26,12 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", kagetsu_last_error());
         return 2;
     }
-    kagetsu_move moves[MOST];
+    kagetsu_move moves[MAX_MOVES];
     kagetsu_move picked;
     size_t count = 0;
     const char *line = argc > 3 ? argv[3] : NULL;
-    int status = kagetsu_book_lookup(book, argv[2], NULL, line, moves, MOST, &count);
-    for (size_t at = 0; status == KAGETSU_OK && at < count && at < MOST; at++)
+    int status = kagetsu_book_lookup(book, argv[2], NULL, line, moves, MAX_MOVES, &count);
+    for (size_t at = 0; status == KAGETSU_OK && at < count && at < MAX_MOVES; at++)
         print(&moves[at]);
     if (status == KAGETSU_OK)
         status = kagetsu_book_pick(book, argv[2], NULL, line, 0.0, 1, 0, &picked);

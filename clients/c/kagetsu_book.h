@@ -1,9 +1,10 @@
 /*
  * kagetsu_book.h - compiled books of Kagetsu (.kbk, made by `kagetsu compile`) for programs in C.
  *
- * Any number of threads may ask one open book at the same time; only open and close must not race with others on the same
- * book. Nothing that a call gives must be freed but the book itself, by kagetsu_book_close. All texts are UTF-8 and end
- * with a zero byte. Build the library with `cargo build --release -p kagetsu-c`, link with -lkagetsu_c.
+ * Several threads may use one open book at the same time; do not close a book while another thread
+ * uses it. The caller frees nothing but the book, with kagetsu_book_close. All texts are UTF-8 and
+ * end with a zero byte. Build the library with `cargo build --release -p kagetsu-c` and link with
+ * -lkagetsu_c.
  *
  *   kagetsu_book *book;
  *   kagetsu_move moves[32];
@@ -23,69 +24,70 @@
 extern "C" {
 #endif
 
-/* What a call ends with. kagetsu_last_error says more of those below zero. */
+/* Result of a call. For negative results kagetsu_last_error returns a message. */
 enum kagetsu_status {
     KAGETSU_OK = 0,
-    KAGETSU_NOT_FOUND = 1,     /* the book does not hold the position, or has no move for it */
-    KAGETSU_BAD_ARGUMENT = -1, /* a null pointer, a text that is no UTF-8, a number out of range */
-    KAGETSU_BAD_POSITION = -2, /* an unknown variant, a move or a FEN that cannot be */
-    KAGETSU_BAD_FILE = -3,     /* the file cannot be read, is no compiled book, or is of a newer version */
-    KAGETSU_DAMAGED = -4,      /* bytes of the file are not those that were written */
-    KAGETSU_INTERNAL = -5      /* a fault of the library; please report it */
+    KAGETSU_NOT_FOUND = 1,     /* the book lacks the position, or has no move for it */
+    KAGETSU_BAD_ARGUMENT = -1, /* a null pointer, invalid UTF-8, or a number out of range */
+    KAGETSU_BAD_POSITION = -2, /* an unknown variant, an illegal move, or an invalid FEN */
+    KAGETSU_BAD_FILE = -3,     /* unreadable, not a compiled book, or of a newer version */
+    KAGETSU_DAMAGED = -4,      /* a checksum of the file does not match */
+    KAGETSU_INTERNAL = -5      /* a bug in the library; please report it */
 };
 
 enum kagetsu_bound { KAGETSU_UPPER = 1, KAGETSU_LOWER = 2, KAGETSU_EXACT = 3 };
 enum kagetsu_proof { KAGETSU_UNPROVEN = 0, KAGETSU_DRAW = 1, KAGETSU_LOSS = 2, KAGETSU_WIN = 3 };
 
-/* What is known of one move, from the view of the side that makes it. */
+/* What the book knows of one move, from the view of the side that makes it. */
 typedef struct kagetsu_move {
-    char move[8];    /* as in h8 or h2e2 */
+    char move[8];    /* the move as text, as in h8 or h2e2 */
     int32_t score;   /* centi-units; a forced win in n plies is 32000 - n, a forced loss its negative */
-    int32_t plies;   /* to a forced win or loss; 0 where there is none */
-    uint8_t bound;   /* kagetsu_bound: what the score says of the value */
+    int32_t plies;   /* plies to the forced win or loss; 0 if there is none */
+    uint8_t bound;   /* kagetsu_bound: how the score bounds the value */
     uint8_t proof;   /* kagetsu_proof */
-    uint8_t depth;   /* plies searched */
+    uint8_t depth;   /* search depth in plies */
     uint8_t reserved;
 } kagetsu_move;
 
 typedef struct kagetsu_book kagetsu_book;
 
-/* Opens a compiled book into *book, which is NULL after an error. The file is mapped, not read. */
+/* Opens a compiled book; *book is NULL after an error. The file is mapped into memory. */
 int kagetsu_book_open(const char *path, kagetsu_book **book);
 
-/* Closes a book; NULL is fine. No other thread may still ask it. */
+/* Closes a book; NULL is ignored. No other thread may still use it. */
 void kagetsu_book_close(kagetsu_book *book);
 
-/* How many positions the book holds; 0 for NULL. */
+/* Returns the number of positions in the book; 0 for NULL. */
 uint64_t kagetsu_book_positions(const kagetsu_book *book);
 
 /*
- * What the book knows of a position, the best move first. `variant` as in freestyle-15, renju-15, xiangqi or surakarta;
- * `fen` is where the game began, NULL for the start; `moves` are the moves since, NULL for none.
- * At most `capacity` moves are written to `out`, which may be NULL where `capacity` is 0; *count becomes how many there are.
+ * Looks up a position and writes its moves to `out`, the best first. `variant` is a name such as
+ * freestyle-15, renju-15, xiangqi or surakarta. `fen` is the first position, NULL for the start of a
+ * game; `moves` are the moves played from there, NULL for none. At most `capacity` moves are
+ * written; `out` may be NULL if `capacity` is 0. *count is set to the number of known moves.
  */
 int kagetsu_book_lookup(const kagetsu_book *book, const char *variant, const char *fen, const char *moves,
                         kagetsu_move *out, size_t capacity, size_t *count);
 
 /*
- * The same for gomoku by its stones: `cells` are size * size bytes, row by row from the top (as Gomocup counts), 0 empty,
- * 1 of the first side, 2 of the second; `side` is who moves, 1 or 2.
+ * Looks up a gomoku position by its stones. `cells` holds size * size bytes, row by row from the top
+ * (as Gomocup counts): 0 empty, 1 first side, 2 second side. `side` is the side to move, 1 or 2.
  */
 int kagetsu_book_lookup_stones(const kagetsu_book *book, const char *variant, const uint8_t *cells, size_t length,
                                int side, kagetsu_move *out, size_t capacity, size_t *count);
 
 /*
- * One move as an engine would choose it. `temperature` in centi-units of value that make a move e times less likely, 0 takes
- * the best; `seed` makes the chance the same every time; moves searched less deeply than `min_depth` are left out unless
- * proven.
+ * Chooses a move to play. A move that is `temperature` centi-units worse is e times less likely; 0
+ * always chooses the best. `seed` is the seed of the random generator. Moves of a lower search depth
+ * than `min_depth` are left out unless they are proven.
  */
 int kagetsu_book_pick(const kagetsu_book *book, const char *variant, const char *fen, const char *moves,
                       double temperature, uint64_t seed, uint8_t min_depth, kagetsu_move *out);
 
-/* What went wrong in the last call of this thread that ended below zero. Valid until its next call. */
+/* Returns the message of this thread's last failed call. It is valid until the thread's next call. */
 const char *kagetsu_last_error(void);
 
-/* The version of the library, as in 0.1.0. */
+/* Returns the version of the library, as in 0.1.0. */
 const char *kagetsu_version(void);
 
 #ifdef __cplusplus

@@ -2,10 +2,10 @@ use std::ffi::c_int;
 
 use kagetsu_game::{Position, Side, Variant};
 
-/// Cells of the largest gomoku board.
-pub(crate) const MOST_CELLS: usize = 22 * 22;
+/// Cells of the largest board.
+pub(crate) const MAX_CELLS: usize = kagetsu_game::gomoku::MAX_CELLS;
 
-/// Why a call fails; the header's names for them.
+/// Why a call fails, as in the header.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Argument(String),
@@ -39,7 +39,7 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// A position in the caller's texts.
+/// A position in the caller's text arguments.
 pub(crate) struct Asked<'a> {
     pub(crate) variant: Option<&'a str>,
     pub(crate) fen: Option<&'a str>,
@@ -66,7 +66,7 @@ impl Asked<'_> {
     }
 }
 
-/// The gomoku position of these cells, rows from the top.
+/// Returns the position of these cells, given row by row from the top.
 pub(crate) fn by_stones(text: Option<&str>, cells: &[u8], side: c_int) -> Result<Position, Fault> {
     let variant = variant(text)?;
     if !variant.places_stones() {

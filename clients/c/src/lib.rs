@@ -1,8 +1,8 @@
-//! The compiled book behind C calls: `kagetsu_book.h` is the whole of it, and says what each call does.
+//! The C interface of compiled books. `kagetsu_book.h` declares and documents every call.
 //!
-//! A panic never leaves the library: it becomes `KAGETSU_INTERNAL`.
+//! A panic never leaves the library; it becomes `KAGETSU_INTERNAL`.
 //!
-//! What this crate refuses: anything that a compiled book does not hold; folders of books and servers are for others.
+//! The interface offers what a compiled book holds, and neither book folders nor servers.
 #![expect(unsafe_code, reason = "C calls take pointers")]
 
 mod asked;
@@ -18,24 +18,24 @@ use kagetsu_game::{Move, Position, Verdict};
 
 use crate::asked::{Asked, Fault};
 
-/// An open book, as C sees it: an address.
+/// An open book; opaque to C.
 pub struct Book(Compiled);
 
-/// What is known of one move; the header describes the fields.
+/// What the book knows of one move; the header describes the fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct KnownMove {
-    /// Its text, with zero bytes after it.
+    /// The move as text, padded with zero bytes.
     pub text: [c_char; 8],
-    /// Centi-units, or a forced win or loss.
+    /// Value in centi-units, or a forced win or loss.
     pub score: i32,
-    /// To the forced win or loss; 0 where there is none.
+    /// Plies to the forced win or loss; 0 if there is none.
     pub plies: i32,
-    /// What the score says of the value.
+    /// How the score bounds the value.
     pub bound: u8,
-    /// What is proven.
+    /// The proof, if any.
     pub proof: u8,
-    /// Plies searched.
+    /// Search depth in plies.
     pub depth: u8,
     reserved: u8,
 }
@@ -49,7 +49,7 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// Runs the body of a call; its fault is kept for `kagetsu_last_error`.
+/// Runs the body of a call and keeps its fault for `kagetsu_last_error`.
 fn call(body: impl FnOnce() -> Result<c_int, Fault>) -> c_int {
     let ended = catch_unwind(AssertUnwindSafe(body)).unwrap_or(Err(Fault::Internal));
     ended.unwrap_or_else(|fault| {
@@ -59,10 +59,10 @@ fn call(body: impl FnOnce() -> Result<c_int, Fault>) -> c_int {
     })
 }
 
-/// A text of the caller's; `None` for a null pointer.
+/// Returns a text argument; `None` for a null pointer.
 ///
 /// # Safety
-/// A pointer that is not null leads to bytes that end with a zero byte and stay for the call.
+/// A non-null pointer must lead to bytes that end with a zero byte and stay valid during the call.
 unsafe fn text<'a>(what: &'static str, pointer: *const c_char) -> Result<Option<&'a str>, Fault> {
     if pointer.is_null() {
         return Ok(None);
@@ -110,7 +110,7 @@ fn known(position: &Position, m: Move, verdict: &Verdict) -> KnownMove {
     }
 }
 
-/// Where the moves of a look-up go.
+/// The output arguments of a look-up.
 struct Out {
     first: *mut KnownMove,
     capacity: usize,
@@ -132,7 +132,7 @@ impl Out {
     }
 
     /// # Safety
-    /// `first` leads to room for `capacity` moves, `count` to room for a number.
+    /// `first` must have room for `capacity` moves, `count` for a number.
     unsafe fn fill(&self, book: &Compiled, position: &Position) -> Result<c_int, Fault> {
         // SAFETY: the caller's promise.
         unsafe { self.count.write(0) };
@@ -151,7 +151,7 @@ impl Out {
 }
 
 /// # Safety
-/// As the header says: texts end with a zero byte; `book` leads to room for an address.
+/// See the header: texts end with a zero byte; `book` has room for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kagetsu_book_open(path: *const c_char, book: *mut *mut Book) -> c_int {
     call(|| {
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn kagetsu_book_open(path: *const c_char, book: *mut *mut 
 }
 
 /// # Safety
-/// `book` is of `kagetsu_book_open`, was not closed, and nobody asks it any more; or null.
+/// `book` comes from `kagetsu_book_open`, was not closed, and is not in use; or it is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kagetsu_book_close(book: *mut Book) {
     if !book.is_null() {
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn kagetsu_book_positions(book: *const Book) -> u64 {
 }
 
 /// # Safety
-/// As the header says: an open book, texts that end with a zero byte, room for what is written.
+/// See the header: an open book, texts that end with a zero byte, room for the output.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kagetsu_book_lookup(
     book: *const Book,
@@ -215,7 +215,8 @@ pub unsafe extern "C" fn kagetsu_book_lookup(
 }
 
 /// # Safety
-/// As the header says: an open book, a text that ends with a zero byte, `length` cells, room for what is written.
+/// See the header: an open book, a text that ends with a zero byte, `length` cells, room for the
+/// output.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kagetsu_book_lookup_stones(
     book: *const Book,
@@ -234,8 +235,9 @@ pub unsafe extern "C" fn kagetsu_book_lookup_stones(
         }
         // SAFETY: the caller's promise.
         let (book, variant) = unsafe { (book.as_ref(), text("variant", variant)?) };
-        // SAFETY: not null, and the caller's promise that there are so many; more than a board has are not looked at.
-        let cells = unsafe { std::slice::from_raw_parts(cells, length.min(asked::MOST_CELLS + 1)) };
+        // SAFETY: not null, and the caller promises `length` cells; no more than a board has are
+        // read.
+        let cells = unsafe { std::slice::from_raw_parts(cells, length.min(asked::MAX_CELLS + 1)) };
         let position = asked::by_stones(variant, cells, side)?;
         // SAFETY: the caller's promise.
         unsafe { out.fill(&book.ok_or_else(|| missing("book"))?.0, &position) }
@@ -243,7 +245,7 @@ pub unsafe extern "C" fn kagetsu_book_lookup_stones(
 }
 
 /// # Safety
-/// As the header says: an open book, texts that end with a zero byte, room for a move.
+/// See the header: an open book, texts that end with a zero byte, room for a move.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kagetsu_book_pick(
     book: *const Book,
@@ -290,13 +292,13 @@ pub unsafe extern "C" fn kagetsu_book_pick(
     })
 }
 
-/// What went wrong in this thread's last call that failed.
+/// Returns the message of this thread's last failed call.
 #[unsafe(no_mangle)]
 pub extern "C" fn kagetsu_last_error() -> *const c_char {
     LAST.with_borrow(|last| last.as_ptr())
 }
 
-/// The version.
+/// Returns the version of the library.
 #[unsafe(no_mangle)]
 pub extern "C" fn kagetsu_version() -> *const c_char {
     const VERSION: &CStr =

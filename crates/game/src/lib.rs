@@ -1,11 +1,12 @@
-//! The vocabulary of Kagetsu: rules, moves, notation, symmetry, and the words that travel between its parts.
+//! The vocabulary of Kagetsu: rules, moves, notation, symmetry, questions and answers.
 //!
-//! A [`Question`] about a [`Position`] gets an [`Answer`]: one [`Verdict`] for every move asked about. Answers
-//! [merge](Answer::merge), and merging is a semilattice: idempotent, commutative, associative, and no proof is ever lost
-//! by it. That is what makes a retried task, a late report and the merging of two books the same safe operation.
+//! A [`Question`] about a [`Position`] gets an [`Answer`]: one [`Verdict`] for every move asked
+//! about. Answers [merge](Answer::merge), and merging is a semilattice: idempotent, commutative,
+//! associative, without loss of proofs. So a retried task, a late report and the merging of two
+//! books are the same safe operation.
 //!
-//! What this crate refuses: clocks, dice, threads, files, and opinions. It knows what is legal; what is good is the
-//! search's business.
+//! This crate has no clock, no randomness, no threads, no files and no opinions. It knows the legal
+//! moves; the search judges them.
 //!
 //! ```
 //! use kagetsu_game::{Position, Variant};

@@ -6,28 +6,30 @@ use crate::quick::Quick;
 use crate::tree::{Node, Reference, Tree};
 use crate::{Fault, Grove};
 
-/// What a check has found true.
+/// The result of a successful check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// The game ends within so many plies, by the tree.
+    /// Upper bound of the game's length, from the tree.
     pub plies: u16,
-    /// Positions of the winner that were looked at.
+    /// Number of the winner's positions checked.
     pub positions: u64,
 }
 
-/// Nodes that end the game within so many plies are looked at again at every position: that is cheaper than to remember.
-const BRIEF: u16 = 5;
+/// Nodes of at most this length are checked again at every position, which is cheaper than to
+/// remember them.
+const MAX_RECHECKED_PLIES: u16 = 5;
 
-/// Positions between two signs of life.
-const PACE: u64 = 1 << 20;
+/// Positions between two calls of `progress`.
+const PROGRESS_INTERVAL: u64 = 1 << 20;
 
-/// Plays the whole tree: at each node of the winner its move, at each node of the loser every legal move.
+/// Plays the whole tree: the winner's move at each of its nodes, and every legal reply of the
+/// loser.
 ///
-/// What a game remembers (repetitions, plies without a capture) is remembered on every way through the tree. `progress`
-/// hears now and then how many positions of the winner were looked at.
+/// Each path keeps its own history, so repetitions and plies without a capture count. `progress` is
+/// called now and then with the number of the winner's positions checked.
 ///
 /// # Errors
-/// The line of the node that fails, and by which moves it was come to.
+/// The line of the first node that fails, with the moves that lead to it.
 pub fn check(tree: &Tree, progress: &mut dyn FnMut(u64)) -> Result<Checked, Fault> {
     let (nodes, position) = (&tree.nodes, &tree.position);
     let mut plies: Vec<u16> = Vec::with_capacity(nodes.len());
@@ -74,7 +76,8 @@ pub fn check(tree: &Tree, progress: &mut dyn FnMut(u64)) -> Result<Checked, Faul
 }
 
 impl Grove {
-    /// Whether a node, turned so, wins for the side to move of `game`, which is left as it was.
+    /// Whether a node, under its symmetry, wins for the side to move of `game`. Leaves `game`
+    /// unchanged.
     pub fn wins<G: Quick>(&self, game: &mut G, node: Reference) -> bool {
         let winner = game.side();
         let mut silent = |_| {};
@@ -88,7 +91,7 @@ impl Grove {
     }
 }
 
-/// Why a tree fails: in which node, and by which moves it was come to.
+/// A failed node, and the moves that lead to it.
 struct Wrong {
     node: Option<u32>,
     moves: Vec<Move>,
@@ -97,17 +100,19 @@ struct Wrong {
 
 struct Walk<'a, G> {
     nodes: &'a [Node],
-    /// Plies by which each node ends the game at the latest.
+    /// Upper bound of the game's length from each node.
     plies: &'a [u16],
     winner: Side,
-    /// Where the walk began: moves of before are not told.
+    /// Length of the history at the start of the walk; errors name later moves only.
     begun: Option<usize>,
-    /// Positions of long nodes that are won, as the nodes see them; where the way to a position does not matter.
+    /// Checked pairs of a long node and a position, seen from the node; for games without
+    /// repetition.
     won: HashSet<(u32, Packed)>,
     positions: u64,
     spare: Vec<Vec<Move>>,
     progress: &'a mut dyn FnMut(u64),
-    /// Whether the loser had every move tried that he had before the winner's: then none of them made a five.
+    /// Whether the loser has just replied and each of its replies was tried, so that none of them
+    /// made a five.
     is_reply: bool,
     game: std::marker::PhantomData<G>,
 }
@@ -141,19 +146,20 @@ impl<'a, G: Quick> Walk<'a, G> {
         })
     }
 
-    /// A node, turned so, is where `game` stands now. Where it fails the game is left where that was seen.
+    /// Checks a node, under its symmetry, at the position of `game`. On failure `game` stays at the
+    /// failing position.
     fn node(&mut self, game: &mut G, at: Reference) -> Result<(), Wrong> {
         self.begun.get_or_insert(game.history().len());
         let (variant, nodes) = (game.variant(), self.nodes);
         let node = &nodes[at.node as usize];
         let has_no_history = !variant.has_repetition();
-        let is_long = has_no_history && self.plies[at.node as usize] > BRIEF;
+        let is_long = has_no_history && self.plies[at.node as usize] > MAX_RECHECKED_PLIES;
         let seen = is_long.then(|| (at.node, game.pack(G::inverse(at.turn))));
         if seen.as_ref().is_some_and(|seen| self.won.contains(seen)) {
             return Ok(());
         }
         self.positions += 1;
-        if self.positions.is_multiple_of(PACE) {
+        if self.positions.is_multiple_of(PROGRESS_INTERVAL) {
             (self.progress)(self.positions);
         }
         match node.at {
@@ -187,7 +193,7 @@ impl<'a, G: Quick> Walk<'a, G> {
         Ok(())
     }
 
-    /// The loser is to move.
+    /// Checks every reply of the loser, who is to move.
     fn replies(&mut self, game: &mut G, at: Reference, node: &Node) -> Result<(), Wrong> {
         let (variant, back) = (game.variant(), G::inverse(at.turn));
         let mut moves = self.spare.pop().unwrap_or_default();
@@ -225,12 +231,12 @@ impl<'a, G: Quick> Walk<'a, G> {
     }
 }
 
-/// The symmetry of a square board that does first one, then the other.
+/// Returns the composition of two symmetries of a square board.
 fn both(first: Symmetry, then: Symmetry) -> Symmetry {
     if first == Symmetry::IDENTITY {
         return then;
     }
-    // A point that no symmetry but the identity leaves alone.
+    // On this board the point (0, 1) is fixed by the identity alone.
     const SIZE: u8 = 5;
     let (column, row) = first.square(SIZE, 0, 1);
     let wanted = then.square(SIZE, column, row);

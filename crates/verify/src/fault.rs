@@ -1,12 +1,12 @@
-/// What is wrong with a win tree, and where.
+/// A fault of a win tree, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct Fault {
     /// The line of the file, counted from 1.
     pub line: u64,
-    /// What is wrong there.
+    /// The fault.
     pub what: String,
-    /// Whether the line could not be read, or is no text: nothing is said of a tree then.
+    /// Whether the line could not be read or is no text, so that nothing is known of a tree.
     pub is_unreadable: bool,
 }
 

@@ -1,10 +1,10 @@
-/// Why a line is no tree.
+/// Why a line is not a proof.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Gap {
-    /// It speaks against what it is to show.
+    /// It contradicts the claim.
     #[error("{0}")]
     Wrong(String),
-    /// It leaves open what it is to show.
+    /// It leaves the claim undecided.
     #[error("{0}")]
     Open(String),
 }

@@ -4,20 +4,20 @@ use kagetsu_game::{Claim, Position};
 
 use crate::tree::{HEAD, Node, Reference, Tree};
 
-/// Where win trees are grown: nodes that say the same are one node.
+/// A shared graph of nodes from which win trees are taken; equal nodes are stored once.
 #[derive(Clone, Debug, Default)]
 pub struct Grove {
     pub(crate) nodes: Vec<Node>,
     known: HashMap<Node, u32>,
-    /// Plies by which each ends the game at the latest.
+    /// Upper bound of the game's length from each node.
     pub(crate) plies: Vec<u16>,
 }
 
 impl Grove {
-    /// The number of a node, which may refer to nodes of before alone.
+    /// Returns the number of a node, adding it if it is new. It may refer to nodes added before.
     ///
     /// # Panics
-    /// If it refers to one that is not there.
+    /// If it refers to an unknown node.
     pub fn add(&mut self, node: Node) -> u32 {
         if let Some(known) = self.known.get(&node) {
             return *known;
@@ -35,19 +35,20 @@ impl Grove {
         number
     }
 
-    /// A node.
+    /// Returns a node.
     #[must_use]
     pub fn node(&self, number: u32) -> &Node {
         &self.nodes[number as usize]
     }
 
-    /// Plies by which a node ends the game at the latest.
+    /// Returns the upper bound of the game's length from a node.
     #[must_use]
     pub fn plies(&self, number: u32) -> u16 {
         self.plies[number as usize]
     }
 
-    /// The tree of a node, without what it has no need of. `claim` is from the view of the side to move.
+    /// Returns the tree below a node, without unrelated nodes. `claim` is from the view of the side
+    /// to move.
     #[must_use]
     pub fn tree(&self, root: u32, position: Position, claim: Claim) -> Tree {
         let mut needed = vec![false; root as usize + 1];

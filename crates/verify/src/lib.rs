@@ -1,7 +1,7 @@
-//! Win trees, and the checker that knows only the rules.
+//! Win trees, and a checker that uses the rules alone.
 //!
-//! A win tree says how a game is won: at each node of the winner one move, at each node of the loser an answer to every
-//! legal move. [`check`] plays all of it on a board, by the rules alone. It shares no code with what finds wins.
+//! A win tree proves a win: one move at each node of the winner, an answer to every legal move at
+//! each node of the loser. [`check`] plays all of it on a board. It shares no code with the search.
 //!
 //! ```
 //! use kagetsu_verify::{Tree, check};
@@ -20,7 +20,7 @@
 //! # Ok::<(), kagetsu_verify::Fault>(())
 //! ```
 //!
-//! What this crate refuses: searching, books, opinions.
+//! This crate neither searches nor reads books.
 #![forbid(unsafe_code)]
 
 mod check;

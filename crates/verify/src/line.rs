@@ -4,13 +4,13 @@ use crate::tree::{Node, Reference, Tree};
 use crate::{Gap, Grove};
 
 impl Tree {
-    /// The tree of a line by which one side wins while the other has no choice: every reply but the line's loses to a move
-    /// that ends the game at once, which the rules tell. `claim` is from the view of the side to move; the tree claims as
-    /// many plies as it takes.
+    /// Builds the tree of a forced line: every reply but the line's own loses to a move that ends
+    /// the game at once. `claim` is from the view of the side to move; the tree claims the plies
+    /// that it takes.
     ///
     /// # Errors
-    /// [`Gap::Wrong`] for a line that cannot be played or is won by the other side, [`Gap::Open`] for one that leaves the
-    /// loser a choice, or ends before the game does.
+    /// [`Gap::Wrong`] for a line that cannot be played or that the other side wins; [`Gap::Open`]
+    /// for one that leaves the loser a choice or ends before the game does.
     pub fn of_line(position: &Position, claim: Claim, line: &[Move]) -> Result<Self, Gap> {
         let wrong = |m: Move, what: String| {
             Gap::Wrong(format!("{} in the line: {what}", position.write_move(m)))
@@ -54,7 +54,7 @@ impl<G: Game> Liner<G> {
         G::write_move(self.game.variant(), m)
     }
 
-    /// The winner is to move, and the line goes on so.
+    /// Adds the node of the winner's next move.
     fn winner(&mut self, line: &[Move]) -> Result<u32, Gap> {
         let Some(m) = line.first().copied().or_else(|| self.end()) else {
             return Err(Gap::Open("the line ends before the game does".into()));
@@ -71,7 +71,7 @@ impl<G: Game> Liner<G> {
         Ok(self.grove.add(node))
     }
 
-    /// The loser is to move after the winner's `at`, and the line goes on so.
+    /// Adds the replies to the winner's move `at`.
     fn replies(&mut self, at: Option<Move>, line: &[Move]) -> Result<Node, Gap> {
         let (mut moves, mut answers, mut end) = (Vec::new(), Vec::new(), None);
         self.game.moves(&mut moves);
@@ -139,7 +139,7 @@ impl<G: Game> Liner<G> {
         })
     }
 
-    /// Whether the move may be made, and wins at once.
+    /// Whether the move is legal and wins at once.
     fn ends(&mut self, m: Move) -> bool {
         if self.game.check(m).is_err() {
             return false;
@@ -150,7 +150,7 @@ impl<G: Game> Liner<G> {
         is_won
     }
 
-    /// A move of the winner that ends the game at once.
+    /// Returns a move of the winner that ends the game at once.
     fn end(&mut self) -> Option<Move> {
         let mut moves = Vec::new();
         self.game.moves(&mut moves);

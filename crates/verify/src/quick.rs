@@ -5,10 +5,11 @@ use kagetsu_game::{Game, Move};
 
 use crate::tree::{Node, Reference};
 
-/// What the rules of a game say of many replies at once. `false` says nothing: then every reply is played.
+/// Shortcuts of a game's rules for judging many replies at once.
 pub trait Quick: Game {
-    /// The winner has made the move of node `at`, and the loser is to move, whose move before was `last`; of the moves that
-    /// he had then none was a five. Whether all his replies are answered by a move that ends the game.
+    /// Whether every reply of the loser is answered by a move that ends the game. The winner has
+    /// just made the move of node `at`; `last` is the loser's move before it, when the loser had no
+    /// five. `false` is always allowed: then every reply is played.
     fn fives_answer_all(&self, nodes: &[Node], at: Reference, last: Move) -> bool {
         let _ = (nodes, at, last);
         false
@@ -19,9 +20,9 @@ impl Quick for Xiangqi {}
 
 impl Quick for Surakarta {}
 
-/// Whether a stone makes five is for the stones of its own side to say, and for the point to be empty. So a five of the
-/// winner's answers every reply but the one on its point; and the loser, who had none, can only have a five to make now
-/// in a row with the stone that he put last.
+/// A five depends only on the stones of its side and on its point being empty. So the winner's five
+/// answers every reply except one on its point, and the loser, who had no five, can make one only
+/// in a row with its last stone.
 impl<R: Rule> Quick for Gomoku<R> {
     fn fives_answer_all(&self, nodes: &[Node], at: Reference, last: Move) -> bool {
         if self.is_in_four(last) {
@@ -30,7 +31,7 @@ impl<R: Rule> Quick for Gomoku<R> {
         let (winner, variant) = (self.side().other(), self.variant());
         let is_empty = |m: Move| self.cells().get(m.index()) == Some(&None);
         let back = Self::inverse(at.turn);
-        // The five that a node makes, if that is all there is to it.
+        // Returns the move of a node that makes five and ends the game.
         let five = |next: Reference| {
             let node = &nodes[next.node as usize];
             let is_last = node.replies.is_empty() && node.otherwise.is_none();
@@ -43,7 +44,7 @@ impl<R: Rule> Quick for Gomoku<R> {
         };
         let answers = |reply: &(Move, Reference)| {
             let m = Self::image(variant, reply.0, at.turn);
-            // What is taken is no reply.
+            // A taken point is no reply.
             !is_empty(m) || five(reply.1).is_some_and(|five| five != m)
         };
         let own = Self::image(variant, most, back);

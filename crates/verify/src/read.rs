@@ -6,9 +6,9 @@ use crate::Fault;
 use crate::tree::{MAGIC, Node, Reference, Tree};
 
 /// Bytes of the longest line that is read.
-const LONGEST: u64 = 1 << 20;
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// The lines of a file, counted.
+/// A line reader that counts.
 struct Lines<'a> {
     source: &'a mut dyn BufRead,
     line: String,
@@ -16,11 +16,11 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// The next line, without its end.
+    /// Reads the next line and returns it without its end.
     fn next(&mut self) -> Result<&str, Fault> {
         self.number += 1;
         self.line.clear();
-        let read = Read::take(&mut *self.source, LONGEST).read_line(&mut self.line);
+        let read = Read::take(&mut *self.source, MAX_LINE_BYTES).read_line(&mut self.line);
         match read {
             Err(error) => Err(Fault::unreadable(self.number, &error)),
             Ok(0) => Err(Fault::at(
@@ -35,7 +35,7 @@ impl Lines<'_> {
         }
     }
 
-    /// What follows a word at the beginning of the next line.
+    /// Reads the next line and returns the rest after its first word.
     fn after(&mut self, word: &str) -> Result<&str, Fault> {
         self.next()?;
         self.rest(word)
@@ -56,10 +56,11 @@ impl Lines<'_> {
 }
 
 impl Tree {
-    /// Reads the text of a tree.
+    /// Reads a tree from text.
     ///
     /// # Errors
-    /// The first line that is wrong: what is no node, refers to what does not come before it, or is of use to nobody.
+    /// The first wrong line: not a node, or a reference to a later node, or a node that no other
+    /// refers to.
     pub fn read(source: &mut dyn BufRead) -> Result<Self, Fault> {
         let mut lines = Lines {
             source,
@@ -204,7 +205,7 @@ impl Reader {
         self.is_used.push(false);
     }
 
-    /// `12 h8 g7,g9>3 i9>4/2 *>11`.
+    /// Reads a node, as in `12 h8 g7,g9>3 i9>4/2 *>11`.
     fn read_node(&self, line: &str) -> Result<Node, String> {
         let mut words = line.split(' ');
         let number = words.next().unwrap_or_default();

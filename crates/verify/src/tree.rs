@@ -2,19 +2,19 @@ use std::io::{self, Write};
 
 use kagetsu_game::{Claim, Move, Position, Symmetry};
 
-/// A node of the winner: one move, and how to go on after each reply.
+/// A node: the winner's move, and the continuation after each reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Node {
-    /// The move; `None` at the root of a loss alone, where the loser is to move.
+    /// The move; `None` only at the root of a loss, where the loser is to move.
     pub at: Option<Move>,
-    /// Replies of the loser that are answered in their own way, ascending, each once.
+    /// Replies with an answer of their own, in ascending order.
     pub replies: Vec<(Move, Reference)>,
     /// The answer to all other replies.
     pub otherwise: Option<Reference>,
 }
 
 impl Node {
-    /// All that the node refers to.
+    /// Returns all references of the node.
     pub(crate) fn references(&self) -> impl Iterator<Item = Reference> {
         self.replies
             .iter()
@@ -23,17 +23,17 @@ impl Node {
     }
 }
 
-/// The node by which the winner goes on.
+/// A reference to the winner's next node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reference {
-    /// Its place in the tree, counted from 0.
+    /// Index of the node in the tree.
     pub node: u32,
-    /// How its moves are to be turned: a move m of it stands for m's image.
+    /// The symmetry to apply to the node's moves.
     pub turn: Symmetry,
 }
 
 impl Reference {
-    /// To a node as it stands.
+    /// Refers to a node under the identity.
     #[must_use]
     pub const fn to(node: u32) -> Self {
         Self {
@@ -43,20 +43,20 @@ impl Reference {
     }
 }
 
-/// A win tree: what is claimed, and how it is won.
+/// A win tree: the claim and its proof.
 ///
-/// The nodes are a way to play, not positions: many positions may share one, and one is where it has been played to.
+/// A node is a way to play, not a position: many positions may share one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// Where it begins.
+    /// The proven position.
     pub position: Position,
     /// Win or loss, from the view of the side to move.
     pub claim: Claim,
-    /// The game ends within so many plies.
+    /// Upper bound of the game's length.
     pub plies: u16,
-    /// No node refers to itself or to a later one; the last is the root.
+    /// All nodes, each after those that it refers to; the last is the root.
     pub(crate) nodes: Vec<Node>,
-    /// The line of the file that the first node stands in.
+    /// Line of the first node in the file.
     pub(crate) first_line: u64,
 }
 
@@ -67,16 +67,16 @@ pub(crate) const MAGIC: &str = "kagetsu-proof 1";
 pub(crate) const HEAD: u64 = 4;
 
 impl Tree {
-    /// The nodes, the root last.
+    /// Returns the nodes, the root last.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// Writes it as text; see `FORMAT.md`.
+    /// Writes the tree as text; see `FORMAT.md`.
     ///
     /// # Errors
-    /// If nobody takes it.
+    /// If writing fails.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let position = &self.position;
         writeln!(out, "{MAGIC}\nvariant {}", position.variant())?;

@@ -3,18 +3,18 @@ use core::cmp::Ordering;
 
 use crate::{Bound, Move, Symmetry, Variant, Verdict};
 
-/// One verdict for every move asked about, best first; each move stands once.
+/// Verdicts on the moves asked about, best first; each move stands once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer(Vec<(Move, Verdict)>);
 
 impl Answer {
-    /// An answer about nothing; the neutral element of [`Answer::merge`].
+    /// Returns an empty answer, the neutral element of [`Answer::merge`].
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// The verdicts, best first.
+    /// Returns the verdicts, best first.
     #[must_use]
     pub fn verdicts(&self) -> &[(Move, Verdict)] {
         &self.0
@@ -32,19 +32,19 @@ impl Answer {
         self.0.is_empty()
     }
 
-    /// The best move and what is known of it.
+    /// Returns the best move with its verdict.
     #[must_use]
     pub fn best(&self) -> Option<(Move, &Verdict)> {
         self.0.first().map(|(m, v)| (*m, v))
     }
 
-    /// What is known of one move.
+    /// Returns the verdict on one move.
     #[must_use]
     pub fn get(&self, m: Move) -> Option<&Verdict> {
         self.0.iter().find(|(at, _)| *at == m).map(|(_, v)| v)
     }
 
-    /// All positions visited for it; `u64::MAX` where somebody claims more.
+    /// Returns the positions visited for all verdicts; saturates at `u64::MAX`.
     #[must_use]
     pub fn nodes(&self) -> u64 {
         self.0
@@ -52,19 +52,19 @@ impl Answer {
             .fold(0, |sum, (_, v)| sum.saturating_add(v.nodes))
     }
 
-    /// Keeps, for every move, the stronger evidence of the two (see [`Verdict`]'s order).
+    /// Merges another answer: every move keeps the stronger verdict (see [`Verdict`]'s order).
     ///
-    /// Idempotent, commutative and associative; a proof is never lost by it.
+    /// Idempotent, commutative and associative; no proof is lost.
     pub fn merge(&mut self, other: Self) {
         self.extend(other.0);
     }
 
-    /// Keeps what is known of the moves for which `keep` holds.
+    /// Keeps the verdicts for which `keep` holds.
     pub fn retain(&mut self, mut keep: impl FnMut(Move, &Verdict) -> bool) {
         self.0.retain(|(m, v)| keep(*m, v));
     }
 
-    /// Keeps the `most` best moves: those that are known to be worth their score before those that are at most worth it.
+    /// Keeps the `most` best moves. Lower bounds and exact values come before upper bounds.
     pub fn keep_best(&mut self, most: usize) {
         let known = self
             .0
@@ -85,19 +85,19 @@ impl Answer {
         });
     }
 
-    /// The same answer for the position turned by `symmetry`.
+    /// Returns the answer for the image of the position under `symmetry`.
     #[must_use]
     pub fn turned(self, variant: Variant, symmetry: Symmetry) -> Self {
         let image =
             |(m, v): (Move, Verdict)| (variant.image(m, symmetry), v.turned(variant, symmetry));
         let mut verdicts: Vec<_> = self.0.into_iter().map(image).collect();
-        // Of equal verdicts the order is that of the moves.
+        // Equal verdicts are ordered by move.
         verdicts.sort_by(best_first);
         Self(verdicts)
     }
 }
 
-/// Adds verdicts one by one; the stronger stays where two speak of the same move.
+/// Adds verdicts one by one; the stronger one of a move stays.
 impl Extend<(Move, Verdict)> for Answer {
     fn extend<I: IntoIterator<Item = (Move, Verdict)>>(&mut self, verdicts: I) {
         self.0.extend(verdicts);
@@ -116,7 +116,7 @@ impl FromIterator<(Move, Verdict)> for Answer {
     }
 }
 
-/// The better move is less: the higher score; of equal scores the one that is at least that good.
+/// Orders the better move first: by score, then lower bounds and exact values before upper bounds.
 fn best_first((a, x): &(Move, Verdict), (b, y): &(Move, Verdict)) -> Ordering {
     let certainty = |v: &Verdict| match v.bound {
         _ if v.proof.is_some() => 3,

@@ -1,6 +1,6 @@
 use core::fmt;
 
-/// What a score says about the true value.
+/// The relation of a score to the true value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Bound {
     /// The true value is at most the score.
@@ -12,7 +12,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// The same knowledge from the other side's view.
+    /// Returns the same knowledge from the other side's view.
     #[must_use]
     pub const fn negated(self) -> Self {
         match self {

@@ -1,21 +1,21 @@
 use core::time::Duration;
 
-/// How hard to think: the search stops at whichever limit comes first; no limit at all means until it is told to stop.
+/// Limits of a search. It stops at the first limit reached; without any it runs until stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Effort {
-    /// Plies of the deepest iteration, 1 to 100.
+    /// Depth of the last iteration in plies, 1 to 100.
     pub depth: Option<u8>,
-    /// Positions to visit. With one thread the result is the same every time.
+    /// Positions to visit. With one thread the result is reproducible.
     pub nodes: Option<u64>,
     /// Wall-clock time.
     pub time: Option<Duration>,
 }
 
 impl Effort {
-    /// The deepest iteration that a search will ever begin.
+    /// The deepest iteration of any search.
     pub const MAX_DEPTH: u8 = 100;
 
-    /// To a fixed depth.
+    /// An effort limited by depth.
     #[must_use]
     pub const fn depth(depth: u8) -> Self {
         Self {
@@ -25,7 +25,7 @@ impl Effort {
         }
     }
 
-    /// A fixed number of positions.
+    /// An effort limited by positions.
     #[must_use]
     pub const fn nodes(nodes: u64) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Effort {
         }
     }
 
-    /// A fixed time.
+    /// An effort limited by time.
     #[must_use]
     pub const fn time(time: Duration) -> Self {
         Self {

@@ -3,7 +3,7 @@ use core::fmt;
 
 use crate::Score;
 
-/// What is proven, from the view of the side to move.
+/// A proven outcome, from the view of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Claim {
     /// The game is drawn.
@@ -15,7 +15,7 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// The same fact from the other side's view.
+    /// Returns the same outcome from the other side's view.
     #[must_use]
     pub const fn negated(self) -> Self {
         match self {
@@ -26,36 +26,37 @@ impl Claim {
     }
 }
 
-/// How it was proven; a later one is trusted more when all else is equal.
+/// The method of a proof, in order of trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProofKind {
-    /// Somebody said so.
+    /// Asserted by a user.
     Manual,
-    /// Every move of the defender was searched, or shown not to matter.
+    /// A full search, apart from moves shown to be irrelevant.
     Search,
-    /// Continuous threes and fours.
+    /// Victory by continuous threes and fours (VCT).
     Vct,
-    /// Continuous fours.
+    /// Victory by continuous fours (VCF).
     Vcf,
-    /// From the proofs of the following positions in the book.
+    /// Derived from the proofs of the successors in the book.
     Tree,
     /// The rules: the game is over.
     Terminal,
 }
 
-/// A fact about a position or a move: a field of its own, never read off a score.
+/// A proven fact about a position or a move. It is stored apart from the score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Proof {
-    /// Who wins, from the view of the side to move.
+    /// The outcome, from the view of the side to move.
     pub claim: Claim,
-    /// How this is known.
+    /// The method.
     pub kind: ProofKind,
-    /// The game ends within this many plies if the winner plays well; 0 for a draw and for a finished game.
+    /// Maximum plies to the end of the game if the winner plays well; 0 for a draw and for a
+    /// finished game.
     pub plies: u16,
 }
 
 impl Proof {
-    /// The score that goes with the claim.
+    /// Returns the score that follows from the claim.
     #[must_use]
     pub fn score(self) -> Score {
         match self.claim {
@@ -65,7 +66,7 @@ impl Proof {
         }
     }
 
-    /// The fact for the player who moves into a position of which `self` is proven.
+    /// Returns the fact for the side that moves into a position of which `self` is proven.
     #[must_use]
     pub fn before(self) -> Self {
         let plies = if self.claim == Claim::Draw {
@@ -80,14 +81,14 @@ impl Proof {
         }
     }
 
-    /// Whether the two cannot both be true.
+    /// Whether both cannot be true.
     #[must_use]
     pub fn contradicts(self, other: Self) -> bool {
         self.claim != other.claim
     }
 }
 
-/// The stronger proof is greater: what is checked beats what was only said, then the shorter distance, then the kind.
+/// Orders proofs by strength: checked before asserted, then by shorter distance, then by method.
 impl Ord for Proof {
     fn cmp(&self, other: &Self) -> Ordering {
         let strength = |p: &Self| {

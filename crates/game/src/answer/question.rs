@@ -2,17 +2,17 @@ use alloc::vec::Vec;
 
 use crate::{Effort, Move, Position, Score};
 
-/// The values that matter to who asks: below `alpha` and above `beta` a bound is enough. From the side to move's view.
+/// A window of values, from the view of the side to move. Outside it a bound is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Window {
-    /// What the asker already has.
+    /// The lower end: what the asker already has.
     pub alpha: Score,
-    /// What the opponent already has.
+    /// The upper end: what the opponent already has.
     pub beta: Score,
 }
 
 impl Window {
-    /// Every value matters.
+    /// The full window.
     pub const FULL: Self = Self {
         alpha: Score::MIN,
         beta: Score::MAX,
@@ -25,23 +25,23 @@ impl Default for Window {
     }
 }
 
-/// What is asked about a position.
+/// A question about a position.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Question {
-    /// Where.
+    /// The position.
     pub position: Position,
-    /// The moves to compare, first one searched first; empty: all that are worth it.
+    /// The moves to compare, in search order; empty: all moves that are worth searching.
     pub moves: Vec<Move>,
-    /// Which values matter.
+    /// The window of values that matter.
     pub window: Window,
-    /// How hard to think.
+    /// The limits of the search.
     pub effort: Effort,
-    /// How many best moves need an exact value; at least 1.
+    /// Number of best moves that need an exact value; at least 1.
     pub width: u16,
 }
 
 impl Question {
-    /// All moves, every value, one best move.
+    /// Asks for the best move among all moves, with the full window.
     #[must_use]
     pub const fn new(position: Position, effort: Effort) -> Self {
         Self {

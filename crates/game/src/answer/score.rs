@@ -1,35 +1,35 @@
 use core::fmt;
 use core::ops::Neg;
 
-/// A value in centi-units, always from the view of the side to move; fits in 16 bits.
+/// A value in centi-units from the view of the side to move, in 16 bits.
 ///
-/// Three bands: an opinion lies within ±[`Score::OPINION_MAX`]; a forced win in `n` plies is `32000 - n`, a forced loss its
-/// negative. Nothing lies between 30,000 and the mates.
+/// An opinion lies within ±[`Score::OPINION_MAX`], a forced win in `n` plies is `32000 - n`, and a
+/// forced loss is the negative of that. Values in between do not occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Score(i16);
 
 const WIN: i16 = 32_000;
 
 impl Score {
-    /// Equal chances, and the value of a draw.
+    /// Equal chances, or a draw.
     pub const ZERO: Self = Self(0);
-    /// The greatest opinion: anything above is a forced win.
+    /// The greatest opinion; every higher score is a forced win.
     pub const OPINION_MAX: Self = Self(30_000);
-    /// The longest win or loss that a score can hold, in plies.
+    /// Maximum length of a forced win or loss, in plies.
     pub const MAX_PLIES: u16 = 1_999;
-    /// Above every value; the upper end of the full window.
+    /// Above every value: the upper end of the full window.
     pub const MAX: Self = Self(WIN + 1);
-    /// Below every value; the lower end of the full window.
+    /// Below every value: the lower end of the full window.
     pub const MIN: Self = Self(-WIN - 1);
 
-    /// An opinion, clamped to ±[`Score::OPINION_MAX`].
+    /// Returns an opinion, clamped to ±[`Score::OPINION_MAX`].
     #[must_use]
     pub fn opinion(centi: i32) -> Self {
         let max = i32::from(Self::OPINION_MAX.0);
         Self(centi.clamp(-max, max) as i16)
     }
 
-    /// The side to move wins with its `plies`-th ply from here (odd: its own move). 0 is a game already won by it.
+    /// Returns a win with the `plies`-th ply from here (odd: the side's own move); 0 is a won game.
     ///
     /// Saturates at [`Score::MAX_PLIES`].
     #[must_use]
@@ -37,13 +37,13 @@ impl Score {
         Self(WIN - plies.min(Self::MAX_PLIES) as i16)
     }
 
-    /// The side to move loses with the `plies`-th ply from here. 0 is a game already lost.
+    /// Returns a loss with the `plies`-th ply from here; 0 is a lost game.
     #[must_use]
     pub fn loss_in(plies: u16) -> Self {
         -Self::win_in(plies)
     }
 
-    /// The raw value, as stored and sent; `None` for a number that no score has.
+    /// Returns the score with this raw value; `None` if no score has it.
     #[must_use]
     pub const fn from_raw(raw: i16) -> Option<Self> {
         if raw > WIN + 1 || raw < -WIN - 1 {
@@ -53,13 +53,13 @@ impl Score {
         }
     }
 
-    /// The raw value: centi-units, or the mate bands.
+    /// Returns the raw value, as stored and sent.
     #[must_use]
     pub const fn raw(self) -> i16 {
         self.0
     }
 
-    /// Plies to a forced win of the side to move.
+    /// Returns the plies to a forced win of the side to move.
     #[must_use]
     pub const fn win_plies(self) -> Option<u16> {
         if self.0 > Self::OPINION_MAX.0 && self.0 <= WIN {
@@ -69,20 +69,20 @@ impl Score {
         }
     }
 
-    /// Plies to a forced loss of the side to move.
+    /// Returns the plies to a forced loss of the side to move.
     #[must_use]
     pub const fn loss_plies(self) -> Option<u16> {
         Self(-self.0).win_plies()
     }
 
-    /// Whether this is a forced win or loss.
+    /// Whether it is a forced win or loss.
     #[must_use]
     pub const fn is_mate(self) -> bool {
         self.win_plies().is_some() || self.loss_plies().is_some()
     }
 
-    /// The value for the player who moves into a position that is worth `self` to its own side to move: negated, and a
-    /// mate one ply farther away.
+    /// Returns the value for the side that moves into a position with this value: negated, and a
+    /// forced win or loss one ply farther.
     #[must_use]
     pub fn before(self) -> Self {
         let negated = -self;
@@ -93,7 +93,8 @@ impl Score {
         }
     }
 
-    /// The inverse of [`Score::before`] for window ends: a mate one ply nearer.
+    /// Returns the inverse of [`Score::before`], for window ends: a forced win or loss one ply
+    /// nearer.
     #[must_use]
     pub fn after(self) -> Self {
         match (self.win_plies(), self.loss_plies()) {

@@ -4,7 +4,7 @@ use core::cmp::Ordering;
 
 use crate::{Bound, Move, Proof, Score, Symmetry, Variant};
 
-/// Who said it, and when.
+/// The origin of a verdict.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Provenance {
     /// Name and version of the engine, as in `kagetsu 0.1.0`.
@@ -13,33 +13,33 @@ pub struct Provenance {
     pub day: u32,
 }
 
-/// What is known of one move: its value from the view of the player who makes it, and how well it is known.
+/// The evidence about one move: its value from the view of the side that makes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Verdict {
-    /// The value of making the move, for the player who makes it. A win counts this move: a five is `win in 1`.
+    /// The value of the move. A win counts the move itself: a five is `win in 1`.
     pub score: Score,
-    /// What the score says about the value.
+    /// The relation of the score to the true value.
     pub bound: Bound,
-    /// Plies searched, this move included.
+    /// Depth in plies, including this move.
     pub depth: u8,
-    /// Positions visited for it; 0 where nothing was counted.
+    /// Positions visited; 0 if unknown.
     pub nodes: u64,
-    /// The expected play, this move first. Empty where only a bound is known.
+    /// The principal variation from this move on. Empty if only a bound is known.
     pub line: Vec<Move>,
-    /// The fact, where there is one; then `score` is the proof's.
+    /// The proof, if there is one; then `score` follows from it.
     pub proof: Option<Proof>,
-    /// Who said it.
+    /// The origin.
     pub by: Provenance,
 }
 
 impl Verdict {
-    /// Whether the score can be compared as a value: exact, or proven.
+    /// Whether the score is a value: exact or proven.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.bound == Bound::Exact || self.proof.is_some()
     }
 
-    /// Whether it says no more than that the move was made, in a game or in somebody's list: nobody has looked how good it is.
+    /// Whether it only says that the move was played or listed, without any search.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         self.depth == 0
@@ -48,7 +48,7 @@ impl Verdict {
             && self.score <= -Score::OPINION_MAX
     }
 
-    /// The verdict with its line turned by `symmetry`.
+    /// Returns the verdict for the image of the position under `symmetry`.
     #[must_use]
     pub fn turned(mut self, variant: Variant, symmetry: Symmetry) -> Self {
         self.line
@@ -58,8 +58,9 @@ impl Verdict {
     }
 }
 
-/// The stronger evidence is greater: a proof, then the deeper search, then an exact value, then of two bounds to the same side the
-/// closer, then more nodes. What remains breaks ties, so that this is a total order and taking the greater of two is a merge.
+/// Orders verdicts by strength: proof, depth, exact value, the tighter of two bounds to the same
+/// side, nodes. The remaining fields break ties, so the order is total and taking the maximum is a
+/// merge.
 impl Ord for Verdict {
     fn cmp(&self, other: &Self) -> Ordering {
         let closeness = |v: &Self| match v.bound {

@@ -9,13 +9,14 @@ use crate::{
     zobrist,
 };
 
-/// One number for each side and point, by cell code.
+/// Zobrist numbers by side and cell code.
 static NUMBERS: [[u128; MAX_CELLS]; 2] = [zobrist::table(0), zobrist::table(MAX_CELLS as u64)];
 
-/// A gomoku board with its history. Knows the rules; has no opinion.
+/// A gomoku board with its history.
 ///
-/// In renju a game ends without a five in two more ways, both lost for Black: he plays a [`Forbidden`] point, or he has
-/// none but forbidden points left. (The federation's rules let him pass; in engine play nobody passes.)
+/// In renju a game can also end without a five, both times lost for Black: by playing a
+/// [`Forbidden`] point, or with only forbidden points left. (The federation's rules allow a pass;
+/// engines do not pass.)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gomoku<R> {
     size: u8,
@@ -25,30 +26,30 @@ pub struct Gomoku<R> {
     /// The stones of each side.
     lines: [Lines; 2],
     empty: Lines,
-    /// The Zobrist value of every image, by symmetry.
+    /// The Zobrist value of every image.
     zobrist: [u128; 8],
     outcome: Option<Outcome>,
-    /// Whether the game was ended by Black's move on a forbidden point. The stones do not tell, for the same ones may have
-    /// come in a lawful order.
+    /// Whether Black's forbidden move ended the game. The stones alone do not tell, since they can
+    /// also arise legally.
     foul: bool,
     history: Vec<Move>,
     rule: PhantomData<R>,
 }
 
 impl<R: Rule> Gomoku<R> {
-    /// Columns, and rows, of the board.
+    /// Returns the number of columns, and rows.
     #[must_use]
     pub const fn size(&self) -> u8 {
         self.size
     }
 
-    /// What is on every point, by cell code.
+    /// Returns all points by cell code.
     #[must_use]
     pub fn cells(&self) -> &[Cell] {
         &self.cells[..self.cell_count()]
     }
 
-    /// Why renju forbids Black the point, if it does. Says nothing of points that are taken, and asks not whose turn it is.
+    /// Returns why renju forbids Black an empty point. Does not depend on the side to move.
     #[must_use]
     pub fn forbidden_at(&self, m: Move) -> Option<Forbidden> {
         let is_empty = self.cells().get(m.index()) == Some(&None);
@@ -67,12 +68,12 @@ impl<R: Rule> Gomoku<R> {
         R::FORBIDS && self.side == Side::First && self.outcome.is_none()
     }
 
-    /// The empty points, by cell code.
+    /// Returns the empty points by cell code.
     fn empty_moves(&self) -> impl Iterator<Item = Move> {
         self.empty.points().map(|point| point.as_move(self.size))
     }
 
-    /// The stones of the image under `symmetry`.
+    /// Returns the stones of the image under `symmetry`.
     fn image_stones(&self, symmetry: Symmetry) -> impl Iterator<Item = (u16, Side)> {
         let stones = self
             .cells()
@@ -88,8 +89,8 @@ impl<R: Rule> Gomoku<R> {
         (0..4).any(|direction| R::is_five(side, around.run(direction)))
     }
 
-    /// Whether a stone of `side` on the empty point would make five: then a move there ends the game at once. The other
-    /// side's stones have no say in that.
+    /// Whether a stone of `side` on the empty point would make five. The other side's stones do not
+    /// matter.
     #[must_use]
     pub fn makes_five(&self, m: Move, side: Side) -> bool {
         let around = self.lines[side.index()]
@@ -98,7 +99,7 @@ impl<R: Rule> Gomoku<R> {
         (0..4).any(|direction| R::is_five(side, around.run(direction)))
     }
 
-    /// Whether one more stone could make a five of which the stone on `m` is a part.
+    /// Whether one more stone could make a five with the stone on `m`.
     #[must_use]
     pub fn is_in_four(&self, m: Move) -> bool {
         let Some(side) = self.cells().get(m.index()).copied().flatten() else {
@@ -110,7 +111,7 @@ impl<R: Rule> Gomoku<R> {
             self.empty.around(point),
         );
         (0..4).any(|direction| {
-            // Of points that are four steps away at most, the centre among them: bits 1 to 9.
+            // Only points within four steps matter: bits 1 to 9.
             let (own, empty) = (own.window(direction), empty.window(direction));
             let is_five = |bit: u32| {
                 let row = own | 1 << bit;
@@ -150,13 +151,13 @@ impl<R: Rule> Gomoku<R> {
         self.salt(zobrist::SECOND_TO_MOVE);
     }
 
-    /// Ends the game, or takes that back: Black has played a forbidden point.
+    /// Ends the game by a forbidden move of Black, or undoes that.
     fn toggle_foul(&mut self) {
         self.foul = !self.foul;
         self.salt(zobrist::FORBIDDEN_MOVE);
     }
 
-    /// How the game stands, `five` being the side that has one.
+    /// Returns the outcome, given the side that has a five.
     fn ending(&self, five: Option<Side>) -> Option<Outcome> {
         let is_full = usize::from(self.stones) == self.cell_count();
         let is_stuck = || {
@@ -236,7 +237,8 @@ impl<R: Rule> Game for Gomoku<R> {
         }
     }
 
-    /// Any empty point will do, even one that renju forbids: a record may hold such a move, and it is lost by it.
+    /// Every empty point may be played, even one that renju forbids: a record may hold such a
+    /// losing move.
     fn check(&self, m: Move) -> Result<(), MoveError> {
         let text = || notation::write(self.size, m);
         match self.cells().get(m.index()) {
@@ -349,7 +351,7 @@ fn size(variant: Variant) -> u8 {
     variant.gomoku().expect("a gomoku variant").1
 }
 
-/// A move off the board stays what it is.
+/// Leaves a move off the board unchanged.
 fn image(size: u8, m: Move, symmetry: Symmetry) -> Move {
     if m.index() < usize::from(size).pow(2) {
         Point::of(m, size).image(size, symmetry).as_move(size)

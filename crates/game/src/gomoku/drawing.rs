@@ -20,7 +20,8 @@ pub(super) fn read_board(
     Ok(packing::pack(size, side, false, stones))
 }
 
-/// The board with its coordinates, `[X]` being the last move, and a mark instead of the dot of an empty point:
+/// Draws the board with coordinates, `[X]` for the last move, and marks in place of the dots of
+/// empty points:
 ///
 /// ```text
 /// 3  .  . [O]

@@ -2,15 +2,15 @@ use core::fmt;
 
 use super::{Around, Lines, Point};
 
-/// Why Black may not play a point in renju. Where several reasons hold, the first one in this order is given.
+/// The reason why Black may not play a point in renju; the first one that applies, in this order.
 ///
 /// The definitions are those of the Renju International Federation (rules, sections 2, 3 and 9):
 /// - a *five* is an unbroken row of exactly five; a move that makes one is never forbidden;
 /// - an *overline* is an unbroken row of six or more;
-/// - a *four* is a row of four stones to which one more can be added to make a five; a *straight four* is an unbroken one
-///   that can become a five at both ends;
-/// - a *three* is a row of three stones to which one more can be added to make a straight four, by a move that makes no
-///   five at the same time and that is itself not forbidden.
+/// - a *four* is a row of four stones that one more makes a five; a *straight four* is an unbroken
+///   one that can become a five at both ends;
+/// - a *three* is a row of three stones that one more makes a straight four, by a move that makes
+///   no five at the same time and is not forbidden itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Forbidden {
     /// Six or more in an unbroken row.
@@ -40,10 +40,11 @@ impl fmt::Display for Forbidden {
     }
 }
 
-/// Why Black may not play the empty `point`, if so; `black` holds his stones and `empty` the empty points of the board.
+/// Returns why Black may not play the empty `point`. `black` holds the black stones, `empty` the
+/// empty points.
 ///
-/// Most points cost four shifts and counts. The recursion of the definition, which needs a board to play on, starts only
-/// where two lines could each become a straight four.
+/// Most points cost four shifts and counts. The recursion of the definition starts only where two
+/// lines could become a straight four.
 #[must_use]
 pub fn forbidden(black: &Lines, empty: &Lines, point: Point) -> Option<Forbidden> {
     match made(black.around(point), empty.around(point)) {
@@ -61,15 +62,15 @@ pub fn forbidden(black: &Lines, empty: &Lines, point: Point) -> Option<Forbidden
     }
 }
 
-/// What a black stone makes, as far as its own lines tell.
+/// The effect of a black stone, as far as its own lines tell.
 enum Made {
     Five,
     Forbidden(Forbidden),
-    /// Neither; here are the points where one more stone would make it part of a straight four.
+    /// Neither. Holds the points where one more stone would make a straight four.
     Threes(Around),
 }
 
-/// Judges a black stone at the centre, given the stones and the empty points before it is placed.
+/// Judges a black stone at the centre, given the position before it.
 fn made(black: Around, empty: Around) -> Made {
     if !black.is_crowded() {
         return Made::Threes(Around::NONE);
@@ -87,15 +88,15 @@ fn made(black: Around, empty: Around) -> Made {
     }
 }
 
-/// A board on which the judge tries black stones. Every function leaves it as it was.
+/// A board for trying black stones. Every method leaves it unchanged.
 struct Judge {
     black: Lines,
     empty: Lines,
 }
 
 impl Judge {
-    /// Whether a black stone on the empty `point` belongs to two threes, when `fours` are the points where one more stone
-    /// makes a straight four with it.
+    /// Whether a black stone on the empty `point` makes two threes. `fours` are the points where
+    /// one more stone makes a straight four with it.
     fn has_double_three(&mut self, point: Point, fours: Around) -> bool {
         self.flip(point);
         let is_three = |&direction: &usize| {
@@ -108,7 +109,7 @@ impl Judge {
         double
     }
 
-    /// Whether Black may play the empty `point` and makes no five there.
+    /// Whether Black may play the empty `point` without making a five.
     fn is_free(&mut self, point: Point) -> bool {
         match made(self.black.around(point), self.empty.around(point)) {
             Made::Five | Made::Forbidden(_) => false,

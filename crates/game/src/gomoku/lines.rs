@@ -2,13 +2,14 @@ use super::around::{Around, MARGIN};
 use super::geometry::MAX_SIZE;
 use super::point::{LINES, Point};
 
-/// A set of points, kept once for each of the four directions, so that what lies around a point is four shifts away.
+/// A set of points, stored once for each of the four directions, so that the window of a point
+/// costs four shifts.
 ///
-/// Every point given to it must lie on a board of [`MAX_SIZE`] columns and rows; it may panic at others.
+/// May panic for points beyond [`MAX_SIZE`] columns or rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lines([u32; LINES]);
 
-/// By size: a board is made more often than it is played on.
+/// By size; precomputed, because boards are created often.
 static FULL: [Lines; MAX_SIZE + 1] = {
     let mut full = [const { Lines::NONE }; MAX_SIZE + 1];
     let mut size = 1;
@@ -20,10 +21,10 @@ static FULL: [Lines; MAX_SIZE + 1] = {
 };
 
 impl Lines {
-    /// No point.
+    /// The empty set.
     pub const NONE: Self = Self([0; LINES]);
 
-    /// All points of a board of `size` columns and rows.
+    /// Returns all points of a board of this size.
     #[must_use]
     pub fn full(size: u8) -> Self {
         FULL[usize::from(size)].clone()
@@ -55,20 +56,20 @@ impl Lines {
         Self(lines)
     }
 
-    /// Adds the point if it is not in the set, else takes it out.
+    /// Adds the point, or removes it if it is in the set.
     pub fn flip(&mut self, point: Point) {
         for (line, place) in point.places() {
             self.0[line] ^= 1 << (place + MARGIN);
         }
     }
 
-    /// What lies around the point.
+    /// Returns the window of the point.
     #[must_use]
     pub fn around(&self, point: Point) -> Around {
         Around::new(point.places().map(|(line, place)| self.0[line] >> place))
     }
 
-    /// The points of the set, row by row from `a1`.
+    /// Returns the points, row by row from `a1`.
     pub fn points(&self) -> impl Iterator<Item = Point> {
         self.0[..MAX_SIZE].iter().zip(0..).flat_map(|(&row, y)| {
             let bits = core::iter::successors(Some(row), |&rest| Some(rest & rest.wrapping_sub(1)));
@@ -79,9 +80,9 @@ impl Lines {
         })
     }
 
-    /// Whether one of the unbroken rows of the set is a five, which is told by its length and is never shorter than 5.
+    /// Whether an unbroken row of the set is a five by its length, which is at least 5.
     pub(super) fn has_five(&self, is_five: impl Fn(usize) -> bool) -> bool {
-        // Most lines have no five stones side by side; the lengths are counted on the others only.
+        // Most lines have no five stones in a row; only the others are measured.
         let is_long =
             |line: &&u32| **line & **line >> 1 & **line >> 2 & **line >> 3 & **line >> 4 != 0;
         self.0
@@ -91,7 +92,7 @@ impl Lines {
     }
 }
 
-/// Lengths of the unbroken rows of a line.
+/// Returns the lengths of the unbroken rows of a line.
 fn runs(mut line: u32) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {
         line = line.checked_shr(line.trailing_zeros())?;

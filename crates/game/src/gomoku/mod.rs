@@ -1,6 +1,7 @@
 //! Gomoku: five in a row, by three rules.
 //!
-//! [`Gomoku`] is the board; [`forbidden()`] judges renju's forbidden points on any set of stones kept as [`Lines`].
+//! [`Gomoku`] is the board; [`forbidden()`] finds renju's forbidden points for any stones given as
+//! [`Lines`].
 //!
 //! ```
 //! use kagetsu_game::{Position, Variant};

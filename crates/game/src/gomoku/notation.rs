@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use crate::{Move, MoveError, Variant};
 
-/// Reads `h8`: the column's letter (no letter is left out), then the row's number; `a1` is the lower left corner. Or
-/// Gomocup's `7,7`: column and row from 0, the row counted from the **top**.
+/// Reads `h8`, the column's letter and the row's number, `a1` at the lower left; or Gomocup's
+/// `7,7`, column and row from 0, the row counted from the top.
 pub(super) fn parse(variant: Variant, size: u8, text: &str) -> Result<Move, MoveError> {
     let (column, row) = match text.split_once(',') {
         Some((column, row)) => {
@@ -21,7 +21,7 @@ pub(super) fn parse(variant: Variant, size: u8, text: &str) -> Result<Move, Move
     Ok(Move::new((row - 1) * size + column))
 }
 
-/// Column from 0 and row from 1.
+/// Reads column (from 0) and row (from 1).
 fn lettered(text: &str) -> Option<(u16, u16)> {
     let mut rest = text.chars();
     let letter = rest.next().filter(char::is_ascii_alphabetic)?;
@@ -41,12 +41,11 @@ pub(super) fn write(size: u8, m: Move) -> String {
     format!("{}{}", char::from(b'a' + column as u8), row + 1)
 }
 
-/// Cuts a line into moves, by one of two readings.
+/// Splits a line into moves.
 ///
-/// With a letter in it, the line is written in letters and numbers: a move begins at every letter and ends at a blank, a
-/// comma, an underscore, a bracket or the next letter; numbers that count the moves are passed over. `h8i9`, `h8, i9`,
-/// `[h8][i9]` and `1. h8 2.i9` are the same line. Without any letter, it is Gomocup's `7,7 8,6`: each word is one move, and
-/// its comma parts column and row.
+/// A line with letters: a move begins at each letter and ends at a blank, comma, underscore,
+/// bracket or the next letter; move numbers are skipped. `h8i9`, `h8, i9`, `[h8][i9]` and `1. h8
+/// 2.i9` are the same line. A line without letters is Gomocup's `7,7 8,6`: each word is a move.
 pub(super) fn split(line: &str) -> Vec<&str> {
     if !line.contains(char::is_alphabetic) {
         return line.split_whitespace().collect();
@@ -59,7 +58,7 @@ pub(super) fn split(line: &str) -> Vec<&str> {
         .collect()
 }
 
-/// `h8` of `12.h8`.
+/// Returns `h8` of `12.h8`.
 fn without_count(word: &str) -> &str {
     match word.split_once('.') {
         Some((count, rest)) if number(count).is_some() => rest,

@@ -2,22 +2,22 @@ use alloc::vec::Vec;
 
 use crate::{Move, Packed, Side, UnpackError, Variant};
 
-/// What a packed position says of its board.
+/// The contents of a packed position.
 pub(super) struct Unpacked<'a> {
     pub(super) side: Side,
-    /// Whether the game was ended by Black's move on a forbidden point.
+    /// Whether Black's forbidden move ended the game.
     pub(super) foul: bool,
     groups: &'a [u8],
 }
 
 impl Unpacked<'_> {
-    /// The stones by cell code, ascending; none beyond the board.
+    /// Returns the stones by cell code, in ascending order.
     pub(super) fn stones(&self) -> impl Iterator<Item = (u16, Side)> {
         stones_of(self.groups)
     }
 }
 
-/// The state of the first byte: [`Side`] as 0 or 1; 2 when the first side has lost by a forbidden move.
+/// The first byte if the first side has lost by a forbidden move; else it is [`Side`] as 0 or 1.
 const FOUL: u8 = 2;
 
 const POWERS: [u8; 5] = [1, 3, 9, 27, 81];
@@ -33,7 +33,7 @@ const DIGITS: [[u8; 5]; 243] = {
     digits
 };
 
-/// The stones of both sides in a packed position of gomoku, each in the order of their codes; `None` for other games.
+/// Returns the stones of each side by cell code; `None` for other games.
 pub(super) fn stones(variant: Variant, packed: &Packed) -> Option<[Vec<Move>; 2]> {
     let mut stones = [Vec::new(), Vec::new()];
     unpack(variant, packed)
@@ -43,7 +43,7 @@ pub(super) fn stones(variant: Variant, packed: &Packed) -> Option<[Vec<Move>; 2]
     Some(stones)
 }
 
-/// Of bytes up to 242. Most bytes of a board are without a stone, which is seen at a glance.
+/// Decodes bytes up to 242. Skips bytes without stones quickly, which are the most frequent.
 fn stones_of(groups: &[u8]) -> impl Iterator<Item = (u16, Side)> {
     let groups = (0..).step_by(5).zip(groups).filter(|(_, byte)| **byte != 0);
     groups.flat_map(|(code, byte)| {
@@ -67,8 +67,9 @@ fn packed_len(size: u8) -> usize {
     1 + usize::from(size).pow(2).div_ceil(5)
 }
 
-/// Side to move (0 or 1; 2: the second, who has won by a forbidden move), then a byte for every five cells: digits in base
-/// 3 (empty, first, second), low cells in the low digits. Trailing zero bytes stay: the length is fixed by the size.
+/// Packs the side to move (0 or 1; 2: the second, which has won by a forbidden move), then a byte
+/// for every five cells: digits in base 3 (empty, first, second), low cells in low digits. The
+/// length depends on the size alone.
 pub(super) fn pack(
     size: u8,
     side: Side,

@@ -14,7 +14,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// The point of a move on a board of `size` columns; off the board, if the move is.
+    /// Returns the point of a move on a board of `size` columns; off the board if the move is.
     #[must_use]
     pub const fn of(m: Move, size: u8) -> Self {
         Self {
@@ -23,14 +23,14 @@ impl Point {
         }
     }
 
-    /// The move that puts a stone here.
+    /// Returns the move that puts a stone here.
     #[must_use]
     pub const fn as_move(self, size: u8) -> Move {
         Move::new(self.y as u16 * size as u16 + self.x as u16)
     }
 
-    /// The point `steps` away in one of the four directions, in their order in [`Around`](super::Around). May be off the
-    /// board.
+    /// Returns the point `steps` away in a direction, numbered as in [`Around`](super::Around). May
+    /// be off the board.
     #[must_use]
     pub const fn along(self, direction: usize, steps: i8) -> Self {
         let (x, y) = match direction {
@@ -45,13 +45,14 @@ impl Point {
         }
     }
 
-    /// Where `symmetry` takes the point.
+    /// Returns the image under `symmetry`.
     pub(super) const fn image(self, size: u8, symmetry: Symmetry) -> Self {
         let (x, y) = symmetry.square(size, self.x, self.y);
         Self { x, y }
     }
 
-    /// The line of each direction that runs through the point, below [`LINES`], and its place on it.
+    /// Returns, for each direction, the line through the point (less than [`LINES`]) and the place
+    /// on it.
     pub(super) const fn places(self) -> [(usize, u8); 4] {
         const COLUMNS: usize = MAX_SIZE;
         const RISING: usize = 2 * MAX_SIZE;

@@ -2,18 +2,18 @@ use core::fmt::Debug;
 
 use crate::{RuleName, Side};
 
-/// What tells one rule of gomoku from another; a type, so that the hot loops are made once for each rule.
+/// A rule of gomoku as a type, so that the inner loops are compiled for each rule.
 pub trait Rule: Copy + Debug + Default + Eq + Send + Sync + 'static {
-    /// Its name in a [`Variant`](crate::Variant).
+    /// The name in a [`Variant`](crate::Variant).
     const NAME: RuleName;
 
-    /// Stones of the shortest row that wins, at most 5. Fewer than five is for small boards, whose truth is known.
+    /// Shortest winning row, at most 5; shorter ones serve small boards that are solved completely.
     const ROW: usize = 5;
 
-    /// Whether some points are forbidden to [`Side::First`].
+    /// Whether some points are forbidden to the first side.
     const FORBIDS: bool = false;
 
-    /// Whether `run` stones in an unbroken row win for `side`.
+    /// Whether an unbroken row of `run` stones wins for `side`.
     fn is_five(side: Side, run: usize) -> bool;
 }
 
@@ -41,7 +41,8 @@ impl Rule for Standard {
     }
 }
 
-/// Black wins with exactly five and may not play a [`Forbidden`](super::Forbidden) point; White wins with five or more.
+/// Black wins with exactly five and may not play a [`Forbidden`](super::Forbidden) point; White
+/// wins with five or more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Renju;
 

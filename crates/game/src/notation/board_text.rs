@@ -3,48 +3,48 @@ use alloc::vec::Vec;
 
 use crate::{Side, Variant};
 
-/// A drawn board that cannot be read. Rows and columns are counted from 1, from the top and from the left.
+/// The error of an unreadable drawn board. Rows and columns count from 1, from the top left.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BoardError {
     /// The game has no board of stones.
     #[error("a board of {0} cannot be drawn with X and O; give its FEN instead")]
     NotDrawn(Variant),
-    /// Not a point.
+    /// An unknown character.
     #[error(
         "row {row}, column {column}: '{found}' is none of X (first player), O (second player) and . (empty)"
     )]
     Cell {
-        /// Which row.
+        /// The row.
         row: usize,
-        /// Which column.
+        /// The column.
         column: usize,
-        /// What stands there.
+        /// The character.
         found: char,
     },
-    /// A row too short or too long.
+    /// A row of the wrong length.
     #[error("row {row} has {found} points, a board of {variant} has {expected}")]
     Columns {
-        /// Which row.
+        /// The row.
         row: usize,
-        /// How many points it has.
+        /// Its number of points.
         found: usize,
-        /// How many it needs.
+        /// The number that the board has.
         expected: usize,
-        /// Whose board it is.
+        /// The variant.
         variant: Variant,
     },
-    /// Too few or too many rows.
+    /// The wrong number of rows.
     #[error("{found} rows are drawn, a board of {variant} has {expected}")]
     Rows {
-        /// How many there are.
+        /// The number of rows.
         found: usize,
-        /// How many it needs.
+        /// The number that the board has.
         expected: usize,
-        /// Whose board it is.
+        /// The variant.
         variant: Variant,
     },
-    /// The stones do not tell whose turn it is.
+    /// The stones do not tell the side to move.
     #[error(
         "{first} stones of the first player and {second} of the second do not tell who moves; say the side"
     )]
@@ -56,8 +56,8 @@ pub enum BoardError {
     },
 }
 
-/// Reads a drawn board of `size` columns and rows: the stones by cell code, from the lowest row up,
-/// and the side to move, which the numbers of stones tell if it is not given.
+/// Reads a drawn board of `size` columns and rows. Returns the stones by cell code, from the lowest
+/// row up, and the side to move, which follows from the numbers of stones if it is not given.
 pub(crate) fn read_stones(
     variant: Variant,
     size: u8,
@@ -76,7 +76,7 @@ pub(crate) fn read_stones(
     Ok((cells, side))
 }
 
-/// What is on every point, by cell code.
+/// Reads all points, by cell code.
 fn read_cells(variant: Variant, size: u8, text: &str) -> Result<Vec<Option<Side>>, BoardError> {
     let expected = usize::from(size);
     let mut rows = Vec::new();
@@ -120,14 +120,15 @@ fn read_cell(found: char, row: usize, column: usize) -> Result<Option<Side>, Boa
     }
 }
 
-/// A row without blanks, brackets and the numbers at its ends.
+/// Removes blanks, brackets and the numbers at both ends from a row.
 fn bare_row(line: &str) -> String {
     let is_decoration = |c: char| c.is_whitespace() || "[]()".contains(c);
     let bare: String = line.chars().filter(|&c| !is_decoration(c)).collect();
     bare.trim_matches(|c: char| c.is_ascii_digit()).to_string()
 }
 
-/// Whether this is the line of column letters, `abcdefghijklmno`; it never is a row, for no stone is an `a`.
+/// Whether this is the line of column letters, `abcdefghijklmno`. No row looks like it, since no
+/// stone is an `a`.
 fn is_letters(row: &str, size: u8) -> bool {
     row.len() == usize::from(size)
         && row

@@ -3,81 +3,81 @@ use alloc::vec::Vec;
 
 use crate::{Packed, Side, UnpackError, Variant};
 
-/// A position text (FEN) that cannot be read. Rows are counted from 1, from the top, as they are written.
+/// The error of an unreadable FEN. Rows count from 1, from the top.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FenError {
-    /// The game has no such text.
+    /// The game has no FEN.
     #[error("a position of {0} has no FEN; give its moves (--moves) or its drawn board (--board)")]
     None(Variant),
-    /// Too few or too many rows.
+    /// The wrong number of rows.
     #[error("the FEN has {found} rows, a board of {variant} has {expected}")]
     Rows {
-        /// How many there are.
+        /// The number of rows.
         found: usize,
-        /// How many it needs.
+        /// The number that the board has.
         expected: usize,
-        /// Whose board it is.
+        /// The variant.
         variant: Variant,
     },
-    /// A row too short or too long.
+    /// A row of the wrong length.
     #[error("row {row} of the FEN has {found} points, a board of {variant} has {expected}")]
     Columns {
-        /// Which row.
+        /// The row.
         row: usize,
-        /// How many points it has.
+        /// Its number of points.
         found: usize,
-        /// How many it needs.
+        /// The number that the board has.
         expected: usize,
-        /// Whose board it is.
+        /// The variant.
         variant: Variant,
     },
-    /// Not a piece and not a number of empty points.
+    /// A character that is neither a piece nor a number of empty points.
     #[error(
         "row {row} of the FEN: '{found}' is no piece of {variant} and no number of empty points"
     )]
     Piece {
-        /// Which row.
+        /// The row.
         row: usize,
-        /// What stands there.
+        /// The character.
         found: char,
-        /// Whose piece it should be.
+        /// The variant.
         variant: Variant,
     },
-    /// Nobody's turn.
+    /// An unknown side to move.
     #[error("'{found}' after the rows of the FEN does not tell who moves: {expected} is expected")]
     Side {
-        /// What stands there; empty where the text ends.
+        /// The word; empty at the end of the text.
         found: String,
-        /// What could stand there.
+        /// The expected words.
         expected: &'static str,
     },
-    /// Something else than the two counts at the end.
+    /// A word at the end that is not a number.
     #[error(
         "'{0}' at the end of the FEN is no number; plies since the last capture and a move number may stand there"
     )]
     Count(String),
-    /// The text is well, and such a position cannot be.
+    /// The text is readable, but the position cannot occur.
     #[error("no game of {} comes to this position: {}", .0.variant, .0.reason)]
     Impossible(UnpackError),
 }
 
-/// What a game reads and writes in its own way.
+/// The letters and words of a game's FEN.
 pub(crate) struct Dialect<P> {
     pub(crate) variant: Variant,
     pub(crate) columns: usize,
     pub(crate) rows: usize,
-    /// The piece of a letter.
+    /// Returns the piece of a letter.
     pub(crate) piece: fn(char) -> Option<P>,
-    /// The side of a word.
+    /// Returns the side of a word.
     pub(crate) side: fn(&str) -> Option<Side>,
-    /// The words for the sides, for an error message.
+    /// The words for the sides, for error messages.
     pub(crate) sides: &'static str,
 }
 
-/// What a FEN says.
+/// The contents of a FEN.
 pub(crate) struct Fen<P> {
-    /// By cell code: from the lowest row up.
+    /// By cell code, from the lowest row up.
     pub(crate) cells: Vec<Option<P>>,
     pub(crate) side: Side,
     /// Plies since the last capture.
@@ -156,7 +156,7 @@ impl<P: Copy> Dialect<P> {
     }
 }
 
-/// The rows of a FEN from the letters on the board, given by cell code.
+/// Writes the rows of a FEN from the letters by cell code.
 pub(crate) fn write_rows(columns: usize, letters: &[Option<char>]) -> String {
     let mut text = String::new();
     for row in letters.chunks(columns).rev() {
@@ -173,7 +173,7 @@ pub(crate) fn write_rows(columns: usize, letters: &[Option<char>]) -> String {
     text
 }
 
-/// The number of the move about to be made, after `plies` that led to `side` being on move.
+/// Returns the number of the next move, which `side` makes, after `plies`.
 pub(crate) fn move_number(plies: usize, side: Side) -> usize {
     let first = if plies.is_multiple_of(2) {
         side
@@ -183,7 +183,7 @@ pub(crate) fn move_number(plies: usize, side: Side) -> usize {
     1 + (plies + first.index()) / 2
 }
 
-/// The packed position with its count of quiet plies, as [`Game::unpack`](crate::Game::unpack) takes it.
+/// Appends the count of quiet plies, as [`Game::unpack`](crate::Game::unpack) takes it.
 pub(crate) fn with_count(mut packed: Packed, quiet: u8) -> Packed {
     if quiet > 0 {
         packed.0.push(quiet);
@@ -191,8 +191,8 @@ pub(crate) fn with_count(mut packed: Packed, quiet: u8) -> Packed {
     packed
 }
 
-/// Takes the count off again; bytes that are as long as a position alone have none. A count of zero is not written, so
-/// that no position has two forms.
+/// Separates the position, of `length` bytes, from its count of quiet plies. A count of zero is not
+/// written, so that every position has one form.
 pub(crate) fn split_count(bytes: &[u8], length: usize) -> Option<(&[u8], u8)> {
     match bytes.get(length..)? {
         [] => Some((bytes, 0)),

@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-/// Cuts a line at blanks and commas. Counts of moves are passed over: `1. h2e2 h9g7 2.h0g2` has three moves.
+/// Splits a line at blanks and commas, without move numbers: `1. h2e2 h9g7 2.h0g2` has three moves.
 pub(crate) fn split_at_blanks(line: &str) -> Vec<&str> {
     let words = line.split(|c: char| c.is_whitespace() || c == ',');
     words

@@ -4,8 +4,8 @@ use core::str::FromStr;
 
 use crate::{Packed, Symmetry};
 
-/// Names a position up to symmetry and transposition: the least 128-bit Zobrist value over the images of the position,
-/// salted by the variant. Frozen: books on disk depend on it.
+/// The key of a position up to symmetry and transposition: the least 128-bit Zobrist value of its
+/// images, salted by the variant. Frozen, since books on disk depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(pub u128);
 
@@ -40,15 +40,15 @@ impl FromStr for Key {
     }
 }
 
-/// A position in the form in which the book keeps it.
+/// A position in the form that books store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Canonical {
-    /// Its name.
+    /// Its key.
     pub key: Key,
     /// The image of the position that has the least Zobrist value.
     pub packed: Packed,
-    /// Turns the position into that image.
+    /// The symmetry that leads to that image.
     pub symmetry: Symmetry,
-    /// Stones or pieces on the board; with the key this is the order of the book on disk.
+    /// Stones or pieces on the board; a book on disk is ordered by this and the key.
     pub stones: u16,
 }

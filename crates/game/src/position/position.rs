@@ -8,7 +8,7 @@ use crate::{
     UnpackError, Variant, with_game,
 };
 
-/// An address: a variant, where the game began, and the moves since. Checked once, when it is made; replayable anywhere.
+/// A position: variant, first position, and the moves from there. Checked when it is made.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     variant: Variant,
@@ -16,16 +16,16 @@ pub struct Position {
     moves: Vec<Move>,
 }
 
-/// A position that cannot be.
+/// The error of an invalid position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PositionError {
     /// A move of the line is wrong.
     #[error("move {number}: {error}")]
     Move {
-        /// Which, counted from 1.
+        /// Number of the move, from 1.
         number: usize,
-        /// What is wrong with it.
+        /// The fault.
         error: MoveError,
     },
     /// The first position is wrong.
@@ -43,7 +43,7 @@ pub enum PositionError {
 }
 
 impl Position {
-    /// The start of a game.
+    /// Returns the start of a game.
     #[must_use]
     pub const fn start(variant: Variant) -> Self {
         Self {
@@ -53,10 +53,10 @@ impl Position {
         }
     }
 
-    /// The position after `moves` from `setup` (`None`: the start of a game).
+    /// Returns the position after `moves` from `setup` (`None`: the start of a game).
     ///
     /// # Errors
-    /// If the setup is no position, or a move is illegal.
+    /// If the setup is invalid or a move is illegal.
     pub fn new(
         variant: Variant,
         setup: Option<Packed>,
@@ -81,32 +81,35 @@ impl Position {
         Ok(position)
     }
 
-    /// The position from its packed form alone, without a history.
+    /// Returns a position without history from its packed form.
     ///
     /// # Errors
-    /// If the bytes are no position of the variant.
+    /// If the bytes are not a position of the variant.
     pub fn unpack(variant: Variant, packed: Packed) -> Result<Self, PositionError> {
         Self::new(variant, Some(packed), &[])
     }
 
-    /// The position after a line from the start, as in `h8 i9 h9`, `h8,i9,h9`, `h8i9h9`, `[h8][i9]` or `1.h8 2.i9`. A
-    /// gomoku line without any letter is read as Gomocup writes moves, `7,7 8,6`: column and row from 0, row 0 at the top.
+    /// Returns the position after a line from the start, as in `h8 i9 h9`, `h8,i9,h9`, `h8i9h9`,
+    /// `[h8][i9]` or `1.h8 2.i9`. A gomoku line without letters is in Gomocup's notation, `7,7
+    /// 8,6`: column and row from 0, row 0 at the top.
     ///
     /// # Errors
-    /// The first move that cannot be read or made.
+    /// The first unreadable or illegal move.
     pub fn from_line(variant: Variant, line: &str) -> Result<Self, PositionError> {
         Self::start(variant).play_line(line)
     }
 
-    /// The position of a drawn gomoku board, as `--board` takes it: any numbers of stones, no history.
+    /// Returns the position of a drawn board of stones, as `--board` takes it. It has no history
+    /// and any number of stones.
     ///
-    /// Rows from the top, one character a point: `X` or `x` the first player, `O` or `o` the second, `.`, `_`, `-` or `+`
-    /// nobody. Blanks, brackets and empty lines are passed over, so are row numbers and a line of column letters: what
-    /// [`Position::draw`] writes can be read. Without `side` the stones must tell whose turn it is: equal numbers, or
-    /// one stone more of the first player's.
+    /// The rows come from the top, one character a point: `X` or `x` for the first player, `O` or
+    /// `o` for the second, `.`, `_`, `-` or `+` for an empty point. Blanks, brackets, empty lines,
+    /// row numbers and a line of column letters are ignored, so the output of [`Position::draw`]
+    /// can be read. Without `side` the numbers of stones must be equal, or the first player must
+    /// have one more.
     ///
     /// # Errors
-    /// The first row and column that is wrong; a wrong number of rows; a side that cannot be told; both with a five.
+    /// A wrong point or row, an unknown side to move, or a five for both sides.
     pub fn from_board(
         variant: Variant,
         text: &str,
@@ -116,13 +119,13 @@ impl Position {
         Self::unpack(variant, packed)
     }
 
-    /// The position that a FEN describes, as `--fen` takes it, without a history. Xiangqi: the usual FEN, in the letters of
-    /// either school (`H` or `N`, `E` or `B` ...), Red being `w` or `r`. Surakarta:
-    /// `wwwwww/wwwwww/6/6/bbbbbb/bbbbbb b`, rows from rank 6 down. What follows the side may be left out: two dashes
-    /// (xiangqi), plies since the last capture, number of the move.
+    /// Returns the position of a FEN, as `--fen` takes it, without history. Xiangqi: the usual FEN
+    /// with the letters of either school (`H` or `N`, `E` or `B` ...); Red is `w` or `r`.
+    /// Surakarta: `wwwwww/wwwwww/6/6/bbbbbb/bbbbbb b`, rows from rank 6 down. After the side two
+    /// dashes (xiangqi), the plies since the last capture and the move number may follow.
     ///
     /// # Errors
-    /// What is wrong with the text; that gomoku has no FEN; that the pieces can stand so in no game.
+    /// Invalid text, a game without FEN, or an impossible position.
     pub fn from_fen(variant: Variant, fen: &str) -> Result<Self, PositionError> {
         with_game!(variant, G => {
             let packed = G::read_fen(variant, fen)?;
@@ -131,16 +134,17 @@ impl Position {
         })
     }
 
-    /// The position as FEN, with the plies since the last capture and the number of the move, which counts from the setup.
+    /// Returns the FEN with the plies since the last capture and the move number, which counts from
+    /// the setup.
     ///
     /// # Errors
-    /// [`FenError::None`] where the game has no FEN.
+    /// [`FenError::None`] if the game has no FEN.
     pub fn fen(&self) -> Result<String, FenError> {
         with_game!(self.variant, G => self.game::<G>().fen()).ok_or(FenError::None(self.variant))
     }
 
-    /// Moves from the start of a game that lead here: those that were made or, behind a gomoku setup, its stones in turn, in
-    /// an order in which nobody wins on the way. `None` where there is no such line.
+    /// Returns moves from the start of a game to this position. For a setup of stones these are its
+    /// stones in turn, in an order without an earlier win. `None` if there is no such line.
     #[must_use]
     pub fn line(&self) -> Option<Vec<Move>> {
         let Some(packed) = &self.setup else {
@@ -161,10 +165,10 @@ impl Position {
         })
     }
 
-    /// The position after a further line.
+    /// Returns the position after a further line.
     ///
     /// # Errors
-    /// The first move that cannot be read or made; its number counts from the line's beginning.
+    /// The first unreadable or illegal move; its number counts within the line.
     pub fn play_line(&self, line: &str) -> Result<Self, PositionError> {
         with_game!(self.variant, G => {
             let mut game = self.game::<G>();
@@ -180,7 +184,7 @@ impl Position {
         })
     }
 
-    /// The position after one more move.
+    /// Returns the position after one more move.
     ///
     /// # Errors
     /// If the move is illegal.
@@ -191,28 +195,28 @@ impl Position {
         Ok(position)
     }
 
-    /// What is played.
+    /// Returns the variant.
     #[must_use]
     pub const fn variant(&self) -> Variant {
         self.variant
     }
 
-    /// Where the game began, unless at the usual start.
+    /// Returns the first position, unless it is the start of a game.
     #[must_use]
     pub const fn setup(&self) -> Option<&Packed> {
         self.setup.as_ref()
     }
 
-    /// The moves since then.
+    /// Returns the moves since the first position.
     #[must_use]
     pub fn moves(&self) -> &[Move] {
         &self.moves
     }
 
-    /// The board, replayed.
+    /// Returns the board after all moves.
     ///
     /// # Panics
-    /// If `G` does not play this variant; [`with_game!`] never does that.
+    /// If `G` does not play this variant; [`with_game!`] prevents that.
     #[must_use]
     pub fn game<G: Game>(&self) -> G {
         let mut game = match &self.setup {
@@ -225,19 +229,19 @@ impl Position {
         game
     }
 
-    /// Who moves next.
+    /// Returns the side to move.
     #[must_use]
     pub fn side(&self) -> Side {
         with_game!(self.variant, G => self.game::<G>().side())
     }
 
-    /// How the game ended, if it did.
+    /// Returns the outcome of a finished game.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
         with_game!(self.variant, G => self.game::<G>().outcome())
     }
 
-    /// All legal moves, in the game's own order.
+    /// Returns all legal moves, in the game's own order.
     #[must_use]
     pub fn legal_moves(&self) -> Vec<Move> {
         let mut moves = Vec::new();
@@ -245,25 +249,26 @@ impl Position {
         moves
     }
 
-    /// The empty points that the rules forbid the side to move, and why; only renju has such.
+    /// Returns the empty points that the rules forbid the side to move, with the reasons; see
+    /// [`Game::forbidden`].
     #[must_use]
     pub fn forbidden_moves(&self) -> Vec<(Move, &'static str)> {
         with_game!(self.variant, G => self.game::<G>().forbidden())
     }
 
-    /// The board as lines of text for a terminal, the last move marked; empty where the game has no drawing.
+    /// Draws the board as text with the last move marked; empty if the game has no drawing.
     #[must_use]
     pub fn draw(&self) -> String {
         with_game!(self.variant, G => self.game::<G>().draw())
     }
 
-    /// The drawing with a character on the point of each of these moves, where that is empty; see [`Game::draw_marked`].
+    /// Draws the board with a character on each of these empty points; see [`Game::draw_marked`].
     #[must_use]
     pub fn draw_marked(&self, marks: &[(Move, char)]) -> String {
         with_game!(self.variant, G => self.game::<G>().draw_marked(marks))
     }
 
-    /// One legal move for each set of moves that lead to the same key, in the game's own order.
+    /// Returns one legal move for each key that a move leads to, in the game's own order.
     #[must_use]
     pub fn distinct_moves(&self) -> Vec<Move> {
         with_game!(self.variant, G => {
@@ -286,25 +291,26 @@ impl Position {
         })
     }
 
-    /// The position's name.
+    /// Returns the key.
     #[must_use]
     pub fn key(&self) -> Key {
         with_game!(self.variant, G => self.game::<G>().key())
     }
 
-    /// The position's name, and the symmetry that leads to the image which a book keeps.
+    /// Returns the key and the symmetry that leads to the canonical image.
     #[must_use]
     pub fn key_and_symmetry(&self) -> (Key, Symmetry) {
         with_game!(self.variant, G => least_zobrist(&self.game::<G>()))
     }
 
-    /// The position as the book keeps it.
+    /// Returns the form that books store.
     #[must_use]
     pub fn canonical(&self) -> Canonical {
         with_game!(self.variant, G => canonical(&self.game::<G>()))
     }
 
-    /// The canonical forms of the positions after each of `moves`, all of which must be legal; cheaper than one by one.
+    /// Returns the canonical forms after each of `moves`, which must be legal. Cheaper than one by
+    /// one.
     #[must_use]
     pub fn children(&self, moves: &[Move]) -> Vec<Canonical> {
         with_game!(self.variant, G => {
@@ -319,7 +325,7 @@ impl Position {
         })
     }
 
-    /// One move of this position as text.
+    /// Writes a move of this position as text.
     #[must_use]
     pub fn write_move(&self, m: Move) -> String {
         with_game!(self.variant, G => G::write_move(self.variant, m))
@@ -328,7 +334,7 @@ impl Position {
     /// Reads a legal move of this position.
     ///
     /// # Errors
-    /// If the text is no move, or the move is illegal here.
+    /// If the text is unreadable or the move is illegal.
     pub fn parse_move(&self, text: &str) -> Result<Move, MoveError> {
         with_game!(self.variant, G => {
             let game = self.game::<G>();
@@ -338,8 +344,9 @@ impl Position {
     }
 }
 
-/// The variant and the moves, which commands take: `freestyle-15 h8 i9`; where the game began elsewhere, as its FEN:
-/// `surakarta from "6/w5/6/6/b5/6 b 0 1" a2a3`. A gomoku setup is told as a line, or if none leads there by its stones.
+/// Writes variant and moves, as commands take them: `freestyle-15 h8 i9`; from a setup with its
+/// FEN: `surakarta from "6/w5/6/6/b5/6 b 0 1" a2a3`. A setup of stones is written as a line, or as
+/// its stones if no line leads to it.
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.variant)?;
@@ -375,7 +382,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// The stones of both sides in an order in which they may be played and come to this position.
+/// Returns the stones in an order in which they can be played to this position.
 fn in_turn<G: Game>(
     variant: Variant,
     mut stones: [Vec<Move>; 2],
@@ -409,7 +416,7 @@ fn canonical<G: Game>(game: &G) -> Canonical {
     }
 }
 
-/// The symmetries, but the identity, that leave the position as it is.
+/// Returns the symmetries, except the identity, that leave the position unchanged.
 fn self_images<G: Game>(game: &G) -> Vec<Symmetry> {
     let whole = game.hash();
     game.variant()

@@ -5,34 +5,35 @@ use crate::{
     BoardError, FenError, Key, Move, Outcome, Packed, Side, Symmetry, UnpackError, Variant,
 };
 
-/// The rules of one game: what is legal and how it ends, and nothing else.
+/// The rules of a game: legal moves and outcomes, nothing else.
 ///
-/// Laws, proven for every game by one test suite: `undo` after `play` restores everything; `hash` is the low half of
-/// `zobrist(IDENTITY)`; every symmetry commutes with `play`, `moves` and `outcome`; `unpack` inverts `pack`.
+/// Laws, tested for every game: `undo` after `play` restores everything; `hash` is the low half of
+/// `zobrist(IDENTITY)`; every symmetry commutes with `play`, `moves` and `outcome`; `unpack`
+/// inverts `pack`.
 pub trait Game: Clone + Send + Sync + Sized {
-    /// How many symmetries the game has; they are numbered from 0, the identity. Some may swap the sides, the one to move
-    /// among them, where the game is then the same for the other side.
+    /// Number of symmetries, numbered from 0, the identity. A symmetry may swap the sides, with the
+    /// side to move, if the game is then the same for the other side.
     const SYMMETRIES: u8;
 
-    /// The position at the start of a game.
+    /// Returns the position at the start of a game.
     ///
     /// # Panics
-    /// If the variant is not one that this type plays; [`with_game!`](crate::with_game) never does that.
+    /// If this type does not play the variant; [`with_game!`](crate::with_game) prevents that.
     fn start(variant: Variant) -> Self;
 
-    /// What is being played.
+    /// Returns the variant.
     fn variant(&self) -> Variant;
 
-    /// Who moves next.
+    /// Returns the side to move.
     fn side(&self) -> Side;
 
-    /// The moves played since the start or since [`Game::unpack`], oldest first.
+    /// Returns the moves since the start or since [`Game::unpack`], oldest first.
     fn history(&self) -> &[Move];
 
-    /// Stones or pieces on the board.
+    /// Returns the number of stones or pieces on the board.
     fn stones(&self) -> u16;
 
-    /// How the game ended, if it did.
+    /// Returns the outcome of a finished game.
     fn outcome(&self) -> Option<Outcome>;
 
     /// Returns the empty points that the rules forbid the side to move, each with the reason's name,
@@ -41,30 +42,31 @@ pub trait Game: Clone + Send + Sync + Sized {
         Vec::new()
     }
 
-    /// Appends all legal moves; none when the game is over. The order is the game's own and always the same.
+    /// Appends all legal moves, always in the same order; none if the game is over.
     fn moves(&self, out: &mut Vec<Move>);
 
-    /// Appends all moves that the board alone allows: as [`Game::moves`], but no ending that comes from the history (a
-    /// repetition, a limit of plies) stops them. They may be played even then; [`perft`](crate::perft()) walks them.
+    /// Appends all moves that the board alone allows, for [`perft`](crate::perft()): as
+    /// [`Game::moves`], but ignoring endings that come from the history (a repetition, a limit of
+    /// plies). These moves may be played.
     fn moves_on_board(&self, out: &mut Vec<Move>) {
         self.moves(out);
     }
 
-    /// How many [`Game::moves_on_board`] there are; cheaper where the game can count without listing.
+    /// Counts [`Game::moves_on_board`]; a game may do so without listing them.
     fn count_on_board(&self) -> u64 {
         let mut moves = Vec::new();
         self.moves_on_board(&mut moves);
         moves.len() as u64
     }
 
-    /// Whether the move may be played, and why not. More than [`Game::moves`] may be played in one case: a point that
-    /// renju forbids, which loses.
+    /// Checks whether a move may be played. This includes the points that renju forbids, which
+    /// lose.
     ///
     /// # Errors
-    /// What stands against it.
+    /// The reason against it.
     fn check(&self, m: Move) -> Result<(), MoveError>;
 
-    /// Plays a legal move. Trusts the caller: an illegal one may panic or leave nonsense.
+    /// Plays a legal move. An illegal one may panic or leave an invalid board.
     fn play(&mut self, m: Move);
 
     /// Takes the last move back.
@@ -73,55 +75,56 @@ pub trait Game: Clone + Send + Sync + Sized {
     /// If there is none.
     fn undo(&mut self);
 
-    /// The incremental hash of what decides the future: cells, side and variant.
+    /// Returns the incremental hash of cells, side to move and variant.
     fn hash(&self) -> u64 {
         self.zobrist(Symmetry::IDENTITY) as u64
     }
 
-    /// The full Zobrist value of the image under `symmetry`; the least over all symmetries is the position's key.
+    /// Returns the Zobrist value of the image under `symmetry`; the least over all symmetries is
+    /// the key.
     fn zobrist(&self, symmetry: Symmetry) -> u128;
 
-    /// The position's name: the same for all its images.
+    /// Returns the key, which is the same for all images.
     fn key(&self) -> Key {
         least_zobrist(self).0
     }
 
-    /// The image under `symmetry` as bytes. Where plies without a capture are counted, the count is left out: it belongs
-    /// to the game, not to the position, and the same position must have the same bytes in every book.
+    /// Packs the image under `symmetry`, without the plies since the last capture: they belong to
+    /// the game, and a position must have the same bytes in every book.
     fn pack(&self, symmetry: Symmetry) -> Packed;
 
-    /// The position from bytes, with an empty history. Xiangqi and surakarta take one byte more than they pack: the plies
-    /// since the last capture, 1 to 255, so that a game may begin in the middle of a count.
+    /// Unpacks a position, with an empty history. Xiangqi and surakarta accept one more byte, the
+    /// plies since the last capture (1 to 255), so that a game may begin in the middle of a count.
     ///
     /// # Errors
-    /// If the bytes are no position of the variant.
+    /// If the bytes are not a position of the variant.
     fn unpack(variant: Variant, packed: &Packed) -> Result<Self, UnpackError>;
 
-    /// Where `symmetry` takes a move.
+    /// Returns the image of a move under `symmetry`.
     fn image(variant: Variant, m: Move, symmetry: Symmetry) -> Move;
 
-    /// The symmetry that undoes `symmetry`.
+    /// Returns the symmetry that undoes `symmetry`.
     fn inverse(symmetry: Symmetry) -> Symmetry;
 
-    /// Reads one move, as in `h8`; does not ask whether it is legal.
+    /// Reads a move, as in `h8`, without checking that it is legal.
     ///
     /// # Errors
     /// [`MoveError::Text`] or [`MoveError::OffBoard`].
     fn parse_move(&self, text: &str) -> Result<Move, MoveError>;
 
-    /// Writes one move of the variant.
+    /// Writes a move of the variant.
     fn write_move(variant: Variant, m: Move) -> String;
 
-    /// Reads a position of the game in its FEN, into bytes for [`Game::unpack`].
+    /// Reads a FEN into bytes for [`Game::unpack`].
     ///
     /// # Errors
-    /// What is wrong with the text; [`FenError::None`] where the game has no FEN.
+    /// The fault of the text; [`FenError::None`] if the game has no FEN.
     fn read_fen(variant: Variant, text: &str) -> Result<Packed, FenError> {
         let _ = text;
         Err(FenError::None(variant))
     }
 
-    /// The position in the game's FEN, if the game has one.
+    /// Returns the FEN, if the game has one.
     fn fen(&self) -> Option<String> {
         None
     }
@@ -156,27 +159,27 @@ pub trait Game: Clone + Send + Sync + Sized {
         self.draw()
     }
 
-    /// Cuts a line into moves: at blanks and commas, and where one move ends and the next begins.
+    /// Splits a line into moves: at blanks and commas, and where one move ends and the next begins.
     fn split_line(line: &str) -> Vec<&str>;
 }
 
-/// A move that cannot be made.
+/// The error of an impossible move.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MoveError {
-    /// Not a move in any position.
+    /// The text is no move in any position.
     #[error("'{0}' is not a move of {1}")]
     Text(String, Variant),
-    /// A point that the board does not have.
+    /// The board has no such point.
     #[error("'{0}' is off the board of {1}")]
     OffBoard(String, Variant),
-    /// A stone on a stone.
+    /// The point has a stone.
     #[error("{0} is taken")]
     Taken(String),
-    /// Against the rules.
+    /// The rules do not allow it.
     #[error("{0} is not legal here")]
     Illegal(String),
-    /// The game has ended before it.
+    /// The game is over.
     #[error("{0} comes after the end of the game")]
     AfterEnd(String),
 }

@@ -1,4 +1,4 @@
-//! The rules of a game as one trait, and the types that it speaks in.
+//! The trait of a game's rules, and the types that it uses.
 
 mod game;
 mod moves;

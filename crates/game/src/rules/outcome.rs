@@ -1,10 +1,10 @@
 use crate::Side;
 
-/// How a finished game ended.
+/// The outcome of a finished game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// This side has won.
     Win(Side),
-    /// Nobody has.
+    /// No side has won.
     Draw,
 }

@@ -1,16 +1,16 @@
 use alloc::vec::Vec;
 
-/// A position as bytes: everything that decides its future, and no history. The form is the game's own; it is the same
-/// on disk and on the wire, and only grows.
+/// A position as bytes, without history. Each game has its own form, which is the same on disk and
+/// on the wire.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Packed(pub Vec<u8>);
 
-/// Bytes that are no position of the variant.
+/// The error of bytes that are not a position of the variant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("these bytes are no {variant} position: {reason}")]
 pub struct UnpackError {
-    /// Which game was expected.
+    /// The expected variant.
     pub variant: crate::Variant,
-    /// What is wrong with them.
+    /// The fault.
     pub reason: &'static str,
 }

@@ -2,10 +2,11 @@ use alloc::vec::Vec;
 
 use crate::{Game, Move};
 
-/// Counts the lines of `depth` moves, the usual test of a move generator. Endings that come from the history (repetition,
-/// a limit of plies) do not stop a line, endings on the board do: the numbers agree with those that other programs publish.
+/// Counts the lines of `depth` moves, the usual test of a move generator. Endings on the board stop
+/// a line; endings that come from the history (a repetition, a limit of plies) do not, so the
+/// numbers agree with published ones.
 ///
-/// The last ply is counted and not played ([`Game::count_on_board`]), so that the cost is that of the plies before it.
+/// The last ply is counted without being played ([`Game::count_on_board`]).
 ///
 /// ```
 /// use kagetsu_game::{Game, Variant, perft, xiangqi::Xiangqi};
@@ -16,7 +17,7 @@ pub fn perft<G: Game>(game: &mut G, depth: u32) -> u64 {
     walk(game, depth, &mut Vec::new())
 }
 
-/// [`perft`] after each move of the position, in the game's own order. Empty for a depth of 0.
+/// Returns [`perft`] after each move of the position, in the game's own order; empty for depth 0.
 pub fn divide<G: Game>(game: &mut G, depth: u32) -> Vec<(Move, u64)> {
     let Some(rest) = depth.checked_sub(1) else {
         return Vec::new();
@@ -32,7 +33,7 @@ pub fn divide<G: Game>(game: &mut G, depth: u32) -> Vec<(Move, u64)> {
     moves.into_iter().map(count).collect()
 }
 
-/// `stack` holds the moves of all plies above this one, so that a walk allocates but once.
+/// Counts recursively. `stack` holds the moves of all plies above, so that the walk allocates once.
 fn walk<G: Game>(game: &mut G, depth: u32, stack: &mut Vec<Move>) -> u64 {
     match depth {
         0 => return 1,

@@ -1,16 +1,16 @@
 use core::fmt;
 
-/// Who moves. `First` is Black in gomoku, Red in xiangqi, the side on ranks 1-2 in surakarta.
+/// A side. `First` is Black in gomoku, Red in xiangqi, the side on ranks 1 and 2 in surakarta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// The side that makes the first move of a game.
     First,
-    /// The other one.
+    /// The other side.
     Second,
 }
 
 impl Side {
-    /// The opponent.
+    /// Returns the opponent.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -19,7 +19,7 @@ impl Side {
         }
     }
 
-    /// 0 for [`Side::First`], 1 for [`Side::Second`].
+    /// Returns 0 for [`Side::First`], 1 for [`Side::Second`].
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize

@@ -1,27 +1,29 @@
-/// One way of turning a board onto itself; 0 changes nothing. What the others mean is the variant's to say
+/// A symmetry of the board, by number; 0 is the identity. The variant defines the others
 /// ([`Variant::image`](crate::Variant::image)).
 ///
-/// On square boards: bit 0 mirrors the columns, bit 1 the rows, bit 2 swaps columns and rows (before the mirrors).
+/// On square boards bit 0 mirrors the columns, bit 1 mirrors the rows, and bit 2 swaps columns and
+/// rows before that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Symmetry(u8);
 
 impl Symmetry {
-    /// Nothing moves.
+    /// The identity.
     pub const IDENTITY: Self = Self(0);
 
-    /// The symmetry with this number.
+    /// Returns the symmetry with this number.
     #[must_use]
     pub const fn new(number: u8) -> Self {
         Self(number)
     }
 
-    /// Its number, below [`Variant::symmetries`](crate::Variant::symmetries)`().count()`.
+    /// Returns its number, less than
+    /// [`Variant::symmetries`](crate::Variant::symmetries)`().count()`.
     #[must_use]
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// Where the point (`column`, `row`) of a square board of `size` goes.
+    /// Returns the image of the point (`column`, `row`) of a square board.
     #[must_use]
     pub const fn square(self, size: u8, column: u8, row: u8) -> (u8, u8) {
         let (mut x, mut y) = if self.0 & 4 == 0 {
@@ -38,10 +40,11 @@ impl Symmetry {
         (x, y)
     }
 
-    /// The symmetry of a square board that undoes this one.
+    /// Returns the inverse on a square board.
     #[must_use]
     pub const fn square_inverse(self) -> Self {
-        // Quarter turns (swap and exactly one mirror) are inverse to each other; the rest to themselves.
+        // Quarter turns (a swap and one mirror) are inverse to each other, all others to
+        // themselves.
         match self.0 {
             5 => Self(6),
             6 => Self(5),

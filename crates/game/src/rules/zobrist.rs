@@ -1,11 +1,11 @@
-//! Zobrist numbers: constants from a small mixer with a written seed, so that every build on every machine has the same.
+//! Zobrist numbers: constants from a small mixer with a fixed seed, the same in every build.
 
 use crate::Side;
 
-/// Written once, never changed: every key on disk depends on it. ("kagetsu" and the two moves that make it.)
+/// Frozen, since every key on disk depends on it. ("kagetsu1" in ASCII.)
 const SEED: u64 = 0x6b61_6765_7473_7531;
 
-/// Salt, distinct from all numbers of points and pieces.
+/// Offset of the salts, above all numbers of points and pieces.
 const SALT: u64 = 1 << 32;
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
@@ -15,7 +15,7 @@ const fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The `index`-th number.
+/// Returns the `index`-th number.
 #[must_use]
 pub const fn number(index: u64) -> u128 {
     const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -24,20 +24,21 @@ pub const fn number(index: u64) -> u128 {
     (high as u128) << 64 | low as u128
 }
 
-/// The number of a variant; part of every hash and key, so that no two variants share a position.
+/// Returns the number of a variant. It is part of every hash and key, so variants share no
+/// position.
 #[must_use]
 pub const fn salt(code: u32) -> u128 {
     number(SALT + code as u64)
 }
 
-/// Part of a hash when the second side is to move.
+/// The part of the hash for the second side to move.
 pub const SECOND_TO_MOVE: u128 = number(SALT - 1);
 
-/// Part of a hash when the game was ended by a move that is forbidden to the first side.
+/// The part of the hash for a game that ended with a forbidden move of the first side.
 pub const FORBIDDEN_MOVE: u128 = number(SALT - 2);
 
-/// The value with its highest bit telling who moves. Where a symmetry swaps the sides, the least of the images is so
-/// always one with the first side to move.
+/// Returns the value with the side to move in its highest bit. So where a symmetry swaps the sides,
+/// the least image has the first side to move.
 #[must_use]
 pub const fn marked(value: u128, side: Side) -> u128 {
     const HIGHEST: u128 = 1 << 127;
@@ -47,7 +48,7 @@ pub const fn marked(value: u128, side: Side) -> u128 {
     }
 }
 
-/// A table of `N` numbers from `number(first)` on.
+/// Returns `N` numbers from `number(first)` on.
 #[must_use]
 pub const fn table<const N: usize>(first: u64) -> [u128; N] {
     let mut table = [0; N];

@@ -10,7 +10,7 @@ pub struct Board {
 
 const ALL: u64 = (1 << POINTS) - 1;
 
-/// The up to eight points around each, bit `n` for point `n`.
+/// The neighbours of each point; bit `n` is point `n`.
 pub static NEIGHBOURS: [u64; POINTS] = neighbours();
 
 const fn neighbours() -> [u64; POINTS] {
@@ -27,7 +27,7 @@ const fn neighbours() -> [u64; POINTS] {
     table
 }
 
-/// The numbers of the bits that are set, rising.
+/// Returns the numbers of the set bits, ascending.
 pub(super) fn points(mut set: u64) -> impl Iterator<Item = u8> {
     core::iter::from_fn(move || {
         let point = set.trailing_zeros() as u8;
@@ -37,24 +37,24 @@ pub(super) fn points(mut set: u64) -> impl Iterator<Item = u8> {
 }
 
 impl Board {
-    /// Two full rows for each side, the first side's at the bottom.
+    /// The start: two full rows for each side, the first side's at the bottom.
     pub const START: Self = Self {
         stones: [(1 << 12) - 1, ALL & !((1 << 24) - 1)],
     };
 
-    /// The stones of a side.
+    /// Returns the stones of a side.
     #[must_use]
     pub const fn stones(&self, side: Side) -> u64 {
         self.stones[side.index()]
     }
 
-    /// How many there are.
+    /// Returns the number of stones of a side.
     #[must_use]
     pub const fn count(&self, side: Side) -> u16 {
         self.stones(side).count_ones() as u16
     }
 
-    /// What stands on a point.
+    /// Returns the side whose stone is on a point.
     #[must_use]
     pub fn at(&self, point: u8) -> Option<Side> {
         [Side::First, Side::Second]
@@ -62,12 +62,12 @@ impl Board {
             .find(|&side| self.stones(side) >> point & 1 != 0)
     }
 
-    /// Puts a stone on the point or takes it off.
+    /// Puts a stone on the point, or takes it off.
     pub(super) fn flip(&mut self, point: u8, side: Side) {
         self.stones[side.index()] ^= 1 << point;
     }
 
-    /// Where a stone of `side` on `from` may go: steps and captures.
+    /// Returns the points that a stone of `side` on `from` may go to: steps and captures.
     #[must_use]
     pub fn targets(&self, from: u8, side: Side) -> u64 {
         let occupied = self.stones[0] | self.stones[1];
@@ -77,7 +77,7 @@ impl Board {
         captures.fold(steps, |targets, to| targets | 1 << to)
     }
 
-    /// Every stone of the side and where it may go.
+    /// Returns every stone of the side with its targets.
     pub(super) fn all_targets(&self, side: Side) -> impl Iterator<Item = (u8, u64)> {
         points(self.stones(side)).map(move |from| (from, self.targets(from, side)))
     }

@@ -1,13 +1,15 @@
-//! Surakarta: 6x6 points, twelve stones a side, captures along two circuits that leave the board at its corners.
+//! Surakarta: 6x6 points, twelve stones a side, captures along two circuits that leave the board at
+//! its corners.
 //!
-//! A stone steps to any of the eight neighbours that is empty. It captures along a circuit: over empty points, around at
-//! least one of the eight arcs, to the first stone in the way, which must be an enemy's. The point where it started counts
-//! as empty. There is no duty to capture.
+//! A stone steps to an empty neighbour, in any of eight directions. It captures along a circuit:
+//! over empty points, around at least one of the eight arcs, to the first stone in the way, which
+//! must be an enemy stone. Its own starting point counts as empty. Captures are not compulsory.
 //!
-//! The game ends when a side has no stones left, and is lost for it. It also ends by count, more stones winning and equal
-//! numbers drawing, when a position stands for the third time, when a limit of plies without a capture is reached (a part
-//! of the [variant](crate::Variant::Surakarta)), and when the side to move has no move. Position and count of quiet plies
-//! are apart: [`Game::pack`](crate::Game::pack) and the key know nothing of the count.
+//! A side without stones has lost. The game also ends when a position occurs for the third time,
+//! when a limit of plies without a capture is reached (a part of the
+//! [variant](crate::Variant::Surakarta)), and when the side to move has no move; then more stones
+//! win, and equal numbers draw. The count of quiet plies belongs to the game, not to the position:
+//! [`Game::pack`](crate::Game::pack) and the key ignore it.
 //!
 //! ```
 //! use kagetsu_game::{Position, Variant};

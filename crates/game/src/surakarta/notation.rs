@@ -5,7 +5,7 @@ use super::{POINTS, SIZE};
 use crate::notation::fen::Dialect;
 use crate::{Move, MoveError, Side, Variant};
 
-/// Where a move comes from and goes to, if the board has such points.
+/// Returns both ends of a move, if the board has such points.
 pub(super) fn ends(m: Move) -> Option<(u8, u8)> {
     let (from, to) = (m.index() / POINTS, m.index() % POINTS);
     (from < POINTS).then_some((from as u8, to as u8))
@@ -15,7 +15,7 @@ pub(super) fn join(from: u8, to: u8) -> Move {
     Move::new(u16::from(from) * POINTS as u16 + u16::from(to))
 }
 
-/// Reads `a2a3`, `c2xc5`, `a2-a3` and `C4xD6`; the board knows whether it is a capture.
+/// Reads `a2a3`, `c2xc5`, `a2-a3` and `C4xD6`; the board decides whether it is a capture.
 pub(super) fn parse(variant: Variant, text: &str) -> Result<Move, MoveError> {
     let no_move = || MoveError::Text(text.to_string(), variant);
     let lower = text.to_ascii_lowercase();
@@ -28,7 +28,7 @@ pub(super) fn parse(variant: Variant, text: &str) -> Result<Move, MoveError> {
     }
 }
 
-/// A letter and a digit; `Some(None)` if the board has no such point.
+/// Reads a letter and a digit; `Some(None)` if the board has no such point.
 fn read_point(text: &str) -> Option<Option<u8>> {
     let &[file @ b'a'..=b'z', rank @ b'0'..=b'9'] = text.as_bytes() else {
         return None;
@@ -76,7 +76,7 @@ pub(super) fn fen(variant: Variant) -> Dialect<Side> {
     }
 }
 
-/// The board with its coordinates, `[b]` being the stone that moved last, `[.]` where it came from.
+/// Draws the board with coordinates, `[b]` for the stone that moved last, `[.]` for its origin.
 pub(super) fn draw(at: impl Fn(u8) -> Option<Side>, last: Option<Move>) -> String {
     let marked = last.and_then(ends);
     let mut text = String::new();

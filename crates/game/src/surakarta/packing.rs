@@ -2,18 +2,19 @@ use super::{Board, POINTS};
 use crate::notation::fen::split_count;
 use crate::{Packed, Side, Symmetry, UnpackError, Variant};
 
-/// Digits in base 3 that fit into a byte.
+/// The digits of a byte in base 3.
 const POWERS: [u8; 4] = [1, 3, 9, 27];
 const LENGTH: usize = 1 + POINTS / POWERS.len();
 
-/// Where a symmetry takes a point. 0 to 7 turn the square; 8 more, which also swap the sides, move the points alike.
+/// Returns the image of a point. Symmetries 0 to 7 turn the square; 8 to 15 do the same and swap
+/// the sides.
 pub(super) fn image(symmetry: Symmetry, point: u8) -> u8 {
     let size = super::SIZE as u8;
     let (x, y) = Symmetry::new(symmetry.number() & 7).square(size, point % size, point / size);
     y * size + x
 }
 
-/// Whose stone the image of a stone is.
+/// Returns the side of a stone's image.
 pub(super) fn image_side(symmetry: Symmetry, side: Side) -> Side {
     if symmetry.number() & 8 == 0 {
         side
@@ -22,7 +23,8 @@ pub(super) fn image_side(symmetry: Symmetry, side: Side) -> Side {
     }
 }
 
-/// Side to move, then a byte for every four points: digits in base 3 (empty, first, second), low points in the low digits.
+/// Packs the side to move, then a byte for every four points: digits in base 3 (empty, first,
+/// second), low points in low digits.
 pub(super) fn pack(board: &Board, side: Side, symmetry: Symmetry) -> Packed {
     let mut bytes = alloc::vec![0; LENGTH];
     bytes[0] = image_side(symmetry, side) as u8;
@@ -36,7 +38,7 @@ pub(super) fn pack(board: &Board, side: Side, symmetry: Symmetry) -> Packed {
     Packed(bytes)
 }
 
-/// Board, side to move, and plies since the last capture.
+/// Unpacks board, side to move, and plies since the last capture.
 pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<(Board, Side, u8), UnpackError> {
     let error = |reason| UnpackError { variant, reason };
     let (bytes, quiet) = split_count(&packed.0, LENGTH).ok_or_else(|| error("wrong length"))?;

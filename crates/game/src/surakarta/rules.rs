@@ -9,10 +9,10 @@ use crate::{
     FenError, Game, Move, MoveError, Outcome, Packed, Side, Symmetry, UnpackError, Variant, zobrist,
 };
 
-/// One number for each side and point.
+/// Zobrist numbers by side and point.
 static NUMBERS: [[u128; POINTS]; 2] = [zobrist::table(4096), zobrist::table(4096 + POINTS as u64)];
 
-/// A game of surakarta: the board, whose turn it is, and how it came to that.
+/// A game of surakarta: the board, the side to move and the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Surakarta {
     board: Board,
@@ -26,7 +26,7 @@ pub struct Surakarta {
     history: Vec<Move>,
 }
 
-/// What a move leaves behind, to take it back and to find repetitions.
+/// The state before a move, for undoing it and for finding repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Past {
     zobrist: u128,
@@ -56,22 +56,22 @@ impl Surakarta {
         game
     }
 
-    /// What a stone on a point adds to the Zobrist value.
+    /// Returns the Zobrist number of a stone on a point.
     ///
     /// # Panics
-    /// If it is no point of the board.
+    /// If it is not a point of the board.
     #[must_use]
     pub const fn number(side: Side, point: u8) -> u128 {
         NUMBERS[side.index()][point as usize]
     }
 
-    /// The stones.
+    /// Returns the stones.
     #[must_use]
     pub const fn board(&self) -> &Board {
         &self.board
     }
 
-    /// Plies since the last capture.
+    /// Returns the plies since the last capture.
     #[must_use]
     pub const fn quiet(&self) -> u8 {
         self.quiet
@@ -83,7 +83,8 @@ impl Surakarta {
         notation::ends(m).is_some_and(|(_, to)| self.board.at(to) == Some(self.side.other()))
     }
 
-    /// Whether the position stands for the third time. Only positions since the last capture can be the same.
+    /// Whether the position occurs for the third time. Only positions since the last capture can
+    /// repeat.
     fn is_third(&self) -> bool {
         let since = self.past.iter().rev().take(usize::from(self.quiet));
         since
@@ -111,7 +112,7 @@ impl Surakarta {
             .all(|side| self.board.count(side) > 0)
     }
 
-    /// More stones win.
+    /// Returns the outcome by count: more stones win.
     fn majority(&self) -> Outcome {
         let [first, second] = [Side::First, Side::Second].map(|side| self.board.count(side));
         match first.cmp(&second) {
@@ -130,7 +131,8 @@ impl Surakarta {
     }
 }
 
-/// Symmetries 0 to 7 turn the square ([`Symmetry::square`]); 8 to 15 do the same and swap the sides, also the one to move.
+/// Symmetries 0 to 7 turn the square ([`Symmetry::square`]); 8 to 15 do the same and swap the
+/// sides, with the side to move.
 impl Game for Surakarta {
     const SYMMETRIES: u8 = 16;
 

@@ -4,7 +4,7 @@ use super::geometry::{
 use super::{Kind, Piece, SQUARES, Square, Squares};
 use crate::Side;
 
-/// The pieces, and where they may go while nobody thinks of the generals' safety.
+/// The pieces and their moves, ignoring the safety of the generals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Board {
     squares: [Option<Piece>; SQUARES],
@@ -13,51 +13,51 @@ pub struct Board {
 }
 
 impl Board {
-    /// No pieces.
+    /// The empty board.
     pub const EMPTY: Self = Self {
         squares: [None; SQUARES],
         sides: [Squares::NONE; 2],
         kinds: [Squares::NONE; Kind::ALL.len()],
     };
 
-    /// What stands on a point.
+    /// Returns the piece on a point.
     #[must_use]
     pub fn at(&self, square: Square) -> Option<Piece> {
         self.squares[square.index()]
     }
 
-    /// All pieces of a side.
+    /// Returns all pieces of a side.
     #[must_use]
     pub const fn side(&self, side: Side) -> Squares {
         self.sides[side.index()]
     }
 
-    /// All pieces of a kind, of both sides.
+    /// Returns all pieces of a kind, of both sides.
     #[must_use]
     pub const fn kind(&self, kind: Kind) -> Squares {
         self.kinds[kind.index()]
     }
 
-    /// All pieces of a kind and a side.
+    /// Returns all pieces of a kind and a side.
     #[must_use]
     pub fn pieces(&self, side: Side, kind: Kind) -> Squares {
         self.side(side) & self.kind(kind)
     }
 
-    /// All pieces.
+    /// Returns all pieces.
     #[must_use]
     pub fn occupied(&self) -> Squares {
         self.sides[0] | self.sides[1]
     }
 
-    /// All pieces with their points, from `a0` on.
+    /// Returns all pieces with their points, from `a0` on.
     pub fn iter(&self) -> impl Iterator<Item = (Square, Piece)> {
         self.occupied()
             .into_iter()
             .filter_map(|square| Some((square, self.at(square)?)))
     }
 
-    /// Where the general of a side stands; `None` after it was taken.
+    /// Returns the point of a side's general; `None` after its capture.
     #[must_use]
     pub fn general(&self, side: Side) -> Option<Square> {
         self.pieces(side, Kind::General).lowest()
@@ -69,7 +69,7 @@ impl Board {
         self.flip(square, piece);
     }
 
-    /// Takes the piece off the point, if there is one.
+    /// Removes the piece from the point, if there is one.
     pub fn take(&mut self, square: Square) -> Option<Piece> {
         let piece = self.squares[square.index()].take()?;
         self.flip(square, piece);
@@ -81,7 +81,7 @@ impl Board {
         self.kinds[piece.kind.index()] ^= Squares::one(square);
     }
 
-    /// Moves the piece on `from` to `to`, and gives what it captured there; asks for no rule.
+    /// Moves the piece on `from` to `to` without checking any rule, and returns the captured piece.
     pub fn shift(&mut self, from: Square, to: Square) -> Option<Piece> {
         let captured = self.take(to);
         if let Some(piece) = self.take(from) {
@@ -90,14 +90,14 @@ impl Board {
         captured
     }
 
-    /// Where the piece may go, captures among them, if its general's safety is not asked for.
+    /// Returns the points that the piece may go to, ignoring its general's safety.
     #[must_use]
     pub fn targets(&self, from: Square, piece: Piece) -> Squares {
         reach(from, piece, self.occupied()) & !self.side(piece.side)
     }
 
-    /// The pieces of both sides that could capture on the point, if the points of `occupied` were taken and nobody thought
-    /// of the generals' safety. Only pieces that stand on `occupied` are asked.
+    /// Returns the pieces of both sides that could capture on the point if exactly `occupied` were
+    /// taken, ignoring the generals' safety. Only pieces on `occupied` count.
     #[must_use]
     pub fn attackers(&self, square: Square, occupied: Squares) -> Squares {
         let index = square.index();
@@ -120,8 +120,8 @@ impl Board {
     }
 }
 
-/// Where a piece on the point goes if the points of `occupied` are taken; a cannon's captures and a rook's are those on
-/// `occupied`, its own side's among them.
+/// Returns the points that a piece could go to if exactly `occupied` were taken. Captures are on
+/// `occupied`, including its own side's pieces.
 #[must_use]
 pub fn reach(from: Square, piece: Piece, occupied: Squares) -> Squares {
     let index = from.index();

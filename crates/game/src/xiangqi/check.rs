@@ -2,21 +2,21 @@ use super::geometry::{self, ASLANT, CROSS, HORSE_TO, SOLDIER_TO, between};
 use super::{Board, Kind, Piece, Square, Squares, reach};
 use crate::Side;
 
-/// What a side must mind so as not to leave its general in check; found once for a position, it spares most moves a test of
-/// their own.
+/// The constraints on a side's moves that keep its general safe. Computed once for a position, it
+/// spares most moves a test of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Danger {
-    /// The general is in check, or faces the other one.
+    /// Whether the general is in check or faces the other general.
     is_check: bool,
-    /// The own pieces that stand between the general and a check: the only one before a rook, a general or on a horse's
+    /// Own pieces that shield the general: the only piece before a rook, a general or on a horse's
     /// leg, or one of two before a cannon.
     pinned: Squares,
-    /// The points between the general and a bare cannon: whoever goes there becomes its screen.
+    /// Points between the general and a bare cannon: a piece that goes there becomes its screen.
     screens: Squares,
 }
 
 impl Danger {
-    /// Whether the side is in check, the generals facing each other among it.
+    /// Whether the side is in check, which includes facing generals.
     #[must_use]
     pub const fn is_check(&self) -> bool {
         self.is_check
@@ -24,7 +24,7 @@ impl Danger {
 }
 
 impl Board {
-    /// Whether the general of `side` is attacked, facing the other general on an open file among it.
+    /// Whether the general of `side` is attacked, or faces the other general on an open file.
     #[must_use]
     pub fn is_in_check(&self, side: Side) -> bool {
         let enemy = side.other();
@@ -33,7 +33,8 @@ impl Board {
         })
     }
 
-    /// Whether a move of the piece on `from` to the empty or hostile point `to` gives check to a general that is not in check.
+    /// Whether moving the piece on `from` to the empty or hostile point `to` gives check to a
+    /// general not in check.
     #[must_use]
     pub fn gives_check(&self, from: Square, to: Square) -> bool {
         let (Some(piece), entered) = (self.at(from), Squares::one(to)) else {
@@ -46,7 +47,8 @@ impl Board {
             return false;
         };
         let occupied = self.occupied() & !Squares::one(from) | entered;
-        // From elsewhere only a piece that leaves or enters a line to the general, or leaves a leg, can discover a check.
+        // From elsewhere a piece discovers a check only by leaving or entering a line to the
+        // general, or by leaving a leg.
         let near = CROSS[general.index()] | ASLANT[general.index()];
         if (near & (Squares::one(from) | entered)).is_empty() && piece.kind != Kind::Horse {
             return false;
@@ -59,8 +61,8 @@ impl Board {
         is_direct() || self.is_attacked(general, piece.side, occupied, others)
     }
 
-    /// Whether a general on `square` is attacked by those pieces of `by` that are among `attackers`, if the points of
-    /// `occupied` are taken.
+    /// Whether the pieces of `by` among `attackers` attack a general on `square` if exactly
+    /// `occupied` were taken.
     fn is_attacked(&self, square: Square, by: Side, occupied: Squares, attackers: Squares) -> bool {
         let is_line_open = |from: Square| {
             let screens = (between(square, from) & occupied).count();
@@ -80,7 +82,8 @@ impl Board {
                 .any(is_line_open)
     }
 
-    /// Whether a piece of `side` can take back on `square` what came there from `from`; pins count for nothing.
+    /// Whether a piece of `side` can recapture on `square` after a capture from `from`, ignoring
+    /// pins.
     pub(super) fn is_protected(&self, square: Square, side: Side, from: Square) -> bool {
         let occupied = self.occupied() & !Squares::one(from);
         let defenders = self.side(side) & !Squares::one(square);
@@ -97,7 +100,7 @@ impl Board {
         self.kind(Kind::Rook) | self.kind(Kind::Cannon) | self.kind(Kind::General)
     }
 
-    /// What `side` must mind; `None` if it has lost its general.
+    /// Returns the constraints of `side`; `None` if it has lost its general.
     #[must_use]
     pub fn danger(&self, side: Side) -> Option<Danger> {
         let general = self.general(side)?;
@@ -136,7 +139,7 @@ impl Board {
         Some(danger)
     }
 
-    /// Where the piece on `from` may legally go.
+    /// Returns the points that the piece on `from` may legally go to.
     #[must_use]
     pub fn legal_targets(&self, from: Square, piece: Piece, danger: &Danger) -> Squares {
         let targets = self.targets(from, piece);
@@ -150,7 +153,7 @@ impl Board {
         }
     }
 
-    /// Whether the move leaves its side's general unattacked.
+    /// Whether the move leaves its own general unattacked.
     #[must_use]
     pub fn is_safe(&self, from: Square, to: Square, piece: Piece) -> bool {
         let general = if piece.kind == Kind::General {

@@ -4,7 +4,8 @@ use alloc::string::String;
 use super::{Board, FILES, RANKS, Square, notation};
 use crate::Move;
 
-/// The board with its coordinates, in the letters of a FEN; `[C]` is the piece that moved last, `[.]` where it came from.
+/// Draws the board with coordinates, in the letters of a FEN; `[C]` is the piece that moved last,
+/// `[.]` its origin.
 pub(super) fn draw(board: &Board, last: Option<Move>) -> String {
     let marked = last.and_then(notation::ends);
     let mut text = String::new();

@@ -1,9 +1,9 @@
-//! Where pieces go on an empty board, and over which points. Tables made by the compiler.
+//! Move tables of the pieces on an empty board, computed at compile time.
 
 use super::{FILES, RANKS, SQUARES, Square, Squares};
 use crate::Side;
 
-/// Four ways of a jump: the point that must be empty, and where the jump ends.
+/// The four jumps of a piece: the point that must be empty, and the target.
 type Jumps = [Jump; 4];
 
 #[derive(Clone, Copy)]
@@ -15,7 +15,7 @@ pub(super) struct Jump {
 /// One set for each point.
 type Table = [Squares; SQUARES];
 
-/// Up the board, to the right, down and to the left; the first two go to higher numbers.
+/// Directions: up, right, down, left. The first two lead to higher numbers.
 pub(super) const DIRECTIONS: usize = 4;
 const WAYS: [(i8, i8); DIRECTIONS] = [(0, 1), (1, 0), (0, -1), (-1, 0)];
 const DIAGONALS: [(i8, i8); 4] = [(1, 1), (1, -1), (-1, -1), (-1, 1)];
@@ -25,9 +25,9 @@ pub(super) static RAYS: [Table; DIRECTIONS] =
     [rays(WAYS[0]), rays(WAYS[1]), rays(WAYS[2]), rays(WAYS[3])];
 /// All points on the file and the rank of each point, but itself.
 pub(super) static CROSS: Table = cross();
-/// The four points aslant of each point: the legs of horses that come to it.
+/// The four diagonal neighbours of each point: the legs of horses that jump to it.
 pub(super) static ASLANT: Table = steps(DIAGONALS, Squares::ALL);
-/// A general's steps inside its palace. From a point outside of both palaces there are none.
+/// A general's steps inside its palace; none from points outside.
 pub(super) static GENERAL: Table = steps(WAYS, PALACES);
 /// An advisor's steps.
 pub(super) static ADVISOR: Table = steps(DIAGONALS, PALACES);
@@ -35,7 +35,7 @@ pub(super) static ADVISOR: Table = steps(DIAGONALS, PALACES);
 pub(super) static ELEPHANT: [Jumps; SQUARES] = elephant();
 /// A horse's jumps from each point, over its legs.
 pub(super) static HORSE: [Jumps; SQUARES] = horse(WAYS, false);
-/// The jumps by which horses come to each point: `ends` are their origins, `over` the leg that those two share.
+/// The jumps of horses to each point: `ends` are their origins, `over` the leg that they share.
 pub(super) static HORSE_TO: [Jumps; SQUARES] = horse(DIAGONALS, true);
 /// A soldier's steps, by side.
 pub(super) static SOLDIER: [Table; 2] = [soldier(Side::First), soldier(Side::Second)];
@@ -58,7 +58,7 @@ const fn box_of(rank: i8) -> u128 {
     (row | row << FILES | row << (2 * FILES)) << (rank as usize * FILES)
 }
 
-/// The centre of a palace and the four points aslant of it.
+/// Returns the centre of a palace and its four diagonal neighbours.
 const fn star(rank: i8) -> u128 {
     bit(4, rank) | bit(3, rank - 1) | bit(5, rank - 1) | bit(3, rank + 1) | bit(5, rank + 1)
 }
@@ -69,7 +69,7 @@ const fn elephant_points() -> Squares {
     Squares(near | far)
 }
 
-/// One point, or nothing where the board has none.
+/// Returns one point, or nothing where the board has none.
 const fn bit(file: i8, rank: i8) -> u128 {
     let on_board = file >= 0 && rank >= 0 && file < FILES as i8 && rank < RANKS as i8;
     if on_board {
@@ -112,7 +112,7 @@ const fn cross() -> Table {
     table
 }
 
-/// Single steps from points of `home` to points of `home`.
+/// Returns single steps from points of `home` to points of `home`.
 const fn steps(ways: [(i8, i8); 4], home: Squares) -> Table {
     let mut table = [Squares::NONE; SQUARES];
     let mut square = 0;
@@ -156,8 +156,9 @@ const fn elephant() -> [Jumps; SQUARES] {
     table
 }
 
-/// `inverse`: the jumps that come to the point. A horse goes one point straight and then one aslant; looked at from its end,
-/// first aslant and then straight in either of two ways.
+/// Returns the horse's jumps, or with `inverse` those that lead to a point. A horse goes one point
+/// straight, then one diagonally; seen from the target, first diagonally, then straight in either
+/// of two ways.
 const fn horse(ways: [(i8, i8); 4], inverse: bool) -> [Jumps; SQUARES] {
     let mut table = [[Jump {
         over: Squares::NONE,
@@ -220,7 +221,7 @@ const fn inverse(table: &Table) -> Table {
     inverse
 }
 
-/// Where the jumps end that nothing hinders.
+/// Returns the targets of the jumps that are not blocked.
 pub(super) fn reach(jumps: &Jumps, occupied: Squares) -> Squares {
     let free = jumps
         .iter()
@@ -228,7 +229,7 @@ pub(super) fn reach(jumps: &Jumps, occupied: Squares) -> Squares {
     free.fold(Squares::NONE, |ends, jump| ends | jump.ends)
 }
 
-/// The points between two on one file or rank.
+/// Returns the points between two on one file or rank.
 #[must_use]
 pub fn between(one: Square, two: Square) -> Squares {
     let (low, high) = if one < two { (one, two) } else { (two, one) };
@@ -240,7 +241,7 @@ pub fn between(one: Square, two: Square) -> Squares {
     RAYS[away][low.index()] & RAYS[back][high.index()]
 }
 
-/// The first point of a set on a ray.
+/// Returns the nearest point of a set on a ray.
 pub(super) fn nearest(direction: usize, set: Squares) -> Option<Square> {
     if direction < 2 {
         set.lowest()
@@ -249,7 +250,7 @@ pub(super) fn nearest(direction: usize, set: Squares) -> Option<Square> {
     }
 }
 
-/// Where a rook on the point goes, captures among them.
+/// Returns the points that a rook goes to, captures included.
 pub(super) fn rook(from: Square, occupied: Squares) -> Squares {
     let mut reached = Squares::NONE;
     for (direction, rays) in RAYS.iter().enumerate() {
@@ -262,7 +263,8 @@ pub(super) fn rook(from: Square, occupied: Squares) -> Squares {
     reached
 }
 
-/// Where a cannon on the point goes: `empty` along the lines, and behind one screen what it may capture.
+/// Returns the points that a cannon goes to: `empty` along the lines, and captures behind one
+/// screen.
 pub(super) fn cannon(from: Square, occupied: Squares) -> Squares {
     let mut reached = Squares::NONE;
     for (direction, rays) in RAYS.iter().enumerate() {

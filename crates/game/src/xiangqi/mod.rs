@@ -1,21 +1,23 @@
 //! Xiangqi (Chinese chess).
 //!
 //! # How a game ends
-//! - The side to move has no legal move: it has lost, in check or not. (Where a position was set up with the general to be
-//!   taken, that may be done, and leaves none.)
-//! - 120 plies without a capture: a draw.
-//! - A position stands for the third time. Judged is what was played since it stood for the first time. One side that gave
-//!   check with every move, and the other did not, has lost; if both did, it is a draw. Else, by the variant's
-//!   [`Chase`](crate::Chase): where a chase counts, one side that chased the same piece with every move, and the other did
-//!   not, has lost. All else is a draw.
+//! - The side to move has no legal move: it has lost, in check or not. (In a position set up so
+//!   that the general can be captured, the capture is legal and ends the game.)
+//! - 120 plies without a capture draw.
+//! - A position occurs for the third time. The moves since its first occurrence decide. If one side
+//!   gave check with every move and the other did not, it has lost; if both did, it is a draw.
+//!   Otherwise, where the variant counts a [`Chase`](crate::Chase), a side that chased the same
+//!   piece with every move has lost if the other did not. All else is a draw.
 //!
-//! The chase is the simplified one of the UCCI league: a move that gives no check chases what the piece that has just moved
-//! attacks, if that is a rook attacked by a horse or a cannon, or an unprotected cannon attacked by a horse or a rook, an
-//! unprotected horse attacked by a cannon or a rook, or an unprotected soldier beyond the river attacked by any of the
-//! three. Pins count for nothing, discovered attacks are none. This is not the full law of Asian or world rules.
+//! The chase is the simplified rule of the UCCI league. A move that gives no check chases the
+//! pieces that the moved piece attacks: a rook attacked by a horse or a cannon, an unprotected
+//! cannon attacked by a horse or a rook, an unprotected horse attacked by a cannon or a rook, or an
+//! unprotected soldier beyond the river attacked by any of the three. Pins and discovered attacks
+//! are ignored. This is not the full Asian or world rule.
 //!
-//! An ending by repetition or by the 120 plies comes from the history, never from the position: a position packed, or set up
-//! by FEN, has no history, and its key knows nothing of one. A value that came so must not be stored as the position's.
+//! Repetitions and the 120 plies belong to the history, not to the position: a packed position or a
+//! FEN has no history, and the key ignores it. A value that rests on the history must not be stored
+//! as the position's.
 //!
 //! ```
 //! use kagetsu_game::{Position, Variant, xiangqi::Xiangqi};

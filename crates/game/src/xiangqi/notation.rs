@@ -5,20 +5,20 @@ use super::{FILES, Piece, RANKS, SQUARES, Square};
 use crate::notation::fen::Dialect;
 use crate::{Move, MoveError, Side, Variant};
 
-/// Where a move comes from and goes to, if the board has such points.
+/// Returns both ends of a move, if the board has such points.
 #[must_use]
 pub fn ends(m: Move) -> Option<(Square, Square)> {
     Square::new(m.index() / SQUARES).zip(Square::new(m.index() % SQUARES))
 }
 
-/// The move from one point to another.
+/// Returns the move from one point to another.
 #[must_use]
 pub fn join(from: Square, to: Square) -> Move {
     Move::new((from.index() * SQUARES + to.index()) as u16)
 }
 
-/// Reads `h2e2` and `H2-E2`, ranks from 0. A move that names a rank 10 cannot be meant so: it is read as Fairy-Stockfish
-/// writes moves, both its ranks from 1 (`a10a9`). All other text of such programs is for [`parse_from_one`].
+/// Reads `h2e2` and `H2-E2`, ranks from 0. A move with a rank 10 is read in Fairy-Stockfish's
+/// notation, both ranks from 1 (`a10a9`). Other text of such programs needs [`parse_from_one`].
 pub(super) fn parse(variant: Variant, text: &str) -> Result<Move, MoveError> {
     let ranks = numbers(text).ok_or_else(|| MoveError::Text(text.to_string(), variant))?;
     let lowest = if ranks.iter().any(|&(_, rank)| rank == RANKS) {
@@ -29,14 +29,14 @@ pub(super) fn parse(variant: Variant, text: &str) -> Result<Move, MoveError> {
     locate(ranks, lowest).ok_or_else(|| MoveError::OffBoard(text.to_string(), variant))
 }
 
-/// Reads a move as Fairy-Stockfish and pyffish write it, ranks from 1 to 10: their `h3e3` is our `h2e2`. Nothing in a move
-/// tells which way its ranks are counted, so whoever talks to such a program must know.
+/// Reads a move in the notation of Fairy-Stockfish and pyffish, ranks from 1 to 10: their `h3e3` is
+/// our `h2e2`. The text does not show which notation it is in; the caller must know.
 #[must_use]
 pub fn parse_from_one(text: &str) -> Option<Move> {
     locate(numbers(text)?, 1)
 }
 
-/// Writes a move as Fairy-Stockfish reads it, ranks from 1 to 10.
+/// Writes a move in Fairy-Stockfish's notation, ranks from 1 to 10.
 #[must_use]
 pub fn write_from_one(m: Move) -> String {
     spell(m, 1)
@@ -57,14 +57,14 @@ fn spell(m: Move, lowest: usize) -> String {
     point(m.index() / SQUARES) + &point(m.index() % SQUARES)
 }
 
-/// File from 0 and rank as written, of both ends.
+/// Reads file (from 0) and rank (as written) of both ends.
 fn numbers(text: &str) -> Option<[(usize, usize); 2]> {
     let (from, rest) = number(text)?;
     let (to, rest) = number(rest.strip_prefix('-').unwrap_or(rest))?;
     rest.is_empty().then_some([from, to])
 }
 
-/// A letter and a number up to 10, and the text behind them.
+/// Reads a letter and a number up to 10, and returns the rest of the text.
 fn number(text: &str) -> Option<((usize, usize), &str)> {
     let file = text
         .bytes()

@@ -5,12 +5,12 @@ use crate::{Packed, Side, Symmetry, UnpackError, Variant};
 
 const LENGTH: usize = 1 + SQUARES / 2;
 
-/// Whether a symmetry swaps the sides, and turns the board top to bottom.
+/// Whether a symmetry swaps the sides, which also turns the board upside down.
 pub(super) fn swaps(symmetry: Symmetry) -> bool {
     symmetry.number() & 2 != 0
 }
 
-/// Where a symmetry takes a point: bit 0 mirrors the files, bit 1 the ranks.
+/// Returns the image of a point: bit 0 mirrors the files, bit 1 the ranks.
 pub(super) fn image(symmetry: Symmetry, square: Square) -> Square {
     let file = if symmetry.number() & 1 == 0 {
         square.file()
@@ -29,8 +29,8 @@ pub(super) fn image_side(symmetry: Symmetry, side: Side) -> Side {
     if swaps(symmetry) { side.other() } else { side }
 }
 
-/// Side to move, then a byte for every two points, the lower point in the low half: 0 empty, 1 to 7 Red's K A B N R C P,
-/// 8 to 14 Black's.
+/// Packs the side to move, then a byte for every two points, the lower point in the low half: 0
+/// empty, 1 to 7 Red's K A B N R C P, 8 to 14 Black's.
 pub(super) fn pack(board: &Board, side: Side, symmetry: Symmetry) -> Packed {
     let mut bytes = alloc::vec![0; LENGTH];
     bytes[0] = image_side(symmetry, side) as u8;
@@ -44,7 +44,7 @@ pub(super) fn pack(board: &Board, side: Side, symmetry: Symmetry) -> Packed {
     Packed(bytes)
 }
 
-/// Board, side to move, and plies since the last capture. The board is sound.
+/// Unpacks board, side to move, and plies since the last capture, and checks the board.
 pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<(Board, Side, u8), UnpackError> {
     let error = |reason| UnpackError { variant, reason };
     let (bytes, quiet) = split_count(&packed.0, LENGTH).ok_or_else(|| error("wrong length"))?;
@@ -68,9 +68,9 @@ pub(super) fn unpack(variant: Variant, packed: &Packed) -> Result<(Board, Side, 
     }
 }
 
-/// Why the position is none, if it is none. Numbers of pieces are not asked for, but for the generals. Diagrams and tests
-/// have positions in which the side to move can take the general; they are let in, and taking it wins. So the side to move
-/// may be without.
+/// Returns why a position is impossible, if it is. The numbers of pieces are not checked, except
+/// the generals. Positions in which the side to move can capture the general are allowed, as in
+/// diagrams and tests; so the side to move may lack its own.
 pub(super) fn flaw(board: &Board, side: Side) -> Option<&'static str> {
     let generals = |side| board.pieces(side, Kind::General).count();
     match (generals(side), generals(side.other())) {
@@ -83,7 +83,7 @@ pub(super) fn flaw(board: &Board, side: Side) -> Option<&'static str> {
 
 fn misplaced(square: Square, piece: Piece) -> Option<&'static str> {
     let is_home = !has_crossed(piece.side, square.rank());
-    // Ranks that the piece has gone up from its own first.
+    // Ranks above the piece's own first.
     let height = if piece.side == Side::First {
         square.rank()
     } else {

@@ -1,6 +1,6 @@
 use crate::Side;
 
-/// What a piece is, in the order of the codes.
+/// The kind of a piece, in the order of the codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// 帥 將, `K`.
@@ -20,7 +20,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them, in the order of their codes.
+    /// All kinds, in the order of their codes.
     pub const ALL: [Self; 7] = [
         Self::General,
         Self::Advisor,
@@ -31,7 +31,7 @@ impl Kind {
         Self::Soldier,
     ];
 
-    /// 0 to 6.
+    /// Returns 0 to 6.
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize
@@ -41,14 +41,15 @@ impl Kind {
 /// A piece of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
-    /// Whose it is.
+    /// The owner.
     pub side: Side,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
 }
 
 impl Piece {
-    /// 1 to 7 for Red, 8 to 14 for Black: the digit in a packed position, and the place among the Zobrist numbers.
+    /// Returns 1 to 7 for Red, 8 to 14 for Black: the digit in a packed position, and the index of
+    /// the Zobrist numbers.
     pub(super) const fn code(self) -> u8 {
         1 + self.side as u8 * 7 + self.kind as u8
     }
@@ -73,7 +74,7 @@ impl Piece {
         }
     }
 
-    /// The letter in a FEN, Red's in capitals: `K A B N R C P`.
+    /// Returns the letter in a FEN, Red's in capitals: `K A B N R C P`.
     pub(super) fn letter(self) -> char {
         let letter = ['K', 'A', 'B', 'N', 'R', 'C', 'P'][self.kind.index()];
         match self.side {

@@ -2,16 +2,16 @@ use super::geometry::has_crossed;
 use super::{Board, Kind, Piece, SQUARES, Square, Squares};
 use crate::{Chase, Outcome, Side};
 
-/// What a side did with every one of its moves of a stretch.
+/// What all moves of a side in a stretch had in common.
 struct Habit {
-    /// It gave check.
+    /// Every move gave check.
     checks: bool,
-    /// These pieces, named by where they stood at the beginning, it chased.
+    /// The pieces that every move chased, by their points at the beginning.
     chases: Squares,
 }
 
-/// How a repetition ends the game. `board` is the position that has come again, `side` is to move in it, and `stretch` are
-/// the moves, from and to, since it stood for the first time; there is no capture among them.
+/// Judges a repetition. `board` is the repeated position, `side` is to move in it, and `stretch`
+/// are the moves (from, to) since its first occurrence, which include no capture.
 #[must_use]
 pub fn judge(board: &Board, side: Side, stretch: &[(Square, Square)], chase: Chase) -> Outcome {
     let [first, second] = habits(board, side, stretch);
@@ -28,10 +28,11 @@ pub fn judge(board: &Board, side: Side, stretch: &[(Square, Square)], chase: Cha
     }
 }
 
-/// By side. The position is the same at both ends of the stretch, so that it can be walked from this board.
+/// Returns the habits by side. The position is the same at both ends of the stretch, so the walk
+/// starts from this board.
 fn habits(board: &Board, mut side: Side, stretch: &[(Square, Square)]) -> [Habit; 2] {
     let mut board = board.clone();
-    // Which piece of the beginning stands on each point.
+    // The original point of the piece on each point.
     let mut origins: [Option<Square>; SQUARES] = core::array::from_fn(Square::new);
     let mut habits = [(); 2].map(|()| Habit {
         checks: true,
@@ -57,7 +58,7 @@ fn habits(board: &Board, mut side: Side, stretch: &[(Square, Square)]) -> [Habit
     habits
 }
 
-/// What the piece that has just come to `hunter` chases.
+/// Returns the pieces that the piece on `hunter`, which has just moved there, chases.
 fn chased(board: &Board, hunter: Square) -> Squares {
     let Some(piece) = board.at(hunter) else {
         return Squares::NONE;

@@ -12,10 +12,10 @@ use crate::{
     zobrist,
 };
 
-/// Plies without a capture that draw.
+/// Number of plies without a capture that draws.
 pub const QUIET_LIMIT: u8 = 120;
 const START: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w";
-/// A number for each piece (by its code less one) and point.
+/// Zobrist numbers by piece (its code less one) and point.
 static NUMBERS: [[u128; SQUARES]; 14] = numbers();
 
 const fn numbers() -> [[u128; SQUARES]; 14] {
@@ -27,13 +27,13 @@ const fn numbers() -> [[u128; SQUARES]; 14] {
     table
 }
 
-/// The part of a piece on a point in [`Game::zobrist`]; [`Game::hash`] has the low half.
+/// Returns the number of a piece on a point in [`Game::zobrist`]; [`Game::hash`] has the low half.
 #[must_use]
 pub fn number(square: Square, piece: Piece) -> u128 {
     NUMBERS[usize::from(piece.code() - 1)][square.index()]
 }
 
-/// A game of xiangqi: the board, whose turn it is, and how it came to that. Red is [`Side::First`].
+/// A game of xiangqi: the board, the side to move and the history. Red is [`Side::First`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Xiangqi {
     board: Board,
@@ -46,7 +46,7 @@ pub struct Xiangqi {
     history: Vec<Move>,
 }
 
-/// What a move leaves behind, to take it back and to find repetitions.
+/// The state before a move, for undoing it and for finding repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Past {
     zobrist: u128,
@@ -76,13 +76,13 @@ impl Xiangqi {
         game
     }
 
-    /// The pieces.
+    /// Returns the pieces.
     #[must_use]
     pub const fn board(&self) -> &Board {
         &self.board
     }
 
-    /// Plies since the last capture.
+    /// Returns the plies since the last capture.
     #[must_use]
     pub const fn quiet(&self) -> u8 {
         self.quiet
@@ -94,14 +94,15 @@ impl Xiangqi {
         self.board.is_in_check(self.side)
     }
 
-    /// What the move takes, if anything.
+    /// Returns the piece that the move captures.
     #[must_use]
     pub fn captured(&self, m: Move) -> Option<Piece> {
         notation::ends(m).and_then(|(_, to)| self.board.at(to))
     }
 
-    /// The move in WXF notation: `C2=5`, `H8+7`, `+R-1` for the front one of two on a file, `-R=4` for the rear one; `aP+1`
-    /// and on where three or more soldiers share files. Empty where no piece stands on the move's point of departure.
+    /// Returns the move in WXF notation: `C2=5`, `H8+7`, `+R-1` for the front one of two on a file,
+    /// `-R=4` for the rear one, `aP+1` and so on where three or more soldiers share files. Empty if
+    /// no piece stands on the origin.
     #[must_use]
     pub fn wxf(&self, m: Move) -> String {
         notation::ends(m)
@@ -109,7 +110,8 @@ impl Xiangqi {
             .unwrap_or_default()
     }
 
-    /// The move in Chinese: 炮二平五, 马8进7, 前车退一; in simplified characters. Empty as [`Xiangqi::wxf`] is.
+    /// Returns the move in simplified Chinese: 炮二平五, 马8进7, 前车退一. Empty if no piece stands on the
+    /// origin.
     #[must_use]
     pub fn chinese(&self, m: Move) -> String {
         notation::ends(m)
@@ -117,8 +119,8 @@ impl Xiangqi {
             .unwrap_or_default()
     }
 
-    /// Where the position stood for the first time if it stands for the third: so many moves of the history were played
-    /// then. Only positions since the last capture can be the same.
+    /// Returns the length of the history at the position's first occurrence, if it occurs for the
+    /// third time. Only positions since the last capture can repeat.
     fn first_of_three(&self) -> Option<usize> {
         let since = self
             .past
@@ -149,7 +151,7 @@ impl Xiangqi {
         ))
     }
 
-    /// Every piece of the side to move that can move, and where it may go.
+    /// Returns every movable piece of the side to move with its targets.
     fn all_targets(&self) -> impl Iterator<Item = (Square, Squares)> {
         let danger = self.board.danger(self.side);
         let own = self.board.side(self.side).into_iter();
@@ -166,7 +168,7 @@ impl Xiangqi {
         self.all_targets().any(|(_, targets)| !targets.is_empty())
     }
 
-    /// Whether the rules of movement allow it.
+    /// Whether the move follows the rules of movement.
     fn is_legal(&self, from: Square, to: Square) -> bool {
         let piece = self.board.at(from).filter(|piece| piece.side == self.side);
         piece.is_some_and(|piece| {
@@ -175,7 +177,8 @@ impl Xiangqi {
     }
 }
 
-/// Symmetry bit 0 mirrors the files, bit 1 the ranks, which also swaps the sides and the one to move.
+/// Symmetry bit 0 mirrors the files; bit 1 mirrors the ranks and swaps the sides, with the side to
+/// move.
 impl Game for Xiangqi {
     const SYMMETRIES: u8 = 4;
 

@@ -1,9 +1,10 @@
-//! Moves as players write them down: WXF (`C2=5`) and Chinese (炮二平五).
+//! Moves in the notation of score sheets: WXF (`C2=5`) and Chinese (炮二平五).
 //!
-//! Files are counted from the mover's right, 1 to 9. A step up or down the board is given as a number of ranks where the
-//! piece stays on its file, and as the file where it ends for advisors, elephants and horses. Two pieces on one file are
-//! told apart by their order. Soldiers have the same marks as other pieces while there are two on one file; where there are
-//! more, or two files with two or more each, they are numbered from the front, files from the right.
+//! Files count from the mover's right, 1 to 9. A step along the file is given as a number of ranks;
+//! advisors, elephants and horses are given with the file where they end. Two pieces on one file
+//! are told apart by their order. Two soldiers on one file have the same marks as other pieces;
+//! with more, or with two files of two or more, they are numbered from the front, files from the
+//! right.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,19 +12,19 @@ use alloc::vec::Vec;
 use super::{Board, Kind, Piece, RANKS, Square};
 use crate::Side;
 
-/// Which piece is meant.
+/// The piece that moves.
 enum Subject {
     /// The only one on this file.
     File(usize),
-    /// The one before the other.
+    /// The one in front.
     Front,
-    /// The one behind the other.
+    /// The one behind.
     Rear,
-    /// One of many soldiers, from 0.
+    /// One of several soldiers, from 0.
     Number(usize),
 }
 
-/// Where it goes.
+/// The direction.
 enum Action {
     Forward(usize),
     Back(usize),
@@ -31,14 +32,14 @@ enum Action {
     Across(usize),
 }
 
-/// Both in numbers 1 to 9 as the mover sees them.
+/// A move, with numbers 1 to 9 as the mover sees them.
 struct Entry {
     piece: Piece,
     subject: Subject,
     action: Action,
 }
 
-/// The file as its owner counts it, 1 to 9.
+/// Returns the file as its owner counts it, 1 to 9.
 fn file(side: Side, square: Square) -> usize {
     match side {
         Side::First => 9 - square.file(),
@@ -46,7 +47,7 @@ fn file(side: Side, square: Square) -> usize {
     }
 }
 
-/// Ranks from the owner's first.
+/// Returns the ranks above the owner's first.
 fn height(side: Side, square: Square) -> usize {
     match side {
         Side::First => square.rank(),
@@ -55,7 +56,7 @@ fn height(side: Side, square: Square) -> usize {
 }
 
 impl Entry {
-    /// `None` where no piece stands on `from`.
+    /// Returns `None` if no piece stands on `from`.
     fn new(board: &Board, from: Square, to: Square) -> Option<Self> {
         let piece = board.at(from)?;
         let (before, after) = (height(piece.side, from), height(piece.side, to));
@@ -82,7 +83,7 @@ fn subject(board: &Board, from: Square, piece: Piece) -> Subject {
     let alone = Subject::File(file(piece.side, from));
     let tandems = tandems(board, piece);
     match piece.kind {
-        // Only one of two can make the move: it is told by its direction.
+        // Only one of two can make the move; the direction tells which.
         Kind::General | Kind::Advisor | Kind::Elephant => alone,
         _ if !tandems.contains(&from) => alone,
         _ if tandems.len() == 2 && tandems[0] == from => Subject::Front,
@@ -96,7 +97,8 @@ fn subject(board: &Board, from: Square, piece: Piece) -> Subject {
     }
 }
 
-/// The pieces of this kind and side that share their file with another, files from the right, each from the front.
+/// Returns the pieces of this kind and side that share a file with another: files from the right,
+/// each from the front.
 fn tandems(board: &Board, piece: Piece) -> Vec<Square> {
     let all = board.pieces(piece.side, piece.kind);
     let shares = |square: &Square| {
@@ -108,7 +110,8 @@ fn tandems(board: &Board, piece: Piece) -> Vec<Square> {
     tandems
 }
 
-/// `C2=5`, `H8+7`, `+R-1` (the front rook of two), `bP+1` (the second of many soldiers). Empty where no piece stands.
+/// Writes `C2=5`, `H8+7`, `+R-1` (the front rook of two), `bP+1` (the second of several soldiers).
+/// Empty if no piece stands there.
 pub(super) fn wxf(board: &Board, from: Square, to: Square) -> String {
     let Some(entry) = Entry::new(board, from, to) else {
         return String::new();
@@ -129,7 +132,8 @@ pub(super) fn wxf(board: &Board, from: Square, to: Square) -> String {
     String::from_iter([one, two, sign, digit(number)])
 }
 
-/// 炮二平五, in simplified characters, Red's numbers Chinese and Black's in digits. Empty where no piece stands.
+/// Writes 炮二平五 in simplified characters; Red's numbers are Chinese, Black's are digits. Empty if no
+/// piece stands there.
 pub(super) fn chinese(board: &Board, from: Square, to: Square) -> String {
     let Some(entry) = Entry::new(board, from, to) else {
         return String::new();
@@ -149,7 +153,7 @@ pub(super) fn chinese(board: &Board, from: Square, to: Square) -> String {
         Subject::File(number) => (name, numeral(side, number)),
         Subject::Front => ('前', name),
         Subject::Rear => ('后', name),
-        // Three on one file have a middle one; beyond that they are counted.
+        // Three on one file have a middle one; more are counted.
         Subject::Number(number) if tandems(board, entry.piece).len() == 3 => {
             (['前', '中', '后'][number], name)
         }
@@ -158,7 +162,7 @@ pub(super) fn chinese(board: &Board, from: Square, to: Square) -> String {
     String::from_iter([one, two, action, numeral(side, number)])
 }
 
-/// Numbers 1 to 9.
+/// Returns a digit 1 to 9.
 fn numeral(side: Side, number: usize) -> char {
     match side {
         Side::First => ['〇', '一', '二', '三', '四', '五', '六', '七', '八', '九'][number.min(9)],
