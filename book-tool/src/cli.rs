@@ -6,10 +6,11 @@ use kagetsu_program::{Exit, LogFormat, start_log};
 
 use crate::commands::analysis::{analyze, moves, perft};
 use crate::commands::cluster::{certs, serve, token, workers};
+use crate::commands::exchange::{export, import};
 use crate::commands::jobs::{grow, manage};
 use crate::commands::lookup::{bottlenecks, explore, pick, query, stats, tree};
 use crate::commands::maintenance::{backup, check, compact, compile, diff, merge, prune, repair};
-use crate::commands::{bench, brain, exchange, verify};
+use crate::commands::{bench, brain, verify};
 
 /// Analyses positions and builds opening books for gomoku, xiangqi and surakarta, here or on a cluster.
 ///
@@ -60,8 +61,8 @@ enum Command {
     Repair(repair::Args),
     Backup(backup::BackupArgs),
     Restore(backup::RestoreArgs),
-    Import(exchange::ImportArgs),
-    Export(exchange::ExportArgs),
+    Import(import::Args),
+    Export(export::Args),
     Compile(compile::Args),
     Perft(perft::Args),
     Moves(moves::Args),
@@ -110,8 +111,8 @@ impl Cli {
             Command::Repair(args) => repair::run(&args, out),
             Command::Backup(args) => backup::backup(&args, out),
             Command::Restore(args) => backup::restore(&args, out),
-            Command::Import(args) => exchange::import(&args, out),
-            Command::Export(args) => exchange::export(&args, out),
+            Command::Import(args) => import::run(&args, out),
+            Command::Export(args) => export::run(&args, out),
             Command::Compile(args) => compile::run(&args, out),
             Command::Perft(args) => perft::run(&args, out),
             Command::Moves(args) => moves::run(&args, out),

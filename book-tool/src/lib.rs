@@ -13,4 +13,3 @@ mod runtime;
 
 pub use cli::Cli;
 pub use commands::brain::{PlayArgs, gomocup};
-pub use commands::exchange::understand;

@@ -2,5 +2,4 @@
 
 pub(crate) mod effort;
 pub(crate) mod position;
-pub(crate) mod roots;
 pub(crate) mod split;

@@ -13,10 +13,10 @@ use super::elo::Tally;
 use super::openings::{Balanced, Openings};
 use super::pair::{Pair, Players, Work};
 use crate::arguments::effort::{EffortArgs, parse_time};
-use crate::arguments::roots;
 use crate::output::table;
 use crate::output::terminal::Unechoed;
 use crate::runtime::runtime;
+use kagetsu_formats::openings;
 
 /// Games between two settings of the engine, in pairs of one opening with colours changed, and the difference in Elo
 ///
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let openings = args
         .openings
         .as_deref()
-        .map(|path| roots::read(path, args.variant))
+        .map(|path| openings::read(path, args.variant))
         .transpose()?;
     let pairs = openings
         .as_ref()

@@ -1,3 +1,5 @@
+//! `kagetsu import`: files of other programs into a book.
+
 //! Files of other formats, read into a book.
 
 use std::fs::File;
@@ -6,17 +8,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use kagetsu_book::Book;
 use kagetsu_game::{Answer, Position, Variant};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use super::games::Games;
-use super::json::Record;
-use super::losses::{Losses, lose, tell};
-use super::zobrist::Keys;
-use super::{BYTE_ORDER_MARK, Contents, Format, ZobristArgs, obk};
+use kagetsu_formats::{
+    BYTE_ORDER_MARK, Contents, Format, Importer, Omissions, PositionRecord, ZobristKeys, omit,
+    write_omissions,
+};
+
+use super::arguments::{FormatArg, ZobristArgs};
 use crate::books::fill;
 use crate::commands::maintenance::conflicts::Conflicts;
 use crate::output::json::write_json;
@@ -44,10 +47,10 @@ const LONGEST: u64 = 16 << 20;
 ///
 /// Example: kagetsu import --format lib --variant renju-15 --book lib.book my.lib
 #[derive(Debug, clap::Args)]
-pub(crate) struct ImportArgs {
+pub(crate) struct Args {
     /// The format
     #[arg(long, value_enum, value_name = "FORMAT")]
-    format: Format,
+    format: FormatArg,
     /// The book's folder
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
@@ -81,7 +84,7 @@ struct ImportJson {
     items: Option<u64>,
     /// What could not be carried over.
     #[serde(skip_serializing_if = "Option::is_none")]
-    losses: Option<Losses>,
+    losses: Option<Omissions>,
 }
 
 /// Opens a file, or stdin.
@@ -93,14 +96,14 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     Ok(Box::new(BufReader::new(file)))
 }
 
-impl ImportArgs {
+impl Args {
     /// Where else the walk through a book of positions begins.
     fn root(&self) -> Result<Option<Position>> {
         let Some(line) = &self.moves else {
             return Ok(None);
         };
         ensure!(
-            self.format == Format::Obk,
+            self.format == FormatArg::Book(Format::Obk),
             "--moves is for --format obk; the other formats are read whole"
         );
         let variant = self.variant.unwrap_or(Variant::XIANGQI);
@@ -110,53 +113,30 @@ impl ImportArgs {
     }
 
     /// What all files say together, those of lines apart.
-    fn contents(&self, keys: Option<&Keys>) -> Result<Contents> {
+    fn contents(&self, format: Format, keys: Option<ZobristKeys>) -> Result<Contents> {
         let root = self.root()?;
-        let (mut games, mut all) = (
-            Games::default(),
-            Contents {
-                answers: Vec::new(),
-                items: 0,
-                losses: Losses::new(),
-            },
-        );
+        let mut importer = Importer::new(format, self.variant)
+            .with_zobrist(keys)
+            .with_root(root);
         for path in &self.files {
-            let about = || format!("cannot read {}", path.display());
             let mut bytes = Vec::new();
-            open(path)?.read_to_end(&mut bytes).with_context(about)?;
-            let contents = match keys {
-                Some(keys) => obk::read(
-                    &bytes,
-                    self.variant.unwrap_or(Variant::XIANGQI),
-                    keys,
-                    root.as_ref(),
-                )
-                .map(|(found, items, losses)| {
-                    games.join(found);
-                    Contents {
-                        answers: Vec::new(),
-                        items,
-                        losses,
-                    }
-                }),
-                None => self.format.take_in(&bytes, self.variant, &mut games),
-            };
-            let contents = contents.with_context(|| path.display().to_string())?;
-            all.answers.extend(contents.answers);
-            all.items += contents.items;
-            contents
-                .losses
-                .into_iter()
-                .for_each(|(what, count)| lose(&mut all.losses, what, count));
+            open(path)?
+                .read_to_end(&mut bytes)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            importer
+                .add(&bytes)
+                .with_context(|| path.display().to_string())?;
         }
-        all.answers.extend(games.answers(self.format.engine()));
-        Ok(all)
+        Ok(importer.finish())
     }
 }
 
-pub(crate) fn import(args: &ImportArgs, out: &mut dyn Write) -> Result<Exit> {
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let keys = args.zobrist.keys(args.format)?;
-    let is_lines = args.format == Format::Json;
+    let FormatArg::Book(format) = args.format else {
+        bail!("a win tree is checked by `kagetsu verify`, and not imported")
+    };
+    let is_lines = format == Format::Json;
     let stdin = args
         .files
         .iter()
@@ -177,7 +157,7 @@ pub(crate) fn import(args: &ImportArgs, out: &mut dyn Write) -> Result<Exit> {
             .collect::<Result<_>>()?;
         None
     } else {
-        Some(args.contents(keys.as_ref())?)
+        Some(args.contents(format, keys)?)
     };
     let (read, others, conflicts, positions, new) = fill(&args.book, |book| {
         let before = book.len();
@@ -216,10 +196,10 @@ pub(crate) fn import(args: &ImportArgs, out: &mut dyn Write) -> Result<Exit> {
         Ok((read, others, conflicts, book.len(), book.len() - before))
     })?;
     let (items, mut losses) = contents
-        .map(|contents| (contents.items, contents.losses))
+        .map(|contents| (contents.items, contents.omissions))
         .unzip();
     if others > 0 {
-        lose(
+        omit(
             losses.get_or_insert_default(),
             "positions_of_other_games",
             others,
@@ -247,7 +227,7 @@ pub(crate) fn import(args: &ImportArgs, out: &mut dyn Write) -> Result<Exit> {
         "{}: {read} positions read, {new} of them new; {positions} in all",
         args.book.display()
     )?;
-    tell(&losses.unwrap_or_default(), out)?;
+    write_omissions(&losses.unwrap_or_default(), out)?;
     Ok(exit)
 }
 
@@ -316,12 +296,12 @@ fn read_lines(source: &mut dyn BufRead, name: &str, learner: &mut Learner) -> Re
         }
         let whole = line.ends_with('\n') || (line.len() as u64) < LONGEST;
         let record = if whole {
-            line.parse::<Record>()
+            line.parse::<PositionRecord>()
         } else {
             Err(anyhow!("the line is longer than {LONGEST} bytes"))
         };
         let learned = record.and_then(|record| {
-            let (position, answer) = record.meaning()?;
+            let (position, answer) = record.decode()?;
             learner.learn(&position, &answer)
         });
         learned.with_context(|| format!("{name}, line {number}"))?;
@@ -339,19 +319,14 @@ mod tests {
 
     use super::*;
 
-    fn args(
-        folder: &TempDir,
-        format: Format,
-        variant: Variant,
-        files: &[(&str, &str)],
-    ) -> ImportArgs {
+    fn args(folder: &TempDir, format: Format, variant: Variant, files: &[(&str, &str)]) -> Args {
         let path = |(name, text): &(&str, &str)| {
             let path = folder.path().join(name);
             fs::write(&path, text).expect("room");
             path
         };
-        ImportArgs {
-            format,
+        Args {
+            format: FormatArg::Book(format),
             book: folder.path().join("book"),
             variant: Some(variant),
             zobrist: ZobristArgs { zobrist: None },
@@ -371,7 +346,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let args = args(&folder, format, variant, files);
         let mut told = Vec::new();
-        import(&args, &mut told).expect("files");
+        run(&args, &mut told).expect("files");
         let (book, _) = Book::open(&args.book, &BookOptions::default()).expect("it was made");
         let start = Position::start(variant);
         let entry = book

@@ -11,8 +11,8 @@ use kagetsu_search::Engine;
 use kagetsu_worker::EngineArgs;
 
 use crate::arguments::effort::{EffortArgs, parse_time};
-use crate::arguments::roots;
 use crate::commands::analysis::analyze::ENGINE_OF_A_CLUSTER;
+use kagetsu_formats::openings;
 
 /// Plies of each search where no effort is given.
 const DEPTH: u8 = 6;
@@ -220,7 +220,7 @@ impl Args {
             );
         }
         if let Some(path) = &self.roots {
-            roots.extend(roots::read(path, self.variant)?);
+            roots.extend(openings::read(path, self.variant)?);
         }
         if roots.is_empty() {
             roots.push(Position::start(self.variant));

@@ -10,16 +10,16 @@ use kagetsu_game::{
 
 /// How a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(crate) enum GameResult {
     Won(Side),
     Drawn,
     /// Nobody says.
     Unknown,
 }
 
-impl Ending {
+impl GameResult {
     /// How the game of a position has ended by the rules.
-    pub(super) fn of(position: &Position) -> Self {
+    pub(crate) fn of(position: &Position) -> Self {
         match position.outcome() {
             Some(Outcome::Win(side)) => Self::Won(side),
             Some(Outcome::Draw) => Self::Drawn,
@@ -30,9 +30,9 @@ impl Ending {
 
 /// What is said of a move, for who makes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Said {
-    pub(super) score: Score,
-    pub(super) proof: Option<Proof>,
+pub(crate) struct GivenValue {
+    pub(crate) score: Score,
+    pub(crate) proof: Option<Proof>,
 }
 
 /// How the games went on in which a move was made, and what was said of it.
@@ -40,14 +40,14 @@ pub(super) struct Said {
 struct Tally {
     wins: u64,
     draws: u64,
-    losses: u64,
+    omissions: u64,
     unknown: u64,
-    said: Option<Said>,
+    said: Option<GivenValue>,
 }
 
 /// What was played from each position, however that was turned.
 #[derive(Debug, Default)]
-pub(super) struct Games {
+pub(crate) struct Games {
     known: HashMap<(Variant, Key), usize>,
     played: Vec<(Position, BTreeMap<Move, Tally>)>,
     /// Times that somebody lost by making a move that no book offers: one of Black's forbidden points in renju.
@@ -56,7 +56,7 @@ pub(super) struct Games {
 
 impl Games {
     /// How often that was.
-    pub(super) fn fouls(&self) -> u64 {
+    pub(crate) fn fouls(&self) -> u64 {
         self.fouls
     }
 
@@ -81,20 +81,20 @@ impl Games {
     }
 
     /// A move was made in so many games that ended so.
-    pub(super) fn add(&mut self, position: &Position, m: Move, ending: Ending, games: u64) {
+    pub(crate) fn add(&mut self, position: &Position, m: Move, ending: GameResult, games: u64) {
         let Some((tally, side)) = self.tally(position, m) else {
             return;
         };
         match ending {
-            Ending::Won(winner) if winner == side => tally.wins += games,
-            Ending::Won(_) => tally.losses += games,
-            Ending::Drawn => tally.draws += games,
-            Ending::Unknown => tally.unknown += games,
+            GameResult::Won(winner) if winner == side => tally.wins += games,
+            GameResult::Won(_) => tally.omissions += games,
+            GameResult::Drawn => tally.draws += games,
+            GameResult::Unknown => tally.unknown += games,
         }
     }
 
     /// Somebody says this of a move.
-    pub(super) fn say(&mut self, position: &Position, m: Move, said: Said) {
+    pub(crate) fn say(&mut self, position: &Position, m: Move, said: GivenValue) {
         let Some((tally, _)) = self.tally(position, m) else {
             return;
         };
@@ -102,7 +102,7 @@ impl Games {
     }
 
     /// Adds other games to these; of what was said of one move twice, a proof stays, then the stronger one, then the greater value.
-    pub(super) fn join(&mut self, other: Self) {
+    pub(crate) fn join(&mut self, other: Self) {
         self.fouls += other.fouls;
         for (position, moves) in other.played {
             for (m, theirs) in moves {
@@ -111,7 +111,7 @@ impl Games {
                 };
                 tally.wins += theirs.wins;
                 tally.draws += theirs.draws;
-                tally.losses += theirs.losses;
+                tally.omissions += theirs.omissions;
                 tally.unknown += theirs.unknown;
                 let said = [tally.said, theirs.said].into_iter().flatten();
                 tally.said = said.max_by_key(|said| (said.proof, said.score));
@@ -120,7 +120,7 @@ impl Games {
     }
 
     /// A game from a position on, as far as its moves are legal; returns how many of them are.
-    pub(super) fn play(&mut self, start: &Position, moves: &[Move], ending: Ending) -> usize {
+    pub(crate) fn play(&mut self, start: &Position, moves: &[Move], ending: GameResult) -> usize {
         let mut positions = vec![start.clone()];
         for m in moves {
             match after(&positions[positions.len() - 1], *m) {
@@ -129,7 +129,7 @@ impl Games {
             }
         }
         let ending = match ending {
-            Ending::Unknown => Ending::of(&positions[positions.len() - 1]),
+            GameResult::Unknown => GameResult::of(&positions[positions.len() - 1]),
             told => told,
         };
         let made = positions.len() - 1;
@@ -140,8 +140,8 @@ impl Games {
     }
 
     /// Each position with what is known of its moves: what was said of a move; else, of games with an end, a hundred centi-units
-    /// for the share of wins over losses; else that it was made and no more.
-    pub(super) fn answers(self, engine: &str) -> Vec<(Position, Answer)> {
+    /// for the share of wins over omissions; else that it was made and no more.
+    pub(crate) fn answers(self, engine: &str) -> Vec<(Position, Answer)> {
         let day = SystemTime::UNIX_EPOCH
             .elapsed()
             .map_or(0, |since| (since.as_secs() / 86_400) as u32);
@@ -150,10 +150,10 @@ impl Games {
             day,
         };
         let verdict = |(m, tally): (Move, Tally)| {
-            let decided = tally.wins + tally.draws + tally.losses;
-            let share = (tally.wins as f64 - tally.losses as f64) / decided.max(1) as f64;
+            let decided = tally.wins + tally.draws + tally.omissions;
+            let share = (tally.wins as f64 - tally.omissions as f64) / decided.max(1) as f64;
             let (score, bound, proof) = match tally.said {
-                Some(Said { score, proof }) => (score, Bound::Exact, proof),
+                Some(GivenValue { score, proof }) => (score, Bound::Exact, proof),
                 None if decided > 0 => (
                     Score::opinion((100.0 * share).round() as i32),
                     Bound::Exact,
@@ -192,7 +192,7 @@ impl Games {
 
 /// What is proven of the move that led to a position of gomoku, where all that is known is that who made it wins or loses: this may
 /// take as long as there are points left. `None` if the position shows that it cannot be.
-pub(super) fn longest(after: &Position, claim: Claim) -> Option<Proof> {
+pub(crate) fn longest(after: &Position, claim: Claim) -> Option<Proof> {
     let Some((_, size)) = after.variant().gomoku() else {
         return None;
     };
@@ -214,7 +214,7 @@ pub(super) fn longest(after: &Position, claim: Claim) -> Option<Proof> {
 }
 
 /// The position after a move, also where the game was over by repetition and its players went on.
-pub(super) fn after(position: &Position, m: Move) -> Option<Position> {
+pub(crate) fn after(position: &Position, m: Move) -> Option<Position> {
     position
         .play(m)
         .ok()
@@ -222,6 +222,6 @@ pub(super) fn after(position: &Position, m: Move) -> Option<Position> {
 }
 
 /// The position without its history, if it has a FEN.
-pub(super) fn bare(position: &Position) -> Option<Position> {
+pub(crate) fn bare(position: &Position) -> Option<Position> {
     Position::from_fen(position.variant(), &position.fen().ok()?).ok()
 }

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 const MAGIC: [u8; 8] = *b"\xffRenLib\xff";
 const HEADER: usize = 20;
 /// The board that its points lie on.
-pub(super) const SIZE: usize = 15;
+pub(crate) const SIZE: usize = 15;
 
 const DOWN: u8 = 0x80;
 const RIGHT: u8 = 0x40;
@@ -22,36 +22,36 @@ const BOARD_TEXT: u8 = 0x01;
 
 /// A node of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Node {
+pub(crate) struct LibraryNode {
     /// Cell `row * 15 + column` from the lower left; `None` for the root, and for a pass.
-    pub(super) cell: Option<u16>,
+    pub(crate) cell: Option<u16>,
     /// The node before it, by number; the root has none.
-    pub(super) parent: Option<usize>,
+    pub(crate) parent: Option<usize>,
     /// Whether it counts as a move.
-    pub(super) is_move: bool,
-    pub(super) is_marked: bool,
+    pub(crate) is_move: bool,
+    pub(crate) is_marked: bool,
     /// As it stands in the file, in an encoding that the file does not name.
-    pub(super) comment: Vec<u8>,
-    pub(super) board_text: Vec<u8>,
+    pub(crate) comment: Vec<u8>,
+    pub(crate) board_text: Vec<u8>,
 }
 
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Library {
+pub(crate) struct Library {
     /// The tree, the root first, also where the file has none of its own.
-    pub(super) nodes: Vec<Node>,
-    pub(super) has_root: bool,
+    pub(crate) nodes: Vec<LibraryNode>,
+    pub(crate) has_root: bool,
     /// Whether the file ends before the tree does: nodes are missing, or a part of the last text.
-    pub(super) is_cut: bool,
+    pub(crate) is_cut: bool,
     /// Bytes behind the end of the tree, of which nobody knows what they are.
-    pub(super) behind: u64,
+    pub(crate) behind: u64,
 }
 
 /// The tree of a file. Nothing follows a node that ends the file too early.
 ///
 /// # Errors
 /// If it is no library, or a point is off the board.
-pub(super) fn read(bytes: &[u8]) -> Result<Library> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Library> {
     let is_headed = bytes.starts_with(&MAGIC);
     if !is_headed && bytes.first() != Some(&0x78) {
         bail!("it does not begin as a library of RenLib does");
@@ -68,7 +68,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Library> {
         bail!("it has version {major}.{minor} of the format; 3.4 is the latest that is known");
     }
     let mut rest = if is_headed { &bytes[HEADER..] } else { bytes };
-    let mut nodes = vec![Node::default()];
+    let mut nodes = vec![LibraryNode::default()];
     let (mut at, mut waiting) = (0, Vec::new());
     let (mut is_first, mut has_root) = (true, false);
     // A file without any node is whole.
@@ -77,10 +77,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Library> {
         let place = bytes.len() - rest.len();
         rest = after;
         is_cut = true;
-        let mut node = Node {
+        let mut node = LibraryNode {
             parent: Some(at),
             is_move: flags & NO_MOVE == 0,
-            ..Node::default()
+            ..LibraryNode::default()
         };
         node.is_marked = flags & MARK != 0;
         let (column, row) = (usize::from(point & 15), usize::from(point >> 4));
@@ -112,7 +112,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Library> {
         }
         // A point of zero at the beginning is the root, in whatever version.
         if is_first && *point == 0 {
-            nodes[0] = Node {
+            nodes[0] = LibraryNode {
                 parent: None,
                 ..node
             };
@@ -170,15 +170,15 @@ fn old_text(rest: &mut &[u8]) -> (Vec<u8>, bool) {
 
 /// A node to be written; its children come in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Branch {
-    pub(super) cell: u16,
-    pub(super) comment: String,
-    pub(super) board_text: String,
-    pub(super) children: Vec<usize>,
+pub(crate) struct LibraryBranch {
+    pub(crate) cell: u16,
+    pub(crate) comment: String,
+    pub(crate) board_text: String,
+    pub(crate) children: Vec<usize>,
 }
 
 /// The file of a tree whose first branch is the root, of which only the children count.
-pub(super) fn write(branches: &[Branch]) -> Vec<u8> {
+pub(crate) fn write(branches: &[LibraryBranch]) -> Vec<u8> {
     let mut bytes = [&MAGIC[..], &[3, 4], &[0xff; 10]].concat();
     let mut left = vec![(0, false)];
     while let Some((number, is_followed)) = left.pop() {
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     /// A tree: of each branch after the root the number of the one that it hangs on, and what stands there.
-    fn trees() -> impl Strategy<Value = Vec<Branch>> {
+    fn trees() -> impl Strategy<Value = Vec<LibraryBranch>> {
         let node = (
             any::<prop::sample::Index>(),
             0u16..225,
@@ -237,11 +237,11 @@ mod tests {
             "[A-Z]{0,4}",
         );
         proptest::collection::vec(node, 0..40).prop_map(|nodes| {
-            let mut branches = vec![Branch::default()];
+            let mut branches = vec![LibraryBranch::default()];
             for (parent, cell, comment, board_text) in nodes {
                 let (parent, number) = (parent.index(branches.len()), branches.len());
                 branches[parent].children.push(number);
-                branches.push(Branch {
+                branches.push(LibraryBranch {
                     cell,
                     comment,
                     board_text,
@@ -253,16 +253,16 @@ mod tests {
     }
 
     /// The nodes as the file has them, in pre-order.
-    fn expected(branches: &[Branch]) -> Vec<Node> {
+    fn expected(branches: &[LibraryBranch]) -> Vec<LibraryNode> {
         let (mut nodes, mut left) = (Vec::new(), vec![(0, None)]);
         while let Some((number, parent)) = left.pop() {
-            let Branch {
+            let LibraryBranch {
                 cell,
                 comment,
                 board_text,
                 children,
             } = &branches[number];
-            nodes.push(Node {
+            nodes.push(LibraryNode {
                 cell: (number > 0).then_some(*cell),
                 parent,
                 is_move: true,

@@ -6,8 +6,8 @@ use anyhow::{Result, bail};
 use encoding_rs::{Encoding, GB18030, WINDOWS_1252};
 use kagetsu_game::{Move, Position, Side, Variant};
 
-use super::games::{Ending, Games};
-use super::losses::{CUT_SHORT, Losses, lose};
+use crate::games::{GameResult, Games};
+use crate::omissions::{Omissions, TRUNCATED_FILES, omit};
 
 /// Properties of a node: names, and values of each as they stand in the file.
 type Node = Vec<(String, Vec<Vec<u8>>)>;
@@ -23,27 +23,27 @@ enum Step {
 ///
 /// # Errors
 /// If it is none, or one was played on another board.
-pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses)> {
+pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
     let Some((_, size)) = variant.gomoku() else {
         bail!("this reads games of gomoku, not of {variant}")
     };
-    let (mut games, mut losses, mut count) = (Games::default(), Losses::new(), 0);
+    let (mut games, mut omissions, mut count) = (Games::default(), Omissions::new(), 0);
     let mut at: Option<Position> = None;
     let mut left: Vec<Option<Position>> = Vec::new();
     // What a game says of its end counts where it has no branches: then it is what was played.
     let mut line: Vec<Move> = Vec::new();
     let (mut start, mut ending, mut has_branches) =
-        (Position::start(variant), Ending::Unknown, false);
+        (Position::start(variant), GameResult::Unknown, false);
     let mut tree: Vec<(Position, Move)> = Vec::new();
     let (steps, is_cut) = steps(&text(bytes))?;
-    lose(&mut losses, CUT_SHORT, u64::from(is_cut));
+    omit(&mut omissions, TRUNCATED_FILES, u64::from(is_cut));
     for (number, step) in steps.iter().enumerate() {
         match step {
             Step::Open if left.is_empty() => {
                 (at, start, ending, has_branches) = (
                     Some(Position::start(variant)),
                     Position::start(variant),
-                    Ending::Unknown,
+                    GameResult::Unknown,
                     false,
                 );
                 line.clear();
@@ -58,8 +58,9 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
                 if left.is_empty() {
                     count += 1;
                     if has_branches {
-                        tree.drain(..)
-                            .for_each(|(position, m)| games.add(&position, m, Ending::Unknown, 1));
+                        tree.drain(..).for_each(|(position, m)| {
+                            games.add(&position, m, GameResult::Unknown, 1)
+                        });
                     } else {
                         tree.clear();
                         games.play(&start, &line, ending);
@@ -74,7 +75,7 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
                         .filter(|at| at.moves().is_empty() && line.is_empty());
                     at = before.and_then(|before| setup(&before, node, size));
                     start = at.clone().unwrap_or(start);
-                    lose(&mut losses, "set_up_positions", u64::from(at.is_none()));
+                    omit(&mut omissions, "set_up_positions", u64::from(at.is_none()));
                 }
                 for (name, values) in node {
                     let value = values.first().map(Vec::as_slice).unwrap_or_default();
@@ -83,7 +84,7 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
                         "RE" => ending = result(value),
                         "B" | "W" => {
                             let Some(before) = at.take() else {
-                                lose(&mut losses, "nodes_beyond_these", 1);
+                                omit(&mut omissions, "nodes_beyond_these", 1);
                                 continue;
                             };
                             let is_turn = (name == "B") == (before.side() == Side::First);
@@ -94,13 +95,13 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
                                     line.push(m);
                                     at = Some(after);
                                 }
-                                None if value.is_empty() => lose(&mut losses, "passes", 1),
-                                None => lose(&mut losses, "moves_that_cannot_be_made", 1),
+                                None if value.is_empty() => omit(&mut omissions, "passes", 1),
+                                None => omit(&mut omissions, "moves_that_cannot_be_made", 1),
                             }
                         }
-                        "C" | "N" => lose(&mut losses, "comments", 1),
+                        "C" | "N" => omit(&mut omissions, "comments", 1),
                         "LB" | "TR" | "MA" | "CR" | "SQ" => {
-                            lose(&mut losses, "board_texts", values.len() as u64)
+                            omit(&mut omissions, "board_texts", values.len() as u64)
                         }
                         _ => {}
                     }
@@ -108,7 +109,7 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
             }
         }
     }
-    Ok((games, count, losses))
+    Ok((games, count, omissions))
 }
 
 fn is_size(value: &[u8], size: u8, variant: Variant) -> Result<()> {
@@ -120,12 +121,12 @@ fn is_size(value: &[u8], size: u8, variant: Variant) -> Result<()> {
     }
 }
 
-fn result(value: &[u8]) -> Ending {
+fn result(value: &[u8]) -> GameResult {
     match value {
-        [b'B', b'+', ..] => Ending::Won(Side::First),
-        [b'W', b'+', ..] => Ending::Won(Side::Second),
-        b"0" | b"Draw" | b"draw" => Ending::Drawn,
-        _ => Ending::Unknown,
+        [b'B', b'+', ..] => GameResult::Won(Side::First),
+        [b'W', b'+', ..] => GameResult::Won(Side::Second),
+        b"0" | b"Draw" | b"draw" => GameResult::Drawn,
+        _ => GameResult::Unknown,
     }
 }
 
@@ -345,9 +346,9 @@ mod tests {
     use super::*;
 
     /// The positions that moves were made in, their moves, and what was lost.
-    fn said(bytes: &[u8]) -> (Vec<String>, Losses) {
-        let (games, _, mut losses) = read(bytes, Variant::FREESTYLE_15).expect("SGF");
-        losses.retain(|what, lost| *lost > 0 && *what != "comments");
+    fn said(bytes: &[u8]) -> (Vec<String>, Omissions) {
+        let (games, _, mut omissions) = read(bytes, Variant::FREESTYLE_15).expect("SGF");
+        omissions.retain(|what, lost| *lost > 0 && *what != "comments");
         let moves = |(position, answer): &(Position, kagetsu_game::Answer)| {
             let moves: Vec<String> = answer
                 .verdicts()
@@ -356,13 +357,13 @@ mod tests {
                 .collect();
             format!("{} {}", position.canonical().stones, moves.join(" "))
         };
-        (games.answers("sgf").iter().map(moves).collect(), losses)
+        (games.answers("sgf").iter().map(moves).collect(), omissions)
     }
 
     #[test]
     fn letters_of_any_encoding_hide_no_moves() {
         let (whole, lost) = said("(;SZ[15];B[hh]C[caf\u{e9}];W[ih];B[hi])".as_bytes());
-        assert_eq!((whole.len(), lost), (3, Losses::new()));
+        assert_eq!((whole.len(), lost), (3, Omissions::new()));
         for head in ["", "CA[windows-1252]", "CA[ISO-8859-1]", "CA[nobody knows]"] {
             let latin = [
                 format!("(;SZ[15]{head};B[hh]C[caf").as_bytes(),
@@ -401,7 +402,7 @@ mod tests {
             ("(;SZ[15]AW[hh]AB[ih][hi]PL[black];B[aa])", "3 "),
         ] {
             let (moves, lost) = said(text.as_bytes());
-            assert_eq!((moves.len(), lost), (1, Losses::new()), "{text}");
+            assert_eq!((moves.len(), lost), (1, Omissions::new()), "{text}");
             assert!(moves[0].starts_with(expected), "{text}: {moves:?}");
         }
         let wrong = said(b"(;SZ[15]AB[zz];W[aa])").1;
@@ -418,11 +419,11 @@ mod tests {
             let (found, lost) = said(&whole.as_bytes()[..end]);
             assert_eq!(
                 (found.len(), lost),
-                (moves, [(CUT_SHORT, 1)].into()),
+                (moves, [(TRUNCATED_FILES, 1)].into()),
                 "{}",
                 &whole[..end]
             );
         }
-        assert_eq!(said(whole.as_bytes()).1, Losses::new());
+        assert_eq!(said(whole.as_bytes()).1, Omissions::new());
     }
 }

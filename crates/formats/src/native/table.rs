@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::{Context, Result, bail};
 use kagetsu_game::{Answer, Position};
 
-use super::json::{Line, Record};
+use crate::native::record::{MoveRecord, PositionRecord};
 
 const HEAD: [&str; 15] = [
     "variant",
@@ -30,14 +30,14 @@ const HEAD: [&str; 15] = [
 const DRAW_IN: &str = "draw_in";
 
 /// A table that is written line by line.
-pub(super) struct Table<W: Write>(csv::Writer<W>);
+pub(crate) struct MoveTable<W: Write>(csv::Writer<W>);
 
-impl<W: Write> Table<W> {
+impl<W: Write> MoveTable<W> {
     /// Begins with the names of the columns.
     ///
     /// # Errors
     /// If it can't be written.
-    pub(super) fn begin(out: W) -> Result<Self> {
+    pub(crate) fn begin(out: W) -> Result<Self> {
         let mut table = csv::Writer::from_writer(out);
         table.write_record(HEAD.iter().chain([&DRAW_IN]))?;
         Ok(Self(table))
@@ -47,7 +47,7 @@ impl<W: Write> Table<W> {
     ///
     /// # Errors
     /// If they can't be written.
-    pub(super) fn write(&mut self, position: &Position, answer: &Answer) -> Result<()> {
+    pub(crate) fn write(&mut self, position: &Position, answer: &Answer) -> Result<()> {
         lines(position, answer)
             .iter()
             .try_for_each(|fields| Ok(self.0.write_record(fields)?))
@@ -57,17 +57,17 @@ impl<W: Write> Table<W> {
     ///
     /// # Errors
     /// If it can't be written.
-    pub(super) fn end(mut self) -> Result<()> {
+    pub(crate) fn end(mut self) -> Result<()> {
         Ok(self.0.flush()?)
     }
 }
 
 /// The lines of a position.
 fn lines(position: &Position, answer: &Answer) -> Vec<[String; 16]> {
-    let record = Record::new(position, answer);
+    let record = PositionRecord::new(position, answer);
     let place = record.fen.clone().unwrap_or_else(|| record.board.join("/"));
     let number = |value: Option<String>| value.unwrap_or_default();
-    let fields = |line: &Line| {
+    let fields = |line: &MoveRecord| {
         [
             record.variant.clone(),
             place.clone(),
@@ -94,7 +94,7 @@ fn lines(position: &Position, answer: &Answer) -> Vec<[String; 16]> {
 ///
 /// # Errors
 /// The first line that cannot be, by its number.
-pub(super) fn read(text: &str) -> Result<(Vec<(Position, Answer)>, u64)> {
+pub(crate) fn read(text: &str) -> Result<(Vec<(Position, Answer)>, u64)> {
     let mut table = csv::ReaderBuilder::new()
         .flexible(true)
         .from_reader(text.as_bytes());
@@ -106,7 +106,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<(Position, Answer)>, u64)> {
     };
     let places: Vec<usize> = HEAD.iter().map(|name| place(name)).collect::<Result<_>>()?;
     let draw_in = head.iter().position(|field| field == DRAW_IN);
-    let mut records: Vec<Record> = Vec::new();
+    let mut records: Vec<PositionRecord> = Vec::new();
     let mut known: BTreeMap<[String; 3], usize> = BTreeMap::new();
     let mut count = 0;
     for fields in table.records() {
@@ -129,14 +129,14 @@ pub(super) fn read(text: &str) -> Result<(Vec<(Position, Answer)>, u64)> {
             .map(|at| number(&fields[at], DRAW_IN))
             .transpose()
             .with_context(about)?;
-        let line = Line {
+        let line = MoveRecord {
             draw_in: plies.flatten(),
             ..line(&field).with_context(about)?
         };
         let at = *known.entry(key).or_insert(records.len());
         if at == records.len() {
             let is_board = !field(1).contains(' ');
-            records.push(Record {
+            records.push(PositionRecord {
                 variant: field(0),
                 fen: (!is_board).then(|| field(1)),
                 board: if is_board {
@@ -149,16 +149,19 @@ pub(super) fn read(text: &str) -> Result<(Vec<(Position, Answer)>, u64)> {
             });
         }
         // A line that cannot be is named while its number is known.
-        let one = Record {
+        let one = PositionRecord {
             answers: vec![line],
             ..records[at].head()
         };
-        one.meaning().with_context(about)?;
+        one.decode().with_context(about)?;
         records[at].answers.extend(one.answers);
         count += 1;
     }
     Ok((
-        records.iter().map(Record::meaning).collect::<Result<_>>()?,
+        records
+            .iter()
+            .map(PositionRecord::decode)
+            .collect::<Result<_>>()?,
         count,
     ))
 }
@@ -172,9 +175,9 @@ fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<Option<T>> {
         .map_err(|_| anyhow::anyhow!("the {what} '{text}' is no number that it could be"))
 }
 
-fn line(field: &impl Fn(usize) -> String) -> Result<Line> {
+fn line(field: &impl Fn(usize) -> String) -> Result<MoveRecord> {
     let text = |nth: usize| Some(field(nth)).filter(|text| !text.is_empty());
-    Ok(Line {
+    Ok(MoveRecord {
         r#move: field(3),
         score: number(&field(4), HEAD[4])?,
         win_in: number(&field(5), HEAD[5])?,

@@ -4,21 +4,21 @@ use anyhow::{Result, bail};
 use kagetsu_game::xiangqi::Xiangqi;
 use kagetsu_game::{Move, Position, Side, Variant};
 
-use super::games::{Ending, Games, after, bare};
-use super::losses::{Losses, lose};
+use crate::games::{GameResult, Games, after, bare};
+use crate::omissions::{Omissions, omit};
 
 /// All games of a file.
 ///
 /// # Errors
 /// If it has none.
-pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses)> {
+pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
     if !matches!(variant, Variant::Xiangqi { .. }) {
         bail!("this reads games of xiangqi, not of {variant}");
     }
     let text = String::from_utf8_lossy(bytes);
-    let (mut games, mut losses, mut count, mut has_tags) =
-        (Games::default(), Losses::new(), 0, false);
-    for game in split(&text, &mut losses) {
+    let (mut games, mut omissions, mut count, mut has_tags) =
+        (Games::default(), Omissions::new(), 0, false);
+    for game in split(&text, &mut omissions) {
         count += 1;
         has_tags |= !game.tags.is_empty();
         let tag = |wanted: &str| {
@@ -27,17 +27,17 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
                 .rfind(|(name, _)| *name == wanted)
                 .map(|(_, value)| *value)
         };
-        let ending = tag("Result").map_or(Ending::Unknown, result);
+        let ending = tag("Result").map_or(GameResult::Unknown, result);
         let start = match tag("FEN").filter(|fen| !fen.is_empty()) {
             Some(fen) => Position::from_fen(variant, fen).ok(),
             None => Some(Position::start(variant)),
         };
         match start {
-            Some(start) => play(&start, &game.moves, ending, &mut games, &mut losses),
-            None => lose(&mut losses, "games_from_impossible_positions", 1),
+            Some(start) => play(&start, &game.moves, ending, &mut games, &mut omissions),
+            None => omit(&mut omissions, "games_from_impossible_positions", 1),
         }
     }
-    let has_moves = losses.get("games_without_moves") != Some(&count);
+    let has_moves = omissions.get("games_without_moves") != Some(&count);
     // Moves in Latin letters are read all the same.
     if count > 0 && !has_moves && std::str::from_utf8(bytes).is_err() {
         bail!("it is no text in UTF-8; `iconv -f GB18030 -t UTF-8`, or `-f BIG5`, makes it one");
@@ -45,7 +45,7 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
     if count == 0 || !(has_tags || has_moves) {
         bail!("it has no games of PGN");
     }
-    Ok((games, count, losses))
+    Ok((games, count, omissions))
 }
 
 /// A game as its text has it.
@@ -57,7 +57,7 @@ struct Game<'a> {
 }
 
 /// The games of a text: tags, each on a line, and then moves.
-fn split<'a>(text: &'a str, losses: &mut Losses) -> Vec<Game<'a>> {
+fn split<'a>(text: &'a str, omissions: &mut Omissions) -> Vec<Game<'a>> {
     let (mut games, mut game) = (Vec::new(), Game::default());
     let (mut is_comment, mut depth) = (false, 0_u32);
     for line in text.lines() {
@@ -76,18 +76,18 @@ fn split<'a>(text: &'a str, losses: &mut Losses) -> Vec<Game<'a>> {
             match letter {
                 '}' if is_comment => {
                     is_comment = false;
-                    lose(losses, "comments_and_variations", u64::from(depth == 0));
+                    omit(omissions, "comments_and_variations", u64::from(depth == 0));
                 }
                 _ if is_comment => {}
                 '{' => is_comment = true,
                 ';' => {
-                    lose(losses, "comments_and_variations", u64::from(depth == 0));
+                    omit(omissions, "comments_and_variations", u64::from(depth == 0));
                     break;
                 }
                 '(' => depth += 1,
                 ')' if depth > 0 => {
                     depth -= 1;
-                    lose(losses, "comments_and_variations", u64::from(depth == 0));
+                    omit(omissions, "comments_and_variations", u64::from(depth == 0));
                 }
                 letter if depth == 0 => game.moves.push(ascii(letter)),
                 _ => {}
@@ -95,8 +95,8 @@ fn split<'a>(text: &'a str, losses: &mut Losses) -> Vec<Game<'a>> {
         }
         game.moves.push('\n');
     }
-    lose(
-        losses,
+    omit(
+        omissions,
         "comments_and_variations_without_an_end",
         u64::from(is_comment || depth > 0),
     );
@@ -113,16 +113,22 @@ fn tag(line: &str) -> Option<(&str, &str)> {
     is_name.then(|| (name, value.trim().trim_matches('"').trim()))
 }
 
-fn result(text: &str) -> Ending {
+fn result(text: &str) -> GameResult {
     match text {
-        "1-0" => Ending::Won(Side::First),
-        "0-1" => Ending::Won(Side::Second),
-        "1/2-1/2" => Ending::Drawn,
-        _ => Ending::Unknown,
+        "1-0" => GameResult::Won(Side::First),
+        "0-1" => GameResult::Won(Side::Second),
+        "1/2-1/2" => GameResult::Drawn,
+        _ => GameResult::Unknown,
     }
 }
 
-fn play(start: &Position, text: &str, mut ending: Ending, games: &mut Games, losses: &mut Losses) {
+fn play(
+    start: &Position,
+    text: &str,
+    mut ending: GameResult,
+    games: &mut Games,
+    omissions: &mut Omissions,
+) {
     let (mut at, mut moves) = (start.clone(), Vec::new());
     for word in text.split_whitespace() {
         // A number may stand close to its move: 1.h2e2
@@ -134,7 +140,7 @@ fn play(start: &Position, text: &str, mut ending: Ending, games: &mut Games, los
         if word.is_empty() || word == "*" || word.starts_with('$') || word.starts_with("==") {
             continue;
         }
-        if let told @ (Ending::Won(_) | Ending::Drawn) = result(word) {
+        if let told @ (GameResult::Won(_) | GameResult::Drawn) = result(word) {
             ending = told;
             break;
         }
@@ -144,12 +150,16 @@ fn play(start: &Position, text: &str, mut ending: Ending, games: &mut Games, los
                 at = next;
             }
             None => {
-                lose(losses, "games_cut_short", 1);
+                omit(omissions, "games_cut_short", 1);
                 break;
             }
         }
     }
-    lose(losses, "games_without_moves", u64::from(moves.is_empty()));
+    omit(
+        omissions,
+        "games_without_moves",
+        u64::from(moves.is_empty()),
+    );
     games.play(start, &moves, ending);
 }
 
@@ -241,22 +251,25 @@ fn plain(word: &str) -> String {
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> Result<(u64, Vec<usize>, Losses), String> {
-        let (games, count, mut losses) =
+    fn said(text: &str) -> Result<(u64, Vec<usize>, Omissions), String> {
+        let (games, count, mut omissions) =
             read(text.as_bytes(), Variant::XIANGQI).map_err(|e| format!("{e:#}"))?;
-        losses.retain(|_, lost| *lost > 0);
+        omissions.retain(|_, lost| *lost > 0);
         let known = games
             .answers("test")
             .iter()
             .map(|(_, answer)| answer.len())
             .collect();
-        Ok((count, known, losses))
+        Ok((count, known, omissions))
     }
 
     #[test]
     fn comments_and_marks_cut_no_game() {
         let plain = said("[Event \"x\"]\n\n1. h2e2 h9g7 2. h0g2 i9h9 1-0\n").expect("a game");
-        assert_eq!((plain.0, plain.1.len(), &plain.2), (1, 4, &Losses::new()));
+        assert_eq!(
+            (plain.0, plain.1.len(), &plain.2),
+            (1, 4, &Omissions::new())
+        );
         for (text, comments) in [
             (
                 "[Event \"x\"]\n\n1. h2e2! {1) first; 2. last [so] } h9g7?! 2.h0g2+ i9h9# 1-0\n",

@@ -22,26 +22,26 @@ const CHARSET: (&[u8], &[u8]) = (&[0, 0, 0], b"\0\0\0\0\0charset=\"UTF-8\"");
 
 /// A position, and what is said of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Record {
-    pub(super) variant: Variant,
+pub(crate) struct YixinRecord {
+    pub(crate) variant: Variant,
     /// Cells `row * size + column` of the first player's stones.
-    pub(super) first: Vec<u16>,
+    pub(crate) first: Vec<u16>,
     /// And of the second's.
-    pub(super) second: Vec<u16>,
+    pub(crate) second: Vec<u16>,
     /// Whose turn it is.
-    pub(super) side: Side,
-    pub(super) label: Label,
-    pub(super) value: Value,
-    pub(super) depth: u16,
+    pub(crate) side: Side,
+    pub(crate) label: YixinLabel,
+    pub(crate) value: YixinValue,
+    pub(crate) depth: u16,
     /// Where the value is one.
-    pub(super) bound: Option<Bound>,
+    pub(crate) bound: Option<Bound>,
     /// Comments, and texts on points.
-    pub(super) text: Vec<u8>,
+    pub(crate) text: Vec<u8>,
 }
 
 /// What is said of who moved last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Label {
+pub(crate) enum YixinLabel {
     /// Nothing.
     None,
     Win,
@@ -53,14 +53,14 @@ pub(super) enum Label {
 
 /// A value from the view of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(crate) enum YixinValue {
     Centi(i16),
     /// Plies to the end.
     Win(u16),
     Loss(u16),
 }
 
-impl Value {
+impl YixinValue {
     fn read(raw: i16) -> Self {
         let plies = |raw: i32| (MATE - raw).max(0) as u16;
         match i32::from(raw) {
@@ -80,7 +80,7 @@ impl Value {
     }
 }
 
-impl Label {
+impl YixinLabel {
     fn read(byte: u8) -> Self {
         match byte.to_ascii_lowercase() {
             0 | 0xff => Self::None,
@@ -106,7 +106,7 @@ impl Label {
 ///
 /// # Errors
 /// The first record that cannot be, by its number.
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<Record>> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Vec<YixinRecord>> {
     let mut unpacked = Vec::new();
     let mut rest = if bytes.starts_with(&LZ4) {
         let mut frame = lz4_flex::frame::FrameDecoder::new(bytes).take(MOST_BYTES);
@@ -149,7 +149,7 @@ fn part<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8]> {
     Ok(bytes)
 }
 
-fn record(rest: &mut &[u8]) -> Result<Option<Record>> {
+fn record(rest: &mut &[u8]) -> Result<Option<YixinRecord>> {
     let key = part(rest)?;
     if key.is_empty() {
         return Ok(None);
@@ -196,7 +196,7 @@ fn record(rest: &mut &[u8]) -> Result<Option<Record>> {
         3 => Some(Bound::Exact),
         _ => None,
     };
-    Ok(Some(Record {
+    Ok(Some(YixinRecord {
         variant: Variant::Gomoku { rule, size: width },
         first,
         second,
@@ -205,8 +205,8 @@ fn record(rest: &mut &[u8]) -> Result<Option<Record>> {
         } else {
             Side::Second
         },
-        label: Label::read(byte(0)),
-        value: Value::read(i16::from_le_bytes([byte(1), byte(2)])),
+        label: YixinLabel::read(byte(0)),
+        value: YixinValue::read(i16::from_le_bytes([byte(1), byte(2)])),
         depth: depth_and_bound >> 2,
         bound,
         text: body.get(5..).unwrap_or_default().to_vec(),
@@ -215,7 +215,7 @@ fn record(rest: &mut &[u8]) -> Result<Option<Record>> {
 
 /// The bytes of a file with these records, not compressed: Yixin and Rapfi both read it. Each position is turned as they
 /// turn it, and all are in their order.
-pub(super) fn write(records: &[Record]) -> Vec<u8> {
+pub(crate) fn write(records: &[YixinRecord]) -> Vec<u8> {
     let mut parts: Vec<(Vec<u8>, Vec<u8>)> = records
         .iter()
         .map(|record| (key(record), body(record)))
@@ -238,7 +238,7 @@ pub(super) fn write(records: &[Record]) -> Vec<u8> {
 type Image = fn(u8, u8, u8) -> (u8, u8);
 
 /// The least of the eight images of a position.
-fn key(record: &Record) -> Vec<u8> {
+fn key(record: &YixinRecord) -> Vec<u8> {
     let Some((rule, size)) = record.variant.gomoku() else {
         return Vec::new();
     };
@@ -291,7 +291,7 @@ fn key(record: &Record) -> Vec<u8> {
     [&[rule, size, size], &least[..]].concat()
 }
 
-fn body(record: &Record) -> Vec<u8> {
+fn body(record: &YixinRecord) -> Vec<u8> {
     let bound = match record.bound {
         None => 0,
         Some(Bound::Upper) => 1,
@@ -314,21 +314,21 @@ mod tests {
 
     use super::*;
 
-    fn some_record() -> impl Strategy<Value = Record> {
+    fn some_record() -> impl Strategy<Value = YixinRecord> {
         let stones = btree_set(0u16..225, 0..40)
             .prop_map(Vec::from_iter)
             .prop_shuffle();
         let label = prop::sample::select(vec![
-            Label::None,
-            Label::Win,
-            Label::Loss,
-            Label::Draw,
-            Label::Mark(b'!'),
+            YixinLabel::None,
+            YixinLabel::Win,
+            YixinLabel::Loss,
+            YixinLabel::Draw,
+            YixinLabel::Mark(b'!'),
         ]);
         let value = prop_oneof![
-            (-29_500i16..=29_500).prop_map(Value::Centi),
-            (0u16..400).prop_map(Value::Win),
-            (0u16..400).prop_map(Value::Loss),
+            (-29_500i16..=29_500).prop_map(YixinValue::Centi),
+            (0u16..400).prop_map(YixinValue::Win),
+            (0u16..400).prop_map(YixinValue::Loss),
         ];
         let bound = prop::sample::select(vec![
             None,
@@ -353,7 +353,7 @@ mod tests {
                     Side::Second
                 };
                 let (first, second) = (first.to_vec(), second.to_vec());
-                Record {
+                YixinRecord {
                     variant,
                     first,
                     second,
@@ -376,7 +376,7 @@ mod tests {
             let turned = &records[0];
             prop_assert_eq!(write(&records), bytes);
             prop_assert_eq!(
-                Record { first: record.first.clone(), second: record.second.clone(), ..turned.clone() },
+                YixinRecord { first: record.first.clone(), second: record.second.clone(), ..turned.clone() },
                 record
             );
         }

@@ -6,10 +6,10 @@ use anyhow::{Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{Bound, Move, Position, Side, Variant};
 
-use super::colours::{as_they_come_up, others};
-use super::games::{Ending, Games, bare};
-use super::losses::{Detail, Losses, lose, lose_details};
-use super::squares::{KINDS, SQUARES, of_text, placed, text};
+use crate::games::{GameResult, Games, bare};
+use crate::omissions::{MoveDetail, Omissions, omit, omit_details};
+use crate::xiangqi::colours::{as_they_come_up, others};
+use crate::xiangqi::squares::{KINDS, SQUARES, of_text, placed, text};
 
 /// Key, move, weight.
 const RECORD: usize = 8;
@@ -17,13 +17,13 @@ const RECORD: usize = 8;
 const RANGE: i32 = 100;
 
 /// What a record has no place for.
-const NO_PLACE: [Detail; 6] = [
-    Detail::Depth,
-    Detail::Nodes,
-    Detail::Line,
-    Detail::Engine,
-    Detail::Date,
-    Detail::ProofKind,
+const NO_PLACE: [MoveDetail; 6] = [
+    MoveDetail::Depth,
+    MoveDetail::Nodes,
+    MoveDetail::Line,
+    MoveDetail::Engine,
+    MoveDetail::Date,
+    MoveDetail::ProofKind,
 ];
 
 /// The numbers of which keys are made: for Black to move, then for each piece on each square of a board of 16x16.
@@ -78,7 +78,7 @@ impl Locks {
 ///
 /// # Errors
 /// If the file is none.
-pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses)> {
+pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
     if !matches!(variant, Variant::Xiangqi { .. }) {
         bail!("these books are of xiangqi, not of {variant}");
     }
@@ -100,7 +100,7 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
         bail!("it is no book of ElephantEye: its length is no number of records of {RECORD} bytes");
     }
     let locks = Locks::new();
-    let (mut games, mut losses) = (Games::default(), Losses::new());
+    let (mut games, mut omissions) = (Games::default(), Omissions::new());
     let mut used: HashSet<u32> = HashSet::new();
     let start = Position::start(variant);
     let (mut seen, mut left) = (HashSet::from([start.key()]), VecDeque::from([start]));
@@ -118,11 +118,11 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
                 .and_then(|text| position.parse_move(&text).ok());
             match m.and_then(|m| Some((m, position.play(m).ok()?))) {
                 Some((m, after)) => {
-                    games.add(&position, m, Ending::Unknown, (*weight).into());
+                    games.add(&position, m, GameResult::Unknown, (*weight).into());
                     // A book's lines may come to it by any way.
                     left.extend(bare(&after).filter(|after| seen.insert(after.key())));
                 }
-                None => lose(&mut losses, "moves_that_cannot_be_made", 1),
+                None => omit(&mut omissions, "moves_that_cannot_be_made", 1),
             }
         }
     }
@@ -131,12 +131,12 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
         .filter(|(lock, _)| !used.contains(lock))
         .map(|(_, moves)| moves.len() as u64)
         .sum();
-    lose(
-        &mut losses,
+    omit(
+        &mut omissions,
         "moves_of_positions_that_nothing_leads_to",
         lost,
     );
-    Ok((games, chunks.len() as u64, losses))
+    Ok((games, chunks.len() as u64, omissions))
 }
 
 /// The moves of a book that are worth making, each with a weight: by how little worse it is than the best, or how often it was
@@ -144,11 +144,11 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
 ///
 /// # Errors
 /// A damaged record.
-pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Losses)> {
+pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omissions)> {
     if !matches!(variant, Variant::Xiangqi { .. }) {
         bail!("these books are of xiangqi, not of {variant}");
     }
-    let (locks, mut losses) = (Locks::new(), Losses::new());
+    let (locks, mut omissions) = (Locks::new(), Omissions::new());
     let mut records: Vec<(u32, u16, u16)> = Vec::new();
     let mut keys: HashSet<u32> = HashSet::new();
     let mut positions = 0;
@@ -158,7 +158,7 @@ pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Loss
             continue;
         };
         if !keys.insert(lock) {
-            lose(&mut losses, "positions_with_the_key_of_another", 1);
+            omit(&mut omissions, "positions_with_the_key_of_another", 1);
             continue;
         }
         let known = |(m, v): &&(Move, kagetsu_game::Verdict)| {
@@ -183,14 +183,14 @@ pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Loss
             {
                 Some((from, to)) => {
                     records.push((lock, from | to << 8, weight));
-                    lose_details(&mut losses, verdict, &NO_PLACE);
+                    omit_details(&mut omissions, verdict, &NO_PLACE);
                 }
-                None => lose(&mut losses, "moves_that_are_not_worth_making", 1),
+                None => omit(&mut omissions, "moves_that_are_not_worth_making", 1),
             }
         }
     }
-    lose(
-        &mut losses,
+    omit(
+        &mut omissions,
         "positions_of_other_games",
         others(book, variant)?,
     );
@@ -201,7 +201,7 @@ pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Loss
         bytes.extend(code.to_le_bytes());
         bytes.extend(weight.to_le_bytes());
     }
-    Ok((bytes, positions, losses))
+    Ok((bytes, positions, omissions))
 }
 
 #[cfg(test)]

@@ -7,14 +7,14 @@ use anyhow::Result;
 use kagetsu_book::Book;
 use kagetsu_game::{Key, Position, Side, Variant};
 
-use super::games::bare;
+use crate::games::bare;
 
 /// Each position as the moves of the book lead to it from the start: perhaps in both colours. What they do not lead to is told as
 /// the book has it and with the sides exchanged, for nobody says which it is.
 ///
 /// # Errors
 /// A damaged record.
-pub(super) fn as_they_come_up(book: &Book, variant: Variant) -> Result<Vec<Position>> {
+pub(crate) fn as_they_come_up(book: &Book, variant: Variant) -> Result<Vec<Position>> {
     let start = Position::start(variant);
     let mut seen: HashSet<(Key, Side)> = HashSet::from([(start.key(), start.side())]);
     let (mut left, mut found) = (VecDeque::from([start]), Vec::new());
@@ -43,7 +43,7 @@ pub(super) fn as_they_come_up(book: &Book, variant: Variant) -> Result<Vec<Posit
 ///
 /// # Errors
 /// A damaged record.
-pub(super) fn others(book: &Book, variant: Variant) -> Result<u64> {
+pub(crate) fn others(book: &Book, variant: Variant) -> Result<u64> {
     book.positions().try_fold(0, |count, entry| {
         Ok(count + u64::from(entry?.position.variant() != variant))
     })

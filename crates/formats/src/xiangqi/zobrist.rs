@@ -6,29 +6,30 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use kagetsu_game::{Position, Side, Variant};
 
-use super::squares::{KINDS, SQUARES, placed};
+use crate::xiangqi::squares::{KINDS, SQUARES, placed};
 
 /// For Red to move.
 const SIDE: u64 = 0xA0CE_2AF9_0C45_2F58;
 /// The key of the start, with Red to move.
-pub(super) const START: u64 = 7_101_337_512_282_506_414;
+pub(crate) const START: u64 = 7_101_337_512_282_506_414;
 /// What is said where nobody handed numbers over.
-pub(super) const MISSING: &str = "the keys of these books are made of 3,584 numbers that are not ours to hand on: give a text that has them \
+pub(crate) const MISSING_KEYS: &str = "the keys of these books are made of 3,584 numbers that are not ours to hand on: give a text that has them \
                                   by --zobrist FILE (docs/book.md says which)";
 
 /// A number for each piece on each square of a board of 16x16.
-pub(super) struct Keys {
+#[derive(Clone)]
+pub struct ZobristKeys {
     numbers: Vec<u64>,
 }
 
-impl Keys {
+impl ZobristKeys {
     /// Reads numbers, piece by piece (K A B N R C P of Red, then of Black), of each 256 squares: decimal or hexadecimal, with
     /// a sign or without, apart from each other by blanks, commas, brackets or line ends; what follows `#` or `//` on a line is a
     /// comment. The number for Red to move may stand before or behind them.
     ///
     /// # Errors
     /// What is no number, another count, or numbers by which the start has another key than in these books.
-    pub(super) fn read(text: &str) -> Result<Self> {
+    pub fn read(text: &str) -> Result<Self> {
         let mut numbers = Vec::with_capacity(KINDS * SQUARES + 1);
         for (number, line) in (1..).zip(text.lines()) {
             let line = line
@@ -72,15 +73,15 @@ impl Keys {
     ///
     /// # Errors
     /// As [`Self::read`]; if there is no file, or none that can be read.
-    pub(super) fn of_file(path: Option<&Path>) -> Result<Self> {
-        let path = path.context(MISSING)?;
+    pub fn of_file(path: Option<&Path>) -> Result<Self> {
+        let path = path.context(MISSING_KEYS)?;
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("cannot read --zobrist {}", path.display()))?;
         Self::read(&text).with_context(|| format!("--zobrist {}", path.display()))
     }
 
     /// Numbers by chance by which the start has the key that it should have: for trying what nobody has real ones for.
-    pub(super) fn made_up(seed: u64) -> Self {
+    pub fn from_seed(seed: u64) -> Self {
         let mut state = seed;
         // Steele, Lea and Flood: "Fast splittable pseudorandom number generators", 2014.
         let mut next = || {
@@ -105,7 +106,7 @@ impl Keys {
 
     /// The numbers as [`Self::read`] reads them.
     #[cfg(test)]
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.numbers
             .iter()
             .map(|number| format!("{number:#018x}\n"))
@@ -113,7 +114,7 @@ impl Keys {
     }
 
     /// The key of a position, or of its mirror image; `None` for a position that has no FEN.
-    pub(super) fn of(&self, position: &Position, is_mirrored: bool) -> Option<u64> {
+    pub(crate) fn of(&self, position: &Position, is_mirrored: bool) -> Option<u64> {
         let side = if position.side() == Side::First {
             SIDE
         } else {
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_table_is_read_however_it_is_written() {
-        let keys = Keys::made_up(7);
+        let keys = ZobristKeys::from_seed(7);
         let start = Position::start(Variant::XIANGQI);
         assert_eq!(
             (keys.of(&start, false), keys.of(&start, true)),
@@ -167,14 +168,14 @@ mod tests {
                 words(|number| format!("0x{number:X}L")).join(",\n")
             ),
         ] {
-            let read = Keys::read(&text).expect("all are numbers");
+            let read = ZobristKeys::read(&text).expect("all are numbers");
             assert!(read.numbers == keys.numbers, "{}", &text[..60]);
         }
     }
 
     #[test]
     fn a_wrong_table_is_refused_and_says_what_is_wrong() {
-        let text = Keys::made_up(7).text();
+        let text = ZobristKeys::from_seed(7).text();
         let (first, rest) = text.split_once('\n').expect("many lines");
         for (text, says) in [
             (String::new(), "it has 0 numbers, not 3584"),
@@ -190,7 +191,7 @@ mod tests {
             ),
             ("1 ".repeat(KINDS * SQUARES), "has the key 11587"),
         ] {
-            let refused = Keys::read(&text)
+            let refused = ZobristKeys::read(&text)
                 .err()
                 .expect("it is no table of these books");
             assert!(format!("{refused:#}").contains(says), "{refused:#}");

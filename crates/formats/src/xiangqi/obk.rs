@@ -9,11 +9,11 @@ use kagetsu_game::{Bound, Move, Position, Score, Side, Variant};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
-use super::colours::{as_they_come_up, others};
-use super::games::{Ending, Games, Said, bare};
-use super::losses::{Detail, Losses, lose, lose_details};
-use super::squares;
-use super::zobrist::Keys;
+use crate::games::{GameResult, Games, GivenValue, bare};
+use crate::omissions::{MoveDetail, Omissions, omit, omit_details};
+use crate::xiangqi::colours::{as_they_come_up, others};
+use crate::xiangqi::squares;
+use crate::xiangqi::zobrist::ZobristKeys;
 
 /// The tables that have one form: of Bridge and most others, and of another program.
 const TABLES: [&str; 2] = ["bhobk", "pfBook"];
@@ -22,12 +22,12 @@ const MAKE: &str = "CREATE TABLE bhobk(id INTEGER PRIMARY KEY AUTOINCREMENT, vke
 const INDEX: &str = "CREATE INDEX idxkey ON bhobk(vkey)";
 
 /// What a row has no place for.
-const NO_PLACE: [Detail; 5] = [
-    Detail::Depth,
-    Detail::Nodes,
-    Detail::Line,
-    Detail::Engine,
-    Detail::Date,
+const NO_PLACE: [MoveDetail; 5] = [
+    MoveDetail::Depth,
+    MoveDetail::Nodes,
+    MoveDetail::Line,
+    MoveDetail::Engine,
+    MoveDetail::Date,
 ];
 
 /// A move of a position.
@@ -107,21 +107,21 @@ fn rows(bytes: &[u8]) -> Result<Vec<Row>> {
 ///
 /// # Errors
 /// If the file is none.
-pub(super) fn read(
+pub(crate) fn read(
     bytes: &[u8],
     variant: Variant,
-    keys: &Keys,
+    keys: &ZobristKeys,
     root: Option<&Position>,
-) -> Result<(Games, u64, Losses)> {
+) -> Result<(Games, u64, Omissions)> {
     is_xiangqi(variant)?;
     let rows = rows(bytes).context("it is no `.obk` book")?;
-    let (mut games, mut losses) = (Games::default(), Losses::new());
+    let (mut games, mut omissions) = (Games::default(), Omissions::new());
     let mut of_key: HashMap<u64, Vec<&Row>> = HashMap::new();
     for row in &rows {
-        lose(&mut losses, "memos", row.has_memo.into());
+        omit(&mut omissions, "memos", row.has_memo.into());
         match row.key {
-            Some(_) if !row.is_valid => lose(&mut losses, "moves_that_are_switched_off", 1),
-            None => lose(&mut losses, "moves_without_a_key", 1),
+            Some(_) if !row.is_valid => omit(&mut omissions, "moves_that_are_switched_off", 1),
+            None => omit(&mut omissions, "moves_without_a_key", 1),
             Some(key) => {
                 of_key.entry(key).or_default().push(row);
                 // A key kept as a number that happens to be whole was made an integer by SQLite.
@@ -160,7 +160,7 @@ pub(super) fn read(
                 match text.and_then(|text| position.parse_move(&text).ok()) {
                     // Who writes a position both ways says the same twice.
                     Some(m) => drop(moves.entry(m).or_insert(row)),
-                    None => lose(&mut losses, "moves_that_cannot_be_made", 1),
+                    None => omit(&mut omissions, "moves_that_cannot_be_made", 1),
                 }
             }
         }
@@ -169,10 +169,10 @@ pub(super) fn read(
             .any(|row| row.score != 0 || row.games.iter().any(|games| *games > 0));
         for (m, row) in moves {
             let Ok(after) = position.play(m) else {
-                lose(&mut losses, "moves_that_cannot_be_made", 1);
+                omit(&mut omissions, "moves_that_cannot_be_made", 1);
                 continue;
             };
-            say(&mut games, &position, m, row, has_value, &mut losses);
+            say(&mut games, &position, m, row, has_value, &mut omissions);
             // A book's lines may come to it by any way.
             left.extend(bare(&after).filter(|after| seen.insert(after.key())));
         }
@@ -180,12 +180,12 @@ pub(super) fn read(
     let lost = rows.iter().filter(|row| {
         row.key.is_some() && row.is_valid && !used.contains(&std::ptr::from_ref(*row))
     });
-    lose(
-        &mut losses,
+    omit(
+        &mut omissions,
         "moves_of_positions_that_nothing_leads_to",
         lost.count() as u64,
     );
-    Ok((games, rows.len() as u64, losses))
+    Ok((games, rows.len() as u64, omissions))
 }
 
 fn is_xiangqi(variant: Variant) -> Result<()> {
@@ -203,7 +203,7 @@ fn say(
     m: Move,
     row: &Row,
     has_value: bool,
-    losses: &mut Losses,
+    omissions: &mut Omissions,
 ) {
     let [won, drawn, lost] = row.games.map(|games| u64::try_from(games).unwrap_or(0));
     if won + drawn + lost > 0 {
@@ -212,25 +212,25 @@ fn say(
             Side::Second => (Side::Second, Side::First),
         };
         for (ending, count) in [
-            (Ending::Won(side), won),
-            (Ending::Drawn, drawn),
-            (Ending::Won(other), lost),
+            (GameResult::Won(side), won),
+            (GameResult::Drawn, drawn),
+            (GameResult::Won(other), lost),
         ] {
             games.add(position, m, ending, count);
         }
-        lose(losses, "weights_beside_games", u64::from(row.score != 0));
+        omit(omissions, "weights_beside_games", u64::from(row.score != 0));
     } else if has_value {
         let centi = row.score.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
         games.say(
             position,
             m,
-            Said {
+            GivenValue {
                 score: Score::opinion(centi),
                 proof: None,
             },
         );
     } else {
-        games.add(position, m, Ending::Unknown, 1);
+        games.add(position, m, GameResult::Unknown, 1);
     }
 }
 
@@ -238,11 +238,15 @@ fn say(
 ///
 /// # Errors
 /// A damaged record.
-pub(super) fn write(book: &Book, variant: Variant, keys: &Keys) -> Result<(Vec<u8>, u64, Losses)> {
+pub(crate) fn write(
+    book: &Book,
+    variant: Variant,
+    keys: &ZobristKeys,
+) -> Result<(Vec<u8>, u64, Omissions)> {
     is_xiangqi(variant)?;
     let mut base = Connection::open_in_memory()?;
     base.execute_batch(&format!("{MAKE}; {INDEX}"))?;
-    let (mut losses, mut positions) = (Losses::new(), 0);
+    let (mut omissions, mut positions) = (Omissions::new(), 0);
     let mut known: HashSet<u64> = HashSet::new();
     let transaction = base.transaction()?;
     {
@@ -256,7 +260,7 @@ pub(super) fn write(book: &Book, variant: Variant, keys: &Keys) -> Result<(Vec<u
                 continue;
             };
             if !known.insert(key) {
-                lose(&mut losses, "positions_with_the_key_of_another", 1);
+                omit(&mut omissions, "positions_with_the_key_of_another", 1);
                 continue;
             }
             positions += 1;
@@ -266,11 +270,11 @@ pub(super) fn write(book: &Book, variant: Variant, keys: &Keys) -> Result<(Vec<u
                 let Some((from, to)) =
                     squares.filter(|_| verdict.bound != Bound::Upper || verdict.proof.is_some())
                 else {
-                    lose(&mut losses, "moves_without_a_value", 1);
+                    omit(&mut omissions, "moves_without_a_value", 1);
                     continue;
                 };
-                lose(&mut losses, "proofs", verdict.proof.is_some().into());
-                lose_details(&mut losses, verdict, &NO_PLACE);
+                omit(&mut omissions, "proofs", verdict.proof.is_some().into());
+                omit_details(&mut omissions, verdict, &NO_PLACE);
                 let score = if verdict.is_silent() {
                     0
                 } else {
@@ -289,22 +293,24 @@ pub(super) fn write(book: &Book, variant: Variant, keys: &Keys) -> Result<(Vec<u
         }
     }
     transaction.commit()?;
-    lose(
-        &mut losses,
+    omit(
+        &mut omissions,
         "positions_of_other_games",
         others(book, variant)?,
     );
     let bytes = base.serialize("main")?.to_vec();
-    Ok((bytes, positions, losses))
+    Ok((bytes, positions, omissions))
 }
 
 #[cfg(test)]
 mod tests {
     use kagetsu_game::{Answer, Verdict};
 
-    use super::super::tests::{followed, learned, sample};
-    use super::super::{Contents, read_obk};
+    use crate::import::Contents;
+    use crate::tests::{followed, learned, read_obk, sample};
+
     use super::*;
+    use crate::xiangqi::zobrist::START;
 
     const VARIANT: Variant = Variant::XIANGQI;
 
@@ -343,21 +349,21 @@ mod tests {
     #[test]
     fn what_a_book_knows_comes_back() {
         for seed in [1, 2, 3] {
-            let keys = Keys::made_up(seed);
+            let keys = ZobristKeys::from_seed(seed);
             let (_folder, book) = followed("xiangqi", 12);
-            let (bytes, positions, losses) = write(&book, VARIANT, &keys).expect("memory");
+            let (bytes, positions, omissions) = write(&book, VARIANT, &keys).expect("memory");
             assert_eq!(
                 (
                     positions,
-                    losses.contains_key("positions_with_the_key_of_another")
+                    omissions.contains_key("positions_with_the_key_of_another")
                 ),
                 (book.len(), false)
             );
             let contents = read_obk(&bytes, None, &keys, None).expect("just written");
             assert!(
-                contents.losses.values().all(|count| *count == 0),
+                contents.omissions.values().all(|count| *count == 0),
                 "{:?}",
-                contents.losses
+                contents.omissions
             );
             let (_other, copy) = learned(&contents);
             assert_eq!(copy.len(), book.len());
@@ -388,7 +394,7 @@ mod tests {
 
     #[test]
     fn rows_of_all_kinds_are_read_or_told() {
-        let keys = Keys::made_up(9);
+        let keys = ZobristKeys::from_seed(9);
         let start = Position::start(VARIANT);
         let after = start.play_line("b2e2").expect("legal");
         let later = after.play_line("b9c7").expect("legal");
@@ -418,8 +424,8 @@ mod tests {
             "00ff",
         ));
         let contents = read_obk(&file(&rows), None, &keys, None).expect("a book");
-        let told: Losses = contents
-            .losses
+        let told: Omissions = contents
+            .omissions
             .iter()
             .filter(|(_, count)| **count > 0)
             .map(|(what, count)| (*what, *count))
@@ -462,7 +468,7 @@ mod tests {
         );
     }
 
-    fn key_of_start(keys: &Keys) -> u64 {
+    fn key_of_start(keys: &ZobristKeys) -> u64 {
         keys.of(&Position::start(VARIANT), false)
             .expect("it has a FEN")
     }
@@ -481,21 +487,19 @@ mod tests {
             (base(endless), "no table `bhobk`"),
             (base("CREATE TABLE bhobk(vkey, vmove)"), "vscore"),
         ] {
-            let refused = read_obk(&bytes, None, &Keys::made_up(1), None)
-                .err()
-                .expect("it is no book");
+            let refused = read_obk(&bytes, None, &ZobristKeys::from_seed(1), None)
+                .expect_err("it is no book");
             assert!(format!("{refused:#}").contains(says), "{refused:#}");
         }
         let refused = read_obk(
             &file(&[]),
             Some("renju-15".parse().expect("a variant")),
-            &Keys::made_up(1),
+            &ZobristKeys::from_seed(1),
             None,
         );
         assert!(
             refused
-                .err()
-                .expect("another game")
+                .expect_err("another game")
                 .to_string()
                 .contains("of xiangqi")
         );
@@ -503,7 +507,7 @@ mod tests {
 
     #[test]
     fn damaged_books_are_refused_or_say_less() {
-        let keys = Keys::made_up(4);
+        let keys = ZobristKeys::from_seed(4);
         let (_folder, book) = followed("xiangqi", 4);
         let (whole, ..) = write(&book, VARIANT, &keys).expect("memory");
         for at in (0..whole.len()).step_by(61) {
@@ -526,14 +530,14 @@ mod tests {
         let rows = rows(&bytes).expect("a book");
         let start = rows
             .iter()
-            .find(|row| row.key == Some(super::super::zobrist::START))
+            .find(|row| row.key == Some(START))
             .expect("it begins there");
         assert_eq!(
             (rows.len(), start.squares, start.games),
             (4_711, 43_687, [124, 19, 61])
         );
         // With numbers of our own the start is found, and nothing behind it.
-        let contents = read_obk(&bytes, None, &Keys::made_up(1), None).expect("a book");
+        let contents = read_obk(&bytes, None, &ZobristKeys::from_seed(1), None).expect("a book");
         assert_eq!((contents.items, contents.answers.len()), (4_711, 1));
         let Some(table) = std::env::var_os("KAGETSU_ZOBRIST") else {
             println!(
@@ -541,7 +545,7 @@ mod tests {
             );
             return;
         };
-        let keys = Keys::of_file(Some(table.as_ref())).expect("the real numbers");
+        let keys = ZobristKeys::of_file(Some(table.as_ref())).expect("the real numbers");
         let contents = read_obk(&bytes, None, &keys, None).expect("a book");
         assert!(
             contents.answers.len() > 1_000,

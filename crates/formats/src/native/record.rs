@@ -1,58 +1,57 @@
 use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow, bail};
-use kagetsu_api::date;
 use kagetsu_game::{
     Answer, Bound, Claim, Move, Position, Proof, ProofKind, Provenance, Score, Side, Variant,
     Verdict,
 };
 use serde::{Deserialize, Serialize};
-use time::Date;
 use time::macros::{date, format_description};
+use time::{Date, Duration};
 
 /// A position and what was searched there, as one line.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Record {
-    pub(super) variant: String,
+pub struct PositionRecord {
+    pub(crate) variant: String,
     /// Xiangqi and surakarta.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) fen: Option<String>,
+    pub(crate) fen: Option<String>,
     /// Gomoku: rows from the top, `X` the first player's stones, `O` the second's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) board: Vec<String>,
-    pub(super) side: String,
-    pub(super) answers: Vec<Line>,
+    pub(crate) board: Vec<String>,
+    pub(crate) side: String,
+    pub(crate) answers: Vec<MoveRecord>,
 }
 
 /// What was searched of one move; its value is that of the player who makes it.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Line {
-    pub(super) r#move: String,
+pub(crate) struct MoveRecord {
+    pub(crate) r#move: String,
     /// Centi-units, where it is no mate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) score: Option<i16>,
+    pub(crate) score: Option<i16>,
     /// Plies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) win_in: Option<u16>,
+    pub(crate) win_in: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) loss_in: Option<u16>,
+    pub(crate) loss_in: Option<u16>,
     /// Plies to a proven draw, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) draw_in: Option<u16>,
-    pub(super) bound: String,
-    pub(super) depth: u8,
-    pub(super) nodes: u64,
+    pub(crate) draw_in: Option<u16>,
+    pub(crate) bound: String,
+    pub(crate) depth: u8,
+    pub(crate) nodes: u64,
     #[serde(default)]
-    pub(super) line: Vec<String>,
+    pub(crate) line: Vec<String>,
     /// `none`, `win`, `loss` or `draw`.
-    pub(super) proof: String,
+    pub(crate) proof: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) proof_kind: Option<String>,
-    pub(super) engine: String,
+    pub(crate) proof_kind: Option<String>,
+    pub(crate) engine: String,
     /// As 2026-11-21.
-    pub(super) date: String,
+    pub(crate) date: String,
 }
 
 const BOUNDS: [Bound; 3] = [Bound::Exact, Bound::Lower, Bound::Upper];
@@ -78,15 +77,15 @@ fn named<T: Copy + ToString>(all: &[T], what: &str, text: &str) -> Result<T> {
     found.ok_or_else(|| anyhow!("{what} '{text}' is none of {}", names()))
 }
 
-impl Record {
+impl PositionRecord {
     /// What is known of a position.
-    pub(super) fn new(position: &Position, answer: &Answer) -> Self {
+    pub fn new(position: &Position, answer: &Answer) -> Self {
         let (fen, board) = match position.fen() {
             Ok(fen) => (Some(fen), Vec::new()),
             Err(_) => (None, rows(position)),
         };
         let names = |moves: &[Move]| moves.iter().map(|&m| position.write_move(m)).collect();
-        let line = |(m, verdict): &(Move, Verdict)| Line {
+        let line = |(m, verdict): &(Move, Verdict)| MoveRecord {
             r#move: position.write_move(*m),
             score: (!verdict.score.is_mate()).then(|| verdict.score.raw()),
             win_in: verdict.score.win_plies(),
@@ -104,7 +103,7 @@ impl Record {
                 .map_or_else(|| "none".into(), |proof| proof.claim.to_string()),
             proof_kind: verdict.proof.map(|proof| proof.kind.to_string()),
             engine: verdict.by.engine.to_string(),
-            date: date(verdict.by.day),
+            date: write_date(verdict.by.day),
         };
         Self {
             variant: position.variant().to_string(),
@@ -116,7 +115,7 @@ impl Record {
     }
 
     /// The position alone.
-    pub(super) fn head(&self) -> Self {
+    pub(crate) fn head(&self) -> Self {
         let Self {
             variant,
             fen,
@@ -137,7 +136,7 @@ impl Record {
     ///
     /// # Errors
     /// The first thing in it that cannot be.
-    pub(super) fn meaning(&self) -> Result<(Position, Answer)> {
+    pub fn decode(&self) -> Result<(Position, Answer)> {
         let variant: Variant = self.variant.parse()?;
         let side = named(&[Side::First, Side::Second], "the side", &self.side)?;
         let position = match &self.fen {
@@ -153,13 +152,13 @@ impl Record {
         let answers: Result<Answer> = self
             .answers
             .iter()
-            .map(|line| line.meaning(&position))
+            .map(|line| line.decode(&position))
             .collect();
         Ok((position, answers?))
     }
 }
 
-impl FromStr for Record {
+impl FromStr for PositionRecord {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -167,8 +166,8 @@ impl FromStr for Record {
     }
 }
 
-impl Line {
-    fn meaning(&self, position: &Position) -> Result<(Move, Verdict)> {
+impl MoveRecord {
+    fn decode(&self, position: &Position) -> Result<(Move, Verdict)> {
         let m = position.parse_move(&self.r#move)?;
         let about = || format!("move {}", self.r#move);
         let score = self.value().with_context(about)?;
@@ -257,7 +256,17 @@ impl Line {
     }
 }
 
-/// Days since 1970-01-01.
+/// Writes a day, counted from 1970-01-01, as `2026-11-21`; empty where the calendar ends before it.
+fn write_date(day: u32) -> String {
+    let date = date!(1970 - 01 - 01).checked_add(Duration::days(i64::from(day)));
+    let text = date.and_then(|date| {
+        date.format(format_description!("[year]-[month]-[day]"))
+            .ok()
+    });
+    text.unwrap_or_default()
+}
+
+/// Reads a date as days since 1970-01-01.
 fn day(text: &str) -> Result<u32> {
     let date = Date::parse(text, format_description!("[year]-[month]-[day]"));
     let days = date
@@ -290,11 +299,12 @@ mod tests {
     use super::*;
 
     fn around(position: &Position, answer: &Answer) -> (Position, Answer) {
-        let text = serde_json::to_string(&Record::new(position, answer)).expect("plain data");
-        let read: Record = text
+        let text =
+            serde_json::to_string(&PositionRecord::new(position, answer)).expect("plain data");
+        let read: PositionRecord = text
             .parse()
             .unwrap_or_else(|error| panic!("{error:#}: {text}"));
-        read.meaning()
+        read.decode()
             .unwrap_or_else(|error| panic!("{error:#}: {text}"))
     }
 
@@ -330,8 +340,11 @@ mod tests {
             [{"move":"a1","score":12,"bound":"exact","depth":3,"nodes":9,"line":["a1"],"proof":"none","engine":"e","date":"2026-11-21"}]}"#;
         let valued =
             r#""score":12,"bound":"exact","depth":3,"nodes":9,"line":["a1"],"proof":"none""#;
-        let meaning = |text: &str| text.parse::<Record>().and_then(|record| record.meaning());
-        assert!(meaning(good).is_ok());
+        let decode = |text: &str| {
+            text.parse::<PositionRecord>()
+                .and_then(|record| record.decode())
+        };
+        assert!(decode(good).is_ok());
         for (from, to, words) in [
             ("freestyle-5", "freestyle-99", "5 to 22"),
             (
@@ -370,7 +383,7 @@ mod tests {
         ] {
             let text = good.replace(from, to);
             assert_ne!(text, good, "{from}");
-            let error = format!("{:#}", meaning(&text).expect_err(&text));
+            let error = format!("{:#}", decode(&text).expect_err(&text));
             assert!(error.contains(words), "{words}: {error}");
         }
     }

@@ -16,7 +16,7 @@ use serde::Deserialize;
 ///
 /// # Errors
 /// The first line or opening that is no position of the variant, by its number or id.
-pub(crate) fn read(path: &Path, variant: Variant) -> Result<Vec<Position>> {
+pub fn read(path: &Path, variant: Variant) -> Result<Vec<Position>> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the roots file {}", path.display()))?;
     let roots = if path
@@ -39,7 +39,7 @@ pub(crate) fn read(path: &Path, variant: Variant) -> Result<Vec<Position>> {
 ///
 /// # Errors
 /// The first line that is none, by its number.
-pub(crate) fn of_lines(text: &str, variant: Variant) -> Result<Vec<Position>> {
+pub fn of_lines(text: &str, variant: Variant) -> Result<Vec<Position>> {
     let mut roots = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = bare(line);
@@ -59,7 +59,7 @@ pub(crate) fn of_lines(text: &str, variant: Variant) -> Result<Vec<Position>> {
 }
 
 /// What a line says, without a comment, and without the quotation marks and the comma of a list that was copied out of a program.
-pub(crate) fn bare(line: &str) -> &str {
+pub fn bare(line: &str) -> &str {
     let line = line.split('#').next().unwrap_or_default().trim();
     let inside = |mark: char| {
         line.strip_prefix(mark)?
@@ -118,7 +118,7 @@ struct Opening {
 ///
 /// # Errors
 /// The first opening that is none, by its id.
-pub(crate) fn of_json(text: &str, variant: Variant) -> Result<Vec<Position>> {
+pub fn of_json(text: &str, variant: Variant) -> Result<Vec<Position>> {
     let file: Openings = serde_json::from_str(text).context("not a list of openings")?;
     let size = match variant.gomoku() {
         Some((_, size)) if size == file.size => size,

@@ -4,29 +4,31 @@ use anyhow::{Context, Result, bail};
 use kagetsu_book::Book;
 use kagetsu_game::{Bound, Claim, Move, Position, Proof, ProofKind, Score, Side, Variant};
 
-use super::colours::{as_they_come_up, others};
-use super::games::{Ending, Games, Said, after, bare};
-use super::losses::{BEYOND, Detail, Losses, NO_SUCH_END, lose, lose_details};
-use crate::arguments::roots;
+use crate::games::{GameResult, Games, GivenValue, after, bare};
+use crate::omissions::{
+    IMPOSSIBLE_ENDS, MoveDetail, Omissions, VALUES_OUT_OF_RANGE, omit, omit_details,
+};
+use crate::openings as roots;
+use crate::xiangqi::colours::{as_they_come_up, others};
 
 /// Balanced openings have so many stones.
 const OPENING_STONES: std::ops::RangeInclusive<u16> = 2..=12;
 /// And are worth no more than this many centi-units to either side.
 const BALANCED: i16 = 60;
 /// What a line with a FEN has no place for.
-const NO_PLACE: [Detail; 5] = [
-    Detail::Nodes,
-    Detail::Line,
-    Detail::Engine,
-    Detail::Date,
-    Detail::ProofKind,
+const NO_PLACE: [MoveDetail; 5] = [
+    MoveDetail::Nodes,
+    MoveDetail::Line,
+    MoveDetail::Engine,
+    MoveDetail::Date,
+    MoveDetail::ProofKind,
 ];
 
 /// Lines of moves, or offsets of stones from the centre, as `build --roots` takes them.
 ///
 /// # Errors
 /// The first line that is none, by its number.
-pub(super) fn openings(text: &str, variant: Variant) -> Result<(Games, u64, Losses)> {
+pub(crate) fn openings(text: &str, variant: Variant) -> Result<(Games, u64, Omissions)> {
     let roots = if text.trim_start().starts_with('{') {
         roots::of_json(text, variant)?
     } else {
@@ -34,21 +36,21 @@ pub(super) fn openings(text: &str, variant: Variant) -> Result<(Games, u64, Loss
     };
     let mut games = Games::default();
     for root in &roots {
-        games.play(&Position::start(variant), root.moves(), Ending::Unknown);
+        games.play(&Position::start(variant), root.moves(), GameResult::Unknown);
     }
-    Ok((games, roots.len() as u64, Losses::new()))
+    Ok((games, roots.len() as u64, Omissions::new()))
 }
 
 /// The balanced openings of a book, as offsets of stones from the centre; how many, and how many positions are none.
 ///
 /// # Errors
 /// A damaged record.
-pub(super) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u64, Losses)> {
+pub(crate) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u64, Omissions)> {
     let Some((_, size)) = variant.gomoku() else {
         bail!("openings by offsets are of gomoku, not of {variant}")
     };
     let size = i32::from(size);
-    let (mut text, mut count, mut losses) = (String::new(), 0, Losses::new());
+    let (mut text, mut count, mut omissions) = (String::new(), 0, Omissions::new());
     for entry in book.positions() {
         let entry = entry?;
         let derived = entry.derived;
@@ -61,7 +63,7 @@ pub(super) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u
             continue;
         }
         let Some(line) = entry.position.line().filter(|_| is_one) else {
-            lose(&mut losses, "positions_that_are_no_balanced_openings", 1);
+            omit(&mut omissions, "positions_that_are_no_balanced_openings", 1);
             continue;
         };
         let offset = |m: &Move| {
@@ -72,12 +74,12 @@ pub(super) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u
         text.push('\n');
         count += 1;
     }
-    lose(
-        &mut losses,
+    omit(
+        &mut omissions,
         "positions_of_other_games",
         others(book, variant)?,
     );
-    Ok((text, count, losses))
+    Ok((text, count, omissions))
 }
 
 /// A game a line: its moves in any notation that a command takes, with a FEN and a `|` before them where it does not begin at the
@@ -85,7 +87,7 @@ pub(super) fn write_openings(book: &Book, variant: Variant) -> Result<(String, u
 ///
 /// # Errors
 /// The first line that is none, by its number.
-pub(super) fn games(text: &str, variant: Variant) -> Result<(Games, u64, Losses)> {
+pub(crate) fn games(text: &str, variant: Variant) -> Result<(Games, u64, Omissions)> {
     let (mut games, mut count) = (Games::default(), 0);
     for (number, line) in (1..).zip(text.lines()) {
         let line = roots::bare(line);
@@ -101,10 +103,10 @@ pub(super) fn games(text: &str, variant: Variant) -> Result<(Games, u64, Losses)
             None => (Position::start(variant), line),
         };
         let (line, ending) = match line.rsplit_once(char::is_whitespace).unwrap_or(("", line)) {
-            (rest, "1-0") => (rest, Ending::Won(Side::First)),
-            (rest, "0-1") => (rest, Ending::Won(Side::Second)),
-            (rest, "1/2-1/2") => (rest, Ending::Drawn),
-            _ => (line, Ending::Unknown),
+            (rest, "1-0") => (rest, GameResult::Won(Side::First)),
+            (rest, "0-1") => (rest, GameResult::Won(Side::Second)),
+            (rest, "1/2-1/2") => (rest, GameResult::Drawn),
+            _ => (line, GameResult::Unknown),
         };
         let moves = match start.play_line(line) {
             Ok(end) => end.moves()[start.moves().len()..].to_vec(),
@@ -113,7 +115,7 @@ pub(super) fn games(text: &str, variant: Variant) -> Result<(Games, u64, Losses)
         games.play(&start, &moves, ending);
         count += 1;
     }
-    Ok((games, count, Losses::new()))
+    Ok((games, count, Omissions::new()))
 }
 
 /// The moves of a line whose players went on where the game was over by repetition, as they do in other programs.
@@ -138,8 +140,8 @@ fn played_on(start: &Position, line: &str) -> Option<Vec<Move>> {
 ///
 /// # Errors
 /// The first line that is none, by its number.
-pub(super) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Losses)> {
-    let (mut games, mut count, mut losses) = (Games::default(), 0, Losses::new());
+pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omissions)> {
+    let (mut games, mut count, mut omissions) = (Games::default(), 0, Omissions::new());
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.split('#').next().unwrap_or_default().trim();
         if line.is_empty() {
@@ -158,9 +160,9 @@ pub(super) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
                     let centi = value.parse::<i32>().with_context(about)?;
                     let most = i32::from(Score::OPINION_MAX.raw());
                     let is_one = (-most..=most).contains(&centi);
-                    lose(&mut losses, BEYOND, u64::from(!is_one));
+                    omit(&mut omissions, VALUES_OUT_OF_RANGE, u64::from(!is_one));
                     said = is_one
-                        .then(|| Said {
+                        .then(|| GivenValue {
                             score: Score::opinion(centi),
                             proof: None,
                         })
@@ -175,25 +177,25 @@ pub(super) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
                         },
                         value,
                     );
-                    lose(&mut losses, NO_SUCH_END, u64::from(proof.is_none()));
+                    omit(&mut omissions, IMPOSSIBLE_ENDS, u64::from(proof.is_none()));
                     said = proof
-                        .map(|proof| Said {
+                        .map(|proof| GivenValue {
                             score: proof.score(),
                             proof: Some(proof),
                         })
                         .or(said);
                 }
-                _ => lose(&mut losses, "other_operations", 1),
+                _ => omit(&mut omissions, "other_operations", 1),
             }
         }
         match (best, said) {
             (Some(m), Some(said)) => games.say(&position, m, said),
-            (Some(m), None) => games.add(&position, m, Ending::Unknown, 1),
-            (None, _) => lose(&mut losses, "positions_without_a_move", 1),
+            (Some(m), None) => games.add(&position, m, GameResult::Unknown, 1),
+            (None, _) => omit(&mut omissions, "positions_without_a_move", 1),
         }
         count += 1;
     }
-    Ok((games, count, losses))
+    Ok((games, count, omissions))
 }
 
 /// A win or a loss of who makes a move, which is the first of so many plies; the winner makes the last.
@@ -213,8 +215,8 @@ fn proven(claim: Claim, plies: &str) -> Option<Proof> {
 ///
 /// # Errors
 /// A damaged record.
-pub(super) fn write_fens(book: &Book, variant: Variant) -> Result<(String, u64, Losses)> {
-    let (mut text, mut count, mut losses) = (String::new(), 0, Losses::new());
+pub(crate) fn write_fens(book: &Book, variant: Variant) -> Result<(String, u64, Omissions)> {
+    let (mut text, mut count, mut omissions) = (String::new(), 0, Omissions::new());
     for position in as_they_come_up(book, variant)? {
         let Some(entry) = book.lookup(&position)? else {
             continue;
@@ -233,22 +235,22 @@ pub(super) fn write_fens(book: &Book, variant: Variant) -> Result<(String, u64, 
                 _ => format!("; ce {}", verdict.score.raw()),
             };
             text += &format!("; acd {}", verdict.depth);
-            lose(
-                &mut losses,
+            omit(
+                &mut omissions,
                 "moves_behind_the_best",
                 entry.answer.len() as u64 - 1,
             );
-            lose_details(&mut losses, verdict, &NO_PLACE);
+            omit_details(&mut omissions, verdict, &NO_PLACE);
         }
         text.push('\n');
         count += 1;
     }
-    lose(
-        &mut losses,
+    omit(
+        &mut omissions,
         "positions_of_other_games",
         others(book, variant)?,
     );
-    Ok((text, count, losses))
+    Ok((text, count, omissions))
 }
 
 #[cfg(test)]
@@ -262,18 +264,18 @@ mod tests {
             ("ce 34", Some(Score::opinion(34)), None),
             ("win 7", Some(Score::win_in(7)), None),
             ("loss 8", Some(Score::loss_in(8)), None),
-            ("ce 99999", None, Some(BEYOND)),
-            ("win 8", None, Some(NO_SUCH_END)),
-            ("loss 7", None, Some(NO_SUCH_END)),
-            ("win 0", None, Some(NO_SUCH_END)),
-            ("loss 2000", None, Some(NO_SUCH_END)),
+            ("ce 99999", None, Some(VALUES_OUT_OF_RANGE)),
+            ("win 8", None, Some(IMPOSSIBLE_ENDS)),
+            ("loss 7", None, Some(IMPOSSIBLE_ENDS)),
+            ("win 0", None, Some(IMPOSSIBLE_ENDS)),
+            ("loss 2000", None, Some(IMPOSSIBLE_ENDS)),
             ("acd 5", None, Some("other_operations")),
         ] {
-            let (games, _, mut losses) =
+            let (games, _, mut omissions) =
                 fens(&format!("{fen}; bm h2e2; {said}\n"), Variant::XIANGQI).expect("a line");
-            losses.retain(|_, lost| *lost > 0);
+            omissions.retain(|_, lost| *lost > 0);
             assert_eq!(
-                losses.into_keys().collect::<Vec<_>>(),
+                omissions.into_keys().collect::<Vec<_>>(),
                 Vec::from_iter(lost),
                 "{said}"
             );

@@ -8,8 +8,8 @@ use kagetsu_game::{Move, Position, Side, Variant};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::games::{Ending, Games};
-use super::losses::{Losses, lose};
+use crate::games::{GameResult, Games};
+use crate::omissions::{Omissions, omit};
 
 /// A game as far as it was read.
 #[derive(Default)]
@@ -33,7 +33,7 @@ enum Inside {
 ///
 /// # Errors
 /// If it is none that is known.
-pub(super) fn text(bytes: &[u8]) -> Result<Cow<'_, str>> {
+pub(crate) fn text(bytes: &[u8]) -> Result<Cow<'_, str>> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
     let declaration = head
         .strip_prefix("<?xml")
@@ -59,10 +59,10 @@ pub(super) fn text(bytes: &[u8]) -> Result<Cow<'_, str>> {
 ///
 /// # Errors
 /// If it is no XML, ends in the middle, or has no games.
-pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)> {
+pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omissions)> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().expand_empty_elements = true;
-    let (mut games, mut losses, mut count) = (Games::default(), Losses::new(), 0);
+    let (mut games, mut omissions, mut count) = (Games::default(), Omissions::new(), 0);
     let (mut game, mut inside, mut depth) = (None, Inside::Other, 0_usize);
     loop {
         let at = reader.buffer_position();
@@ -88,7 +88,7 @@ pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
                 inside = Inside::Other;
                 if let Some(game) = game.take_if(|_| element.name().as_ref() == b"game") {
                     count += 1;
-                    play(&game, variant, &mut games, &mut losses);
+                    play(&game, variant, &mut games, &mut omissions);
                 }
             }
             Event::Eof => {
@@ -104,7 +104,7 @@ pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
     if count == 0 {
         bail!("it has no games of RenjuNet");
     }
-    Ok((games, count, losses))
+    Ok((games, count, omissions))
 }
 
 /// What the beginning of a game says.
@@ -131,12 +131,12 @@ fn put(game: Option<&mut Game>, inside: Inside, text: &[u8]) {
     }
 }
 
-fn play(game: &Game, variant: Variant, games: &mut Games, losses: &mut Losses) {
+fn play(game: &Game, variant: Variant, games: &mut Games, omissions: &mut Omissions) {
     let ending = match game.result.as_str() {
-        "1" => Ending::Won(Side::First),
-        "0" => Ending::Won(Side::Second),
-        "0.5" => Ending::Drawn,
-        _ => Ending::Unknown,
+        "1" => GameResult::Won(Side::First),
+        "0" => GameResult::Won(Side::Second),
+        "0.5" => GameResult::Drawn,
+        _ => GameResult::Unknown,
     };
     let (mut at, mut moves) = (Position::start(variant), Vec::<Move>::new());
     let mut is_cut = false;
@@ -156,10 +156,14 @@ fn play(game: &Game, variant: Variant, games: &mut Games, losses: &mut Losses) {
             }
         }
     }
-    lose(losses, "offered_fifth_moves", u64::from(game.has_offer));
-    lose(losses, "comments", u64::from(game.has_comment));
-    lose(losses, "games_without_moves", u64::from(moves.is_empty()));
-    lose(losses, "games_cut_short", u64::from(is_cut));
+    omit(omissions, "offered_fifth_moves", u64::from(game.has_offer));
+    omit(omissions, "comments", u64::from(game.has_comment));
+    omit(
+        omissions,
+        "games_without_moves",
+        u64::from(moves.is_empty()),
+    );
+    omit(omissions, "games_cut_short", u64::from(is_cut));
     games.play(&Position::start(variant), &moves, ending);
 }
 
@@ -167,21 +171,21 @@ fn play(game: &Game, variant: Variant, games: &mut Games, losses: &mut Losses) {
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> Result<(u64, Losses), String> {
-        let (_, count, mut losses) =
+    fn said(text: &str) -> Result<(u64, Omissions), String> {
+        let (_, count, mut omissions) =
             read(text, "renju-15".parse().expect("a variant")).map_err(|e| format!("{e:#}"))?;
-        losses.retain(|_, lost| *lost > 0);
-        Ok((count, losses))
+        omissions.retain(|_, lost| *lost > 0);
+        Ok((count, omissions))
     }
 
     #[test]
     fn it_is_read_as_an_xml_whatever_its_author_likes() {
         let plain = r#"<games><game bresult="1"><move>h8 h9 h10</move></game></games>"#;
-        assert_eq!(said(plain), Ok((1, Losses::new())));
+        assert_eq!(said(plain), Ok((1, Omissions::new())));
         let odd = "<?xml version='1.0'?><!-- <game bresult='1'> --><games>\n\
                    <game id='a>b' bresult = '0'\n alt=''><info>a &amp; b <![CDATA[<move>a1</move>]]></info>\
                    <move><![CDATA[h8 h9]]> h10</move></game><game bresult='1'/></games>";
-        let lost: Losses = [("comments", 1), ("games_without_moves", 1)].into();
+        let lost: Omissions = [("comments", 1), ("games_without_moves", 1)].into();
         assert_eq!(said(odd), Ok((2, lost)));
         let own = "<games><game bresult='1'><move>h8 &lt; h9</move></game></games>";
         assert_eq!(said(own), Ok((1, [("games_cut_short", 1)].into())));

@@ -14,10 +14,13 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use tempfile::TempDir;
 
-use super::*;
+use crate::gomoku::renlib::{self, LibraryNode};
+use crate::xiangqi::zobrist::ZobristKeys;
+use crate::{Contents, Format, Importer, Omissions, PositionRecord, export};
+use anyhow::Result;
 
 /// A file of the real data; `None`, with a line that says so, where it is absent.
-pub(super) fn sample(name: &str) -> Option<PathBuf> {
+pub(crate) fn sample(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../shared/data")
         .join(name);
@@ -50,13 +53,32 @@ fn variant(name: &str) -> Variant {
 #[track_caller]
 fn read(format: Format, path: &Path, variant: Option<Variant>) -> Contents {
     let bytes = fs::read(path).expect("readable");
-    format
-        .read(&bytes, variant)
+    contents(format, &bytes, variant)
         .unwrap_or_else(|error| panic!("{}: {error:#}", path.display()))
 }
 
-fn told(losses: &Losses) -> Losses {
-    losses
+/// Reads one file.
+fn contents(format: Format, bytes: &[u8], variant: Option<Variant>) -> Result<Contents> {
+    let mut importer = Importer::new(format, variant);
+    importer.add(bytes)?;
+    Ok(importer.finish())
+}
+
+/// Reads one book of xiangqi in SQLite.
+pub(crate) fn read_obk(
+    bytes: &[u8],
+    variant: Option<Variant>,
+    keys: &ZobristKeys,
+    root: Option<&Position>,
+) -> Result<Contents> {
+    let importer = Importer::new(Format::Obk, variant).with_zobrist(Some(keys.clone()));
+    let mut importer = importer.with_root(root.cloned());
+    importer.add(bytes)?;
+    Ok(importer.finish())
+}
+
+fn told(omissions: &Omissions) -> Omissions {
+    omissions
         .iter()
         .filter(|(_, count)| **count > 0)
         .map(|(what, count)| (*what, *count))
@@ -95,7 +117,7 @@ fn libraries_have_the_nodes_that_they_are_said_to_have() {
         assert!(!library.is_cut && library.behind == 0, "{name}");
         let nodes_found = library.nodes;
         let count =
-            |has: fn(&renlib::Node) -> bool| nodes_found.iter().filter(|node| has(node)).count();
+            |has: fn(&LibraryNode) -> bool| nodes_found.iter().filter(|node| has(node)).count();
         let found = (
             nodes_found.len(),
             count(|node| !node.comment.is_empty()),
@@ -112,8 +134,7 @@ fn libraries_have_the_nodes_that_they_are_said_to_have() {
     }
     let wrong = fs::read(sample("renju/lib/pu_gomocupjudge.lib").expect("with the others"))
         .expect("readable");
-    let refused = Format::Lib
-        .read(&wrong, Some(variant("freestyle-15")))
+    let refused = contents(Format::Lib, &wrong, Some(variant("freestyle-15")))
         .map(|_| ())
         .expect_err("a game on 20x20");
     assert!(refused.to_string().contains("off the board"), "{refused:#}");
@@ -176,7 +197,7 @@ fn games_of_many_programs_are_read_whole() {
             path.display()
         );
         assert_eq!(
-            contents.losses.get("moves_that_cannot_be_made"),
+            contents.omissions.get("moves_that_cannot_be_made"),
             None,
             "{}",
             path.display()
@@ -189,7 +210,7 @@ fn games_of_many_programs_are_read_whole() {
     );
     assert_eq!((rif.items, rif.answers.len()), (3, 7));
     assert_eq!(
-        told(&rif.losses),
+        told(&rif.omissions),
         [
             ("comments", 2),
             ("games_without_moves", 1),
@@ -222,8 +243,8 @@ fn a_list_of_lines_is_read_out_of_a_program() {
     };
     let contents = read(Format::Lines, &path, Some(Variant::XIANGQI));
     assert_eq!(
-        (contents.items, told(&contents.losses)),
-        (15, Losses::new())
+        (contents.items, told(&contents.omissions)),
+        (15, Omissions::new())
     );
 }
 
@@ -231,7 +252,7 @@ fn a_list_of_lines_is_read_out_of_a_program() {
 fn games_of_xiangqi_are_read_in_all_notations() {
     let counts = |name: &str| {
         let contents = read(Format::Pgn, &sample(name)?, None);
-        assert_eq!(told(&contents.losses), Losses::new(), "{name}");
+        assert_eq!(told(&contents.omissions), Omissions::new(), "{name}");
         Some((contents.items, by_key(&contents.answers)))
     };
     let Some(coordinates) = counts("xiangqi/pgn/bulk_games_uci.pgn") else {
@@ -267,8 +288,7 @@ fn games_in_an_old_encoding_say_how_they_are_read() {
     assert!(games.is_empty() || games.len() == 48, "{}", games.len());
     for path in games {
         let bytes = fs::read(&path).expect("readable");
-        let error = Format::Pgn
-            .read(&bytes, None)
+        let error = contents(Format::Pgn, &bytes, None)
             .err()
             .map(|error| format!("{error:#}"));
         assert!(
@@ -295,7 +315,7 @@ fn databases_have_the_records_that_they_are_said_to_have() {
         let found = (
             contents.items,
             contents.answers.len(),
-            contents.losses.get("texts").copied(),
+            contents.omissions.get("texts").copied(),
         );
         assert_eq!(found, (records, positions, Some(texts)), "{name}");
     }
@@ -319,13 +339,13 @@ fn a_book_of_elephanteye_is_read_as_far_as_its_moves_lead() {
         .sum();
     assert_eq!(apart, 5_759);
     assert_eq!(
-        told(&contents.losses),
+        told(&contents.omissions),
         [("moves_of_positions_that_nothing_leads_to", 8_149)].into()
     );
 }
 
 /// A book of positions of a game that were searched.
-pub(super) fn searched(name: &str, picks: &[Index], count: usize) -> (TempDir, Book) {
+pub(crate) fn searched(name: &str, picks: &[Index], count: usize) -> (TempDir, Book) {
     let folder = tempfile::tempdir().expect("a folder");
     let options = BookOptions {
         create: true,
@@ -357,7 +377,7 @@ pub(super) fn searched(name: &str, picks: &[Index], count: usize) -> (TempDir, B
 }
 
 /// A book of the positions that follow on the best moves from the start.
-pub(super) fn followed(name: &str, count: usize) -> (TempDir, Book) {
+pub(crate) fn followed(name: &str, count: usize) -> (TempDir, Book) {
     let (folder, mut book) = searched(name, &[], 0);
     let mut engine = Engine::new(EngineOptions {
         table_bytes: 1 << 16,
@@ -382,11 +402,11 @@ pub(super) fn followed(name: &str, count: usize) -> (TempDir, Book) {
 
 fn written(format: Format, book: &Book) -> Vec<u8> {
     let mut bytes = Vec::new();
-    format.write(book, None, &mut bytes).expect("memory");
+    export(format, book, None, None, &mut bytes).expect("memory");
     bytes
 }
 
-pub(super) fn learned(contents: &Contents) -> (TempDir, Book) {
+pub(crate) fn learned(contents: &Contents) -> (TempDir, Book) {
     let folder = tempfile::tempdir().expect("a folder");
     let options = BookOptions {
         create: true,
@@ -453,7 +473,7 @@ proptest! {
     ) {
         let (_folder, book) = searched(name, &picks, 8);
         let bytes = written(Format::Csv, &book);
-        let contents = Format::Csv.read(&bytes, None).expect("just written");
+        let contents = contents(Format::Csv, &bytes, None).expect("just written");
         let facts = |book: &Book| -> Vec<_> {
             book.positions().map(|entry| entry.map(|entry| (entry.position.key(), entry.facts)).expect("readable")).collect()
         };
@@ -495,11 +515,11 @@ proptest! {
         let facts = |book: &Book| book.lookup(&position).expect("readable").expect("learned").facts;
         prop_assert_eq!(facts(&book), answer);
         let text = String::from_utf8(written(Format::Json, &book)).expect("UTF-8");
-        let records = text.lines().map(|line| line.parse::<Record>().and_then(|record| record.meaning()));
+        let records = text.lines().map(|line| line.parse::<PositionRecord>().and_then(|record| record.decode()));
         let answers = records.collect::<Result<_>>().expect("just written");
         for contents in [
-            Contents { answers, items: 1, losses: Losses::new() },
-            Format::Csv.read(&written(Format::Csv, &book), None).expect("just written"),
+            Contents { answers, items: 1, omissions: Omissions::new() },
+            contents(Format::Csv, &written(Format::Csv, &book), None).expect("just written"),
         ] {
             let (_other, copy) = learned(&contents);
             prop_assert_eq!(facts(&copy), facts(&book));
@@ -519,7 +539,7 @@ proptest! {
         picks in prop::collection::vec(any::<Index>(), 1..10),
     ) {
         let (_folder, book) = searched(name, &picks, 10);
-        let first = Format::read(format, &written(format, &book), Some(variant(name)));
+        let first = contents(format, &written(format, &book), Some(variant(name)));
         // No position of this book may be a balanced opening, and then there is nothing to read.
         let Ok(first) = first else { return Ok(()) };
         for (position, answer) in &first.answers {
@@ -533,7 +553,7 @@ proptest! {
         if matches!(format, Format::Lib | Format::Fen) {
             let (_one, copy) = learned(&first);
             let bytes = written(format, &copy);
-            let second = format.read(&bytes, Some(variant(name))).expect("just written");
+            let second = contents(format, &bytes, Some(variant(name))).expect("just written");
             let (_other, again) = learned(&second);
             prop_assert_eq!(written(format, &again), bytes);
         }
@@ -541,7 +561,7 @@ proptest! {
 
     #[test]
     fn no_bytes_are_a_surprise(
-        format in prop::sample::select(<Format as clap::ValueEnum>::value_variants().to_vec()),
+        format in prop::sample::select(Format::ALL.to_vec()),
         name in prop::sample::select(vec!["freestyle-15", "renju-15", "xiangqi", "surakarta"]),
         mut bytes in prop::collection::vec(any::<u8>(), 0..300),
         begin in prop::sample::select(vec![
@@ -553,7 +573,9 @@ proptest! {
         let mut all = begin.to_vec();
         all.append(&mut bytes);
         // What is wrong with them is no matter here.
-        let _ = understand(format as u8, variant(name), &all);
+        let keys = ZobristKeys::from_seed(1);
+        let mut importer = Importer::new(format, Some(variant(name))).with_zobrist(Some(keys));
+        let _ = importer.add(&all);
     }
 }
 
@@ -583,11 +605,9 @@ fn a_byte_order_mark_is_no_letter_of_a_text() {
             let Contents {
                 answers,
                 items,
-                losses,
-            } = format
-                .read(text.as_bytes(), Some(variant(name)))
-                .expect(text);
-            (answers, items, losses)
+                omissions,
+            } = contents(format, text.as_bytes(), Some(variant(name))).expect(text);
+            (answers, items, omissions)
         };
         let plain = read(text);
         assert!(!plain.0.is_empty(), "{text}");
@@ -599,12 +619,11 @@ fn a_byte_order_mark_is_no_letter_of_a_text() {
 #[test]
 fn a_game_that_a_foul_ended_is_learned_but_for_the_foul() {
     let game = "g8 a1 i8 c15 h7 o1 h9 o15 h8\n";
-    let contents = Format::Lines
-        .read(game.as_bytes(), Some(variant("renju-15")))
-        .expect("a game");
+    let contents =
+        contents(Format::Lines, game.as_bytes(), Some(variant("renju-15"))).expect("a game");
     let (_folder, book) = learned(&contents);
     assert_eq!(
-        (book.len(), contents.losses["moves_on_forbidden_points"]),
+        (book.len(), contents.omissions["moves_on_forbidden_points"]),
         (8, 1)
     );
 }
@@ -623,7 +642,7 @@ fn a_file_that_is_cut_or_changed_is_an_error_or_says_less() {
             let mut changed = whole.clone();
             changed[at] ^= 1 << (at % 8);
             for bytes in [&whole[..at], &changed] {
-                if let Ok(contents) = format.read(bytes, Some(variant(name))) {
+                if let Ok(contents) = contents(format, bytes, Some(variant(name))) {
                     assert!(contents.answers.len() <= whole.len());
                 }
             }

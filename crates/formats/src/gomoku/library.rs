@@ -12,17 +12,18 @@ use kagetsu_game::{
     Claim, Key, Move, Outcome, Position, Proof, ProofKind, Score, Variant, Verdict,
 };
 
-use super::games::{Ending, Games, Said, longest};
-use super::losses::{
-    BEYOND, CUT_SHORT, Detail, Losses, NO_DISTANCE, NO_SUCH_END, lose, lose_details,
+use crate::games::{GameResult, Games, GivenValue, longest};
+use crate::gomoku::renlib::{self, Library, LibraryBranch, LibraryNode, SIZE};
+use crate::omissions::{
+    IMPOSSIBLE_ENDS, MISSING_DISTANCES, MoveDetail, Omissions, TRUNCATED_FILES,
+    VALUES_OUT_OF_RANGE, omit, omit_details,
 };
-use super::renlib::{self, Branch, Library, Node, SIZE};
 
 /// What is said of the moves of a library.
 ///
 /// # Errors
 /// If it is none, or the variant is not played on its board.
-pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses)> {
+pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
     is_on_its_board(variant)?;
     let Library {
         nodes,
@@ -30,11 +31,11 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
         is_cut,
         behind,
     } = renlib::read(bytes)?;
-    let (mut games, mut losses) = (Games::default(), Losses::new());
-    lose(&mut losses, CUT_SHORT, u64::from(is_cut));
-    lose(&mut losses, "bytes_behind_the_end", behind);
+    let (mut games, mut omissions) = (Games::default(), Omissions::new());
+    omit(&mut omissions, TRUNCATED_FILES, u64::from(is_cut));
+    omit(&mut omissions, "bytes_behind_the_end", behind);
     let mut positions: Vec<Option<Position>> = vec![Some(Position::start(variant))];
-    note_texts(&nodes[0], Text::Plain, &mut losses);
+    note_texts(&nodes[0], PointText::Plain, &mut omissions);
     for node in &nodes[1..] {
         let before = node.parent.and_then(|parent| positions[parent].clone());
         let reached = before.as_ref().and_then(|before| {
@@ -43,22 +44,26 @@ pub(super) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Losses
         });
         match (&before, &reached) {
             (Some(before), Some((m, after))) => {
-                games.add(before, *m, Ending::of(after), 1);
-                let text = Text::read(&node.board_text, after);
-                if let Text::Value(said) | Text::Endless(said) = text {
+                games.add(before, *m, GameResult::of(after), 1);
+                let text = PointText::read(&node.board_text, after);
+                if let PointText::Value(said) | PointText::Endless(said) = text {
                     games.say(before, *m, said);
                 }
-                note_texts(node, text, &mut losses);
+                note_texts(node, text, &mut omissions);
             }
-            (Some(_), None) if node.cell.is_none() => lose(&mut losses, "passes", 1),
-            (Some(_), None) if !node.is_move => lose(&mut losses, "nodes_that_are_no_moves", 1),
-            (Some(_), None) => lose(&mut losses, "moves_that_cannot_be_made", 1),
-            (None, _) => lose(&mut losses, "nodes_beyond_these", 1),
+            (Some(_), None) if node.cell.is_none() => omit(&mut omissions, "passes", 1),
+            (Some(_), None) if !node.is_move => omit(&mut omissions, "nodes_that_are_no_moves", 1),
+            (Some(_), None) => omit(&mut omissions, "moves_that_cannot_be_made", 1),
+            (None, _) => omit(&mut omissions, "nodes_beyond_these", 1),
         }
         positions.push(reached.map(|(_, after)| after));
     }
     // A file of version 3.0 begins with its first move.
-    Ok((games, (nodes.len() - usize::from(!has_root)) as u64, losses))
+    Ok((
+        games,
+        (nodes.len() - usize::from(!has_root)) as u64,
+        omissions,
+    ))
 }
 
 fn is_on_its_board(variant: Variant) -> Result<()> {
@@ -68,34 +73,34 @@ fn is_on_its_board(variant: Variant) -> Result<()> {
     }
 }
 
-fn note_texts(node: &Node, text: Text, losses: &mut Losses) {
-    lose(losses, "comments", u64::from(!node.comment.is_empty()));
-    lose(losses, "marks", u64::from(node.is_marked));
+fn note_texts(node: &LibraryNode, text: PointText, omissions: &mut Omissions) {
+    omit(omissions, "comments", u64::from(!node.comment.is_empty()));
+    omit(omissions, "marks", u64::from(node.is_marked));
     match text {
-        Text::Plain => lose(
-            losses,
+        PointText::Plain => omit(
+            omissions,
             "board_texts",
             u64::from(!node.board_text.is_empty()),
         ),
-        Text::Value(_) => {}
-        Text::Endless(_) => lose(losses, NO_DISTANCE, 1),
-        Text::Impossible(what) => lose(losses, what, 1),
+        PointText::Value(_) => {}
+        PointText::Endless(_) => omit(omissions, MISSING_DISTANCES, 1),
+        PointText::Impossible(what) => omit(omissions, what, 1),
     }
 }
 
 /// What a text on a point says of the move made there, as Rapfi reads it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Text {
+enum PointText {
     /// Nothing that has a meaning to a book.
     Plain,
-    Value(Said),
+    Value(GivenValue),
     /// A win or a loss, and not when.
-    Endless(Said),
+    Endless(GivenValue),
     /// A value that the move cannot have; which kind.
     Impossible(&'static str),
 }
 
-impl Text {
+impl PointText {
     /// The text of the move that led to a position.
     fn read(text: &[u8], after: &Position) -> Self {
         let Ok(text) = std::str::from_utf8(text) else {
@@ -113,20 +118,20 @@ impl Text {
                 };
                 let most = i32::from(Score::OPINION_MAX.raw());
                 if !(-most..=most).contains(&centi) {
-                    return Self::Impossible(BEYOND);
+                    return Self::Impossible(VALUES_OUT_OF_RANGE);
                 }
                 let score = Score::opinion(if kind == "v" { centi } else { -centi });
-                return Self::Value(Said { score, proof: None });
+                return Self::Value(GivenValue { score, proof: None });
             }
             _ => return Self::Plain,
         };
-        let said = |proof: Proof| Said {
+        let said = |proof: Proof| GivenValue {
             score: proof.score(),
             proof: Some(proof),
         };
         // A letter alone is more often the name of a point.
         if number == "*" {
-            return longest(after, claim).map_or(Self::Impossible(NO_SUCH_END), |proof| {
+            return longest(after, claim).map_or(Self::Impossible(IMPOSSIBLE_ENDS), |proof| {
                 Self::Endless(said(proof))
             });
         }
@@ -142,7 +147,7 @@ impl Text {
             plies,
         });
         let proof = proof.filter(|proof| can_end(after, *proof, end));
-        proof.map_or(Self::Impossible(NO_SUCH_END), |proof| {
+        proof.map_or(Self::Impossible(IMPOSSIBLE_ENDS), |proof| {
             Self::Value(said(proof))
         })
     }
@@ -167,16 +172,16 @@ const FIVE: u16 = 9;
 ///
 /// # Errors
 /// A damaged record.
-pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Losses)> {
+pub(crate) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Omissions)> {
     is_on_its_board(variant)?;
-    let mut losses = Losses::new();
+    let mut omissions = Omissions::new();
     let mut tree = Tree {
         variant,
-        branches: vec![Branch::default()],
+        branches: vec![LibraryBranch::default()],
         seen: HashSet::new(),
     };
     let start = Position::start(variant);
-    tree.grow(book, &start, 0, &mut losses)?;
+    tree.grow(book, &start, 0, &mut omissions)?;
     // A build began where somebody asked for it, and so its branches lie as they were asked for.
     for job in book
         .jobs()?
@@ -184,23 +189,23 @@ pub(super) fn write(book: &Book, variant: Variant) -> Result<(Vec<u8>, u64, Loss
         .filter(|job| job.spec.variant == variant)
     {
         for line in job.spec.roots.iter().filter_map(Position::line) {
-            tree.grow_at(book, &line, &mut losses)?;
+            tree.grow_at(book, &line, &mut omissions)?;
         }
     }
     for entry in book.positions() {
         let entry = entry?;
         if entry.position.variant() != variant {
-            lose(&mut losses, "positions_of_other_games", 1);
+            omit(&mut omissions, "positions_of_other_games", 1);
         } else if !tree.seen.contains(&entry.position.key()) {
             // Nothing leads to it: its stones in any order do.
             match entry.position.line() {
-                Some(line) => tree.grow_at(book, &from_the_centre(&start, line), &mut losses)?,
-                None => lose(&mut losses, "positions_that_no_line_leads_to", 1),
+                Some(line) => tree.grow_at(book, &from_the_centre(&start, line), &mut omissions)?,
+                None => omit(&mut omissions, "positions_that_no_line_leads_to", 1),
             }
         }
     }
     let positions = tree.seen.len() as u64;
-    Ok((renlib::write(&tree.branches), positions, losses))
+    Ok((renlib::write(&tree.branches), positions, omissions))
 }
 
 /// The line with the centre first, where that is one of the first player's moves.
@@ -224,7 +229,7 @@ fn from_the_centre(start: &Position, line: Vec<Move>) -> Vec<Move> {
 
 struct Tree {
     variant: Variant,
-    branches: Vec<Branch>,
+    branches: Vec<LibraryBranch>,
     /// Positions of the book that have their moves in the tree.
     seen: HashSet<Key>,
 }
@@ -237,9 +242,9 @@ impl Tree {
             .iter()
             .find(|child| self.branches[**child].cell == m.code());
         known.copied().unwrap_or_else(|| {
-            self.branches.push(Branch {
+            self.branches.push(LibraryBranch {
                 cell: m.code(),
-                ..Branch::default()
+                ..LibraryBranch::default()
             });
             let number = self.branches.len() - 1;
             self.branches[at].children.push(number);
@@ -248,7 +253,7 @@ impl Tree {
     }
 
     /// Hangs what the book says of the position that a line leads to, and of those that follow it, behind that line.
-    fn grow_at(&mut self, book: &Book, line: &[Move], losses: &mut Losses) -> Result<()> {
+    fn grow_at(&mut self, book: &Book, line: &[Move], omissions: &mut Omissions) -> Result<()> {
         let (variant, mut at) = (self.variant, 0);
         let mut position = Position::start(variant);
         for m in line {
@@ -260,7 +265,7 @@ impl Tree {
         for m in line {
             at = self.child(at, *m);
         }
-        self.grow(book, &position, at, losses)
+        self.grow(book, &position, at, omissions)
     }
 
     /// Hangs what the book says of a position, and of those that it leads to, on a branch.
@@ -269,7 +274,7 @@ impl Tree {
         book: &Book,
         position: &Position,
         at: usize,
-        losses: &mut Losses,
+        omissions: &mut Omissions,
     ) -> Result<()> {
         let mut left = vec![(position.clone(), at)];
         while let Some((position, at)) = left.pop() {
@@ -283,7 +288,7 @@ impl Tree {
             let mut next = Vec::new();
             for (m, verdict) in entry.answer.verdicts() {
                 if !verdict.is_exact() && !verdict.is_silent() {
-                    lose(losses, "moves_with_a_bound_alone", 1);
+                    omit(omissions, "moves_with_a_bound_alone", 1);
                     continue;
                 }
                 let child = self.child(at, *m);
@@ -291,10 +296,10 @@ impl Tree {
                 if !verdict.is_silent() {
                     self.branches[child].board_text = board_text(verdict, plies);
                     self.branches[child].comment = comment(verdict);
-                    lose_details(
-                        losses,
+                    omit_details(
+                        omissions,
                         verdict,
-                        &[Detail::Nodes, Detail::Line, Detail::Date],
+                        &[MoveDetail::Nodes, MoveDetail::Line, MoveDetail::Date],
                     );
                 }
                 // A foul of renju ends the game; there is no position after it.
@@ -327,12 +332,12 @@ mod tests {
     use kagetsu_book::{Bounds, JobSpec, Policy};
     use kagetsu_game::{Bound, Effort, Provenance};
 
-    use super::super::tests::searched;
     use super::*;
+    use crate::tests::searched;
 
     /// What a text says of the last move of a line.
-    fn said(line: &str, text: &str) -> Text {
-        Text::read(
+    fn said(line: &str, text: &str) -> PointText {
+        PointText::read(
             text.as_bytes(),
             &Position::from_line(Variant::FREESTYLE_15, line).expect("a line"),
         )
@@ -365,7 +370,7 @@ mod tests {
         let names = |book: &Book| {
             let (bytes, ..) = write(book, Variant::FREESTYLE_15).expect("memory");
             let nodes = renlib::read(&bytes).expect("just written").nodes;
-            let name = |node: &Node| node.cell.map(|cell| root.write_move(Move::new(cell)));
+            let name = |node: &LibraryNode| node.cell.map(|cell| root.write_move(Move::new(cell)));
             nodes[1..4].iter().filter_map(name).collect::<Vec<_>>()
         };
         // Nobody knows how it lay, but the centre is the likeliest first move.
@@ -394,13 +399,13 @@ mod tests {
                 kind: ProofKind::Manual,
                 plies,
             };
-            Said {
+            GivenValue {
                 score: proof.score(),
                 proof: Some(proof),
             }
         };
         let opinion = |centi| {
-            Text::Value(Said {
+            PointText::Value(GivenValue {
                 score: Score::opinion(centi),
                 proof: None,
             })
@@ -410,33 +415,45 @@ mod tests {
             ("h8 i9 h9", "v34", opinion(34)),
             ("h8 i9 h9", "m34", opinion(-34)),
             ("h8 i9 h9", "v-30000", opinion(-30_000)),
-            ("h8 i9 h9", "v30001", Text::Impossible(BEYOND)),
-            ("h8 i9 h9", "v99999", Text::Impossible(BEYOND)),
+            (
+                "h8 i9 h9",
+                "v30001",
+                PointText::Impossible(VALUES_OUT_OF_RANGE),
+            ),
+            (
+                "h8 i9 h9",
+                "v99999",
+                PointText::Impossible(VALUES_OUT_OF_RANGE),
+            ),
             // The third ply is the first player's, who makes each odd one.
-            ("h8 i9 h9", "W11", Text::Value(proof(Claim::Win, 9))),
-            ("h8 i9 h9", "L12", Text::Value(proof(Claim::Loss, 10))),
-            ("h8 i9 h9", "W12", Text::Impossible(NO_SUCH_END)),
-            ("h8 i9 h9", "L11", Text::Impossible(NO_SUCH_END)),
+            ("h8 i9 h9", "W11", PointText::Value(proof(Claim::Win, 9))),
+            ("h8 i9 h9", "L12", PointText::Value(proof(Claim::Loss, 10))),
+            ("h8 i9 h9", "W12", PointText::Impossible(IMPOSSIBLE_ENDS)),
+            ("h8 i9 h9", "L11", PointText::Impossible(IMPOSSIBLE_ENDS)),
             // Before five stones can be there, before the move, and behind the last point.
-            ("h8 i9 h9", "W7", Text::Impossible(NO_SUCH_END)),
-            ("h8 i9 h9", "W1", Text::Impossible(NO_SUCH_END)),
-            ("h8 i9 h9", "W227", Text::Impossible(NO_SUCH_END)),
-            ("h8 i9 h9", "W225", Text::Value(proof(Claim::Win, 223))),
-            (five, "W9", Text::Value(proof(Claim::Win, 1))),
-            (five, "W11", Text::Impossible(NO_SUCH_END)),
+            ("h8 i9 h9", "W7", PointText::Impossible(IMPOSSIBLE_ENDS)),
+            ("h8 i9 h9", "W1", PointText::Impossible(IMPOSSIBLE_ENDS)),
+            ("h8 i9 h9", "W227", PointText::Impossible(IMPOSSIBLE_ENDS)),
+            ("h8 i9 h9", "W225", PointText::Value(proof(Claim::Win, 223))),
+            (five, "W9", PointText::Value(proof(Claim::Win, 1))),
+            (five, "W11", PointText::Impossible(IMPOSSIBLE_ENDS)),
             (
                 "h8 a1 h9 a2 h10 a3 h11 a5 i12",
                 "W9",
-                Text::Impossible(NO_SUCH_END),
+                PointText::Impossible(IMPOSSIBLE_ENDS),
             ),
-            ("h8 i9 h9", "W", Text::Plain),
-            ("h8 i9 h9", "W*", Text::Endless(proof(Claim::Win, 223))),
-            ("h8 i9 h9", "L*", Text::Endless(proof(Claim::Loss, 222))),
-            (five, "W*", Text::Endless(proof(Claim::Win, 1))),
-            (five, "L*", Text::Impossible(NO_SUCH_END)),
-            ("h8 i9 h9", "White", Text::Plain),
-            ("h8 i9 h9", "1", Text::Plain),
-            ("h8 i9 h9", "", Text::Plain),
+            ("h8 i9 h9", "W", PointText::Plain),
+            ("h8 i9 h9", "W*", PointText::Endless(proof(Claim::Win, 223))),
+            (
+                "h8 i9 h9",
+                "L*",
+                PointText::Endless(proof(Claim::Loss, 222)),
+            ),
+            (five, "W*", PointText::Endless(proof(Claim::Win, 1))),
+            (five, "L*", PointText::Impossible(IMPOSSIBLE_ENDS)),
+            ("h8 i9 h9", "White", PointText::Plain),
+            ("h8 i9 h9", "1", PointText::Plain),
+            ("h8 i9 h9", "", PointText::Plain),
         ] {
             assert_eq!(said(line, text), expected, "{line}: {text}");
         }

@@ -6,12 +6,12 @@ use kagetsu_game::Position;
 /// Pieces in the order of the numbers, Red's; then Black's in the same order.
 const PIECES: &str = "KABNRCP";
 /// Pieces of both sides.
-pub(super) const KINDS: usize = 14;
+pub(crate) const KINDS: usize = 14;
 /// Squares of that board.
-pub(super) const SQUARES: usize = 256;
+pub(crate) const SQUARES: usize = 256;
 
 /// Piece and square of all that stands on the board, or on its mirror image. `None` for a position that has no FEN.
-pub(super) fn placed(position: &Position, is_mirrored: bool) -> Option<Vec<(usize, usize)>> {
+pub(crate) fn placed(position: &Position, is_mirrored: bool) -> Option<Vec<(usize, usize)>> {
     let fen = position.fen().ok()?;
     let mut placed = Vec::with_capacity(32);
     for (row, text) in fen.split(' ').next()?.split('/').enumerate() {
@@ -40,7 +40,7 @@ pub(super) fn placed(position: &Position, is_mirrored: bool) -> Option<Vec<(usiz
 }
 
 /// A move between two squares in the text of our own; `None` for squares off the board.
-pub(super) fn text(from: u16, to: u16, is_mirrored: bool) -> Option<String> {
+pub(crate) fn text(from: u16, to: u16, is_mirrored: bool) -> Option<String> {
     let square = |code: u16| {
         let (file, row) = ((code & 15).checked_sub(3)?, (code >> 4).checked_sub(3)?);
         let file = if is_mirrored {
@@ -54,7 +54,7 @@ pub(super) fn text(from: u16, to: u16, is_mirrored: bool) -> Option<String> {
 }
 
 /// The two squares of a move in our own text.
-pub(super) fn of_text(text: &str) -> Option<(u16, u16)> {
+pub(crate) fn of_text(text: &str) -> Option<(u16, u16)> {
     let square = |text: &str| {
         let &[file, rank] = text.as_bytes() else {
             return None;

@@ -10,20 +10,22 @@ use kagetsu_game::{
     Verdict,
 };
 
-use super::games::longest;
-use super::losses::{Detail, Losses, NO_DISTANCE, NO_SUCH_END, lose, lose_details};
-use super::yxdb::{Label, Record, Value};
+use crate::games::longest;
+use crate::gomoku::yxdb::{YixinLabel, YixinRecord, YixinValue};
+use crate::omissions::{
+    IMPOSSIBLE_ENDS, MISSING_DISTANCES, MoveDetail, Omissions, omit, omit_details,
+};
 
 /// Who is said to have found what was read.
 const ENGINE: &str = "yixin database";
 
 /// What a record has no place for.
-const NO_PLACE: [Detail; 5] = [
-    Detail::Nodes,
-    Detail::Line,
-    Detail::Engine,
-    Detail::Date,
-    Detail::ProofKind,
+const NO_PLACE: [MoveDetail; 5] = [
+    MoveDetail::Nodes,
+    MoveDetail::Line,
+    MoveDetail::Engine,
+    MoveDetail::Date,
+    MoveDetail::ProofKind,
 ];
 
 /// The positions that lead to others of the records, each with what these say of its moves.
@@ -34,8 +36,8 @@ const NO_PLACE: [Detail; 5] = [
 ///
 /// # Errors
 /// A record whose stones are no position.
-pub(super) fn answers(records: &[Record]) -> Result<(Vec<(Position, Answer)>, Losses)> {
-    let mut losses = Losses::new();
+pub(crate) fn answers(records: &[YixinRecord]) -> Result<(Vec<(Position, Answer)>, Omissions)> {
+    let mut omissions = Omissions::new();
     let mut known: HashMap<(Variant, Key), (usize, Option<Told>)> = HashMap::new();
     let mut positions = Vec::with_capacity(records.len());
     for (at, record) in records.iter().enumerate() {
@@ -47,22 +49,22 @@ pub(super) fn answers(records: &[Record]) -> Result<(Vec<(Position, Answer)>, Lo
                 }),
                 _,
             ) if !can_be(&position, proof) => {
-                lose(&mut losses, NO_SUCH_END, 1);
+                omit(&mut omissions, IMPOSSIBLE_ENDS, 1);
                 (None, true)
             }
             told => told,
         };
-        lose(&mut losses, "texts", u64::from(!record.text.is_empty()));
+        omit(&mut omissions, "texts", u64::from(!record.text.is_empty()));
         let is_said = told.is_some_and(|told| {
             told.proof
                 .is_some_and(|proof| is_label_of(record.label, proof.claim))
         });
-        lose(
-            &mut losses,
+        omit(
+            &mut omissions,
             "labels",
-            u64::from(record.label != Label::None && !is_said),
+            u64::from(record.label != YixinLabel::None && !is_said),
         );
-        lose(&mut losses, NO_DISTANCE, u64::from(!has_distance));
+        omit(&mut omissions, MISSING_DISTANCES, u64::from(!has_distance));
         known.insert((record.variant, position.key()), (at, told));
         positions.push(position);
     }
@@ -94,8 +96,8 @@ pub(super) fn answers(records: &[Record]) -> Result<(Vec<(Position, Answer)>, Lo
         }
     }
     let is_lost = |(at, told): &&(usize, Option<Told>)| told.is_some() && !used[*at];
-    lose(
-        &mut losses,
+    omit(
+        &mut omissions,
         "values_without_a_move",
         known.values().filter(is_lost).count() as u64,
     );
@@ -103,12 +105,12 @@ pub(super) fn answers(records: &[Record]) -> Result<(Vec<(Position, Answer)>, Lo
     let is_alone = |(at, told): &&(usize, Option<Told>)| {
         told.is_none() && !used[*at] && !records[*at].first.is_empty()
     };
-    lose(
-        &mut losses,
+    omit(
+        &mut omissions,
         "positions_without_a_move",
         known.values().filter(is_alone).count() as u64,
     );
-    Ok((found, losses))
+    Ok((found, omissions))
 }
 
 /// What a record says, from the view of the side to move.
@@ -156,10 +158,12 @@ fn made(by: &Provenance) -> Verdict {
 }
 
 /// Whether a label, that of who moved last, says the same as a proof for the side to move.
-fn is_label_of(label: Label, claim: Claim) -> bool {
+fn is_label_of(label: YixinLabel, claim: Claim) -> bool {
     matches!(
         (label, claim),
-        (Label::Win, Claim::Loss) | (Label::Loss, Claim::Win) | (Label::Draw, Claim::Draw)
+        (YixinLabel::Win, Claim::Loss)
+            | (YixinLabel::Loss, Claim::Win)
+            | (YixinLabel::Draw, Claim::Draw)
     )
 }
 
@@ -171,7 +175,7 @@ fn can_be(position: &Position, proof: Proof) -> bool {
 }
 
 /// What a record says of a position, `None` for nothing that a book could hold; and whether it says when a win or a loss comes.
-fn told(record: &Record, position: &Position) -> (Option<Told>, bool) {
+fn told(record: &YixinRecord, position: &Position) -> (Option<Told>, bool) {
     let manual = |claim, plies| Proof {
         claim,
         kind: ProofKind::Manual,
@@ -182,16 +186,16 @@ fn told(record: &Record, position: &Position) -> (Option<Told>, bool) {
         longest(position, claim).map(|proof| manual(proof.claim.negated(), proof.plies - 1))
     };
     let (proof, has_distance) = match (record.value, record.label) {
-        (Value::Win(plies), _) => (Some(manual(Claim::Win, plies)), true),
-        (Value::Loss(plies), _) => (Some(manual(Claim::Loss, plies)), true),
-        (_, Label::Draw) => (Some(manual(Claim::Draw, 0)), true),
-        (_, Label::Win) => (endless(Claim::Win), false),
-        (_, Label::Loss) => (endless(Claim::Loss), false),
+        (YixinValue::Win(plies), _) => (Some(manual(Claim::Win, plies)), true),
+        (YixinValue::Loss(plies), _) => (Some(manual(Claim::Loss, plies)), true),
+        (_, YixinLabel::Draw) => (Some(manual(Claim::Draw, 0)), true),
+        (_, YixinLabel::Win) => (endless(Claim::Win), false),
+        (_, YixinLabel::Loss) => (endless(Claim::Loss), false),
         _ => (None, true),
     };
     let opinion = match record.value {
-        Value::Centi(centi) => Score::opinion(centi.into()),
-        Value::Win(_) | Value::Loss(_) => Score::ZERO,
+        YixinValue::Centi(centi) => Score::opinion(centi.into()),
+        YixinValue::Win(_) | YixinValue::Loss(_) => Score::ZERO,
     };
     let bound = if proof.is_some() {
         Some(Bound::Exact)
@@ -210,7 +214,7 @@ fn told(record: &Record, position: &Position) -> (Option<Told>, bool) {
     )
 }
 
-fn position(record: &Record) -> Result<Position> {
+fn position(record: &YixinRecord) -> Result<Position> {
     let Some((_, size)) = record.variant.gomoku() else {
         anyhow::bail!("not gomoku")
     };
@@ -236,15 +240,15 @@ fn position(record: &Record) -> Result<Position> {
 ///
 /// # Errors
 /// A damaged record of the book.
-pub(super) fn records(book: &Book, only: Option<Variant>) -> Result<(Vec<Record>, Losses)> {
-    let mut own: BTreeMap<(Variant, Key), Record> = BTreeMap::new();
-    let mut leaves: BTreeMap<(Variant, Key), Record> = BTreeMap::new();
-    let mut losses = Losses::new();
+pub(crate) fn records(book: &Book, only: Option<Variant>) -> Result<(Vec<YixinRecord>, Omissions)> {
+    let mut own: BTreeMap<(Variant, Key), YixinRecord> = BTreeMap::new();
+    let mut leaves: BTreeMap<(Variant, Key), YixinRecord> = BTreeMap::new();
+    let mut omissions = Omissions::new();
     for entry in book.positions() {
         let entry = entry?;
         let variant = entry.position.variant();
         if variant.gomoku().is_none() || only.is_some_and(|only| only != variant) {
-            lose(&mut losses, "positions_of_other_games", 1);
+            omit(&mut omissions, "positions_of_other_games", 1);
             continue;
         }
         own.insert((variant, entry.position.key()), of_entry(&entry));
@@ -254,14 +258,14 @@ pub(super) fn records(book: &Book, only: Option<Variant>) -> Result<(Vec<Record>
                 continue;
             };
             leaves.insert((variant, child.key()), of_move(&child, verdict));
-            lose_details(&mut losses, verdict, &NO_PLACE);
+            omit_details(&mut omissions, verdict, &NO_PLACE);
         }
     }
     leaves.extend(own);
-    Ok((leaves.into_values().collect(), losses))
+    Ok((leaves.into_values().collect(), omissions))
 }
 
-fn of_entry(entry: &Entry) -> Record {
+fn of_entry(entry: &Entry) -> YixinRecord {
     let derived = &entry.derived;
     // A move without a value may be better than the best.
     let bound = if derived.is_open {
@@ -279,7 +283,7 @@ fn of_entry(entry: &Entry) -> Record {
 }
 
 /// The position after a move, from the view of who is to move there.
-fn of_move(child: &Position, verdict: &Verdict) -> Record {
+fn of_move(child: &Position, verdict: &Verdict) -> YixinRecord {
     let bound = match verdict.bound {
         Bound::Exact => Bound::Exact,
         Bound::Lower => Bound::Upper,
@@ -306,7 +310,7 @@ fn record(
     proof: Option<Proof>,
     bound: Bound,
     depth: u16,
-) -> Record {
+) -> YixinRecord {
     let Some((_, size)) = position.variant().gomoku() else {
         unreachable!("only gomoku comes here")
     };
@@ -332,18 +336,18 @@ fn record(
             claim: Claim::Win,
             plies,
             ..
-        }) => (Value::Win(plies), Label::Loss),
+        }) => (YixinValue::Win(plies), YixinLabel::Loss),
         Some(Proof {
             claim: Claim::Loss,
             plies,
             ..
-        }) => (Value::Loss(plies), Label::Win),
+        }) => (YixinValue::Loss(plies), YixinLabel::Win),
         Some(Proof {
             claim: Claim::Draw, ..
-        }) => (Value::Centi(0), Label::Draw),
-        None => (Value::Centi(score.raw()), Label::None),
+        }) => (YixinValue::Centi(0), YixinLabel::Draw),
+        None => (YixinValue::Centi(score.raw()), YixinLabel::None),
     };
-    Record {
+    YixinRecord {
         variant: position.variant(),
         first,
         second,
@@ -364,25 +368,26 @@ mod tests {
 
     #[test]
     fn values_of_positions_are_values_of_moves() {
-        let stones = |first: &[u16], second: &[u16], side, label, value, depth, bound| Record {
-            variant: Variant::FREESTYLE_15,
-            first: first.to_vec(),
-            second: second.to_vec(),
-            side,
-            label,
-            value,
-            depth,
-            bound,
-            text: Vec::new(),
-        };
+        let stones =
+            |first: &[u16], second: &[u16], side, label, value, depth, bound| YixinRecord {
+                variant: Variant::FREESTYLE_15,
+                first: first.to_vec(),
+                second: second.to_vec(),
+                side,
+                label,
+                value,
+                depth,
+                bound,
+                text: Vec::new(),
+            };
         let exact = Some(Bound::Exact);
         let records = [
             stones(
                 &[112],
                 &[],
                 Side::Second,
-                Label::None,
-                Value::Centi(-40),
+                YixinLabel::None,
+                YixinValue::Centi(-40),
                 9,
                 exact,
             ),
@@ -390,8 +395,8 @@ mod tests {
                 &[112],
                 &[113],
                 Side::First,
-                Label::None,
-                Value::Centi(55),
+                YixinLabel::None,
+                YixinValue::Centi(55),
                 8,
                 Some(Bound::Lower),
             ),
@@ -399,8 +404,8 @@ mod tests {
                 &[112],
                 &[128],
                 Side::First,
-                Label::Loss,
-                Value::Win(17),
+                YixinLabel::Loss,
+                YixinValue::Win(17),
                 0,
                 None,
             ),
@@ -408,8 +413,8 @@ mod tests {
                 &[112],
                 &[0],
                 Side::First,
-                Label::Win,
-                Value::Centi(0),
+                YixinLabel::Win,
+                YixinValue::Centi(0),
                 0,
                 None,
             ),
@@ -417,8 +422,8 @@ mod tests {
                 &[112],
                 &[1],
                 Side::First,
-                Label::Mark(b'!'),
-                Value::Centi(0),
+                YixinLabel::Mark(b'!'),
+                YixinValue::Centi(0),
                 0,
                 None,
             ),
@@ -426,8 +431,8 @@ mod tests {
                 &[112],
                 &[7],
                 Side::First,
-                Label::None,
-                Value::Centi(0),
+                YixinLabel::None,
+                YixinValue::Centi(0),
                 0,
                 None,
             ),
@@ -436,8 +441,8 @@ mod tests {
                 &[112],
                 &[2],
                 Side::First,
-                Label::None,
-                Value::Win(16),
+                YixinLabel::None,
+                YixinValue::Win(16),
                 0,
                 None,
             ),
@@ -445,22 +450,22 @@ mod tests {
                 &[0, 1, 2],
                 &[7, 9, 60],
                 Side::First,
-                Label::None,
-                Value::Centi(0),
+                YixinLabel::None,
+                YixinValue::Centi(0),
                 0,
                 None,
             ),
         ];
-        let (answers, mut losses) = answers(&records).expect("positions");
-        losses.retain(|_, lost| *lost > 0);
+        let (answers, mut omissions) = answers(&records).expect("positions");
+        omissions.retain(|_, lost| *lost > 0);
         let told = [
             "values_without_a_move",
             "labels",
-            NO_DISTANCE,
-            NO_SUCH_END,
+            MISSING_DISTANCES,
+            IMPOSSIBLE_ENDS,
             "positions_without_a_move",
         ];
-        assert_eq!(losses, told.map(|what| (what, 1)).into());
+        assert_eq!(omissions, told.map(|what| (what, 1)).into());
         let [(position, answer)] = &answers[..] else {
             panic!("one position leads to others: {answers:?}")
         };

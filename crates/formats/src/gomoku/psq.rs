@@ -3,14 +3,14 @@
 use anyhow::{Context, Result, bail};
 use kagetsu_game::{Move, Position, Variant};
 
-use super::games::{Ending, Games};
-use super::losses::{CUT_SHORT, Losses, lose};
+use crate::games::{GameResult, Games};
+use crate::omissions::{Omissions, TRUNCATED_FILES, omit};
 
 /// The game of a file.
 ///
 /// # Errors
 /// If it is none, or was played on another board.
-pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)> {
+pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omissions)> {
     let mut lines = text.lines();
     let head = lines.next().unwrap_or_default();
     let board = head
@@ -26,7 +26,7 @@ pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
         Some((_, size)) if (width, height) == (size, size) => u16::from(size),
         _ => bail!("the game is one of gomoku on a board of {width}x{height}, not of {variant}"),
     };
-    let mut losses = Losses::new();
+    let mut omissions = Omissions::new();
     let mut moves = Vec::new();
     // A last line that nothing ends may be the beginning of a longer one: 1 of 12.
     let is_last_whole = text.ends_with('\n');
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
             break;
         };
         if !is_last_whole && lines.peek().is_none() {
-            lose(&mut losses, CUT_SHORT, 1);
+            omit(&mut omissions, TRUNCATED_FILES, 1);
             if time.is_none() {
                 break;
             }
@@ -44,8 +44,8 @@ pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
         if !(1..=size).contains(&x) || !(1..=size).contains(&y) {
             bail!("line {number}: the point {x},{y} is off the board of {width}x{height}");
         }
-        lose(
-            &mut losses,
+        omit(
+            &mut omissions,
             "times",
             u64::from(time.is_some_and(|time| time != "0")),
         );
@@ -68,23 +68,23 @@ pub(super) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Losses)>
                 .bytes()
                 .all(|byte| byte.is_ascii_digit())
     };
-    lose(
-        &mut losses,
-        CUT_SHORT,
+    omit(
+        &mut omissions,
+        TRUNCATED_FILES,
         u64::from(!is_last_whole && rest.len() == 1 && is_number(rest[0])),
     );
-    lose(
-        &mut losses,
+    omit(
+        &mut omissions,
         "games_without_moves",
         u64::from(moves.is_empty()),
     );
     let mut games = Games::default();
-    let made = games.play(&Position::start(variant), &moves, Ending::Unknown);
+    let made = games.play(&Position::start(variant), &moves, GameResult::Unknown);
     if made < moves.len() {
         let error = format!("line {}: the move cannot be made in {variant}", made + 2);
         return Err(anyhow::anyhow!(error)).context("another rule may have been played");
     }
-    Ok((games, 1, losses))
+    Ok((games, 1, omissions))
 }
 
 /// Column and row, from 1, of a line with a move, and the time that it took where it tells one.
@@ -103,11 +103,11 @@ mod tests {
 
     /// How many moves it has, and whether it is said to be cut.
     fn said(text: &str) -> Result<(usize, u64), String> {
-        let (games, _, losses) =
+        let (games, _, omissions) =
             read(text, Variant::FREESTYLE_15).map_err(|error| format!("{error:#}"))?;
         Ok((
             games.answers("psq").len(),
-            losses.get(CUT_SHORT).copied().unwrap_or(0),
+            omissions.get(TRUNCATED_FILES).copied().unwrap_or(0),
         ))
     }
 

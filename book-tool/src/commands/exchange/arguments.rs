@@ -1,0 +1,65 @@
+//! Arguments that `import` and `export` share.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use kagetsu_formats::{Format, ZobristKeys};
+
+/// A format as a value of `--format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FormatArg {
+    /// A book or games.
+    Book(Format),
+    /// The win tree of one position.
+    Proof,
+}
+
+impl ValueEnum for FormatArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [FormatArg; Format::ALL.len() + 1] = {
+            let mut all = [FormatArg::Proof; Format::ALL.len() + 1];
+            let mut at = 0;
+            while at < Format::ALL.len() {
+                all[at] = FormatArg::Book(Format::ALL[at]);
+                at += 1;
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Book(format) => PossibleValue::new(format.name()).help(format.description()),
+            Self::Proof => PossibleValue::new("proof")
+                .help("The win tree of one position, as `kagetsu verify` checks it; export only"),
+        })
+    }
+}
+
+/// The numbers from which the keys of `.obk` books are made.
+#[derive(Debug, clap::Args)]
+pub(super) struct ZobristArgs {
+    /// For --format obk: a text file with the 3,584 Zobrist numbers of these books (docs/book.md)
+    #[arg(long, value_name = "FILE")]
+    pub(super) zobrist: Option<PathBuf>,
+}
+
+impl ZobristArgs {
+    /// Reads the numbers, for a format that needs them.
+    ///
+    /// # Errors
+    /// If they are missing or wrong, or given for a format that does not use them.
+    pub(super) fn keys(&self, format: FormatArg) -> Result<Option<ZobristKeys>> {
+        if format == FormatArg::Book(Format::Obk) {
+            return ZobristKeys::of_file(self.zobrist.as_deref()).map(Some);
+        }
+        ensure!(
+            self.zobrist.is_none(),
+            "--zobrist is for --format obk; no other format has keys of these numbers"
+        );
+        Ok(None)
+    }
+}

@@ -1,0 +1,120 @@
+//! Books as files of other programs.
+
+use std::io::Write;
+
+use anyhow::{Context, Result, bail};
+use kagetsu_book::Book;
+use kagetsu_game::{Position, Variant};
+
+use crate::format::Format;
+use crate::gomoku::{library, yixin, yxdb};
+use crate::lists;
+use crate::native::record::PositionRecord;
+use crate::native::table::MoveTable;
+use crate::omissions::{Omissions, omit};
+use crate::xiangqi::zobrist::{MISSING_KEYS, ZobristKeys};
+use crate::xiangqi::{eleeye, obk};
+
+/// Writes a book as a file of a format. Returns the number of positions written, and what the
+/// format has no room for.
+///
+/// `variant` selects the positions of one game; by default a format of many games takes all, and
+/// a format of one game takes that of the book's first position. `zobrist` is for `Format::Obk`.
+///
+/// # Errors
+/// If the format is for import only, does not hold the game, the book is damaged, or `out` fails.
+pub fn export(
+    format: Format,
+    book: &Book,
+    variant: Option<Variant>,
+    zobrist: Option<&ZobristKeys>,
+    out: &mut dyn Write,
+) -> Result<(u64, Omissions)> {
+    let (bytes, count, omissions) = match format {
+        Format::Json => return write_records(book, variant, out),
+        Format::Csv => return write_table(book, variant, out),
+        Format::Yxdb => {
+            let (records, omissions) = yixin::records(book, variant)?;
+            (yxdb::write(&records), records.len() as u64, omissions)
+        }
+        Format::Lib => library::write(book, one_game(book, variant)?)?,
+        Format::Openings => text_as_bytes(lists::write_openings(book, one_game(book, variant)?)?),
+        Format::Fen => text_as_bytes(lists::write_fens(book, one_game(book, variant)?)?),
+        Format::Eleeye => eleeye::write(book, one_game(book, variant)?)?,
+        Format::Obk => {
+            let keys = zobrist.context(MISSING_KEYS)?;
+            obk::write(book, variant.unwrap_or(Variant::XIANGQI), keys)?
+        }
+        Format::Psq | Format::Sgf | Format::Rif | Format::Lines | Format::Pgn => bail!(
+            "this format is for games, and a book has none: json, csv, yxdb, lib, openings, fen, \
+             eleeye, obk and proof are written"
+        ),
+    };
+    out.write_all(&bytes)?;
+    Ok((count, omissions))
+}
+
+/// The game to export to a format that holds one.
+fn one_game(book: &Book, variant: Option<Variant>) -> Result<Variant> {
+    if let Some(variant) = variant {
+        return Ok(variant);
+    }
+    let first = book.positions().next().transpose()?;
+    let first = first.context("the book is empty")?;
+    Ok(first.position.variant())
+}
+
+fn text_as_bytes((text, count, omissions): (String, u64, Omissions)) -> (Vec<u8>, u64, Omissions) {
+    (text.into_bytes(), count, omissions)
+}
+
+/// Returns whether a position is of the exported game, and counts it as omitted otherwise.
+pub(crate) fn is_exported(
+    position: &Position,
+    variant: Option<Variant>,
+    omissions: &mut Omissions,
+) -> bool {
+    let is_exported = variant.is_none_or(|variant| variant == position.variant());
+    if !is_exported {
+        omit(omissions, "positions_of_other_games", 1);
+    }
+    is_exported
+}
+
+fn write_records(
+    book: &Book,
+    variant: Option<Variant>,
+    out: &mut dyn Write,
+) -> Result<(u64, Omissions)> {
+    let mut count = 0;
+    let mut omissions = Omissions::new();
+    for entry in book.positions() {
+        let entry = entry?;
+        if is_exported(&entry.position, variant, &mut omissions) {
+            let record = PositionRecord::new(&entry.position, &entry.facts);
+            serde_json::to_writer(&mut *out, &record)?;
+            writeln!(out)?;
+            count += 1;
+        }
+    }
+    Ok((count, omissions))
+}
+
+fn write_table(
+    book: &Book,
+    variant: Option<Variant>,
+    out: &mut dyn Write,
+) -> Result<(u64, Omissions)> {
+    let mut table = MoveTable::begin(out)?;
+    let mut count = 0;
+    let mut omissions = Omissions::new();
+    for entry in book.positions() {
+        let entry = entry?;
+        if is_exported(&entry.position, variant, &mut omissions) {
+            table.write(&entry.position, &entry.facts)?;
+            count += 1;
+        }
+    }
+    table.end()?;
+    Ok((count, omissions))
+}

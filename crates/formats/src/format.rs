@@ -1,0 +1,105 @@
+//! The formats by name.
+
+/// A file format of another program, or one of our own that carries everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One JSON object a line for each position, with everything that was searched.
+    Json,
+    /// A table with a line for each move, with everything that was searched.
+    Csv,
+    /// A gomoku position database of Yixin or Rapfi (`.db`).
+    Yxdb,
+    /// A RenLib library (`.lib`): a tree of moves on 15x15, with texts.
+    Lib,
+    /// A game of Piskvork or Gomocup (`.psq`).
+    Psq,
+    /// Gomoku games and trees in SGF.
+    Sgf,
+    /// Games of RenjuNet (`.rif`, XML).
+    Rif,
+    /// Gomoku openings as offsets of stones from the centre (Gomocup), or as lines of moves.
+    Openings,
+    /// One game a line, as moves, optionally with a FEN before and the result behind them.
+    Lines,
+    /// One FEN a line with its best move and value.
+    Fen,
+    /// Xiangqi games in PGN.
+    Pgn,
+    /// A xiangqi book of ElephantEye or XQWizard (`BOOK.DAT`).
+    Eleeye,
+    /// A xiangqi book in SQLite (`.obk`, `.pfBook`).
+    Obk,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 13] = [
+        Self::Json,
+        Self::Csv,
+        Self::Yxdb,
+        Self::Lib,
+        Self::Psq,
+        Self::Sgf,
+        Self::Rif,
+        Self::Openings,
+        Self::Lines,
+        Self::Fen,
+        Self::Pgn,
+        Self::Eleeye,
+        Self::Obk,
+    ];
+
+    /// The name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Csv => "csv",
+            Self::Yxdb => "yxdb",
+            Self::Lib => "lib",
+            Self::Psq => "psq",
+            Self::Sgf => "sgf",
+            Self::Rif => "rif",
+            Self::Openings => "openings",
+            Self::Lines => "lines",
+            Self::Fen => "fen",
+            Self::Pgn => "pgn",
+            Self::Eleeye => "eleeye",
+            Self::Obk => "obk",
+        }
+    }
+
+    /// A description of the format in one line, for a help text.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Json => "One JSON object a line for each position; lossless",
+            Self::Csv => "A table with a line for each move; lossless",
+            Self::Yxdb => "A gomoku position database of Yixin or Rapfi (.db)",
+            Self::Lib => "A RenLib library (.lib): a tree of moves with texts, on 15x15",
+            Self::Psq => "A game of Piskvork or Gomocup (.psq); import only",
+            Self::Sgf => "Gomoku games and trees in SGF; import only",
+            Self::Rif => "Games of RenjuNet (.rif, XML); import only",
+            Self::Openings => {
+                "Gomoku openings as offsets from the centre (Gomocup) or lines of moves"
+            }
+            Self::Lines => {
+                "One game a line, as moves: optionally a FEN and | before them, the result behind \
+                 them; any game; import only"
+            }
+            Self::Fen => "One FEN a line with its best move and value; xiangqi and surakarta",
+            Self::Pgn => "Xiangqi games in PGN: coordinates, WXF or Chinese moves; import only",
+            Self::Eleeye => "A xiangqi book of ElephantEye or XQWizard (BOOK.DAT)",
+            Self::Obk => "A xiangqi book in SQLite (.obk, .pfBook); needs --zobrist",
+        }
+    }
+
+    /// The engine name under which a book keeps values that come from games of this format.
+    pub(crate) fn provenance(self) -> &'static str {
+        match self {
+            Self::Lib => "renlib",
+            Self::Eleeye => "elephanteye",
+            other => other.name(),
+        }
+    }
+}

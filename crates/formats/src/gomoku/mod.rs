@@ -1,0 +1,9 @@
+//! Formats of gomoku programs.
+
+pub(crate) mod library;
+pub(crate) mod psq;
+pub(crate) mod renlib;
+pub(crate) mod rif;
+pub(crate) mod sgf;
+pub(crate) mod yixin;
+pub(crate) mod yxdb;

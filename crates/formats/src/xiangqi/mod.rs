@@ -1,0 +1,8 @@
+//! Formats of xiangqi programs.
+
+pub(crate) mod colours;
+pub(crate) mod eleeye;
+pub(crate) mod obk;
+pub(crate) mod pgn;
+pub(crate) mod squares;
+pub(crate) mod zobrist;
