@@ -4,40 +4,40 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use kagetsu_game::{Position, Side, Variant};
 
-/// Which position a command is about; without a line, the start of a game.
+/// The position that a command is about; by default the start of a game.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Place {
-    /// What is played, as in freestyle-15, standard-15, renju-15, xiangqi, surakarta
+pub(crate) struct PositionArgs {
+    /// The game and its rules: freestyle-15, standard-15, renju-15, xiangqi, surakarta
     #[arg(long, value_name = "VARIANT")]
     variant: Variant,
-    /// The moves from the start, as in "h8 i9 h9", h8,i9,h9 or h8i9h9
+    /// Moves from the start: "h8 i9 h9", h8,i9,h9 or h8i9h9
     #[arg(long, value_name = "LINE")]
     moves: Option<String>,
-    /// A first position of xiangqi or surakarta instead of the start, as FEN
+    /// A FEN of xiangqi or surakarta to begin from instead of the start
     #[arg(long, value_name = "FEN", conflicts_with = "board")]
     fen: Option<String>,
-    /// A drawn gomoku board instead of the start: rows from the top of . X O; - reads it from stdin
+    /// A file with a drawn gomoku board to begin from: rows of . X O from the top; - reads stdin
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
-    /// Who moves on the drawn board, where its stones do not tell
+    /// The side to move on the drawn board, where the stones do not tell
     #[arg(long, value_enum, requires = "board", value_name = "SIDE")]
     side: Option<SideArg>,
 }
 
-/// A side, as a flag's value.
+/// A side, as the value of a flag.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum SideArg {
     /// The side that makes the first move of a game
     First,
-    /// The other one
+    /// The other side
     Second,
 }
 
-impl Place {
-    /// The position.
+impl PositionArgs {
+    /// Returns the position.
     ///
     /// # Errors
-    /// The first thing in it that cannot be.
+    /// If the FEN, the board or a move is invalid or illegal; the message names the flag.
     pub(crate) fn position(&self) -> Result<Position> {
         let start = match (&self.board, &self.fen) {
             (Some(path), _) => self.drawn(path)?,
@@ -64,8 +64,8 @@ impl Place {
     }
 }
 
-/// A position as a command takes it: moves, or a FEN; a drawn one where it is neither.
-pub(crate) fn named(position: &Position) -> String {
+/// Writes a position as a command accepts it: as moves or a FEN, else as a drawing.
+pub(crate) fn write_position(position: &Position) -> String {
     if let Ok(fen) = position.fen() {
         return fen;
     }

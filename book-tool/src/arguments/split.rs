@@ -2,38 +2,38 @@ use clap::ValueEnum;
 use kagetsu_proto::v1;
 use kagetsu_search::Split;
 
-/// How threads, or the workers of a cluster, share a position.
+/// How threads, or the workers of a cluster, share the search of one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Sharing {
-    /// Each searches all of it, and what one learns the others know
+pub(crate) enum SplitArg {
+    /// Each searches the whole position, and they share what they find
     Shared,
-    /// The root moves are divided, the best of a 2-ply search first
+    /// Each searches some of the root moves, ordered by a 2-ply search
     Seeded,
 }
 
-impl From<Sharing> for Split {
-    fn from(sharing: Sharing) -> Self {
+impl From<SplitArg> for Split {
+    fn from(sharing: SplitArg) -> Self {
         match sharing {
-            Sharing::Shared => Self::Shared,
-            Sharing::Seeded => Self::Seeded,
+            SplitArg::Shared => Self::Shared,
+            SplitArg::Seeded => Self::Seeded,
         }
     }
 }
 
-impl From<Sharing> for v1::Split {
-    fn from(sharing: Sharing) -> Self {
+impl From<SplitArg> for v1::Split {
+    fn from(sharing: SplitArg) -> Self {
         match sharing {
-            Sharing::Shared => Self::Shared,
-            Sharing::Seeded => Self::Seeded,
+            SplitArg::Shared => Self::Shared,
+            SplitArg::Seeded => Self::Seeded,
         }
     }
 }
 
-impl From<Sharing> for kagetsu_schedule::Split {
-    fn from(sharing: Sharing) -> Self {
+impl From<SplitArg> for kagetsu_schedule::Split {
+    fn from(sharing: SplitArg) -> Self {
         match sharing {
-            Sharing::Shared => Self::Shared,
-            Sharing::Seeded => Self::Seeded,
+            SplitArg::Shared => Self::Shared,
+            SplitArg::Seeded => Self::Seeded,
         }
     }
 }

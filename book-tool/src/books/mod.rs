@@ -1,4 +1,4 @@
-//! Where book positions come from.
+//! The book that a command reads: a folder, a compiled file, or a server.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,63 +10,63 @@ use kagetsu_proto::v1::books_client::BooksClient;
 use kagetsu_proto::{Access, AuthenticatedChannel, explain, v1};
 use tokio::runtime::Runtime;
 
-use crate::arguments::position::Place;
+use crate::arguments::position::PositionArgs;
 use crate::runtime::runtime;
 
-/// What is asked about, and which book.
+/// A position, and the book to look it up in.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Asked {
-    /// A book's folder, a compiled book, or the URL of a coordinator, as in http://127.0.0.1:7615
+pub(crate) struct PositionQuery {
+    /// A book folder, a compiled book, or the URL of a coordinator such as http://127.0.0.1:7615
     #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     book: String,
     #[command(flatten)]
     access: Access,
     #[command(flatten)]
-    place: Place,
+    place: PositionArgs,
 }
 
-impl Asked {
-    /// The position, and the opened book.
+impl PositionQuery {
+    /// Opens the book and returns it with the position.
     ///
     /// # Errors
-    /// A position that cannot be; all that [`Source::open`] says.
-    pub(crate) fn open(&self) -> Result<(Position, Source)> {
+    /// If the position is invalid, or as in [`BookSource::open`].
+    pub(crate) fn open(&self) -> Result<(Position, BookSource)> {
         Ok((
             self.place.position()?,
-            Source::open(&self.book, &self.access)?,
+            BookSource::open(&self.book, &self.access)?,
         ))
     }
 }
 
-/// A book's folder, what was compiled of one, or a coordinator that has one.
-pub(crate) enum Source {
-    /// The folder.
+/// A readable book.
+pub(crate) enum BookSource {
+    /// A book folder.
     Folder(Box<Book>),
-    /// The compiled book.
+    /// A compiled book.
     File(Box<Compiled>),
-    /// The coordinator.
+    /// A coordinator or a book server.
     Server(Box<Server>),
 }
 
-/// A connection to a coordinator.
+/// A connection to a server.
 pub(crate) struct Server {
     url: String,
     client: BooksClient<AuthenticatedChannel>,
     runtime: Runtime,
 }
 
-impl Source {
-    /// Opens a book; text with `://` is a URL, to be spoken to by `access`.
+impl BookSource {
+    /// Opens a book. A text with `://` is the URL of a server, to which `access` applies.
     ///
     /// # Errors
-    /// If it is not there, or another process has it.
+    /// If there is no book, or another process has it open.
     pub(crate) fn open(book: &str, access: &Access) -> Result<Self> {
         if !book.contains("://") {
-            let opened = open_any(Path::new(book))
-                .map_err(|error| or_ask(error, "its URL in place of the folder"));
+            let opened = open_local(Path::new(book))
+                .map_err(|error| with_hint(error, "its URL in place of the folder"));
             return Ok(match opened? {
-                Any::Folder(book) => Self::Folder(book),
-                Any::File(compiled) => Self::File(compiled),
+                LocalBook::Folder(book) => Self::Folder(book),
+                LocalBook::File(compiled) => Self::File(compiled),
             });
         }
         let connector = access.connector(book)?;
@@ -79,10 +79,11 @@ impl Source {
         })))
     }
 
-    /// What the book knows of a position: what it believes, or (`searched`) just what was searched there.
+    /// Looks up a position: its propagated answer or, with `searched`, the values as they were
+    /// searched.
     ///
     /// # Errors
-    /// If the book is damaged, or the server gone.
+    /// If the book is damaged, or the server cannot be reached.
     pub(crate) fn lookup(&mut self, position: &Position, searched: bool) -> Result<Option<Answer>> {
         match self {
             Self::Folder(book) => {
@@ -111,8 +112,8 @@ impl Source {
     }
 }
 
-/// An error about a book's folder, as it is told by a command that can ask a coordinator as well; and how.
-pub(crate) fn or_ask(error: anyhow::Error, how: &str) -> anyhow::Error {
+/// Adds to an error about a book folder how to ask the process that holds it (`how`).
+pub(crate) fn with_hint(error: anyhow::Error, how: &str) -> anyhow::Error {
     match error.downcast_ref() {
         Some(BookError::Held { path, holder }) => {
             let path = path.display();
@@ -130,29 +131,29 @@ pub(crate) fn or_ask(error: anyhow::Error, how: &str) -> anyhow::Error {
     }
 }
 
-/// How a command asks a coordinator that has a flag for it.
-pub(crate) const BY_FLAG: &str = "its URL as --coordinator in place of --book";
+/// The hint for commands with a flag `--coordinator`.
+pub(crate) const COORDINATOR_FLAG: &str = "its URL as --coordinator in place of --book";
 
 /// A book on this machine.
-pub(crate) enum Any {
-    /// Its folder.
+pub(crate) enum LocalBook {
+    /// A book folder.
     Folder(Box<Book>),
-    /// What was compiled of it.
+    /// A compiled book.
     File(Box<Compiled>),
 }
 
-/// Opens a folder, or a compiled book.
+/// Opens a book folder or a compiled book.
 ///
 /// # Errors
 /// If it cannot be opened.
-pub(crate) fn open_any(path: &Path) -> Result<Any> {
+pub(crate) fn open_local(path: &Path) -> Result<LocalBook> {
     if path.is_file() {
-        return Ok(Any::File(Box::new(Compiled::open(path)?)));
+        return Ok(LocalBook::File(Box::new(Compiled::open(path)?)));
     }
-    Ok(Any::Folder(Box::new(open_book(path, false)?)))
+    Ok(LocalBook::Folder(Box::new(open_book(path, false)?)))
 }
 
-/// Opens a folder and tells what there is to tell.
+/// Opens a book folder and prints its notices on stderr.
 ///
 /// # Errors
 /// If it cannot be opened.
@@ -168,15 +169,15 @@ pub(crate) fn open_book(path: &Path, create: bool) -> Result<Book> {
     Ok(book)
 }
 
-/// A place where a book is, or is to be made.
-pub(crate) struct Room<'a> {
+/// The folder of a book that may have to be created.
+pub(crate) struct BookFolder<'a> {
     path: &'a Path,
-    /// Whether there was a folder, and in it a book.
+    /// Whether the folder existed, and whether it held a book.
     was_there: (bool, bool),
 }
 
-impl<'a> Room<'a> {
-    /// The place as it is before anything is done there.
+impl<'a> BookFolder<'a> {
+    /// Notes the state of the folder before a command.
     pub(crate) fn at(path: &'a Path) -> Self {
         Self {
             path,
@@ -184,13 +185,13 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// Makes the place what it was, if nothing was put into a book that was made there; nobody has it open.
+    /// Removes a book that the command created and left empty. The book must be closed.
     pub(crate) fn tidy(&self) {
         let (had_folder, had_book) = self.was_there;
         if had_book {
             return;
         }
-        // An empty book does no harm, and what went wrong before is what is to be told.
+        // An empty book does no harm, and the error that came before is the one to report.
         let Ok((book, _)) = Book::open(self.path, &BookOptions::default()) else {
             return;
         };
@@ -200,13 +201,13 @@ impl<'a> Room<'a> {
     }
 }
 
-/// Opens a folder to put something into its book, which is made where it is not there, and made durable at the end. One that was made
-/// for this is removed again where `work` fails before anything is in it.
+/// Opens or creates a book, lets `work` write to it, and flushes it to disk. If `work` fails before
+/// anything is written, a book created here is removed again.
 ///
 /// # Errors
-/// If it cannot be opened or written; what `work` says.
+/// If the book cannot be opened or written, and the errors of `work`.
 pub(crate) fn fill<T>(path: &Path, work: impl FnOnce(&mut Book) -> Result<T>) -> Result<T> {
-    let room = Room::at(path);
+    let room = BookFolder::at(path);
     let mut book = open_book(path, true)?;
     let done = work(&mut book);
     let closed = book.close();

@@ -1,4 +1,4 @@
-//! Talking to a coordinator.
+//! Calls to a coordinator.
 
 use std::time::{Duration, Instant};
 
@@ -15,34 +15,35 @@ use kagetsu_proto::{
 };
 use tonic::Status;
 
-use crate::output::progress::{Live, Shown};
+use crate::output::progress::{AnalysisState, LiveProgress};
 
-/// How long a coordinator may be away before nobody waits for it any more.
-const ABSENCE: Duration = Duration::from_secs(600);
-/// How long to wait before it is looked for: at first, and at most.
-const RETURN: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(10));
+/// The longest absence of a coordinator that a command waits out.
+const MAX_ABSENCE: Duration = Duration::from_secs(600);
+/// The first and the longest pause between attempts to reconnect.
+const RECONNECT_PAUSE: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(10));
 
 /// How an analysis on a cluster ended.
 pub(crate) enum End {
-    /// With its last word, which is kept where that was asked for.
+    /// The coordinator sent its final answer.
     Final,
-    /// By Ctrl-C.
+    /// Ctrl-C ended it.
     Stopped,
-    /// Its time passed while it waited for this.
+    /// The time ran out while the coordinator waited for the given reason.
     Waited(String),
 }
 
-/// Has a question answered by a cluster, and kept in its book if that is asked for. Ctrl-C ends it with what is known by then, and the
-/// cluster stops thinking; so does the question's time, where nobody is there who searches. The answer is empty if nobody was.
+/// Lets a cluster answer a question and, with `keep`, store the answer in its book. Ctrl-C ends the
+/// analysis with the answer so far and cancels the search. The question's time ends it too if no
+/// worker searches; the answer is empty if none has searched.
 ///
 /// # Errors
-/// If the coordinator is not there, or refuses.
+/// If the coordinator cannot be reached, or rejects the request.
 pub(crate) async fn analyze(
     connector: &Connector,
     question: &Question,
     split: Split,
     keep: bool,
-    live: &mut Live<'_>,
+    live: &mut LiveProgress<'_>,
 ) -> Result<(Answer, End)> {
     let begun = Instant::now();
     let is_late = || {
@@ -62,7 +63,7 @@ pub(crate) async fn analyze(
     let mut updates = loop {
         match client.analyze(request.clone()).await {
             Ok(updates) => break updates.into_inner(),
-            // It is busy, and says when to come again.
+            // The coordinator is overloaded and says when to retry.
             Err(status) => match retry_after(&status) {
                 Some(_) if is_late() => {
                     return Ok((Answer::new(), End::Waited(explain(url, &status))));
@@ -76,7 +77,7 @@ pub(crate) async fn analyze(
         }
     };
     let (mut last, mut is_begun) = (Answer::new(), false);
-    // One listener for the whole time: a signal between two updates must not be missed.
+    // One listener for the whole call, so that no signal between two updates is missed.
     let interrupted = tokio::signal::ctrl_c();
     tokio::pin!(interrupted);
     loop {
@@ -101,7 +102,7 @@ pub(crate) async fn analyze(
         };
         is_begun |= who.is_ok();
         let waits_for = who.clone().err();
-        live.show(&Shown {
+        live.show(&AnalysisState {
             answer: answer.clone(),
             nodes: update.nodes,
             time,
@@ -111,7 +112,8 @@ pub(crate) async fn analyze(
             return Ok((answer, End::Final));
         }
         if let Some(why) = waits_for.filter(|_| is_late()) {
-            // Before anybody has searched there is but the 2-ply search, which nobody asked for.
+            // Before any worker has searched, the answer is only a 2-ply search, which is not
+            // wanted here.
             let found = if is_begun { answer } else { Answer::new() };
             return Ok((found, End::Waited(why)));
         }
@@ -119,10 +121,10 @@ pub(crate) async fn analyze(
     }
 }
 
-/// The workers of a cluster.
+/// Lists the workers of a cluster.
 ///
 /// # Errors
-/// If the coordinator is not there, or refuses.
+/// If the coordinator cannot be reached, or rejects the request.
 pub(crate) async fn workers(connector: &Connector) -> Result<Vec<v1::Worker>> {
     let mut client = WorkersClient::new(connector.connect().await?);
     let listed = client
@@ -132,10 +134,10 @@ pub(crate) async fn workers(connector: &Connector) -> Result<Vec<v1::Worker>> {
     Ok(listed.into_inner().workers)
 }
 
-/// Ends the quarantine of all workers of a name; how many were in one.
+/// Ends the quarantine of all workers of a name. Returns how many were in quarantine.
 ///
 /// # Errors
-/// If the coordinator is not there, or refuses.
+/// If the coordinator cannot be reached, or rejects the request.
 pub(crate) async fn release(connector: &Connector, name: &str) -> Result<u32> {
     let mut client = WorkersClient::new(connector.connect().await?);
     let released = client
@@ -147,10 +149,11 @@ pub(crate) async fn release(connector: &Connector, name: &str) -> Result<u32> {
         .released)
 }
 
-/// What the book of a coordinator knows of up to 1,024 positions, the `top` best moves of each; 0: all moves.
+/// Looks up at most 1,024 positions in the coordinator's book, with the `top` best moves of each
+/// (0: all moves).
 ///
 /// # Errors
-/// If the coordinator is not there, or refuses.
+/// If the coordinator cannot be reached, or rejects the request.
 pub(crate) async fn lookup(
     connector: &Connector,
     positions: &[v1::Position],
@@ -176,8 +179,10 @@ pub(crate) struct Builds {
 }
 
 impl Builds {
+    /// Connects to a coordinator.
+    ///
     /// # Errors
-    /// If the coordinator is not there.
+    /// If the coordinator cannot be reached.
     pub(crate) async fn connect(connector: &Connector) -> Result<Self> {
         let client = BuildsClient::new(connector.connect().await?);
         Ok(Self {
@@ -191,11 +196,12 @@ impl Builds {
         move |status| anyhow!(explain(&name, &status))
     }
 
-    /// Starts or resumes a job. A coordinator that goes away before it has said that it did is waited for, which is told, and
-    /// asked once more: who starts the same job twice has it once.
+    /// Starts or resumes a job. If the connection is lost before the coordinator confirms, it
+    /// reports that, waits for the coordinator to return, and asks once more; starting a job twice
+    /// is harmless.
     ///
     /// # Errors
-    /// If the coordinator refuses, stays away, or is lost again.
+    /// If the coordinator rejects the job, stays away, or is lost again.
     pub(crate) async fn start(
         &mut self,
         connector: &Connector,
@@ -206,7 +212,7 @@ impl Builds {
             Ok(job) => return Ok(job.into_inner()),
             Err(status) => self.unless_refused(&status)?,
         };
-        *self = Self::found_again(connector, &request.name, &lost, &mut tell).await?;
+        *self = Self::wait_for_return(connector, &request.name, &lost, &mut tell).await?;
         let refused = self.refused();
         Ok(self
             .client
@@ -216,8 +222,10 @@ impl Builds {
             .into_inner())
     }
 
+    /// Lists the jobs.
+    ///
     /// # Errors
-    /// If the coordinator refuses.
+    /// If the coordinator rejects the request.
     pub(crate) async fn list(&mut self) -> Result<Vec<v1::Job>> {
         let refused = self.refused();
         Ok(self
@@ -229,6 +237,8 @@ impl Builds {
             .jobs)
     }
 
+    /// Returns one job.
+    ///
     /// # Errors
     /// If there is no such job.
     pub(crate) async fn get(&mut self, name: &str) -> Result<v1::Job> {
@@ -241,10 +251,10 @@ impl Builds {
             .into_inner())
     }
 
-    /// Shows a job whenever it has moved on; how it stands at the end.
+    /// Calls `shown` at each change of a job until it is over. Returns its last state.
     ///
     /// # Errors
-    /// If there is no such job, or the coordinator goes away.
+    /// If there is no such job, or the connection is lost.
     pub(crate) async fn watch(
         &mut self,
         name: &str,
@@ -255,10 +265,11 @@ impl Builds {
             .map_err(|lost| anyhow!(lost))
     }
 
-    /// Shows a job until it is over, or until the coordinator is lost; why it was.
+    /// Calls `shown` at each change of a job until it is over or the connection is lost; the inner
+    /// error says how it was lost.
     ///
     /// # Errors
-    /// If the coordinator refuses.
+    /// If the coordinator rejects the request.
     async fn attend(
         &mut self,
         name: &str,
@@ -286,11 +297,11 @@ impl Builds {
             .ok_or_else(|| format!("{} stopped before the job was done; see its log", self.name)))
     }
 
-    /// Why the coordinator was lost.
+    /// Returns why the connection was lost.
     ///
     /// # Errors
-    /// If it is not lost, but has refused: what is said of the coordinator or of the line may be otherwise soon; what is said
-    /// of the job will not, nor what a coordinator in this process says.
+    /// If the error is permanent: a rejected job, or any error of a coordinator in this process.
+    /// Errors of the coordinator or the connection are transient.
     fn unless_refused(&self, status: &Status) -> Result<String> {
         let said = explain(&self.name, status);
         let may_pass = is_transient(status) || retry_after(status).is_some();
@@ -301,11 +312,11 @@ impl Builds {
         }
     }
 
-    /// Shows a job whenever it has moved on; how it stands at the end. A coordinator that goes away is waited for, which is
-    /// told.
+    /// Calls `shown` at each change of a job until it is over, and returns its last state. It
+    /// reports a lost connection and waits for the coordinator to return.
     ///
     /// # Errors
-    /// If there is no such job, or not any more; and if the coordinator stays away.
+    /// If there is no such job any more, or the coordinator stays away.
     pub(crate) async fn follow(
         mut self,
         connector: &Connector,
@@ -318,25 +329,25 @@ impl Builds {
                 Ok(job) => return Ok(job),
                 Err(lost) => lost,
             };
-            self = Self::found_again(connector, name, &lost, &mut tell).await?;
+            self = Self::wait_for_return(connector, name, &lost, &mut tell).await?;
         }
     }
 
-    /// Waits for a coordinator that was lost while it had a job, and says so.
+    /// Waits for a lost coordinator, and reports both the loss and the return.
     ///
     /// # Errors
-    /// If it stays away.
-    async fn found_again(
+    /// If the coordinator stays away.
+    async fn wait_for_return(
         connector: &Connector,
         name: &str,
         lost: &str,
         tell: &mut impl FnMut(String),
     ) -> Result<Self> {
-        let (at, absence) = (connector.name(), humantime::format_duration(ABSENCE));
+        let (at, absence) = (connector.name(), humantime::format_duration(MAX_ABSENCE));
         tell(format!(
             "{lost}; waiting for it to come back, up to {absence}"
         ));
-        let Ok(back) = tokio::time::timeout(ABSENCE, Self::come_back(connector)).await else {
+        let Ok(back) = tokio::time::timeout(MAX_ABSENCE, Self::reconnect(connector)).await else {
             bail!(
                 "the coordinator at {at} did not come back within {absence}; its book has the job, which goes on when it is \
                  started again: `kagetsu jobs watch {name} --coordinator {at}` shows it"
@@ -347,18 +358,20 @@ impl Builds {
         Ok(builds)
     }
 
-    /// Connects to a coordinator that is not there now, as soon as it is.
-    async fn come_back(connector: &Connector) -> Result<Self> {
-        let (mut wait, longest) = RETURN;
+    /// Reconnects as soon as the coordinator is back.
+    async fn reconnect(connector: &Connector) -> Result<Self> {
+        let (mut wait, longest) = RECONNECT_PAUSE;
         loop {
             tokio::time::sleep(wait).await;
             match Self::connect(connector).await {
-                Err(error) if is_nobody(&error) => wait = (wait * 2).min(longest),
+                Err(error) if is_transient_error(&error) => wait = (wait * 2).min(longest),
                 connected => return connected,
             }
         }
     }
 
+    /// Pauses a job.
+    ///
     /// # Errors
     /// If there is no such job.
     pub(crate) async fn pause(&mut self, name: &str) -> Result<v1::Job> {
@@ -371,6 +384,8 @@ impl Builds {
             .into_inner())
     }
 
+    /// Resumes a job.
+    ///
     /// # Errors
     /// If there is no such job.
     pub(crate) async fn resume(&mut self, name: &str) -> Result<v1::Job> {
@@ -383,6 +398,8 @@ impl Builds {
             .into_inner())
     }
 
+    /// Queues the positions again that the job skipped.
+    ///
     /// # Errors
     /// If there is no such job.
     pub(crate) async fn retry(&mut self, name: &str) -> Result<v1::Job> {
@@ -395,8 +412,10 @@ impl Builds {
             .into_inner())
     }
 
+    /// Changes the priority of a job.
+    ///
     /// # Errors
-    /// If there is no such job, or no such priority.
+    /// If there is no such job or priority.
     pub(crate) async fn prioritize(&mut self, name: &str, priority: i8) -> Result<v1::Job> {
         let refused = self.refused();
         let request = v1::PrioritizeRequest {
@@ -411,6 +430,8 @@ impl Builds {
             .into_inner())
     }
 
+    /// Cancels a job.
+    ///
     /// # Errors
     /// If there is no such job.
     pub(crate) async fn cancel(&mut self, name: &str) -> Result<v1::Job> {
@@ -424,8 +445,8 @@ impl Builds {
     }
 }
 
-/// Whether nobody answers, which may be otherwise soon.
-fn is_nobody(error: &anyhow::Error) -> bool {
+/// Whether an error of connecting may pass.
+fn is_transient_error(error: &anyhow::Error) -> bool {
     error
         .downcast_ref()
         .is_some_and(|error: &ConnectError| !error.is_permanent())

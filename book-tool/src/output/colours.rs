@@ -3,18 +3,18 @@ use std::fmt::Display;
 use console::{Style, StyledObject, colors_enabled, colors_enabled_stderr};
 use kagetsu_game::Score;
 
-/// Colours for what is written to one stream.
+/// Colours for one output stream.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Paint(bool);
+pub(crate) struct Colours(bool);
 
-impl Paint {
-    /// For stdout: none where it is no terminal, or where `NO_COLOR` is set.
+impl Colours {
+    /// Returns the colours of stdout: none where it is no terminal or `NO_COLOR` is set.
     #[must_use]
     pub(crate) fn stdout() -> Self {
         Self(colors_enabled())
     }
 
-    /// For stderr, by the same rule.
+    /// Returns the colours of stderr, by the same rule.
     #[must_use]
     pub(crate) fn stderr() -> Self {
         Self(colors_enabled_stderr())
@@ -24,17 +24,17 @@ impl Paint {
         Style::new().force_styling(self.0)
     }
 
-    /// What stands back.
+    /// Styles secondary text.
     pub(crate) fn dim<T: Display>(self, what: T) -> StyledObject<T> {
         self.style().dim().apply_to(what)
     }
 
-    /// What stands out.
+    /// Styles emphasised text.
     pub(crate) fn bold<T: Display>(self, what: T) -> StyledObject<T> {
         self.style().bold().apply_to(what)
     }
 
-    /// What is worth so much to the reader: wins green, losses red.
+    /// Colours text by a value: wins green, losses red.
     pub(crate) fn valued<T: Display>(self, score: Score, what: T) -> StyledObject<T> {
         let style = match (score.win_plies(), score.loss_plies()) {
             (Some(_), _) => self.style().green(),
@@ -44,7 +44,7 @@ impl Paint {
         style.apply_to(what)
     }
 
-    /// A gomoku board as it is drawn, with its stones, its last move, marks, and what lies behind them.
+    /// Colours a drawn gomoku board: stones, last move, marks, and empty points.
     #[must_use]
     pub(crate) fn board(self, drawn: &str) -> String {
         const LABEL: usize = 3;
@@ -81,12 +81,12 @@ mod tests {
         let marks = [("k11", '1'), ("g7", '2')]
             .map(|(m, mark)| (position.parse_move(m).expect("legal"), mark));
         let drawn = position.draw_marked(&marks);
-        assert_eq!(Paint(false).board(&drawn), drawn);
-        let painted = Paint(true).board(&drawn);
+        assert_eq!(Colours(false).board(&drawn), drawn);
+        let painted = Colours(true).board(&drawn);
         assert_ne!(painted, drawn);
         assert_eq!(strip_ansi_codes(&painted), drawn);
         assert_eq!(
-            Paint(false)
+            Colours(false)
                 .valued(Score::win_in(3), "win in 3")
                 .to_string(),
             "win in 3"

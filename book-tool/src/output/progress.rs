@@ -5,41 +5,42 @@ use console::{Term, truncate_str};
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use kagetsu_game::{Answer, Move, Position, Verdict};
 
-use crate::output::colours::Paint;
+use crate::output::colours::Colours;
 use crate::output::table;
-use crate::output::terminal::Unechoed;
+use crate::output::terminal::EchoOff;
 
-/// What a person sees of an analysis while it goes on.
+/// The state of a running analysis.
 #[derive(Clone, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct AnalysisState {
     pub(crate) answer: Answer,
     /// Positions visited.
     pub(crate) nodes: u64,
     pub(crate) time: Duration,
-    /// Who searches, as in `2 threads`; or why nobody does.
+    /// The searchers, as in `2 threads`, or the reason why none searches.
     pub(crate) who: Result<String, String>,
 }
 
-/// An analysis on stderr: redrawn in place on a terminal; without one, a line whenever there is news.
-pub(crate) struct Live<'a> {
+/// The progress of an analysis on stderr: redrawn in place on a terminal, else a line for each
+/// change.
+pub(crate) struct LiveProgress<'a> {
     position: &'a Position,
-    /// How many best moves are shown.
+    /// The number of best moves to show.
     top: usize,
     bar: ProgressBar,
-    paint: Paint,
-    /// Whether lines are written where there is no terminal.
+    paint: Colours,
+    /// Whether to write lines where there is no terminal.
     has_lines: bool,
-    /// The last line.
+    /// The last line written.
     last: String,
-    _keys: Unechoed,
+    _keys: EchoOff,
 }
 
-impl<'a> Live<'a> {
-    /// Begins to show; `is_quiet` is for who reads a program's output with a program.
+impl<'a> LiveProgress<'a> {
+    /// Starts the display; `is_quiet` suppresses lines, for output that a program reads.
     #[must_use]
     pub(crate) fn new(position: &'a Position, top: usize, is_quiet: bool) -> Self {
         let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-            // A view that cannot be written is not seen either.
+            // A failure to draw has no consequence.
             let _ = write!(
                 out,
                 "{:.1} s  {}",
@@ -56,23 +57,23 @@ impl<'a> Live<'a> {
             position,
             top,
             bar,
-            paint: Paint::stderr(),
+            paint: Colours::stderr(),
             has_lines,
             last: String::new(),
-            _keys: Unechoed::new(),
+            _keys: EchoOff::new(),
         }
     }
 
-    /// The number of positions visited by now.
+    /// Sets the number of positions visited so far.
     pub(crate) fn count(&self, nodes: u64) {
         self.bar.set_position(nodes);
     }
 
-    /// What is known by now.
+    /// Shows the current state.
     ///
     /// # Errors
-    /// If nobody reads it.
-    pub(crate) fn show(&mut self, shown: &Shown) -> std::io::Result<()> {
+    /// If stderr is closed.
+    pub(crate) fn show(&mut self, shown: &AnalysisState) -> std::io::Result<()> {
         self.count(shown.nodes);
         if self.has_lines {
             return self.write_line(shown);
@@ -87,7 +88,7 @@ impl<'a> Live<'a> {
         Ok(())
     }
 
-    /// Leaves the terminal as it was. Gives the number of positions visited, as far as it was heard of.
+    /// Removes the display and returns the last known number of positions visited.
     pub(crate) fn clear(self) -> u64 {
         self.bar.finish_and_clear();
         self.bar.position()
@@ -106,9 +107,9 @@ impl<'a> Live<'a> {
         format!("\n{}", truncate_str(&row, usize::from(columns), ".."))
     }
 
-    fn write_line(&mut self, shown: &Shown) -> std::io::Result<()> {
+    fn write_line(&mut self, shown: &AnalysisState) -> std::io::Result<()> {
         let news = match shown.answer.best() {
-            // Before anybody can work on it there is but the 2-ply search.
+            // Until a worker searches, the answer is only the 2-ply search.
             Some((_, verdict)) if shown.who.is_ok() => {
                 let line = table::line(self.position, &verdict.line);
                 format!("depth {}  {}  {line}", verdict.depth, value(verdict))
@@ -129,7 +130,7 @@ impl<'a> Live<'a> {
     }
 }
 
-/// `1,234,567 nodes  890 k/s`.
+/// Writes a count and rate as `1,234,567 nodes  890 k/s`.
 fn counts(nodes: u64, time: Duration) -> String {
     let rate = nodes as f64 / time.as_secs_f64().max(1e-3) / 1e3;
     format!(
@@ -139,7 +140,7 @@ fn counts(nodes: u64, time: Duration) -> String {
     )
 }
 
-/// The score, and how it was proven where it is a forced win or loss: `+0.34`, `win in 7 (vcf)`.
+/// Writes a score, with the kind of proof for a proven win or loss: `+0.34`, `win in 7 (vcf)`.
 fn value(verdict: &Verdict) -> String {
     match verdict.proof {
         Some(proof) => format!("{} ({})", verdict.score, proof.kind),
@@ -147,14 +148,14 @@ fn value(verdict: &Verdict) -> String {
     }
 }
 
-fn who(shown: &Shown) -> String {
+fn who(shown: &AnalysisState) -> String {
     match &shown.who {
         Ok(who) => who.clone(),
         Err(why) => waiting(why),
     }
 }
 
-/// What somebody who waits for a cluster is to know, and to do.
+/// Tells why a cluster does not search yet, and what to do.
 pub(crate) fn waiting(why: &str) -> String {
     format!(
         "waiting: {why}; start one with `kagetsu-worker --coordinator URL`, or see `kagetsu workers list`"

@@ -1,4 +1,4 @@
-//! Answers as tables for people.
+//! Answers as tables.
 
 use std::io::Write;
 
@@ -7,9 +7,9 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use kagetsu_api::{date, is_unknown};
 use kagetsu_game::{Answer, Move, Position, Proof, Verdict};
 
-use crate::output::colours::Paint;
+use crate::output::colours::Colours;
 
-/// An empty table without rulings; its right columns are for numbers.
+/// Returns an empty table without rulings.
 pub(crate) fn plain(header: &[&str]) -> Table {
     let mut table = Table::new();
     table
@@ -19,12 +19,12 @@ pub(crate) fn plain(header: &[&str]) -> Table {
     table
 }
 
-/// Adds a row. Every cell stays on the line of its row: names come from elsewhere.
+/// Adds a row. Control characters in a cell, such as line ends, are escaped.
 pub(crate) fn add(table: &mut Table, cells: impl IntoIterator<Item = String>) {
     table.add_row(cells.into_iter().map(|cell| one_line(&cell)));
 }
 
-/// The text with its line ends, escapes and other control characters written out, as in `\n`.
+/// Escapes line ends, escape sequences and other control characters, as in `\n`.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -37,7 +37,7 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
-/// Aligns these columns to the right.
+/// Aligns columns to the right.
 pub(crate) fn align_right(table: &mut Table, columns: &[usize]) {
     for &column in columns {
         if let Some(column) = table.column_mut(column) {
@@ -46,10 +46,10 @@ pub(crate) fn align_right(table: &mut Table, columns: &[usize]) {
     }
 }
 
-/// Writes the table without the blanks at line ends.
+/// Writes the table without blanks at line ends.
 ///
 /// # Errors
-/// If nobody reads it.
+/// If `out` is closed.
 pub(crate) fn write(out: &mut dyn Write, table: &Table) -> Result<()> {
     for line in table.lines() {
         writeln!(out, "{}", line.trim_end())?;
@@ -57,10 +57,10 @@ pub(crate) fn write(out: &mut dyn Write, table: &Table) -> Result<()> {
     Ok(())
 }
 
-/// One row for each verdict, best first; at most `top` of them, and then how many are left.
+/// Writes a row for each of the `top` best moves, and the number of moves left out.
 ///
 /// # Errors
-/// If nobody reads it.
+/// If `out` is closed.
 pub(crate) fn write_answer(
     out: &mut dyn Write,
     position: &Position,
@@ -86,13 +86,13 @@ pub(crate) fn write_answer(
     Ok(())
 }
 
-/// The `top` best moves of one search with their ranks, best first, and what is said of the others.
+/// Writes the `top` best moves of one search with their ranks, and a line about the others.
 ///
 /// # Errors
-/// If nobody reads it.
+/// If `out` is closed.
 pub(crate) fn write_ranked(
     out: &mut dyn Write,
-    paint: Paint,
+    paint: Colours,
     position: &Position,
     answer: &Answer,
     top: usize,
@@ -147,7 +147,7 @@ fn row(position: &Position, m: Move, verdict: &Verdict) -> Vec<String> {
     ]
 }
 
-/// The score, where the search has found out something of it.
+/// Writes a score, or `unknown` where the search has found no value.
 pub(crate) fn value(verdict: &Verdict) -> String {
     if is_unknown(verdict) {
         "unknown".into()
@@ -156,12 +156,12 @@ pub(crate) fn value(verdict: &Verdict) -> String {
     }
 }
 
-/// `win (vcf)`.
+/// Writes a proof as `win (vcf)`.
 pub(crate) fn proof(proof: Proof) -> String {
     format!("{} ({})", proof.claim, proof.kind)
 }
 
-/// The first moves of a line.
+/// Writes the first moves of a line.
 pub(crate) fn line(position: &Position, line: &[Move]) -> String {
     const SHOWN: usize = 10;
     let mut names: Vec<String> = line

@@ -1,17 +1,17 @@
-//! The terminal below what is drawn in place.
+//! Settings of the terminal below a live display.
 
 use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 use nix::unistd::{getpgrp, tcgetpgrp};
 
-/// While it lives, Ctrl-C at the keyboard writes no `^C` on the terminal of stderr. That would move the cursor away from what
-/// is drawn there, so that the last drawing could not be wiped off.
-pub(crate) struct Unechoed {
-    /// Whether it is for us to write them again.
+/// Suppresses the `^C` that the terminal writes at Ctrl-C, while it lives. The `^C` would move the
+/// cursor, so that the live display could not be removed.
+pub(crate) struct EchoOff {
+    /// Whether this value turned the echo off and has to turn it on again.
     is_ours: bool,
 }
 
-impl Unechoed {
-    /// Does nothing where there is no terminal, or another process has it.
+impl EchoOff {
+    /// Turns the echo off; does nothing without a terminal, or in the background.
     #[must_use]
     pub(crate) fn new() -> Self {
         Self {
@@ -20,7 +20,7 @@ impl Unechoed {
     }
 }
 
-impl Drop for Unechoed {
+impl Drop for EchoOff {
     fn drop(&mut self) {
         if self.is_ours {
             echo_control(true);
@@ -28,8 +28,8 @@ impl Drop for Unechoed {
     }
 }
 
-/// Whether control characters were written when they are typed, as from now on they are if `wanted`. `None` if that was not
-/// ours to say: the system stops a process of the background that sets its terminal.
+/// Sets whether typed control characters are echoed, and returns the former setting. Returns `None`
+/// in the background, where the system would stop a process that changes its terminal.
 fn echo_control(wanted: bool) -> Option<bool> {
     let terminal = std::io::stderr();
     if tcgetpgrp(&terminal).ok()? != getpgrp() {

@@ -13,59 +13,61 @@ use kagetsu_worker::{EngineArgs, Thinker};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::arguments::effort::{EffortArgs, parse_time};
-use crate::arguments::position::Place;
-use crate::arguments::split::Sharing;
-use crate::books::{BY_FLAG, open_book, or_ask};
+use crate::arguments::position::PositionArgs;
+use crate::arguments::split::SplitArg;
+use crate::books::{COORDINATOR_FLAG, open_book, with_hint};
 use crate::client::{self as remote, End};
-use crate::output::colours::Paint;
+use crate::output::colours::Colours;
 use crate::output::json::write_json;
-use crate::output::progress::{Live, Shown, waiting};
+use crate::output::progress::{AnalysisState, LiveProgress, waiting};
 use crate::output::table;
 use crate::runtime::runtime;
 
-/// Why --engine and --coordinator do not go together.
+/// The error for --engine together with --coordinator.
 pub(crate) const ENGINE_OF_A_CLUSTER: &str = "--engine searches in this process; to let a cluster search with it, give it to `kagetsu-worker --engine`";
-/// How long a search may take to end after Ctrl-C; it needs a few milliseconds.
-const PATIENCE: Duration = Duration::from_millis(40);
+/// The longest wait for a search to end after Ctrl-C; it needs a few milliseconds.
+const STOP_TIMEOUT: Duration = Duration::from_millis(40);
 
 /// Analyses one position deeply, here or on a cluster
 ///
-/// Stops at the first of --depth, --nodes and --time, or at Ctrl-C, with the best answer so far; where none of the three
-/// is given, after 10 seconds; on a cluster without workers it waits for one no longer than --time. While it thinks, stderr shows how far it is. The board is drawn with X for the first
-/// player and O for the second, [X] being the last move; 1 to 9 are the best moves. Values are from the view of the side
-/// to move.
+/// The search stops at the first limit of --depth, --nodes and --time, or at Ctrl-C, and prints the
+/// best answer so far. The default is 10 seconds. Progress is shown on stderr.
+///
+/// The board shows X for the first player and O for the second; [X] is the last move, 1 to 9 are
+/// the best moves. Values are from the view of the side to move.
 ///
 /// Example: kagetsu analyze --variant freestyle-15 --moves "h8 i9 h9" --depth 10 --top 3
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    place: Place,
+    place: PositionArgs,
     #[command(flatten)]
     effort: EffortArgs,
-    /// Wall-clock time, as in 10s or 2m [default: 10s, if neither --depth nor --nodes is given]
+    /// Maximum time, as in 10s or 2m [default: 10s without --depth and --nodes]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
-    /// How many best moves get an exact value
+    /// Number of best moves that get an exact value
     #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     top: u16,
-    /// Threads to search with; 1 gives the same answer every time for --depth and --nodes [default: one for each core]
+    /// Number of search threads; 1 makes results reproducible with --depth and --nodes [default:
+    /// all cores]
     #[arg(long, value_name = "N", conflicts_with = "coordinator", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// How threads, or the workers of a cluster, share the position
-    #[arg(long, value_enum, default_value_t = Sharing::Shared, value_name = "SPLIT")]
-    split: Sharing,
+    #[arg(long, value_enum, default_value_t = SplitArg::Shared, value_name = "SPLIT")]
+    split: SplitArg,
     /// Memory for the transposition table, in MiB
     #[arg(long, default_value_t = 256, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     table_mib: u64,
     #[command(flatten)]
     engine: EngineArgs,
-    /// Asks the cluster of this coordinator, as in http://127.0.0.1:7615
+    /// Searches on the cluster of this coordinator, such as http://127.0.0.1:7615
     #[arg(long, value_name = "URL")]
     coordinator: Option<String>,
     #[command(flatten)]
     access: Access,
-    /// Keeps the answer in this book; it is made if it is not there. With --coordinator: in the coordinator's own book, which
-    /// needs the rights to analyse and to build
+    /// Stores the answer in this book, which is created if missing; with --coordinator, --book URL
+    /// stores it in the coordinator's book
     #[arg(long, value_name = "DIR|URL")]
     book: Option<PathBuf>,
     /// Prints one JSON object
@@ -94,8 +96,8 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     let book = kept
         .map(|path| open_book(path, true))
         .transpose()
-        .map_err(|error| or_ask(error, BY_FLAG))?;
-    let mut live = Live::new(&position, args.top.into(), args.json);
+        .map_err(|error| with_hint(error, COORDINATOR_FLAG))?;
+    let mut live = LiveProgress::new(&position, args.top.into(), args.json);
     let begun = Instant::now();
     let runtime = runtime()?;
     let answer = match &args.coordinator {
@@ -112,7 +114,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     };
     let time = begun.elapsed();
     let visited = live.clear();
-    // A search that was left behind after Ctrl-C ends with the process.
+    // A search that did not stop in time ends with the process.
     runtime.shutdown_background();
     let (answer, end) = answer?;
     if let End::Waited(why) = &end {
@@ -135,7 +137,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
 }
 
 impl Args {
-    /// The folder that the answer goes into, if it is not the coordinator's.
+    /// Returns the folder that stores the answer, unless that is the coordinator's book.
     fn kept(&self) -> Result<Option<&Path>> {
         let Some(book) = self.book.as_deref() else {
             return Ok(None);
@@ -176,9 +178,9 @@ impl Args {
     }
 }
 
-/// Searches in this process. Ctrl-C ends it with what is known by then; where the search does not end at once, with what
-/// its last iteration found, or the 2-ply search.
-async fn here(args: &Args, question: &Question, live: &mut Live<'_>) -> Result<Answer> {
+/// Searches in this process. Ctrl-C ends the search with its answer so far; if the search does not
+/// stop at once, with that of its last iteration or of the 2-ply search.
+async fn here(args: &Args, question: &Question, live: &mut LiveProgress<'_>) -> Result<Answer> {
     let threads = args.threads.map_or_else(
         || std::thread::available_parallelism().map_or(1, usize::from),
         usize::from,
@@ -210,12 +212,12 @@ async fn here(args: &Args, question: &Question, live: &mut Live<'_>) -> Result<A
                 Ok(thinker) => thinker,
                 Err(error) => return drop(answers.send(Err(error))),
             };
-            // Nobody listens any more once the answer is taken from the last iteration.
+            // The receiver is gone once the answer is taken from the last iteration.
             let answer = thinker.answer(&question, &control, &mut |progress| {
                 drop(sender.send(progress.clone()))
             });
             drop(answers.send(answer));
-            // Only now is the table given back, which takes longer than it takes to stop.
+            // Freeing the table takes longer than stopping, so the answer is sent first.
             drop(thinker);
         }
     };
@@ -228,10 +230,10 @@ async fn here(args: &Args, question: &Question, live: &mut Live<'_>) -> Result<A
     let mut tick = tokio::time::interval(Duration::from_millis(100));
     let mut last = Answer::new();
     let interrupted = async {
-        // Without a handler the system ends the process at Ctrl-C, as it does with any other.
+        // Without a handler, Ctrl-C ends the process as usual.
         if tokio::signal::ctrl_c().await.is_ok() {
             control.stop();
-            tokio::time::sleep(PATIENCE).await;
+            tokio::time::sleep(STOP_TIMEOUT).await;
         } else {
             std::future::pending::<()>().await;
         }
@@ -244,7 +246,7 @@ async fn here(args: &Args, question: &Question, live: &mut Live<'_>) -> Result<A
                 return if last.is_empty() && is_ours { Ok(shallow(&question.position)?) } else { Ok(last) };
             }
             Some(Progress { answer, nodes, elapsed: time, .. }) = iterations.recv() => {
-                live.show(&Shown { answer: answer.clone(), nodes, time, who: Ok(who.clone()) })?;
+                live.show(&AnalysisState { answer: answer.clone(), nodes, time, who: Ok(who.clone()) })?;
                 last = answer;
             }
             answer = &mut answered => return answer.context("the search failed")?,
@@ -274,7 +276,7 @@ fn write_answer(
         )?;
         return Ok(Exit::Done);
     }
-    let (paint, top) = (Paint::stdout(), usize::from(args.top));
+    let (paint, top) = (Colours::stdout(), usize::from(args.top));
     let ranked = answer.verdicts().iter().take(top);
     let marks: Vec<(Move, char)> = ranked
         .zip('1'..='9')
@@ -297,7 +299,7 @@ fn write_answer(
         verdict.depth
     )?;
     table::write_ranked(out, paint, position, answer, top)?;
-    // Of a search that was stopped the answer tells only what its last whole iteration visited.
+    // The answer of a stopped search counts only the nodes of whole iterations.
     let nodes = visited.max(answer.nodes());
     let rate = nodes as f64 / time.as_secs_f64().max(1e-3) / 1e3;
     writeln!(

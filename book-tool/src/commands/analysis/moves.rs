@@ -5,16 +5,16 @@ use kagetsu_game::Position;
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::arguments::position::Place;
+use crate::arguments::position::PositionArgs;
 use crate::output::json::write_json;
 
-/// Lists the legal moves of a position, and for renju the forbidden points with their reasons
+/// Lists the legal moves of a position, and the forbidden points of renju with reasons
 ///
 /// Example: kagetsu moves --variant renju-15 --moves "h8 h9 i8"
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    place: Place,
+    place: PositionArgs,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,

@@ -6,22 +6,23 @@ use kagetsu_game::{divide, perft, with_game};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::arguments::position::Place;
+use crate::arguments::position::PositionArgs;
 use crate::output::json::write_json;
 
-/// Counts the legal lines of a length
+/// Counts the legal move sequences of a length
 ///
-/// Endings that come from the history of a game (repetition, too many plies without a capture) are left out, as is usual.
+/// As usual for perft, the count ignores endings that depend on the history of the game, such as
+/// repetition.
 ///
 /// Example: kagetsu perft --variant xiangqi --depth 4 --divide
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    place: Place,
-    /// Plies
+    place: PositionArgs,
+    /// Length of the sequences, in plies
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=20))]
     depth: u8,
-    /// Shows how many lines begin with each move
+    /// Shows the count for each first move
     #[arg(long)]
     divide: bool,
     /// Prints one JSON object

@@ -14,7 +14,7 @@ use super::openings::{Balanced, Openings};
 use super::pair::{Pair, Players, Work};
 use crate::arguments::effort::{EffortArgs, parse_time};
 use crate::output::table;
-use crate::output::terminal::Unechoed;
+use crate::output::terminal::EchoOff;
 use crate::runtime::runtime;
 use kagetsu_formats::openings;
 
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let pairs = openings
         .as_ref()
         .map_or(args.pairs, |all| args.pairs.min(all.len() as u32));
-    let (control, _keys) = (Control::new(), Unechoed::new());
+    let (control, _keys) = (Control::new(), EchoOff::new());
     let runtime = runtime()?;
     let stopped = control.clone();
     runtime.spawn(async move {

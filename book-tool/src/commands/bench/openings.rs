@@ -110,7 +110,7 @@ impl Balanced {
         position
     }
 
-    /// Any moves from the start, as long as there are some.
+    /// Random moves from the start, as long as there are some.
     fn moves(&self, dice: &mut StdRng) -> Position {
         let plies = dice.random_range(PLIES);
         let mut position = Position::start(self.variant);

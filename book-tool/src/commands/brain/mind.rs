@@ -10,7 +10,7 @@ use kagetsu_game::{Answer, Move, Position, Question, Verdict};
 use kagetsu_proto::Access;
 use kagetsu_search::{Control, Engine, EngineOptions, Progress};
 
-use crate::books::Source;
+use crate::books::BookSource;
 
 /// How an engine thinks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub(crate) struct Mind {
     pub(crate) settings: Settings,
     /// How to speak to a coordinator that has the book.
     access: Access,
-    book: Option<Source>,
+    book: Option<BookSource>,
     /// Made when it is first asked, and again when its settings have changed.
     engine: Option<(usize, u64, Engine)>,
 }
@@ -88,7 +88,7 @@ impl Mind {
         // A folder can be opened only once: the old one is let go of first.
         self.book = None;
         if !book.is_empty() {
-            self.book = Some(Source::open(book, &self.access)?);
+            self.book = Some(BookSource::open(book, &self.access)?);
         }
         Ok(())
     }

@@ -10,49 +10,49 @@ use rcgen::{
 use serde::{Deserialize, Serialize};
 use time::{Date, Duration, OffsetDateTime};
 
-/// How long the authority lasts, in days.
+/// Validity of the certificate authority, in days.
 const AUTHORITY_DAYS: i64 = 3_650;
-/// The names by which a machine knows itself.
-const HERE: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
-/// What was made, to make it again.
-const RECORD: &str = "certs.toml";
+/// The names by which a machine reaches itself.
+const LOCAL_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+/// The file that records the settings, for --renew.
+const SETTINGS_FILE: &str = "certs.toml";
 
-/// Makes a private authority and certificates for a cluster
+/// Creates a private certificate authority and TLS certificates for a cluster
 ///
-/// DIR gets ca.pem (the authority: copy it to every machine), ca.key (its key: keep it where nobody else can read it; it
-/// is needed only for --renew), coordinator.pem and .key, and client.pem and .key for workers and for `kagetsu` itself. The
-/// coordinator answers to localhost, to this machine's name, and to each --host.
+/// DIR gets ca.pem (the authority; copy it to every machine), ca.key (its private key; only --renew
+/// needs it), coordinator.pem and .key, and client.pem and .key for workers and for `kagetsu`. The
+/// certificate of the coordinator is valid for localhost, this machine's name, and each --host.
 ///
-/// With --renew the coordinator and its clients get new certificates, of the same authority and for the same keys; a
-/// running coordinator takes them up by itself. Without it nothing that is there is written over.
+/// With --renew new certificates replace the old ones, with the same authority and keys; a running
+/// coordinator loads them by itself. Without --renew no existing file is overwritten.
 ///
 /// Example: kagetsu certs cluster-certs --host coordinator.example --host 10.0.0.5
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The folder; it is made if it is not there
+    /// The folder, which is created if missing
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// A name or an address by which clients reach the coordinator; may be given more than once
+    /// A name or address by which clients reach the coordinator; repeat the flag for several
     #[arg(long, value_name = "HOST", value_parser = host)]
     host: Vec<String>,
-    /// A client that gets a certificate of its own, beside `client`; may be given more than once
+    /// A further client with a certificate of its own, beside `client`; repeat the flag for several
     #[arg(long, value_name = "NAME", value_parser = client)]
     client: Vec<String>,
-    /// How long the certificates last; the authority lasts ten years
+    /// Validity of the certificates in days; the authority is valid for ten years
     #[arg(long, default_value_t = 365, value_name = "DAYS", value_parser = clap::value_parser!(u16).range(1..=3650))]
     days: u16,
-    /// New certificates of the authority that DIR has
+    /// Renews the certificates with the authority in DIR
     #[arg(long)]
     renew: bool,
 }
 
-/// What was made.
+/// The settings of the certificates in a folder.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Record {
-    /// The authority's name.
+struct CertSettings {
+    /// The name of the authority.
     authority: String,
-    /// Its last day, as in 2036-11-19.
+    /// Its last day of validity, as in 2036-11-19.
     until: String,
     hosts: Vec<String>,
     clients: Vec<String>,
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             &issuer,
         )?;
     }
-    folder.write(RECORD, &toml::to_string(&record)?, 0o644)?;
+    folder.write(SETTINGS_FILE, &toml::to_string(&record)?, 0o644)?;
 
     let (shown, hosts) = (args.folder.display(), record.hosts.join(", "));
     writeln!(
@@ -147,14 +147,14 @@ impl Folder<'_> {
         self.0.join(name)
     }
 
-    /// A new authority, in a folder that has none.
-    fn found(&self) -> Result<(Record, Issuer<'static, KeyPair>)> {
+    /// Creates an authority in a folder without one.
+    fn found(&self) -> Result<(CertSettings, Issuer<'static, KeyPair>)> {
         std::fs::create_dir_all(self.0)
             .with_context(|| format!("cannot make the folder {}", self.0.display()))?;
         for name in [
             "ca.pem",
             "ca.key",
-            RECORD,
+            SETTINGS_FILE,
             "coordinator.pem",
             "coordinator.key",
             "client.pem",
@@ -177,9 +177,9 @@ impl Folder<'_> {
         params.serial_number = Some(serial());
         self.write("ca.key", &key.serialize_pem(), 0o600)?;
         self.write("ca.pem", &params.self_signed(&key)?.pem(), 0o644)?;
-        let mut hosts: Vec<String> = HERE.map(String::from).to_vec();
+        let mut hosts: Vec<String> = LOCAL_NAMES.map(String::from).to_vec();
         hosts.extend(this_machine().filter(|name| name != "localhost"));
-        let record = Record {
+        let record = CertSettings {
             authority,
             until: until.date().to_string(),
             hosts,
@@ -188,16 +188,16 @@ impl Folder<'_> {
         Ok((record, Issuer::new(params, key)))
     }
 
-    /// The authority that the folder has.
-    fn authority(&self) -> Result<(Record, Issuer<'static, KeyPair>)> {
-        let path = self.path(RECORD);
+    /// Reads the authority in the folder.
+    fn authority(&self) -> Result<(CertSettings, Issuer<'static, KeyPair>)> {
+        let path = self.path(SETTINGS_FILE);
         let text = std::fs::read_to_string(&path).with_context(|| {
             format!(
                 "{} cannot be read: --renew is for a folder that `kagetsu certs` has made",
                 path.display()
             )
         })?;
-        let record: Record =
+        let record: CertSettings =
             toml::from_str(&text).with_context(|| format!("{} is damaged", path.display()))?;
         let format = time::macros::format_description!("[year]-[month]-[day]");
         let until = Date::parse(&record.until, format)
@@ -225,7 +225,7 @@ impl Folder<'_> {
         KeyPair::from_pem(&text).with_context(|| format!("{} holds no private key", path.display()))
     }
 
-    /// A certificate; for the key that is there, else for a new one.
+    /// Creates a certificate for the existing key, or for a new one.
     fn certificate(
         &self,
         name: &str,
@@ -248,7 +248,7 @@ impl Folder<'_> {
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![usage];
         params.use_authority_key_identifier_extension = true;
-        // Clocks differ.
+        // The clocks of two machines differ.
         params.not_before = OffsetDateTime::now_utc() - Duration::DAY;
         params.not_after = until;
         params.serial_number = Some(serial());
@@ -259,7 +259,7 @@ impl Folder<'_> {
         )
     }
 
-    /// Writes a file, whole or not at all.
+    /// Writes a file atomically.
     fn write(&self, name: &str, text: &str, mode: u32) -> Result<()> {
         let path = self.path(name);
         kagetsu_program::write_whole(&path, text, mode)
@@ -267,7 +267,7 @@ impl Folder<'_> {
     }
 }
 
-/// What the authority says of itself, as far as what it signs repeats it.
+/// Returns the parameters of the authority that its certificates repeat.
 fn authority_params(name: &str) -> CertificateParams {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
@@ -276,7 +276,7 @@ fn authority_params(name: &str) -> CertificateParams {
     params
 }
 
-/// A number that no other certificate has; its first bit says that it is positive.
+/// Returns a random positive serial number.
 fn serial() -> SerialNumber {
     let mut bytes: [u8; 16] = rand::random();
     bytes[0] = bytes[0] & 0x7f | 0x40;

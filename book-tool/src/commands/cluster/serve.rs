@@ -11,25 +11,26 @@ use tokio_util::sync::CancellationToken;
 
 use crate::runtime::runtime;
 
-/// Serves a book to others, who can only read it
+/// Serves a book to clients, read-only
 ///
-/// gRPC for programs, with the same names as a coordinator's (`query`, `pick`, `tree` and `brain` take the URL in place of a
-/// book); HTTP for the explorer page and the JSON API. Prints "listening on ADDRESS" and "http on ADDRESS" when it is ready;
-/// ends cleanly on Ctrl-C and on SIGTERM.
+/// It serves gRPC for programs (`query`, `pick`, `tree` and `brain` accept the URL in place of a
+/// book), and HTTP with the explorer page and the JSON API. It prints "listening on ADDRESS" and
+/// "http on ADDRESS" when it is ready, and stops on Ctrl-C or SIGTERM.
 ///
 /// Example: kagetsu serve --book h8.kbk
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A book's folder, or a compiled book
+    /// A book folder, or a compiled book
     #[arg(long, value_name = "BOOK")]
     book: PathBuf,
-    /// Where gRPC is; port 0 lets the system choose
+    /// Address for gRPC; port 0 lets the system choose
     #[arg(long, default_value = "127.0.0.1:7615", value_name = "ADDRESS")]
     listen: SocketAddr,
-    /// Where the explorer page and the JSON API are
+    /// Address for the explorer page and the JSON API
     #[arg(long, default_value = "127.0.0.1:7616", value_name = "ADDRESS")]
     http: SocketAddr,
-    /// Pages of this origin, as in https://example.org, may read the JSON API; may be given more than once
+    /// Allows pages of this origin, such as https://example.org, to read the JSON API; repeat the
+    /// flag for several
     #[arg(long, value_name = "ORIGIN")]
     http_origin: Vec<String>,
     #[command(flatten)]

@@ -10,12 +10,13 @@ use serde::Serialize;
 use crate::output::json::write_json;
 use crate::output::table;
 
-/// Tokens by which a coordinator knows its clients
+/// Manages the tokens by which a coordinator authenticates its clients
 ///
-/// A coordinator that is started with --tokens FILE lets only those come who show one of the tokens of the file, each for
-/// its roles: `read` looks at the book, jobs and workers; `analyse` looks and has positions analysed; `build` looks and
-/// starts and changes jobs; `work` works and nothing else; `admin` may do everything. The file holds no tokens, only their
-/// hashes; a running coordinator takes up a change within seconds, and cuts off whose token is gone.
+/// A coordinator that runs with --tokens FILE accepts only clients with a token of the file, each
+/// for its roles: `read` reads the book, jobs and workers; `analyse` also starts analyses; `build`
+/// also starts and changes jobs; `work` only works; `admin` may do everything. The file holds
+/// hashes of the tokens. A running coordinator notices a change within seconds and disconnects
+/// clients whose token was revoked.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -24,24 +25,24 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Makes a token and prints it, once and for all
+    /// Creates a token and prints it once
     ///
-    /// Give it to a client as a file (--token-file) or as the variable KAGETSU_TOKEN.
+    /// Give it to a client as a file (--token-file) or in the variable KAGETSU_TOKEN.
     ///
     /// Example: kagetsu token new --tokens tokens.toml --role work cluster > worker.token
     New {
         #[command(flatten)]
         file: FileArgs,
-        /// What it is for; may be given more than once: read, analyse, build, work, admin
+        /// A role of the token: read, analyse, build, work, admin; repeat the flag for several
         #[arg(long, required = true, value_name = "ROLE")]
         role: Vec<Role>,
-        /// Requests a second that it may make [default: the coordinator's --token-rate]
+        /// Maximum requests a second [default: the coordinator's --token-rate]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
         rate: Option<u32>,
-        /// Its name, for lists and logs
+        /// The name of the token in lists and logs
         name: String,
     },
-    /// Shows all tokens, without what makes them work
+    /// Lists the tokens by name, without their secrets
     ///
     /// Example: kagetsu token list --tokens tokens.toml
     List {
@@ -51,20 +52,20 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Takes a token away; what goes on under it ends
+    /// Revokes a token, and ends the connections that use it
     ///
     /// Example: kagetsu token revoke --tokens tokens.toml cluster
     Revoke {
         #[command(flatten)]
         file: FileArgs,
-        /// Its name
+        /// The name of the token
         name: String,
     },
 }
 
 #[derive(Debug, clap::Args)]
 struct FileArgs {
-    /// The coordinator's tokens file; `new` makes it if it is not there
+    /// The coordinator's tokens file; `new` creates it if missing
     #[arg(long, value_name = "FILE")]
     tokens: PathBuf,
 }
@@ -136,7 +137,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
             table::write(out, &rows)?;
         }
         Action::Revoke { file, name } => {
-            // A file that is not there is not made for this.
+            // A missing file is an error here, and not created.
             Tokens::read(&file.tokens)?;
             Tokens::change(&file.tokens, |tokens| tokens.revoke(&name))?;
         }

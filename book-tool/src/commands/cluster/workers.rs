@@ -11,7 +11,7 @@ use crate::output::json::write_json;
 use crate::output::table;
 use crate::runtime::runtime;
 
-/// Who works for a coordinator
+/// Lists the workers of a coordinator, and releases them from quarantine
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -20,7 +20,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Who works, how fast, on how much, and why one is idle
+    /// Lists the workers: their speed, their tasks, and why one is idle
     ///
     /// Example: kagetsu workers list --coordinator http://127.0.0.1:7615
     List {
@@ -30,12 +30,13 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Ends the quarantine of the workers of a name, once what was wrong with them is mended; those that are connected are
-    /// examined anew. Where the coordinator has tokens this needs the role admin
+    /// Ends the quarantine of the workers of a name, after their fault is repaired
+    ///
+    /// Connected workers are examined again. A coordinator with tokens requires the role admin.
     ///
     /// Example: kagetsu workers release node-7 --coordinator http://127.0.0.1:7615
     Release {
-        /// The worker's name
+        /// The name of the worker
         name: String,
         #[command(flatten)]
         at: Where,
@@ -44,7 +45,7 @@ enum Action {
 
 #[derive(Debug, clap::Args)]
 struct Where {
-    /// The coordinator
+    /// The URL of the coordinator
     #[arg(long, default_value = "http://127.0.0.1:7615", value_name = "URL")]
     coordinator: String,
     #[command(flatten)]
@@ -66,7 +67,7 @@ pub(crate) fn run(args: Args, out: &mut dyn Write) -> Result<Exit> {
     let mut heads = vec![
         "name", "engine", "slots", "threads", "tasks", "done", "nodes/s", "idle",
     ];
-    // Only where tokens are needed.
+    // The column is shown only where tokens are in use.
     let has_tokens = workers.iter().any(|w| w.token.is_some());
     heads.extend(has_tokens.then_some("token"));
     let mut rows = table::plain(&heads);

@@ -14,35 +14,33 @@ use super::arguments::{FormatArg, ZobristArgs};
 use crate::books::open_book;
 use crate::commands::verify::win_tree;
 
-/// Writes a book into a file of another format
+/// Writes a book as a file of another program
 ///
-/// `json` and `csv` carry everything that was searched; what the book concludes from that is concluded again where it is read, and
-/// its jobs are left out. The others have what other programs open: `yxdb` (not compressed) values, depths, bounds and labels of
-/// positions and of those that their moves lead to; `lib` a tree of the moves with a value, that as a text on the point as Rapfi
-/// reads it (v34; W12 and L12 for a win and a loss that end in ply 12), depth and proof in comments; `openings` the balanced
-/// positions of few stones; `fen` each position with its best move; `eleeye` the moves worth making, weighted; `obk` the moves with a
-/// value, that as their weight. What has no place there is told.
+/// `json` and `csv` carry everything that was searched; an import derives the rest again. The other
+/// formats carry what their programs can show: values, best moves and texts. What a format has no
+/// room for is counted and reported. docs/book.md describes each format.
 ///
-/// `proof` is the win tree of the position after --moves, which the book has proven: at each node of the winner one move, at each
-/// node of the loser an answer to every legal move. Wins that a search found are searched again and played out.
+/// `proof` writes the win tree of the position after --moves, which the book has proven: one move
+/// at each node of the winner, and an answer to every legal move of the loser.
 ///
 /// Example: kagetsu export --format lib --book h8.book h8.lib
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The format
+    /// The file format
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: FormatArg,
-    /// The book's folder
+    /// The book folder
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
-    /// Which positions; by default all, or those of the book's first game where the format holds those of one
+    /// The game to export [default: all, or that of the first position if the format holds one
+    /// game]
     #[arg(long, value_name = "VARIANT")]
     variant: Option<Variant>,
     #[command(flatten)]
     proof: win_tree::ProofArgs,
     #[command(flatten)]
     zobrist: ZobristArgs,
-    /// The file to be written; - for stdout. It must not be there yet
+    /// The file to write, which must not exist yet; - writes to stdout
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
@@ -84,7 +82,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         write_omissions(&omissions, &mut std::io::stderr())?;
         return Ok(Exit::Done);
     }
-    // A file that is there is half written only if it is named so.
+    // The output is written under a temporary name, so that no half-written file has the final one.
     let half = half_written(&args.file);
     let name = args.file.display();
     if args.file.exists() {
@@ -101,7 +99,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         Ok(done)
     };
     let done = written().inspect_err(|_| {
-        // The error that matters is the first.
+        // The first error is the one to report.
         let _ = std::fs::remove_file(&half);
     });
     let (count, omissions) = done.with_context(|| format!("cannot write {name}"))?;
@@ -114,7 +112,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A name that is nobody else's.
+/// Returns the temporary name of the output file.
 fn half_written(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(format!(".{}.new", std::process::id()));

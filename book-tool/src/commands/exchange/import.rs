@@ -1,7 +1,5 @@
 //! `kagetsu import`: files of other programs into a book.
 
-//! Files of other formats, read into a book.
-
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -24,45 +22,39 @@ use crate::books::fill;
 use crate::commands::maintenance::conflicts::Conflicts;
 use crate::output::json::write_json;
 
-/// Answers between two times that all is made durable.
+/// The number of answers between two flushes to disk.
 const SYNC_EVERY: u64 = 1_000;
-/// Bytes of the longest line that is read.
-const LONGEST: u64 = 16 << 20;
+/// The maximum length of a line, in bytes.
+const MAX_LINE_BYTES: u64 = 16 << 20;
 
-/// Reads files of another format into a book
+/// Reads files of other programs into a book
 ///
-/// The book is made where it is not there. Where it has a position already, the stronger evidence of each move stays: a proof,
-/// then the deeper search. Where both are proofs of the contrary, both are told and the exit code is 1. Reading the same file again
-/// changes nothing, and games that are read one file after the other do not add up: name all files at once, as in `*.psq`. A line
-/// that is wrong ends it, with its number; of a `json` file what stood before it is in the book. So it is after Ctrl-C: the same
-/// command again reads the rest. What could not be carried over is told.
+/// The book is created if missing. For each move the stronger evidence stays: a proof, then the
+/// deeper search. Contradictory proofs are reported, and the exit code is 1. A second import
+/// changes nothing. Games add up only within one command, so name all files at once, as in *.psq.
 ///
-/// Wins and losses that somebody only says are proofs of the kind `manual`; one of which nobody says when may take until the board is
-/// full. `yxdb` has values of positions, a book has values of
-/// moves: each is read as that of the moves that lead to it. Of games with an end a move has the value of how they ended, a hundred
-/// centi-units for all won; of a move without any value the book holds that it was made. Any search is stronger evidence than that.
-///
-/// A book of positions by their keys (`eleeye`, `obk`) is walked through from the start, and an `obk` from --moves too: what nothing
-/// leads to is told. The keys of an `obk` are made of 3,584 numbers that are not ours to hand on; docs/book.md says which.
+/// An invalid file ends the import with the line number; of `json` the lines before it are in the
+/// book. After Ctrl-C, run the same command again. What cannot be carried over is counted and
+/// reported. docs/book.md says how each format is understood.
 ///
 /// Example: kagetsu import --format lib --variant renju-15 --book lib.book my.lib
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The format
+    /// The file format
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: FormatArg,
-    /// The book's folder
+    /// The book folder, which is created if missing
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
-    /// What was played, where the file does not say it; where it does, the game whose positions alone are read
+    /// The game that was played, if the file does not say it; else the only game to import
     #[arg(long, value_name = "VARIANT")]
     variant: Option<Variant>,
     #[command(flatten)]
     zobrist: ZobristArgs,
-    /// For --format obk: where else the walk through the book begins, as moves from the start
+    /// For --format obk: a line of moves where the walk through the book begins too
     #[arg(long, value_name = "LINE")]
     moves: Option<String>,
-    /// The files to be read; - for stdin
+    /// The files to read; - reads stdin
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Prints one JSON object
@@ -70,16 +62,16 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What was read.
+/// The result of an import.
 #[derive(Serialize)]
 struct ImportJson {
     read: u64,
     positions: u64,
     new: u64,
-    /// Where there are any.
+    /// Given where there are any.
     #[serde(flatten)]
     conflicts: Option<Conflicts>,
-    /// Records, nodes, games or lines of the file.
+    /// The number of records, nodes, games or lines in the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<u64>,
     /// What could not be carried over.
@@ -97,7 +89,7 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
 }
 
 impl Args {
-    /// Where else the walk through a book of positions begins.
+    /// Returns the position given by --moves.
     fn root(&self) -> Result<Option<Position>> {
         let Some(line) = &self.moves else {
             return Ok(None);
@@ -112,7 +104,7 @@ impl Args {
             .with_context(|| format!("--moves \"{line}\""))
     }
 
-    /// What all files say together, those of lines apart.
+    /// Reads all files, except in `json`, which is read line by line.
     fn contents(&self, format: Format, keys: Option<ZobristKeys>) -> Result<Contents> {
         let root = self.root()?;
         let mut importer = Importer::new(format, self.variant)
@@ -149,7 +141,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let mut sources = Vec::new();
     let contents = if is_lines {
         args.root()?;
-        // A file that is not there is an error before a book is.
+        // A missing file is reported before a book is created.
         sources = args
             .files
             .iter()
@@ -183,7 +175,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
                     read_lines(&mut **source, &path.display().to_string(), &mut learner)
                 }),
         };
-        // Who is interrupted may find the end of its stdin first.
+        // An interrupted pipe may close stdin before the signal arrives here.
         let end = end.and_then(|()| learner.goes_on());
         let Learner {
             book,
@@ -231,7 +223,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     Ok(exit)
 }
 
-/// Becomes true at Ctrl-C; a second one ends the process, as it does elsewhere.
+/// Returns a flag that Ctrl-C sets; a second Ctrl-C ends the process as usual.
 fn interrupted() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
@@ -241,13 +233,13 @@ fn interrupted() -> Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-/// A book that learns many answers.
+/// Learns answers one by one.
 struct Learner<'a> {
     book: &'a mut Book,
-    /// The game whose positions are learned, if not all are.
+    /// The only game to learn from.
     only: Option<Variant>,
     read: u64,
-    /// Positions of other games.
+    /// The number of skipped positions of other games.
     others: u64,
     conflicts: Conflicts,
     interrupted: Arc<AtomicBool>,
@@ -284,7 +276,7 @@ fn read_lines(source: &mut dyn BufRead, name: &str, learner: &mut Learner) -> Re
     let mut line = String::new();
     for number in 1.. {
         line.clear();
-        let bytes = Read::take(&mut *source, LONGEST).read_line(&mut line);
+        let bytes = Read::take(&mut *source, MAX_LINE_BYTES).read_line(&mut line);
         if bytes.with_context(|| format!("{name}, line {number}"))? == 0 {
             break;
         }
@@ -294,11 +286,11 @@ fn read_lines(source: &mut dyn BufRead, name: &str, learner: &mut Learner) -> Re
         if line.trim().is_empty() {
             continue;
         }
-        let whole = line.ends_with('\n') || (line.len() as u64) < LONGEST;
+        let whole = line.ends_with('\n') || (line.len() as u64) < MAX_LINE_BYTES;
         let record = if whole {
             line.parse::<PositionRecord>()
         } else {
-            Err(anyhow!("the line is longer than {LONGEST} bytes"))
+            Err(anyhow!("the line is longer than {MAX_LINE_BYTES} bytes"))
         };
         let learned = record.and_then(|record| {
             let (position, answer) = record.decode()?;
@@ -336,7 +328,7 @@ mod tests {
         }
     }
 
-    /// Value and number of games of a move from the start, and what was told.
+    /// Returns the value and number of games of a move from the start, and the printed report.
     fn imported(
         format: Format,
         variant: Variant,
@@ -374,7 +366,7 @@ mod tests {
         for files in [[a, b, c], [c, a, b]] {
             assert_eq!(imported(Format::Lines, variant, &files, "h8").0, together);
         }
-        // Half files are told by their number.
+        // The number of truncated files is reported.
         let cut = "(;SZ[15];B[hh];W[ih]";
         let told = imported(Format::Sgf, variant, &[("a", cut), ("b", cut)], "h8").1;
         assert!(told.contains("2 files that end in the middle"), "{told}");

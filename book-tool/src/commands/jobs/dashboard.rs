@@ -7,7 +7,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use kagetsu_api::{JobJson, WorkerJson};
 
 use crate::output::table::one_line;
-use crate::output::terminal::Unechoed;
+use crate::output::terminal::EchoOff;
 
 /// Cells of the bar.
 const BAR: u64 = 30;
@@ -17,7 +17,7 @@ pub(crate) struct Dashboard {
     bar: ProgressBar,
     job: Option<JobJson>,
     workers: Vec<WorkerJson>,
-    _keys: Unechoed,
+    _keys: EchoOff,
 }
 
 impl Dashboard {
@@ -31,7 +31,7 @@ impl Dashboard {
             bar,
             job: None,
             workers: Vec::new(),
-            _keys: Unechoed::new(),
+            _keys: EchoOff::new(),
         }
     }
 

@@ -14,11 +14,11 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use super::arguments::Args;
 use super::proofs::{self, ProofJson};
-use crate::books::{BY_FLAG, Room, or_ask};
+use crate::books::{BookFolder, COORDINATOR_FLAG, with_hint};
 use crate::client::{self as remote, Builds};
 use crate::output::json::write_json;
 use crate::output::progress::waiting;
-use crate::output::terminal::Unechoed;
+use crate::output::terminal::EchoOff;
 use crate::runtime::runtime;
 
 /// Roots that a coordinator is asked about at a time.
@@ -108,7 +108,7 @@ async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
             path.display()
         );
     }
-    let room = args.book.as_deref().map(Room::at);
+    let room = args.book.as_deref().map(BookFolder::at);
     let (shutdown, retire) = (CancellationToken::new(), CancellationToken::new());
     let book = args.book.clone();
     let config = kagetsu_coordinator::Config {
@@ -117,7 +117,8 @@ async fn here(args: &Args, request: v1::StartRequest) -> Result<Ended> {
         trusts_workers: true,
         ..Default::default()
     };
-    let started = Server::start(&config, shutdown.clone()).map_err(|error| or_ask(error, BY_FLAG));
+    let started = Server::start(&config, shutdown.clone())
+        .map_err(|error| with_hint(error, COORDINATOR_FLAG));
     let coordinator = started?.embed();
     let mut workers = JoinSet::new();
     for config in args.workers() {
@@ -198,7 +199,7 @@ async fn follow(
     // Who has closed stderr does not want to know.
     let told = |line: String| drop(writeln!(std::io::stderr(), "{line}"));
     let first = builds.start(connector, request, told).await?;
-    let (bar, _keys) = (progress_bar(&first), Unechoed::new());
+    let (bar, _keys) = (progress_bar(&first), EchoOff::new());
     let stop = stopped(args.time);
     let (mut waits, mut last) = (String::new(), first);
     let mut shown = |job: &v1::Job| {

@@ -11,7 +11,7 @@ use kagetsu_program::Exit;
 use kagetsu_proto::{Access, Connector, v1};
 
 use super::dashboard::Dashboard;
-use crate::books::{BY_FLAG, open_book, or_ask};
+use crate::books::{COORDINATOR_FLAG, open_book, with_hint};
 use crate::client::{self as remote, Builds};
 use crate::output::json::write_json;
 use crate::output::progress::waiting;
@@ -187,7 +187,7 @@ impl Named {
 
 /// The book, or that its coordinator is to be asked.
 fn open_folder(path: &Path) -> Result<Book> {
-    open_book(path, false).map_err(|error| or_ask(error, BY_FLAG))
+    open_book(path, false).map_err(|error| with_hint(error, COORDINATOR_FLAG))
 }
 
 fn in_folder(path: &Path, name: &str, change: Option<JobChange>) -> Result<JobJson> {

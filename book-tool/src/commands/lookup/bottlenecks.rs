@@ -6,21 +6,23 @@ use kagetsu_game::{Answer, Bound, Key, Move, Position, Score};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::books::Asked;
+use crate::books::PositionQuery;
 use crate::output::json::write_json;
 
-/// Names the fewest leaves of a book whose change would flip the choice in a position
+/// Finds the fewest leaves of a book that decide the choice of a move
 ///
-/// The choice flips when the best move falls below the second, or another rises above it. Printed are the positions at the
-/// book's edge that decide this, one line of moves each, as `kagetsu build --roots` takes them: to search them further says
-/// most about the choice. What is proven does not change. Exit code 1 if the book does not hold the position, or nothing
-/// could flip its choice.
+/// The choice changes when the best move falls below the second, or another move rises above it.
+/// The command prints the positions at the edge of the book that could cause this, one line of
+/// moves each, as `kagetsu build --roots` reads them. Searching these further tells most about the
+/// choice.
+///
+/// The exit code is 1 if the book does not hold the position, or nothing could change its choice.
 ///
 /// Example: kagetsu bottlenecks --book h8.book --variant freestyle-15 --moves h8 > roots.txt
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: Asked,
+    asked: PositionQuery,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
@@ -31,7 +33,7 @@ struct BottlenecksJson {
     best: String,
     /// The move that would be chosen instead.
     instead: String,
-    /// What must change, each the moves from the start.
+    /// The leaves that have to change, each as moves from the start.
     leaves: Vec<Vec<String>>,
 }
 
@@ -76,7 +78,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What would flip a choice.
+/// A change that would alter the choice.
 #[derive(Debug)]
 struct Flip {
     best: Move,
@@ -84,17 +86,18 @@ struct Flip {
     leaves: Vec<Position>,
 }
 
-/// Positions at the edge of the book that must change, by key.
+/// Positions at the edge of the book that have to change, by key.
 type Leaves = BTreeMap<Key, Position>;
 
 type Lookup<'a> = dyn FnMut(&Position) -> Result<Option<Answer>> + 'a;
 
-/// Looks for the fewest leaves; the same as proof numbers, with the threshold of the choice in place of a win.
+/// Searches for the smallest set of leaves, as proof-number search does, with the threshold of the
+/// choice in place of a win.
 struct Choice<'a> {
     lookup: &'a mut Lookup<'a>,
-    /// By position, whether its value must rise, and the threshold.
+    /// Results by position, direction (whether its value must rise) and threshold.
     known: BTreeMap<(Key, bool, Score), Option<Leaves>>,
-    /// Positions on the way, to which a game may come back.
+    /// The positions on the current line, for detecting repetition.
     way: BTreeSet<Key>,
 }
 
@@ -138,17 +141,19 @@ impl<'a> Choice<'a> {
         Ok(found)
     }
 
-    /// What must change so that a move is worth less than `below`; `None` where nothing can.
+    /// Returns the leaves that must change so that a move is worth less than `below`, or `None` if
+    /// no leaf can do that.
     fn fall(&mut self, position: &Position, m: Move, below: Score) -> Result<Option<Leaves>> {
         self.after(position, m, true, below)
     }
 
-    /// What must change so that a move is worth more than `above`.
+    /// Returns the leaves that must change so that a move is worth more than `above`.
     fn rise(&mut self, position: &Position, m: Move, above: Score) -> Result<Option<Leaves>> {
         self.after(position, m, false, above)
     }
 
-    /// The position after a move must rise above the threshold, or fall below it; both as its own side sees it.
+    /// Handles the position after a move, whose value must cross the threshold. Values and
+    /// threshold are from the view of its side to move.
     fn after(
         &mut self,
         position: &Position,
@@ -174,7 +179,7 @@ impl<'a> Choice<'a> {
         Ok(leaves)
     }
 
-    /// One move must become worth more than the threshold.
+    /// Returns the cheapest way to raise one move above the threshold.
     fn any(
         &mut self,
         position: &Position,
@@ -200,7 +205,7 @@ impl<'a> Choice<'a> {
         Ok(least)
     }
 
-    /// All moves must become worth less than the threshold.
+    /// Returns the leaves for lowering all moves below the threshold.
     fn all(
         &mut self,
         position: &Position,
@@ -221,7 +226,8 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// The moves whose value may change: known, and not proven; the best first. One that is proven won leaves no choice.
+/// Returns the moves whose value may change, best first: those with a value and no proof. The list
+/// is empty after a proven win, which leaves no choice.
 fn valued(answer: &Answer) -> Vec<(Move, Score)> {
     let known = answer
         .verdicts()
@@ -245,13 +251,13 @@ mod tests {
 
     use super::*;
 
-    /// A book on paper: lines, and what their moves are worth.
+    /// A made-up book: lines, and the values of their moves.
     fn lookup(position: &Position) -> Result<Option<Answer>> {
         let rows: [(&str, &[(&str, i32)]); 6] = [
             ("h8", &[("i9", 30), ("h9", 20), ("g7", 10)]),
-            // The other side has two ways to hold i9 down: one leaf each.
+            // The other side can refute i9 in two ways, with one leaf each.
             ("h8 i9", &[("j9", -30), ("j8", -40)]),
-            // For h9 to rise, both of these must fall.
+            // h9 rises only if both of these fall.
             ("h8 h9", &[("i8", -20), ("g8", -25)]),
             ("h8 g7", &[("a1", -10)]),
             ("h8 g7 a1", &[("b1", 10), ("c1", 5)]),
@@ -293,7 +299,7 @@ mod tests {
 
     #[test]
     fn the_fewest_leaves_that_flip_a_choice() {
-        // One leaf brings i9 down; h9 would need two, g7 one that lies deeper but is found later.
+        // One leaf lowers i9. h9 would need two; g7 needs one that is deeper and found later.
         assert_eq!(
             flip("h8"),
             Some(("h9".into(), vec!["freestyle-15 h8 i9 j9".into()]))
@@ -302,7 +308,7 @@ mod tests {
             flip("h8 h9"),
             Some(("g8".into(), vec!["freestyle-15 h8 h9 i8".into()]))
         );
-        // One move is no choice, and what the book does not have is none.
+        // A single move leaves no choice, and neither does a position outside the book.
         assert_eq!(flip("h8 g7"), None);
         assert_eq!(flip("a1"), None);
     }

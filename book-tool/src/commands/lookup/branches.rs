@@ -1,20 +1,21 @@
-//! Which moves of a position a tree of a book shows.
+//! The moves of a position that the tree of a book shows.
 
 use anyhow::Result;
 use kagetsu_game::{Answer, Bound, Move, Position, Verdict};
 
-use crate::books::Source;
+use crate::books::BookSource;
 
-/// Moves with an upper bound alone that are looked up at most: the book may be on another machine.
-const TRIED: usize = 16;
+/// The most moves with only an upper bound that are looked up: each costs a call to a server.
+const MAX_LOOKUPS: usize = 16;
 
-/// The moves that lead on, at most `most`: those with a value, best first; those that were made and no more, the most frequent
-/// first; then those of which only an upper bound is known, as far as they lead to positions of the book.
+/// Returns at most `most` moves to follow: first those with a value, best first; then those that
+/// were only played, most frequent first; then those with only an upper bound that lead into the
+/// book.
 ///
 /// # Errors
-/// If the book is damaged, or the server gone.
+/// If the book is damaged, or the server cannot be reached.
 pub(crate) fn branches(
-    source: &mut Source,
+    source: &mut BookSource,
     position: &Position,
     answer: &Answer,
     most: usize,
@@ -29,7 +30,7 @@ pub(crate) fn branches(
         known.into_iter().partition(|(_, v)| v.is_silent());
     made.sort_by_key(|(_, verdict)| std::cmp::Reverse(verdict.nodes));
     shown.extend(made);
-    for (m, verdict) in upper.into_iter().take(TRIED) {
+    for (m, verdict) in upper.into_iter().take(MAX_LOOKUPS) {
         if shown.len() >= most {
             break;
         }
@@ -42,7 +43,7 @@ pub(crate) fn branches(
     Ok(shown)
 }
 
-/// What is known of how good a move is, as in `+0.31`, `at most -1.20` or `made 12 times`.
+/// Writes a move's value, as in `+0.31`, `at most -1.20` or `made 12 times`.
 pub(crate) fn worth(verdict: &Verdict) -> String {
     match verdict.bound {
         _ if verdict.is_silent() => match verdict.nodes {

@@ -7,34 +7,36 @@ use kagetsu_game::{Move, Position};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::books::{Asked, Source};
+use crate::books::{BookSource, PositionQuery};
 use crate::output::json::write_json;
 
 /// Chooses one book move, as an engine would
 ///
-/// Without a temperature the best move; with one, a move by chance, where a move that is T centi-units worse than the
-/// best is e times less likely; a proven win is always taken, a proven loss never while there is another move.
-/// Only a move whose value is known, exactly or from below, is chosen; those that may be better, as far as the book knows,
-/// are told on stderr. Exit code 1 if the book has no move, or ends too soon behind it (--before-edge).
+/// Without --temperature it picks the best move; with it, a random one, in which a move T
+/// centi-units worse than the best is e times less likely. A proven win is always chosen, a proven
+/// loss only if every move loses. Moves with only an upper bound are never chosen; they are listed
+/// on stderr if they may be better.
+///
+/// The exit code is 1 if the book has no move, or ends too soon after it (--before-edge).
 ///
 /// Example: kagetsu pick --book h8.book --variant freestyle-15 --moves h8 --temperature 20 --seed 7
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: Asked,
-    /// Centi-units of value that make a move e times less likely; 0 takes the best
+    asked: PositionQuery,
+    /// Loss of value, in centi-units, that makes a move e times less likely; 0 picks the best move
     #[arg(long, default_value_t = 0.0, value_name = "T", value_parser = temperature)]
     temperature: f64,
-    /// Makes the chance the same every time
+    /// Seed of the random generator
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// Leaves out moves that were searched less deeply and are not proven
+    /// Skips unproven moves that were searched less deeply than N plies
     #[arg(long, default_value_t = 0, value_name = "N")]
     min_depth: u8,
-    /// Leaves out moves that are more than N centi-units worse than the best
+    /// Skips moves more than N centi-units worse than the best
     #[arg(long, value_name = "N")]
     margin: Option<u16>,
-    /// Leaves the book N plies before its edge: no move behind which its best line is shorter
+    /// Skips moves after which the book's best line is shorter than N plies
     #[arg(long, default_value_t = 0, value_name = "N")]
     before_edge: u8,
     /// Prints one JSON object
@@ -57,7 +59,7 @@ struct PickJson {
     #[serde(flatten)]
     value: ValueJson,
     depth: u8,
-    /// Moves that may be better: only an upper bound of them is known.
+    /// Moves that may be better: they have only an upper bound.
     rivals: Vec<String>,
 }
 
@@ -137,8 +139,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// For how many plies the book goes on with best moves after a move, `most` at most. A game that ends there was known to its end.
-fn plies_behind(source: &mut Source, position: &Position, m: Move, most: u8) -> Result<u8> {
+/// Returns the length of the book's best line after a move, up to `most` plies. A line that ends
+/// the game counts as long enough.
+fn plies_behind(source: &mut BookSource, position: &Position, m: Move, most: u8) -> Result<u8> {
     let (mut at, mut next) = (position.clone(), m);
     for plies in 0..most {
         at = at

@@ -5,24 +5,25 @@ use kagetsu_api::AnswerJson;
 use kagetsu_book::Choice;
 use kagetsu_program::Exit;
 
-use crate::books::Asked;
+use crate::books::PositionQuery;
 use crate::output::json::write_json;
 use crate::output::table;
 
-/// Shows what a book knows of a position
+/// Shows the moves that a book knows in a position
 ///
-/// Never changes the book, never starts work. Values are from the view of the side to move; where a move leads to a
-/// position of the book, its value comes from there. Exit code 1 if the book does not hold the position.
+/// The command neither changes the book nor starts a search. Values are from the view of the side
+/// to move, and take into account the positions of the book behind the moves. The exit code is 1 if
+/// the book does not hold the position.
 ///
 /// Example: kagetsu query --book h8.book --variant freestyle-15 --moves h8
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: Asked,
-    /// Shows values as they were searched, not what follows from the positions behind the moves
+    asked: PositionQuery,
+    /// Shows the values as they were searched, without those from positions behind the moves
     #[arg(long)]
     searched: bool,
-    /// How many moves to show
+    /// Number of moves to show
     #[arg(long, default_value_t = 10, value_name = "K")]
     top: usize,
     /// Prints one JSON object

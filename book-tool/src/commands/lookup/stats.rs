@@ -8,20 +8,21 @@ use kagetsu_book::{Grade, Hole};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::books::{Any, open_any};
+use crate::books::{LocalBook, open_local};
 use crate::output::json::write_json;
 use crate::output::table;
 
-/// Counts what a book holds, and how well it knows that
+/// Counts the positions of a book, and how well they are searched
 ///
-/// Of each number of stones: positions, the mean depth of their searches, what is proven, positions that are open (a move without a
-/// value may be the best), and holes: moves with a value that lead to no position of the book, but for those beside a proven win.
-/// The holes nearest to the root are listed. A compiled book has the counts alone.
+/// For each number of stones the table shows the positions, their mean depth, the proven ones, the
+/// open ones (a move without a value may be the best), and the holes (moves with a value that lead
+/// out of the book, except beside a proven win). The holes nearest to the root are listed. A
+/// compiled book has only the counts.
 ///
 /// Example: kagetsu stats --book h8.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The book's folder, or a compiled book
+    /// The book folder, or a compiled book
     #[arg(long, value_name = "DIR|FILE")]
     book: PathBuf,
     /// Prints one JSON object
@@ -42,7 +43,7 @@ struct StatsJson {
     by_depth: BTreeMap<u8, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     grades: Option<Vec<GradeJson>>,
-    /// Moves by the engine that searched them.
+    /// The number of moves searched by each engine.
     #[serde(skip_serializing_if = "Option::is_none")]
     engines: Option<BTreeMap<String, u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,9 +64,9 @@ struct GradeJson {
 
 #[derive(Serialize)]
 struct HoleJson {
-    /// For people.
+    /// The position as text.
     position: String,
-    /// From the start; or else the FEN.
+    /// The moves from the start; `fen` is given where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     moves: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,12 +118,12 @@ impl From<&Hole> for HoleJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let (stats, bytes, grades) = match open_any(&args.book)? {
-        Any::Folder(book) => {
+    let (stats, bytes, grades) = match open_local(&args.book)? {
+        LocalBook::Folder(book) => {
             let grades = book.grades()?;
             (grades.stats.clone(), book.bytes()?, Some(grades))
         }
-        Any::File(compiled) => (compiled.stats().clone(), compiled.bytes(), None),
+        LocalBook::File(compiled) => (compiled.stats().clone(), compiled.bytes(), None),
     };
     let json = StatsJson {
         positions: stats.positions,

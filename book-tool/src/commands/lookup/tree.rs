@@ -4,24 +4,25 @@ use anyhow::{Result, bail};
 use kagetsu_game::Position;
 use kagetsu_program::Exit;
 
-use crate::books::{Asked, Source};
+use crate::books::{BookSource, PositionQuery};
 use crate::commands::lookup::branches::{branches, worth};
 use crate::output::table;
 
 /// Prints the best lines of a book as a tree
 ///
-/// Each line shows a move, its value from the view of the side that makes it, and the depth behind it. Moves without a value are
-/// shown after the others: how often they were made, or the most that they can be worth where they lead to positions of the book. Exit code 1 if the book does not hold the position.
+/// Each row shows a move, its value from the view of the side that makes it, and its depth. Moves
+/// without a value follow: the number of times that they were played, or their upper bound if they
+/// lead into the book. The exit code is 1 if the book does not hold the position.
 ///
 /// Example: kagetsu tree --book h8.book --variant freestyle-15 --moves h8 --plies 4
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: Asked,
-    /// How deep to follow the moves
+    asked: PositionQuery,
+    /// Depth of the tree, in plies
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=100))]
     plies: u8,
-    /// How many moves to show in each position
+    /// Number of moves to show in each position
     #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     top: u16,
 }
@@ -42,12 +43,12 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 
 struct Branch<'a> {
     args: &'a Args,
-    source: &'a mut Source,
+    source: &'a mut BookSource,
     out: &'a mut dyn Write,
 }
 
 impl Branch<'_> {
-    /// Prints the best moves below `position`; `false` if the book does not hold it.
+    /// Prints the best moves below `position`; returns `false` if the book does not hold it.
     fn grow(&mut self, position: &Position, ply: u8) -> Result<bool> {
         let Some(answer) = self.source.lookup(position, false)? else {
             return Ok(false);

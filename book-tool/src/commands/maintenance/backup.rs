@@ -9,18 +9,19 @@ use serde::Serialize;
 use crate::books::open_book;
 use crate::output::json::write_json;
 
-/// Copies a book, also while it is being built
+/// Copies a book, even while a build writes to it
 ///
-/// The copy has all that was acknowledged when it began. Where the folder has an earlier copy, only what came since is written. The
-/// copy is a book that lacks its store, which the first opening makes: it can be asked as it is, or brought back by restore.
+/// The copy holds everything that was acknowledged before it began. A second backup into the same
+/// folder copies only what is new. The copy has no index; the first command that opens it builds
+/// one. Query it as it is, or bring it back with `kagetsu restore`.
 ///
 /// Example: kagetsu backup --book h8.book --to /mnt/backup/h8.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct BackupArgs {
-    /// The book's folder
+    /// The book folder
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
-    /// The folder of the copy: new, empty, or with an earlier copy of the same book
+    /// The folder of the copy: new, empty, or holding an earlier backup of the same book
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
     /// Prints one JSON object
@@ -28,10 +29,10 @@ pub(crate) struct BackupArgs {
     json: bool,
 }
 
-/// Makes a book out of a backup
+/// Restores a book from a backup
 ///
-/// The folder is new or empty, or holds an earlier part of the same book, which then comes to where the backup is. One that was
-/// interrupted is run again.
+/// The target folder is new or empty, or holds an older state of the same book, which is brought up
+/// to the backup. Run an interrupted restore again.
 ///
 /// Example: kagetsu restore --from /mnt/backup/h8.book --book h8.book
 #[derive(Debug, clap::Args)]
@@ -39,7 +40,7 @@ pub(crate) struct RestoreArgs {
     /// The folder of the backup
     #[arg(long, value_name = "DIR")]
     from: PathBuf,
-    /// The folder of the book
+    /// The folder of the restored book
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
     /// Prints one JSON object
@@ -52,7 +53,7 @@ struct CopyJson {
     entries: u64,
     bytes: u64,
     copied: u64,
-    /// After a restore.
+    /// The number of positions, after a restore.
     #[serde(skip_serializing_if = "Option::is_none")]
     positions: Option<u64>,
 }

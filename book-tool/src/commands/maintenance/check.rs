@@ -7,17 +7,17 @@ use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::books::{Any, open_any};
+use crate::books::{LocalBook, open_local};
 use crate::output::json::write_json;
 
-/// Proves a book whole: every checksum, key, canonical form, link, derived value and count
+/// Checks the integrity of a book: checksums, keys, links, derived values and counts
 ///
-/// Exit code 1 if something is wrong.
+/// The exit code is 1 if something is wrong.
 ///
 /// Example: kagetsu check --book h8.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The book's folder, or a compiled book, of which every byte is held against its checksum
+    /// The book folder, or a compiled book
     #[arg(long, value_name = "DIR|FILE")]
     book: PathBuf,
     /// Prints one JSON object
@@ -37,10 +37,10 @@ struct CheckJson {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
-    let book = open_any(&args.book)?;
+    let book = open_local(&args.book)?;
     let bar = ProgressBar::new(match &book {
-        Any::Folder(book) => book.len(),
-        Any::File(compiled) => compiled.len(),
+        LocalBook::Folder(book) => book.len(),
+        LocalBook::File(compiled) => compiled.len(),
     });
     bar.set_style(ProgressStyle::with_template(
         "{bar:40} {pos}/{len} positions, {eta} left",
@@ -48,8 +48,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let begun = Instant::now();
     let mut progress = |done| bar.set_position(done);
     let report = match &book {
-        Any::Folder(book) => book.check(&mut progress)?,
-        Any::File(compiled) => compiled.check(&mut progress),
+        LocalBook::Folder(book) => book.check(&mut progress)?,
+        LocalBook::File(compiled) => compiled.check(&mut progress),
     };
     bar.finish_and_clear();
     let exit = if report.is_clean() {

@@ -9,16 +9,16 @@ use serde::Serialize;
 use crate::books::open_book;
 use crate::output::json::write_json;
 
-/// Makes a book's files smaller; what it holds stays the same
+/// Makes the files of a book smaller, and leaves its contents unchanged
 ///
-/// Of the journal's entries about a position one is left that says what all said together, and none that no longer counts; the
-/// store becomes one sealed file. Needs room for a second journal meanwhile. It may be interrupted at any moment: the book is then
-/// as it was, or as it should be. A backup begins anew afterwards, in a new folder, for its journal is another.
+/// The command merges the journal's entries per position, drops obsolete ones, and rewrites the
+/// index as one file. It needs room for a second journal. An interruption leaves the old book or
+/// the new one. The next backup needs a new folder, because the journal is a new one.
 ///
 /// Example: kagetsu compact --book h8.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The book's folder
+    /// The book folder
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
     /// Prints one JSON object

@@ -9,17 +9,18 @@ use serde::Serialize;
 use crate::books::open_book;
 use crate::output::json::write_json;
 
-/// Compiles a book into one file that never changes, for engines
+/// Compiles a book into one read-only file for engines
 ///
-/// The file holds the value, the best moves and the proofs of every position in some 40 bytes. Any number of processes may
-/// have it open at once, and query, pick, tree, stats and check take it in place of the folder. It holds neither lines nor
-/// nodes, nor moves that are known not to be the best, and no book can be grown from it. A compiled book that has the name
-/// is replaced; who has it open keeps it.
+/// The file holds the value, the best moves and the proofs of each position in about 40 bytes. Any
+/// number of processes can open it; query, pick, tree, stats and check read it in place of the
+/// folder. It has no lines, no node counts and no moves known to be worse, and a build cannot
+/// continue from it. An existing compiled book is replaced; programs that have it open keep the old
+/// one.
 ///
 /// Example: kagetsu compile --book h8.book --out h8.kbk
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The book's folder
+    /// The book folder
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
     /// The file to write

@@ -1,4 +1,4 @@
-//! Proofs of the contrary, where one book learns from another.
+//! Contradictory proofs, found where one book learns from another.
 
 use std::io::Write;
 
@@ -7,21 +7,21 @@ use kagetsu_game::{Answer, Position, Proof};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::arguments::position::named;
+use crate::arguments::position::write_position;
 
-/// Conflicts that are told.
-const TOLD: usize = 100;
+/// The most conflicts that are described; the others are counted.
+const MAX_DESCRIBED_CONFLICTS: usize = 100;
 
-/// Moves of which one side has proven what the other disproves.
+/// Moves with two proofs that contradict each other.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Conflicts {
-    /// The first of them, for people.
+    /// The first of them, as text.
     conflicts: Vec<String>,
     conflict_count: u64,
 }
 
 impl Conflicts {
-    /// Looks for more of them, in what is known of a position and what is said of it now.
+    /// Compares what the book knows of a position with what it is about to learn.
     pub(crate) fn look(&mut self, position: &Position, known: &Answer, said: &Answer) {
         let say = |proof: Proof| format!("{} in {} by {}", proof.claim, proof.plies, proof.kind);
         for (m, verdict) in said.verdicts() {
@@ -33,8 +33,8 @@ impl Conflicts {
                 continue;
             };
             self.conflict_count += 1;
-            if self.conflicts.len() < TOLD {
-                let (name, at) = (position.write_move(*m), named(position));
+            if self.conflicts.len() < MAX_DESCRIBED_CONFLICTS {
+                let (name, at) = (position.write_move(*m), write_position(position));
                 let text = format!(
                     "{} {at}, {name}: {} against {}",
                     position.variant(),
@@ -46,7 +46,7 @@ impl Conflicts {
         }
     }
 
-    /// How a command ends that met them.
+    /// Returns the exit code: 1 where there are conflicts.
     pub(crate) fn exit(&self) -> Exit {
         if self.conflict_count == 0 {
             Exit::Done
@@ -55,10 +55,10 @@ impl Conflicts {
         }
     }
 
-    /// Tells them, a line each.
+    /// Writes a line for each conflict.
     ///
     /// # Errors
-    /// If nobody reads it.
+    /// If `out` is closed.
     pub(crate) fn write(&self, out: &mut dyn Write) -> Result<()> {
         for conflict in &self.conflicts {
             writeln!(out, "conflict: {conflict}")?;

@@ -8,23 +8,23 @@ use kagetsu_game::{Move, Score};
 use kagetsu_program::Exit;
 use serde::Serialize;
 
-use crate::arguments::position::named;
+use crate::arguments::position::write_position;
 use crate::books::open_book;
 use crate::output::json::write_json;
 
-/// Tells in what two books differ
+/// Lists the differences between two books
 ///
-/// One line for each position that only one of them has, or whose best move or value they see differently. Exit code 1 if there
-/// is any.
+/// There is one line for each position that only one book has, or whose best move or value differs.
+/// The exit code is 1 if there is any.
 ///
 /// Example: kagetsu diff h8.book copy.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A book's folder
+    /// A book folder
     a: PathBuf,
-    /// Another's
+    /// Another book folder
     b: PathBuf,
-    /// Lines to print
+    /// Maximum number of lines to print
     #[arg(long, default_value_t = 50, value_name = "N")]
     top: usize,
     /// Prints one JSON object
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let (mut left, mut right) = (a.positions().peekable(), b.positions().peekable());
     let mut found = DiffJson::default();
     loop {
-        // Both are in the same order.
+        // Both iterators are in key order.
         let order = match (left.peek(), right.peek()) {
             (None, None) => break,
             (Some(Ok(one)), Some(Ok(other))) => {
@@ -123,7 +123,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 }
 
 fn name(entry: &Entry) -> String {
-    format!("{} {}", entry.position.variant(), named(&entry.position))
+    format!(
+        "{} {}",
+        entry.position.variant(),
+        write_position(&entry.position)
+    )
 }
 
 fn believes(entry: &Entry) -> (Option<Move>, Score, u16) {

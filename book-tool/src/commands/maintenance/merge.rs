@@ -10,21 +10,21 @@ use crate::books::{fill, open_book};
 use crate::commands::maintenance::conflicts::Conflicts;
 use crate::output::json::write_json;
 
-/// Answers between two times that all is made durable.
+/// The number of answers between two flushes to disk.
 const SYNC_EVERY: u64 = 1_000;
-/// Brings what was searched for other books into one
+/// Merges the searched positions of other books into one
 ///
-/// Of each move the stronger evidence stays: a proof, then the deeper search. The order of the books makes no difference, and
-/// doing it twice changes nothing. Where two books prove the contrary of each other, both proofs are told, the stronger one
-/// stays, and the exit code is 1. Jobs are left where they are.
+/// For each move the stronger evidence stays: a proof, then the deeper search. The result does not
+/// depend on the order of the books, and a second merge changes nothing. Contradictory proofs are
+/// reported, the stronger one stays, and the exit code is 1. Jobs are not merged.
 ///
 /// Example: kagetsu merge --into all.book h8.book h9.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The folder of the book that grows; it is made where it is not there
+    /// The folder of the book that grows; it is created if missing
     #[arg(long, value_name = "DIR")]
     into: PathBuf,
-    /// The folders of the others; they stay as they are
+    /// The folders of the other books, which stay unchanged
     #[arg(value_name = "BOOK", required = true)]
     books: Vec<PathBuf>,
     /// Prints one JSON object
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             args.into.display()
         );
     }
-    // What was brought before an error stays.
+    // Positions merged before an error stay in the book.
     fill(&args.into, |into| {
         for path in &args.books {
             let book = open_book(path, false)?;
@@ -87,13 +87,13 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     Ok(exit)
 }
 
-/// Whether two paths lead to one folder.
+/// Whether two paths name the same folder.
 fn is_same(one: &Path, other: &Path) -> bool {
     one.canonicalize()
         .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
-/// Brings everything that was searched for `book` into another.
+/// Copies everything that was searched for `book` into another.
 fn bring(book: &Book, into: &mut Book, done: &mut MergeJson) -> Result<()> {
     for entry in book.positions() {
         let entry = entry?;

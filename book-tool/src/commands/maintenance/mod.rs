@@ -1,4 +1,5 @@
-//! Care of a book: `check`, `repair`, `backup`, `restore`, `compact`, `compile`, `prune`, `merge`, `diff`.
+//! Care of a book: `check`, `repair`, `backup`, `restore`, `compact`, `compile`, `prune`, `merge`,
+//! `diff`.
 
 pub(crate) mod backup;
 pub(crate) mod check;

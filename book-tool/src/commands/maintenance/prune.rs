@@ -10,29 +10,29 @@ use serde::Serialize;
 use crate::books::open_book;
 use crate::output::json::write_json;
 
-/// Removes positions from a book, for good
+/// Removes positions from a book for good
 ///
-/// What its roots do not lead to is removed; with --max-ply what is farther away, with --max-loss what is reached only by worse moves.
-/// Without --moves the roots are those of its jobs, and what no other position of the book leads to. A root must be in the book, or
-/// lead to what is. With --variant the positions of other games stay. Make a backup first. Jobs stay; one that was done and has
-/// lost positions waits to be resumed.
+/// Positions that no root leads to are removed; with --max-ply also those farther away, with
+/// --max-loss also those reached only by worse moves. Without --moves the roots are those of the
+/// book's jobs, and the positions that no other position leads to. Make a backup first. Jobs stay;
+/// a finished job that lost positions can be resumed.
 ///
 /// Example: kagetsu prune --book h8.book --max-ply 12 --max-loss 150
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The book's folder
+    /// The book folder
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
-    /// Whose positions are removed, and what --moves are of [default: those of all games]
+    /// The game of --moves, whose positions alone are removed [default: all games]
     #[arg(long, value_name = "VARIANT")]
     variant: Option<Variant>,
-    /// A root, as in "h8 i9"; more than one may be given
+    /// A root, as in "h8 i9"; repeat the flag for several
     #[arg(long, value_name = "LINE", requires = "variant")]
     moves: Vec<String>,
-    /// Keeps what is at most N plies from a root
+    /// Keeps positions at most N plies from a root
     #[arg(long, value_name = "N")]
     max_ply: Option<u16>,
-    /// Follows a move only if it is at most N centi-units worse than the best
+    /// Follows only moves at most N centi-units worse than the best
     #[arg(long, value_name = "N")]
     max_loss: Option<u16>,
     /// Prints one JSON object

@@ -8,16 +8,17 @@ use serde::Serialize;
 
 use crate::output::json::write_json;
 
-/// Saves what can be read of a damaged book
+/// Recovers what can be read of a book with a damaged journal
 ///
-/// A damaged store is made anew whenever a book is opened. This is for a damaged journal, which every other command refuses: its whole
-/// entries become a new journal, and the damaged one stays beside it as 000001.damaged. Where a backup is at hand, restore it
-/// instead: it has what is lost here. Exit code 1 if something was lost.
+/// Other commands refuse a damaged journal. This one writes its intact entries to a new journal and
+/// keeps the damaged one beside it as 000001.damaged. If there is a backup, restore it instead: it
+/// has what is lost here. A damaged index needs no repair; it is rebuilt when a book is opened. The
+/// exit code is 1 if something was lost.
 ///
 /// Example: kagetsu repair --book h8.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The book's folder
+    /// The book folder
     #[arg(long, value_name = "DIR")]
     book: PathBuf,
     /// Prints one JSON object

@@ -1,4 +1,4 @@
-//! What a book claims to be proven, held against the rules.
+//! Checks the proofs of a book by the rules of the game.
 
 use std::collections::HashMap;
 
@@ -11,31 +11,31 @@ use kagetsu_verify::{Gap, Grove, Tree, check};
 use serde::Serialize;
 
 use super::win_tree::plant;
-use crate::arguments::position::named;
+use crate::arguments::position::write_position;
 
-/// What came of a claim; a later one is better.
+/// The result of checking a claim; a later one is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Status {
-    /// The rules speak against it, or the book itself does.
+    /// The rules, or the book itself, contradict the claim.
     Failed,
-    /// Nothing in the book lets it be replayed, or what it rests on.
+    /// The book has nothing to replay for the claim, or for one that it rests on.
     Open,
-    /// It was replayed.
+    /// The claim was replayed.
     Holds,
 }
 
-/// How many claims there are, and what came of them.
+/// The number of claims, by result.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Count {
     pub(super) claims: u64,
     pub(super) hold: u64,
-    /// Neither hold nor fail: the book has no line or tree that could be replayed.
+    /// Claims that neither hold nor fail: the book has no line or tree to replay.
     pub(super) open: u64,
     pub(super) failed: u64,
 }
 
 impl Findings {
-    /// Whether there are claims, and none of them holds.
+    /// Whether there are claims, but none of them holds.
     pub(super) fn has_nothing_to_show(&self) -> bool {
         let Self {
             positions, moves, ..
@@ -43,7 +43,7 @@ impl Findings {
         positions.claims + moves.claims > 0 && positions.hold + moves.hold == 0
     }
 
-    /// Whether nothing fails, and of what is claimed something holds.
+    /// Whether no claim fails, and at least one holds if there are any.
     pub(super) fn holds(&self) -> bool {
         self.positions.failed + self.moves.failed == 0 && !self.has_nothing_to_show()
     }
@@ -60,13 +60,13 @@ impl Count {
     }
 }
 
-/// A claim that does not hold, and why.
+/// A claim that does not hold, with the reason.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Told {
+pub(super) struct FailedClaim {
     pub(super) variant: String,
-    /// Moves, or a FEN.
+    /// The position as moves or a FEN.
     pub(super) position: String,
-    /// The move of which it speaks; none: the position.
+    /// The claimed move; `None` for a claim about the position.
     #[serde(rename = "move")]
     pub(super) at: Option<String>,
     pub(super) claim: String,
@@ -75,24 +75,25 @@ pub(super) struct Told {
     pub(super) why: String,
 }
 
-/// What was found.
+/// The results of checking a book.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Findings {
     pub(super) positions: Count,
-    /// Of moves that were searched.
+    /// Claims about searched moves.
     pub(super) moves: Count,
-    /// Claims that fail, the first ones.
-    pub(super) failed: Vec<Told>,
-    /// Claims that cannot be replayed by themselves, the first ones; what merely rests on them is counted.
-    pub(super) open: Vec<Told>,
+    /// The first failed claims.
+    pub(super) failed: Vec<FailedClaim>,
+    /// The first claims that cannot be replayed by themselves; claims that rest on them are only
+    /// counted.
+    pub(super) open: Vec<FailedClaim>,
 }
 
-/// Plays what a book claims, each claim once.
+/// Replays the claims of a book, each once.
 pub(super) struct Ledger<'a> {
     book: &'a Book,
-    /// Of each kind so many claims are told.
+    /// The maximum number of claims to describe, of each kind.
     most: usize,
-    /// Finds the wins again that the book has no line of, with so many positions for each.
+    /// The threat search for wins without a line in the book, and its node limit for each.
     player: Option<(ThreatSearch, u64)>,
     positions: HashMap<(u32, Key), Status>,
     pub(super) findings: Findings,
@@ -109,8 +110,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Replays what is claimed of a position and of its moves; what was replayed before is not replayed again. The position
-    /// stands in canonical orientation.
+    /// Checks the claims of a position and of its moves. The position is in canonical orientation.
     pub(super) fn replay(&mut self, entry: &Entry) -> Result<()> {
         self.position(entry).map(drop)
     }
@@ -120,7 +120,7 @@ impl<'a> Ledger<'a> {
         if let Some(status) = self.positions.get(&key) {
             return Ok(*status);
         }
-        // What rests on itself in the end rests on nothing.
+        // A claim that rests on itself is not proven.
         if entry.derived.proof.is_some() {
             self.positions.insert(key, Status::Open);
         }
@@ -149,7 +149,7 @@ impl<'a> Ledger<'a> {
         Ok(status)
     }
 
-    /// A claim of a position, from what is known of its moves.
+    /// Checks the claim of a position from what is known of its moves.
     fn derived(
         &mut self,
         entry: &Entry,
@@ -166,7 +166,7 @@ impl<'a> Ledger<'a> {
                 return Ok(status);
             }
         }
-        // Every move is lost within so many plies, or no better than a draw.
+        // Every move loses within that many plies, or is no better than a draw.
         let lost = |plies| Proof {
             claim: Claim::Loss,
             plies,
@@ -197,8 +197,8 @@ impl<'a> Ledger<'a> {
         Ok(least)
     }
 
-    /// Whether a move is worth one of these, from the view of the side that makes it: by the rules, by the position that it
-    /// leads to, or by what was searched.
+    /// Checks that a move has one of the given proofs, from the view of the side that makes it: by
+    /// the rules, by the position after it, or by its search.
     fn after(
         &mut self,
         entry: &Entry,
@@ -237,7 +237,8 @@ impl<'a> Ledger<'a> {
         Ok(behind.max(searched).unwrap_or(Status::Failed))
     }
 
-    /// What came of the claim of the position that a move leads to, if the book has one that is enough for the move.
+    /// Returns the result for the position after a move, if its claim is strong enough for the
+    /// move.
     fn behind(
         &mut self,
         next: &Position,
@@ -257,7 +258,7 @@ impl<'a> Ledger<'a> {
         Ok(None)
     }
 
-    /// What a search has claimed of a move.
+    /// Checks the claim of a search about a move.
     fn searched(
         &mut self,
         entry: &Entry,
@@ -308,7 +309,7 @@ impl<'a> Ledger<'a> {
         Ok(Status::Open)
     }
 
-    /// Replays the line of a move, or what is found again in its place.
+    /// Replays the line of a move, or a win found in its place.
     fn line(
         &mut self,
         position: &Position,
@@ -325,7 +326,7 @@ impl<'a> Ledger<'a> {
             }
             _ => {}
         }
-        // Whoever wins tells how.
+        // The winner's line shows the win.
         let (from, line, plies) = match proof.claim {
             Claim::Win => (position, &verdict.line[..], proof.plies),
             Claim::Loss => (
@@ -366,9 +367,9 @@ impl<'a> Ledger<'a> {
         };
         if list.len() < self.most {
             let position = &entry.position;
-            list.push(Told {
+            list.push(FailedClaim {
                 variant: position.variant().to_string(),
-                position: named(position),
+                position: write_position(position),
                 at: m.map(|m| position.write_move(m)),
                 claim: proof.claim.to_string(),
                 proof_kind: proof.kind.to_string(),
@@ -379,7 +380,7 @@ impl<'a> Ledger<'a> {
     }
 }
 
-/// How the game has ended after a move, from the view of who made it in `position`.
+/// Returns how the game has ended after a move, from the view of the side that made it.
 fn claim_after(position: &Position, next: &Position) -> Option<Claim> {
     Some(match next.outcome()? {
         Outcome::Draw => Claim::Draw,
@@ -388,7 +389,8 @@ fn claim_after(position: &Position, next: &Position) -> Option<Claim> {
     })
 }
 
-/// What the rules alone say of a claim of a move after which the game goes on: that it ends at once, or is lost to one that ends it.
+/// Checks by the rules alone a claim about a move that does not end the game: that the game ends at
+/// once, or that the reply ends it.
 fn by_the_rules(next: &Position, proof: Proof) -> Option<Result<(), &'static str>> {
     let is_at_once = proof.claim != Claim::Draw && proof.plies <= 1;
     if is_at_once || (proof.kind == ProofKind::Terminal && proof.claim != Claim::Loss) {
@@ -408,7 +410,7 @@ fn by_the_rules(next: &Position, proof: Proof) -> Option<Result<(), &'static str
     })
 }
 
-/// Plays the tree; it must end the game within so many plies.
+/// Plays the tree, which must end the game within that many plies.
 fn within(tree: &Tree, plies: u16) -> Result<(), Gap> {
     let checked = check(tree, &mut |_| {}).map_err(|fault| Gap::Open(fault.to_string()))?;
     if checked.plies > plies {

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::books::open_book;
 use crate::output::json::write_json;
-use ledger::{Count, Findings, Ledger, Told};
+use ledger::{Count, FailedClaim, Findings, Ledger};
 
 /// Bytes of what the searches for threats remember.
 const TABLE: usize = 256 << 20;
@@ -166,8 +166,8 @@ fn verify_book(args: &Args, path: &Path, out: &mut dyn Write) -> Result<Exit> {
     Ok(exit)
 }
 
-fn write_told(out: &mut dyn Write, what: &str, told: &Told) -> Result<()> {
-    let Told {
+fn write_told(out: &mut dyn Write, what: &str, told: &FailedClaim) -> Result<()> {
+    let FailedClaim {
         variant,
         position,
         at,

@@ -5,7 +5,7 @@ use kagetsu_game::{Effort, RuleName};
 use super::super::budget::budget;
 
 /// Most threads that can be asked for.
-pub(super) const MOST_THREADS: u64 = 1_024;
+pub(super) const MAX_THREADS: u64 = 1_024;
 
 /// What `INFO` has said.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ impl Limits {
             }
             "max_node" => self.nodes = positive,
             "thread_num" => {
-                self.threads = positive.map(|threads| threads.min(MOST_THREADS) as usize)
+                self.threads = positive.map(|threads| threads.min(MAX_THREADS) as usize)
             }
             "usedatabase" => self.uses_book = number != 0,
             "show_detail" => self.is_detailed = number >= 2,

@@ -18,13 +18,13 @@ use super::mind::{Mind, Order, Report, Settings, Thinking};
 use super::{Voice, say};
 use database::Query;
 use game::{Game, Owner};
-use limits::{Limits, MOST_THREADS};
+use limits::{Limits, MAX_THREADS};
 use talk::{Played, Talk, one_line};
 
 /// Memory that the engine needs beside its table.
 const BESIDE_TABLE: u64 = 64 << 20;
 /// A board has no more stones, nor a block more lines.
-const MOST_STONES: usize = 22 * 22;
+const MAX_STONES: usize = 22 * 22;
 
 /// A brain at one end of two pipes.
 pub(super) struct Brain {
@@ -62,13 +62,13 @@ enum Kind {
     /// `BOARD`: a position to think about.
     Board,
     /// `YXBOARD`: a position.
-    Shown,
+    ProgressState,
     /// `SWAP2BOARD`.
     Swap2,
     /// `YXBLOCK`.
     Blocked,
     /// A question about the book.
-    Asked(Query),
+    PositionQuery(Query),
 }
 
 impl Brain {
@@ -173,7 +173,7 @@ impl Brain {
                 ok()
             }
             ToEngine::Board => self.open(Kind::Board),
-            ToEngine::YxBoard => self.open(Kind::Shown),
+            ToEngine::YxBoard => self.open(Kind::ProgressState),
             ToEngine::Swap2Board => self.open(Kind::Swap2),
             ToEngine::YxBlock => self.open(Kind::Blocked),
             ToEngine::Stone(point, field) => {
@@ -181,7 +181,7 @@ impl Brain {
                     .block
                     .as_mut()
                     .ok_or("a point belongs between BOARD and DONE")?;
-                if block.stones.len() < MOST_STONES {
+                if block.stones.len() < MAX_STONES {
                     block.stones.push((point, field));
                 }
                 Ok(None)
@@ -201,7 +201,7 @@ impl Brain {
                 self.say(&FromEngine::Message(Engine::NAME.into()));
                 // By this a manager knows who has Yixin's words.
                 Ok(Some(FromEngine::Message(format!(
-                    "INFO MAX_THREAD_NUM {MOST_THREADS}"
+                    "INFO MAX_THREAD_NUM {MAX_THREADS}"
                 ))))
             }
             // Every search begins with an empty table.
@@ -217,7 +217,7 @@ impl Brain {
                 FromEngine::Message("the book is only read here: there is nothing to save".into()),
             )),
             ToEngine::Other(line) => match Query::of(&line) {
-                Some(query) => self.open(Kind::Asked(query)),
+                Some(query) => self.open(Kind::PositionQuery(query)),
                 None => Ok(Some(FromEngine::Unknown(line.chars().take(60).collect()))),
             },
             ToEngine::Info { .. } | ToEngine::YxStop | ToEngine::End => Ok(None),
@@ -255,7 +255,7 @@ impl Brain {
 
     fn close(&mut self, block: &Block) -> Result<Option<FromEngine>, String> {
         match block.kind {
-            Kind::Board | Kind::Shown => {
+            Kind::Board | Kind::ProgressState => {
                 // The old board stays where the new one is none.
                 let mut game = self.game()?.clone();
                 game.clear();
@@ -294,7 +294,7 @@ impl Brain {
                 );
                 Ok(None)
             }
-            Kind::Asked(query) => self.query(query, &block.stones),
+            Kind::PositionQuery(query) => self.query(query, &block.stones),
             Kind::Swap2 => {
                 let (rule, size) = (self.rule()?, self.game()?.size);
                 let points: Vec<Point> = block.stones.iter().map(|(point, _)| *point).collect();

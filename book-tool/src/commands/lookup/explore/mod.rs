@@ -1,4 +1,4 @@
-//! The book on a full screen of a terminal: board, moves, and the lines behind them.
+//! A full-screen view of a book in the terminal: board, moves, and lines.
 
 mod view;
 mod walk;
@@ -10,23 +10,24 @@ use kagetsu_program::Exit;
 use kagetsu_proto::Access;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
-use crate::arguments::position::Place;
-use crate::books::Source;
+use crate::arguments::position::PositionArgs;
+use crate::books::BookSource;
 use crate::commands::lookup::explore::walk::{Step, Walk};
 
-/// Walks through a book on the whole screen of a terminal
+/// Shows a book on the full screen of a terminal
 ///
-/// Left the board with the best moves marked, right the book's moves with their values, below them the lines behind the one
-/// that is chosen. Arrow keys choose, Enter and right play, left goes back, / takes moves to play, ? shows all keys, q ends.
+/// The board is on the left, with the best moves marked; the moves of the book are on the right,
+/// above the lines behind the selected one. Arrow keys select, Enter plays, Left takes back, / asks
+/// for moves, ? lists all keys, q quits.
 ///
 /// Example: kagetsu explore --book h8.kbk --variant freestyle-15 --moves h8
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A book's folder, a compiled book, or the URL of a coordinator
+    /// A book folder, a compiled book, or the URL of a coordinator
     #[arg(long, value_name = "BOOK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     book: String,
     #[command(flatten)]
-    place: Place,
+    place: PositionArgs,
     #[command(flatten)]
     access: Access,
 }
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit> {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         bail!("explore needs a terminal; `kagetsu query` and `kagetsu tree` print the same");
     }
-    let mut walk = Walk::new(Source::open(&args.book, &args.access)?, position)?;
+    let mut walk = Walk::new(BookSource::open(&args.book, &args.access)?, position)?;
     let mut terminal = ratatui::try_init()?;
     let walked = walk_on(&mut walk, &mut terminal);
     ratatui::try_restore()?;

@@ -8,8 +8,8 @@ use ratatui::widgets::{Block, Clear, List, ListItem, ListState, Paragraph, Wrap}
 use crate::commands::lookup::explore::walk::Walk;
 use crate::output::table;
 
-/// Moves that are marked on the board by their rank.
-const MARKED: usize = 9;
+/// The number of best moves marked on the board.
+const MAX_MARKED_MOVES: usize = 9;
 
 const KEYS: [(&str, &str); 10] = [
     ("up, down", "choose a move"),
@@ -24,7 +24,7 @@ const KEYS: [(&str, &str); 10] = [
     ("q", "end"),
 ];
 
-/// Whether colours are wanted.
+/// Whether to use colours.
 fn has_colours() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
@@ -39,7 +39,7 @@ fn valued(score: Score) -> Style {
     }
 }
 
-/// Draws all of it; whatever does not fit is cut off.
+/// Draws the whole screen; whatever does not fit is cut off.
 pub(crate) fn draw(walk: &Walk, frame: &mut Frame) {
     let [head, middle, foot] = Layout::vertical([
         Constraint::Length(1),
@@ -101,14 +101,14 @@ fn title(walk: &Walk) -> Line<'static> {
     ])
 }
 
-/// The board as the game draws it, the best moves of gomoku marked by their rank.
+/// Draws the board, with the best moves of gomoku marked by their rank.
 fn board(walk: &Walk) -> Vec<Line<'static>> {
     let position = walk.position();
     let ranks = walk
         .verdicts()
         .iter()
         .filter(|(_, v)| v.is_exact())
-        .take(MARKED)
+        .take(MAX_MARKED_MOVES)
         .zip('1'..='9');
     let marks: Vec<_> = ranks.map(|((m, _), mark)| (*m, mark)).collect();
     let mut drawn = position.draw_marked(&marks);
@@ -237,11 +237,11 @@ mod tests {
     use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
     use super::*;
-    use crate::books::Source;
+    use crate::books::BookSource;
     use crate::commands::lookup::explore::walk::Step;
 
-    /// A book in which Black's best after h8 i9 is h10, and White's best then is j10.
-    fn book(folder: &std::path::Path) -> Source {
+    /// Returns a book in which Black's best move after h8 i9 is h10, and White's best reply is j10.
+    fn book(folder: &std::path::Path) -> BookSource {
         let options = BookOptions {
             create: true,
             ..BookOptions::default()
@@ -275,7 +275,7 @@ mod tests {
             let answer: Answer = moves.into_iter().map(verdict).collect();
             book.learn(&position, &answer).expect("room for it");
         }
-        Source::Folder(Box::new(book))
+        BookSource::Folder(Box::new(book))
     }
 
     fn screen(walk: &Walk, width: u16, height: u16) -> String {

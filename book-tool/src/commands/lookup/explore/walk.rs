@@ -3,27 +3,27 @@ use kagetsu_book::Choice;
 use kagetsu_game::{Answer, Move, Position, Verdict};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::books::Source;
+use crate::books::BookSource;
 use crate::commands::lookup::branches::branches;
 
-/// Whether it goes on after a key.
+/// Whether to go on after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// It does.
+    /// Waits for the next key.
     On,
-    /// The person has seen enough.
+    /// Leaves the explorer.
     End,
 }
 
-/// Lines of the tree that are shown at most.
-const MOST_LINES: usize = 60;
-/// How deep the tree goes, and how wide it is.
-const PLIES: usize = 6;
+/// The maximum number of lines in the tree.
+const MAX_TREE_LINES: usize = 60;
+/// Depth of the tree in plies, and its number of moves a position.
+const TREE_PLIES: usize = 6;
 const WIDTH: usize = 2;
-/// How many rows a page has.
-const PAGE: usize = 10;
+/// Rows of a page.
+const PAGE_ROWS: usize = 10;
 
-/// A line of the tree: how deep it is indented, and a move with its value.
+/// A row of the tree: its indentation, and a move with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Branch {
     pub(crate) ply: usize,
@@ -31,29 +31,29 @@ pub(crate) struct Branch {
     pub(crate) verdict: Verdict,
 }
 
-/// Where a person is in a book, and what is known there.
+/// The current place in a book, and what the book knows there.
 pub(crate) struct Walk {
-    source: Source,
-    /// The whole line, and how much of it is on the board.
+    source: BookSource,
+    /// The whole line, and how many of its moves are on the board.
     line: Vec<Position>,
     at: usize,
     pub(crate) answer: Option<Answer>,
-    /// Which of the answer's moves is chosen.
+    /// Index of the selected move.
     pub(crate) chosen: usize,
     pub(crate) tree: Vec<Branch>,
-    /// What is being typed, if anything is.
+    /// The text being typed.
     pub(crate) typed: Option<String>,
-    /// What went wrong with it.
+    /// The error in that text.
     pub(crate) complaint: Option<String>,
     pub(crate) shows_keys: bool,
 }
 
 impl Walk {
-    /// Begins at a position; the way there from the start can be gone back.
+    /// Begins at a position. Its moves from the start can be taken back.
     ///
     /// # Errors
     /// If the book cannot be read.
-    pub(crate) fn new(source: Source, position: Position) -> Result<Self> {
+    pub(crate) fn new(source: BookSource, position: Position) -> Result<Self> {
         let moves = position.moves();
         let before = |count: usize| {
             Position::new(
@@ -79,17 +79,17 @@ impl Walk {
         Ok(walk)
     }
 
-    /// The position on the board.
+    /// Returns the position on the board.
     pub(crate) fn position(&self) -> &Position {
         &self.line[self.at]
     }
 
-    /// The moves that can be chosen, best first.
+    /// Returns the moves that can be selected, best first.
     pub(crate) fn verdicts(&self) -> &[(Move, Verdict)] {
         self.answer.as_ref().map_or(&[], Answer::verdicts)
     }
 
-    /// The book's own choice.
+    /// Returns the book's choice.
     pub(crate) fn best(&self) -> Option<&(Move, Verdict)> {
         self.answer
             .as_ref()
@@ -103,7 +103,7 @@ impl Walk {
         self.grow()
     }
 
-    /// The lines behind the chosen move.
+    /// Looks up the lines behind the selected move.
     fn grow(&mut self) -> Result<()> {
         self.tree.clear();
         let Some(&(m, _)) = self.verdicts().get(self.chosen) else {
@@ -119,14 +119,14 @@ impl Walk {
     }
 
     fn branch(&mut self, position: &Position, ply: usize, tree: &mut Vec<Branch>) -> Result<()> {
-        if ply == PLIES {
+        if ply == TREE_PLIES {
             return Ok(());
         }
         let Some(answer) = self.source.lookup(position, false)? else {
             return Ok(());
         };
         for (m, verdict) in branches(&mut self.source, position, &answer, WIDTH)? {
-            if tree.len() == MOST_LINES {
+            if tree.len() == MAX_TREE_LINES {
                 break;
             }
             tree.push(Branch {
@@ -178,7 +178,7 @@ impl Walk {
         new.into_iter().try_for_each(|m| self.play(m))
     }
 
-    /// Does what a key asks for.
+    /// Handles a key.
     ///
     /// # Errors
     /// If the book cannot be read.
@@ -213,8 +213,8 @@ impl Walk {
             KeyCode::Char('/') => self.typed = Some(String::new()),
             KeyCode::Up | KeyCode::Char('k') => self.choose(self.chosen.saturating_sub(1))?,
             KeyCode::Down | KeyCode::Char('j') => self.choose(self.chosen + 1)?,
-            KeyCode::PageUp => self.choose(self.chosen.saturating_sub(PAGE))?,
-            KeyCode::PageDown => self.choose(self.chosen + PAGE)?,
+            KeyCode::PageUp => self.choose(self.chosen.saturating_sub(PAGE_ROWS))?,
+            KeyCode::PageDown => self.choose(self.chosen + PAGE_ROWS)?,
             KeyCode::Enter | KeyCode::Right | KeyCode::Char('l') => {
                 if let Some(&(m, _)) = self.verdicts().get(self.chosen) {
                     self.play(m)?;

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::ratios::Ratios;
 use crate::arguments::effort::parse_time;
-use crate::arguments::split::Sharing;
+use crate::arguments::split::SplitArg;
 use crate::output::json::write_json;
 use crate::output::table;
 
@@ -41,8 +41,8 @@ pub(super) struct SimulationArgs {
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     sizes: Vec<u32>,
     /// How workers share a simulated position
-    #[arg(long, value_enum, default_value_t = Sharing::Shared, value_name = "SPLIT", requires = "simulate")]
-    split: Sharing,
+    #[arg(long, value_enum, default_value_t = SplitArg::Shared, value_name = "SPLIT", requires = "simulate")]
+    split: SplitArg,
     /// Settings of the simulated engines; see `bench match --help`
     #[arg(
         long = "settings",
