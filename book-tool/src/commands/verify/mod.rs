@@ -1,76 +1,62 @@
+mod certificate;
 mod ledger;
 pub(crate) mod win_tree;
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use kagetsu_program::Exit;
 use kagetsu_search::threats::ThreatSearch;
-use kagetsu_verify::{Tree, check};
 use serde::Serialize;
 
 use crate::books::open_book;
 use crate::output::json::write_json;
+use certificate::verify_file;
 use ledger::{Count, FailedClaim, Findings, Ledger};
 
-/// Bytes of what the searches for threats remember.
+/// Bytes of the table for threat searches.
 const TABLE: usize = 256 << 20;
 
-/// Checks a win tree, or all that a book claims to have proven, by the rules alone
+/// Checks a win tree, or the proven claims of a book, by the rules alone
 ///
-/// A tree (FILE) is played whole: every legal reply of the loser at every node, and the tree's answer to it. Of a book (--book)
-/// each proven position is held against its moves, each proven move against the rules, the position that it leads to, or its
-/// line: a line shows a win where every other reply loses at once. What has neither, as most wins by open threes, cannot
-/// be replayed and is named; --play-out finds the whole win again and has that checked. Exit code 1, and what fails, if
-/// something does, or if nothing of what is claimed can be replayed.
+/// For a tree (FILE), every legal reply of the loser is played at every node, with the tree's
+/// answer to it. The proven position is printed; --moves and --fen say which position it must be.
+///
+/// For a book (--book), each proven position is checked against its moves, and each proven move
+/// against the rules, the position that it leads to, or its line. A line shows a win where every
+/// other reply loses at once. Claims with neither, such as most wins by open threes, cannot be
+/// replayed and are listed; --play-out searches these wins again and checks them.
+///
+/// The exit code is 1 if a claim fails, or if no claim can be replayed.
 ///
 /// Example: kagetsu verify h8-a1.proof
 /// Example: kagetsu verify --book a1.book
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The tree, as `kagetsu export --format proof` writes it; - for stdin
+    /// Win tree from `kagetsu export --format proof`; - reads stdin
     #[arg(value_name = "FILE", required_unless_present = "book")]
     file: Option<PathBuf>,
-    /// The folder of a book
+    /// Folder of a book
     #[arg(long, value_name = "DIR", conflicts_with = "file")]
     book: Option<PathBuf>,
-    /// Looks for the wins of gomoku that the book has no line of, and checks how each is won: so many positions for each
+    /// Requires the tree to prove the position after these moves (from the start, or from --fen)
+    #[arg(long, value_name = "MOVES", conflicts_with = "book")]
+    moves: Option<String>,
+    /// Requires the tree to prove a position from this FEN
+    #[arg(long, value_name = "FEN", conflicts_with = "book")]
+    fen: Option<String>,
+    /// Searches and checks wins without a line, with at most N positions for each (gomoku)
     #[arg(long, requires = "book", value_name = "N", num_args = 0..=1, default_missing_value = "1000000", value_parser = clap::value_parser!(u64).range(1..))]
     play_out: Option<u64>,
-    /// How many claims to name that fail, and how many that cannot be replayed
+    /// Maximum number of failed claims to list, and of claims that cannot be replayed
     #[arg(long, requires = "book", default_value_t = 20, value_name = "N")]
     list: usize,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Serialize)]
-struct VerifyJson {
-    holds: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tree: Option<TreeJson>,
-    /// What is wrong, and in which line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fault: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u64>,
-    time_ms: u64,
-}
-
-#[derive(Serialize)]
-struct TreeJson {
-    variant: String,
-    moves: Vec<String>,
-    claim: String,
-    plies: u16,
-    nodes: usize,
-    /// Positions of the winner that were looked at.
-    positions: u64,
 }
 
 #[derive(Serialize)]
@@ -184,108 +170,4 @@ fn write_told(out: &mut dyn Write, what: &str, told: &FailedClaim) -> Result<()>
         "{what}: {at} {variant} {position}: {claim} within {plies} plies ({proof_kind}): {why}"
     )?;
     Ok(())
-}
-
-fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Result<Exit> {
-    let name = file.display();
-    if file.is_dir() {
-        bail!(
-            "{name} is a folder, and a win tree is a file; `kagetsu verify --book {name}` checks what a book claims"
-        );
-    }
-    let mut source: Box<dyn BufRead> = if file.as_os_str() == "-" {
-        Box::new(BufReader::new(std::io::stdin()))
-    } else {
-        Box::new(BufReader::new(
-            File::open(file).with_context(|| format!("cannot read {name}"))?,
-        ))
-    };
-    let begun = Instant::now();
-    let bar = ProgressBar::no_length();
-    bar.set_style(ProgressStyle::with_template(
-        "{spinner} {pos} positions, {elapsed}",
-    )?);
-    let mut progress = |positions| bar.set_position(positions);
-    let checked = Tree::read(&mut *source)
-        .and_then(|tree| check(&tree, &mut progress).map(|checked| (tree, checked)));
-    bar.finish_and_clear();
-    let time_ms = begun.elapsed().as_millis() as u64;
-    let json = match checked {
-        Ok((tree, checked)) => {
-            let position = &tree.position;
-            let tree = TreeJson {
-                variant: position.variant().to_string(),
-                moves: position
-                    .moves()
-                    .iter()
-                    .map(|&m| position.write_move(m))
-                    .collect(),
-                claim: tree.claim.to_string(),
-                plies: checked.plies,
-                nodes: tree.nodes().len(),
-                positions: checked.positions,
-            };
-            VerifyJson {
-                holds: true,
-                tree: Some(tree),
-                fault: None,
-                line: None,
-                time_ms,
-            }
-        }
-        Err(fault) if fault.is_unreadable => bail!(
-            "cannot read {name}: {fault}; a win tree is a text, as `kagetsu export --format proof` writes it; what a book claims is \
-             checked in its folder, by `kagetsu verify --book DIR`"
-        ),
-        Err(fault) => {
-            let line = Some(fault.line);
-            VerifyJson {
-                holds: false,
-                tree: None,
-                fault: Some(fault.what),
-                line,
-                time_ms,
-            }
-        }
-    };
-    let exit = if json.holds { Exit::Done } else { Exit::No };
-    if args.json {
-        write_json(out, &json)?;
-        return Ok(exit);
-    }
-    match &json {
-        VerifyJson {
-            tree: Some(tree), ..
-        } => {
-            let TreeJson {
-                variant,
-                moves,
-                claim,
-                plies,
-                nodes,
-                positions,
-            } = tree;
-            let line = if moves.is_empty() {
-                String::new()
-            } else {
-                format!(" {}", moves.join(" "))
-            };
-            writeln!(
-                out,
-                "{name} holds: {variant}{line} is a {claim} for the side to move within {plies} plies"
-            )?;
-            writeln!(
-                out,
-                "{nodes} nodes, {positions} positions of the winner looked at; {time_ms} ms"
-            )?;
-        }
-        VerifyJson { fault, line, .. } => {
-            let (line, fault) = (
-                line.unwrap_or_default(),
-                fault.as_deref().unwrap_or_default(),
-            );
-            writeln!(out, "{name} does not hold: line {line}: {fault}")?;
-        }
-    }
-    Ok(exit)
 }

@@ -1,0 +1,355 @@
+//! Verification of a certificate: a file with a win tree.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use kagetsu_game::Position;
+use kagetsu_program::Exit;
+use kagetsu_verify::{Checked, Tree, check};
+use serde::Serialize;
+
+use super::Args;
+use crate::output::json::write_json;
+
+#[derive(Serialize)]
+struct VerifyJson {
+    holds: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tree: Option<TreeJson>,
+    /// The fault, and its line in the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    time_ms: u64,
+}
+
+#[derive(Serialize)]
+struct TreeJson {
+    variant: String,
+    /// The position from which the moves are played, if it is not the start of a game.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    setup: Option<BoardJson>,
+    moves: Vec<String>,
+    /// The position that is proven.
+    position: BoardJson,
+    claim: String,
+    plies: u16,
+    nodes: usize,
+    /// Positions of the winner that were checked.
+    positions: u64,
+}
+
+/// A position without its history.
+#[derive(Serialize)]
+struct BoardJson {
+    /// Its FEN, where the game has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fen: Option<String>,
+    /// The rows of its drawing from the top, where the game has no FEN.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    board: Vec<String>,
+    /// The side to move.
+    side: String,
+}
+
+impl BoardJson {
+    fn of(position: &Position) -> Self {
+        let fen = position.fen().ok();
+        let drawing = if fen.is_none() {
+            position.draw()
+        } else {
+            String::new()
+        };
+        Self {
+            fen,
+            board: drawing.lines().map(str::to_string).collect(),
+            side: position.side().to_string(),
+        }
+    }
+
+    fn write(&self, out: &mut dyn Write, title: &str) -> Result<()> {
+        match &self.fen {
+            Some(fen) => writeln!(out, "{title}: {fen}")?,
+            None => {
+                writeln!(out, "{title}, {} side to move:", self.side)?;
+                for row in &self.board {
+                    writeln!(out, "{row}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TreeJson {
+    fn new(tree: &Tree, checked: Checked) -> Result<Self> {
+        let position = &tree.position;
+        let moves = position.moves().iter();
+        Ok(Self {
+            variant: position.variant().to_string(),
+            setup: setup_of(position)?.as_ref().map(BoardJson::of),
+            moves: moves.map(|&m| position.write_move(m)).collect(),
+            position: BoardJson::of(position),
+            claim: tree.claim.to_string(),
+            plies: checked.plies,
+            nodes: tree.nodes().len(),
+            positions: checked.positions,
+        })
+    }
+
+    fn write(&self, name: &str, time_ms: u64, out: &mut dyn Write) -> Result<()> {
+        let line = match (&self.setup, self.moves.is_empty()) {
+            (None, true) => String::new(),
+            (None, false) => format!(" {}", self.moves.join(" ")),
+            (Some(_), true) => " set up".into(),
+            (Some(_), false) => format!(" set up, then {}", self.moves.join(" ")),
+        };
+        writeln!(
+            out,
+            "{name} holds: {}{line} is a {} for the side to move within {} plies",
+            self.variant, self.claim, self.plies
+        )?;
+        if let Some(setup) = &self.setup {
+            setup.write(out, "set up")?;
+        }
+        self.position.write(out, "proven position")?;
+        writeln!(
+            out,
+            "{} nodes, {} positions of the winner checked; {time_ms} ms",
+            self.nodes, self.positions
+        )?;
+        Ok(())
+    }
+}
+
+/// Returns the position that the moves start from, if it is not the start of a game.
+fn setup_of(position: &Position) -> Result<Option<Position>> {
+    let Some(packed) = position.setup() else {
+        return Ok(None);
+    };
+    let setup = Position::unpack(position.variant(), packed.clone())?;
+    Ok(Some(setup))
+}
+
+/// Checks that a tree proves the position that the caller named.
+///
+/// # Errors
+/// The position is another one, or cannot be read in the tree's variant.
+fn check_position(args: &Args, position: &Position) -> Result<()> {
+    let variant = position.variant();
+    let expected = match (&args.fen, &args.moves) {
+        (None, None) => return Ok(()),
+        (Some(fen), moves) => {
+            let start = Position::from_fen(variant, fen).context("--fen")?;
+            let line = moves.as_deref().unwrap_or_default();
+            start.play_line(line).context("--moves")?
+        }
+        (None, Some(line)) => {
+            if position.setup().is_some() {
+                bail!(
+                    "the tree proves a position that was set up, not a line from the start of a \
+                     game; without --moves the position is printed"
+                );
+            }
+            Position::from_line(variant, line).context("--moves")?
+        }
+    };
+    // With repetitions the history matters; else a transposition is the same position.
+    let is_same = if variant.has_repetition() {
+        *position == expected
+    } else {
+        position.canonical() == expected.canonical()
+    };
+    if !is_same {
+        bail!("the tree proves another position, {position}");
+    }
+    Ok(())
+}
+
+pub(super) fn verify_file(args: &Args, file: &Path, out: &mut dyn Write) -> Result<Exit> {
+    let name = file.display().to_string();
+    if file.is_dir() {
+        bail!(
+            "{name} is a folder, and a win tree is a file; `kagetsu verify --book {name}` checks \
+             the claims of a book"
+        );
+    }
+    let mut source: Box<dyn BufRead> = if file.as_os_str() == "-" {
+        Box::new(BufReader::new(std::io::stdin()))
+    } else {
+        let file = File::open(file).with_context(|| format!("cannot read {name}"))?;
+        Box::new(BufReader::new(file))
+    };
+    let begun = Instant::now();
+    let bar = ProgressBar::no_length();
+    bar.set_style(ProgressStyle::with_template(
+        "{spinner} {pos} positions, {elapsed}",
+    )?);
+    let mut progress = |positions| bar.set_position(positions);
+    let tree = Tree::read(&mut *source);
+    if let Ok(tree) = &tree {
+        check_position(args, &tree.position).context(name.clone())?;
+    }
+    let checked = tree.and_then(|tree| check(&tree, &mut progress).map(|checked| (tree, checked)));
+    bar.finish_and_clear();
+    let time_ms = begun.elapsed().as_millis() as u64;
+    let (tree, fault) = match checked {
+        Ok((tree, checked)) => (Some(TreeJson::new(&tree, checked)?), None),
+        Err(fault) if fault.is_unreadable => bail!(
+            "cannot read {name}: {fault}; a win tree is a text, as `kagetsu export --format proof` \
+             writes it; `kagetsu verify --book DIR` checks the claims of a book"
+        ),
+        Err(fault) => (None, Some(fault)),
+    };
+    let exit = if fault.is_none() {
+        Exit::Done
+    } else {
+        Exit::No
+    };
+    if args.json {
+        let json = VerifyJson {
+            holds: fault.is_none(),
+            tree,
+            line: fault.as_ref().map(|fault| fault.line),
+            fault: fault.map(|fault| fault.what),
+            time_ms,
+        };
+        write_json(out, &json)?;
+        return Ok(exit);
+    }
+    if let Some(tree) = &tree {
+        tree.write(&name, time_ms, out)?;
+    }
+    if let Some(fault) = &fault {
+        writeln!(
+            out,
+            "{name} does not hold: line {}: {}",
+            fault.line, fault.what
+        )?;
+    }
+    Ok(exit)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use serde_json::Value;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    /// Writes a tree and verifies it with these arguments.
+    fn verify(text: &str, arguments: &[&str]) -> Result<(Exit, String)> {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("tree.proof");
+        std::fs::write(&file, text)?;
+        let program = ["verify", file.to_str().context("a plain name")?];
+        let args = Program::try_parse_from(program.iter().chain(arguments))?.args;
+        let mut out = Vec::new();
+        let exit = verify_file(&args, &file, &mut out)?;
+        Ok((exit, String::from_utf8(out)?))
+    }
+
+    /// Four black stones on the board and none of White's: h8 and i9 are not what is proven.
+    fn tree_of_a_setup() -> String {
+        let mut rows = vec![".".repeat(15); 15];
+        rows[0] = format!("XXXX{}", ".".repeat(11));
+        let board = rows.join("\n");
+        let side = Some(kagetsu_game::Side::First);
+        let position = Position::from_board(kagetsu_game::Variant::FREESTYLE_15, &board, side);
+        let setup = position
+            .expect("a board")
+            .setup()
+            .cloned()
+            .expect("a setup");
+        let hex: String = setup.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!(
+            "kagetsu-proof 1\nvariant freestyle-15\nsetup {hex}\nposition h8 i9\nclaim win 1\n1 e15\nend 1\n"
+        )
+    }
+
+    const TREE: &str = "kagetsu-proof 1\nvariant freestyle-15\n\
+        position h8 a1 i8 a3 j8 a5 k8 a7\nclaim win 1\n1 g8\nend 1\n";
+
+    /// Red takes an undefended general's last flight square: a mate in one from a FEN.
+    const FEN: &str = "3k5/9/9/9/9/9/9/4R4/9/3RK4 w - - 0 1";
+
+    #[test]
+    fn setup_is_printed_as_a_board() {
+        let (exit, text) = verify(&tree_of_a_setup(), &[]).expect("a tree");
+        assert_eq!(exit, Exit::Done);
+        assert!(
+            text.contains("freestyle-15 set up, then h8 i9 is a win"),
+            "{text}"
+        );
+        assert!(text.contains("15  X  X  X  X  ."), "{text}");
+        let (_, json) = verify(&tree_of_a_setup(), &["--json"]).expect("a tree");
+        let json: Value = serde_json::from_str(&json).expect("JSON");
+        let setup = &json["tree"]["setup"]["board"][0];
+        assert!(
+            setup.as_str().is_some_and(|row| row.contains("X  X  X  X")),
+            "{json}"
+        );
+        assert_eq!(json["tree"]["position"]["side"], "first");
+    }
+
+    #[test]
+    fn setup_is_refused_for_a_line() {
+        for arguments in [["--moves", "h8 i9"], ["--moves", ""]] {
+            let error = verify(&tree_of_a_setup(), &arguments).expect_err("a setup");
+            assert!(format!("{error:#}").contains("set up"), "{error:#}");
+        }
+    }
+
+    #[test]
+    fn another_line_is_refused() {
+        let same = ["--moves", "i8 a3 h8 a1 k8 a5 j8 a7"];
+        assert_eq!(verify(TREE, &same).expect("a transposition").0, Exit::Done);
+        let error = verify(TREE, &["--moves", "h8 a1"]).expect_err("another position");
+        assert!(
+            format!("{error:#}").contains("another position"),
+            "{error:#}"
+        );
+        let (_, text) = verify(TREE, &[]).expect("a tree");
+        assert!(
+            !text.contains("set up") && text.contains("proven position"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn setup_of_xiangqi_is_printed_as_fen() {
+        let variant = kagetsu_game::Variant::XIANGQI;
+        let position = Position::from_fen(variant, FEN).expect("a FEN");
+        let mate = position
+            .legal_moves()
+            .into_iter()
+            .find(|&m| position.play(m).is_ok_and(|next| next.outcome().is_some()));
+        let mate = position.write_move(mate.expect("a mate in one"));
+        let setup = position.setup().expect("a setup");
+        let hex: String = setup.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        let tree = format!(
+            "kagetsu-proof 1\nvariant xiangqi\nsetup {hex}\nposition\nclaim win 1\n1 {mate}\nend 1\n"
+        );
+        let (exit, text) = verify(&tree, &["--fen", FEN]).expect("a tree");
+        assert_eq!(exit, Exit::Done);
+        assert!(text.contains(&format!("proven position: {FEN}")), "{text}");
+        let start = "rheakaehr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RHEAKAEHR w";
+        let error = verify(&tree, &["--fen", start]).expect_err("another position");
+        assert!(
+            format!("{error:#}").contains("another position"),
+            "{error:#}"
+        );
+        assert!(verify(&tree, &["--moves", ""]).is_err());
+    }
+}
