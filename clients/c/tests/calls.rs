@@ -1,4 +1,4 @@
-//! A program in C asks a compiled book, and hostile calls do no harm.
+//! A C program looks up a compiled book, and hostile calls do no harm.
 #![expect(unsafe_code, reason = "C calls take pointers")]
 
 use std::ffi::{CStr, CString, c_char};

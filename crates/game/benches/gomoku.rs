@@ -1,6 +1,6 @@
-//! What the gomoku board costs: `cargo bench -p kagetsu-game --bench gomoku`.
+//! Benchmarks of the gomoku board: `cargo bench -p kagetsu-game --bench gomoku`.
 //!
-//! The position is one of 30 stones, as from the middle of a game.
+//! The position has 30 stones, as in the middle of a game.
 
 use std::hint::black_box;
 

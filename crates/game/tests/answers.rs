@@ -1,4 +1,4 @@
-//! The laws of what is said about moves: scores, proofs, verdicts, and the merging of answers.
+//! Laws of scores, proofs, verdicts, and the merging of answers.
 
 use kagetsu_game::{
     Answer, Bound, Claim, Move, Proof, ProofKind, Provenance, Score, Side, Variant, Verdict,
@@ -28,7 +28,7 @@ fn proofs() -> impl Strategy<Value = Proof> {
     })
 }
 
-/// Few values of each field, so that ties in one are broken by the next.
+/// Each field has few values, so that later fields break ties.
 fn verdicts() -> impl Strategy<Value = Verdict> {
     let bound = prop::sample::select(vec![Bound::Exact, Bound::Lower, Bound::Upper]);
     let line = prop::collection::vec((0..3_u16).prop_map(Move::new), 0..3);
@@ -108,7 +108,7 @@ proptest! {
         }
     }
 
-    /// However the verdicts come: one by one, in any order, some of them twice.
+    /// The verdicts may come one by one, in any order, some of them twice.
     #[test]
     fn an_answer_knows_not_the_order_of_its_reports(
         reports in prop::collection::vec(((0..4_u16).prop_map(Move::new), verdicts()), 0..12).prop_shuffle(),
@@ -148,7 +148,7 @@ proptest! {
         }
     }
 
-    /// `Equal` for the same verdict only, and never two ways round.
+    /// `Equal` only for equal verdicts, and antisymmetric.
     #[test]
     fn the_order_of_verdicts_is_total(a in verdicts(), b in verdicts(), c in verdicts()) {
         prop_assert_eq!(a.cmp(&b), b.cmp(&a).reverse());
@@ -176,7 +176,7 @@ proptest! {
         prop_assert_eq!(Score::from_raw(score.raw()), Some(score));
     }
 
-    /// What is better for one side is worse for the other, at any distance.
+    /// A better score for one side is worse for the other, at any distance.
     #[test]
     fn seeing_from_before_turns_the_order_round(a in scores(), b in scores()) {
         prop_assert!(a > b || a.before() >= b.before());

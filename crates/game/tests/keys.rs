@@ -1,4 +1,4 @@
-//! Keys are frozen: every book on disk depends on them. A row that fails is a broken promise, not an old row.
+//! Keys are frozen, since every book on disk depends on them. A failing row means a broken promise.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ fn keys_are_what_they_ever_were() {
     assert!(rows > 10);
 }
 
-/// Variants stand in keys and files as codes.
+/// Codes of variants are part of keys and files.
 #[test]
 fn variant_codes_are_what_they_ever_were() {
     for (text, code) in [

@@ -1,4 +1,4 @@
-//! One suite of laws for every game. A new game adds its rows to [`ROWS`], and nothing else.
+//! One suite of laws for every game. A new game only adds rows to [`ROWS`].
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,11 @@ use kagetsu_game::{
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRng, TestRunner};
 
-/// A variant, and where the walks begin: after this line from the start.
+/// A variant, and the line after which the walks begin.
 struct Row {
     variant: &'static str,
     line: &'static str,
-    /// Whether an outcome may come from the history (repetition), so that the packed position does not know of it.
+    /// Whether an outcome may come from the history (repetition), which the packed position lacks.
     remembers: bool,
 }
 
@@ -24,7 +24,7 @@ const fn row(variant: &'static str, line: &'static str) -> Row {
     }
 }
 
-/// The line is empty or ends with a capture: no position before the walk can come again in it.
+/// The line is empty or ends with a capture, so that no position before the walk can repeat in it.
 const fn remembering(variant: &'static str, line: &'static str) -> Row {
     Row {
         variant,
@@ -33,7 +33,8 @@ const fn remembering(variant: &'static str, line: &'static str) -> Row {
     }
 }
 
-/// Small boards see fives, forbidden points and full boards; the lines lead into the thick of a game.
+/// Small boards reach fives, forbidden points and full boards; the lines lead into the middle of a
+/// game.
 const ROWS: &[Row] = &[
     row("freestyle-5", ""),
     row("freestyle-7", ""),
@@ -57,14 +58,14 @@ const ROWS: &[Row] = &[
     remembering("surakarta-7", ""),
 ];
 
-/// A walk: the game after some moves from where its row begins.
+/// A walk: the game after some moves from the start of its row.
 struct Walk<G> {
     root: G,
     game: G,
 }
 
 impl<G: Game> Walk<G> {
-    /// Each number chooses a move, one in sixteen a forbidden one where there is any.
+    /// Each number chooses a move; one in sixteen is a forbidden one, if there is any.
     fn new(variant: Variant, line: &str, choices: &[u16]) -> Self {
         let root: G = Position::from_line(variant, line)
             .expect("a legal line")
@@ -90,7 +91,8 @@ impl<G: Game> Walk<G> {
     }
 }
 
-/// Runs a law on many walks from every row; the walks are the same in every run, `PROPTEST_CASES` makes them more.
+/// Runs a law on many walks from every row. The walks are the same in every run; `PROPTEST_CASES`
+/// changes their number.
 macro_rules! laws {
     ($($(#[$doc:meta])* $law:ident)*) => {$(
         $(#[$doc])*
@@ -134,7 +136,7 @@ fn on_walks<G: Game>(variant: Variant, row: &Row, law: fn(&Row, &Walk<G>)) {
     result.unwrap_or_else(|error| panic!("{}: {error}", row.variant));
 }
 
-/// All that can be seen of a game.
+/// Returns everything observable of a game.
 fn seen<G: Game>(game: &G) -> impl PartialEq + std::fmt::Debug + use<G> {
     let images: Vec<(u128, Packed)> = game
         .variant()
@@ -158,7 +160,7 @@ fn legal<G: Game>(game: &G) -> Vec<Move> {
     moves
 }
 
-/// The outcome for the side to move, which no symmetry changes: some of them swap the sides.
+/// Returns the outcome from the view of the side to move, which no symmetry changes.
 fn outcome_for_mover<G: Game>(game: &G) -> Option<Option<bool>> {
     game.outcome().map(|outcome| match outcome {
         Outcome::Win(side) => Some(side == game.side()),
@@ -222,7 +224,8 @@ mod law {
         );
     }
 
-    /// The unpacked game has put its stones in another order: its hash is one from scratch.
+    /// Unpacking may add the stones in another order, so the hash is compared with one from
+    /// scratch.
     pub(super) fn unpacking_inverts_packing<G: Game>(row: &Row, walk: &Walk<G>) {
         let packed = walk.game.pack(Symmetry::IDENTITY);
         let game = G::unpack(walk.game.variant(), &packed).expect("a packed position");
@@ -350,7 +353,7 @@ mod law {
         }
     }
 
-    /// One byte of a packed position changed: refused, or a position that packs into these very bytes.
+    /// With one byte changed, a packed position is refused or packs into the same bytes.
     pub(super) fn any_bytes_unpack_or_are_refused<G: Game>(_: &Row, walk: &Walk<G>) {
         let packed = walk.game.pack(Symmetry::IDENTITY);
         for (index, value) in (0..packed.0.len())

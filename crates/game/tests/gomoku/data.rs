@@ -33,7 +33,8 @@ pub(crate) fn strings(value: &Value) -> impl Iterator<Item = &str> {
         .map(|item| item.as_str().expect("a string"))
 }
 
-/// The board of a row that lists `black` and `white` stones; Black is to move unless `side` says otherwise.
+/// Returns the board of a row that lists `black` and `white` stones. Black is to move unless `side`
+/// says otherwise.
 pub(crate) fn board_of(variant: Variant, row: &Value) -> Position {
     let empty = Position::start(variant);
     let size = empty.draw().lines().count() - 1;

@@ -1,5 +1,5 @@
-//! The federation's definitions of renju, word by word: sets of points, whole lines, no table and no shortcut. Slow and
-//! plain; shares nothing with the judge that it judges.
+//! The federation's definitions of renju in their plainest form: sets of points, whole lines, no
+//! tables. It is slow and shares nothing with the fast code that it judges.
 
 use kagetsu_game::gomoku::Forbidden;
 
@@ -65,13 +65,13 @@ impl Board {
         }
     }
 
-    /// The empty points of the line through `point`.
+    /// Returns the empty points of the line through `point`.
     fn empties(&self, (x, y): Point, (dx, dy): Point) -> impl Iterator<Item = Point> {
         let line = (-self.size..=self.size).map(move |n| (x + n * dx, y + n * dy));
         line.filter(|&at| self.is_empty(at))
     }
 
-    /// The unbroken row of black stones through the black stone on `point`.
+    /// Returns the unbroken row of black stones through the black stone on `point`.
     fn unbroken_row(&self, point: Point, (dx, dy): Point) -> Points {
         let mut row = Points::default().and(point);
         for sign in [1, -1] {
@@ -97,7 +97,8 @@ impl Board {
             .any(|&direction| self.unbroken_row(point, direction).len() >= 6)
     }
 
-    /// The fours of a line that hold the stone on `point`, each with the number of points that make it a five.
+    /// Returns the fours through the stone on `point`, each with the number of points that make it
+    /// a five.
     fn fours(&self, point: Point, direction: Point) -> Vec<(Points, u32)> {
         let mut fours: Vec<(Points, u32)> = Vec::new();
         for e in self.empties(point, direction) {
@@ -113,8 +114,8 @@ impl Board {
         fours
     }
 
-    /// Whether the stone on `point` belongs to a three of the line: one stone more makes a straight four of it, without
-    /// making a five at the same time, by a move that is not forbidden.
+    /// Whether the stone on `point` belongs to a three of the line: one more stone makes a straight
+    /// four of it, without making a five, by a move that is not forbidden.
     fn is_three(&self, point: Point, direction: Point) -> bool {
         self.empties(point, direction).any(|e| {
             let then = self.with(e);
@@ -126,7 +127,7 @@ impl Board {
         })
     }
 
-    /// Why the black stone just placed on `point` is forbidden.
+    /// Returns why the black stone just placed on `point` is forbidden.
     fn reason(&self, point: Point) -> Option<Forbidden> {
         let fours = || {
             DIRECTIONS
@@ -153,7 +154,7 @@ impl Board {
         }
     }
 
-    /// Why Black may not play the empty `point`.
+    /// Returns why Black may not play the empty `point`.
     pub(crate) fn forbidden(&self, point: Point) -> Option<Forbidden> {
         self.with(point).reason(point)
     }

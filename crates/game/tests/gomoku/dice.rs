@@ -1,4 +1,4 @@
-/// SplitMix64: random numbers that are the same in every run. Print the seed with every failure.
+/// SplitMix64: reproducible random numbers. Print the seed with every failure.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -6,7 +6,7 @@ impl Dice {
         Self(seed)
     }
 
-    /// 0 to `sides - 1`.
+    /// Returns a number from 0 to `sides - 1`.
     pub(crate) fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -15,7 +15,7 @@ impl Dice {
     }
 }
 
-/// How many cases to run: `KAGETSU_CASES` where it is set, for long runs by hand, else few enough for every day.
+/// Returns the number of cases: `KAGETSU_CASES` if it is set, else `every_day`.
 pub(crate) fn cases(every_day: usize) -> usize {
     std::env::var("KAGETSU_CASES").map_or(every_day, |text| {
         text.parse().expect("KAGETSU_CASES is a number")

@@ -6,7 +6,7 @@ use crate::dice::{Dice, cases};
 const FIRST: Option<Outcome> = Some(Outcome::Win(Side::First));
 const SECOND: Option<Outcome> = Some(Outcome::Win(Side::Second));
 
-/// A line, and how it ends in freestyle, standard and renju.
+/// A line, and its outcome in freestyle, standard and renju.
 const ENDINGS: &[(&str, [Option<Outcome>; 3])] = &[
     // XXXXX
     ("b2 b9 c2 d9 d2 f9 e2 h9 f2", [FIRST; 3]),
@@ -73,7 +73,7 @@ fn a_full_board_is_a_draw() {
     );
 }
 
-/// Bottom row `XX.XXX`: the last empty point but one is an overline of Black.
+/// Bottom row `XX.XXX`: the last but one empty point is an overline of Black.
 const ALMOST_FULL: [&str; 6] = [".OXXOO", "XXOOXX", "OOXXOO", "XXOOXX", "OOXXOO", "XX.XXX"];
 
 fn renju_6(side: Side) -> Position {
@@ -137,9 +137,10 @@ fn white_has_no_forbidden_points() {
     );
 }
 
-/// A forbidden move ends the game, the same stones in a lawful order do not: neither bytes nor key may mix them up.
+/// A forbidden move ends the game, but the same stones in a legal order do not, so bytes and key
+/// must differ.
 #[test]
-fn a_game_lost_by_a_forbidden_move_is_another_position_than_its_stones() {
+fn lost_by_forbidden_move_has_its_own_key() {
     let position = |line| Position::from_line(Variant::RENJU_15, line).expect("a legal line");
     let lost = position("i8 a1 j8 a15 h9 o1 h10 o15 h8");
     let lawful = position("h8 a1 i8 a15 j8 o1 h9 o15 h10");
@@ -193,7 +194,8 @@ fn undo_restores_every_field() {
     }
 }
 
-/// Where `side` would end the game by a five, found by playing everywhere; the packed form has the side to move first.
+/// Returns the moves of `side` that end the game by a five, found by playing each. The side to move
+/// comes first in the packed form.
 fn fives<R: Rule>(game: &Gomoku<R>, side: Side) -> Vec<Move> {
     let Packed(mut bytes) = game.pack(Symmetry::IDENTITY);
     bytes[0] = side as u8;
@@ -220,7 +222,7 @@ fn fives_are_told<R: Rule>(variant: Variant, seed: u64) {
         for side in [Side::First, Side::Second] {
             let found = fives(&game, side);
             let told = moves.iter().filter(|m| game.makes_five(**m, side));
-            // A point that is forbidden to Black is no five of his, and White may play there.
+            // A point that is forbidden to Black is no five of Black's, and White may play there.
             assert!(
                 told.eq(found.iter().filter(|m| moves.contains(m))),
                 "{variant}, seed {seed}, {side:?}"
@@ -229,7 +231,7 @@ fn fives_are_told<R: Rule>(variant: Variant, seed: u64) {
                 if game.cells()[m.index()] != Some(side) {
                     continue;
                 }
-                // Without the stone none of these is a five, if it is a part of it.
+                // Without the stone, a five that contains it is none.
                 let is_part = |five: &Move| {
                     let mut own: Vec<Move> = (0..game.cells().len())
                         .map(|code| Move::new(code as u16))
@@ -254,7 +256,7 @@ fn fives_are_told<R: Rule>(variant: Variant, seed: u64) {
                     let stones: Gomoku<R> = board.game();
                     !stones.makes_five(*five, side)
                 };
-                // A five may go through the stone in one direction and be one without it in another.
+                // A five may contain the stone in one direction and not need it in another.
                 let (is_told, has_five) = (
                     game.is_in_four(m),
                     moves.iter().any(|five| game.makes_five(*five, side)),
@@ -272,7 +274,7 @@ fn fives_are_told<R: Rule>(variant: Variant, seed: u64) {
 }
 
 #[test]
-fn fives_that_could_be_made_are_told_as_playing_them_tells() {
+fn makes_five_agrees_with_playing() {
     for seed in 0..cases(6) as u64 {
         fives_are_told::<Freestyle>("freestyle-7".parse().expect("a variant"), seed);
         fives_are_told::<Standard>("standard-9".parse().expect("a variant"), seed);

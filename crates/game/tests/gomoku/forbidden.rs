@@ -15,15 +15,15 @@ fn forbidden_points(position: &Position) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Black to move on the row's stones.
+/// Returns the row's stones with Black to move.
 fn position_of(row: &Value) -> Position {
     board_of(Variant::RENJU_15, row)
 }
 
-/// What four programs agree on, point by point. The reasons may differ where several hold, for every program has its own
-/// order of them.
+/// Compares with four programs point by point. Where several reasons hold, the reasons may differ,
+/// since each program has its own order.
 #[test]
-fn every_forbidden_point_of_the_consensus_is_found_and_no_other() {
+fn forbidden_points_match_four_programs() {
     let Some(folder) = folder("renju/forbidden") else {
         return;
     };
@@ -47,9 +47,9 @@ fn every_forbidden_point_of_the_consensus_is_found_and_no_other() {
     }
 }
 
-/// Every row holds what was computed, and what its author expects. They differ nowhere.
+/// Every row has a computed result and its author's expectation, which agree.
 #[test]
-fn hand_made_shapes_are_judged_as_computed_and_as_their_authors_say() {
+fn hand_made_shapes_match_their_authors() {
     let Some(folder) = folder("renju/forbidden") else {
         return;
     };
@@ -83,7 +83,8 @@ fn hand_made_shapes_are_judged_as_computed_and_as_their_authors_say() {
     );
 }
 
-/// Which points the author of a row holds forbidden or allowed. Each of the four repositories writes it in its own way.
+/// Returns the points that the author of a row expects to be forbidden or allowed. Each of the four
+/// repositories has its own format.
 fn author_expects(row: &Value) -> Vec<(String, bool)> {
     if let (Some(probe), Some(text)) = (row["probe"].as_str(), row["expected_by_author"].as_str()) {
         return vec![(probe.to_owned(), !text.starts_with("not forbidden"))];
@@ -95,8 +96,8 @@ fn author_expects(row: &Value) -> Vec<(String, bool)> {
             .map(|rest| (rust_point(rest), !rest.contains("assert_eq!(result, None)")))
             .collect();
     }
-    // EXPECT_FALSE(forbidden_at(Move("Xa0"))): X is Black, the row counts from the top. Of several on one point the first
-    // one speaks of these stones, the later ones of others.
+    // EXPECT_FALSE(forbidden_at(Move("Xa0"))): X is Black, rows count from the top. If a point has
+    // several lines, only the first is about these stones.
     let mut expected: Vec<(String, bool)> = Vec::new();
     for text in strings(&row["author_asserts"]) {
         let Some((_, point)) = text.split_once("Move(\"X") else {
@@ -115,7 +116,7 @@ fn author_expects(row: &Value) -> Vec<(String, bool)> {
     expected
 }
 
-/// The point of `7, 8)...`: column and row from 0, from the lower left.
+/// Reads a point such as `7, 8)...`: column and row from 0, from the lower left.
 fn rust_point(text: &str) -> String {
     let (x, rest) = text.split_once(", ").expect("two numbers");
     let (y, _) = rest.split_once(')').expect("a closing bracket");
@@ -123,10 +124,10 @@ fn rust_point(text: &str) -> String {
     format!("{}{}", char::from(b'a' + x), y + 1)
 }
 
-/// How often each reason was met.
+/// Number of cases for each reason.
 type Tally = BTreeMap<Option<Forbidden>, usize>;
 
-/// Compares the judge with the definition on every empty point.
+/// Compares the fast code with the definition on every empty point.
 fn compare(board: &Board, seed: u64, tally: &mut Tally) {
     let (mut black, mut empty) = (Lines::NONE, Lines::full(board.size as u8));
     let points: Vec<(i32, i32)> = (0..board.size)
@@ -155,7 +156,7 @@ fn compare(board: &Board, seed: u64, tally: &mut Tally) {
     }
 }
 
-/// Stones strewn at random, on boards of all sizes, thin to crowded.
+/// Returns random stones on boards of all sizes, sparse to crowded.
 fn strewn(dice: &mut Dice) -> Board {
     let size = if dice.roll(16) == 0 {
         16 + dice.roll(7)
@@ -177,7 +178,7 @@ fn strewn(dice: &mut Dice) -> Board {
     board
 }
 
-/// Stones placed in turn, each within two steps of an earlier one, as in a game.
+/// Returns stones played in turn, each within two steps of an earlier one, as in a game.
 fn grown(dice: &mut Dice) -> Board {
     let mut board = Board {
         size: 15,
@@ -211,7 +212,7 @@ fn judge_boards(boards: usize, make: fn(&mut Dice) -> Board) -> Tally {
 }
 
 #[test]
-fn the_judge_agrees_with_the_definition_on_strewn_stones() {
+fn forbidden_matches_definition_on_random_stones() {
     let tally = judge_boards(cases(6_000), strewn);
     assert_eq!(
         tally.len(),
@@ -221,7 +222,7 @@ fn the_judge_agrees_with_the_definition_on_strewn_stones() {
 }
 
 #[test]
-fn the_judge_agrees_with_the_definition_on_boards_like_those_of_games() {
+fn forbidden_matches_definition_on_game_boards() {
     let tally = judge_boards(cases(20_000) / 10, grown);
     assert_eq!(
         tally.len(),

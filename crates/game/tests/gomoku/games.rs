@@ -21,7 +21,7 @@ fn games_of_engines_end_as_their_judge_says() {
             .expect("a variant");
         let end = Position::from_line(variant, game["moves"].as_str().expect("a line"))
             .expect("a legal line");
-        // The forbidden move that ended a game is not in its record.
+        // The record lacks the forbidden move that ended a game.
         match game["termination"]
             .as_str()
             .expect("a sentence")
@@ -71,8 +71,8 @@ fn games_of_engines_end_as_their_judge_says() {
     assert!(games.len() >= 50);
 }
 
-/// Solved puzzles of continuous fours: the attacker never plays a forbidden point, and after the last move of the line
-/// every reply of the defender loses at once, be it that Black may not stop the four.
+/// Solved puzzles of continuous fours. The attacker never plays a forbidden point, and after the
+/// last move of the line every reply of the defender loses at once.
 #[test]
 fn solutions_by_continuous_fours_win_by_the_rules() {
     let mut solved = 0;
@@ -121,7 +121,7 @@ fn replay<G: Game>(puzzle: &Value, game: &mut G) {
             game.play(reply);
             let win = tries.iter().position(|&m| wins_at_once(game, m));
             let text = || G::write_move(game.variant(), reply);
-            // What wins against one reply mostly wins against the next one.
+            // A move that wins against one reply mostly wins against the next one.
             tries.swap(
                 0,
                 win.unwrap_or_else(|| panic!("{}: {} saves the defender", puzzle["id"], text())),

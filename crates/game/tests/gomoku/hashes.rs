@@ -12,7 +12,7 @@ fn hash(line: &str) -> u64 {
         .hash()
 }
 
-/// The pair of lines that the patent gives as an example of its table of hashes.
+/// The example of a hash table in the patent: two lines that transpose.
 #[test]
 fn transposed_lines_have_one_hash() {
     assert_eq!(hash("7,7 8,7 7,6 7,9"), hash("7,6 7,9 7,7 8,7"));
@@ -23,7 +23,8 @@ fn transposed_lines_have_one_hash() {
     );
 }
 
-/// The hash is what its parts say: variant, side, and one number for each stone, the second player's from 484 on.
+/// The hash combines the variant, the side to move, and a number for each stone; the second
+/// player's start at 484.
 #[test]
 fn the_hash_is_the_sum_of_its_parts() {
     let position = Position::from_line(Variant::STANDARD_15, "h8 i9 h9").expect("a legal line");
@@ -39,10 +40,10 @@ fn the_hash_is_the_sum_of_its_parts() {
     );
 }
 
-/// Every position of random games. Where the low halves of two values are alike but not the high ones, two positions
-/// share a hash.
+/// Every position of random games. If two values have equal low halves and different high halves,
+/// two positions share a hash.
 #[test]
-fn no_two_positions_share_the_sixty_four_bits_of_a_hash() {
+fn positions_of_random_games_have_distinct_hashes() {
     let wanted = cases(100_000);
     let mut dice = Dice::new(64);
     let mut values: Vec<u128> = Vec::with_capacity(wanted);
@@ -66,7 +67,7 @@ fn no_two_positions_share_the_sixty_four_bits_of_a_hash() {
     assert_eq!(hashes.len(), distinct);
 }
 
-/// The numbers of points, sides and variants are all different, in either half.
+/// The numbers of points, sides and variants differ in both halves.
 #[test]
 fn no_number_is_used_twice() {
     let variants = (5..=22_u32)

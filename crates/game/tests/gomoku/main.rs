@@ -1,4 +1,4 @@
-//! Gomoku's three rules against tables of judged positions and against slow, plain twins of the fast code.
+//! The three rules of gomoku against judged positions and against plain, slow implementations.
 #![expect(
     clippy::print_stdout,
     reason = "tests say what they skipped and counted"

@@ -7,7 +7,7 @@ fn codes(variant: &str, line: &str) -> Result<Vec<u16>, String> {
     Ok(position.moves().iter().map(|m| m.code()).collect())
 }
 
-/// Lines that are read, with the cells they mean: `row * size + column`, from the lower left.
+/// Readable lines with their cells: `row * size + column`, from the lower left.
 #[test]
 fn lines_are_read_in_every_usual_form() {
     let (h8, i9, h10, o15) = (7 * 15 + 7, 8 * 15 + 8, 9 * 15 + 7, 224);
@@ -24,7 +24,8 @@ fn lines_are_read_in_every_usual_form() {
         ("1.h8 2.i9 3.h10", vec![h8, i9, h10]),
         ("1. h8 i9 2. h10", vec![h8, i9, h10]),
         ("o15a1", vec![o15, 0]),
-        // Gomocup's: the centre, then the upper right corner, the lower left one, and the point above the centre.
+        // Gomocup's notation: the centre, the upper right corner, the lower left corner, the point
+        // above the centre.
         ("7,7", vec![h8]),
         ("7,7 14,0\n0,14 7,6", vec![h8, o15, 0, 8 * 15 + 7]),
     ] {
@@ -110,7 +111,7 @@ fn drawings_show_coordinates_and_the_last_move() {
     a  b  c  d  e
 ";
     assert_eq!(position.draw(), drawing[1..]);
-    // A mark shows on an empty point, and hides no stone.
+    // A mark shows on an empty point and hides no stone.
     let marks = [
         (position.parse_move("b1").expect("legal"), '1'),
         (last, '2'),
@@ -122,7 +123,7 @@ fn drawings_show_coordinates_and_the_last_move() {
 }
 
 #[test]
-fn boards_that_cannot_be_read_are_refused_by_row_and_column() {
+fn unreadable_boards_name_row_and_column() {
     let empty = ".....\n".repeat(5);
     for (rows, expected) in [
         (
@@ -160,7 +161,7 @@ fn boards_that_cannot_be_read_are_refused_by_row_and_column() {
     }
 }
 
-/// A position says of itself what a command takes.
+/// A position's text is a line that commands accept.
 #[test]
 fn positions_are_named_by_a_line() {
     let named = |variant, rows: &str, side| {
@@ -172,7 +173,7 @@ fn positions_are_named_by_a_line() {
         named("freestyle-5", "...../.O.../..X../...X./.....", None),
         "freestyle-5 d2 b4 c3"
     );
-    // A stone that makes five is the last one.
+    // The stone that makes five comes last.
     assert_eq!(
         named(
             "standard-6",
@@ -181,7 +182,7 @@ fn positions_are_named_by_a_line() {
         ),
         "standard-6 a1 a2 b1 b2 c1 c2 d1 d2 e1"
     );
-    // No game comes to these numbers of stones.
+    // No game leads to these numbers of stones.
     let odd = named(
         "freestyle-5",
         "...../...../..X../...X./.....",
@@ -190,7 +191,7 @@ fn positions_are_named_by_a_line() {
     assert_eq!(odd, "freestyle-5 X d2 c3, first to move");
 }
 
-/// What a careless writer of moves and boards might type.
+/// Characters of carelessly typed moves and boards.
 const TYPED: &str = "[a-wA-W0-9 ,._\\[\\]xXoO\n+-]{0,80}";
 
 proptest! {
@@ -222,7 +223,7 @@ proptest! {
         }
     }
 
-    /// Codes come over the wire: whatever they are, they are judged, and turned without harm.
+    /// Codes come over the wire; any code is judged and turned without panic.
     #[test]
     fn no_code_panics_a_board(code in any::<u16>(), size in 5_u8..=22) {
         let variant: Variant = format!("renju-{size}").parse().expect("a variant");

@@ -1,9 +1,9 @@
-//! What a five, a four, a three, a two and a one are, by their definition alone: by what one more stone can make of them.
-//! No shapes, no tables, no speed. Faster classifiers are held against it, on every window that there is.
+//! The patterns of a line by definition alone: by what one more stone can make of them. Faster
+//! classifiers are compared with this one on every window.
 
 use std::collections::HashMap;
 
-/// A point of a line, as one side sees it. What is beyond the edge is blocked.
+/// A point of a line, as one side sees it. Points beyond the edge are blocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Spot {
     Own,
@@ -11,32 +11,32 @@ pub(crate) enum Spot {
     Blocked,
 }
 
-/// What a stone is part of on one line; the stronger is greater.
+/// The pattern that a stone belongs to on one line, in order of strength.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Pattern {
-    /// Nothing can come of it.
+    /// It cannot become anything.
     Dead,
-    /// One stone makes a sleep two of it, at best.
+    /// One more stone makes at best a sleep two.
     SleepOne,
-    /// One stone can make an open two of it.
+    /// One more stone can make an open two.
     OpenOne,
-    /// One stone makes a sleep three of it, at best.
+    /// One more stone makes at best a sleep three.
     SleepTwo,
-    /// One stone can make an open three of it.
+    /// One more stone can make an open three.
     OpenTwo,
-    /// One stone makes a closed four of it, at best.
+    /// One more stone makes at best a closed four.
     SleepThree,
-    /// One stone can make an open four of it.
+    /// One more stone can make an open four.
     OpenThree,
-    /// One point makes a five of it.
+    /// One point makes a five.
     ClosedFour,
-    /// Two points make a five of it.
+    /// Two points make a five.
     OpenFour,
     /// A row that wins.
     Five,
 }
 
-/// Length of the unbroken row through the own stone at `at`.
+/// Returns the length of the unbroken row through the own stone at `at`.
 pub(crate) fn run(line: &[Spot], at: usize) -> usize {
     let own = |spot: &&Spot| **spot == Spot::Own;
     let up = line[at..].iter().take_while(own).count();
@@ -53,12 +53,12 @@ pub(crate) fn is_jump(line: &[Spot], at: usize, pattern: Pattern) -> bool {
     }
 }
 
-/// Whether it forces an answer: a four, or an open three.
+/// Whether it forces an answer: a four or an open three.
 pub(crate) fn is_initiative(pattern: Pattern) -> bool {
     pattern >= Pattern::OpenThree
 }
 
-/// Whether the stone, by the patterns of its four lines, is a killer: 3-3, 4-3 or 4-4.
+/// Whether the patterns of a stone's four lines are a double threat: 3-3, 4-3 or 4-4.
 pub(crate) fn is_killer(lines: [Pattern; 4]) -> bool {
     lines
         .into_iter()
@@ -70,10 +70,10 @@ pub(crate) fn is_killer(lines: [Pattern; 4]) -> bool {
 /// Whether an unbroken row of this length is a five.
 pub(crate) type IsFive = fn(usize) -> bool;
 
-/// Classifies stones by one rule: what a five is.
+/// Classifies stones, given the length of a five.
 pub(crate) struct Definition {
     is_five: IsFive,
-    /// What was found out before; the definition would find the same again.
+    /// Cached results.
     known: HashMap<(Vec<Spot>, usize), Pattern>,
 }
 
@@ -85,7 +85,7 @@ impl Definition {
         }
     }
 
-    /// The pattern of the own stone at `at`.
+    /// Returns the pattern of the own stone at `at`.
     pub(crate) fn pattern(&mut self, line: &[Spot], at: usize) -> Pattern {
         assert_eq!(line[at], Spot::Own, "only a stone is part of a pattern");
         let question = (line.to_vec(), at);
@@ -122,7 +122,7 @@ impl Definition {
         }
     }
 
-    /// What one more stone, on each empty point in turn, makes of the stone at `at`.
+    /// Returns the pattern of the stone at `at` after one more stone on each empty point in turn.
     fn next_patterns(&mut self, line: &[Spot], at: usize) -> Vec<Pattern> {
         let empties = (0..line.len()).filter(|&index| line[index] == Spot::Empty);
         let mut next = Vec::new();
@@ -135,7 +135,7 @@ impl Definition {
     }
 }
 
-/// All windows with an own stone in the middle and `reach` points on either side of it.
+/// Returns all windows with an own stone in the middle and `reach` points on either side.
 pub(crate) fn windows(reach: u32) -> impl Iterator<Item = Vec<Spot>> {
     (0..3_usize.pow(2 * reach)).map(move |number| {
         let mut line: Vec<Spot> = (0..2 * reach)

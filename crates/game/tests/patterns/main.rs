@@ -1,5 +1,6 @@
-//! The patterns of a line, defined by what one more stone makes of them: `definition.rs`, which other crates' tests may
-//! take in to judge their tables. Here it is itself held against drawn examples, laws, and the boards of the three rules.
+//! The patterns of a line, defined in `definition.rs` by what one more stone makes of them; tests
+//! of other crates use that file to judge their tables. Here it is compared with drawn examples,
+//! laws and the boards of the three rules.
 
 mod definition;
 
@@ -17,8 +18,8 @@ use Pattern::{
     ClosedFour, Dead, Five, OpenFour, OpenOne, OpenThree, OpenTwo, SleepOne, SleepThree, SleepTwo,
 };
 
-/// `x` is the stone asked about, `O` another of its side, `#` an enemy or the edge; what is not drawn is the edge. Then
-/// the pattern where five or more win, and where five exactly do.
+/// `x` is the stone in question, `O` another of its side, `#` an enemy or the edge; the drawing
+/// ends at the edge. Then the pattern if five or more win, and if exactly five wins.
 const EXAMPLES: &[(&str, Pattern, Pattern)] = &[
     ("OOxOO", Five, Five),
     ("OOxOOO", Five, Dead),
@@ -30,7 +31,7 @@ const EXAMPLES: &[(&str, Pattern, Pattern)] = &[
     // Two points complete a five on one line, though no end of the row is open.
     ("O_OxO_O", OpenFour, OpenFour),
     ("OO_xO_OO", OpenFour, OpenFour),
-    // The far stone makes six of one of the two fives.
+    // The far stone turns one of the two fives into a six.
     ("_OOxO_O", OpenFour, ClosedFour),
     ("O_OOxO_O", OpenFour, Dead),
     ("__OxO__", OpenThree, OpenThree),
@@ -42,7 +43,7 @@ const EXAMPLES: &[(&str, Pattern, Pattern)] = &[
     ("#O_xO_", SleepThree, SleepThree),
     ("O__xO", SleepThree, SleepThree),
     ("O_x_O", SleepThree, SleepThree),
-    // Open to the left only where six are no harm.
+    // Open to the left only if six does no harm.
     ("__OxO_#", OpenThree, OpenThree),
     ("O__OxO_#", OpenThree, SleepThree),
     ("___xO___", OpenTwo, OpenTwo),
@@ -111,8 +112,8 @@ fn a_gap_makes_a_jump() {
     assert!(![SleepThree, OpenTwo, Dead].into_iter().any(is_initiative));
 }
 
-/// How many windows are what, weakest first: figures for whoever makes a table. The fives can be counted by hand: of
-/// rows with `l` stones on one side and `r` on the other, summed over `l + r` of 4 and more, or of 4.
+/// Number of windows of each pattern, weakest first. The fives can be counted by hand: rows with
+/// `l` stones on one side and `r` on the other, summed over `l + r` of at least 4, or of exactly 4.
 const COUNTS: [(u32, IsFive, [usize; 10]); 2] = [
     (
         4,
@@ -153,7 +154,8 @@ fn a_line_read_backwards_is_the_same() {
     }
 }
 
-/// Four lines through a stone: two that force an answer kill, one does not, be it a four.
+/// Of the four lines through a stone, two that force an answer are a double threat; one is not,
+/// even a four.
 #[test]
 fn killers_force_two_answers_at_once() {
     for (lines, killer) in [
@@ -168,7 +170,8 @@ fn killers_force_two_answers_at_once() {
     }
 }
 
-/// Where five or more win, an own stone more never weakens a stone, and a point taken from it never strengthens it.
+/// Where five or more win, another own stone never weakens a stone, and a blocked point never
+/// strengthens it.
 #[test]
 fn stones_help_and_blocks_hurt() {
     let mut definition = Definition::new(AT_LEAST);
@@ -189,8 +192,8 @@ fn lines() -> impl Strategy<Value = Vec<Spot>> {
     prop::collection::vec(spot, 5..=15)
 }
 
-/// The points at which `side` completes a five that holds `at`, as the board of the rule plays it: the line is its
-/// middle row, everything else is empty.
+/// Counts the points at which `side` completes a five through `at` on the rule's board, with the
+/// line as its middle row and no other stones.
 fn completions<R: Rule>(line: &[Spot], at: usize, side: Side) -> Option<usize> {
     let variant = Variant::Gomoku {
         rule: R::NAME,
@@ -236,7 +239,7 @@ fn completions<R: Rule>(line: &[Spot], at: usize, side: Side) -> Option<usize> {
 }
 
 proptest! {
-    /// Nothing beyond four points matters, or five where six do not win.
+    /// Only four points on either side matter, or five where six does not win.
     #[test]
     fn a_window_tells_as_much_as_the_line(mut line in lines(), at in 0..15_usize) {
         let at = at % line.len();

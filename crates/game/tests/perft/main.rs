@@ -1,4 +1,4 @@
-//! Counts of legal lines against published and independently made numbers.
+//! Perft counts against published numbers and numbers from other programs.
 #![expect(clippy::print_stdout, reason = "tests say what they skipped")]
 
 #[path = "../data/mod.rs"]
@@ -6,7 +6,7 @@ mod data;
 
 use kagetsu_game::{Game, Position, Variant, divide, perft, with_game};
 
-/// Rows that cost more wait for `KAGETSU_ALL_ROWS`.
+/// Rows that cost more run only with `KAGETSU_ALL_ROWS`.
 const EVERY_DAY: u64 = 2_000_000;
 
 fn count(variant: Variant, fen: &str, depth: u32) -> u64 {
@@ -56,7 +56,7 @@ fn surakarta_agrees_with_the_table() {
     agrees_with_the_table(Variant::SURAKARTA, "surakarta");
 }
 
-/// Numbers that need no data beside the repository.
+/// Numbers that need no external data.
 #[test]
 fn starts_are_counted() {
     let start = |variant, depth| with_game!(variant, G => perft(&mut G::start(variant), depth));
@@ -86,7 +86,7 @@ fn parts_add_up_and_leave_the_game_alone() {
     }
 }
 
-/// Kings walk to and fro: the game is a draw for the players, the counter goes on.
+/// Kings move back and forth: the game is a draw by repetition, but the count goes on.
 #[test]
 fn endings_by_history_do_not_stop_the_counting() {
     let fen = "3k5/9/9/9/9/9/4p4/9/9/5K3 w - - 119 60";

@@ -1,4 +1,4 @@
-//! How a game ends.
+//! Endings of games.
 
 use kagetsu_game::surakarta::Surakarta;
 use kagetsu_game::{MoveError, Outcome, Position, PositionError, Side, Variant};
@@ -34,7 +34,7 @@ fn endings() {
         ("surakarta-3", "w5/6/6/6/6/b5 b", "a1b1 a6b6", None),
         ("surakarta-3", "w5/6/6/6/6/b5 b", "a1b1 a6b6 b1a1", draw),
         ("surakarta", "w5/w5/6/6/b5/6 b 79 1", "a2xa5", None),
-        // The third time, the first of which is the position that was set up.
+        // The third occurrence, the first of which is the setup.
         ("surakarta", "w5/6/6/6/6/bb4 b", "a1a2 a6a5 a2a1 a5a6", None),
         (
             "surakarta",
@@ -48,7 +48,8 @@ fn endings() {
             "a1a2 a6a5 a2a1 a5a6 a1a2 a6a5 a2a1 a5a6",
             first,
         ),
-        // Nobody to move: a stone in the corner, and the circuits are blocked by its own side.
+        // The side to move is stuck: its stone is in the corner, and its own stones block the
+        // circuits.
         (
             "surakarta",
             "wwwwww/wwwwww/wwwwww/wwwwww/bwwwww/bbwwww b",
@@ -64,7 +65,7 @@ fn endings() {
     }
 }
 
-/// A corner takes no part in captures, and all its neighbours are taken.
+/// A corner takes no part in captures, and all its neighbours are occupied.
 #[test]
 fn no_move_ends_the_game_by_count() {
     let position = after("surakarta", "6/6/6/6/ww4/bw4 b", "");
@@ -85,7 +86,7 @@ fn nothing_is_played_after_the_end() {
     assert_eq!(position.play_line("b1c1"), Err(error));
 }
 
-/// The count belongs to the game: the key and the packed position do not know it.
+/// The count belongs to the game, not to the key or the packed position.
 #[test]
 fn the_key_does_not_count() {
     let (early, late) = (

@@ -1,4 +1,4 @@
-//! Surakarta against other programs' judgements, and against a plain twin of its table of captures.
+//! Surakarta against results of other programs, and against a plain implementation of captures.
 #![expect(clippy::print_stdout, reason = "tests say what they skipped")]
 
 #[path = "../data/mod.rs"]

@@ -1,5 +1,5 @@
-//! Captures by walking the two circuits as the paper on surakarta engines describes it: each circuit a vector of points,
-//! the points where its lines cross standing in it twice and searched from both places.
+//! Captures found by walking the two circuits, as the paper on surakarta engines describes it: each
+//! circuit is a vector of points, and points where its lines cross stand in it twice.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const INNER: &str =
 
 type Board = [Option<Side>; POINTS];
 
-/// A circuit as text: points and arcs (`None`).
+/// Reads a circuit: points and arcs (`None`).
 fn track(text: &str) -> Vec<Option<usize>> {
     let point = |word: &str| {
         let [file, rank] = word.as_bytes() else {
@@ -26,7 +26,7 @@ fn track(text: &str) -> Vec<Option<usize>> {
     text.split(' ').map(point).collect()
 }
 
-/// What the stone on `from` may capture, walking from one place of the track.
+/// Returns the stone that `from` may capture, walking from one place of the circuit.
 fn victim(board: &Board, track: &[Option<usize>], from: usize) -> Option<usize> {
     let mut arcs = 0;
     for &place in track.iter().cycle().skip(1).take(track.len()) {
@@ -65,7 +65,7 @@ fn steps(board: &Board, from: usize) -> impl Iterator<Item = usize> {
     (0..POINTS).filter(move |&to| board[to].is_none() && near(to))
 }
 
-/// All moves of `side`.
+/// Returns all moves of `side`.
 pub(crate) fn plain_moves(board: &Board, side: Side) -> BTreeSet<Move> {
     let own = (0..POINTS).filter(|&point| board[point] == Some(side));
     let moves = own.flat_map(|from| {
@@ -92,7 +92,7 @@ pub(crate) fn table_moves(board: &Board, side: Side) -> Vec<Move> {
     moves
 }
 
-/// Boards from nearly empty to nearly full.
+/// Returns boards from nearly empty to nearly full.
 fn random_board(dice: &mut Dice) -> Board {
     let sides = 2 + dice.roll(14);
     std::array::from_fn(|_| match dice.roll(sides) {

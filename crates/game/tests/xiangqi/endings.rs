@@ -1,4 +1,4 @@
-//! How a game ends: by mate, by stalemate, by quiet, by repetition.
+//! Endings of games: mate, stalemate, 120 quiet plies, repetition.
 
 use kagetsu_game::{MoveError, Outcome, Position, PositionError, Side, Variant};
 
@@ -17,7 +17,7 @@ fn after(variant: &str, fen: &str, line: &str) -> Position {
         .unwrap_or_else(|error| panic!("{fen} {line}: {error}"))
 }
 
-/// The cycle over and over, until the game is over; at most so many plies.
+/// Repeats the cycle until the game is over, for at most `most` plies.
 fn cycled(variant: &str, fen: &str, cycle: &[&str], most: usize) -> (Option<Outcome>, usize) {
     let mut position = after(variant, fen, "");
     for m in cycle.iter().cycle().take(most) {
@@ -83,7 +83,7 @@ fn quiet_plies_draw() {
     );
 }
 
-/// Red's rook checks for ever, Black's general steps to and fro.
+/// Red's rook checks for ever, Black's general steps back and forth.
 #[test]
 fn perpetual_check_loses() {
     let (fen, cycle) = (
@@ -105,9 +105,9 @@ fn mutual_perpetual_check_draws() {
 
 struct Cycle {
     name: &'static str,
-    /// Our verdict where only checks count, and where simple chases do too.
+    /// Our verdict if only checks count, and if simple chases do too.
     verdicts: [Option<Outcome>; 2],
-    /// Why the latter is not the table's, which comes from a program that knows more of the chase.
+    /// Why the latter differs from the table, which comes from a program with fuller chase rules.
     difference: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Xiangqi against published games and verdicts, and against a plain twin of its test for check.
+//! Xiangqi against published games and verdicts, and against a plain implementation of check.
 #![expect(clippy::print_stdout, reason = "tests say what they skipped")]
 
 #[path = "../data/mod.rs"]

@@ -1,5 +1,6 @@
-//! Legal moves by the plainest reading of the rules: every piece tries every point, and a move is legal if afterwards no
-//! enemy piece can take the general and the generals do not face each other. Written apart from the tables of the crate.
+//! Legal moves by the plainest reading of the rules: every piece tries every point. A move is legal
+//! if no enemy piece can then capture the general and the generals do not face each other. It uses
+//! none of the crate's tables.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +22,7 @@ fn at(board: &Board, file: i32, rank: i32) -> Option<Piece> {
     board[(rank * 9 + file) as usize]
 }
 
-/// Pieces strictly between two points of one line; `None` if they are on none.
+/// Counts the pieces strictly between two points of one line; `None` if they share no line.
 fn between(board: &Board, from: usize, to: usize) -> Option<usize> {
     let ((a, b), (c, d)) = (place(from), place(to));
     if (a == c) == (b == d) {
@@ -33,7 +34,7 @@ fn between(board: &Board, from: usize, to: usize) -> Option<usize> {
     Some(on_the_way.count())
 }
 
-/// Whether the piece on `from` reaches `to`, own pieces and the safety of generals aside.
+/// Whether the piece on `from` reaches `to`, ignoring own pieces and the safety of generals.
 fn reaches(board: &Board, from: usize, to: usize) -> bool {
     let Some(piece) = board[from] else {
         return false;
@@ -99,7 +100,7 @@ fn moves(board: &Board, side: Side) -> BTreeSet<Move> {
         .collect()
 }
 
-/// Places full of pins, bare cannons and blocked legs.
+/// Positions with many pins, bare cannons and blocked legs.
 const ROOTS: &[&str] = &[
     "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w",
     "CnN1k1b2/c3a4/4ba3/9/2nr5/9/9/4C4/4A4/4KA3 w",

@@ -1,11 +1,11 @@
-//! Games that were played.
+//! Published games.
 
 use kagetsu_game::xiangqi::Xiangqi;
 use kagetsu_game::{Game, Position, Side, Variant};
 
 use crate::data;
 
-/// Players do not stop at a repetition or at the 120 plies; what they play is legal on the board.
+/// Players go on after a repetition or 120 quiet plies; their moves are legal on the board.
 #[test]
 fn published_games_are_legal() {
     let Some(folder) = data::folder("xiangqi/games") else {
@@ -41,7 +41,7 @@ fn published_games_are_legal() {
     assert!(games > 1000);
 }
 
-/// Games in WXF notation: every entry is what we write for exactly one legal move.
+/// Every entry of a WXF record is what we write for exactly one legal move.
 #[test]
 fn wxf_entries_name_one_move() {
     let Some(folder) = data::folder("xiangqi/pgn") else {
@@ -95,7 +95,8 @@ fn is_entry(word: &str) -> bool {
         && word.ends_with(|c: char| c.is_ascii_digit())
 }
 
-/// The sides are swapped where needed: in a book it is always Red's turn, and the mirrored game is the same.
+/// The sides are swapped where needed: in a book Red is always to move, and a mirrored game is the
+/// same.
 #[test]
 fn canonical_positions_have_red_on_move() {
     let mut position = Position::start(Variant::XIANGQI);

@@ -48,7 +48,7 @@ fn moves_are_read_in_every_form() {
     }
 }
 
-/// Who talks to a program that counts from 1 says so, and every move comes through.
+/// Moves survive the round trip through the notation with ranks from 1.
 #[test]
 fn ranks_from_one() {
     let start = Position::start(VARIANT);

@@ -115,7 +115,7 @@ fn fault(dice: &mut SmallRng, workers: u64) -> (Duration, Fault) {
     (at, fault)
 }
 
-/// Every question ended as it had to, and the scheduler has forgotten everything.
+/// Checks that every question ended as expected and that the scheduler kept no state.
 fn check(plan: &Plan, outcome: &Outcome) {
     for (index, (asked, end)) in plan.questions.iter().zip(&outcome.ends).enumerate() {
         match end {
@@ -230,7 +230,7 @@ fn the_same_seed_gives_the_same_trace() {
     }
 }
 
-/// Questions that are all there from the beginning.
+/// Questions that are all submitted at the start.
 fn at_once(count: usize, split: Split) -> Vec<Asked> {
     (0..count)
         .map(|n| Asked {
@@ -240,7 +240,7 @@ fn at_once(count: usize, split: Split) -> Vec<Asked> {
         .collect()
 }
 
-/// What one slot needs for all of them, without any network.
+/// Returns the time that one slot needs for all questions without a network.
 fn alone(questions: &[Asked], speed: u64) -> Duration {
     questions
         .iter()
@@ -329,7 +329,8 @@ fn a_slow_worker_does_not_hold_up_the_end() {
     );
 }
 
-/// A worker that beats, and whose positions rise, but by one a second: its task goes to another when it should long be done.
+/// A worker sends heartbeats with one more position a second. Once its task is overdue, another
+/// worker gets it.
 #[test]
 fn a_worker_that_crawls_does_not_hold_up_the_end() {
     let questions = at_once(60, Split::Never);
@@ -348,7 +349,7 @@ fn a_worker_that_crawls_does_not_hold_up_the_end() {
     let outcome = checked(plan.clone());
     let [two, longest] = [alone(&questions, 100_000), longest(&questions, 50_000)];
     let patient = Options::default().lease + longest * (Options::default().overdue_factor + 1);
-    // What it has in hand, and what it is given to show that it is sound again.
+    // The two tasks are the one that it held and the one that tests whether it is sound again.
     assert!(
         outcome.answered_at < two + 2 * patient,
         "{:?} against {two:?} and {patient:?}",
@@ -369,7 +370,7 @@ fn a_worker_that_crawls_does_not_hold_up_the_end() {
     );
 }
 
-/// Deadlines follow each worker's pace: one that is slow, but no slower than it has been, is left alone.
+/// A worker that is slow, but no slower than before, keeps its tasks.
 #[test]
 fn slow_workers_keep_their_tasks() {
     let outcome = checked(calm(

@@ -8,8 +8,8 @@ use kagetsu_schedule::{Effect, Idle, Split, Task, WorkerId};
 use crate::desk::{ANN, BOB, Desk, acknowledge, question, revoke};
 use crate::engine;
 
-/// Ann has answered a question in two seconds, Bob has nothing to do, and Ann is given another: she has a lease, and four
-/// times two seconds.
+/// Ann has answered a question in two seconds, Bob is idle, and Ann gets another question. She may
+/// take a lease and four times two seconds.
 fn given() -> (Desk, Task) {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
@@ -19,7 +19,7 @@ fn given() -> (Desk, Task) {
     desk.finish(ANN, &task);
     desk.scheduler.settle(id);
     desk.effects();
-    // Of the same size, to the position.
+    // The next question has exactly the same size.
     desk.scheduler
         .submit(desk.now, question(1), Answer::new(), Split::Never, 0);
     let (worker, task) = desk.one_assigned();
@@ -28,7 +28,7 @@ fn given() -> (Desk, Task) {
     (desk, task)
 }
 
-/// Everybody beats once a second; of her task Ann says what `nodes` makes of the second.
+/// Sends a heartbeat a second from both workers; `nodes` maps the second to Ann's positions.
 fn beat(
     desk: &mut Desk,
     task: &Task,
@@ -43,7 +43,7 @@ fn beat(
 }
 
 #[test]
-fn who_falls_behind_its_own_pace_shares_its_task_and_whoever_is_first_counts() {
+fn slow_worker_shares_its_task_first_answer_counts() {
     for first in [ANN, BOB] {
         let (mut desk, task) = given();
         beat(&mut desk, &task, 1..=22, |second| second);
@@ -73,7 +73,7 @@ fn who_falls_behind_its_own_pace_shares_its_task_and_whoever_is_first_counts() {
 }
 
 #[test]
-fn a_task_that_is_only_larger_than_others_stays_where_it_is() {
+fn large_task_stays_with_its_worker() {
     let (mut desk, task) = given();
     let pace = engine::answer(&task.part).nodes() / 2;
     beat(&mut desk, &task, 1..=600, |second| second * pace / 2);
@@ -92,7 +92,7 @@ fn where_nobody_else_is_left_it_goes_on() {
     assert_eq!(desk.scheduler.counts().waiting_tasks, 0);
 }
 
-/// A third copy is the last.
+/// At most as many workers have a task as may fail at it.
 #[test]
 fn no_more_have_a_task_than_may_fail_at_it() {
     let (mut desk, task) = given();
@@ -131,7 +131,7 @@ fn a_limit_of_time_is_a_deadline_that_needs_no_pace() {
 }
 
 #[test]
-fn who_was_behind_gets_one_task_at_a_time_until_it_ends_one() {
+fn slow_worker_is_on_probation_until_it_answers() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
     let id = desk.ask(1, Split::Never, 0);

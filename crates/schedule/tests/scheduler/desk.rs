@@ -1,4 +1,4 @@
-//! A scheduler on the table: every event by hand, every effect looked at.
+//! A scheduler driven by hand: every event is given, every effect is inspected.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::engine;
 pub(crate) const ANN: WorkerId = WorkerId(1);
 pub(crate) const BOB: WorkerId = WorkerId(2);
 
-/// A scheduler with its clock, and the effects since one last looked.
+/// A scheduler with its clock and the effects since the last look.
 pub(crate) struct Desk {
     pub(crate) scheduler: Scheduler,
     pub(crate) now: Duration,
@@ -27,7 +27,7 @@ impl Desk {
         }
     }
 
-    /// No prefetch: what is assigned is begun.
+    /// No prefetch: an assigned task is begun at once.
     pub(crate) fn direct() -> Self {
         Self::new(Options {
             prefetch: 0,
@@ -76,7 +76,7 @@ impl Desk {
         std::iter::from_fn(|| self.scheduler.poll()).collect()
     }
 
-    /// What is assigned, where nothing else happens.
+    /// Returns the assignments, and checks that there are no other effects.
     pub(crate) fn assigned(&mut self) -> Vec<(WorkerId, Task)> {
         let only_assigned = |effect| match effect {
             Effect::Assign { worker, task } => (worker, task),
@@ -85,7 +85,7 @@ impl Desk {
         self.effects().into_iter().map(only_assigned).collect()
     }
 
-    /// The only task assigned.
+    /// Returns the only assignment.
     pub(crate) fn one_assigned(&mut self) -> (WorkerId, Task) {
         let mut assigned = self.assigned();
         assert_eq!(assigned.len(), 1, "{assigned:?}");

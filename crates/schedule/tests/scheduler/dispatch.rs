@@ -1,4 +1,4 @@
-//! Who gets what, and in which order.
+//! The order of assignments.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ fn one_question_is_divided_among_all_free_slots() {
 }
 
 #[test]
-fn questions_stay_whole_where_there_are_as_many_as_slots() {
+fn as_many_questions_as_slots_are_not_split() {
     let mut desk = Desk::new(Options::default());
     (1..=2).for_each(|n| _ = desk.ask(n, Split::Seeded, 0));
     desk.join(ANN, 2);
@@ -95,7 +95,7 @@ fn the_most_urgent_comes_first_then_the_eldest() {
 }
 
 #[test]
-fn slots_are_filled_before_queues_and_a_report_brings_the_next() {
+fn slots_fill_before_queues() {
     let mut desk = Desk::new(Options {
         prefetch: 1,
         ..Options::default()
@@ -160,7 +160,7 @@ fn what_is_begun_does_not_move() {
 }
 
 #[test]
-fn a_second_attempt_goes_to_another_worker_if_there_is_one() {
+fn second_attempt_prefers_another_worker() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
     desk.ask(1, Split::Never, 0);
@@ -185,7 +185,7 @@ fn a_second_attempt_goes_to_another_worker_if_there_is_one() {
 }
 
 #[test]
-fn a_task_waits_for_a_busy_worker_rather_than_for_one_that_failed() {
+fn task_waits_for_a_busy_worker_not_a_failed_one() {
     let mut desk = Desk::direct();
     [ANN, BOB].iter().for_each(|worker| desk.join(*worker, 1));
     (1..=2).for_each(|n| _ = desk.ask(n, Split::Never, 0));
@@ -199,7 +199,7 @@ fn a_task_waits_for_a_busy_worker_rather_than_for_one_that_failed() {
 }
 
 #[test]
-fn a_task_that_failed_keeps_away_from_workers_that_did() {
+fn failed_task_avoids_workers_on_probation() {
     let mut desk = Desk::direct();
     [ANN, BOB, WorkerId(3)]
         .iter()
@@ -232,7 +232,7 @@ fn a_task_that_failed_keeps_away_from_workers_that_did() {
 }
 
 #[test]
-fn a_worker_that_failed_has_one_task_until_it_succeeds() {
+fn failed_worker_has_one_task_until_it_succeeds() {
     let mut desk = Desk::direct();
     desk.join(ANN, 2);
     (1..=4).for_each(|n| _ = desk.ask(n, Split::Never, 0));
@@ -279,7 +279,8 @@ fn a_worker_gets_only_what_its_engine_plays() {
     let (worker, gomoku) = desk.one_assigned();
     assert_eq!(worker, ANN);
 
-    // A failure of the only one who can play it does not let the task wait for those who cannot.
+    // If the only worker that plays the variant fails, the task does not wait for workers that do
+    // not play it.
     desk.scheduler
         .join(desk.now, BOB, only(Variant::XIANGQI), &[]);
     let (worker, task) = desk.one_assigned();

@@ -1,4 +1,4 @@
-//! A deterministic engine: what it says of a move depends on the position, the move and the depth, and on nothing else.
+//! A deterministic engine: its verdict depends on the position, the move and the depth alone.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use kagetsu_game::{
 /// Candidates of a question that names no moves.
 const CANDIDATES: usize = 24;
 
-/// Position number `n`, of 225 that are not over.
+/// Returns position number `n` of 225 unfinished ones.
 pub(crate) fn position(n: usize) -> Position {
     let start = Position::start(Variant::FREESTYLE_15);
     let cell = |k: usize| start.legal_moves()[(n * 7 + k * 31) % 225];
@@ -20,8 +20,8 @@ pub(crate) fn position(n: usize) -> Position {
     })
 }
 
-/// What every correct cluster answers, and one worker alone: the best `width` moves exactly, the others as no better
-/// than the worst of those.
+/// Returns the answer that one worker alone gives: the best `width` moves exactly, the others as no
+/// better than the worst of these.
 pub(crate) fn answer(question: &Question) -> Answer {
     let depth = question.effort.depth.unwrap_or(2);
     let moves = if question.moves.is_empty() {
@@ -43,7 +43,7 @@ pub(crate) fn answer(question: &Question) -> Answer {
     verdicts.into_iter().collect()
 }
 
-/// The 2-ply answer: all candidates, in an order that resembles the deep one.
+/// Returns the 2-ply answer: all candidates, in an order that resembles the deep one.
 pub(crate) fn shallow(question: &Question) -> Answer {
     let all = Question {
         effort: Effort::depth(2),
@@ -53,7 +53,7 @@ pub(crate) fn shallow(question: &Question) -> Answer {
     answer(&all)
 }
 
-/// The true value of a move at a depth.
+/// Returns the true value of a move at a depth.
 pub(crate) fn verdict(position: &Position, m: Move, depth: u8) -> Verdict {
     let noise = mix(position, m, u64::from(depth));
     let lasting = (mix(position, m, 0) % 1500) as i32 - 750;
@@ -71,7 +71,7 @@ pub(crate) fn verdict(position: &Position, m: Move, depth: u8) -> Verdict {
     }
 }
 
-/// What a question costs a worker that visits `speed` positions a second.
+/// Returns the time of a question for a worker that visits `speed` positions a second.
 pub(crate) fn cost(question: &Question, speed: u64) -> Duration {
     Duration::from_micros(answer(question).nodes() * 1_000_000 / speed)
 }

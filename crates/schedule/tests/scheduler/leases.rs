@@ -1,4 +1,4 @@
-//! Workers that fall silent, stand still, leave and come back.
+//! Workers that fall silent, stall, leave and return.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use kagetsu_schedule::{Effect, Idle, Options, Report, Split, TaskId, WorkerId};
 use crate::desk::{ANN, BOB, Desk, acknowledge, revoke};
 
 #[test]
-fn a_silent_worker_loses_its_tasks_and_its_late_answer_is_welcome() {
+fn silent_worker_loses_tasks_late_answer_counts() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
     let id = desk.ask(1, Split::Never, 0);
@@ -190,7 +190,7 @@ fn a_worker_goes_on_under_the_attempt_that_it_knows() {
 }
 
 #[test]
-fn a_worker_that_comes_back_under_another_name_takes_its_tasks_with_it() {
+fn worker_under_a_new_id_keeps_its_tasks() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
     desk.ask(1, Split::Never, 0);
@@ -203,7 +203,7 @@ fn a_worker_that_comes_back_under_another_name_takes_its_tasks_with_it() {
 }
 
 #[test]
-fn who_was_given_a_task_takes_it_back_from_who_only_named_it() {
+fn assignee_reclaims_a_task_that_was_only_claimed() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
     let id = desk.ask(1, Split::Never, 0);
@@ -237,9 +237,9 @@ fn who_was_given_a_task_takes_it_back_from_who_only_named_it() {
     }
 }
 
-/// Numbers can be learned.
+/// Task ids can be guessed.
 #[test]
-fn nobody_takes_a_task_from_who_is_there_by_naming_it() {
+fn held_task_cannot_be_claimed_by_id() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
     desk.ask(1, Split::Never, 0);
@@ -272,7 +272,7 @@ fn a_beat_that_crosses_its_report_means_nothing() {
     );
 }
 
-/// A beat that was on its way when its task was taken away does not bring back what the worker lost in an earlier life.
+/// A late heartbeat does not bring back a lease that the worker lost in an earlier connection.
 #[test]
 fn a_beat_brings_back_only_the_last_attempt() {
     let mut desk = Desk::direct();
@@ -295,7 +295,7 @@ fn a_beat_brings_back_only_the_last_attempt() {
     );
 }
 
-/// A copy that comes back and waits in a queue does not move to the worker that runs the other copy.
+/// A returning copy that waits in a queue does not move to the worker that runs the other copy.
 #[test]
 fn nobody_has_a_task_twice() {
     let mut desk = Desk::new(Options::default());
@@ -315,7 +315,7 @@ fn nobody_has_a_task_twice() {
 }
 
 #[test]
-fn a_worker_that_starts_anew_unseen_has_lost_its_tasks() {
+fn unseen_restart_loses_the_tasks() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
     desk.ask(1, Split::Never, 0);
@@ -327,7 +327,7 @@ fn a_worker_that_starts_anew_unseen_has_lost_its_tasks() {
 }
 
 #[test]
-fn a_worker_that_wakes_up_keeps_what_nobody_else_answered() {
+fn returning_worker_keeps_unanswered_tasks() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
     desk.ask(1, Split::Never, 0);

@@ -1,7 +1,6 @@
-//! The scheduler seen from outside: laws of splitting and merging, tables of single events, and whole clusters under a
-//! virtual clock.
+//! Tests of the scheduler's public interface: laws of splitting and merging, single events, and
+//! whole clusters under a virtual clock.
 
-mod bars;
 mod clockwork;
 mod cluster;
 mod deadlines;
@@ -11,5 +10,6 @@ mod engine;
 mod leases;
 mod merging;
 mod nonsense;
-mod pool;
 mod reports;
+mod shared_search;
+mod suspension;

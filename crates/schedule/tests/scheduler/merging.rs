@@ -1,4 +1,4 @@
-//! Dividing loses nothing, and merging does not care for order.
+//! Dividing loses nothing, and merging does not depend on order.
 
 use std::collections::BTreeSet;
 
@@ -26,12 +26,12 @@ fn dealings() -> impl Strategy<Value = Distribution> {
 }
 
 #[test]
-fn twenty_moves_in_four_parts_are_the_patents_packages() {
+fn twenty_moves_split_as_in_the_patent() {
     assert_eq!(ranges(20, 4), [0..5, 5..10, 10..15, 15..20]);
 }
 
 #[test]
-fn four_parts_are_cut_where_the_papers_formula_cuts_them() {
+fn four_parts_are_cut_as_in_the_paper() {
     for len in 4..=40 {
         let second = len / 2;
         let ends = [len / 4, second, (second + 1 + len) / 2, len];
@@ -76,7 +76,7 @@ fn a_question_without_anything_to_divide_stays_whole() {
 }
 
 #[test]
-fn moves_that_the_shallow_search_does_not_know_are_dealt_too() {
+fn moves_unknown_to_the_shallow_search_are_dealt() {
     let whole = question(2, 1);
     let shallow = engine::shallow(&whole);
     let stranger = whole
@@ -106,7 +106,8 @@ proptest! {
         prop_assert!(*least >= 1 && most - least <= 2, "{sizes:?}");
     }
 
-    /// The seed leads every part, every other move stands in exactly one, and the order within a part is the shallow one.
+    /// The seed leads every part, every other move is in exactly one part, and each part keeps the
+    /// shallow order.
     #[test]
     fn no_root_move_is_lost(n in 0_usize..100, parts in 2_usize..30, distribution in dealings(), nodes in 1_u64..1_000_000) {
         let whole = Question { effort: Effort::nodes(nodes), ..question(n, 1) };
@@ -127,7 +128,8 @@ proptest! {
         prop_assert!(nodes <= shared && shared < nodes + divided.len() as u64);
     }
 
-    /// What the parts say together is what one worker says: the best moves and their values, and honest bounds on the rest.
+    /// The merged answer of the parts equals one worker's: the best moves and values, and valid
+    /// bounds on the rest.
     #[test]
     fn the_parts_together_say_what_the_whole_says(
         n in 0_usize..100, parts in 2_usize..30, width in 1_u16..6, distribution in dealings(),
@@ -139,7 +141,7 @@ proptest! {
     }
 }
 
-/// The law that the cluster lives by, at its full length.
+/// The central law of the cluster, with all orders tried.
 #[test]
 fn a_thousand_orders_of_completion_give_one_answer() {
     let whole = question(5, 3);
@@ -164,8 +166,8 @@ fn merged(answers: &[Answer]) -> Answer {
     all
 }
 
-/// Whether an answer is as good as the one worker's: the same moves, the same best ones with the same verdicts, and no
-/// bound that is not true.
+/// Checks that an answer is as good as one worker's: the same moves, the same verdicts on the best
+/// ones, and valid bounds.
 pub(crate) fn assert_same(question: &Question, answer: &Answer) {
     let alone = engine::answer(question);
     let width = usize::from(question.width);

@@ -1,4 +1,4 @@
-//! Whatever the world says, in whatever order: nothing panics, the books balance, and no task is lost.
+//! Arbitrary events in arbitrary order: nothing panics, the counts are right, and no task is lost.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use crate::desk::question;
 use crate::engine;
 
-/// Something that the world may do; numbers name workers, tasks and questions that may exist or not.
+/// An event. Its numbers may name existing or unknown workers, tasks and questions.
 #[derive(Clone, Debug)]
 enum Event {
     Submit(usize, Split, u64),
@@ -96,7 +96,7 @@ fn happen(scheduler: &mut Scheduler, now: &mut Duration, event: Event) {
     }
 }
 
-/// A lease is held by one worker that knows of it, and every question is open until it ends.
+/// The leases and open questions, derived from the effects alone.
 #[derive(Default)]
 struct Ledger {
     open: i64,
@@ -116,7 +116,7 @@ impl Ledger {
     }
 }
 
-/// Whether the books balance after each of the events, and when an honest worker has done what is left.
+/// Checks the counts after each event, and after an honest worker has done the rest.
 fn balances(events: Vec<Event>, prefetch: u32) -> Result<(), TestCaseError> {
     let mut scheduler = Scheduler::new(Options {
         prefetch,
@@ -164,7 +164,7 @@ proptest! {
 }
 
 #[test]
-fn workers_may_say_that_they_visited_more_than_can_be_counted() -> Result<(), TestCaseError> {
+fn huge_node_counts_do_not_overflow() -> Result<(), TestCaseError> {
     let progress = (0..4).map(|task| (task, u64::MAX)).collect();
     let answer = |task| Event::Report(2, task, 1, Some(engine::answer(&question(0))), false);
     let begun = [
@@ -175,7 +175,7 @@ fn workers_may_say_that_they_visited_more_than_can_be_counted() -> Result<(), Te
     balances(begun.into_iter().chain(said).collect(), 0)
 }
 
-/// An honest worker does all that is left.
+/// Lets an honest worker do the rest.
 fn finish(scheduler: &mut Scheduler, now: Duration, ledger: &mut Ledger) {
     (0..4).for_each(|worker| scheduler.leave(now, WorkerId(worker), true));
     ledger.held.clear();

@@ -1,4 +1,4 @@
-//! What is believed of what workers say, and what is acknowledged when.
+//! Acceptance and acknowledgement of reports.
 
 use kagetsu_game::{Answer, Move, Question};
 use kagetsu_schedule::{Effect, Options, Report, Split, Task, TaskId, WorkerId};
@@ -7,7 +7,7 @@ use crate::desk::{ANN, BOB, Desk, acknowledge, question, revoke};
 use crate::engine;
 
 #[test]
-fn a_question_that_fails_three_times_is_set_aside_with_its_reason() {
+fn question_is_dropped_after_three_failures() {
     let mut desk = Desk::direct();
     let workers = [ANN, BOB, WorkerId(3), WorkerId(4)];
     workers.iter().for_each(|worker| desk.join(*worker, 1));
@@ -36,7 +36,7 @@ fn a_question_that_fails_three_times_is_set_aside_with_its_reason() {
 }
 
 #[test]
-fn one_bad_part_sets_the_whole_question_aside_and_stops_the_others() {
+fn one_failing_part_drops_the_whole_question() {
     let mut desk = Desk::new(Options {
         max_attempts: 1,
         ..Options::default()
@@ -131,7 +131,7 @@ fn a_finished_game_has_an_empty_answer() {
 }
 
 #[test]
-fn a_cancelled_question_is_revoked_and_its_reports_are_acknowledged() {
+fn cancelling_revokes_and_acknowledges() {
     let mut desk = Desk::new(Options::default());
     desk.join(ANN, 1);
     desk.join(BOB, 1);
@@ -151,7 +151,7 @@ fn a_cancelled_question_is_revoked_and_its_reports_are_acknowledged() {
 }
 
 #[test]
-fn a_report_that_comes_again_is_not_acknowledged_before_the_answer_is_safe() {
+fn repeated_report_waits_until_answer_is_stored() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
     let id = desk.ask(1, Split::Never, 0);
@@ -178,7 +178,7 @@ fn an_unfinished_question_cannot_be_settled() {
     assert_eq!(desk.scheduler.counts().open_questions, 1);
 }
 
-/// Who fails at it, in turn, until it is set aside; with the reason.
+/// Returns the workers that fail in turn until the question is dropped, and the reason.
 fn failures(desk: &mut Desk) -> (Vec<WorkerId>, String) {
     let mut tried = Vec::new();
     loop {
@@ -195,7 +195,7 @@ fn failures(desk: &mut Desk) -> (Vec<WorkerId>, String) {
 }
 
 #[test]
-fn failures_of_one_worker_set_nothing_aside_while_others_may_try() {
+fn failures_of_one_worker_do_not_drop_a_question() {
     for (workers, tried, reason) in [
         (
             1,
@@ -230,9 +230,9 @@ fn failures_of_one_worker_set_nothing_aside_while_others_may_try() {
     }
 }
 
-/// Two are there that have failed before, and are not sound: it is still another's turn.
+/// Two workers have failed before and are on probation; the task still goes to the third.
 #[test]
-fn a_position_goes_round_among_workers_on_probation_too() {
+fn task_goes_round_workers_on_probation() {
     let mut desk = Desk::direct();
     let workers = [ANN, BOB, WorkerId(3)];
     workers.iter().for_each(|worker| desk.join(*worker, 1));

@@ -1,4 +1,4 @@
-//! Every worker searches all of a question.
+//! Shared searches: every worker searches the whole question.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ fn question() -> Question {
     Question::new(engine::position(1), Effort::depth(6))
 }
 
-/// So many workers of one slot each.
+/// Returns a scheduler with this many workers of one slot each.
 fn scheduler(workers: u64) -> Scheduler {
     let mut scheduler = Scheduler::new(Options::default());
     (0..workers).for_each(|worker| scheduler.join(Duration::ZERO, WorkerId(worker), 1, &[]));
@@ -23,7 +23,7 @@ fn scheduler(workers: u64) -> Scheduler {
 
 type Assigned = Vec<(WorkerId, Task)>;
 
-/// What is handed out and taken back by now.
+/// Returns the assignments and revocations so far.
 fn heard(scheduler: &mut Scheduler) -> (Assigned, Vec<(WorkerId, TaskId)>) {
     let (mut assigned, mut revoked) = (Vec::new(), Vec::new());
     while let Some(effect) = scheduler.poll() {
@@ -53,7 +53,7 @@ fn submit(scheduler: &mut Scheduler, question: Question) -> QuestionId {
 }
 
 #[test]
-fn all_search_the_whole_question_and_the_first_answer_counts() {
+fn all_search_the_question_first_answer_counts() {
     let mut scheduler = scheduler(5);
     let id = submit(&mut scheduler, question());
     let (assigned, _) = heard(&mut scheduler);
@@ -94,7 +94,7 @@ fn all_search_the_whole_question_and_the_first_answer_counts() {
         (4, (id, answer.clone(), answer.nodes() + 400, vec![*first]))
     );
     scheduler.settle(id);
-    // Who was about to answer too does no harm.
+    // A late second answer does no harm.
     let (late, task) = &assigned[0];
     scheduler.report(
         Duration::from_secs(3),
@@ -116,7 +116,7 @@ fn all_search_the_whole_question_and_the_first_answer_counts() {
 }
 
 #[test]
-fn who_comes_later_joins_and_who_is_lost_is_not_waited_for() {
+fn late_workers_join_lost_ones_are_not_awaited() {
     let mut scheduler = scheduler(1);
     let id = submit(&mut scheduler, question());
     assert_eq!(numbers(&heard(&mut scheduler).0, id), [0]);
@@ -125,7 +125,7 @@ fn who_comes_later_joins_and_who_is_lost_is_not_waited_for() {
     scheduler.leave(Duration::ZERO, WorkerId(0), false);
     heard(&mut scheduler);
     assert_eq!(scheduler.counts().leased_tasks, 2);
-    // What nobody has there is nobody for.
+    // No member is left over for slots that do not exist.
     assert_eq!(scheduler.counts().waiting_tasks, 0);
 }
 
@@ -143,7 +143,7 @@ fn questions_at_the_same_time_share_the_workers() {
 }
 
 #[test]
-fn a_person_goes_before_what_waits_and_a_worker_has_one_member_for_each_slot() {
+fn one_member_for_each_slot_by_priority() {
     let mut scheduler = scheduler(2);
     for _ in 0..4 {
         scheduler.submit(Duration::ZERO, question(), Answer::new(), Split::Never, 1);
@@ -174,7 +174,7 @@ fn a_person_goes_before_what_waits_and_a_worker_has_one_member_for_each_slot() {
 }
 
 #[test]
-fn effort_in_positions_is_shared_out_and_time_ends_for_all_at_once() {
+fn node_limit_is_shared_out_time_is_not() {
     let mut scheduler = scheduler(4);
     let effort = Effort {
         nodes: Some(1_001),
@@ -217,7 +217,7 @@ fn nobody_begins_when_most_of_the_time_is_over() {
     assert_eq!(numbers(&heard(&mut scheduler).0, id), [1]);
     scheduler.join(time * 3 / 4 + Duration::from_millis(1), WorkerId(8), 1, &[]);
     assert_eq!(heard(&mut scheduler).0, []);
-    // It has one in any case.
+    // A shared search always has one member.
     [0, 7]
         .into_iter()
         .for_each(|worker| scheduler.leave(time, WorkerId(worker), true));
@@ -225,7 +225,7 @@ fn nobody_begins_when_most_of_the_time_is_over() {
 }
 
 #[test]
-fn positions_to_visit_are_for_those_who_can_visit_them() {
+fn node_limit_is_shared_among_startable_members() {
     let asked = || {
         Question::new(
             engine::position(1),

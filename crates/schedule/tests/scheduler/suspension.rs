@@ -23,7 +23,7 @@ fn who_is_examined_gets_nothing_and_keeps_what_it_has() {
 }
 
 #[test]
-fn what_who_is_examined_brings_is_expected_whatever_happens_meanwhile() {
+fn reports_of_a_qualifying_worker_are_accepted() {
     let mut desk = Desk::direct();
     desk.scheduler
         .join_suspended(desk.now, ANN, 1, &[], Some(Suspension::Qualification));
@@ -49,7 +49,7 @@ fn what_who_is_examined_brings_is_expected_whatever_happens_meanwhile() {
 }
 
 #[test]
-fn who_is_examined_again_and_again_is_so_since_the_first_time() {
+fn repeated_suspension_keeps_its_start() {
     let mut desk = Desk::direct();
     for _ in 0..13 {
         desk.scheduler
@@ -96,7 +96,7 @@ fn who_is_examined_is_somebody_for_a_while() {
     assert!(!has_other_worker(&desk), "it has had its time");
     desk.scheduler.suspend(desk.now, ANN, None);
     assert!(has_other_worker(&desk) && desk.scheduler.has_worker_for(Variant::FREESTYLE_15));
-    // One that is not heard of is nobody, whatever time it has.
+    // Even a long qualification time does not make a silent worker count.
     desk.scheduler
         .join_suspended(desk.now, ANN, 1, &[], Some(Suspension::Qualification));
     desk.wait(16);
@@ -165,7 +165,7 @@ fn a_question_for_others_waits_until_there_are_some() {
 }
 
 #[test]
-fn a_question_for_others_at_which_the_only_other_fails_ends() {
+fn excluding_question_ends_if_the_only_other_fails() {
     let mut desk = Desk::direct();
     desk.join(ANN, 1);
     desk.join(BOB, 1);

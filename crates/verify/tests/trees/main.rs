@@ -1,10 +1,10 @@
-//! The checker against a naive one, on trees that a naive search has found and on what becomes of them when they are damaged.
+//! The checker against a naive one, on trees from a naive search and on damaged versions of them.
 
 use kagetsu_game::{Claim, Game, Move, Outcome, Position, Side, Symmetry, Variant, with_game};
 use kagetsu_verify::{Fault, Gap, Grove, Node, Reference, Tree, check};
 use proptest::prelude::*;
 
-/// A tree by which the side to move wins within `plies`, every reply tried.
+/// Builds a tree by which the side to move wins within `plies`; every reply is tried.
 fn grow<G: Game>(game: &mut G, plies: u16, grove: &mut Grove) -> Option<u32> {
     let (mut moves, winner) = (Vec::new(), game.side());
     game.moves(&mut moves);
@@ -23,7 +23,7 @@ fn grow<G: Game>(game: &mut G, plies: u16, grove: &mut Grove) -> Option<u32> {
     None
 }
 
-/// How each reply of the side to move is answered within `plies`, if all are.
+/// Returns an answer to each reply of the side to move within `plies`, if all have one.
 fn answers<G: Game>(game: &mut G, plies: u16, grove: &mut Grove) -> Option<Vec<(Move, u32)>> {
     let mut moves = Vec::new();
     game.moves(&mut moves);
@@ -40,7 +40,7 @@ fn answers<G: Game>(game: &mut G, plies: u16, grove: &mut Grove) -> Option<Vec<(
     moves.into_iter().map(answer).collect()
 }
 
-/// The commonest answer stands for all that are not told.
+/// The most frequent answer stands for all replies not listed.
 fn node(at: Option<Move>, replies: Vec<(Move, u32)>) -> Node {
     let count = |wanted: u32| replies.iter().filter(|(_, next)| *next == wanted).count();
     let most = replies
@@ -56,7 +56,7 @@ fn node(at: Option<Move>, replies: Vec<(Move, u32)>) -> Node {
     }
 }
 
-/// Whether a node wins, by playing every reply and looking at nothing else; its moves go through all `turns`.
+/// Whether a node wins, by playing every reply; its moves go through all `turns`.
 fn wins<G: Game>(game: &mut G, nodes: &[Node], at: u32, turns: &[Symmetry], winner: Side) -> bool {
     let variant = game.variant();
     let image = |m: Move| turns.iter().fold(m, |m, &turn| variant.image(m, turn));
@@ -120,7 +120,7 @@ fn verify(text: &str) -> Result<u16, Fault> {
     Ok(check(&read(text)?, &mut |_| {})?.plies)
 }
 
-/// A small board with few empty points, nobody having five.
+/// A small board with few empty points and without a five.
 fn boards() -> impl Strategy<Value = Position> {
     let variants = prop::sample::select(vec!["freestyle-6", "standard-6", "renju-6"]);
     let stones = Just((0..36usize).collect::<Vec<_>>()).prop_shuffle();
@@ -144,7 +144,7 @@ fn boards() -> impl Strategy<Value = Position> {
     )
 }
 
-/// The tree of a position that the side to move wins or loses within 5 plies.
+/// Returns the tree of a position that the side to move wins or loses within 5 plies.
 fn tree_of(position: &Position) -> Option<Tree> {
     let mut grove = Grove::default();
     with_game!(position.variant(), G => {
@@ -158,7 +158,7 @@ fn tree_of(position: &Position) -> Option<Tree> {
     })
 }
 
-/// Says how a line of nodes is damaged, of all the ways that leave it a line of nodes.
+/// Damages a line of nodes in one of several ways that keep its syntax.
 fn damaged(line: &str, way: usize, chance: usize, position: &Position) -> Option<String> {
     let words: Vec<&str> = line.split(' ').collect();
     let (number, replies) = (words[0].parse::<usize>().ok()?, &words[2..]);
@@ -260,7 +260,8 @@ proptest! {
     }
 }
 
-/// The first side has three in a row with both ends open, and the second nothing: an open four, whatever is answered.
+/// The first side has three in a row with both ends open, the second side has nothing: an open four
+/// wins.
 const OPEN_FOUR: &str = "kagetsu-proof 1
 variant freestyle-15
 position h8 a1 i8 a3 j8 a5
@@ -308,7 +309,7 @@ fn each_line_that_is_wrong_is_named() {
 
 #[test]
 fn a_line_shows_a_win_where_the_rules_leave_no_choice() {
-    // A three of the first side that is closed at g8, and two above k8.
+    // The first side has a three that is closed at g8, and two stones above k8.
     let fours = "h8 g8 i8 a1 j8 a3 k9 a5 k10 a7";
     let open = |what: &str| Err(Gap::Open(what.into()));
     let wrong = |what: &str| Err(Gap::Wrong(what.into()));
@@ -392,7 +393,7 @@ fn a_line_shows_a_win_where_the_rules_leave_no_choice() {
 
 #[test]
 fn a_turned_node_is_played_as_its_image() {
-    // On fourteen columns e and j change places when they are mirrored.
+    // On fourteen columns a mirror swaps e and j.
     let whole = "kagetsu-proof 1
 variant freestyle-14
 position h8 a1 i8 a3 g8 a5
@@ -441,7 +442,7 @@ fn xiangqi_and_surakarta_are_played_by_their_rules() {
         mate(rooks, Variant::XIANGQI, "b0a9"),
         fault(6, "b0a9 is not legal here")
     );
-    // Around the corner, and the last piece is taken.
+    // The last piece is captured around the corner.
     let last = "6/6/5b/6/6/2w3 w";
     assert_eq!(
         mate(last, Variant::SURAKARTA, "c1b1"),

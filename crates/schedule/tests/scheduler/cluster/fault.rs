@@ -4,22 +4,23 @@ use kagetsu_schedule::WorkerId;
 
 use super::{Cluster, Event, machine};
 
-/// What can go wrong with a worker.
+/// A fault of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Its process dies, with all that it had; another starts later.
+    /// The process dies; another one starts later.
     Kill { worker: WorkerId, down: Duration },
-    /// It stands still, and its connection stays open.
+    /// The process stops, but its connection stays open.
     Freeze { worker: WorkerId, length: Duration },
-    /// Its connection breaks, and it works on.
+    /// The connection breaks; the process works on.
     Cut { worker: WorkerId, length: Duration },
-    /// It gets on no more, but for one position a second, until it is killed and another starts.
+    /// The worker slows down to one position a second until it is killed and restarted.
     Crawl { worker: WorkerId, length: Duration },
-    /// It is asked to stop, hands back what it has, says goodbye; another starts later.
+    /// The worker is asked to stop, hands its tasks back and says goodbye; another one starts
+    /// later.
     Drain { worker: WorkerId, down: Duration },
 }
 
-/// What a worker that is asked to stop still waits for acknowledgements.
+/// Time for which a stopping worker waits for acknowledgements.
 const GRACE: Duration = Duration::from_secs(2);
 
 impl Cluster {

@@ -8,23 +8,24 @@ use super::network::{Message, Order};
 use super::{Cluster, Event as ClusterEvent};
 use crate::engine;
 
-/// A model worker: runs tasks for as long as their positions take, and keeps reports until they are acknowledged.
+/// A model worker: runs tasks for the time that their positions take, and keeps reports until they
+/// are acknowledged.
 #[derive(Debug)]
 pub(crate) struct Machine {
     slots: u32,
     speed: u64,
-    /// Counts its processes; what one began does not end in another.
+    /// Number of the process; its tasks end with it.
     life: u64,
     is_up: bool,
     is_draining: bool,
-    /// Since when it crawls.
+    /// Start of the slow phase.
     crawls: Option<Duration>,
     pub(crate) connection: Option<u64>,
-    /// It stands still until then.
+    /// End of the standstill.
     pub(crate) thaw: Duration,
-    /// When its connection is known to the coordinator; nothing that is said on it is heard before.
+    /// Time at which the coordinator knows its connection; earlier messages are lost.
     pub(crate) joined: Duration,
-    /// When the last message on each way arrives; the next one does not overtake it.
+    /// Arrival of the last message each way; later ones do not overtake it.
     pub(crate) said_until: Duration,
     pub(crate) told_until: Duration,
     queue: Vec<Task>,
@@ -36,9 +37,9 @@ pub(crate) struct Machine {
 struct Run {
     task: Task,
     began: Duration,
-    /// How it will end; `None`: never by itself.
+    /// The end of the task; `None`: it never ends.
     report: Option<Report>,
-    /// When it began to crawl, and how many positions it had visited then.
+    /// Start of the slow phase, and the positions visited by then.
     crawls: Option<(Duration, u64)>,
 }
 
@@ -46,7 +47,7 @@ struct Run {
 pub(crate) enum Event {
     /// A new process starts.
     Start,
-    /// Something happens to the process that was number `life`.
+    /// An event for the process with number `life`.
     To { life: u64, what: What },
 }
 
@@ -55,7 +56,7 @@ pub(crate) enum What {
     Connect,
     Beat,
     End(TaskId),
-    /// It ends, and another starts so much later.
+    /// It ends, and another one starts after this time.
     Stop {
         down: Duration,
     },
@@ -101,7 +102,7 @@ impl Machine {
         self.spool.clear();
     }
 
-    /// What it does, and what it is given from now on, never ends.
+    /// From now on its tasks never end.
     pub(crate) fn crawl(&mut self, now: Duration) {
         self.crawls = Some(now);
         let visited: Vec<u64> = self
@@ -118,7 +119,7 @@ impl Machine {
         self.thaw = self.thaw.max(until);
     }
 
-    /// Something that is to happen to the process of now.
+    /// Returns an event for the current process.
     pub(crate) const fn now(&self, what: What) -> Event {
         Event::To {
             life: self.life,
@@ -299,7 +300,7 @@ impl Cluster {
         }
     }
 
-    /// How a task will end, if it ends.
+    /// Decides how a task will end, if it ends.
     fn fate(&mut self, task: &Task) -> Option<Report> {
         let luck = self.dice.random_range(0..10);
         let asked = &mut self.plan.questions[self.asked[&task.question]];

@@ -1,6 +1,7 @@
-//! A cluster under a virtual clock: one scheduler, model workers, and a network that is late, repeats itself and breaks.
+//! A cluster under a virtual clock: one scheduler, model workers, and a network that delays,
+//! repeats and loses messages.
 //!
-//! Nothing here waits: the clock jumps to the next event. All chance comes from one seed, so that a seed names a run.
+//! The clock jumps to the next event. All randomness comes from one seed, so a seed names a run.
 
 mod fault;
 mod machine;
@@ -20,18 +21,19 @@ use network::Order;
 
 use crate::engine;
 
-/// What a run is made of.
+/// The parameters of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) options: Options,
-    /// Slots and positions a second of each worker.
+    /// Slots and speed (positions a second) of each worker.
     pub(crate) workers: Vec<(u32, u64)>,
     pub(crate) questions: Vec<Asked>,
     pub(crate) faults: Vec<(Duration, Fault)>,
-    /// The longest way of a message, when it is not delayed by a fault.
+    /// Maximum latency of a message without a fault.
     pub(crate) latency: Duration,
-    /// Whether reports and heartbeats may overtake each other, come twice, or come long after their connection's end.
+    /// Whether reports and heartbeats may overtake each other, arrive twice, or arrive after their
+    /// connection's end.
     pub(crate) is_chaotic: bool,
 }
 
@@ -43,12 +45,12 @@ pub(crate) struct Asked {
     pub(crate) priority: u64,
     /// Every worker fails at it.
     pub(crate) is_poison: bool,
-    /// How many random failures and hang-ups it meets at most; fewer than would set it aside.
+    /// Maximum number of random failures and hang-ups; fewer than would drop the question.
     pub(crate) bad_luck: u32,
     pub(crate) cancelled_at: Option<Duration>,
 }
 
-/// What came of a question.
+/// The end of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Finished(Answer),
@@ -56,16 +58,16 @@ pub(crate) enum End {
     Cancelled,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) ends: Vec<Option<End>>,
     pub(crate) ended_at: Duration,
-    /// When the last question ended.
+    /// Time at which the last question ended.
     pub(crate) answered_at: Duration,
-    /// All effects, with their times.
+    /// All effects with their times.
     pub(crate) trace: Vec<String>,
-    /// Positions visited by all workers together, wasted ones included.
+    /// Positions visited by all workers, wasted ones included.
     pub(crate) nodes: u64,
     pub(crate) scheduler: Scheduler,
 }
@@ -81,7 +83,7 @@ enum Event {
     Machine(WorkerId, machine::Event),
 }
 
-/// The run itself.
+/// The state of a run.
 pub(crate) struct Cluster {
     plan: Plan,
     dice: SmallRng,
@@ -90,7 +92,7 @@ pub(crate) struct Cluster {
     events: BTreeMap<(Duration, u64), Event>,
     scheduler: Scheduler,
     machines: BTreeMap<WorkerId, Machine>,
-    /// The connection under which the coordinator knows each worker.
+    /// The connection by which the coordinator knows each worker.
     connections: BTreeMap<WorkerId, u64>,
     asked: BTreeMap<QuestionId, usize>,
     ends: Vec<Option<End>>,
@@ -102,10 +104,10 @@ pub(crate) struct Cluster {
     answered_at: Duration,
 }
 
-/// Far beyond what any run needs.
+/// Far longer than any run takes.
 const LIMIT: Duration = Duration::from_secs(24 * 3600);
 
-/// Runs a plan to its end: all questions ended, all reports acknowledged, nothing at work.
+/// Runs a plan until all questions have ended, all reports are acknowledged and no task runs.
 pub(crate) fn run(plan: Plan) -> Outcome {
     let mut cluster = Cluster::new(plan);
     while !cluster.is_at_rest() {
@@ -230,7 +232,7 @@ impl Cluster {
         }
     }
 
-    /// Does what the scheduler says, and sets its alarm clock.
+    /// Carries out the scheduler's effects and sets its timer.
     fn carry_out(&mut self) {
         while let Some(effect) = self.scheduler.poll() {
             self.trace

@@ -5,7 +5,7 @@ use rand::RngExt;
 
 use super::{Cluster, Event};
 
-/// What a worker says.
+/// A message from a worker.
 #[derive(Clone, Debug)]
 pub(crate) enum Message {
     Join(u32, Vec<(TaskId, u32)>),
@@ -14,7 +14,7 @@ pub(crate) enum Message {
     Goodbye,
 }
 
-/// What the coordinator says.
+/// A message from the coordinator.
 #[derive(Clone, Debug)]
 pub(crate) enum Order {
     Assign(Task),
@@ -22,7 +22,7 @@ pub(crate) enum Order {
     Acknowledge(TaskId, u32),
 }
 
-/// Something that arrives, and the connection that it was sent on.
+/// A delivery, with the connection that it was sent on.
 #[derive(Debug)]
 pub(crate) enum Delivery {
     ToCoordinator(WorkerId, u64, Message),
@@ -32,14 +32,14 @@ pub(crate) enum Delivery {
 }
 
 impl Delivery {
-    /// Whether anything may come of it in a cluster that is otherwise at rest.
+    /// Whether it may have an effect on a cluster otherwise at rest.
     pub(crate) const fn matters(&self) -> bool {
         !matches!(self, Self::ToCoordinator(_, _, Message::Beat(_)))
     }
 }
 
 impl Cluster {
-    /// From the worker to the coordinator: in order, unless the plan is chaotic.
+    /// Sends from the worker to the coordinator: in order, unless the plan is chaotic.
     pub(super) fn say(&mut self, worker: WorkerId, message: Message) {
         let Some(connection) = self.machine(worker).connection else {
             return;
@@ -70,7 +70,7 @@ impl Cluster {
         );
     }
 
-    /// From the coordinator to the worker: always in order.
+    /// Sends from the coordinator to the worker, always in order.
     pub(super) fn tell(&mut self, worker: WorkerId, order: Order) {
         let Some(&connection) = self.connections.get(&worker) else {
             return;
@@ -85,7 +85,7 @@ impl Cluster {
         );
     }
 
-    /// Ends a worker's connection; the coordinator notices at once or by its keepalive.
+    /// Ends a worker's connection. The coordinator notices at once or by its keepalive.
     pub(super) fn hang_up(&mut self, worker: WorkerId) {
         if let Some(connection) = self.machine(worker).connection.take() {
             let notice = if self.dice.random_bool(0.5) {
@@ -128,7 +128,7 @@ impl Cluster {
     fn hear(&mut self, worker: WorkerId, connection: u64, message: Message) {
         let is_current = self.connections.get(&worker) == Some(&connection);
         match message {
-            // Joining is a handshake: it cannot outlive its connection.
+            // Joining is a handshake and cannot outlive its connection.
             Message::Join(slots, holding)
                 if self.machine(worker).connection == Some(connection) =>
             {
